@@ -1,0 +1,46 @@
+# Wordline: every job of the project, one command each. CI runs the same targets (see .ci/run).
+# Needs: git, make, a C compiler and a Rust toolchain; scripts/toolchain.sh says what is missing.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# A rustup that was installed a minute ago is not in PATH yet.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+CARGO ?= cargo
+# In CI the lock file is the truth; elsewhere cargo may update it after an edit of a Cargo.toml.
+LOCKED := $(if $(CI),--locked,)
+
+.PHONY: help demo test check bench tidy fmt clippy unit toolchain clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: toolchain ## Replay a real trace with three cleaning policies, compare them, draw plots (out/demo)
+	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" scripts/demo.sh
+
+test: toolchain ## Every test: units, bare-device timelines, formulas, random runs, the command line
+	$(CARGO) test --workspace $(LOCKED)
+
+check: fmt clippy tidy unit ## Format, lints, tidy, quick unit tests (under 5 minutes on two cores)
+
+bench: toolchain ## Measure speed and memory; print a table, write benches/results/<commit>.json
+	$(CARGO) bench -p wordline-lab --bench drive $(LOCKED)
+
+fmt: toolchain ## Is the code formatted? (mend with: cargo fmt --all)
+	$(CARGO) fmt --all --check
+
+clippy: toolchain ## Lints, warnings are errors
+	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
+
+tidy: toolchain ## The project's own rules: sizes, layers, families, purity of the core
+	$(CARGO) run --quiet --package xtask $(LOCKED) -- tidy
+
+unit: toolchain ## Unit tests only
+	$(CARGO) test --workspace --lib --bins $(LOCKED)
+
+toolchain:
+	@scripts/toolchain.sh
+
+clean: ## Remove build output and demo output
+	rm -rf target out
