@@ -1,0 +1,64 @@
+//! Jobs of the project that are not part of the product. Run with `cargo run -p xtask -- <job>`.
+
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const HELP: &str = "usage: cargo run -p xtask -- <job>
+
+jobs:
+  tidy [DIR]   hold the project's own rules over the checkout (or over DIR)
+  rules        list the rules that tidy holds";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next().as_deref() {
+        Some("tidy") => tidy(arguments.next().map_or_else(checkout, PathBuf::from)),
+        Some("rules") => {
+            for rule in tidy::RULES {
+                println!("{:10} {}", rule.name, rule.holds);
+            }
+            ExitCode::SUCCESS
+        }
+        Some("help" | "--help" | "-h") => {
+            println!("{HELP}");
+            ExitCode::SUCCESS
+        }
+        other => {
+            let found = other.map_or("no job given".to_owned(), |job| format!("unknown job `{job}`"));
+            eprintln!("xtask: {found}\n{HELP}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The checkout this program was built in.
+fn checkout() -> PathBuf {
+    let mut directory = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    directory.pop();
+    directory
+}
+
+fn tidy(root: PathBuf) -> ExitCode {
+    let tree = match tidy::Tree::read(&root) {
+        Ok(tree) => tree,
+        Err(error) => {
+            eprintln!("xtask: cannot read {}: {error}", root.display());
+            return ExitCode::from(2);
+        }
+    };
+    let violations = tidy::check(&tree);
+    for violation in &violations {
+        eprintln!("{violation}");
+    }
+    if violations.is_empty() {
+        println!("tidy: {} files, {} rules, all held", tree.len(), tidy::RULES.len());
+        return ExitCode::SUCCESS;
+    }
+    eprintln!(
+        "tidy: {} violations; the lists behind the rules are in xtask/src/tidy/lists.rs",
+        violations.len()
+    );
+    ExitCode::FAILURE
+}
