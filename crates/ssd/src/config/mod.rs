@@ -1,0 +1,80 @@
+//! The configuration of a drive: sections, presets, resolution, checks and explanation.
+
+#[macro_use]
+mod field;
+mod error;
+mod near;
+mod sections;
+
+use serde::{Deserialize, Serialize};
+
+pub use error::{ConfigError, ConfigErrors, KeyAt, Origin, Problem};
+#[doc(hidden)]
+pub use field::read_name;
+pub use field::{Field, Kind, Limits, Parameter, Table, Value};
+pub use sections::{
+    Allocation, AllocationOrder, Axis, Cell, Channel, Cleaning, DriveSection, Firmware, Geometry, Link,
+    Mapping, MappingUnit, ProgramOrder, Queues, Reliability, Scheduling, SchedulingOrder, Superblock, Timing,
+};
+
+macro_rules! drive_config {
+    ($($(#[doc = $doc:literal])+ $field:ident : $ty:ty = $path:literal;)+) => {
+        /// Everything that defines a drive. Two drives with the same configuration behave the same.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        pub struct DriveConfig {
+            $($(#[doc = $doc])+ pub $field: $ty,)+
+        }
+
+        impl DriveConfig {
+            /// The sections in the order of declaration.
+            pub const SECTIONS: &'static [&'static str] = &[$($path),+];
+
+            /// The section of that path, such as `nand.timing`.
+            pub fn section(&self, path: &str) -> Option<&dyn Table> {
+                match path { $($path => Some(&self.$field),)+ _ => None }
+            }
+
+            /// The section of that path, to change it.
+            pub fn section_mut(&mut self, path: &str) -> Option<&mut dyn Table> {
+                match path { $($path => Some(&mut self.$field),)+ _ => None }
+            }
+        }
+    };
+}
+
+drive_config! {
+    /// What the host sees of the whole.
+    drive: DriveSection = "drive";
+    /// How many of everything.
+    geometry: Geometry = "nand.geometry";
+    /// How bits lie in the cell.
+    cell: Cell = "nand.cell";
+    /// How long the array is busy.
+    timing: Timing = "nand.timing";
+    /// Bad blocks and wear-out.
+    reliability: Reliability = "nand.reliability";
+    /// The bus between controller and dies.
+    channel: Channel = "flash.channel";
+    /// Which operation goes next.
+    scheduling: Scheduling = "flash.scheduling";
+    /// The logical-to-physical map.
+    mapping: Mapping = "ftl.mapping";
+    /// Where the next write goes.
+    allocation: Allocation = "ftl.allocation";
+    /// How cleaning moves data.
+    cleaning: Cleaning = "ftl.cleaning";
+    /// Which block is reclaimed.
+    gc_victim: crate::ftl::gc_victim::Config = "ftl.gc_victim";
+    /// When cleaning starts, and how far it goes.
+    gc_trigger: crate::ftl::gc_trigger::Config = "ftl.gc_trigger";
+    /// Which blocks trade places.
+    wear_leveling: crate::ftl::wear_leveling::Config = "ftl.wear_leveling";
+    /// Submission queues.
+    queues: Queues = "host.queues";
+    /// Between host and drive.
+    link: Link = "host.link";
+    /// The controller's processors.
+    firmware: Firmware = "host.firmware";
+    /// What stays in DRAM.
+    buffer: crate::host::buffer::Config = "host.buffer";
+}

@@ -1,0 +1,262 @@
+//! Policy families: a question the firmware asks, and the policies that answer it.
+//!
+//! A family is a folder, a member is one file in it, and the file's stem is the policy's name everywhere. The
+//! `family!` macro in the folder's `mod.rs` turns the list of members into the configuration enum, the enum that
+//! holds the running policy, and the table below that `wordline policies` prints.
+
+use crate::config::Field;
+
+/// One policy of a family.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyInfo {
+    /// Name in configuration files; also the stem of its source file.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// The paper or product it comes from.
+    pub source: &'static str,
+    /// Memory it needs, per block or page.
+    pub memory: &'static str,
+    /// Its parameters.
+    pub fields: &'static [Field],
+    /// Its source file, from the root of the repository.
+    pub file: &'static str,
+}
+
+/// A family of policies.
+#[derive(Clone, Copy, Debug)]
+pub struct FamilyInfo {
+    /// Folder below `crates/ssd/src`, such as `ftl/gc_victim`.
+    pub path: &'static str,
+    /// Section in configuration files, such as `ftl.gc_victim`, is `section()`; the question is this.
+    pub question: &'static str,
+    /// Name of the policy that is used if none is named.
+    pub default: &'static str,
+    /// The policies.
+    pub members: &'static [PolicyInfo],
+}
+
+impl FamilyInfo {
+    /// Section in configuration files, such as `ftl.gc_victim`.
+    pub fn section(&self) -> String {
+        self.path.replace('/', ".")
+    }
+
+    /// The policy of that name.
+    pub fn member(&self, name: &str) -> Option<&'static PolicyInfo> {
+        self.members.iter().find(|member| member.name == name)
+    }
+
+    /// Names of the policies that have a parameter of that name.
+    pub fn members_with(&self, key: &str) -> Vec<&'static str> {
+        let has = |member: &&PolicyInfo| member.fields.iter().any(|field| field.key == key);
+        self.members.iter().filter(has).map(|member| member.name).collect()
+    }
+}
+
+/// Every family of the drive, in the order of their folders.
+pub const FAMILIES: &[&FamilyInfo] = &[
+    &crate::ftl::gc_trigger::FAMILY,
+    &crate::ftl::gc_victim::FAMILY,
+    &crate::ftl::wear_leveling::FAMILY,
+    &crate::host::buffer::FAMILY,
+];
+
+/// The family of that folder (`ftl/gc_victim`) or section (`ftl.gc_victim`).
+pub fn family(path: &str) -> Option<&'static FamilyInfo> {
+    FAMILIES.iter().copied().find(|family| family.path == path || family.section() == path)
+}
+
+/// Are the two texts equal? In constants, where `==` on text is not available.
+#[doc(hidden)]
+pub const fn same_text(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// Turns the list of a family's members into modules, configuration enum, policy enum and table.
+///
+/// ```text
+/// family! {
+///     /// Which block is reclaimed?
+///     path "ftl/gc_victim", default greedy;
+///     members { greedy: Greedy, cost_benefit: CostBenefit }
+///     methods {
+///         /// The block to reclaim next.
+///         fn choose(&mut self, view: &VictimView<'_>, rng: &mut Rng) -> Option<u32>;
+///     }
+/// }
+/// ```
+///
+/// It declares `pub mod` for each member, `Config` (which policy, with its `Params`), `Policy` (the running one,
+/// with `build` and the listed methods) and `FAMILY`. A member's file has `NAME` (equal to its stem), `SUMMARY`,
+/// `SOURCE`, `MEMORY`, `Params` (by `section!`) and `Policy` with `new(&Params)` and the methods.
+macro_rules! family {
+    // One method after the other, each a match over the members.
+    (@methods $members:tt) => {};
+    (@methods $members:tt
+        $(#[$meta:meta])*
+        fn $method:ident(&mut $this:ident $(, $arg:ident : $ty:ty)* $(,)?) $(-> $ret:ty)?;
+        $($rest:tt)*
+    ) => {
+        $(#[$meta])*
+        #[inline]
+        pub fn $method(&mut $this $(, $arg: $ty)*) $(-> $ret)? {
+            family!(@dispatch $members $this $method ($($arg),*))
+        }
+        family!(@methods $members $($rest)*);
+    };
+    (@methods $members:tt
+        $(#[$meta:meta])*
+        fn $method:ident(&$this:ident $(, $arg:ident : $ty:ty)* $(,)?) $(-> $ret:ty)?;
+        $($rest:tt)*
+    ) => {
+        $(#[$meta])*
+        #[inline]
+        pub fn $method(&$this $(, $arg: $ty)*) $(-> $ret)? {
+            family!(@dispatch $members $this $method ($($arg),*))
+        }
+        family!(@methods $members $($rest)*);
+    };
+    (@dispatch { $($variant:ident)* } $this:ident $method:ident $args:tt) => {
+        match $this { $(Policy::$variant(policy) => policy.$method $args,)* }
+    };
+    (
+        $(#[doc = $question:literal])+
+        path $path:literal, default $default:ident;
+        members { $($member:ident : $variant:ident),+ $(,)? }
+        methods { $($methods:tt)* }
+    ) => {
+        $(pub mod $member;)+
+
+        /// Which policy of the family, with its parameters.
+        #[derive(Clone, Debug, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+        pub enum Config {
+            $(#[doc = concat!("Policy `", stringify!($member), "`.")] $variant($member::Params),)+
+        }
+
+        impl Config {
+            /// The policy of that name with its default parameters.
+            pub fn named(name: &str) -> Option<Self> {
+                $(if name == $member::NAME {
+                    return Some(Config::$variant($member::Params::default()));
+                })+
+                None
+            }
+
+            /// Name of the policy.
+            pub const fn name(&self) -> &'static str {
+                match self { $(Config::$variant(_) => $member::NAME,)+ }
+            }
+        }
+
+        $(impl From<$member::Params> for Config {
+            fn from(params: $member::Params) -> Self {
+                Config::$variant(params)
+            }
+        })+
+
+        impl Default for Config {
+            fn default() -> Self {
+                $default::Params::default().into()
+            }
+        }
+
+        impl $crate::config::Table for Config {
+            fn fields(&self) -> &'static [$crate::config::Field] {
+                match self { $(Config::$variant(_) => $member::Params::FIELDS,)+ }
+            }
+            fn set(&mut self, key: &str, value: &$crate::config::Value) -> Result<(), $crate::config::Problem> {
+                if $crate::config::Table::fields(self).iter().all(|field| field.key != key) {
+                    return Err($crate::policy::no_such_parameter(&FAMILY, self.name(), key));
+                }
+                match self { $(Config::$variant(params) => $crate::config::Table::set(params, key, value),)+ }
+            }
+            fn show(&self, key: &str) -> Option<String> {
+                match self { $(Config::$variant(params) => $crate::config::Table::show(params, key),)+ }
+            }
+            fn check(&self) -> Vec<(&'static str, $crate::config::Problem)> {
+                match self { $(Config::$variant(params) => $crate::config::Table::check(params),)+ }
+            }
+            fn family(&self) -> Option<&'static $crate::policy::FamilyInfo> {
+                Some(&FAMILY)
+            }
+            fn policy(&self) -> Option<&'static str> {
+                Some(self.name())
+            }
+            fn select(&mut self, policy: &str) -> Result<(), $crate::config::Problem> {
+                if policy != self.name() {
+                    let names = FAMILY.members.iter().map(|member| member.name);
+                    *self = Config::named(policy)
+                        .ok_or_else(|| $crate::config::Problem::no_such_name("policy", policy, names))?;
+                }
+                Ok(())
+            }
+        }
+
+        /// The running policy: one variant a member, so that a call is a jump and not a pointer chase.
+        #[derive(::serde::Serialize, ::serde::Deserialize)]
+        #[allow(clippy::large_enum_variant)] // one instance a drive: its size does not matter
+        pub enum Policy {
+            $(#[doc = concat!("Policy `", stringify!($member), "`.")] $variant($member::Policy),)+
+        }
+
+        impl Policy {
+            /// The policy that the configuration names, in its initial state.
+            pub fn build(config: &Config) -> Self {
+                match config { $(Config::$variant(params) => Policy::$variant($member::Policy::new(params)),)+ }
+            }
+
+            family!(@methods { $($variant)+ } $($methods)*);
+        }
+
+        /// The family: its question and its members.
+        pub const FAMILY: $crate::policy::FamilyInfo = $crate::policy::FamilyInfo {
+            path: $path,
+            question: concat!($($question),+).trim_ascii(),
+            default: $default::NAME,
+            members: &[$($crate::policy::PolicyInfo {
+                name: $member::NAME,
+                summary: $member::SUMMARY,
+                source: $member::SOURCE,
+                memory: $member::MEMORY,
+                fields: $member::Params::FIELDS,
+                file: concat!("crates/ssd/src/", $path, "/", stringify!($member), ".rs"),
+            }),+],
+        };
+
+        $(const _: () = assert!(
+            $crate::policy::same_text($member::NAME, stringify!($member)),
+            "a policy's NAME is the stem of its file"
+        );)+
+    };
+}
+
+/// The error for a parameter that the chosen policy does not have.
+#[doc(hidden)]
+pub fn no_such_parameter(family: &FamilyInfo, policy: &str, key: &str) -> crate::config::Problem {
+    let fields = family.member(policy).map_or(&[][..], |member| member.fields);
+    let others = family.members_with(key);
+    if others.is_empty() {
+        return crate::config::Problem::no_such_key(key, fields, true);
+    }
+    crate::config::Problem::NotOfThisPolicy {
+        found: key.to_owned(),
+        policy: policy.to_owned(),
+        policies: others.into_iter().map(str::to_owned).collect(),
+        allowed: std::iter::once("policy")
+            .chain(fields.iter().map(|field| field.key))
+            .map(str::to_owned)
+            .collect(),
+    }
+}

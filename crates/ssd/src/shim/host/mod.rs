@@ -1,0 +1,2 @@
+//! shim
+pub mod buffer;
