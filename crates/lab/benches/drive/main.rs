@@ -1,0 +1,75 @@
+//! Speed and memory: `make bench`, or `cargo bench -p wordline-lab --bench drive -- [PART OF A NAME]`.
+//!
+//! Each bench runs in a process of its own, so that peak memory is its own too. Times are processor times of one
+//! core, best of several runs, for machines that others use as well.
+
+mod memory;
+mod report;
+
+use lab::memory::HugePages;
+use report::{Bench, Row};
+use std::process::{Command, ExitCode};
+
+#[global_allocator]
+static GLOBAL: HugePages = HugePages;
+
+/// All benches, in the order of the table.
+const BENCHES: &[Bench] = &[Bench { name: "table_access", run: memory::table_access }];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    match arguments.next().as_deref() {
+        Some("--only") => only(&arguments.next().unwrap_or_default()),
+        filter => all(filter.unwrap_or_default()),
+    }
+}
+
+/// Runs one bench here and prints its rows for the parent to read.
+fn only(name: &str) -> ExitCode {
+    let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) else {
+        eprintln!("no bench is named {name:?}");
+        return ExitCode::FAILURE;
+    };
+    for row in (bench.run)() {
+        println!("{}", row.to_line());
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs the benches whose name contains `filter`; prints the table, and writes the file if none was left out.
+fn all(filter: &str) -> ExitCode {
+    let mut rows = Vec::new();
+    let mut failed = false;
+    for bench in BENCHES.iter().filter(|bench| bench.name.contains(filter)) {
+        eprintln!("running {} ...", bench.name);
+        match run_apart(bench.name) {
+            Ok(found) => rows.extend(found),
+            Err(error) => {
+                eprintln!("{}: {error}", bench.name);
+                failed = true;
+            }
+        }
+    }
+    print!("{}", report::table(&rows));
+    if filter.is_empty() {
+        match report::write(&rows) {
+            Ok(path) => println!("written to {path}"),
+            Err(error) => {
+                eprintln!("cannot write the results: {error}");
+                failed = true;
+            }
+        }
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Runs one bench in a process of its own.
+fn run_apart(name: &str) -> Result<Vec<Row>, String> {
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(this).args(["--only", name]).output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stderr)));
+    }
+    let lines = String::from_utf8_lossy(&output.stdout);
+    lines.lines().map(|line| Row::from_line(line).ok_or_else(|| format!("not a row: {line}"))).collect()
+}
