@@ -16,7 +16,7 @@ LOCKED := $(if $(CI),--locked,)
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: toolchain ## Replay a real trace with three cleaning policies, compare them, draw plots (out/demo)
+demo: toolchain ## Replay a real trace with three cleaning policies and compare them (out/demo)
 	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" scripts/demo.sh
 
 test: toolchain ## Every test: units, bare-device timelines, formulas, random runs, the command line
