@@ -7,8 +7,7 @@ trace=data/rocksdb-ycsb-a-run1.csv.zst
 policies=(greedy cost_benefit fifo)
 out=out/demo
 
-read -r -a locked <<<"${LOCKED:-}"
-"${CARGO:-cargo}" build --release --package wordline "${locked[@]}"
+"${CARGO:-cargo}" build --release --package wordline ${LOCKED:+"$LOCKED"}
 wordline=${CARGO_TARGET_DIR:-target}/release/wordline
 
 show() { # prints a command as the reader would type it, then runs it
