@@ -119,6 +119,9 @@ pub const PRINTERS: &[&str] = &["println!", "eprintln!", "print!", "eprint!", "i
 pub const UNSAFE_FILES: &[&str] =
     &["crates/ssd/src/prefetch.rs", "crates/lab/src/memory.rs", "crates/lab/src/process.rs"];
 
+/// Macros that declare a module for each entry `name: Type` of their list.
+pub const MODULE_LISTS: &[&str] = &["family!", "formats!"];
+
 /// What each member of a policy family declares beside its `NAME`.
 pub const MEMBER_CONSTANTS: &[&str] = &["SUMMARY", "SOURCE", "MEMORY"];
 

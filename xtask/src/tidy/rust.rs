@@ -1,8 +1,8 @@
 //! Rules for all Rust files.
 
-use super::lists::{PRINTERS, PRINTING_ALLOWED, UNSAFE_FILES};
+use super::lists::{MODULE_LISTS, PRINTERS, PRINTING_ALLOWED, UNSAFE_FILES};
 use super::source::{Source, group_end, words};
-use super::{Report, Tree, families};
+use super::{Report, Tree};
 
 pub fn print(tree: &Tree, report: &mut Report) {
     let may_print =
@@ -106,6 +106,17 @@ fn is_declared(tree: &Tree, source: &Source) -> bool {
         let declaration = format!("mod {name}");
         let by_mod =
             parent.code_words(&declaration).any(|at| parent.code[at + declaration.len()..].starts_with(';'));
-        by_mod || families::Family::read(parent).is_some_and(|family| family.has(name))
+        by_mod || MODULE_LISTS.iter().any(|list| is_listed(&parent.code, list, name))
+    })
+}
+
+/// Does a call of the macro `list` have an entry `name: Type`?
+fn is_listed(code: &str, list: &str, name: &str) -> bool {
+    words(code, list).any(|at| {
+        let body = &code[at..group_end(code, at, b'{', b'}').unwrap_or(code.len())];
+        words(body, name).any(|entry| {
+            let after = body[entry + name.len()..].trim_start();
+            after.starts_with(':') && !after.starts_with("::")
+        })
     })
 }

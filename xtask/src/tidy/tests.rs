@@ -239,6 +239,20 @@ fn a_family_that_disagrees_is_told_where() {
 }
 
 #[test]
+fn a_module_may_be_declared_by_a_list() {
+    let files = |list: &'static str| {
+        [
+            ("crates/workload/src/lib.rs", "mod reader;\n"),
+            ("crates/workload/src/reader/mod.rs", list),
+            ("crates/workload/src/reader/msr.rs", "struct Msr;\n"),
+        ]
+    };
+    assert_eq!(broken(&files("formats! { msr: Msr }\n")), [""; 0]);
+    assert_eq!(broken(&files("formats! { spc: msr::Spc }\n")), ["orphan"]);
+    assert_eq!(broken(&files("lists! { msr: Msr }\n")), ["orphan"]);
+}
+
+#[test]
 fn this_checkout_is_tidy() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let tree = Tree::read(&root).expect("the checkout is readable");
