@@ -94,6 +94,7 @@ fn what_is_allowed_passes() {
     let ftl = "crates/ssd/src/ftl.rs";
     let cli = "crates/cli/src/main.rs";
     let long_test = format!("fn table() {{\n{}}}\n", "    case();\n".repeat(98));
+    let wide_sample = format!("const LINE: &str = \"{}\";\n", "1,".repeat(80));
     let cases: &[(&str, &str)] = &[
         (cli, "// why\n// more\n"),
         (cli, "fn main() { println!(\"{{\") }\n"),
@@ -101,6 +102,7 @@ fn what_is_allowed_passes() {
         (cli, "#[allow(dead_code, reason = \"used on Windows\")]\nfn f() {}\n"),
         (cli, "#[cfg(test)]\nmod tests {\n    fn f() { g().unwrap() }\n}\n"),
         ("crates/lab/tests/a.rs", &long_test),
+        ("crates/lab/tests/a.rs", &wide_sample),
         ("crates/lab/src/memory.rs", "fn f() { unsafe { g() } }\n"),
         (core, "// a HashMap would be iterated in hash order\nconst WHY: &str = \"no Instant\";\n"),
         (
