@@ -205,7 +205,7 @@ macro_rules! family {
         }
 
         /// The running policy: one variant a member, so that a call is a jump and not a pointer chase.
-        #[derive(::serde::Serialize, ::serde::Deserialize)]
+        #[derive(Clone, Debug, ::serde::Serialize, ::serde::Deserialize)]
         #[allow(clippy::large_enum_variant)] // one instance a drive: its size does not matter
         pub enum Policy {
             $(#[doc = concat!("Policy `", stringify!($member), "`.")] $variant($member::Policy),)+

@@ -30,7 +30,7 @@ impl Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Integer(n) => write!(f, "{n}"),
-            Value::Float(x) => f.write_str(&show_f64(*x)),
+            Value::Float(x) => write!(f, "{x:?}"),
             Value::Bool(b) => write!(f, "{b}"),
             Value::Text(s) => f.write_str(&quote(s)),
             Value::List(items) => {

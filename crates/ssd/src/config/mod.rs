@@ -1,17 +1,36 @@
 //! The configuration of a drive: sections, presets, resolution, checks and explanation.
+//!
+//! ```
+//! use ssd::config::{Layer, resolve};
+//! let layers = [Layer::file("my.toml", "preset = \"tlc\"\n[nand.timing]\nt_read_us = 50\n"),
+//!               Layer::set("drive.seed=7").unwrap()];
+//! let resolved = resolve(&layers, &[]).unwrap();
+//! assert_eq!(resolved.config.timing.t_read_us, [50.0]);
+//! assert_eq!(resolved.origin("nand.timing.t_read_us").unwrap().to_string(), "my.toml:3");
+//! ```
 
 #[macro_use]
 mod field;
+mod derived;
 mod error;
+mod explain;
+mod layer;
 mod near;
+pub mod presets;
+mod resolve;
 mod sections;
+mod validate;
 
 use serde::{Deserialize, Serialize};
 
+pub use derived::{FOUR_KIB, MAX_UNITS};
 pub use error::{ConfigError, ConfigErrors, KeyAt, Origin, Problem};
+pub use explain::Explained;
 #[doc(hidden)]
 pub use field::read_name;
 pub use field::{Field, Kind, Limits, Parameter, Table, Value};
+pub use layer::Layer;
+pub use resolve::{Resolved, resolve, resolve_table};
 pub use sections::{
     Allocation, AllocationOrder, Axis, Cell, Channel, Cleaning, DriveSection, Firmware, Geometry, Link,
     Mapping, MappingUnit, ProgramOrder, Queues, Reliability, Scheduling, SchedulingOrder, Superblock, Timing,

@@ -87,7 +87,7 @@ section! {
         /// Capacity the host sees; 0 takes it from over_provisioning_percent.
         logical_gib: f64 = 0.0, unit "GiB", range 0..=1_000_000;
         /// Spare capacity as a share of the logical capacity: (physical - logical) / logical.
-        over_provisioning_percent: f64 = 7.0, unit "percent", range 0..=10_000;
+        over_provisioning_percent: f64 = 7.0, unit "%", range 0..=10_000;
     }
 }
 

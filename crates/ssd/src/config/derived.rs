@@ -1,0 +1,180 @@
+//! Values that follow from the configuration: counts, capacities, lanes, times per page type.
+
+use super::sections::{Geometry, MappingUnit, Superblock};
+use super::{DriveConfig, Table};
+use crate::nand::gray;
+
+/// Bytes of a 4-KiB mapping unit.
+pub const FOUR_KIB: u32 = 4_096;
+/// Most mapping units a drive can have: unit numbers are 32 bits wide, and the last two have a meaning of their own.
+pub const MAX_UNITS: u64 = u32::MAX as u64 - 1;
+/// Bytes of a GiB.
+pub(super) const GIB: f64 = (1u64 << 30) as f64;
+
+impl Geometry {
+    /// Pages of a block: one of each page type on every wordline.
+    pub fn pages_per_block(&self) -> u32 {
+        self.wordlines_per_block * self.bits_per_cell
+    }
+
+    /// Chips of the drive.
+    pub fn chips(&self) -> u32 {
+        self.channels * self.chips_per_channel
+    }
+
+    /// Dies of the drive.
+    pub fn dies(&self) -> u32 {
+        self.chips() * self.dies_per_chip
+    }
+
+    /// Planes of the drive.
+    pub fn planes(&self) -> u32 {
+        self.dies() * self.planes_per_die
+    }
+
+    /// Blocks of the drive, bad ones included.
+    pub fn blocks(&self) -> u64 {
+        u64::from(self.planes()) * u64::from(self.blocks_per_plane)
+    }
+
+    /// Pages of the drive.
+    pub fn physical_pages(&self) -> u64 {
+        self.blocks().saturating_mul(u64::from(self.pages_per_block()))
+    }
+
+    /// Data bytes of the drive.
+    pub fn physical_bytes(&self) -> u64 {
+        self.physical_pages().saturating_mul(u64::from(self.page_bytes))
+    }
+}
+
+impl DriveConfig {
+    /// Mapping units in a page: 1, or the 4-KiB pieces of the page.
+    pub fn units_per_page(&self) -> u32 {
+        match self.mapping.unit {
+            MappingUnit::Page => 1,
+            MappingUnit::FourKib => (self.geometry.page_bytes / FOUR_KIB).max(1),
+        }
+    }
+
+    /// Bytes of a mapping unit.
+    pub fn unit_bytes(&self) -> u32 {
+        self.geometry.page_bytes / self.units_per_page()
+    }
+
+    /// Mapping units that fit on the drive physically.
+    pub fn physical_units(&self) -> u64 {
+        self.geometry.physical_pages().saturating_mul(u64::from(self.units_per_page()))
+    }
+
+    /// Mapping units the host sees: `logical_gib`, or what over-provisioning leaves; whole units, rounded down.
+    pub fn logical_units(&self) -> u64 {
+        if self.drive.logical_gib > 0.0 {
+            (self.drive.logical_gib * GIB / f64::from(self.unit_bytes())) as u64
+        } else {
+            (self.physical_units() as f64 / (1.0 + self.drive.over_provisioning_percent / 100.0)) as u64
+        }
+    }
+
+    /// Bytes the host sees.
+    pub fn logical_bytes(&self) -> u64 {
+        self.logical_units().saturating_mul(u64::from(self.unit_bytes()))
+    }
+
+    /// Allocation lanes: groups of planes that open, fill and erase their blocks together.
+    pub fn lanes(&self) -> u32 {
+        match self.allocation.superblock {
+            Superblock::None => self.geometry.planes(),
+            Superblock::Planes => self.geometry.dies(),
+            Superblock::All => 1,
+        }
+    }
+
+    /// Planes in each lane, which is also the blocks in a superblock.
+    pub fn lane_span(&self) -> u32 {
+        self.geometry.planes() / self.lanes()
+    }
+
+    /// Blocks (or superblocks) that each lane keeps open at once: host, cleaning, and cold data if wear is leveled.
+    pub fn open_blocks_per_lane(&self) -> u32 {
+        2 + u32::from(self.wear_leveling.policy() != Some("none"))
+    }
+
+    /// Blocks (or superblocks) of each lane that the logical space fills when it is all written.
+    pub fn data_blocks_per_lane(&self) -> u64 {
+        let units_per_block = u64::from(self.geometry.pages_per_block()) * u64::from(self.units_per_page());
+        let per_lane = self.logical_units().div_ceil(u64::from(self.lanes()));
+        per_lane.div_ceil(units_per_block * u64::from(self.lane_span()))
+    }
+
+    /// Blocks (or superblocks) that each lane needs beside its data: open ones, the reserve, one to clean into,
+    /// and those expected to be bad from the factory.
+    pub fn spare_blocks_needed_per_lane(&self) -> u64 {
+        let bad = f64::from(self.geometry.blocks_per_plane) * self.reliability.factory_bad_ppm / 1e6;
+        u64::from(self.cleaning.reserve_blocks)
+            + u64::from(self.open_blocks_per_lane())
+            + 1
+            + bad.ceil() as u64
+    }
+
+    /// The Gray code in force: for each page type, lowest first, the thresholds its read senses.
+    pub fn gray_code(&self) -> Vec<Vec<u32>> {
+        if !self.cell.gray_code.is_empty() {
+            return self.cell.gray_code.clone();
+        }
+        gray::default_code(self.geometry.bits_per_cell)
+    }
+
+    /// tR of each page type in microseconds, lowest page type first.
+    pub fn t_read_us(&self) -> Vec<f64> {
+        let timing = &self.timing;
+        if timing.t_read_us.is_empty() {
+            let sensed = |row: &Vec<u32>| timing.t_read_base_us + timing.t_sense_us * row.len() as f64;
+            return self.gray_code().iter().map(sensed).collect();
+        }
+        self.for_each_page_type(&timing.t_read_us)
+    }
+
+    /// tPROG of each page type in microseconds, lowest page type first.
+    pub fn t_program_us(&self) -> Vec<f64> {
+        self.for_each_page_type(&self.timing.t_program_us)
+    }
+
+    fn for_each_page_type(&self, list: &[f64]) -> Vec<f64> {
+        let types = self.geometry.bits_per_cell as usize;
+        match list {
+            [one] => vec![*one; types],
+            _ => list.to_vec(),
+        }
+    }
+
+    /// The whole configuration as TOML, every key written out in the order of declaration.
+    ///
+    /// The text reads back to the same configuration; it is what `hash` is taken of.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        for (path, section) in self.sections() {
+            text.push_str(&format!("[{path}]\n"));
+            if let Some(policy) = section.policy() {
+                text.push_str(&format!("policy = \"{policy}\"\n"));
+            }
+            for field in section.fields() {
+                let value = section.show(field.key).unwrap_or_default();
+                text.push_str(&format!("{} = {value}\n", field.key));
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// A number that is the same for equal configurations on every machine (64-bit FNV-1a of `to_toml`).
+    pub fn hash(&self) -> u64 {
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        self.to_toml().bytes().fold(0xcbf2_9ce4_8422_2325, step)
+    }
+
+    /// The sections with their paths, in the order of declaration.
+    pub fn sections(&self) -> impl Iterator<Item = (&'static str, &dyn Table)> {
+        Self::SECTIONS.iter().filter_map(|path| Some((*path, self.section(path)?)))
+    }
+}

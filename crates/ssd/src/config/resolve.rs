@@ -1,0 +1,257 @@
+//! From layers to a configuration: base preset, NAND part, files, command line; with the place of every value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::error::{ConfigError, ConfigErrors, KeyAt, Origin, Problem};
+use super::field::{Table, Value};
+use super::layer::{Document, Entry, Layer, elsewhere};
+use super::{DriveConfig, presets};
+
+/// A configuration with the place each value came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// The configuration; it has been checked.
+    pub config: DriveConfig,
+    /// What was read, in order: later sources override earlier ones.
+    pub sources: Vec<String>,
+    /// Where each key was set last; keys that are not here have their default.
+    pub(super) provenance: BTreeMap<String, Origin>,
+}
+
+impl Resolved {
+    /// Where the value of a key came from; `None` if it is a default.
+    pub fn origin(&self, key: &str) -> Option<&Origin> {
+        self.provenance.get(key)
+    }
+
+    /// Hash of the whole configuration, independent of where its values came from.
+    pub fn hash(&self) -> u64 {
+        self.config.hash()
+    }
+
+    /// The whole configuration as TOML, every key written out.
+    pub fn to_toml(&self) -> String {
+        self.config.to_toml()
+    }
+}
+
+/// Resolves layers to a checked configuration. Later layers override earlier ones.
+///
+/// A layer may name a shipped drive to start from (`preset = "tlc"`, the last one named counts) and a NAND part
+/// whose sections come just before it (`[nand] part = "..."`). Top-level tables in `foreign` belong to others
+/// and are left alone. All errors found are reported together.
+pub fn resolve(layers: &[Layer], foreign: &[&str]) -> Result<Resolved, ConfigErrors> {
+    let mut resolver = Resolver::default();
+    let documents = resolver.read_all(layers, foreign);
+    for group in documents.chunk_by(|a, b| a.is_set && b.is_set) {
+        resolver.apply(group);
+    }
+    resolver.finish()
+}
+
+/// Applies the keys of one table, such as `[run]`, that the drive does not own; the same rules, the same errors.
+///
+/// Returns where each key that was set came from. Syntax errors are reported here too.
+pub fn resolve_table(
+    layers: &[Layer],
+    path: &str,
+    table: &mut dyn Table,
+) -> Result<BTreeMap<String, Origin>, ConfigErrors> {
+    let mut provenance = BTreeMap::new();
+    let mut errors = Vec::new();
+    for layer in layers {
+        match layer.read_table(path) {
+            Ok(entries) => {
+                for entry in &entries {
+                    match set(table, entry) {
+                        Ok(()) => _ = provenance.insert(entry.path(), entry.origin.clone()),
+                        Err(problem) => errors.push(at(entry, problem)),
+                    }
+                }
+            }
+            Err(found) => errors.extend(found),
+        }
+    }
+    if errors.is_empty() { Ok(provenance) } else { Err(ConfigErrors(errors)) }
+}
+
+#[derive(Default)]
+struct Resolver {
+    config: DriveConfig,
+    sources: Vec<String>,
+    provenance: BTreeMap<String, Origin>,
+    errors: Vec<ConfigError>,
+    /// Sections with an error: what they mean together with others is not known.
+    unsure: BTreeSet<String>,
+    /// A layer could not be read at all.
+    unreadable: bool,
+}
+
+impl Resolver {
+    /// Reads the layers and puts the preset and the NAND parts in their places.
+    fn read_all(&mut self, layers: &[Layer], foreign: &[&str]) -> Vec<Document> {
+        let mut named: Vec<Document> = layers.iter().filter_map(|layer| self.read(layer, foreign)).collect();
+        let base = named.iter().rev().find_map(|document| document.preset.clone());
+        if let Some((name, origin)) = base {
+            if let Some(layer) = self.shipped("preset", "preset", &name, origin) {
+                if let Some(document) = self.read(&layer, foreign) {
+                    named.insert(0, document);
+                }
+            }
+        }
+        let mut documents = Vec::new();
+        for document in named {
+            if let Some((name, origin)) = document.part.clone() {
+                let layer = self.shipped("NAND part", "nand.part", &name, origin);
+                documents.extend(layer.and_then(|layer| self.read(&layer, foreign)));
+            }
+            documents.push(document);
+        }
+        self.sources = documents.iter().map(|document| document.source.clone()).collect();
+        documents
+    }
+
+    fn read(&mut self, layer: &Layer, foreign: &[&str]) -> Option<Document> {
+        match layer.read(foreign) {
+            Ok(document) => {
+                for error in &document.errors {
+                    if let Problem::NoSuchTable { near: Some(near), .. } = &error.problem {
+                        self.unsure.insert(near.clone());
+                    }
+                }
+                self.errors.extend(document.errors.iter().cloned());
+                Some(document)
+            }
+            Err(errors) => {
+                self.errors.extend(errors);
+                self.unreadable = true;
+                None
+            }
+        }
+    }
+
+    fn shipped(&mut self, what: &'static str, key: &str, name: &str, origin: Origin) -> Option<Layer> {
+        let (folder, shipped) =
+            if what == "preset" { ("drive", presets::drives()) } else { ("nand", presets::nands()) };
+        if let Some(preset) = shipped.iter().find(|preset| preset.name == name) {
+            return Some(Layer::file(format!("preset {folder}/{name}"), preset.text));
+        }
+        let problem = Problem::no_such_name(what, name, shipped.iter().map(|preset| preset.name));
+        let keys = vec![KeyAt { key: key.to_owned(), origin: Some(origin.clone()) }];
+        self.errors.push(ConfigError { keys, origin: Some(origin), problem });
+        self.unreadable = true;
+        None
+    }
+
+    /// Applies one file, or all `--set` arguments together: policies first, so that the order of keys is free.
+    fn apply(&mut self, group: &[Document]) {
+        let entries = || group.iter().flat_map(|document| &document.entries);
+        let mut undecided = BTreeSet::new();
+        for entry in entries() {
+            let Some(section) = self.config.section_mut(&entry.section) else { continue };
+            if entry.key != "policy" || section.family().is_none() {
+                continue;
+            }
+            let before = section.policy();
+            match select(section, &entry.value) {
+                Ok(()) => {
+                    if section.policy() != before {
+                        let prefix = format!("{}.", entry.section);
+                        self.provenance.retain(|key, _| !key.starts_with(&prefix));
+                    }
+                    self.provenance.insert(entry.path(), entry.origin.clone());
+                }
+                Err(problem) => {
+                    undecided.insert(entry.section.clone());
+                    self.fail(entry, problem);
+                }
+            }
+        }
+        for entry in entries().filter(|entry| !undecided.contains(&entry.section)) {
+            let Some(section) = self.config.section_mut(&entry.section) else { continue };
+            if entry.key == "policy" && section.family().is_some() {
+                continue;
+            }
+            match set(section, entry) {
+                Ok(()) => _ = self.provenance.insert(entry.path(), entry.origin.clone()),
+                Err(problem) => self.fail(entry, problem),
+            }
+        }
+    }
+
+    fn fail(&mut self, entry: &Entry, problem: Problem) {
+        self.unsure.insert(entry.section.clone());
+        let mut error = at(entry, problem);
+        if let Problem::NotOfThisPolicy { .. } = error.problem {
+            let key = format!("{}.policy", entry.section);
+            let origin = self.provenance.get(&key).cloned();
+            error.keys.push(KeyAt { key, origin });
+        }
+        self.errors.push(error);
+    }
+
+    fn finish(mut self) -> Result<Resolved, ConfigErrors> {
+        if !self.unreadable {
+            let conflicts = self.config.validate().err().map_or_else(Vec::new, |errors| errors.0);
+            for mut conflict in conflicts {
+                for key in &mut conflict.keys {
+                    key.origin = self.provenance.get(&key.key).cloned();
+                }
+                // What the user wrote himself is looked at first, then presets, then defaults.
+                conflict.keys.sort_by_key(|key| match &key.origin {
+                    Some(origin) if origin.source.starts_with("preset ") => 1,
+                    Some(_) => 0,
+                    None => 2,
+                });
+                conflict.origin = conflict.keys.first().and_then(|key| key.origin.clone());
+                let unsure =
+                    |key: &KeyAt| self.unsure.contains(key.key.rsplit_once('.').map_or("", |(path, _)| path));
+                if !conflict.keys.iter().any(unsure) {
+                    self.errors.push(conflict);
+                }
+            }
+        }
+        let place = |error: &ConfigError| {
+            let origin = error.origin.as_ref();
+            let source =
+                origin.and_then(|origin| self.sources.iter().position(|source| *source == origin.source));
+            (source.unwrap_or(usize::MAX), origin.and_then(|origin| origin.line))
+        };
+        self.errors.sort_by_key(place);
+        if self.errors.is_empty() {
+            Ok(Resolved { config: self.config, sources: self.sources, provenance: self.provenance })
+        } else {
+            Err(ConfigErrors(self.errors))
+        }
+    }
+}
+
+fn at(entry: &Entry, problem: Problem) -> ConfigError {
+    let origin = Some(entry.origin.clone());
+    ConfigError { keys: vec![KeyAt { key: entry.path(), origin: origin.clone() }], origin, problem }
+}
+
+fn select(section: &mut dyn Table, value: &Value) -> Result<(), Problem> {
+    match value {
+        Value::Text(name) => section.select(name),
+        other => {
+            let members = section.family().map_or(&[][..], |family| family.members);
+            let names: Vec<&str> = members.iter().map(|member| member.name).collect();
+            let allowed = format!("the name of a policy: {}", names.join(", "));
+            Err(Problem::WrongType { found: other.to_string(), allowed })
+        }
+    }
+}
+
+/// Sets a key; an unknown one that another section has is pointed out.
+fn set(section: &mut dyn Table, entry: &Entry) -> Result<(), Problem> {
+    section.set(&entry.key, &entry.value).map_err(|mut problem| {
+        if let Problem::NoSuchKey { found, near, unit, .. } = &mut problem {
+            *found = format!("{} = {}", entry.key, entry.value);
+            if let (None, Some(other)) = (unit, elsewhere(&entry.key)) {
+                *near = Some(other);
+            }
+        }
+        problem
+    })
+}

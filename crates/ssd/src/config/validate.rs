@@ -1,0 +1,243 @@
+//! Checks of values against each other.
+
+use super::DriveConfig;
+use super::derived::{FOUR_KIB, GIB, MAX_UNITS};
+use super::error::{ConfigError, ConfigErrors, KeyAt, Problem};
+use super::field::show_f64;
+use super::sections::MappingUnit;
+use crate::nand::gray;
+
+/// Most commands that all queues together may hold.
+const MAX_QUEUED: u64 = 65_536;
+
+impl DriveConfig {
+    /// Is every value in range, and is the whole possible? All errors are reported, not just the first.
+    pub fn validate(&self) -> Result<(), ConfigErrors> {
+        let mut errors = Vec::new();
+        for (path, section) in self.sections() {
+            for (key, problem) in section.check() {
+                errors.push(ConfigError {
+                    keys: vec![KeyAt { key: format!("{path}.{key}"), origin: None }],
+                    origin: None,
+                    problem,
+                });
+            }
+        }
+        if errors.is_empty() {
+            let mut conflicts = Conflicts(errors);
+            self.check_pages(&mut conflicts);
+            self.check_times(&mut conflicts);
+            self.check_gray_code(&mut conflicts);
+            self.check_host(&mut conflicts);
+            if self.check_capacity(&mut conflicts) {
+                self.check_spare(&mut conflicts);
+            }
+            errors = conflicts.0;
+        }
+        if errors.is_empty() { Ok(()) } else { Err(ConfigErrors(errors)) }
+    }
+
+    fn check_pages(&self, conflicts: &mut Conflicts) {
+        let page = self.geometry.page_bytes;
+        let four_kib = self.mapping.unit == MappingUnit::FourKib;
+        let keys = ["nand.geometry.page_bytes", "ftl.mapping.unit"];
+        if four_kib && page % FOUR_KIB != 0 {
+            let allowed = "a multiple of 4096 bytes, or ftl.mapping.unit = \"page\"";
+            conflicts.add(&keys, format!("pages of {page} bytes, mapped in units of 4 KiB"), allowed);
+        } else if page % 512 != 0 {
+            conflicts.add(&keys[..1], format!("{page} bytes"), "a multiple of 512 bytes (a sector)");
+        }
+        if self.cleaning.copyback && four_kib && page > FOUR_KIB {
+            let found =
+                format!("copyback, which moves whole pages, with {} units in a page", self.units_per_page());
+            let allowed = "ftl.mapping.unit = \"page\", or ftl.cleaning.copyback = false";
+            conflicts.add(
+                &["ftl.cleaning.copyback", "ftl.mapping.unit", "nand.geometry.page_bytes"],
+                found,
+                allowed,
+            );
+        }
+    }
+
+    fn check_times(&self, conflicts: &mut Conflicts) {
+        let types = self.geometry.bits_per_cell as usize;
+        let read = &self.timing.t_read_us;
+        let program = &self.timing.t_program_us;
+        let allowed = format!("one number, or {types}, one for each page type of {types} bits per cell");
+        if read.len() > 1 && read.len() != types {
+            let found = format!("a list of {}", read.len());
+            let allowed = format!("{allowed}; or [] to take t_read_base_us and t_sense_us");
+            conflicts.add(&["nand.timing.t_read_us", "nand.geometry.bits_per_cell"], found, &allowed);
+        }
+        if program.len() != 1 && program.len() != types {
+            let found = format!("a list of {}", program.len());
+            conflicts.add(&["nand.timing.t_program_us", "nand.geometry.bits_per_cell"], found, &allowed);
+        }
+    }
+
+    fn check_gray_code(&self, conflicts: &mut Conflicts) {
+        let bits = self.geometry.bits_per_cell;
+        if let Err(what) = gray::check(&self.gray_code(), bits) {
+            let allowed = format!(
+                "{bits} rows, one for each page type, with each threshold of 1 to {} exactly once, so that all states \
+                 hold different bits; or [] for the usual code",
+                (1u32 << bits) - 1
+            );
+            conflicts.add(
+                &["nand.cell.gray_code", "nand.geometry.bits_per_cell"],
+                format!("a code that {what}"),
+                &allowed,
+            );
+        }
+    }
+
+    fn check_host(&self, conflicts: &mut Conflicts) {
+        let (count, depth) = (u64::from(self.queues.count), u64::from(self.queues.depth));
+        if count * depth > MAX_QUEUED {
+            let allowed = format!("at most {MAX_QUEUED} commands in all queues together");
+            conflicts.add(
+                &["host.queues.depth", "host.queues.count"],
+                format!("{count} x {depth} commands"),
+                &allowed,
+            );
+        }
+        self.check_order(conflicts, "host.buffer", "flush_stop_percent", "flush_start_percent");
+    }
+
+    /// If the policy of the section has both parameters: the first must not exceed the second.
+    fn check_order(&self, conflicts: &mut Conflicts, path: &str, low: &str, high: &str) {
+        let Some(section) = self.section(path) else { return };
+        let number = |key| section.show(key).and_then(|text| text.parse::<f64>().ok());
+        if let (Some(low_value), Some(high_value)) = (number(low), number(high)) {
+            if low_value > high_value {
+                let keys = [format!("{path}.{low}"), format!("{path}.{high}")];
+                let found = format!("{} above {}", show_f64(low_value), show_f64(high_value));
+                let allowed = format!("{low} at most {high}");
+                conflicts.add(&[keys[0].as_str(), keys[1].as_str()], found, &allowed);
+            }
+        }
+    }
+
+    /// Do addresses fit, and does the logical space fit on the drive?
+    fn check_capacity(&self, conflicts: &mut Conflicts) -> bool {
+        const KEYS: [&str; 3] =
+            ["nand.geometry.blocks_per_plane", "drive.logical_gib", "drive.over_provisioning_percent"];
+        let physical = self.physical_units();
+        if physical > MAX_UNITS {
+            let found = format!("{physical} mapping units of {} bytes", self.unit_bytes());
+            let allowed = format!("at most {MAX_UNITS} (fewer blocks, or ftl.mapping.unit = \"page\")");
+            conflicts.add(&[KEYS[0], "ftl.mapping.unit"], found, &allowed);
+            return false;
+        }
+        let logical = self.logical_units();
+        let gib = |units: u64| show_gib(units.saturating_mul(u64::from(self.unit_bytes())));
+        if logical == 0 {
+            let found = "no mapping unit left for the host".to_owned();
+            conflicts.add(&[KEYS[1], KEYS[2], KEYS[0]], found, &format!("up to {} GiB", gib(physical)));
+            return false;
+        }
+        if logical > physical {
+            let found = format!("{} GiB logical on {} GiB physical", gib(logical), gib(physical));
+            let allowed =
+                format!("less than the physical {} GiB; 0 takes it from over-provisioning", gib(physical));
+            conflicts.add(&[KEYS[1], KEYS[0]], found, &allowed);
+            return false;
+        }
+        true
+    }
+
+    /// Has each lane enough blocks beside its data for cleaning to go on?
+    fn check_spare(&self, conflicts: &mut Conflicts) {
+        let blocks = u64::from(self.geometry.blocks_per_plane);
+        let (data, needed) = (self.data_blocks_per_lane(), self.spare_blocks_needed_per_lane());
+        if data + needed <= blocks {
+            return;
+        }
+        let what = if self.lane_span() == 1 { "blocks" } else { "superblocks" };
+        let found = format!(
+            "{} lanes (superblock = \"{}\") of {blocks} {what} hold {data} {what} of data; {} are spare",
+            self.lanes(),
+            self.allocation.superblock.name(),
+            blocks.saturating_sub(data)
+        );
+        let mut allowed = format!(
+            "at least {needed} spare {what} in each lane ({} open, {} in reserve, 1 to clean into",
+            self.open_blocks_per_lane(),
+            self.cleaning.reserve_blocks
+        );
+        let bad =
+            needed - 1 - u64::from(self.open_blocks_per_lane()) - u64::from(self.cleaning.reserve_blocks);
+        allowed.push_str(&if bad > 0 { format!(", {bad} bad from the factory)") } else { ")".to_owned() });
+        allowed.push_str(&format!("; {}", self.remedies(blocks, needed).join(", or ")));
+        let space = if self.drive.logical_gib > 0.0 {
+            "drive.logical_gib"
+        } else {
+            "drive.over_provisioning_percent"
+        };
+        let keys = [
+            space,
+            "nand.geometry.blocks_per_plane",
+            "ftl.allocation.superblock",
+            "ftl.cleaning.reserve_blocks",
+        ];
+        conflicts.add(&keys, found, &allowed);
+    }
+
+    /// Changes of one key that give each lane the spare blocks it needs.
+    fn remedies(&self, blocks: u64, needed: u64) -> Vec<String> {
+        let mut remedies = Vec::new();
+        if blocks > needed {
+            // The largest logical space whose data leaves the spare blocks.
+            let most = self.physical_units() / blocks * (blocks - needed);
+            if self.drive.logical_gib > 0.0 {
+                remedies
+                    .push(format!("logical_gib at most {}", show_gib(most * u64::from(self.unit_bytes()))));
+            } else {
+                let percent = (self.physical_units() as f64 / most as f64 - 1.0) * 1000.0;
+                remedies.push(format!(
+                    "over_provisioning_percent at least {}",
+                    show_f64((percent.ceil() + 1.0) / 10.0)
+                ));
+            }
+        }
+        let enough = |blocks_per_plane: u32| {
+            let mut larger = self.clone();
+            larger.geometry.blocks_per_plane = blocks_per_plane;
+            larger.physical_units() <= MAX_UNITS
+                && larger.data_blocks_per_lane() + larger.spare_blocks_needed_per_lane()
+                    <= u64::from(blocks_per_plane)
+        };
+        // Enough blocks stay enough when there are more: the smallest number by doubling, then halving.
+        let mut high = self.geometry.blocks_per_plane;
+        while high < 1 << 22 && !enough(high) {
+            high *= 2;
+        }
+        if enough(high) {
+            let mut low = self.geometry.blocks_per_plane;
+            while low + 1 < high {
+                let middle = low + (high - low) / 2;
+                if enough(middle) { high = middle } else { low = middle }
+            }
+            remedies.push(format!("blocks_per_plane at least {high}"));
+        }
+        if remedies.is_empty() {
+            remedies.push("more over-provisioning".to_owned());
+        }
+        remedies
+    }
+}
+
+/// Bytes in GiB, to a thousandth.
+fn show_gib(bytes: u64) -> String {
+    show_f64((bytes as f64 / GIB * 1000.0).floor() / 1000.0)
+}
+
+struct Conflicts(Vec<ConfigError>);
+
+impl Conflicts {
+    fn add(&mut self, keys: &[&str], found: String, allowed: &str) {
+        let keys = keys.iter().map(|key| KeyAt { key: (*key).to_owned(), origin: None }).collect();
+        let problem = Problem::Conflict { found, allowed: allowed.to_owned() };
+        self.0.push(ConfigError { keys, origin: None, problem });
+    }
+}
