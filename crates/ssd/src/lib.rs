@@ -1,9 +1,43 @@
-//! The drive of Wordline.
+//! Wordline's drive: a NAND-flash SSD as a pure, deterministic state machine.
+//!
+//! Layers, each a module that knows only those below it:
+//!
+//! - [`host`]: submission queues, the link, the DRAM buffer, completions;
+//! - [`ftl`]: mapping, allocation, cleaning, wear levelling: *where* and *when*;
+//! - [`flash`]: channels, dies, planes and their queues: *how long*;
+//! - [`nand`]: the chips' ground truth: what may be done to a block, and what fails.
+//!
+//! [`drive::Drive`] puts them together. It owns no clock, thread, file or socket: the caller submits commands with
+//! their time, asks when something will happen next, and takes completions. The same seed, configuration and commands
+//! give the same [`event hash`](drive::Drive::event_hash) everywhere.
+//!
+//! Decisions are policies: families of them are folders ([`ftl::gc_victim`], [`host::buffer`]...), each member one
+//! file, listed in [`policy::FAMILIES`]. [`config`] describes a whole drive; [`signals`] is what a command may tell
+//! the drive and what it answers; [`observe`] tells what happens to data, for whoever holds the bytes.
+
 #[macro_use]
 pub mod config;
 #[macro_use]
 pub mod policy;
-#[path = "shim/ftl/mod.rs"]
+
+pub mod drive;
+pub mod engine;
+pub mod events;
+pub mod flash;
 pub mod ftl;
-#[path = "shim/host/mod.rs"]
 pub mod host;
+pub mod nand;
+pub mod observe;
+mod prefetch;
+pub mod rng;
+pub mod signals;
+pub mod snapshot;
+pub mod stats;
+pub mod units;
+
+pub use config::DriveConfig;
+pub use drive::{Drive, Health};
+pub use engine::{Executor, NoRoom};
+pub use signals::{Breakdown, Command, Completion, Hints, OpCode, PARTS, Part, Reason, Status};
+pub use stats::{Stats, Wear};
+pub use units::{Lba, Lpn, SimDuration, SimTime};

@@ -1,0 +1,346 @@
+//! The drive: all layers together, driven by a caller who owns the clock.
+//!
+//! ```
+//! use ssd::{Command, Drive, DriveConfig, Lba, OpCode, SimTime};
+//! let mut drive = Drive::new(&DriveConfig::default()).unwrap();
+//! let write = Command { op: OpCode::Write, lba: Lba(64), sectors: 8, ..Command::default() };
+//! drive.submit(0, &write, SimTime(0)).unwrap();
+//! assert!(drive.advance_to_completion());
+//! let done = drive.pop_completion().unwrap();
+//! assert_eq!(done.breakdown.total(), (done.completed - done.arrival).0);
+//! ```
+
+use crate::config::{ConfigError, ConfigErrors, DriveConfig, KeyAt, Problem, ProgramOrder};
+use crate::engine::Executor;
+use crate::events::{EventKind, EventQueue};
+use crate::flash::Flash;
+use crate::ftl::Ftl;
+use crate::host::{Below, Host};
+use crate::nand::order::PageOrder;
+use crate::nand::{Chip, Layout};
+use crate::observe::{Effect, Effects};
+use crate::rng::mix;
+use crate::signals::{Command, Completion, Reason};
+use crate::snapshot::{self, SnapshotError};
+use crate::stats::{Stats, Wear};
+use crate::units::{BlockId, Lba, SimTime};
+use serde::{Deserialize, Serialize};
+
+/// Everything of a drive that a snapshot holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct State {
+    pub host: Host,
+    pub ftl: Ftl,
+    pub flash: Flash,
+    pub events: EventQueue,
+    pub now: SimTime,
+    pub executor: Executor,
+    /// The host has been silent since then.
+    pub silent_since: SimTime,
+    /// An idle check is scheduled.
+    pub idle_check: bool,
+    pub idle: bool,
+    counted_since: SimTime,
+}
+
+/// A simulated drive.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    pub(crate) state: State,
+    pub(crate) effects: Effects,
+    config_hash: u64,
+}
+
+/// How a drive is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// Why it takes no more writes, if it does not.
+    pub read_only: Option<Reason>,
+    /// Erases and retirements.
+    pub wear: Wear,
+}
+
+/// A hash of a configuration, as it enters snapshots.
+fn config_hash(cfg: &DriveConfig) -> u64 {
+    // A configuration is plain data; should it ever fail to serialise, all such configurations look alike.
+    snapshot::checksum(&postcard::to_allocvec(cfg).unwrap_or_default())
+}
+
+/// The factory may have marked more blocks bad than its rate lets expect: do those left hold the data?
+fn check_good_blocks(cfg: &DriveConfig, good: u32) -> Result<(), ConfigErrors> {
+    let needed = cfg.data_blocks_per_lane() + u64::from(cfg.open_blocks_per_lane() + cfg.cleaning.reserve_blocks) + 1;
+    if u64::from(good) >= needed {
+        return Ok(());
+    }
+    let keys = ["nand.reliability.factory_bad_ppm", "drive.over_provisioning_percent", "drive.seed"];
+    let keys = keys.map(|key| KeyAt { key: key.to_owned(), origin: None }).to_vec();
+    let found = format!("the factory left {good} good blocks in the poorest lane");
+    let problem = Problem::Conflict { found, allowed: format!("at least {needed} to hold the data and clean") };
+    Err(ConfigErrors(vec![ConfigError { keys, origin: None, problem }]))
+}
+
+impl Drive {
+    /// A fresh drive. Errors if the configuration makes no sense, naming the keys.
+    pub fn new(cfg: &DriveConfig) -> Result<Drive, ConfigErrors> {
+        cfg.validate()?;
+        let g = &cfg.geometry;
+        let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed);
+        let layout = Layout::new(cfg, &chip);
+        check_good_blocks(cfg, layout.blocks_per_lane)?;
+        let order = match cfg.cell.program_order {
+            ProgramOrder::WordlineMajor => PageOrder::wordline_major(g.wordlines_per_block, g.bits_per_cell),
+            ProgramOrder::Shadow => PageOrder::shadow(g.wordlines_per_block, g.bits_per_cell),
+        };
+        let host = Host::new(cfg);
+        let ftl = Ftl::new(cfg, layout.clone(), order, |block| chip.erase_count(block));
+        // Room for all moves, and for hosts' reads and programs beyond them.
+        let commands = (cfg.queues.count * cfg.queues.depth) as usize;
+        let operations = ftl.operations_reserved() + (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
+        let flash = Flash::new(cfg, &layout, chip, operations);
+        let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 8;
+        let state = State {
+            host,
+            ftl,
+            flash,
+            events: EventQueue::with_capacity(pending),
+            now: SimTime::ZERO,
+            executor: Executor::Timed,
+            silent_since: SimTime::ZERO,
+            idle_check: false,
+            idle: false,
+            counted_since: SimTime::ZERO,
+        };
+        Ok(Drive { state, effects: Effects::default(), config_hash: config_hash(cfg) })
+    }
+
+    /// The parts of the drive, for a layer to work with.
+    #[inline]
+    pub(crate) fn split(&mut self) -> (&mut Host, Below<'_>) {
+        let State { host, ftl, flash, events, now, executor, .. } = &mut self.state;
+        let timed = *executor == Executor::Timed;
+        (host, Below { now: *now, timed, ftl, flash, events, effects: &mut self.effects })
+    }
+
+    /// Sectors of 512 bytes the host sees.
+    pub fn logical_sectors(&self) -> u64 {
+        self.state.host.logical_sectors()
+    }
+
+    /// Bytes of a mapping unit.
+    pub fn unit_bytes(&self) -> u32 {
+        self.state.ftl.layout.unit_bytes
+    }
+
+    /// Mapping units of the logical space.
+    pub fn logical_units(&self) -> u32 {
+        self.state.ftl.map.logical()
+    }
+
+    /// The drive's time: that of the last event or [`Drive::advance_to`].
+    pub fn now(&self) -> SimTime {
+        self.state.now
+    }
+
+    /// Whether another command may be put in a submission queue.
+    pub fn queue_has_room(&self, queue: usize) -> bool {
+        self.state.host.queue_has_room(queue)
+    }
+
+    /// Number of submission queues.
+    pub fn queues(&self) -> usize {
+        self.state.host.queues()
+    }
+
+    /// Commands submitted whose completion was not taken.
+    pub fn outstanding(&self) -> usize {
+        self.state.host.outstanding()
+    }
+
+    /// Puts a command in a submission queue at time `now`, which must not lie before the drive's time; what was due
+    /// before `now` happens first. Gives the command back if the queue is full.
+    #[inline]
+    pub fn submit(&mut self, queue: usize, command: &Command, now: SimTime) -> Result<(), Command> {
+        assert!(now >= self.state.now, "submission at {} ns, the drive is at {} ns", now.0, self.state.now.0);
+        if !self.queue_has_room(queue) {
+            return Err(*command);
+        }
+        self.run_until_before(now);
+        self.state.now = now;
+        self.wake();
+        let (host, mut below) = self.split();
+        host.submit(queue, command, &mut below);
+        self.settle();
+        Ok(())
+    }
+
+    /// When the next thing will happen by itself.
+    pub fn next_event_at(&self) -> Option<SimTime> {
+        self.state.events.next_at()
+    }
+
+    /// Lets everything happen that is due up to and including time `to`.
+    pub fn advance_to(&mut self, to: SimTime) {
+        self.run_until_before(SimTime(to.0.saturating_add(1)));
+        self.state.now = self.state.now.max(to);
+    }
+
+    /// Lets things happen until a completion waits (true) or nothing is left to happen (false).
+    #[inline]
+    pub fn advance_to_completion(&mut self) -> bool {
+        while !self.state.host.has_completion() {
+            if !self.step() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Lets everything happen that is under way, however long it takes.
+    pub fn drain(&mut self) {
+        while self.step() {}
+    }
+
+    /// Takes the oldest completion.
+    #[inline]
+    pub fn pop_completion(&mut self) -> Option<Completion> {
+        let completion = self.state.host.pop_completion()?;
+        if self.state.host.outstanding() == 0 {
+            self.fall_silent();
+        }
+        Some(completion)
+    }
+
+    /// Starts loading the mapping of a command that is known ahead.
+    #[inline]
+    pub fn prefetch(&self, lba: Lba) {
+        let lpn = lba.0 / self.state.host.unit_sectors();
+        self.state.ftl.map.prefetch(lpn as u32);
+    }
+
+    /// Whether time passes.
+    pub fn executor(&self) -> Executor {
+        self.state.executor
+    }
+
+    /// Switches the executor; what is under way is finished first.
+    pub fn set_executor(&mut self, executor: Executor) {
+        if self.state.executor != executor {
+            self.drain();
+            self.state.executor = executor;
+        }
+    }
+
+    /// Records effects from now on, or stops. While recording, take them often: they are kept until taken.
+    pub fn record_effects(&mut self, on: bool) {
+        self.effects.record(on);
+    }
+
+    /// Takes the oldest effect.
+    pub fn pop_effect(&mut self) -> Option<Effect> {
+        self.effects.pop()
+    }
+
+    /// All counters. Time at the dies and channels is counted when it is over.
+    pub fn stats(&self) -> Stats {
+        let State { host, ftl, flash, now, counted_since, .. } = &self.state;
+        Stats {
+            since: *counted_since,
+            until: *now,
+            host: host.counts,
+            ftl: ftl.counts.clone(),
+            flash: flash.counts.clone(),
+            unit_bytes: ftl.layout.unit_bytes,
+            units_per_page: ftl.layout.units_per_page,
+        }
+    }
+
+    /// Sets all counters back to zero.
+    pub fn reset_stats(&mut self) {
+        let state = &mut self.state;
+        state.host.counts = Default::default();
+        state.ftl.counts = Default::default();
+        state.flash.reset_counts();
+        state.counted_since = state.now;
+    }
+
+    /// A hash of everything that happened so far, in order and with its time.
+    pub fn event_hash(&self) -> u64 {
+        mix(self.state.flash.hash() ^ mix(self.state.host.hash()))
+    }
+
+    /// Wear and state.
+    pub fn health(&self) -> Health {
+        let blocks = &self.state.ftl.blocks;
+        let mut wear = Wear { retired: blocks.retired(), min: u32::MAX, ..Wear::default() };
+        for count in blocks.erase_counts() {
+            wear.blocks += 1;
+            wear.min = wear.min.min(count);
+            wear.max = wear.max.max(count);
+            wear.total += u64::from(count);
+        }
+        wear.min = wear.min.min(wear.max);
+        Health { read_only: self.state.host.read_only(), wear }
+    }
+
+    /// Erase counts of all blocks in use.
+    pub fn erase_counts(&self) -> Vec<u32> {
+        self.state.ftl.blocks.erase_counts().collect()
+    }
+
+    /// Ages blocks: the erase count of each block (superblocks count as one) becomes `count(block)`.
+    pub fn set_erase_counts(&mut self, mut count: impl FnMut(u32) -> u32) {
+        let State { ftl, flash, .. } = &mut self.state;
+        for block in 0..ftl.layout.blocks() {
+            ftl.set_erase_count(flash, BlockId(block), count(block));
+        }
+    }
+
+    /// Bytes of the tables that grow with the drive.
+    pub fn table_bytes(&self) -> usize {
+        self.state.ftl.table_bytes()
+    }
+
+    /// Pages of the chips that can hold data.
+    pub fn physical_pages(&self) -> u64 {
+        u64::from(self.state.ftl.layout.blocks()) * u64::from(self.state.ftl.layout.pages_per_block)
+    }
+
+    /// Checks that all tables agree (slow); the error names the first place where they do not.
+    pub fn check(&self) -> Result<(), String> {
+        self.state.ftl.check()
+    }
+
+    /// Writes the whole drive, with everything under way, to `out`. Recorded effects are not part of it.
+    pub fn save(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
+        let content = postcard::to_allocvec(&self.state).map_err(std::io::Error::other)?;
+        out.write_all(&snapshot::seal(self.config_hash, &content))?;
+        out.write_all(&content)
+    }
+
+    /// A drive as it was when it was saved. `cfg` must be the configuration it was saved with.
+    pub fn restore(cfg: &DriveConfig, bytes: &[u8]) -> Result<Drive, SnapshotError> {
+        let config_hash = config_hash(cfg);
+        let content = snapshot::open(config_hash, bytes)?;
+        let state = postcard::from_bytes(content).map_err(|error| SnapshotError::Malformed(error.to_string()))?;
+        Ok(Drive { state, effects: Effects::default(), config_hash })
+    }
+
+    fn wake(&mut self) {
+        if self.state.idle {
+            self.state.idle = false;
+            let State { ftl, flash, .. } = &mut self.state;
+            ftl.set_idle(flash, false);
+        }
+    }
+
+    fn fall_silent(&mut self) {
+        self.state.silent_since = self.state.now;
+        if !self.state.idle_check
+            && let Some(ns) = self.state.ftl.idle_after_ns()
+            && self.state.executor == Executor::Timed
+        {
+            self.state.idle_check = true;
+            self.state.events.push(SimTime(self.state.now.0 + ns), EventKind::IdleCheck, 0);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The engine: takes events in order, carries operations from the firmware to the chips and results back.
+//!
+//! Two executors run the same firmware. *Timed*: operations queue at dies and channels and take their time.
+//! *Functional*: every operation is applied at once and no time passes, for preconditioning, ageing and counting.
+
+use crate::drive::Drive;
+use crate::events::EventKind;
+use crate::flash::op::{Cause, OpKind};
+use crate::signals::Reason;
+use crate::units::{CommandId, OpId, SimTime};
+use serde::{Deserialize, Serialize};
+
+/// Whether time passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Executor {
+    /// Operations are applied at once.
+    Functional,
+    /// Operations take their time.
+    #[default]
+    Timed,
+}
+
+/// A write below the buffer that could not be finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom {
+    /// Units written before room ran out.
+    pub written: u64,
+}
+
+impl Drive {
+    /// Everything due strictly before `end` happens.
+    #[inline]
+    pub(crate) fn run_until_before(&mut self, end: SimTime) {
+        while self.state.events.next_at().is_some_and(|at| at < end) {
+            self.step();
+        }
+    }
+
+    /// The next event happens; false if there is none.
+    #[inline]
+    pub(crate) fn step(&mut self) -> bool {
+        let Some((at, kind, id)) = self.state.events.pop() else { return false };
+        debug_assert!(at >= self.state.now);
+        self.state.now = at;
+        match kind {
+            EventKind::ArrayDone | EventKind::InDone | EventKind::OutDone | EventKind::ChannelFree => {
+                let state = &mut self.state;
+                state.flash.on_event(kind, id, at, &mut state.events);
+            }
+            EventKind::IdleCheck => self.on_idle_check(),
+            _ => {
+                let (host, mut below) = self.split();
+                let command = CommandId(id);
+                match kind {
+                    EventKind::Arrive => host.on_arrive(command, &mut below),
+                    EventKind::Fetched => host.on_fetched(command, &mut below),
+                    EventKind::DataIn => host.on_data_in(command, &mut below),
+                    EventKind::Complete => host.on_complete(command, &mut below),
+                    _ => host.on_gather_timeout(&mut below),
+                }
+            }
+        }
+        self.settle();
+        true
+    }
+
+    /// Carries operations and results between the layers until nothing is left to carry.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        loop {
+            self.carry();
+            let wants_room = self.state.host.wants_room();
+            if !wants_room && !self.state.ftl.room_made {
+                return;
+            }
+            if !self.make_room() {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn carry(&mut self) {
+        loop {
+            self.empty_outbox();
+            if self.state.flash.done.is_empty() {
+                return;
+            }
+            let mut programs = false;
+            let mut next = 0;
+            while let Some(&id) = self.state.flash.done.get(next) {
+                next += 1;
+                programs |= self.on_done(id);
+            }
+            self.state.flash.done.clear();
+            if programs {
+                let (host, mut below) = self.split();
+                host.after_programs(&mut below);
+            }
+        }
+    }
+
+    #[inline]
+    fn empty_outbox(&mut self) {
+        let state = &mut self.state;
+        let timed = state.executor == Executor::Timed;
+        for &id in &state.ftl.outbox {
+            if timed {
+                state.flash.enqueue(id, state.now, &mut state.events);
+            } else {
+                state.flash.apply(id, state.now);
+            }
+        }
+        state.ftl.outbox.clear();
+    }
+
+    /// Tells the layer that issued an operation; returns whether it was a program of host data.
+    #[inline]
+    fn on_done(&mut self, id: OpId) -> bool {
+        let op = *self.state.flash.pool.get(id);
+        if op.kind == OpKind::Read && op.cause == Cause::Host {
+            let (host, mut below) = self.split();
+            host.on_read(id, &op, &mut below);
+            return false;
+        }
+        if op.cause == Cause::Merge {
+            let (host, mut below) = self.split();
+            host.on_merged(id, &mut below);
+            return false;
+        }
+        let state = &mut self.state;
+        state.ftl.on_done(&mut state.flash, id, &mut self.effects);
+        if op.cause != Cause::Host {
+            return false;
+        }
+        self.state.host.on_program_done();
+        let mut next = 0;
+        while let Some(&done) = self.state.ftl.programmed.get(next) {
+            next += 1;
+            let (host, mut below) = self.split();
+            host.on_programmed(&done, &mut below);
+        }
+        self.state.ftl.programmed.clear();
+        true
+    }
+
+    /// Data waits for room, or room was made: programs go on, or more is cleaned, or the drive ends in read-only.
+    /// Returns whether anything was started.
+    fn make_room(&mut self) -> bool {
+        self.state.ftl.room_made = false;
+        let (host, mut below) = self.split();
+        host.flush_some(&mut below);
+        let state = &mut self.state;
+        if !state.ftl.outbox.is_empty() {
+            return true;
+        }
+        if !state.host.wants_room() {
+            return false;
+        }
+        state.ftl.retry(&mut state.flash);
+        if !state.ftl.outbox.is_empty() {
+            return true;
+        }
+        if state.flash.pool.in_flight() == 0 && state.host.waits_for_room() {
+            let worn = state.ftl.counts.retired_blocks > 0 || state.ftl.blocks.retired() > 0;
+            let reason = if worn { Reason::WornOut } else { Reason::Full };
+            let (host, mut below) = self.split();
+            host.end_in_read_only(reason, &mut below);
+        }
+        false
+    }
+
+    fn on_idle_check(&mut self) {
+        let state = &mut self.state;
+        state.idle_check = false;
+        let Some(ns) = state.ftl.idle_after_ns() else { return };
+        let due = SimTime(state.silent_since.0 + ns);
+        if state.host.outstanding() > 0 {
+            return;
+        }
+        if due > state.now {
+            state.idle_check = true;
+            state.events.push(due, EventKind::IdleCheck, 0);
+            return;
+        }
+        state.idle = true;
+        state.ftl.set_idle(&mut state.flash, true);
+    }
+
+    /// Writes everything dirty in the buffer to flash and empties the buffer.
+    pub fn flush_buffer(&mut self) {
+        let (host, mut below) = self.split();
+        host.hurry(true, &mut below);
+        self.settle();
+        while self.state.host.unclean() > 0 && self.state.host.read_only().is_none() && self.step() {}
+        let (host, mut below) = self.split();
+        host.hurry(false, &mut below);
+        host.drop_clean(&mut below);
+        self.settle();
+    }
+
+    /// Writes whole mapping units below the buffer, in no time: the quick way to a used drive. Units are packed in
+    /// pages in the order given; cleaning runs as it must. What is under way is finished first.
+    pub fn overwrite(&mut self, units: &[u32]) -> Result<(), NoRoom> {
+        if self.state.host.outstanding() > 0 || self.state.host.unclean() > 0 || self.state.flash.pool.in_flight() > 0 {
+            self.drain();
+            self.flush_buffer();
+            self.drain();
+        }
+        let executor = std::mem::replace(&mut self.state.executor, Executor::Functional);
+        let mut written = 0;
+        let mut stuck = false;
+        while written < units.len() && !stuck {
+            let state = &mut self.state;
+            let count = state.ftl.write_directly(&mut state.flash, &units[written..]);
+            written += count;
+            let cleaning = !state.ftl.outbox.is_empty();
+            self.carry();
+            if count == 0 && !cleaning {
+                let state = &mut self.state;
+                state.ftl.retry(&mut state.flash);
+                stuck = state.ftl.outbox.is_empty();
+                self.carry();
+            }
+        }
+        self.state.executor = executor;
+        self.state.ftl.room_made = false;
+        if stuck { Err(NoRoom { written: written as u64 }) } else { Ok(()) }
+    }
+
+    /// Writes `units` consecutive mapping units from unit `from` below the buffer, in no time.
+    pub fn fill(&mut self, from: u32, units: u32) -> Result<(), NoRoom> {
+        const AT_ONCE: u32 = 4096;
+        let mut lpns = [0; AT_ONCE as usize];
+        let mut done = 0;
+        while done < units {
+            let count = (units - done).min(AT_ONCE);
+            for (i, lpn) in (0..count).zip(&mut lpns) {
+                *lpn = from + done + i;
+            }
+            self.overwrite(&lpns[..count as usize])
+                .map_err(|short| NoRoom { written: u64::from(done) + short.written })?;
+            done += count;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,421 @@
+//! Channels, dies, planes and their queues: how long everything takes.
+//!
+//! Knows no logical page. The firmware issues operations; the flash queues them at their dies, forms multi-plane
+//! groups of neighbours in a queue, shares the channel, and reports operations as done. In the functional executor
+//! operations are applied at once and no time passes.
+
+mod channel;
+mod die;
+pub mod op;
+pub mod timing;
+
+use crate::config::{DriveConfig, SchedulingOrder};
+use crate::events::{EventKind, EventQueue};
+use crate::nand::{Chip, Layout, Outcome, PageAddress};
+use crate::rng::mix;
+use crate::units::{OpId, SimTime};
+use channel::Channel;
+use die::{Die, Interface, OpList};
+use op::{CAUSES, Cause, KINDS, Op, OpKind, OpPool};
+use serde::{Deserialize, Serialize};
+use timing::Timing;
+
+/// An odd number with well spread bits (2^64 over the golden ratio).
+const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What the flash has counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlashCounts {
+    /// Operations by kind and cause.
+    pub ops: [[u64; CAUSES]; KINDS],
+    /// Multi-plane groups of more than one operation.
+    pub groups: u64,
+    /// Programs that failed.
+    pub program_fails: u64,
+    /// Erases that failed.
+    pub erase_fails: u64,
+    /// Nanoseconds each die had work on it.
+    pub die_busy_ns: Vec<u64>,
+    /// Nanoseconds each channel carried something.
+    pub channel_busy_ns: Vec<u64>,
+}
+
+/// Which of an operation's times a stretch belongs to.
+#[derive(Clone, Copy)]
+enum Stretch {
+    DieWait,
+    ChannelWait,
+    Array,
+    Transfer,
+}
+
+/// All chips of a drive with their queues.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Flash {
+    /// Operations in flight.
+    pub pool: OpPool,
+    /// The chips' ground truth.
+    pub chip: Chip,
+    /// Counters.
+    pub counts: FlashCounts,
+    /// Operations that are done and not yet seen by the firmware.
+    pub done: Vec<OpId>,
+    timing: Timing,
+    dies: Vec<Die>,
+    channels: Vec<Channel>,
+    channel_of_die: Vec<u32>,
+    order: SchedulingOrder,
+    bypass_limit: u32,
+    multi_plane: bool,
+    planes_per_die: u32,
+    sequence: u64,
+    hash: u64,
+}
+
+impl Flash {
+    /// Idle dies and channels around `chip`, with room for `ops` operations.
+    pub fn new(cfg: &DriveConfig, layout: &Layout, chip: Chip, ops: usize) -> Self {
+        Flash {
+            pool: OpPool::new(ops, layout.units_per_page),
+            chip,
+            counts: FlashCounts {
+                die_busy_ns: vec![0; layout.dies as usize],
+                channel_busy_ns: vec![0; layout.channels as usize],
+                ..FlashCounts::default()
+            },
+            done: Vec::with_capacity(ops),
+            timing: Timing::new(cfg),
+            dies: vec![Die::new(); layout.dies as usize],
+            channels: vec![Channel::new(layout.dies_per_channel); layout.channels as usize],
+            channel_of_die: (0..layout.dies).map(|die| die / layout.dies_per_channel).collect(),
+            order: cfg.scheduling.order,
+            bypass_limit: cfg.scheduling.read_bypass_limit,
+            multi_plane: cfg.scheduling.multi_plane,
+            planes_per_die: layout.planes_per_die,
+            sequence: 0,
+            hash: 0,
+        }
+    }
+
+    /// The durations in force.
+    pub fn timing(&self) -> &Timing {
+        &self.timing
+    }
+
+    /// A hash of every operation done so far, with its time.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// Sets the counters back to zero.
+    pub fn reset_counts(&mut self) {
+        let counts = std::mem::take(&mut self.counts);
+        let zeroed = |mut v: Vec<u64>| {
+            v.fill(0);
+            v
+        };
+        self.counts.die_busy_ns = zeroed(counts.die_busy_ns);
+        self.counts.channel_busy_ns = zeroed(counts.channel_busy_ns);
+    }
+
+    /// Puts an operation in its die's queue.
+    #[inline]
+    pub fn enqueue(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        self.sequence += 1;
+        let op = self.pool.get_mut(id);
+        (op.queued, op.mark, op.sequence) = (now, now, self.sequence);
+        let (die_index, kind, cause) = (op.at.die, op.kind, op.cause);
+        let die = &mut self.dies[die_index as usize];
+        die.queue_for(self.order, kind, cause).push(&mut self.pool, id);
+        self.start_next(die_index, now, events);
+    }
+
+    /// Applies an operation at once: the functional executor.
+    #[inline]
+    pub fn apply(&mut self, id: OpId, now: SimTime) {
+        let op = self.pool.get_mut(id);
+        (op.queued, op.times) = (now, op::OpTimes::default());
+        self.finish(id, now);
+    }
+
+    /// Programs a page for the host at once, without an operation: for filling a drive quickly.
+    #[inline]
+    pub fn program_directly(&mut self, at: PageAddress) -> Outcome {
+        let outcome = self.chip.program(at.block, at.page);
+        self.counts.program_fails += u64::from(outcome == Outcome::Fail);
+        self.counts.ops[OpKind::Program as usize][Cause::Host as usize] += 1;
+        self.hash = (self.hash ^ u64::from(at.block) << 32 ^ u64::from(at.page)).wrapping_mul(HASH_FACTOR);
+        outcome
+    }
+
+    /// Handles an event of a die or a channel.
+    #[inline]
+    pub fn on_event(&mut self, kind: EventKind, id: u32, now: SimTime, events: &mut EventQueue) {
+        match kind {
+            EventKind::ArrayDone => self.on_array_done(id, now, events),
+            EventKind::OutDone => self.on_out_done(id, now, events),
+            EventKind::InDone => self.on_in_done(id, now, events),
+            EventKind::ChannelFree => self.on_channel_free(id, now, events),
+            _ => unreachable!("not an event of the flash"),
+        }
+    }
+
+    /// Whether no die has anything to do.
+    pub fn is_idle(&self) -> bool {
+        self.dies.iter().all(Die::is_idle)
+    }
+
+    /// Gives the next operation (with those that can join it in other planes) to a die that can take one.
+    fn start_next(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
+        let die = &mut self.dies[die_index as usize];
+        if die.interface != Interface::Idle || (die.array.is_some() && !Self::may_stage(&self.timing, die, &self.pool)) {
+            return;
+        }
+        let leader = die.take_next(&self.pool, self.bypass_limit);
+        if !leader.is_some() {
+            return;
+        }
+        if !die.array.is_some() {
+            die.busy_since = now;
+        }
+        (die.io, die.interface) = (leader, Interface::WaitIn);
+        if self.multi_plane && self.planes_per_die > 1 {
+            self.gather_group(die_index, leader);
+        }
+        self.account(leader, now, Stretch::DieWait);
+        self.ask_channel(die_index, now, events);
+    }
+
+    /// With cache operations the next of the same kind may be sent while the array works.
+    fn may_stage(timing: &Timing, die: &Die, pool: &OpPool) -> bool {
+        if !timing.cache_operations() || die.array_done {
+            return false;
+        }
+        let busy = pool.get(die.array).kind;
+        let heads = [die.reads.head, die.others.head];
+        let waiting = heads.iter().filter(|id| id.is_some());
+        matches!(busy, OpKind::Read | OpKind::Program) && waiting.clone().count() > 0
+            && waiting.clone().all(|&id| pool.get(id).kind == busy)
+    }
+
+    /// Lets operations at the head of the leader's queue join it: same kind, same page number, each another plane.
+    fn gather_group(&mut self, die_index: u32, leader: OpId) {
+        let first = *self.pool.get(leader);
+        let die = &mut self.dies[die_index as usize];
+        let read_queue = self.order == SchedulingOrder::ReadFirst
+            && first.kind == OpKind::Read
+            && matches!(first.cause, Cause::Host | Cause::Merge);
+        let mut list: OpList = *die.list_of(read_queue);
+        let (mut planes, mut last) = (1u64 << first.at.plane, leader);
+        while list.head.is_some() {
+            let op = self.pool.get(list.head);
+            let fits = op.kind == first.kind && (op.at.page == first.at.page || op.kind == OpKind::Erase);
+            if !fits || planes >> op.at.plane & 1 == 1 || op.kind == OpKind::Copyback {
+                break;
+            }
+            planes |= 1 << op.at.plane;
+            let id = list.pop(&self.pool);
+            self.pool.get_mut(last).follower = id;
+            last = id;
+        }
+        self.counts.groups += u64::from(last != leader);
+        *die.list_of(read_queue) = list;
+    }
+
+    /// Books the time since each group member's last mark.
+    #[inline]
+    fn account(&mut self, leader: OpId, until: SimTime, stretch: Stretch) {
+        let mut id = leader;
+        while id.is_some() {
+            let op = self.pool.get_mut(id);
+            let ns = until.since(op.mark);
+            op.mark = until;
+            match stretch {
+                Stretch::DieWait => op.times.die_wait += ns,
+                Stretch::ChannelWait => op.times.channel_wait += ns,
+                Stretch::Array => op.times.array += ns,
+                Stretch::Transfer => op.times.transfer += ns,
+            }
+            id = op.follower;
+        }
+    }
+
+    #[inline]
+    fn ask_channel(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
+        let channel_index = self.channel_of_die[die_index as usize];
+        let channel = &mut self.channels[channel_index as usize];
+        if channel.free_at <= now && !channel.has_waiting() {
+            self.grant_channel(channel_index, die_index, now, events);
+            return;
+        }
+        channel.wait(die_index);
+        if !channel.wake {
+            channel.wake = true;
+            events.push(channel.free_at, EventKind::ChannelFree, channel_index);
+        }
+    }
+
+    fn grant_channel(&mut self, channel_index: u32, die_index: u32, now: SimTime, events: &mut EventQueue) {
+        let die = &self.dies[die_index as usize];
+        let (leader, sending, outward) = (die.io, die.sending, die.interface == Interface::WaitOut);
+        let ns = if outward {
+            self.timing.out_ns(self.pool.get(sending))
+        } else {
+            self.group(leader).map(|op| self.timing.in_ns(op)).sum()
+        };
+        let end = SimTime(now.0 + ns);
+        self.channels[channel_index as usize].free_at = end;
+        self.counts.channel_busy_ns[channel_index as usize] += ns;
+        let die = &mut self.dies[die_index as usize];
+        if outward {
+            die.interface = Interface::Out;
+            self.account(sending, now, Stretch::ChannelWait);
+            let op = self.pool.get_mut(sending);
+            (op.times.transfer, op.mark) = (op.times.transfer + ns, end);
+            events.push(end, EventKind::OutDone, die_index);
+            return;
+        }
+        die.interface = Interface::In;
+        self.account(leader, now, Stretch::ChannelWait);
+        self.account(leader, end, Stretch::Transfer);
+        if self.timing.cache_operations() {
+            events.push(end, EventKind::InDone, die_index);
+        } else {
+            self.start_array(die_index, end, events);
+        }
+    }
+
+    fn group(&self, leader: OpId) -> impl Iterator<Item = &Op> {
+        let first = leader.is_some().then(|| self.pool.get(leader));
+        std::iter::successors(first, |op| op.follower.is_some().then(|| self.pool.get(op.follower)))
+    }
+
+    /// Moves the group on the interface to the array, which works from `start` on.
+    fn start_array(&mut self, die_index: u32, start: SimTime, events: &mut EventQueue) {
+        let leader = self.dies[die_index as usize].io;
+        let ns = self.group(leader).map(|op| self.timing.array_ns(op)).max().unwrap_or(0);
+        let end = SimTime(start.0 + ns);
+        let die = &mut self.dies[die_index as usize];
+        (die.array, die.array_done) = (leader, false);
+        (die.io, die.interface) = (OpId::NONE, Interface::Idle);
+        self.account(leader, start, Stretch::DieWait);
+        self.account(leader, end, Stretch::Array);
+        events.push(end, EventKind::ArrayDone, die_index);
+    }
+
+    fn on_in_done(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
+        let die = &mut self.dies[die_index as usize];
+        if die.array.is_some() {
+            die.interface = Interface::Staged;
+            if die.array_done {
+                self.send_out(die_index, now, events);
+            }
+            return;
+        }
+        self.start_array(die_index, now, events);
+        self.start_next(die_index, now, events);
+    }
+
+    fn on_array_done(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
+        let die = &mut self.dies[die_index as usize];
+        let leader = die.array;
+        if self.pool.get(leader).kind == OpKind::Read {
+            die.array_done = true;
+            if matches!(die.interface, Interface::Idle | Interface::Staged) {
+                self.send_out(die_index, now, events);
+            }
+            return;
+        }
+        die.array = OpId::NONE;
+        let staged = die.interface == Interface::Staged;
+        if staged {
+            self.start_array(die_index, now, events);
+        } else if self.dies[die_index as usize].interface == Interface::Idle {
+            self.end_busy(die_index, now);
+        }
+        let mut id = leader;
+        while id.is_some() {
+            let follower = self.pool.get(id).follower;
+            self.finish(id, now);
+            id = follower;
+        }
+        self.start_next(die_index, now, events);
+    }
+
+    /// The array's data moves to the interface; a read command staged there starts in the array.
+    fn send_out(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
+        let die = &mut self.dies[die_index as usize];
+        let sender = die.array;
+        (die.array, die.array_done) = (OpId::NONE, false);
+        if die.interface == Interface::Staged {
+            self.start_array(die_index, now, events);
+        }
+        self.account(sender, now, Stretch::DieWait);
+        let die = &mut self.dies[die_index as usize];
+        (die.io, die.sending, die.interface) = (sender, sender, Interface::WaitOut);
+        self.ask_channel(die_index, now, events);
+    }
+
+    fn on_out_done(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
+        let die = &mut self.dies[die_index as usize];
+        let sent = die.sending;
+        let next = self.pool.get(sent).follower;
+        if next.is_some() {
+            (die.sending, die.interface) = (next, Interface::WaitOut);
+            self.finish(sent, now);
+            self.ask_channel(die_index, now, events);
+            return;
+        }
+        (die.io, die.sending, die.interface) = (OpId::NONE, OpId::NONE, Interface::Idle);
+        if !die.array.is_some() {
+            self.end_busy(die_index, now);
+        } else if die.array_done {
+            self.send_out(die_index, now, events);
+        }
+        self.finish(sent, now);
+        self.start_next(die_index, now, events);
+    }
+
+    #[inline]
+    fn end_busy(&mut self, die_index: u32, now: SimTime) {
+        let since = self.dies[die_index as usize].busy_since;
+        self.counts.die_busy_ns[die_index as usize] += now.since(since);
+    }
+
+    fn on_channel_free(&mut self, channel_index: u32, now: SimTime, events: &mut EventQueue) {
+        let channel = &mut self.channels[channel_index as usize];
+        channel.wake = false;
+        if let Some(die_index) = channel.next() {
+            self.grant_channel(channel_index, die_index, now, events);
+        }
+        let channel = &mut self.channels[channel_index as usize];
+        if channel.has_waiting() && !channel.wake {
+            channel.wake = true;
+            events.push(channel.free_at, EventKind::ChannelFree, channel_index);
+        }
+    }
+
+    /// What the chip says of an operation, once it is over.
+    #[inline]
+    fn finish(&mut self, id: OpId, now: SimTime) {
+        let op = self.pool.get_mut(id);
+        op.follower = OpId::NONE;
+        let (kind, at) = (op.kind, op.at);
+        op.outcome = match kind {
+            OpKind::Read => {
+                self.chip.read(at.block, at.page);
+                Outcome::Pass
+            }
+            OpKind::Program | OpKind::Copyback => self.chip.program(at.block, at.page),
+            OpKind::Erase => self.chip.erase(at.block),
+        };
+        if op.outcome == Outcome::Fail {
+            let fails = if kind == OpKind::Erase { &mut self.counts.erase_fails } else { &mut self.counts.program_fails };
+            *fails += 1;
+        }
+        self.counts.ops[kind as usize][op.cause as usize] += 1;
+        let what = u64::from(op.ppn.0) << 8 | (kind as u64) << 4 | op.cause as u64;
+        self.hash = (self.hash ^ now.0.rotate_left(20) ^ mix(what)).wrapping_mul(HASH_FACTOR).rotate_left(29);
+        self.done.push(id);
+    }
+}

@@ -1,0 +1,228 @@
+//! Flash operations: what the firmware asks of the chips, kept in a pool of fixed size.
+
+use crate::nand::{Outcome, PageAddress};
+use crate::units::{NONE, OpId, Ppn, SimTime};
+use serde::{Deserialize, Serialize};
+
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident, $count:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[repr(u8)]
+        pub enum $name { $($(#[$vdoc])* $variant,)* }
+        #[doc = concat!("Number of [`", stringify!($name), "`]s.")]
+        pub const $count: usize = [$($name::$variant),*].len();
+        impl $name {
+            /// All of them, in order.
+            pub const ALL: [$name; $count] = [$($name::$variant),*];
+            /// Name in results.
+            pub fn name(self) -> &'static str { match self { $($name::$variant => $text),* } }
+        }
+    };
+}
+
+named! {
+    /// What a flash operation does.
+    OpKind, KINDS {
+        /// Array to channel.
+        Read = "reads",
+        /// Channel to array.
+        Program = "programs",
+        /// A whole block.
+        Erase = "erases",
+        /// Array to array in one plane, without the channel carrying data.
+        Copyback = "copybacks",
+    }
+}
+
+named! {
+    /// Why a flash operation happens.
+    Cause, CAUSES {
+        /// A host command.
+        Host = "host",
+        /// A host write of part of a mapping unit: the rest is read first.
+        Merge = "merge",
+        /// Cleaning (garbage collection).
+        Cleaning = "cleaning",
+        /// Wear levelling.
+        WearLeveling = "wear_leveling",
+        /// A block is being retired.
+        BadBlock = "bad_block",
+    }
+}
+
+/// A mapping unit that takes part in an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitRef {
+    /// Logical unit; [`NONE`] if there is none (padding, or given up in the meantime).
+    pub lpn: u32,
+    /// Program: the DRAM slot or (for moves) the physical unit the data comes from. Read: the physical unit.
+    pub source: u32,
+    /// Host reads: the granules wanted.
+    pub mask: u64,
+}
+
+impl UnitRef {
+    /// No unit.
+    pub const PADDING: UnitRef = UnitRef { lpn: NONE, source: NONE, mask: 0 };
+}
+
+/// How long an operation spent where, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpTimes {
+    /// Queue of its die, including time in the array that other work of the die took.
+    pub die_wait: u64,
+    /// Waiting for the channel.
+    pub channel_wait: u64,
+    /// Its own array time.
+    pub array: u64,
+    /// Its own time on the channel.
+    pub transfer: u64,
+}
+
+/// One operation on one page or block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Op {
+    /// What it does.
+    pub kind: OpKind,
+    /// Why.
+    pub cause: Cause,
+    /// Program and erase status.
+    pub outcome: Outcome,
+    /// Mapping units it carries.
+    pub units: u8,
+    /// Page type (index into the part's Gray code).
+    pub page_type: u8,
+    /// Where on the chips (for a copyback: the destination).
+    pub at: PageAddress,
+    /// The firmware's page number (for an erase: the block's first page).
+    pub ppn: Ppn,
+    /// Bytes on the channel.
+    pub bytes: u32,
+    /// The issuer's number: command for host reads, slot for merges, lane for moves, block for erases.
+    pub tag: u32,
+    /// When it entered its die's queue.
+    pub queued: SimTime,
+    /// Where its time went.
+    pub times: OpTimes,
+    /// When its current phase began.
+    pub(super) mark: SimTime,
+    /// Order of issue.
+    pub(super) sequence: u64,
+    /// Next in its queue.
+    pub(super) next: OpId,
+    /// Next in its multi-plane group.
+    pub(super) follower: OpId,
+}
+
+impl Op {
+    /// An operation, not yet queued.
+    pub fn new(kind: OpKind, cause: Cause, ppn: Ppn, at: PageAddress, page_type: u8) -> Self {
+        Op {
+            kind,
+            cause,
+            outcome: Outcome::Pass,
+            units: 0,
+            page_type,
+            at,
+            ppn,
+            bytes: 0,
+            tag: NONE,
+            queued: SimTime::ZERO,
+            times: OpTimes::default(),
+            mark: SimTime::ZERO,
+            sequence: 0,
+            next: OpId::NONE,
+            follower: OpId::NONE,
+        }
+    }
+}
+
+/// The pool of operations and the units they carry.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OpPool {
+    ops: Vec<Op>,
+    units: Vec<UnitRef>,
+    stride: usize,
+    free: Vec<u32>,
+}
+
+impl OpPool {
+    /// A pool of `capacity` operations of at most `units_per_page` units.
+    pub fn new(capacity: usize, units_per_page: u32) -> Self {
+        let idle = Op::new(
+            OpKind::Read,
+            Cause::Host,
+            Ppn::NONE,
+            PageAddress { die: 0, plane: 0, block: 0, page: 0 },
+            0,
+        );
+        OpPool {
+            ops: vec![idle; capacity],
+            units: vec![UnitRef::PADDING; capacity * units_per_page as usize],
+            stride: units_per_page as usize,
+            free: (0..capacity as u32).rev().collect(),
+        }
+    }
+
+    /// Operations that can still be issued.
+    #[inline]
+    pub fn room(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Operations in flight.
+    pub fn in_flight(&self) -> usize {
+        self.ops.len() - self.free.len()
+    }
+
+    /// Issues an operation. The caller has made sure that there is room.
+    #[inline]
+    pub fn add(&mut self, op: Op, units: &[UnitRef]) -> OpId {
+        let Some(id) = self.free.pop() else { panic!("pool of {} flash operations is exhausted", self.ops.len()) };
+        self.ops[id as usize] = Op { units: units.len() as u8, ..op };
+        let from = id as usize * self.stride;
+        self.units[from..from + units.len()].copy_from_slice(units);
+        OpId(id)
+    }
+
+    /// Adds one more unit to an operation that is not full.
+    #[inline]
+    pub fn extend(&mut self, id: OpId, unit: UnitRef) {
+        let op = &mut self.ops[id.index()];
+        self.units[id.index() * self.stride + op.units as usize] = unit;
+        op.units += 1;
+    }
+
+    /// Gives an operation back.
+    #[inline]
+    pub fn remove(&mut self, id: OpId) {
+        self.free.push(id.0);
+    }
+
+    /// An operation.
+    #[inline]
+    pub fn get(&self, id: OpId) -> &Op {
+        &self.ops[id.index()]
+    }
+
+    /// An operation, to change.
+    #[inline]
+    pub fn get_mut(&mut self, id: OpId) -> &mut Op {
+        &mut self.ops[id.index()]
+    }
+
+    /// The units of an operation.
+    #[inline]
+    pub fn units(&self, id: OpId) -> &[UnitRef] {
+        let from = id.index() * self.stride;
+        &self.units[from..from + self.ops[id.index()].units as usize]
+    }
+
+    /// The units of an operation, to change.
+    #[inline]
+    pub fn units_mut(&mut self, id: OpId) -> &mut [UnitRef] {
+        let from = id.index() * self.stride;
+        &mut self.units[from..from + self.ops[id.index()].units as usize]
+    }
+}

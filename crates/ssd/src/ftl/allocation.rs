@@ -1,0 +1,187 @@
+//! Which page is written next: free blocks of each lane, open blocks of each stream, and the turn of the lanes.
+
+use crate::ftl::blocks::{BlockState, Blocks};
+use crate::nand::Layout;
+use crate::units::{BlockId, LaneId, Ppn};
+use serde::{Deserialize, Serialize};
+
+/// Data that belongs together and fills blocks of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Stream {
+    /// Host writes.
+    Host,
+    /// Data moved by cleaning or out of failing blocks.
+    Cleaning,
+    /// Cold data moved by wear levelling; its blocks are the most worn.
+    Cold,
+}
+
+/// Number of [`Stream`]s.
+pub const STREAMS: usize = 3;
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct OpenBlock {
+    block: BlockId,
+    next: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct LaneBlocks {
+    /// Free blocks, a ring: taken from the head, given back at the tail.
+    free: Box<[u32]>,
+    head: u32,
+    len: u32,
+    open: [OpenBlock; STREAMS],
+}
+
+impl LaneBlocks {
+    fn slot(&self, i: u32) -> usize {
+        ((self.head + i) as usize) % self.free.len()
+    }
+
+    fn give(&mut self, block: BlockId) {
+        let at = self.slot(self.len);
+        self.free[at] = block.0;
+        self.len += 1;
+    }
+
+    /// Takes the free block at position `i` of the ring.
+    fn take(&mut self, i: u32) -> BlockId {
+        let block = self.free[self.slot(i)];
+        for k in (0..i).rev() {
+            self.free[self.slot(k + 1)] = self.free[self.slot(k)];
+        }
+        self.head = self.slot(1) as u32;
+        self.len -= 1;
+        BlockId(block)
+    }
+}
+
+/// Free and open blocks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Allocator {
+    lanes: Vec<LaneBlocks>,
+    pages_per_block: u32,
+    reserve: u32,
+    /// Position in the order of lanes, and pages left of that lane's turn.
+    turn: u32,
+    left: u32,
+}
+
+/// A page, and whether a new block was opened for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocated {
+    /// The page.
+    pub page: Ppn,
+    /// The lane it lies in.
+    pub lane: LaneId,
+    /// Whether a free block of that lane was used up.
+    pub opened: bool,
+}
+
+impl Allocator {
+    /// All good blocks free; the last `reserve` of a lane are kept for moves.
+    pub fn new(layout: &Layout, reserve: u32) -> Self {
+        let none = OpenBlock { block: BlockId::NONE, next: 0 };
+        let lanes = (0..layout.lanes)
+            .map(|lane| LaneBlocks {
+                free: (0..layout.blocks_per_lane).map(|i| layout.first_block(LaneId(lane)).0 + i).collect(),
+                head: 0,
+                len: layout.blocks_per_lane,
+                open: [none; STREAMS],
+            })
+            .collect();
+        Allocator { lanes, pages_per_block: layout.pages_per_block, reserve, turn: 0, left: layout.pages_per_turn }
+    }
+
+    /// Free blocks of a lane.
+    #[inline]
+    pub fn free(&self, lane: LaneId) -> u32 {
+        self.lanes[lane.index()].len
+    }
+
+    /// Pages a stream can still take in a lane, up to the last free block.
+    pub fn room(&self, lane: LaneId, stream: Stream) -> u64 {
+        let lane = &self.lanes[lane.index()];
+        let open = lane.open[stream as usize];
+        let left = if open.block.is_some() { self.pages_per_block - open.next } else { 0 };
+        u64::from(left) + u64::from(lane.len) * u64::from(self.pages_per_block)
+    }
+
+    /// Gives an erased block back to its lane.
+    pub fn give_back(&mut self, lane: LaneId, block: BlockId, blocks: &mut Blocks) {
+        blocks.set_state(block, BlockState::Free);
+        self.lanes[lane.index()].give(block);
+    }
+
+    /// The next page of the host stream, lane by lane in allocation order; lanes without room are passed over.
+    #[inline]
+    pub fn next_host_page(&mut self, layout: &Layout, blocks: &mut Blocks, now: u64) -> Option<Allocated> {
+        for _ in 0..=layout.lanes {
+            let lane = LaneId(layout.lane_order[self.turn as usize]);
+            if self.left > 0
+                && let Some(found) = self.page_in(lane, Stream::Host, self.reserve, blocks, now)
+            {
+                self.left -= 1;
+                return Some(found);
+            }
+            self.turn = if self.turn + 1 == layout.lanes { 0 } else { self.turn + 1 };
+            self.left = layout.pages_per_turn;
+        }
+        None
+    }
+
+    /// The next page of `stream` in a lane; a new block is opened only if more than `keep` blocks are free.
+    #[inline]
+    pub fn page_in(
+        &mut self,
+        lane: LaneId,
+        stream: Stream,
+        keep: u32,
+        blocks: &mut Blocks,
+        now: u64,
+    ) -> Option<Allocated> {
+        let state = &mut self.lanes[lane.index()];
+        let mut open = state.open[stream as usize];
+        let mut opened = false;
+        if !open.block.is_some() {
+            if state.len <= keep {
+                return None;
+            }
+            let position = if stream == Stream::Cold { Self::most_worn(state, blocks) } else { 0 };
+            open = OpenBlock { block: state.take(position), next: 0 };
+            blocks.set_state(open.block, BlockState::Open);
+            opened = true;
+        }
+        let page = Ppn(open.block.0 * self.pages_per_block + open.next);
+        open.next += 1;
+        if open.next == self.pages_per_block {
+            blocks.close(open.block, now);
+            open.block = BlockId::NONE;
+        }
+        state.open[stream as usize] = open;
+        Some(Allocated { page, lane, opened })
+    }
+
+    /// The page `page_in` would return next from a block already open.
+    pub fn peek(&self, lane: LaneId, stream: Stream) -> Option<Ppn> {
+        let open = self.lanes[lane.index()].open[stream as usize];
+        open.block.is_some().then(|| Ppn(open.block.0 * self.pages_per_block + open.next))
+    }
+
+    fn most_worn(lane: &LaneBlocks, blocks: &Blocks) -> u32 {
+        let wear = |&i: &u32| (blocks.erase_count(BlockId(lane.free[lane.slot(i)])), core::cmp::Reverse(i));
+        (0..lane.len).max_by_key(wear).unwrap_or(0)
+    }
+
+    /// Stops filling a block, if it is open: a program to it failed.
+    pub fn abandon(&mut self, lane: LaneId, block: BlockId, blocks: &mut Blocks, now: u64) {
+        for open in &mut self.lanes[lane.index()].open {
+            if open.block == block {
+                open.block = BlockId::NONE;
+                blocks.close(block, now);
+            }
+        }
+    }
+}

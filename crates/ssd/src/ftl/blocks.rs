@@ -1,0 +1,319 @@
+//! What the firmware knows of each block: state, live units, erases, and when it was filled.
+
+use crate::flash::op::Cause;
+use crate::nand::Layout;
+use crate::units::{BlockId, LaneId};
+use serde::{Deserialize, Serialize};
+
+/// What a block is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum BlockState {
+    /// Erased and on its lane's free list.
+    Free,
+    /// Being filled by a stream.
+    Open,
+    /// Full; its live units may be moved away.
+    Closed,
+    /// Its live units are being moved away.
+    Moving,
+    /// All live units were read; their programs are awaited before the erase.
+    Draining,
+    /// Being erased.
+    Erasing,
+    /// Retired.
+    Bad,
+}
+
+/// Set in the live count of a block that cleaning may not choose; the count below stays true.
+const NOT_ELIGIBLE: u32 = 1 << 31;
+
+/// The block table, by [`BlockId`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Blocks {
+    state: Vec<BlockState>,
+    live: Vec<u32>,
+    /// Programs issued and not completed.
+    programming: Vec<u32>,
+    /// Units read away and not yet programmed elsewhere.
+    leaving: Vec<u32>,
+    /// Members still to be erased.
+    erasing: Vec<u32>,
+    erase_count: Vec<u32>,
+    /// Host units written when the block was filled: its age counts from here.
+    closed_at: Vec<u64>,
+    /// Failed a program: to be retired.
+    failing: Vec<bool>,
+    /// Why the block was last emptied.
+    cause: Vec<Cause>,
+    units_per_block: u32,
+    units_per_page: u32,
+}
+
+/// A lane's blocks as a policy sees them; index 0 is the lane's first block.
+pub struct LaneView<'a> {
+    live: &'a [u32],
+    state: &'a [BlockState],
+    erase_count: &'a [u32],
+    closed_at: &'a [u64],
+    /// Units of a block.
+    pub units_per_block: u32,
+    /// Host units written so far: the clock of ages.
+    pub now: u64,
+}
+
+impl LaneView<'_> {
+    /// Blocks of the lane.
+    pub fn len(&self) -> u32 {
+        self.live.len() as u32
+    }
+
+    /// Whether the lane has no blocks.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// Live units of a block that may be chosen; `None` if it may not.
+    #[inline]
+    pub fn eligible(&self, block: u32) -> Option<u32> {
+        let live = self.live[block as usize];
+        (live < NOT_ELIGIBLE).then_some(live)
+    }
+
+    /// The eligible block with the least live units, the first of equals.
+    #[inline]
+    pub fn least_live(&self) -> Option<u32> {
+        let least = self.live.iter().copied().min()?;
+        if least >= NOT_ELIGIBLE {
+            return None;
+        }
+        self.live.iter().position(|&live| live == least).map(|block| block as u32)
+    }
+
+    /// Erases of a block.
+    #[inline]
+    pub fn erase_count(&self, block: u32) -> u32 {
+        self.erase_count[block as usize]
+    }
+
+    /// State of a block.
+    #[inline]
+    pub fn state(&self, block: u32) -> BlockState {
+        self.state[block as usize]
+    }
+
+    /// Host units written since the block was filled.
+    #[inline]
+    pub fn age(&self, block: u32) -> u64 {
+        self.now - self.closed_at[block as usize]
+    }
+
+    /// The block with the highest score among the eligible ones, the first of equals.
+    #[inline]
+    pub fn best_by<S: PartialOrd>(&self, mut score: impl FnMut(u32, u32) -> S) -> Option<u32> {
+        let mut best: Option<(S, u32)> = None;
+        for block in 0..self.len() {
+            if let Some(live) = self.eligible(block) {
+                let value = score(block, live);
+                if best.as_ref().is_none_or(|(top, _)| value > *top) {
+                    best = Some((value, block));
+                }
+            }
+        }
+        best.map(|(_, block)| block)
+    }
+}
+
+impl Blocks {
+    /// All blocks free, with the erase counts given.
+    pub fn new(layout: &Layout, erase_counts: impl Iterator<Item = u32>) -> Self {
+        let n = layout.blocks() as usize;
+        Blocks {
+            state: vec![BlockState::Free; n],
+            live: vec![NOT_ELIGIBLE; n],
+            programming: vec![0; n],
+            leaving: vec![0; n],
+            erasing: vec![0; n],
+            erase_count: erase_counts.collect(),
+            closed_at: vec![0; n],
+            failing: vec![false; n],
+            cause: vec![Cause::Cleaning; n],
+            units_per_block: layout.units_per_block(),
+            units_per_page: layout.units_per_page,
+        }
+    }
+
+    /// The blocks of a lane, for a policy to choose from.
+    pub fn lane_view(&self, layout: &Layout, lane: LaneId, now: u64) -> LaneView<'_> {
+        let from = layout.first_block(lane).index();
+        let range = from..from + layout.blocks_per_lane as usize;
+        LaneView {
+            live: &self.live[range.clone()],
+            state: &self.state[range.clone()],
+            erase_count: &self.erase_count[range.clone()],
+            closed_at: &self.closed_at[range],
+            units_per_block: self.units_per_block,
+            now,
+        }
+    }
+
+    /// State of a block.
+    #[inline]
+    pub fn state(&self, block: BlockId) -> BlockState {
+        self.state[block.index()]
+    }
+
+    /// Live units of a block.
+    #[inline]
+    pub fn live(&self, block: BlockId) -> u32 {
+        self.live[block.index()] & !NOT_ELIGIBLE
+    }
+
+    /// Erases of a block.
+    #[inline]
+    pub fn erase_count(&self, block: BlockId) -> u32 {
+        self.erase_count[block.index()]
+    }
+
+    /// Ages a block.
+    pub fn set_erase_count(&mut self, block: BlockId, cycles: u32) {
+        self.erase_count[block.index()] = cycles;
+    }
+
+    /// Changes a block's state.
+    #[inline]
+    pub fn set_state(&mut self, block: BlockId, state: BlockState) {
+        self.state[block.index()] = state;
+        self.update_eligible(block);
+    }
+
+    /// Closes a block that is full.
+    pub fn close(&mut self, block: BlockId, now: u64) {
+        self.closed_at[block.index()] = now;
+        self.set_state(block, BlockState::Closed);
+    }
+
+    /// A unit of the block became live.
+    #[inline]
+    pub fn gain(&mut self, block: BlockId) {
+        self.live[block.index()] += 1;
+    }
+
+    /// A unit of the block died.
+    #[inline]
+    pub fn lose(&mut self, block: BlockId) {
+        let live = &mut self.live[block.index()];
+        debug_assert!(*live & !NOT_ELIGIBLE > 0);
+        *live -= 1;
+        // A closed block becomes eligible once moving it away frees at least a page.
+        if *live == NOT_ELIGIBLE + self.units_per_block - self.units_per_page {
+            self.update_eligible(block);
+        }
+    }
+
+    /// Chosen by cleaning are blocks that are closed, with no program under way, and free at least a page.
+    fn update_eligible(&mut self, block: BlockId) {
+        let b = block.index();
+        let live = self.live[b] & !NOT_ELIGIBLE;
+        let eligible = self.state[b] == BlockState::Closed
+            && self.programming[b] == 0
+            && live <= self.units_per_block - self.units_per_page
+            && !self.failing[b];
+        self.live[b] = if eligible { live } else { live | NOT_ELIGIBLE };
+    }
+
+    /// A program to the block was issued.
+    #[inline]
+    pub fn program_issued(&mut self, block: BlockId) {
+        self.programming[block.index()] += 1;
+        self.live[block.index()] |= NOT_ELIGIBLE;
+    }
+
+    /// A program to the block completed; returns whether it was the last under way.
+    #[inline]
+    pub fn program_done(&mut self, block: BlockId) -> bool {
+        let programming = &mut self.programming[block.index()];
+        *programming -= 1;
+        let last = *programming == 0;
+        if last && self.state[block.index()] == BlockState::Closed {
+            self.update_eligible(block);
+        }
+        last
+    }
+
+    /// Programs under way.
+    #[inline]
+    pub fn programming(&self, block: BlockId) -> u32 {
+        self.programming[block.index()]
+    }
+
+    /// A program failed: the block is to be retired.
+    pub fn set_failing(&mut self, block: BlockId) {
+        self.failing[block.index()] = true;
+        self.update_eligible(block);
+    }
+
+    /// Whether a program to the block failed.
+    #[inline]
+    pub fn is_failing(&self, block: BlockId) -> bool {
+        self.failing[block.index()]
+    }
+
+    /// The block's live units are moved away from now on.
+    pub fn start_moving(&mut self, block: BlockId, cause: Cause) {
+        self.cause[block.index()] = cause;
+        self.set_state(block, BlockState::Moving);
+    }
+
+    /// Why the block is or was last emptied.
+    #[inline]
+    pub fn cause(&self, block: BlockId) -> Cause {
+        self.cause[block.index()]
+    }
+
+    /// Units were read away from the block.
+    #[inline]
+    pub fn leave(&mut self, block: BlockId, units: u32) {
+        self.leaving[block.index()] += units;
+    }
+
+    /// A unit read away is settled; returns whether none is left and the block was only waiting for that.
+    #[inline]
+    pub fn settle(&mut self, block: BlockId) -> bool {
+        let leaving = &mut self.leaving[block.index()];
+        *leaving -= 1;
+        *leaving == 0 && self.state[block.index()] == BlockState::Draining
+    }
+
+    /// Units read away and not settled.
+    pub fn leaving(&self, block: BlockId) -> u32 {
+        self.leaving[block.index()]
+    }
+
+    /// Erases of `members` physical blocks are issued.
+    pub fn erase_issued(&mut self, block: BlockId, members: u32) {
+        self.erasing[block.index()] = members;
+        self.set_state(block, BlockState::Erasing);
+    }
+
+    /// One of them is done; `failed` counts against the block. Returns whether it was the last.
+    pub fn erase_done(&mut self, block: BlockId, failed: bool) -> bool {
+        let b = block.index();
+        self.failing[b] |= failed;
+        self.erasing[b] -= 1;
+        if self.erasing[b] == 0 {
+            self.erase_count[b] += 1;
+        }
+        self.erasing[b] == 0
+    }
+
+    /// Number of blocks retired since the drive was built.
+    pub fn retired(&self) -> u32 {
+        self.state.iter().filter(|&&state| state == BlockState::Bad).count() as u32
+    }
+
+    /// Erase counts of all blocks that are not retired.
+    pub fn erase_counts(&self) -> impl Iterator<Item = u32> + '_ {
+        self.state.iter().zip(&self.erase_count).filter(|(s, _)| **s != BlockState::Bad).map(|(_, &count)| count)
+    }
+}

@@ -1,0 +1,439 @@
+//! Moving live data out of blocks: for cleaning, for wear levelling, out of blocks that fail.
+//!
+//! One job at a time in each lane, done in steps: a few pages of the block are read, their live units gathered and
+//! programmed elsewhere, and every completion starts the next step, so that host operations run between them. A
+//! block is erased only when every unit read from it is programmed and mapped at its new place.
+
+use super::allocation::{Allocated, Stream};
+use super::blocks::{BlockState, LaneView};
+use super::gc_trigger::Limits;
+use super::Ftl;
+use crate::config::DriveConfig;
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::nand::{Layout, Outcome};
+use crate::observe::{Effect, Effects};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Blocks of a lane that may be on their way to being free at once.
+const COMING_AT_MOST: u32 = 3;
+
+/// The block being emptied, and how far.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Job {
+    block: BlockId,
+    cursor: u32,
+    end: u32,
+}
+
+/// What goes on in one lane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct LaneWork {
+    job: Option<Job>,
+    /// Units read and waiting for a page to be programmed, for each stream that takes moved data.
+    gathered: [VecDeque<UnitRef>; 2],
+    reads: u32,
+    programs: u32,
+    /// Cleaning has begun and not reached its end.
+    wanted: bool,
+    /// Blocks being emptied for cleaning or erased.
+    coming: u32,
+    erases: u64,
+    /// Blocks that failed a program and are to be retired.
+    retire: VecDeque<BlockId>,
+    /// The block wear levelling wants moved.
+    swap: BlockId,
+}
+
+/// The state of all moves.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Mover {
+    lanes: Vec<LaneWork>,
+    in_flight_at_most: u32,
+    copyback: bool,
+    reserve: u32,
+    spare: u32,
+    span: u32,
+    idle: bool,
+}
+
+impl Mover {
+    pub fn new(cfg: &DriveConfig, layout: &Layout, logical_units: u64) -> Self {
+        let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
+        let gathered = || VecDeque::with_capacity(room);
+        let lanes = (0..layout.lanes)
+            .map(|_| LaneWork {
+                job: None,
+                gathered: [gathered(), gathered()],
+                reads: 0,
+                programs: 0,
+                wanted: false,
+                coming: 0,
+                erases: 0,
+                retire: VecDeque::with_capacity(8),
+                swap: BlockId::NONE,
+            })
+            .collect();
+        let share = logical_units.div_ceil(u64::from(layout.lanes)).div_ceil(u64::from(layout.units_per_block()));
+        Mover {
+            lanes,
+            in_flight_at_most: cfg.cleaning.copies_in_flight,
+            copyback: cfg.cleaning.copyback,
+            reserve: cfg.cleaning.reserve_blocks,
+            // Two blocks are open: the host's and the moves'.
+            spare: layout.blocks_per_lane.saturating_sub(share as u32 + 2),
+            span: layout.span,
+            idle: false,
+        }
+    }
+
+    /// Operations that moves of all lanes can have in flight.
+    pub fn operations_at_most(&self) -> usize {
+        self.lanes.len() * (2 * self.in_flight_at_most + (COMING_AT_MOST + 2) * self.span + 4) as usize
+    }
+}
+
+/// The stream that takes data moved for this cause.
+fn stream_of(cause: Cause) -> Stream {
+    if cause == Cause::WearLeveling { Stream::Cold } else { Stream::Cleaning }
+}
+
+impl Ftl {
+    fn limits(&self) -> Limits {
+        let mover = &self.mover;
+        Limits { blocks: self.layout.blocks_per_lane, spare: mover.spare, reserve: mover.reserve, idle: mover.idle }
+    }
+
+    fn work(&mut self, lane: LaneId) -> &mut LaneWork {
+        &mut self.mover.lanes[lane.index()]
+    }
+
+    /// Looks whether a lane should be cleaned, and starts or continues.
+    pub(super) fn check_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+        self.update_wanted(lane);
+        self.pump_lane(flash, lane);
+    }
+
+    fn update_wanted(&mut self, lane: LaneId) {
+        let (limits, free) = (self.limits(), self.allocator.free(lane));
+        let work = &self.mover.lanes[lane.index()];
+        let wanted = if work.wanted {
+            self.gc_trigger.goes_on(free + work.coming, &limits)
+        } else {
+            self.gc_trigger.starts(free + work.coming, &limits)
+        };
+        self.work(lane).wanted = wanted;
+    }
+
+    /// Tells whether the host is silent; idle cleaning begins or ends.
+    pub fn set_idle(&mut self, flash: &mut Flash, idle: bool) {
+        self.mover.idle = idle;
+        for lane in (0..self.layout.lanes).map(LaneId).filter(|_| idle) {
+            self.check_lane(flash, lane);
+        }
+    }
+
+    /// Tries again to start moves that found nothing to do; for when the host waits for room.
+    pub fn retry(&mut self, flash: &mut Flash) {
+        for lane in (0..self.layout.lanes).map(LaneId) {
+            let work = self.work(lane);
+            if work.job.is_none() && (work.wanted || !work.gathered.iter().all(VecDeque::is_empty)) {
+                self.pump_lane(flash, lane);
+            }
+        }
+    }
+
+    /// One step of a lane: start a job if there is none, read on, program what is gathered.
+    fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+        while self.work(lane).job.is_some() || self.start_job(lane) {
+            if !self.read_on(flash, lane) {
+                break;
+            }
+        }
+        for stream in [Stream::Cleaning, Stream::Cold] {
+            self.program_gathered(flash, lane, stream);
+        }
+    }
+
+    /// Chooses the next block to empty: a failing one, one to clean, one to swap, in this order.
+    fn start_job(&mut self, lane: LaneId) -> bool {
+        let work = &self.mover.lanes[lane.index()];
+        if let Some(&block) = work.retire.front()
+            && self.blocks.programming(block) == 0
+            && self.fits(lane, block, Stream::Cleaning)
+        {
+            self.work(lane).retire.pop_front();
+            return self.begin(lane, block, Cause::BadBlock);
+        }
+        let work = &self.mover.lanes[lane.index()];
+        if work.wanted && work.coming < COMING_AT_MOST {
+            self.update_wanted(lane);
+            if self.mover.lanes[lane.index()].wanted
+                && let Some(block) = self.choose_victim(lane)
+            {
+                return self.begin(lane, block, Cause::Cleaning);
+            }
+        }
+        let swap = std::mem::replace(&mut self.work(lane).swap, BlockId::NONE);
+        let movable = |block| self.blocks.state(block) == BlockState::Closed && self.blocks.programming(block) == 0;
+        if swap.is_some() && movable(swap) && !self.blocks.is_failing(swap) && self.fits(lane, swap, Stream::Cold) {
+            return self.begin(lane, swap, Cause::WearLeveling);
+        }
+        false
+    }
+
+    fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
+        self.blocks.start_moving(block, cause);
+        let cursor = self.layout.first_unit(block).0;
+        let end = cursor + self.layout.units_per_block();
+        let work = self.work(lane);
+        work.coming += u32::from(cause != Cause::BadBlock);
+        work.job = Some(Job { block, cursor, end });
+        true
+    }
+
+    fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
+        let first = self.layout.first_block(lane).0;
+        let view: LaneView<'_> = self.blocks.lane_view(&self.layout, lane, self.clock);
+        let chosen = BlockId(first + self.gc_victim.choose(&view, &mut self.victim_rng)?);
+        if self.fits(lane, chosen, Stream::Cleaning) {
+            return Some(chosen);
+        }
+        let least = BlockId(first + self.blocks.lane_view(&self.layout, lane, self.clock).least_live()?);
+        self.fits(lane, least, Stream::Cleaning).then_some(least)
+    }
+
+    /// Whether the lane has pages for the live units of a block and for what is already on its way.
+    fn fits(&self, lane: LaneId, block: BlockId, stream: Stream) -> bool {
+        let work = &self.mover.lanes[lane.index()];
+        let per_page = self.layout.units_per_page;
+        let waiting = work.gathered.iter().map(VecDeque::len).sum::<usize>() as u32 + work.reads * per_page;
+        let needed = (self.blocks.live(block) + waiting).div_ceil(per_page);
+        u64::from(needed) <= self.allocator.room(lane, stream)
+    }
+
+    /// Reads pages of the job's block while the window is open; returns whether the job is finished.
+    fn read_on(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+        loop {
+            let work = &self.mover.lanes[lane.index()];
+            let Some(job) = work.job else { return false };
+            if work.reads + work.programs >= self.mover.in_flight_at_most {
+                return false;
+            }
+            let Some(first) = self.map.next_live(job.cursor, job.end) else {
+                self.work(lane).job = None;
+                self.blocks.set_state(job.block, BlockState::Draining);
+                if self.blocks.leaving(job.block) == 0 {
+                    self.empty(flash, job.block);
+                }
+                return true;
+            };
+            self.move_page(flash, lane, job, first);
+        }
+    }
+
+    /// Reads the live units of the page that holds unit `first`, or copies the page inside its plane.
+    fn move_page(&mut self, flash: &mut Flash, lane: LaneId, job: Job, first: u32) {
+        let (page, _) = self.layout.page_of_unit(Pun(first));
+        let page_end = (page.0 + 1) * self.layout.units_per_page;
+        let cause = self.blocks.cause(job.block);
+        self.work(lane).job = Some(Job { cursor: page_end, ..job });
+        let unit = |map: &super::map::Map, at: u32| UnitRef { lpn: map.stored(Pun(at)).0, source: at, mask: 0 };
+        if self.mover.copyback && self.copy_back(flash, lane, cause, unit(&self.map, first)) {
+            self.blocks.leave(job.block, 1);
+            return;
+        }
+        let op = Op { tag: lane.0, ..self.op(OpKind::Read, cause, page) };
+        let id = flash.pool.add(op, &[]);
+        let (mut at, mut count) = (Some(first), 0);
+        while let Some(live) = at {
+            flash.pool.extend(id, unit(&self.map, live));
+            self.map.prefetch(self.map.stored(Pun(live)).0);
+            count += 1;
+            at = self.map.next_live(live + 1, page_end);
+        }
+        flash.pool.get_mut(id).bytes = count * self.layout.unit_bytes;
+        self.blocks.leave(job.block, count);
+        self.work(lane).reads += 1;
+        self.outbox.push(id);
+    }
+
+    /// Copies a page inside the chip if the next page of the stream lies in the same plane.
+    fn copy_back(&mut self, flash: &mut Flash, lane: LaneId, cause: Cause, unit: UnitRef) -> bool {
+        let stream = stream_of(cause);
+        let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
+        let Some(next) = self.allocator.peek(lane, stream) else { return false };
+        let to = self.layout.locate(next);
+        if (from.die, from.plane) != (to.die, to.plane) {
+            return false;
+        }
+        let Some(found) = self.move_target(lane, stream) else { return false };
+        self.blocks.program_issued(self.layout.block_of_page(found.page).0);
+        let op = Op { tag: lane.0, ..self.op(OpKind::Copyback, cause, found.page) };
+        self.issue(flash, op, &[unit]);
+        self.work(lane).programs += 1;
+        true
+    }
+
+    /// The next page for moved data: in the same lane, or, should that be full, in any lane with blocks to spare.
+    fn move_target(&mut self, lane: LaneId, stream: Stream) -> Option<Allocated> {
+        let (blocks, clock) = (&mut self.blocks, self.clock);
+        self.allocator.page_in(lane, stream, 0, blocks, clock).or_else(|| {
+            let others = (0..self.layout.lanes).map(LaneId).filter(|&other| other != lane);
+            others.into_iter().find_map(|other| self.allocator.page_in(other, stream, self.mover.reserve, blocks, clock))
+        })
+    }
+
+    /// Programs full pages of gathered units; the rest too, if nothing more will join them.
+    fn program_gathered(&mut self, flash: &mut Flash, lane: LaneId, stream: Stream) {
+        let which = stream as usize - 1;
+        let per_page = self.layout.units_per_page as usize;
+        loop {
+            let work = &self.mover.lanes[lane.index()];
+            let waiting = work.gathered[which].len();
+            let last = work.job.is_none() && work.reads == 0;
+            if waiting < per_page && !(last && waiting > 0) {
+                return;
+            }
+            let Some(found) = self.move_target(lane, stream) else { return };
+            let count = waiting.min(per_page);
+            let source = Pun(self.mover.lanes[lane.index()].gathered[which][0].source);
+            let cause = self.blocks.cause(self.layout.block_of_unit(source));
+            self.blocks.program_issued(self.layout.block_of_page(found.page).0);
+            let bytes = count as u32 * self.layout.unit_bytes;
+            let op = Op { tag: lane.0, bytes, ..self.op(OpKind::Program, cause, found.page) };
+            let id = flash.pool.add(op, &[]);
+            let work = self.work(lane);
+            for unit in work.gathered[which].drain(..count) {
+                flash.pool.extend(id, unit);
+            }
+            work.programs += 1;
+            self.counts.padded_units += (per_page - count) as u64;
+            self.outbox.push(id);
+            if found.lane != lane {
+                self.update_wanted(found.lane);
+            }
+        }
+    }
+
+    /// Units of a moving block are in the controller.
+    pub(super) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+        let lane = LaneId(op.tag);
+        let which = stream_of(op.cause) as usize - 1;
+        let block = self.layout.block_of_page(op.ppn).0;
+        let mut emptied = false;
+        for &unit in flash.pool.units(id) {
+            if self.map.lookup(Lpn(unit.lpn)).0 == unit.source {
+                self.mover.lanes[lane.index()].gathered[which].push_back(unit);
+            } else {
+                emptied |= self.blocks.settle(block);
+            }
+        }
+        flash.pool.remove(id);
+        self.work(lane).reads -= 1;
+        if emptied {
+            self.empty(flash, block);
+        }
+        self.pump_lane(flash, lane);
+    }
+
+    /// Moved units are at their new place.
+    pub(super) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op, effects: &mut Effects) {
+        let lane = LaneId(op.tag);
+        let failed = op.outcome == Outcome::Fail;
+        let first = op.ppn.0 * self.layout.units_per_page;
+        for i in 0..u32::from(op.units) {
+            let unit = flash.pool.units(id)[i as usize];
+            if failed {
+                let which = stream_of(op.cause) as usize - 1;
+                self.work(lane).gathered[which].push_back(unit);
+                continue;
+            }
+            let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(first + i));
+            if self.map.lookup(lpn) == from {
+                self.commit(lpn, to);
+                self.counts.moved_units[op.cause as usize] += 1;
+                effects.push(Effect::Copy { lpn, from, to });
+            } else {
+                effects.push(Effect::Dead { lpn, to });
+            }
+            let source = self.layout.block_of_unit(from);
+            if self.blocks.settle(source) {
+                self.empty(flash, source);
+            }
+        }
+        flash.pool.remove(id);
+        self.work(lane).programs -= 1;
+        self.after_program(flash, self.layout.block_of_page(op.ppn).0, failed);
+        self.pump_lane(flash, lane);
+    }
+
+    /// A block holds nothing any more: erase it, or retire it if it failed.
+    fn empty(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.blocks.cause(block) == Cause::BadBlock {
+            self.blocks.set_state(block, BlockState::Bad);
+            self.counts.retired_blocks += 1;
+            return;
+        }
+        let cause = self.blocks.cause(block);
+        self.blocks.erase_issued(block, self.layout.span);
+        let ppn = crate::units::Ppn(block.0 * self.layout.pages_per_block);
+        for k in 0..self.layout.span {
+            let at = self.layout.member(block, k);
+            let op = Op { tag: block.0, ..Op::new(OpKind::Erase, cause, ppn, at, 0) };
+            self.issue(flash, op, &[]);
+        }
+    }
+
+    /// One member of a block is erased; with the last, the block is free or retired.
+    pub(super) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op, effects: &mut Effects) {
+        flash.pool.remove(id);
+        let block = BlockId(op.tag);
+        if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
+            return;
+        }
+        let lane = self.layout.lane_of(block);
+        effects.push(Effect::Erase { first: self.layout.first_unit(block), units: self.layout.units_per_block() });
+        if self.blocks.is_failing(block) {
+            self.blocks.set_state(block, BlockState::Bad);
+            self.counts.retired_blocks += 1;
+        } else {
+            self.allocator.give_back(lane, block, &mut self.blocks);
+            self.counts.reclaimed_blocks += 1;
+            self.room_made = true;
+        }
+        let work = self.work(lane);
+        work.coming -= 1;
+        work.erases += 1;
+        let erases = work.erases;
+        let view = self.blocks.lane_view(&self.layout, lane, self.clock);
+        if let Some(cold) = self.wear_leveling.choose(&view, erases) {
+            self.work(lane).swap = BlockId(self.layout.first_block(lane).0 + cold);
+        }
+        self.check_lane(flash, lane);
+    }
+
+    /// A failing block is closed and quiet: queue it for retirement.
+    pub(super) fn retire_when_closed(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.blocks.state(block) != BlockState::Closed {
+            return;
+        }
+        let lane = self.layout.lane_of(block);
+        let queue = &mut self.work(lane).retire;
+        if !queue.contains(&block) {
+            queue.push_back(block);
+        }
+        self.pump_lane(flash, lane);
+    }
+
+    /// Whether no move is under way or waiting.
+    pub fn is_quiet(&self) -> bool {
+        self.mover.lanes.iter().all(|work| {
+            work.job.is_none()
+                && work.reads + work.programs + work.coming == 0
+                && work.gathered.iter().all(VecDeque::is_empty)
+        })
+    }
+}

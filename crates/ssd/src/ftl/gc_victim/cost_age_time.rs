@@ -1,0 +1,41 @@
+//! Cost-age-time: like `cost_benefit`, and prefers blocks erased less often, so that cleaning levels wear as it goes:
+//! the highest `age * (1 - u) / (u * (1 + erases))`.
+
+use crate::ftl::blocks::LaneView;
+use crate::rng::Rng;
+use serde::{Deserialize, Serialize};
+
+/// Name in configurations.
+pub const NAME: &str = "cost_age_time";
+/// What it does.
+pub const SUMMARY: &str = "like cost_benefit, divided by the block's erases";
+/// Where it comes from.
+pub const SOURCE: &str = "Chiang and Chang (1999); the victim policy of PDS (seed 000, section 5.4)";
+/// What it costs.
+pub const MEMORY: &str = "8 bytes per block (when it was filled); the erase count is kept anyway";
+
+section! {
+    /// `cost_age_time` has no parameters.
+    pub struct Params {}
+}
+
+/// The policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Builds it.
+    pub fn new(_: &Params) -> Self {
+        Policy
+    }
+
+    /// The lane's block to clean next.
+    pub fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
+        view.best_by(|block, live| {
+            let free = u128::from(view.units_per_block - live);
+            let benefit = (u128::from(view.age(block) + 1) * free) << 32;
+            let cost = u128::from(live) * (1 + u128::from(view.erase_count(block)));
+            if live == 0 { u128::MAX } else { benefit / cost }
+        })
+    }
+}

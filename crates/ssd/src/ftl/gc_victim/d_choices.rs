@@ -1,0 +1,52 @@
+//! Looks at `d` blocks drawn at random and takes the one with the least live data: nearly as good as `greedy` for
+//! small `d`, without an order over all blocks.
+
+use crate::ftl::blocks::LaneView;
+use crate::rng::Rng;
+use serde::{Deserialize, Serialize};
+
+/// Name in configurations.
+pub const NAME: &str = "d_choices";
+/// What it does.
+pub const SUMMARY: &str = "the least live of d blocks drawn at random";
+/// Where it comes from.
+pub const SOURCE: &str = "Li, Lee, Lui (2013); Van Houdt (2013)";
+/// What it costs.
+pub const MEMORY: &str = "none";
+
+section! {
+    /// Parameters of `d_choices`.
+    pub struct Params {
+        /// Blocks looked at for each decision.
+        d: u32 = 10, unit "blocks", range 1..=4096;
+    }
+}
+
+/// The policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    d: u32,
+}
+
+impl Policy {
+    /// Builds it.
+    pub fn new(params: &Params) -> Self {
+        Policy { d: params.d }
+    }
+
+    /// The lane's block to clean next. Draws that hit a block that cannot be chosen count, as they would in a
+    /// firmware; if all of them do, the scan goes on from the last draw.
+    pub fn choose(&mut self, view: &LaneView<'_>, rng: &mut Rng) -> Option<u32> {
+        let mut best: Option<(u32, u32)> = None;
+        let mut last = 0;
+        for _ in 0..self.d {
+            last = rng.below(view.len());
+            if let Some(live) = view.eligible(last)
+                && best.is_none_or(|(least, _)| live < least)
+            {
+                best = Some((live, last));
+            }
+        }
+        best.map(|(_, block)| block).or_else(|| super::random::next_eligible(view, last))
+    }
+}

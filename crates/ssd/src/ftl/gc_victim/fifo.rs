@@ -1,0 +1,36 @@
+//! Takes the block that was filled first, live data or not. Under uniform random writes its write amplification has
+//! a closed form, `1 / (1 - p)` with `p = exp(-(1 - p) / a)` at utilisation `a`: the check every drive must pass.
+
+use crate::ftl::blocks::LaneView;
+use crate::rng::Rng;
+use serde::{Deserialize, Serialize};
+
+/// Name in configurations.
+pub const NAME: &str = "fifo";
+/// What it does.
+pub const SUMMARY: &str = "the block that was filled first";
+/// Where it comes from.
+pub const SOURCE: &str = "Menon (1995), Robinson (1996); closed form in Desnoyers (2012)";
+/// What it costs.
+pub const MEMORY: &str = "8 bytes per block (when it was filled)";
+
+section! {
+    /// `fifo` has no parameters.
+    pub struct Params {}
+}
+
+/// The policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Builds it.
+    pub fn new(_: &Params) -> Self {
+        Policy
+    }
+
+    /// The lane's block to clean next.
+    pub fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
+        view.best_by(|block, _| view.age(block))
+    }
+}

@@ -1,0 +1,21 @@
+//! Which block is reclaimed?
+
+use crate::ftl::blocks::LaneView;
+use crate::rng::Rng;
+
+family! {
+    /// Which block is reclaimed?
+    path "ftl/gc_victim", default greedy;
+    members {
+        greedy: Greedy,
+        cost_benefit: CostBenefit,
+        cost_age_time: CostAgeTime,
+        fifo: Fifo,
+        d_choices: DChoices,
+        random: Random,
+    }
+    methods {
+        /// The block of this lane to clean next, if one can be chosen.
+        fn choose(&mut self, view: &LaneView<'_>, rng: &mut Rng) -> Option<u32>;
+    }
+}

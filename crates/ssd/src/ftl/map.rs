@@ -1,0 +1,156 @@
+//! The mapping table, its inverse, and which units of flash hold live data.
+
+use crate::prefetch::prefetch;
+use crate::snapshot::raw;
+use crate::units::{Lpn, NONE, Pun};
+use serde::{Deserialize, Serialize};
+
+/// A table of addresses whose zeroed memory means "none": entries are stored inverted. A fresh table of a large
+/// drive therefore costs no time and, until it is used, no memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct AddressTable(#[serde(with = "raw")] Vec<u32>);
+
+impl AddressTable {
+    fn new(entries: usize) -> Self {
+        AddressTable(vec![0; entries])
+    }
+
+    #[inline]
+    fn get(&self, index: usize) -> u32 {
+        !self.0[index]
+    }
+
+    #[inline]
+    fn replace(&mut self, index: usize, value: u32) -> u32 {
+        !std::mem::replace(&mut self.0[index], !value)
+    }
+}
+
+/// Logical to physical and back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Map {
+    forward: AddressTable,
+    inverse: AddressTable,
+    #[serde(with = "raw")]
+    live: Vec<u64>,
+}
+
+impl Map {
+    /// An empty map of `logical` units onto `physical` units.
+    pub fn new(logical: usize, physical: usize) -> Self {
+        Map {
+            forward: AddressTable::new(logical),
+            inverse: AddressTable::new(physical),
+            live: vec![0; physical.div_ceil(64)],
+        }
+    }
+
+    /// Bytes this map takes.
+    pub fn bytes(&self) -> usize {
+        (self.forward.0.len() + self.inverse.0.len()) * 4 + self.live.len() * 8
+    }
+
+    /// Logical units.
+    pub fn logical(&self) -> u32 {
+        self.forward.0.len() as u32
+    }
+
+    /// Physical units.
+    pub fn physical(&self) -> u32 {
+        self.inverse.0.len() as u32
+    }
+
+    /// Where a logical unit is, if anywhere.
+    #[inline]
+    pub fn lookup(&self, lpn: Lpn) -> Pun {
+        Pun(self.forward.get(lpn.index()))
+    }
+
+    /// Starts loading the entry of a logical unit that will be looked up soon.
+    #[inline]
+    pub fn prefetch(&self, lpn: u32) {
+        prefetch(&self.forward.0, lpn as usize);
+    }
+
+    /// The logical unit last stored in a unit of flash.
+    #[inline]
+    pub fn stored(&self, unit: Pun) -> Lpn {
+        Lpn(self.inverse.get(unit.index()))
+    }
+
+    /// Whether a unit of flash holds live data.
+    #[inline]
+    pub fn is_live(&self, unit: Pun) -> bool {
+        self.live[unit.index() / 64] >> (unit.0 % 64) & 1 == 1
+    }
+
+    /// Points a logical unit at a unit of flash, and returns where it was. The old unit is dead from now on.
+    #[inline]
+    pub fn assign(&mut self, lpn: Lpn, unit: Pun) -> Pun {
+        let old = Pun(self.forward.replace(lpn.index(), unit.0));
+        if old.is_some() {
+            self.live[old.index() / 64] &= !(1 << (old.0 % 64));
+        }
+        self.inverse.replace(unit.index(), lpn.0);
+        self.live[unit.index() / 64] |= 1 << (unit.0 % 64);
+        old
+    }
+
+    /// Forgets a logical unit, and returns where it was.
+    #[inline]
+    pub fn remove(&mut self, lpn: Lpn) -> Pun {
+        let old = Pun(self.forward.replace(lpn.index(), NONE));
+        if old.is_some() {
+            self.live[old.index() / 64] &= !(1 << (old.0 % 64));
+        }
+        old
+    }
+
+    /// The first live unit in `from..end`, if any.
+    #[inline]
+    pub fn next_live(&self, from: u32, end: u32) -> Option<u32> {
+        let mut at = from;
+        while at < end {
+            let word = self.live[(at / 64) as usize] >> (at % 64);
+            if word != 0 {
+                let found = at + word.trailing_zeros();
+                return (found < end).then_some(found);
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        None
+    }
+
+    /// Checks that the map and its inverse agree (slow); the error names the first place where they do not.
+    pub fn check(&self) -> Result<(), String> {
+        for lpn in 0..self.logical() {
+            let unit = self.lookup(Lpn(lpn));
+            if unit.is_some() && !(self.is_live(unit) && self.stored(unit).0 == lpn) {
+                return Err(format!("logical unit {lpn} is mapped to unit {}, which does not hold it", unit.0));
+            }
+        }
+        let mapped = (0..self.logical()).filter(|&lpn| self.lookup(Lpn(lpn)).is_some()).count() as u64;
+        let live: u64 = self.live.iter().map(|word| u64::from(word.count_ones())).sum();
+        if mapped == live { Ok(()) } else { Err(format!("{mapped} logical units are mapped, {live} units are live")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assign_moves_and_remove_forgets() {
+        let mut map = Map::new(10, 200);
+        assert!(!map.lookup(Lpn(3)).is_some());
+        assert!(!map.assign(Lpn(3), Pun(130)).is_some());
+        assert_eq!(map.assign(Lpn(3), Pun(64)), Pun(130));
+        assert!(map.is_live(Pun(64)) && !map.is_live(Pun(130)));
+        assert_eq!(map.stored(Pun(64)), Lpn(3));
+        assert_eq!((map.next_live(0, 200), map.next_live(65, 200), map.next_live(0, 64)), (Some(64), None, None));
+        map.check().unwrap();
+        assert_eq!(map.remove(Lpn(3)), Pun(64));
+        assert_eq!(map.next_live(0, 200), None);
+        map.check().unwrap();
+    }
+}

@@ -1,0 +1,277 @@
+//! The flash translation layer: which page holds what, and all work that keeps room for more.
+//!
+//! A state machine with an outbox: it is told what was written, read and done, changes its tables, and issues flash
+//! operations. Whether time passes until they are done is the executor's matter.
+
+pub mod allocation;
+pub mod blocks;
+mod cleaning;
+pub mod gc_trigger;
+pub mod gc_victim;
+pub mod map;
+pub mod wear_leveling;
+
+use crate::config::DriveConfig;
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
+use crate::nand::order::PageOrder;
+use crate::nand::{Layout, Outcome};
+use crate::observe::{Effect, Effects};
+use crate::rng::Rng;
+use crate::units::{BlockId, Lpn, NONE, OpId, Ppn, Pun, SimTime, SlotId};
+use allocation::Allocator;
+use blocks::Blocks;
+use cleaning::Mover;
+use map::Map;
+use serde::{Deserialize, Serialize};
+
+/// What the translation layer has counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FtlCounts {
+    /// Mapping units written by the host.
+    pub host_units: u64,
+    /// Mapping units moved, by cause (index as [`Cause`]).
+    pub moved_units: [u64; crate::flash::op::CAUSES],
+    /// Places for units left empty in programmed pages.
+    pub padded_units: u64,
+    /// Mapping units trimmed that were mapped.
+    pub trimmed_units: u64,
+    /// Blocks erased and given back.
+    pub reclaimed_blocks: u64,
+    /// Blocks retired.
+    pub retired_blocks: u64,
+}
+
+/// The end of a program, for one of the slots it carried.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Programmed {
+    /// The slot.
+    pub slot: SlotId,
+    /// Whether its data is now in flash.
+    pub outcome: Outcome,
+    /// When the program was queued.
+    pub queued: SimTime,
+    /// Where its time went.
+    pub times: OpTimes,
+}
+
+/// The translation layer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ftl {
+    /// The mapping table.
+    pub map: Map,
+    /// The block table.
+    pub blocks: Blocks,
+    /// Where everything is.
+    pub layout: Layout,
+    /// Counters.
+    pub counts: FtlCounts,
+    /// Operations issued and not yet taken by the executor.
+    pub outbox: Vec<OpId>,
+    /// Slots whose programs ended since the executor last looked.
+    pub programmed: Vec<Programmed>,
+    /// Set when a page may have become free since it was last cleared.
+    pub room_made: bool,
+    allocator: Allocator,
+    order: PageOrder,
+    mover: Mover,
+    gc_victim: gc_victim::Policy,
+    gc_trigger: gc_trigger::Policy,
+    wear_leveling: wear_leveling::Policy,
+    victim_rng: Rng,
+    /// Host units written: the clock of block ages.
+    clock: u64,
+}
+
+impl Ftl {
+    /// An empty drive of a checked configuration.
+    pub fn new(cfg: &DriveConfig, layout: Layout, order: PageOrder, erase_count: impl Fn(u32) -> u32) -> Self {
+        let ages = (0..layout.blocks()).map(|b| erase_count(layout.member(BlockId(b), 0).block));
+        let blocks = Blocks::new(&layout, ages);
+        let logical = cfg.logical_units();
+        let mover = Mover::new(cfg, &layout, logical);
+        Ftl {
+            map: Map::new(logical as usize, (layout.blocks() * layout.units_per_block()) as usize),
+            blocks,
+            counts: FtlCounts::default(),
+            outbox: Vec::with_capacity(mover.operations_at_most() + 1024),
+            programmed: Vec::with_capacity(64),
+            room_made: false,
+            allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks),
+            order,
+            mover,
+            gc_victim: gc_victim::Policy::build(&cfg.gc_victim),
+            gc_trigger: gc_trigger::Policy::build(&cfg.gc_trigger),
+            wear_leveling: wear_leveling::Policy::build(&cfg.wear_leveling),
+            victim_rng: Rng::stream(cfg.drive.seed, "ftl/gc_victim"),
+            clock: 0,
+            layout,
+        }
+    }
+
+    /// Flash operations that moves may have in flight at once: so many must be kept for them.
+    pub fn operations_reserved(&self) -> usize {
+        self.mover.operations_at_most()
+    }
+
+    /// Nanoseconds without commands after which [`Ftl::set_idle`] should be called, if ever.
+    pub fn idle_after_ns(&self) -> Option<u64> {
+        self.gc_trigger.idle_after_ns()
+    }
+
+    /// Issues an operation on a page.
+    #[inline]
+    fn issue(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
+        let id = flash.pool.add(op, units);
+        self.outbox.push(id);
+        id
+    }
+
+    #[inline]
+    fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
+        let at = self.layout.locate(page);
+        Op::new(kind, cause, page, at, self.order.page_type(at.page))
+    }
+
+    /// Reads units of one page for the host; `tag` comes back with the operation.
+    #[inline]
+    pub fn read(&mut self, flash: &mut Flash, cause: Cause, page: Ppn, bytes: u32, tag: u32, unit: UnitRef) -> OpId {
+        let op = Op { bytes, tag, ..self.op(OpKind::Read, cause, page) };
+        self.issue(flash, op, &[unit])
+    }
+
+    /// Programs slots of host data to the next page. `None` if no lane has room.
+    pub fn program(&mut self, flash: &mut Flash, units: &[UnitRef], bytes: u32) -> Option<OpId> {
+        let found = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock)?;
+        self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
+        self.blocks.program_issued(self.layout.block_of_page(found.page).0);
+        let op = Op { bytes, ..self.op(OpKind::Program, Cause::Host, found.page) };
+        let id = self.issue(flash, op, units);
+        if found.opened {
+            self.check_lane(flash, found.lane);
+        }
+        Some(id)
+    }
+
+    /// Forgets the data of a logical unit.
+    #[inline]
+    pub fn trim(&mut self, lpn: Lpn, effects: &mut Effects) {
+        let old = self.map.remove(lpn);
+        if old.is_some() {
+            self.blocks.lose(self.layout.block_of_unit(old));
+            self.counts.trimmed_units += 1;
+        }
+        effects.push(Effect::Trim { lpn });
+    }
+
+    /// Points a logical unit at where it now is.
+    #[inline]
+    fn commit(&mut self, lpn: Lpn, to: Pun) {
+        let old = self.map.assign(lpn, to);
+        if old.is_some() {
+            self.blocks.lose(self.layout.block_of_unit(old));
+        }
+        self.blocks.gain(self.layout.block_of_unit(to));
+    }
+
+    /// Told that an operation is done. Host reads are not the translation layer's; the caller keeps those.
+    pub fn on_done(&mut self, flash: &mut Flash, id: OpId, effects: &mut Effects) {
+        let op = *flash.pool.get(id);
+        match (op.kind, op.cause) {
+            (OpKind::Program, Cause::Host) => self.on_host_program(flash, id, &op, effects),
+            (OpKind::Erase, _) => self.on_erased(flash, id, &op, effects),
+            (OpKind::Read, _) => self.on_move_read(flash, id, &op),
+            (OpKind::Program | OpKind::Copyback, _) => self.on_move_programmed(flash, id, &op, effects),
+        }
+    }
+
+    fn on_host_program(&mut self, flash: &mut Flash, id: OpId, op: &Op, effects: &mut Effects) {
+        let (block, _) = self.layout.block_of_page(op.ppn);
+        let first = op.ppn.0 * self.layout.units_per_page;
+        let failed = op.outcome == Outcome::Fail;
+        for (i, unit) in (0..).zip(flash.pool.units(id)) {
+            let (to, slot) = (Pun(first + i), SlotId(unit.source));
+            if !failed && unit.lpn != NONE {
+                self.commit(Lpn(unit.lpn), to);
+                self.clock += 1;
+                self.counts.host_units += 1;
+                effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
+            }
+            self.programmed.push(Programmed { slot, outcome: op.outcome, queued: op.queued, times: op.times });
+        }
+        flash.pool.remove(id);
+        self.after_program(flash, block, failed);
+    }
+
+    /// Bookkeeping of a block after one of its programs; a failed one retires it.
+    fn after_program(&mut self, flash: &mut Flash, block: BlockId, failed: bool) {
+        let last = self.blocks.program_done(block);
+        let lane = self.layout.lane_of(block);
+        if failed && !self.blocks.is_failing(block) {
+            self.blocks.set_failing(block);
+            self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+        }
+        if last && self.blocks.is_failing(block) {
+            self.retire_when_closed(flash, block);
+        }
+    }
+
+    /// Bytes of tables that grow with the number of pages or blocks.
+    pub fn table_bytes(&self) -> usize {
+        self.map.bytes() + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
+    }
+
+    /// Writes whole units one after another without operations or time: the quick way to a full drive. Cleaning is
+    /// done as needed; returns how many units were written before the drive was full.
+    pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32]) -> usize {
+        let units_per_page = self.layout.units_per_page;
+        for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
+            let Some(found) = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock) else {
+                return n * units_per_page as usize;
+            };
+            let at = self.layout.locate(found.page);
+            let outcome = flash.program_directly(at);
+            let (block, _) = self.layout.block_of_page(found.page);
+            self.blocks.program_issued(block);
+            if outcome == Outcome::Pass {
+                for (i, &lpn) in (0..).zip(page_units) {
+                    self.commit(Lpn(lpn), Pun(found.page.0 * units_per_page + i));
+                }
+                self.clock += page_units.len() as u64;
+                self.counts.host_units += page_units.len() as u64;
+            }
+            self.after_program(flash, block, outcome == Outcome::Fail);
+            if found.opened {
+                self.check_lane(flash, found.lane);
+            }
+            if !self.outbox.is_empty() || outcome == Outcome::Fail {
+                let done = n + usize::from(outcome == Outcome::Pass);
+                return (done * units_per_page as usize).min(lpns.len());
+            }
+        }
+        lpns.len()
+    }
+
+    /// Ages a block of the firmware's numbering, chips included.
+    pub fn set_erase_count(&mut self, flash: &mut Flash, block: BlockId, cycles: u32) {
+        self.blocks.set_erase_count(block, cycles);
+        for k in 0..self.layout.span {
+            flash.chip.set_erase_count(self.layout.member(block, k).block, cycles);
+        }
+    }
+
+    /// Checks that counts and tables agree (slow); the error names the first place where they do not.
+    pub fn check(&self) -> Result<(), String> {
+        self.map.check()?;
+        let units = self.layout.units_per_block();
+        for b in 0..self.layout.blocks() {
+            let from = b * units;
+            let counted = (from..from + units).filter(|&unit| self.map.is_live(Pun(unit))).count() as u32;
+            let said = self.blocks.live(BlockId(b));
+            if counted != said {
+                return Err(format!("block {b} holds {counted} live units, its count says {said}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! Which blocks trade places, so that wear spreads?
+
+use crate::ftl::blocks::LaneView;
+
+family! {
+    /// Which blocks trade places, so that wear spreads?
+    path "ftl/wear_leveling", default none;
+    members {
+        none: None,
+        static_swap: StaticSwap,
+    }
+    methods {
+        /// Asked after each erase in a lane: a closed block whose data should move to the most worn free block.
+        fn choose(&mut self, view: &LaneView<'_>, erases: u64) -> Option<u32>;
+    }
+}

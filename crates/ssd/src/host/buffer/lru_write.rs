@@ -1,0 +1,47 @@
+//! A write buffer: writes complete in DRAM, and the least recently used dirty data is flushed when too much of it is
+//! dirty. Data stays readable there until its slot is needed.
+
+use super::{Rules, lru_rules};
+use serde::{Deserialize, Serialize};
+
+/// Name in configurations.
+pub const NAME: &str = "lru_write";
+/// What it does.
+pub const SUMMARY: &str = "writes complete in DRAM; least recently used data is flushed";
+/// Where it comes from.
+pub const SOURCE: &str = "common practice; the LRU buffers of redFTL (seed 000, table 1) and HIRE (seed 001)";
+/// What it costs.
+pub const MEMORY: &str = "its DRAM, and 45 bytes of bookkeeping per slot";
+
+section! {
+    /// Parameters of `lru_write`.
+    pub struct Params {
+        /// Size of the buffer.
+        size_mib: f64 = 16.0, unit "MiB", range 0.25..=65536.0;
+        /// Flushing begins when more than this share of the slots is dirty.
+        flush_start_percent: f64 = 50.0, unit "%", range 0.0..=100.0;
+        /// Flushing ends when this share of the slots is dirty.
+        flush_stop_percent: f64 = 25.0, unit "%", range 0.0..=100.0;
+        /// Time of one access to DRAM.
+        t_access_ns: u32 = 200, unit "ns", range 0..=1_000_000;
+    }
+}
+
+/// The policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    params: Params,
+}
+
+impl Policy {
+    /// Builds it.
+    pub fn new(params: &Params) -> Self {
+        Policy { params: params.clone() }
+    }
+
+    /// How it behaves.
+    pub fn rules(&self, unit_bytes: u32) -> Rules {
+        let p = &self.params;
+        lru_rules(p.size_mib, p.flush_start_percent, p.flush_stop_percent, p.t_access_ns, unit_bytes)
+    }
+}

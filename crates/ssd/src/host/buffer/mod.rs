@@ -1,0 +1,49 @@
+//! What stays in DRAM?
+
+family! {
+    /// What stays in DRAM?
+    path "host/buffer", default lru_write;
+    members {
+        none: None,
+        lru_write: LruWrite,
+        lru_read_write: LruReadWrite,
+    }
+    methods {
+        /// How the buffer behaves for mapping units of that many bytes.
+        fn rules(&self, unit_bytes: u32) -> Rules;
+    }
+}
+
+/// How a buffer behaves. DRAM is divided in slots of one mapping unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Rules {
+    /// Slots of the buffer; without one, only what is on its way to flash is held.
+    pub slots: u32,
+    /// Whether a write completes when its data is in DRAM, and whether data stays there after it is in flash.
+    pub write_back: bool,
+    /// Whether data read from flash is kept.
+    pub keep_reads: bool,
+    /// Flushing begins above this many dirty slots.
+    pub flush_start: u32,
+    /// And ends at this many.
+    pub flush_stop: u32,
+    /// Nanoseconds of one access.
+    pub access_ns: u64,
+    /// Nanoseconds that data of a page not yet full may wait for more.
+    pub gather_ns: u64,
+}
+
+/// The rules of a least-recently-used buffer of a size in MiB with flush marks in percent of its slots.
+fn lru_rules(size_mib: f64, start_percent: f64, stop_percent: f64, access_ns: u32, unit_bytes: u32) -> Rules {
+    let slots = (size_mib * 1_048_576.0 / f64::from(unit_bytes)) as u32;
+    let share = |percent: f64| (f64::from(slots) * percent / 100.0) as u32;
+    Rules {
+        slots,
+        write_back: true,
+        keep_reads: false,
+        flush_start: share(start_percent),
+        flush_stop: share(stop_percent),
+        access_ns: u64::from(access_ns),
+        gather_ns: 0,
+    }
+}

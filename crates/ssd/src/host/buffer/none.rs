@@ -1,0 +1,51 @@
+//! No buffer: a write completes when its data is in flash. Data on its way there is still held, and read, in DRAM.
+
+use super::Rules;
+use crate::units::SimDuration;
+use serde::{Deserialize, Serialize};
+
+/// Name in configurations.
+pub const NAME: &str = "none";
+/// What it does.
+pub const SUMMARY: &str = "write-through: a write completes when its data is in flash";
+/// Where it comes from.
+pub const SOURCE: &str = "baseline";
+/// What it costs.
+pub const MEMORY: &str = "DRAM for the pages being programmed";
+
+section! {
+    /// Parameters of `none`.
+    pub struct Params {
+        /// Time that data of a page not yet full may wait for more to share the page; 0 programs it at once.
+        gather_timeout_us: f64 = 0.0, unit "us", range 0.0..=1e6;
+        /// Time of one access to DRAM.
+        t_access_ns: u32 = 200, unit "ns", range 0..=1_000_000;
+    }
+}
+
+/// The policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    rules: Rules,
+}
+
+impl Policy {
+    /// Builds it.
+    pub fn new(params: &Params) -> Self {
+        let rules = Rules {
+            slots: 0,
+            write_back: false,
+            keep_reads: false,
+            flush_start: 0,
+            flush_stop: 0,
+            access_ns: u64::from(params.t_access_ns),
+            gather_ns: SimDuration::from_us(params.gather_timeout_us).0,
+        };
+        Policy { rules }
+    }
+
+    /// How it behaves.
+    pub fn rules(&self, _: u32) -> Rules {
+        self.rules
+    }
+}

@@ -1,0 +1,185 @@
+//! The command table: every accepted command from submission until its completion is taken.
+
+use crate::flash::op::OpTimes;
+use crate::signals::{Breakdown, Command, Completion, Part, Status};
+use crate::units::{CommandId, SimTime};
+use serde::{Deserialize, Serialize};
+
+/// A command under way.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub command: Command,
+    pub queue: u16,
+    pub status: Status,
+    /// Next logical unit to work on, and the end.
+    pub cursor: u32,
+    pub end: u32,
+    /// Flash operations or slots still awaited.
+    pub outstanding: u32,
+    /// The flush this command waits for.
+    pub flush: u32,
+    /// Data from DRAM is there from this time on.
+    pub ready_at: SimTime,
+    /// Time is booked up to here.
+    pub mark: SimTime,
+    pub submitted: SimTime,
+    pub breakdown: Breakdown,
+    next: CommandId,
+}
+
+impl Entry {
+    /// Books the time since the last mark.
+    #[inline]
+    pub fn book(&mut self, part: Part, until: SimTime) {
+        self.breakdown.add(part, until.since(self.mark));
+        self.mark = self.mark.max(until);
+    }
+
+    /// Books the flash operation that ended last, at `now`.
+    #[inline]
+    pub fn book_operation(&mut self, queued: SimTime, times: &OpTimes, now: SimTime) {
+        // An operation queued before the mark (a write that joined data already under way) waited at its die then.
+        let before = self.mark.since(queued);
+        self.book(Part::Dispatch, queued.max(self.mark));
+        let mut skip = before;
+        for (part, ns) in [
+            (Part::DieWait, times.die_wait),
+            (Part::ChannelWait, times.channel_wait),
+            (Part::Array, times.array),
+            (Part::Transfer, times.transfer),
+        ] {
+            let booked = ns - ns.min(skip);
+            skip -= ns.min(skip);
+            self.breakdown.add(part, booked);
+        }
+        self.mark = now;
+    }
+}
+
+/// A first-in first-out list of commands, linked through the table.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct CommandList {
+    head: CommandId,
+    tail: CommandId,
+}
+
+impl CommandList {
+    pub const EMPTY: CommandList = CommandList { head: CommandId::NONE, tail: CommandId::NONE };
+
+    pub fn is_empty(&self) -> bool {
+        !self.head.is_some()
+    }
+
+    /// The command that has waited longest.
+    pub fn front(&self) -> Option<CommandId> {
+        self.head.is_some().then_some(self.head)
+    }
+
+    #[inline]
+    pub fn push(&mut self, table: &mut CommandTable, id: CommandId) {
+        table.get_mut(id).next = CommandId::NONE;
+        if self.tail.is_some() {
+            table.get_mut(self.tail).next = id;
+        } else {
+            self.head = id;
+        }
+        self.tail = id;
+    }
+
+    /// Puts all of `rest` behind this list.
+    pub fn append(&mut self, table: &mut CommandTable, rest: CommandList) {
+        if !rest.head.is_some() {
+            return;
+        }
+        if self.tail.is_some() {
+            table.get_mut(self.tail).next = rest.head;
+        } else {
+            self.head = rest.head;
+        }
+        self.tail = rest.tail;
+    }
+
+    #[inline]
+    pub fn pop(&mut self, table: &CommandTable) -> Option<CommandId> {
+        let id = self.front()?;
+        self.head = table.get(id).next;
+        if !self.head.is_some() {
+            self.tail = CommandId::NONE;
+        }
+        Some(id)
+    }
+}
+
+/// All commands of a drive.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct CommandTable {
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+}
+
+impl CommandTable {
+    pub fn new(capacity: usize) -> Self {
+        let entry = Entry {
+            command: Command::default(),
+            queue: 0,
+            status: Status::Ok,
+            cursor: 0,
+            end: 0,
+            outstanding: 0,
+            flush: 0,
+            ready_at: SimTime::ZERO,
+            mark: SimTime::ZERO,
+            submitted: SimTime::ZERO,
+            breakdown: Breakdown::default(),
+            next: CommandId::NONE,
+        };
+        CommandTable { entries: vec![entry; capacity], free: (0..capacity as u32).rev().collect() }
+    }
+
+    /// Commands under way.
+    pub fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    #[inline]
+    pub fn get(&self, id: CommandId) -> &Entry {
+        &self.entries[id.index()]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: CommandId) -> &mut Entry {
+        &mut self.entries[id.index()]
+    }
+
+    /// Enters a command; the queues' depths see to it that there is room.
+    #[inline]
+    pub fn add(&mut self, command: Command, queue: u16, now: SimTime) -> Option<CommandId> {
+        let id = CommandId(self.free.pop()?);
+        let entry = self.get_mut(id);
+        (entry.command, entry.queue, entry.status) = (command, queue, Status::Ok);
+        (entry.outstanding, entry.ready_at, entry.submitted) = (0, now, now);
+        (entry.mark, entry.breakdown) = (command.arrival.min(now), Breakdown::default());
+        entry.book(Part::HostQueue, now);
+        Some(id)
+    }
+
+    /// Removes a command and says how it ended.
+    #[inline]
+    pub fn take(&mut self, id: CommandId) -> (u16, Completion) {
+        self.free.push(id.0);
+        let entry = self.get(id);
+        let Command { tag, op, lba, sectors, arrival, .. } = entry.command;
+        let completion = Completion {
+            tag,
+            op,
+            status: entry.status,
+            lba,
+            sectors,
+            arrival: arrival.min(entry.submitted),
+            submitted: entry.submitted,
+            completed: entry.mark,
+            breakdown: entry.breakdown,
+        };
+        (entry.queue, completion)
+    }
+}

@@ -1,0 +1,55 @@
+//! The host link: full duplex, each direction one transfer at a time, first come first served.
+
+use crate::config;
+use crate::units::{SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
+
+/// The link's state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Link {
+    /// One way.
+    pub latency_ns: u64,
+    picoseconds_per_byte: u64,
+    inward_free_at: SimTime,
+    outward_free_at: SimTime,
+}
+
+impl Link {
+    pub fn new(cfg: &config::Link) -> Self {
+        Link {
+            latency_ns: SimDuration::from_us(cfg.latency_us).0,
+            picoseconds_per_byte: libm::round(1e6 / cfg.bandwidth_mb_s) as u64,
+            inward_free_at: SimTime::ZERO,
+            outward_free_at: SimTime::ZERO,
+        }
+    }
+
+    fn transfer(free_at: &mut SimTime, ns: u64, from: SimTime) -> SimTime {
+        let end = SimTime(from.max(*free_at).0 + ns);
+        *free_at = end;
+        end
+    }
+
+    /// When that many bytes, asked for now, are in the drive. The data follows the fetch of its command.
+    #[inline]
+    pub fn inward(&mut self, bytes: u64, now: SimTime, timed: bool) -> SimTime {
+        if !timed {
+            return now;
+        }
+        let ns = (bytes * self.picoseconds_per_byte + 500) / 1000;
+        Self::transfer(&mut self.inward_free_at, ns, now)
+    }
+
+    /// When the host has a completion with that many bytes that is ready at `ready`.
+    #[inline]
+    pub fn outward(&mut self, bytes: u64, ready: SimTime, timed: bool) -> SimTime {
+        if !timed {
+            return ready;
+        }
+        if bytes == 0 {
+            return SimTime(ready.0 + self.latency_ns);
+        }
+        let ns = (bytes * self.picoseconds_per_byte + 500) / 1000;
+        SimTime(Self::transfer(&mut self.outward_free_at, ns, ready).0 + self.latency_ns)
+    }
+}

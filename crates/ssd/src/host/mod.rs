@@ -1,0 +1,379 @@
+//! The host interface: submission queues, the link, the firmware's time, the DRAM buffer, completions.
+//!
+//! Knows no physical page beyond passing on what the translation layer answers. A command passes: submission queue,
+//! link latency, fetch (round robin over the queues, one at a time), data or flash work, link, completion.
+
+pub mod buffer;
+mod command;
+mod index;
+mod link;
+mod reads;
+mod staging;
+mod writes;
+
+use crate::config::DriveConfig;
+use crate::events::{EventKind, EventQueue};
+use crate::flash::Flash;
+use crate::ftl::Ftl;
+use crate::observe::{Effect, Effects};
+use crate::signals::{Command, Completion, OpCode, Part, Reason, Status};
+use crate::units::{CommandId, Lba, SimTime};
+use buffer::Rules;
+use command::{CommandList, CommandTable};
+use link::Link;
+use serde::{Deserialize, Serialize};
+use staging::Staging;
+use std::collections::VecDeque;
+
+/// What a layer may use of the rest of the drive while it handles something at time `now`.
+pub struct Below<'a> {
+    /// The time.
+    pub now: SimTime,
+    /// Whether time passes.
+    pub timed: bool,
+    /// The translation layer.
+    pub ftl: &'a mut Ftl,
+    /// The chips.
+    pub flash: &'a mut Flash,
+    /// What is to happen.
+    pub events: &'a mut EventQueue,
+    /// What happens to data.
+    pub effects: &'a mut Effects,
+}
+
+impl Below<'_> {
+    /// Schedules an event after `ns`, or at once if no time passes.
+    #[inline]
+    fn schedule(&mut self, ns: u64, kind: EventKind, id: u32) -> SimTime {
+        let at = SimTime(self.now.0 + if self.timed { ns } else { 0 });
+        self.events.push(at, kind, id);
+        at
+    }
+}
+
+/// How sectors make up mapping units and their granules.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct UnitShape {
+    sectors: u64,
+    granule_sectors: u64,
+    granule_bytes: u32,
+    full: u64,
+}
+
+impl UnitShape {
+    fn new(unit_bytes: u32) -> Self {
+        let sectors = u64::from(unit_bytes) / crate::units::SECTOR_BYTES;
+        let granule_sectors = sectors.div_ceil(64);
+        let granules = sectors.div_ceil(granule_sectors);
+        let full = u64::MAX >> (64 - granules);
+        UnitShape { sectors, granule_sectors, granule_bytes: granule_sectors as u32 * 512, full }
+    }
+
+    /// The granules of unit `lpn` that sectors `from..end` touch.
+    #[inline]
+    fn mask(&self, lpn: u32, from: u64, end: u64) -> u64 {
+        let base = u64::from(lpn) * self.sectors;
+        let first = from.saturating_sub(base) / self.granule_sectors;
+        let last = (end - base).min(self.sectors).div_ceil(self.granule_sectors);
+        self.full & (u64::MAX << first) & (u64::MAX >> (64 - last))
+    }
+
+    /// Bytes of the granules of a mask.
+    #[inline]
+    fn bytes(&self, mask: u64) -> u32 {
+        mask.count_ones() * self.granule_bytes
+    }
+}
+
+/// What the host interface has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostCounts {
+    /// Commands completed by kind: read, write, trim, flush.
+    pub commands: [u64; 4],
+    /// Commands that completed with another status than `Ok`.
+    pub failed: u64,
+    /// Bytes read by completed reads.
+    pub read_bytes: u64,
+    /// Bytes written by completed writes.
+    pub written_bytes: u64,
+    /// Mapping units wholly read from DRAM.
+    pub buffer_hits: u64,
+    /// Mapping units read at least in part from flash.
+    pub buffer_misses: u64,
+    /// Mapping units read that were never written or are trimmed.
+    pub unmapped_reads: u64,
+    /// Writes that had to wait for a slot of the buffer.
+    pub buffer_stalls: u64,
+    /// Mapping units overwritten in DRAM before they were flushed.
+    pub buffer_overwrites: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Queue {
+    waiting: CommandList,
+    used: u32,
+}
+
+/// The host interface of a drive.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Host {
+    /// Counters.
+    pub counts: HostCounts,
+    queues: Vec<Queue>,
+    depth: u32,
+    turn: usize,
+    commands: CommandTable,
+    completed: VecDeque<CommandId>,
+    link: Link,
+    firmware_ns: u64,
+    fetching: bool,
+    /// Commands between arrival in the queues and fetch.
+    unfetched: u32,
+    shape: UnitShape,
+    logical_sectors: u64,
+    rules: Rules,
+    staging: Staging,
+    flushing: bool,
+    /// Slots of commands that wait for them to be in flash, and that can be worked on.
+    urgent: u32,
+    programs: u32,
+    programs_at_most: u32,
+    gather_expired: bool,
+    gather_scheduled: bool,
+    /// Reads that wait for flash operations to become available, writes that wait for slots, flushes that wait.
+    starved: CommandList,
+    stalled: CommandList,
+    flushes: CommandList,
+    no_room: bool,
+    read_only: Option<Reason>,
+    hash: u64,
+}
+
+impl Host {
+    /// The interface of a checked configuration.
+    pub fn new(cfg: &DriveConfig) -> Self {
+        let rules = buffer::Policy::build(&cfg.buffer).rules(cfg.unit_bytes());
+        let commands = (cfg.queues.count * cfg.queues.depth) as usize;
+        let planes = cfg.geometry.planes();
+        let programs_at_most = (2 * planes).max(4);
+        // Enough slots to keep every plane programming, with as much again gathering behind it.
+        let slots = rules.slots.max(2 * programs_at_most * cfg.units_per_page());
+        Host {
+            counts: HostCounts::default(),
+            queues: vec![Queue { waiting: CommandList::EMPTY, used: 0 }; cfg.queues.count as usize],
+            depth: cfg.queues.depth,
+            turn: 0,
+            commands: CommandTable::new(commands),
+            completed: VecDeque::with_capacity(commands),
+            link: Link::new(&cfg.link),
+            firmware_ns: crate::units::SimDuration::from_us(cfg.firmware.t_command_us).0,
+            fetching: false,
+            unfetched: 0,
+            shape: UnitShape::new(cfg.unit_bytes()),
+            logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
+            rules,
+            staging: Staging::new(slots, commands as u32),
+            flushing: false,
+            urgent: 0,
+            programs: 0,
+            programs_at_most,
+            gather_expired: false,
+            gather_scheduled: false,
+            starved: CommandList::EMPTY,
+            stalled: CommandList::EMPTY,
+            flushes: CommandList::EMPTY,
+            no_room: false,
+            read_only: None,
+            hash: 0,
+        }
+    }
+
+    /// Sectors the host sees.
+    pub fn logical_sectors(&self) -> u64 {
+        self.logical_sectors
+    }
+
+    /// Sectors of a mapping unit.
+    pub fn unit_sectors(&self) -> u64 {
+        self.shape.sectors
+    }
+
+    /// Whether another command may be put in a queue.
+    #[inline]
+    pub fn queue_has_room(&self, queue: usize) -> bool {
+        self.queues[queue].used < self.depth
+    }
+
+    /// Number of submission queues.
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Commands accepted and not yet taken back.
+    pub fn outstanding(&self) -> usize {
+        self.commands.len()
+    }
+
+    /// Commands that are being worked on: accepted and not completed.
+    pub fn working(&self) -> usize {
+        self.commands.len() - self.completed.len()
+    }
+
+    /// Why the drive takes no more writes, if it does not.
+    pub fn read_only(&self) -> Option<Reason> {
+        self.read_only
+    }
+
+    /// A hash of every completion so far.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// Accepts a command into a queue that has room.
+    #[inline]
+    pub fn submit(&mut self, queue: usize, command: &Command, b: &mut Below<'_>) -> bool {
+        let slots = &mut self.queues[queue];
+        if slots.used >= self.depth {
+            return false;
+        }
+        let Some(id) = self.commands.add(*command, queue as u16, b.now) else { return false };
+        slots.used += 1;
+        if self.link.latency_ns > 0 && b.timed {
+            b.schedule(self.link.latency_ns, EventKind::Arrive, id.0);
+        } else {
+            self.on_arrive(id, b);
+        }
+        true
+    }
+
+    /// A command is in the drive's sight.
+    #[inline]
+    pub fn on_arrive(&mut self, id: CommandId, b: &mut Below<'_>) {
+        let entry = self.commands.get_mut(id);
+        entry.book(Part::Link, b.now);
+        let queue = entry.queue as usize;
+        self.queues[queue].waiting.push(&mut self.commands, id);
+        self.unfetched += 1;
+        self.fetch(b);
+    }
+
+    /// Fetches the next command, queue by queue in turn, if the firmware is free.
+    #[inline]
+    fn fetch(&mut self, b: &mut Below<'_>) {
+        while !self.fetching && self.unfetched > 0 {
+            let queue = self.turn;
+            self.turn = if queue + 1 == self.queues.len() { 0 } else { queue + 1 };
+            let Some(id) = self.queues[queue].waiting.pop(&self.commands) else { continue };
+            self.unfetched -= 1;
+            self.commands.get_mut(id).book(Part::Submission, b.now);
+            if self.firmware_ns > 0 && b.timed {
+                self.fetching = true;
+                b.schedule(self.firmware_ns, EventKind::Fetched, id.0);
+            } else {
+                self.execute(id, b);
+            }
+        }
+    }
+
+    /// The firmware has dealt with a command: its work begins, and the next is fetched.
+    #[inline]
+    pub fn on_fetched(&mut self, id: CommandId, b: &mut Below<'_>) {
+        self.fetching = false;
+        self.commands.get_mut(id).book(Part::Firmware, b.now);
+        self.execute(id, b);
+        self.fetch(b);
+    }
+
+    fn execute(&mut self, id: CommandId, b: &mut Below<'_>) {
+        let entry = self.commands.get_mut(id);
+        let Command { op, lba: Lba(lba), sectors, .. } = entry.command;
+        entry.ready_at = b.now;
+        if op == OpCode::Flush {
+            return self.start_flush(id, b);
+        }
+        let end = lba.saturating_add(u64::from(sectors));
+        if sectors == 0 || end > self.logical_sectors {
+            entry.status = if sectors == 0 { Status::InvalidField } else { Status::LbaOutOfRange };
+            return self.respond(id, b);
+        }
+        entry.cursor = (lba / self.shape.sectors) as u32;
+        entry.end = end.div_ceil(self.shape.sectors) as u32;
+        match op {
+            OpCode::Read => self.continue_read(id, b),
+            OpCode::Write => {
+                let at = self.link.inward(u64::from(sectors) * crate::units::SECTOR_BYTES, b.now, b.timed);
+                b.events.push(at, EventKind::DataIn, id.0);
+            }
+            OpCode::Trim => self.trim(id, b),
+            OpCode::Flush => unreachable!("handled above"),
+        }
+    }
+
+    /// Sends a command's answer: data of a read, then the completion.
+    #[inline]
+    fn respond(&mut self, id: CommandId, b: &mut Below<'_>) {
+        let entry = self.commands.get_mut(id);
+        let ready = if b.timed { entry.ready_at.max(b.now) } else { b.now };
+        entry.book(Part::Buffer, ready);
+        let has_data = entry.command.op == OpCode::Read && entry.status == Status::Ok;
+        let bytes = if has_data { u64::from(entry.command.sectors) * crate::units::SECTOR_BYTES } else { 0 };
+        let at = self.link.outward(bytes, ready, b.timed);
+        b.events.push(at, EventKind::Complete, id.0);
+    }
+
+    /// The host sees a command complete.
+    #[inline]
+    pub fn on_complete(&mut self, id: CommandId, b: &mut Below<'_>) {
+        let entry = self.commands.get_mut(id);
+        entry.book(Part::Link, b.now);
+        let Command { op, sectors, lba, tag, .. } = entry.command;
+        let bytes = u64::from(sectors) * crate::units::SECTOR_BYTES;
+        let counts = &mut self.counts;
+        counts.commands[op as usize] += 1;
+        match (op, entry.status) {
+            (OpCode::Read, Status::Ok) => counts.read_bytes += bytes,
+            (OpCode::Write, Status::Ok) => counts.written_bytes += bytes,
+            (_, Status::Ok) => {}
+            _ => counts.failed += 1,
+        }
+        let what = lba.0 << 3 | (entry.status as u64) << 2 | op as u64;
+        self.hash = (self.hash ^ b.now.0 ^ what.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+        b.effects.push(Effect::Complete { command: id, tag });
+        self.completed.push_back(id);
+    }
+
+    /// Whether a completion waits to be taken.
+    #[inline]
+    pub fn has_completion(&self) -> bool {
+        !self.completed.is_empty()
+    }
+
+    /// Takes the oldest completion; its place in the queue is free again.
+    #[inline]
+    pub fn pop_completion(&mut self) -> Option<Completion> {
+        let id = self.completed.pop_front()?;
+        let (queue, completion) = self.commands.take(id);
+        self.queues[queue as usize].used -= 1;
+        Some(completion)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_cover_the_touched_granules() {
+        let page = UnitShape::new(16_384);
+        assert_eq!((page.sectors, page.full), (32, 0xffff_ffff));
+        assert_eq!(page.mask(0, 0, 32), 0xffff_ffff);
+        assert_eq!(page.mask(1, 40, 48), 0xff00);
+        assert_eq!(page.mask(1, 10, 33), 1);
+        assert_eq!(page.mask(1, 63, 100), 1 << 31);
+        assert_eq!(page.bytes(0xff00), 4096);
+        let large = UnitShape::new(65_536);
+        assert_eq!((large.sectors, large.granule_sectors, large.full), (128, 2, u64::MAX));
+        assert_eq!(large.mask(0, 3, 4), 0b10);
+        assert_eq!(large.mask(0, 0, 128), u64::MAX);
+    }
+}

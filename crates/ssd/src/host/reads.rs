@@ -1,0 +1,150 @@
+//! Reads: from DRAM slots, from flash, or zeros.
+
+use super::staging::SlotState;
+use super::{Below, Host};
+use crate::flash::op::{Cause, Op, UnitRef};
+use crate::observe::{Effect, Source};
+use crate::signals::Part;
+use crate::units::{CommandId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
+
+impl Host {
+    /// Reads the command's units from where it stopped; units of one page become one operation.
+    pub(super) fn continue_read(&mut self, id: CommandId, b: &mut Below<'_>) {
+        let mut last = (OpId::NONE, Ppn::NONE);
+        let reserved = b.ftl.operations_reserved();
+        loop {
+            let entry = self.commands.get(id);
+            let (cursor, end) = (entry.cursor, entry.end);
+            if cursor == end {
+                break;
+            }
+            if b.flash.pool.room() <= reserved {
+                self.starved.push(&mut self.commands, id);
+                return;
+            }
+            let first = entry.command.lba.0;
+            let mask = self.shape.mask(cursor, first, first + u64::from(entry.command.sectors));
+            self.read_unit(id, Lpn(cursor), mask, &mut last, b);
+            self.commands.get_mut(id).cursor = cursor + 1;
+        }
+        if self.commands.get(id).outstanding == 0 {
+            self.respond(id, b);
+        }
+    }
+
+    /// Reads the granules of `mask` of one unit: slots first, newest to oldest, then flash.
+    fn read_unit(&mut self, id: CommandId, lpn: Lpn, mask: u64, last: &mut (OpId, Ppn), b: &mut Below<'_>) {
+        let missing = self.read_slots(id, lpn, mask, b);
+        if missing == 0 {
+            self.counts.buffer_hits += 1;
+            return;
+        }
+        let unit = b.ftl.map.lookup(lpn);
+        if !unit.is_some() {
+            self.counts.unmapped_reads += 1;
+            let tag = self.commands.get(id).command.tag;
+            b.effects.push(Effect::Read { tag, lpn, from: Source::Zero, mask: missing });
+            self.needs_access(id, b.now);
+            return;
+        }
+        self.counts.buffer_misses += 1;
+        let page = b.ftl.layout.page_of_unit(unit).0;
+        let wanted = UnitRef { lpn: lpn.0, source: unit.0, mask: missing };
+        let bytes = self.shape.bytes(missing);
+        if last.1 == page && last.0.is_some() {
+            b.flash.pool.extend(last.0, wanted);
+            b.flash.pool.get_mut(last.0).bytes += bytes;
+            return;
+        }
+        let op = b.ftl.read(b.flash, Cause::Host, page, bytes, id.0, wanted);
+        self.commands.get_mut(id).outstanding += 1;
+        *last = (op, page);
+    }
+
+    /// Serves granules from the unit's slots; returns those still missing.
+    fn read_slots(&mut self, id: CommandId, lpn: Lpn, mask: u64, b: &mut Below<'_>) -> u64 {
+        let mut missing = mask;
+        let mut slot = self.staging.find(lpn);
+        while slot.is_some() && missing != 0 {
+            let found = *self.staging.get(slot);
+            let here = missing & found.mask;
+            if here != 0 {
+                missing &= !here;
+                let tag = self.commands.get(id).command.tag;
+                b.effects.push(Effect::Read { tag, lpn, from: Source::Slot(slot), mask: here });
+                self.needs_access(id, b.now);
+                if matches!(found.state, SlotState::Clean | SlotState::Dirty) && !found.waiter.is_some() {
+                    self.staging.set_state(slot, found.state, false);
+                }
+            }
+            slot = found.older;
+        }
+        missing
+    }
+
+    /// The command's data passes DRAM from now on.
+    #[inline]
+    fn needs_access(&mut self, id: CommandId, now: SimTime) {
+        let ready = SimTime(now.0 + self.rules.access_ns);
+        let entry = self.commands.get_mut(id);
+        entry.ready_at = entry.ready_at.max(ready);
+    }
+
+    /// A flash read for a command is done.
+    #[inline]
+    pub fn on_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
+        let command = CommandId(op.tag);
+        if b.effects.is_on() || self.rules.keep_reads {
+            self.tell_and_keep(id, command, b);
+        }
+        b.flash.pool.remove(id);
+        let entry = self.commands.get_mut(command);
+        entry.outstanding -= 1;
+        if entry.outstanding == 0 && entry.cursor == entry.end {
+            entry.book_operation(op.queued, &op.times, b.now);
+            self.respond(command, b);
+        }
+        self.feed_starved(b);
+    }
+
+    fn tell_and_keep(&mut self, id: OpId, command: CommandId, b: &mut Below<'_>) {
+        let tag = self.commands.get(command).command.tag;
+        for i in 0..b.flash.pool.units(id).len() {
+            let unit = b.flash.pool.units(id)[i];
+            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
+            b.effects.push(Effect::Read { tag, lpn, from: Source::Flash(from), mask: unit.mask });
+            let current = b.ftl.map.lookup(lpn) == from;
+            if self.rules.keep_reads && current && unit.mask == self.shape.full && !self.staging.find(lpn).is_some() {
+                self.keep(lpn, from, b);
+            }
+        }
+    }
+
+    /// Keeps a unit just read in a slot, if one is free or clean.
+    fn keep(&mut self, lpn: Lpn, from: Pun, b: &mut Below<'_>) {
+        let Some((slot, evicted)) = self.staging.take(lpn) else { return };
+        self.tell_release(slot, evicted, b);
+        let mask = self.shape.full;
+        self.staging.get_mut(slot).mask = mask;
+        self.staging.set_state(slot, SlotState::Clean, false);
+        b.effects.push(Effect::Fill { slot, from: Source::Flash(from), mask });
+    }
+
+    pub(super) fn tell_release(&self, slot: SlotId, evicted: bool, b: &mut Below<'_>) {
+        if evicted {
+            b.effects.push(Effect::Release { slot });
+        }
+    }
+
+    /// Lets reads that waited for flash operations go on.
+    #[inline]
+    pub fn feed_starved(&mut self, b: &mut Below<'_>) {
+        if self.starved.is_empty() || b.flash.pool.room() <= b.ftl.operations_reserved() {
+            return;
+        }
+        if let Some(command) = self.starved.pop(&self.commands) {
+            self.commands.get_mut(command).book(Part::Dispatch, b.now);
+            self.continue_read(command, b);
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! DRAM slots: each holds one mapping unit of data that is cached, dirty, or on its way to flash.
+//!
+//! A logical unit may have several slots at once: the newest, and older ones whose data is still being programmed. The
+//! newest waits behind them, so that versions reach flash in order.
+
+use super::index::SlotIndex;
+use crate::units::{CommandId, Lpn, NONE, OpId, SlotId};
+use serde::{Deserialize, Serialize};
+
+/// What a slot is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub(super) enum SlotState {
+    /// Nothing.
+    Free,
+    /// Holds data that is also in flash.
+    Clean,
+    /// Holds data that is not in flash.
+    Dirty,
+    /// Dirty, and waits until an older slot of the same unit is in flash.
+    Behind,
+    /// Dirty; the rest of its unit is being read from flash.
+    Merging,
+    /// Dirty and whole: may be programmed.
+    Ready,
+    /// Being programmed.
+    Programming,
+}
+
+/// One slot.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Slot {
+    pub lpn: Lpn,
+    pub state: SlotState,
+    /// Trimmed while it could not be given up.
+    pub dead: bool,
+    /// Granules that hold data.
+    pub mask: u64,
+    /// The command that waits for the data to be in flash.
+    pub waiter: CommandId,
+    /// Counts towards the flush of this number.
+    pub epoch: u32,
+    /// The program under way, and the unit's place in it.
+    pub op: OpId,
+    pub place: u8,
+    /// Newer and older slot of the same unit.
+    pub newer: SlotId,
+    pub older: SlotId,
+    prev: u32,
+    next: u32,
+}
+
+/// A doubly linked list of slots; the head is the most recent.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct List {
+    head: u32,
+    tail: u32,
+    len: u32,
+}
+
+const EMPTY: List = List { head: NONE, tail: NONE, len: 0 };
+
+/// All slots.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Staging {
+    slots: Vec<Slot>,
+    index: SlotIndex,
+    free: Vec<u32>,
+    /// Clean, dirty and ready slots.
+    lists: [List; 3],
+    /// Units with a slot: zero means that look-ups can be skipped.
+    indexed: u32,
+    pub merging: u32,
+    /// Slots not in flash, by the flush they count towards (a ring), and the first flush not yet done.
+    unclean: Vec<u32>,
+    epoch: u32,
+    oldest_epoch: u32,
+}
+
+impl Staging {
+    /// `count` free slots, for at most `flushes` FLUSH commands at once.
+    pub fn new(count: u32, flushes: u32) -> Self {
+        let slot = Slot {
+            lpn: Lpn::NONE,
+            state: SlotState::Free,
+            dead: false,
+            mask: 0,
+            waiter: CommandId::NONE,
+            epoch: 0,
+            op: OpId::NONE,
+            place: 0,
+            newer: SlotId::NONE,
+            older: SlotId::NONE,
+            prev: NONE,
+            next: NONE,
+        };
+        Staging {
+            slots: vec![slot; count as usize],
+            index: SlotIndex::new(count),
+            free: (0..count).rev().collect(),
+            lists: [EMPTY; 3],
+            indexed: 0,
+            merging: 0,
+            unclean: vec![0; flushes as usize + 2],
+            epoch: 0,
+            oldest_epoch: 0,
+        }
+    }
+
+    fn list_of(state: SlotState) -> Option<usize> {
+        match state {
+            SlotState::Clean => Some(0),
+            SlotState::Dirty => Some(1),
+            SlotState::Ready => Some(2),
+            _ => None,
+        }
+    }
+
+    fn is_unclean(state: SlotState) -> bool {
+        !matches!(state, SlotState::Free | SlotState::Clean)
+    }
+
+    /// Number of slots.
+    pub fn len(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    #[inline]
+    pub fn get(&self, id: SlotId) -> &Slot {
+        &self.slots[id.index()]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: SlotId) -> &mut Slot {
+        &mut self.slots[id.index()]
+    }
+
+    /// The newest slot of a logical unit, if it has one.
+    #[inline]
+    pub fn find(&self, lpn: Lpn) -> SlotId {
+        if self.indexed == 0 { SlotId::NONE } else { self.index.get(lpn) }
+    }
+
+    /// Slots that are dirty and not yet on their way.
+    pub fn dirty(&self) -> u32 {
+        self.lists[1].len + self.lists[2].len + self.merging
+    }
+
+    /// Slots that may be programmed.
+    #[inline]
+    pub fn ready(&self) -> u32 {
+        self.lists[2].len
+    }
+
+    /// Slots not in flash.
+    pub fn unclean(&self) -> u32 {
+        self.unclean.iter().sum()
+    }
+
+    /// The dirty slot to flush next.
+    #[inline]
+    pub fn oldest_dirty(&self) -> SlotId {
+        SlotId(self.lists[1].tail)
+    }
+
+    /// The ready slot to program next.
+    #[inline]
+    pub fn oldest_ready(&self) -> SlotId {
+        SlotId(self.lists[2].tail)
+    }
+
+    /// Takes a slot for a new version of `lpn`: a free one, or the least recently used clean one, whose id is then
+    /// also returned. `None` if every slot is needed.
+    #[inline]
+    pub fn take(&mut self, lpn: Lpn) -> Option<(SlotId, bool)> {
+        let (id, evicted) = match self.free.pop() {
+            Some(id) => (SlotId(id), false),
+            None => {
+                let id = SlotId(self.lists[0].tail);
+                if !id.is_some() {
+                    return None;
+                }
+                self.unlink(id, 0);
+                self.unindex(self.get(id).lpn);
+                (id, true)
+            }
+        };
+        let older = self.find(lpn);
+        if older.is_some() {
+            self.get_mut(older).newer = id;
+        } else {
+            self.indexed += 1;
+        }
+        self.index.set(lpn, id);
+        let slot = self.get_mut(id);
+        (slot.lpn, slot.state, slot.older, slot.newer) = (lpn, SlotState::Free, older, SlotId::NONE);
+        (slot.mask, slot.waiter, slot.dead) = (0, CommandId::NONE, false);
+        Some((id, evicted))
+    }
+
+    fn unindex(&mut self, lpn: Lpn) {
+        self.index.remove(lpn);
+        self.indexed -= 1;
+    }
+
+    /// Changes a slot's state, and with it its list and what a flush waits for. `last` puts it where it is taken next.
+    #[inline]
+    pub fn set_state(&mut self, id: SlotId, state: SlotState, last: bool) {
+        let old = self.get(id).state;
+        if let Some(list) = Self::list_of(old) {
+            self.unlink(id, list);
+        }
+        self.merging -= u32::from(old == SlotState::Merging);
+        self.merging += u32::from(state == SlotState::Merging);
+        match (Self::is_unclean(old), Self::is_unclean(state)) {
+            (false, true) => {
+                let epoch = self.epoch;
+                self.get_mut(id).epoch = epoch;
+                *self.unclean_of(epoch) += 1;
+            }
+            (true, false) => {
+                let epoch = self.get(id).epoch;
+                *self.unclean_of(epoch) -= 1;
+            }
+            _ => {}
+        }
+        self.get_mut(id).state = state;
+        if let Some(list) = Self::list_of(state) {
+            self.link(id, list, last);
+        }
+    }
+
+    /// Gives a slot up. If it was its unit's newest, the unit has no slot any more.
+    pub fn release(&mut self, id: SlotId) {
+        self.set_state(id, SlotState::Free, false);
+        let Slot { lpn, newer, older, .. } = *self.get(id);
+        if older.is_some() {
+            self.get_mut(older).newer = newer;
+        }
+        if newer.is_some() {
+            self.get_mut(newer).older = older;
+        } else if self.find(lpn) == id {
+            if older.is_some() {
+                self.index.set(lpn, older);
+            } else {
+                self.unindex(lpn);
+            }
+        }
+        self.free.push(id.0);
+    }
+
+    /// Takes all slots of a unit off the index and apart: they no longer stand for it.
+    pub fn forget(&mut self, lpn: Lpn) -> SlotId {
+        let newest = self.find(lpn);
+        if newest.is_some() {
+            self.unindex(lpn);
+        }
+        newest
+    }
+
+    /// Detaches a forgotten slot from its neighbours, and returns the older one.
+    pub fn detach(&mut self, id: SlotId) -> SlotId {
+        let slot = self.get_mut(id);
+        slot.dead = true;
+        slot.newer = SlotId::NONE;
+        std::mem::replace(&mut slot.older, SlotId::NONE)
+    }
+
+    fn unclean_of(&mut self, epoch: u32) -> &mut u32 {
+        let len = self.unclean.len();
+        &mut self.unclean[epoch as usize % len]
+    }
+
+    /// Begins a flush of everything unclean now; returns its number.
+    pub fn begin_flush(&mut self) -> u32 {
+        self.epoch += 1;
+        self.epoch - 1
+    }
+
+    /// Whether the flush of that number is done.
+    pub fn is_flushed(&mut self, number: u32) -> bool {
+        while self.oldest_epoch < self.epoch && *self.unclean_of(self.oldest_epoch) == 0 {
+            self.oldest_epoch += 1;
+        }
+        self.oldest_epoch > number
+    }
+
+    #[inline]
+    fn link(&mut self, id: SlotId, list: usize, last: bool) {
+        let l = &mut self.lists[list];
+        l.len += 1;
+        let (prev, next) = if last { (l.tail, NONE) } else { (NONE, l.head) };
+        if last { l.tail = id.0 } else { l.head = id.0 };
+        if prev == NONE { l.head = id.0 };
+        if next == NONE { l.tail = id.0 };
+        let slot = &mut self.slots[id.index()];
+        (slot.prev, slot.next) = (prev, next);
+        if prev != NONE {
+            self.slots[prev as usize].next = id.0;
+        }
+        if next != NONE {
+            self.slots[next as usize].prev = id.0;
+        }
+    }
+
+    #[inline]
+    fn unlink(&mut self, id: SlotId, list: usize) {
+        let Slot { prev, next, .. } = self.slots[id.index()];
+        let l = &mut self.lists[list];
+        l.len -= 1;
+        if prev == NONE { l.head = next } else { self.slots[prev as usize].next = next };
+        if next == NONE { self.lists[list].tail = prev } else { self.slots[next as usize].prev = prev };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_a_unit_queue_up_and_flushes_count_them() {
+        let mut staging = Staging::new(4, 2);
+        let (first, _) = staging.take(Lpn(9)).unwrap();
+        staging.set_state(first, SlotState::Programming, false);
+        let (second, _) = staging.take(Lpn(9)).unwrap();
+        staging.set_state(second, SlotState::Behind, false);
+        assert_eq!((staging.find(Lpn(9)), staging.get(second).older), (second, first));
+        let flush = staging.begin_flush();
+        assert!(!staging.is_flushed(flush));
+        staging.release(first);
+        assert!(!staging.get(second).older.is_some() && !staging.is_flushed(flush));
+        staging.set_state(second, SlotState::Dirty, false);
+        staging.set_state(second, SlotState::Clean, false);
+        assert!(staging.is_flushed(flush));
+        assert_eq!(staging.find(Lpn(9)), second);
+    }
+
+    #[test]
+    fn the_least_recent_clean_slot_gives_way() {
+        let mut staging = Staging::new(2, 1);
+        for lpn in [1, 2] {
+            let (id, _) = staging.take(Lpn(lpn)).unwrap();
+            staging.set_state(id, SlotState::Clean, false);
+        }
+        let one = staging.find(Lpn(1));
+        staging.set_state(one, SlotState::Clean, false);
+        let (id, evicted) = staging.take(Lpn(3)).unwrap();
+        assert!(evicted && !staging.find(Lpn(2)).is_some() && staging.find(Lpn(1)) == one);
+        staging.set_state(id, SlotState::Dirty, false);
+        staging.set_state(one, SlotState::Dirty, false);
+        assert!(staging.take(Lpn(4)).is_none());
+    }
+}

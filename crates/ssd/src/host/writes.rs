@@ -1,0 +1,410 @@
+//! Writes, trims and flushes: data into slots, slots into pages.
+
+use super::staging::SlotState;
+use super::{Below, Host};
+use crate::events::EventKind;
+use crate::flash::op::{Cause, UnitRef};
+use crate::ftl::Programmed;
+use crate::nand::Outcome;
+use crate::observe::{Effect, Source};
+use crate::signals::{Part, Reason, Status};
+use crate::units::{CommandId, Lpn, NONE, SimTime, SlotId};
+
+/// Units a page can carry at most: pages of 64 KiB in units of 4 KiB.
+const UNITS_AT_MOST: usize = 16;
+
+impl Host {
+    /// A write's data is in the drive.
+    pub fn on_data_in(&mut self, id: CommandId, b: &mut Below<'_>) {
+        self.commands.get_mut(id).book(Part::Link, b.now);
+        if self.stalled.is_empty() {
+            self.continue_write(id, b);
+        } else {
+            self.counts.buffer_stalls += 1;
+            self.stalled.push(&mut self.commands, id);
+        }
+        self.flush_some(b);
+    }
+
+    /// Puts the command's units in slots from where it stopped.
+    fn continue_write(&mut self, id: CommandId, b: &mut Below<'_>) -> bool {
+        let entry = self.commands.get(id);
+        let durable = entry.command.fua || !self.rules.write_back;
+        let (first, end) = (entry.command.lba.0, entry.command.lba.0 + u64::from(entry.command.sectors));
+        while self.commands.get(id).cursor < self.commands.get(id).end {
+            let lpn = self.commands.get(id).cursor;
+            let mask = self.shape.mask(lpn, first, end);
+            if self.read_only.is_some() {
+                self.commands.get_mut(id).status = Status::ReadOnly;
+            } else if !self.write_unit(id, Lpn(lpn), mask, durable, b) {
+                self.counts.buffer_stalls += 1;
+                self.stalled.push(&mut self.commands, id);
+                return false;
+            }
+            self.commands.get_mut(id).cursor += 1;
+        }
+        let access_ns = self.rules.access_ns;
+        let entry = self.commands.get_mut(id);
+        entry.book(Part::Buffer, b.now);
+        if entry.outstanding == 0 {
+            entry.ready_at = SimTime(b.now.0 + access_ns);
+            self.respond(id, b);
+        }
+        true
+    }
+
+    /// Puts write data for one unit in a slot: the unit's newest, if it may still change, or a new one.
+    fn write_unit(&mut self, id: CommandId, lpn: Lpn, mask: u64, durable: bool, b: &mut Below<'_>) -> bool {
+        let newest = self.staging.find(lpn);
+        let state = if newest.is_some() { self.staging.get(newest).state } else { SlotState::Free };
+        let open = newest.is_some() && state != SlotState::Programming && !self.staging.get(newest).waiter.is_some();
+        let slot = if open {
+            newest
+        } else {
+            let Some((slot, evicted)) = self.staging.take(lpn) else { return false };
+            self.tell_release(slot, evicted, b);
+            slot
+        };
+        let tag = self.commands.get(id).command.tag;
+        b.effects.push(Effect::Accept { tag, lpn, slot, mask, fresh: !open });
+        self.staging.get_mut(slot).mask |= mask;
+        self.counts.buffer_overwrites += u64::from(open && state != SlotState::Clean);
+        if durable {
+            self.commands.get_mut(id).outstanding += 1;
+            self.staging.get_mut(slot).waiter = id;
+        }
+        match state {
+            _ if !open && newest.is_some() => self.staging.set_state(slot, SlotState::Behind, false),
+            SlotState::Merging | SlotState::Behind => {}
+            SlotState::Ready => self.staging.set_state(slot, SlotState::Ready, true),
+            _ => self.staging.set_state(slot, SlotState::Dirty, durable),
+        }
+        let behind = self.staging.get(slot).state == SlotState::Behind;
+        self.urgent += u32::from(durable && !behind);
+        true
+    }
+
+    /// Whether dirty data should be on its way.
+    fn wants_flush(&mut self) -> bool {
+        let dirty = self.staging.dirty();
+        self.flushing = dirty > if self.flushing { self.rules.flush_stop } else { self.rules.flush_start };
+        self.flushing || self.must_hurry()
+    }
+
+    fn must_hurry(&self) -> bool {
+        self.urgent > 0 || !self.flushes.is_empty() || !self.stalled.is_empty()
+    }
+
+    /// Starts programs for as much dirty data as should be on its way and fits.
+    pub fn flush_some(&mut self, b: &mut Below<'_>) {
+        if self.read_only.is_some() {
+            return;
+        }
+        let per_page = b.ftl.layout.units_per_page;
+        let reserved = b.ftl.operations_reserved();
+        while self.programs < self.programs_at_most && b.flash.pool.room() > reserved {
+            while self.staging.ready() < per_page && self.staging.oldest_dirty().is_some() && self.wants_flush() {
+                if b.flash.pool.room() <= reserved {
+                    return;
+                }
+                self.prepare(self.staging.oldest_dirty(), b);
+            }
+            let ready = self.staging.ready();
+            if ready == 0 || (ready < per_page && !self.may_pad(b)) {
+                return;
+            }
+            if !self.program_page(ready.min(per_page) as usize, b) {
+                return;
+            }
+        }
+    }
+
+    /// Whether a page may be programmed with less than it can hold: somebody waits and nothing will join.
+    fn may_pad(&mut self, b: &mut Below<'_>) -> bool {
+        let alone = self.staging.merging == 0 && !self.staging.oldest_dirty().is_some();
+        if !alone || !self.must_hurry() {
+            return false;
+        }
+        if self.rules.gather_ns == 0 || self.gather_expired || !b.timed {
+            return true;
+        }
+        if !self.gather_scheduled {
+            self.gather_scheduled = true;
+            b.schedule(self.rules.gather_ns, EventKind::GatherTimeout, 0);
+        }
+        false
+    }
+
+    /// Data for a page has waited long enough.
+    pub fn on_gather_timeout(&mut self, b: &mut Below<'_>) {
+        self.gather_scheduled = false;
+        self.gather_expired = true;
+        self.flush_some(b);
+        self.gather_expired = false;
+    }
+
+    /// Makes a dirty slot ready: at once if it is whole or nothing is stored, else after reading the rest.
+    fn prepare(&mut self, slot: SlotId, b: &mut Below<'_>) {
+        let (lpn, mask) = (self.staging.get(slot).lpn, self.staging.get(slot).mask);
+        let missing = self.shape.full & !mask;
+        let stored = b.ftl.map.lookup(lpn);
+        if missing == 0 || !stored.is_some() {
+            self.staging.set_state(slot, SlotState::Ready, false);
+            return;
+        }
+        let page = b.ftl.layout.page_of_unit(stored).0;
+        let unit = UnitRef { lpn: lpn.0, source: stored.0, mask: missing };
+        b.ftl.read(b.flash, Cause::Merge, page, self.shape.bytes(missing), slot.0, unit);
+        self.staging.set_state(slot, SlotState::Merging, false);
+    }
+
+    /// The rest of a partly written unit is read.
+    pub fn on_merged(&mut self, op: crate::units::OpId, b: &mut Below<'_>) {
+        let unit = b.flash.pool.units(op)[0];
+        let slot = SlotId(b.flash.pool.get(op).tag);
+        b.flash.pool.remove(op);
+        if self.staging.get(slot).dead {
+            self.staging.release(slot);
+            b.effects.push(Effect::Release { slot });
+        } else {
+            let mask = self.shape.full & !self.staging.get(slot).mask;
+            let from = Source::Flash(crate::units::Pun(unit.source));
+            b.effects.push(Effect::Fill { slot, from, mask });
+            self.staging.get_mut(slot).mask = self.shape.full;
+            let hurry = self.staging.get(slot).waiter.is_some();
+            self.staging.set_state(slot, SlotState::Ready, hurry);
+        }
+        self.flush_some(b);
+        self.feed_starved(b);
+    }
+
+    /// Programs the `count` oldest ready slots together; false if there is no room.
+    fn program_page(&mut self, count: usize, b: &mut Below<'_>) -> bool {
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut slots = [SlotId::NONE; UNITS_AT_MOST];
+        let mut bytes = 0;
+        for i in 0..count {
+            let slot = self.staging.oldest_ready();
+            let found = self.staging.get(slot);
+            (units[i], slots[i]) = (UnitRef { lpn: found.lpn.0, source: slot.0, mask: 0 }, slot);
+            bytes += self.shape.bytes(found.mask);
+            self.staging.set_state(slot, SlotState::Programming, false);
+        }
+        let Some(op) = b.ftl.program(b.flash, &units[..count], bytes) else {
+            for &slot in slots[..count].iter().rev() {
+                self.staging.set_state(slot, SlotState::Ready, true);
+            }
+            self.no_room = true;
+            return false;
+        };
+        for (place, &slot) in slots[..count].iter().enumerate() {
+            let slot = self.staging.get_mut(slot);
+            (slot.op, slot.place) = (op, place as u8);
+            self.urgent -= u32::from(slot.waiter.is_some());
+        }
+        self.programs += 1;
+        self.no_room = false;
+        true
+    }
+
+    /// A program of host data is done; `units` of its slots are told one by one with [`Host::on_programmed`].
+    pub fn on_program_done(&mut self) {
+        self.programs -= 1;
+    }
+
+    /// A slot's data is in flash, or its program failed.
+    pub fn on_programmed(&mut self, done: &Programmed, b: &mut Below<'_>) {
+        let slot = done.slot;
+        let found = *self.staging.get(slot);
+        if found.dead {
+            self.staging.release(slot);
+            b.effects.push(Effect::Release { slot });
+            return;
+        }
+        if done.outcome == Outcome::Fail {
+            self.urgent += u32::from(found.waiter.is_some());
+            self.staging.set_state(slot, SlotState::Ready, true);
+            return;
+        }
+        if found.waiter.is_some() {
+            self.staging.get_mut(slot).waiter = CommandId::NONE;
+            self.settle(found.waiter, done, b);
+        }
+        if found.newer.is_some() {
+            self.follow_up(slot, found.newer, b);
+        } else if self.rules.write_back {
+            self.staging.set_state(slot, SlotState::Clean, false);
+        } else {
+            self.staging.release(slot);
+            b.effects.push(Effect::Release { slot });
+        }
+    }
+
+    /// The older version of a unit is in flash: the newer takes what it lacks from it and may go.
+    fn follow_up(&mut self, old: SlotId, new: SlotId, b: &mut Below<'_>) {
+        let fill = self.staging.get(old).mask & !self.staging.get(new).mask;
+        if fill != 0 {
+            b.effects.push(Effect::Fill { slot: new, from: Source::Slot(old), mask: fill });
+            self.staging.get_mut(new).mask |= fill;
+        }
+        self.staging.release(old);
+        b.effects.push(Effect::Release { slot: old });
+        let hurry = self.staging.get(new).waiter.is_some();
+        self.urgent += u32::from(hurry);
+        self.staging.set_state(new, SlotState::Dirty, hurry);
+    }
+
+    /// One of the slots a command waits for is in flash.
+    fn settle(&mut self, id: CommandId, done: &Programmed, b: &mut Below<'_>) {
+        let entry = self.commands.get_mut(id);
+        entry.outstanding -= 1;
+        if entry.outstanding == 0 && entry.cursor == entry.end {
+            entry.book_operation(done.queued, &done.times, b.now);
+            entry.ready_at = b.now;
+            self.respond(id, b);
+        }
+    }
+
+    /// After programs: waiting writes, flushes and further programs go on.
+    pub fn after_programs(&mut self, b: &mut Below<'_>) {
+        while let Some(id) = self.stalled.pop(&self.commands) {
+            if !self.requeue_stalled(id, b) {
+                break;
+            }
+        }
+        while let Some(id) = self.flushes.front()
+            && self.staging.is_flushed(self.commands.get(id).flush)
+        {
+            self.flushes.pop(&self.commands);
+            self.commands.get_mut(id).book(Part::Buffer, b.now);
+            self.respond(id, b);
+        }
+        self.flush_some(b);
+    }
+
+    /// Goes on with a stalled write; if it stalls again it stays the first in line.
+    fn requeue_stalled(&mut self, id: CommandId, b: &mut Below<'_>) -> bool {
+        let rest = std::mem::replace(&mut self.stalled, super::CommandList::EMPTY);
+        let finished = self.continue_write(id, b);
+        if finished {
+            self.stalled = rest;
+        } else {
+            self.counts.buffer_stalls -= 1;
+            self.stalled.append(&mut self.commands, rest);
+        }
+        finished
+    }
+
+    pub(super) fn start_flush(&mut self, id: CommandId, b: &mut Below<'_>) {
+        let number = self.staging.begin_flush();
+        let entry = self.commands.get_mut(id);
+        entry.flush = number;
+        if self.staging.is_flushed(number) {
+            return self.respond(id, b);
+        }
+        if self.read_only.is_some() {
+            self.commands.get_mut(id).status = Status::ReadOnly;
+            return self.respond(id, b);
+        }
+        self.flushes.push(&mut self.commands, id);
+        self.flush_some(b);
+    }
+
+    /// Forgets the whole units a command covers; the parts of units at its ends are kept.
+    pub(super) fn trim(&mut self, id: CommandId, b: &mut Below<'_>) {
+        let entry = self.commands.get(id);
+        let (first, end) = (entry.command.lba.0, entry.command.lba.0 + u64::from(entry.command.sectors));
+        let units = first.div_ceil(self.shape.sectors) as u32..(end / self.shape.sectors) as u32;
+        for lpn in units {
+            self.drop_slots(Lpn(lpn), b);
+            b.ftl.trim(Lpn(lpn), b.effects);
+        }
+        let entry = self.commands.get_mut(id);
+        entry.cursor = entry.end;
+        if self.read_only == Some(Reason::Full) {
+            self.read_only = None;
+        }
+        self.respond(id, b);
+        self.after_programs(b);
+    }
+
+    /// Gives up the slots of a trimmed unit. Programs under way lose their target; who waited for them is served.
+    fn drop_slots(&mut self, lpn: Lpn, b: &mut Below<'_>) {
+        let mut slot = self.staging.forget(lpn);
+        while slot.is_some() {
+            let found = *self.staging.get(slot);
+            let older = self.staging.detach(slot);
+            let counted = !matches!(found.state, SlotState::Programming | SlotState::Behind);
+            if found.waiter.is_some() {
+                self.urgent -= u32::from(counted);
+                self.staging.get_mut(slot).waiter = CommandId::NONE;
+                let done = Programmed { slot, outcome: Outcome::Pass, queued: b.now, times: Default::default() };
+                self.settle(found.waiter, &done, b);
+            }
+            match found.state {
+                SlotState::Programming => b.flash.pool.units_mut(found.op)[found.place as usize].lpn = NONE,
+                SlotState::Merging => {}
+                _ => {
+                    self.staging.release(slot);
+                    b.effects.push(Effect::Release { slot });
+                }
+            }
+            slot = older;
+        }
+    }
+
+    /// Whether data was last refused for want of a free page.
+    #[inline]
+    pub fn wants_room(&self) -> bool {
+        self.no_room
+    }
+
+    /// The drive can make no room: everything that waits for it ends with a status.
+    pub fn end_in_read_only(&mut self, reason: Reason, b: &mut Below<'_>) {
+        self.read_only = Some(reason);
+        self.no_room = false;
+        for slot in (0..self.staging.len()).map(SlotId) {
+            let found = *self.staging.get(slot);
+            if found.waiter.is_some() {
+                self.commands.get_mut(found.waiter).status = Status::ReadOnly;
+                let done = Programmed { slot, outcome: Outcome::Pass, queued: b.now, times: Default::default() };
+                self.staging.get_mut(slot).waiter = CommandId::NONE;
+                self.settle(found.waiter, &done, b);
+            }
+        }
+        self.urgent = 0;
+        while let Some(id) = self.stalled.pop(&self.commands) {
+            self.continue_write(id, b);
+        }
+        while let Some(id) = self.flushes.pop(&self.commands) {
+            self.commands.get_mut(id).status = Status::ReadOnly;
+            self.respond(id, b);
+        }
+    }
+
+    /// Whether something waits that only programs can serve.
+    pub fn waits_for_room(&self) -> bool {
+        self.read_only.is_none() && self.must_hurry()
+    }
+
+    /// Starts writing everything dirty to flash, as a FLUSH would.
+    pub fn hurry(&mut self, on: bool, b: &mut Below<'_>) {
+        self.urgent = if on { self.urgent + 1 } else { self.urgent.saturating_sub(1) };
+        self.flush_some(b);
+    }
+
+    /// Slots that hold data not in flash.
+    pub fn unclean(&self) -> u32 {
+        self.staging.unclean()
+    }
+
+    /// Gives up all clean slots: for a change of executor or a direct write below the buffer.
+    pub fn drop_clean(&mut self, b: &mut Below<'_>) {
+        for slot in (0..self.staging.len()).map(SlotId) {
+            if self.staging.get(slot).state == SlotState::Clean {
+                self.staging.release(slot);
+                b.effects.push(Effect::Release { slot });
+            }
+        }
+    }
+}

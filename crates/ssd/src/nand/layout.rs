@@ -1,0 +1,271 @@
+//! Where a page number points: the arithmetic between the firmware's blocks and the chips' planes.
+//!
+//! Lanes are the groups of planes that blocks are allocated from: single planes, the planes of a die, or all planes.
+//! A firmware block takes one physical block in each plane of its lane and stripes pages over them.
+
+use crate::config::{AllocationOrder, DriveConfig, Superblock};
+use crate::nand::Chip;
+use crate::units::{BlockId, Divisor, LaneId, Ppn, Pun};
+use serde::{Deserialize, Serialize};
+
+/// A page on the chips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageAddress {
+    /// Die, counted over the drive, channel by channel.
+    pub die: u32,
+    /// Plane in the die.
+    pub plane: u32,
+    /// Physical block, counted over the drive.
+    pub block: u32,
+    /// Page in the block, in program order.
+    pub page: u32,
+}
+
+/// The shape of a drive, with its divisions prepared.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Layout {
+    /// Channels.
+    pub channels: u32,
+    /// Dies of the drive.
+    pub dies: u32,
+    /// Dies on each channel.
+    pub dies_per_channel: u32,
+    /// Planes in each die.
+    pub planes_per_die: u32,
+    /// Lanes of the drive.
+    pub lanes: u32,
+    /// Blocks of each lane that the factory left good: the least over the lane's planes.
+    pub blocks_per_lane: u32,
+    /// Planes a block is striped over.
+    pub span: u32,
+    /// Pages of a (firmware) block.
+    pub pages_per_block: u32,
+    /// Mapping units in a page.
+    pub units_per_page: u32,
+    /// Bytes of a mapping unit.
+    pub unit_bytes: u32,
+    /// Pages a lane takes before allocation goes on to the next.
+    pub pages_per_turn: u32,
+    /// Lanes in allocation order.
+    pub lane_order: Vec<u32>,
+    block_of_page: Divisor,
+    span_of_page: Divisor,
+    unit_of_page: Divisor,
+    lane_of_block: Divisor,
+    block_of_unit: Divisor,
+    /// Plane (over the drive) of each member of each lane.
+    members: Vec<u32>,
+    /// Die and plane in the die of each plane over the drive.
+    plane_die: Vec<u32>,
+    /// Physical block of each member of each block, by `block * span + member`.
+    member_blocks: Vec<u32>,
+}
+
+/// Positions of the four dimensions in an allocation order; position 0 varies fastest.
+fn plane_rank(order: AllocationOrder, cfg: &DriveConfig, plane: u32) -> u64 {
+    let g = &cfg.geometry;
+    let (die, p) = (plane / g.planes_per_die, plane % g.planes_per_die);
+    let (chip, d) = (die / g.dies_per_chip, die % g.dies_per_chip);
+    let (c, w) = (chip / g.chips_per_channel, chip % g.chips_per_channel);
+    order.name().bytes().rev().fold(0, |rank, letter| {
+        let (value, size) = match letter {
+            b'c' => (c, g.channels),
+            b'w' => (w, g.chips_per_channel),
+            b'd' => (d, g.dies_per_chip),
+            _ => (p, g.planes_per_die),
+        };
+        rank * u64::from(size) + u64::from(value)
+    })
+}
+
+impl Layout {
+    /// The layout of a checked configuration on these chips (whose factory-bad blocks are left out).
+    pub fn new(cfg: &DriveConfig, chip: &Chip) -> Self {
+        let g = &cfg.geometry;
+        let order = cfg.allocation.order;
+        let planes = g.planes();
+        let span = cfg.lane_span();
+        let lanes = planes / span;
+        let mut members: Vec<u32> = (0..planes).collect();
+        for lane in members.chunks_mut(span as usize) {
+            lane.sort_by_key(|&plane| plane_rank(order, cfg, plane));
+        }
+        let mut lane_order: Vec<u32> = (0..lanes).collect();
+        lane_order.sort_by_key(|&lane| plane_rank(order, cfg, members[(lane * span) as usize]));
+
+        let physical = |plane: u32, b: u32| plane * g.blocks_per_plane + b;
+        let good: Vec<Vec<u32>> = (0..planes)
+            .map(|plane| {
+                (0..g.blocks_per_plane).map(|b| physical(plane, b)).filter(|&b| !chip.is_factory_bad(b)).collect()
+            })
+            .collect();
+        let blocks_per_lane = good.iter().map(Vec::len).min().unwrap_or(0) as u32;
+        let member_blocks = (0..lanes)
+            .flat_map(|lane| (0..blocks_per_lane).map(move |i| (lane, i)))
+            .flat_map(|(lane, i)| (0..span).map(move |k| (lane * span + k, i)))
+            .map(|(member, i)| good[members[member as usize] as usize][i as usize])
+            .collect();
+        let pages_per_block = g.pages_per_block() * span;
+        let plane_first = order.name().starts_with('p');
+        Layout {
+            channels: g.channels,
+            dies: g.dies(),
+            dies_per_channel: g.chips_per_channel * g.dies_per_chip,
+            planes_per_die: g.planes_per_die,
+            lanes,
+            blocks_per_lane,
+            span,
+            pages_per_block,
+            units_per_page: cfg.units_per_page(),
+            unit_bytes: cfg.unit_bytes(),
+            pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes { span } else { 1 },
+            lane_order,
+            block_of_page: Divisor::new(pages_per_block),
+            span_of_page: Divisor::new(span),
+            unit_of_page: Divisor::new(cfg.units_per_page()),
+            lane_of_block: Divisor::new(blocks_per_lane.max(1)),
+            block_of_unit: Divisor::new(pages_per_block * cfg.units_per_page()),
+            members,
+            plane_die: (0..planes).map(|plane| plane / g.planes_per_die).collect(),
+            member_blocks,
+        }
+    }
+
+    /// Blocks of the drive that can hold data.
+    pub fn blocks(&self) -> u32 {
+        self.lanes * self.blocks_per_lane
+    }
+
+    /// Mapping units of a block.
+    #[inline]
+    pub fn units_per_block(&self) -> u32 {
+        self.pages_per_block * self.units_per_page
+    }
+
+    /// The page a unit lies in, and its place there.
+    #[inline]
+    pub fn page_of_unit(&self, unit: Pun) -> (Ppn, u32) {
+        let (page, slot) = self.unit_of_page.split(unit.0);
+        (Ppn(page), slot)
+    }
+
+    /// The block a unit lies in.
+    #[inline]
+    pub fn block_of_unit(&self, unit: Pun) -> BlockId {
+        BlockId(self.block_of_unit.quotient(unit.0))
+    }
+
+    /// The block a page lies in, and the page's place there.
+    #[inline]
+    pub fn block_of_page(&self, page: Ppn) -> (BlockId, u32) {
+        let (block, at) = self.block_of_page.split(page.0);
+        (BlockId(block), at)
+    }
+
+    /// The first unit of a block.
+    #[inline]
+    pub fn first_unit(&self, block: BlockId) -> Pun {
+        Pun(block.0 * self.units_per_block())
+    }
+
+    /// The lane a block belongs to.
+    #[inline]
+    pub fn lane_of(&self, block: BlockId) -> LaneId {
+        LaneId(self.lane_of_block.quotient(block.0))
+    }
+
+    /// The first block of a lane.
+    #[inline]
+    pub fn first_block(&self, lane: LaneId) -> BlockId {
+        BlockId(lane.0 * self.blocks_per_lane)
+    }
+
+    /// The physical block of member `k` of a block, with its die and plane.
+    #[inline]
+    pub fn member(&self, block: BlockId, k: u32) -> PageAddress {
+        let lane = self.lane_of_block.quotient(block.0);
+        let plane = self.members[(lane * self.span + k) as usize];
+        let die = self.plane_die[plane as usize];
+        PageAddress {
+            die,
+            plane: plane - die * self.planes_per_die,
+            block: self.member_blocks[(block.0 * self.span + k) as usize],
+            page: 0,
+        }
+    }
+
+    /// Where a page is on the chips.
+    #[inline]
+    pub fn locate(&self, ppn: Ppn) -> PageAddress {
+        let (block, at) = self.block_of_page(ppn);
+        let (page, k) = self.span_of_page.split(at);
+        PageAddress { page, ..self.member(block, k) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::DriveConfig;
+    use std::collections::BTreeSet;
+
+    fn config(order: &str, superblock: Superblock) -> DriveConfig {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 3, 2, 2);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (5, 4, 1);
+        cfg.allocation.order = AllocationOrder::from_name(order).unwrap();
+        cfg.allocation.superblock = superblock;
+        cfg
+    }
+
+    fn layout(cfg: &DriveConfig) -> Layout {
+        let g = &cfg.geometry;
+        let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
+        Layout::new(cfg, &chip)
+    }
+
+    #[test]
+    fn every_page_has_its_own_place() {
+        for superblock in [Superblock::None, Superblock::Planes, Superblock::All] {
+            let cfg = config("cwdp", superblock);
+            let layout = layout(&cfg);
+            let pages = layout.blocks() * layout.pages_per_block;
+            assert_eq!(u64::from(pages), cfg.geometry.physical_pages());
+            let places: BTreeSet<_> = (0..pages)
+                .map(|p| layout.locate(Ppn(p)))
+                .map(|a| {
+                    assert_eq!(a.block / cfg.geometry.blocks_per_plane, a.die * 2 + a.plane);
+                    (a.block, a.page)
+                })
+                .collect();
+            assert_eq!(places.len() as u32, pages);
+        }
+    }
+
+    #[test]
+    fn the_first_letter_varies_fastest() {
+        // Planes are numbered plane, die, chip, channel: a channel has 12 of them, a chip 4, a die 2.
+        let first = |order| layout(&config(order, Superblock::None)).lane_order[..4].to_vec();
+        assert_eq!(first("cwdp"), [0, 12, 4, 16]);
+        assert_eq!(first("wcdp"), [0, 4, 8, 12]);
+        assert_eq!(first("dcwp"), [0, 2, 12, 14]);
+        assert_eq!(first("pdwc"), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn factory_bad_blocks_are_left_out() {
+        let mut cfg = config("cwdp", Superblock::Planes);
+        cfg.geometry.blocks_per_plane = 100;
+        cfg.reliability.factory_bad_ppm = 50_000.0;
+        let g = &cfg.geometry;
+        let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
+        let layout = Layout::new(&cfg, &chip);
+        assert!(layout.blocks_per_lane < 100);
+        for block in 0..layout.blocks() {
+            for k in 0..layout.span {
+                assert!(!chip.is_factory_bad(layout.member(BlockId(block), k).block));
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The chips: what a block is, what may be done to it, and what it does in return.
+//!
+//! Knows no address above a block: the firmware names a die, a plane, a block in it and a page in that.
+
+pub mod chip;
+pub mod gray;
+pub mod layout;
+pub mod order;
+
+pub use chip::{Chip, Outcome};
+pub use layout::{Layout, PageAddress};

@@ -1,0 +1,196 @@
+//! The one door between layers: what a command may tell the drive, and what the drive answers.
+//!
+//! A technique that needs to know more widens this file, visibly.
+
+use crate::units::{Lba, SimTime};
+use serde::{Deserialize, Serialize};
+
+/// What a command asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum OpCode {
+    /// Return the last written data of the addressed sectors.
+    #[default]
+    Read,
+    /// Store data for the addressed sectors.
+    Write,
+    /// Forget the data of the addressed sectors (TRIM, NVMe Deallocate); only whole mapping units are forgotten.
+    Trim,
+    /// Make all completed writes durable.
+    Flush,
+}
+
+impl OpCode {
+    /// Lower-case name, as in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpCode::Read => "read",
+            OpCode::Write => "write",
+            OpCode::Trim => "trim",
+            OpCode::Flush => "flush",
+        }
+    }
+}
+
+/// What applications and kernels know about a command. Zero means "not said". No consumer reads these yet:
+/// they are carried with each command to the policies that will.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Hints {
+    /// Placement id or device of the workload (NVMe DSPEC, SPC application storage unit).
+    pub stream: u16,
+    /// File the data belongs to (an inode number or a hash of a name).
+    pub file: u32,
+    /// Process or program context that issued the command.
+    pub process: u32,
+    /// Read priority, 0 = default.
+    pub priority: u8,
+    /// Security class, 0 = not secure.
+    pub class: u8,
+}
+
+/// One command as a host submits it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// What is asked for.
+    pub op: OpCode,
+    /// Force unit access: a write completes only when its data is in flash.
+    pub fua: bool,
+    /// First sector.
+    pub lba: Lba,
+    /// Sectors of 512 bytes (ignored for FLUSH).
+    pub sectors: u32,
+    /// What the host knows about it.
+    pub hints: Hints,
+    /// The caller's own number, returned with the completion.
+    pub tag: u64,
+    /// When the request came into being; waiting before submission counts from here.
+    pub arrival: SimTime,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Status {
+    /// Done.
+    #[default]
+    Ok,
+    /// Zero sectors were asked for.
+    InvalidField,
+    /// The command reaches beyond the logical space.
+    LbaOutOfRange,
+    /// The drive takes no more writes: see [`Reason`].
+    ReadOnly,
+}
+
+impl Status {
+    /// Lower-case name, as in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Ok => "ok",
+            Status::InvalidField => "invalid_field",
+            Status::LbaOutOfRange => "lba_out_of_range",
+            Status::ReadOnly => "read_only",
+        }
+    }
+}
+
+/// Why a drive became read-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Reason {
+    /// No free page is left and cleaning can reclaim nothing.
+    Full,
+    /// So many blocks were retired that the remaining ones cannot hold the data.
+    WornOut,
+}
+
+impl Reason {
+    /// What to tell a person.
+    pub fn text(self) -> &'static str {
+        match self {
+            Reason::Full => "full: no free page is left and cleaning can reclaim nothing",
+            Reason::WornOut => "worn out: too many blocks were retired to take more writes",
+        }
+    }
+}
+
+macro_rules! parts {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// The places a request spends time in. Their times add up to the latency, to the nanosecond.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[repr(u8)]
+        pub enum Part { $($(#[$doc])* $variant,)* }
+        /// Number of [`Part`]s.
+        pub const PARTS: usize = [$(Part::$variant),*].len();
+        impl Part {
+            /// All parts, in the order a request passes them.
+            pub const ALL: [Part; PARTS] = [$(Part::$variant),*];
+            /// Name in logs and result files.
+            pub fn name(self) -> &'static str { match self { $(Part::$variant => $name),* } }
+        }
+    };
+}
+
+parts! {
+    /// Waiting in the host because the submission queue was full (arrival to submission).
+    HostQueue = "host_queue",
+    /// Waiting in the submission queue for the firmware to fetch it.
+    Submission = "submission",
+    /// Firmware time of the command itself.
+    Firmware = "firmware",
+    /// Host link: latency both ways, waiting for it, data transfer.
+    Link = "link",
+    /// Waiting for room in the DRAM buffer, and access to it.
+    Buffer = "buffer",
+    /// From the command (or its data) being there to the last flash operation being queued.
+    Dispatch = "dispatch",
+    /// That operation waiting for its die.
+    DieWait = "die_wait",
+    /// That operation waiting for the channel.
+    ChannelWait = "channel_wait",
+    /// The array at work: tR, tPROG.
+    Array = "array",
+    /// Command and data on the channel.
+    Transfer = "transfer",
+}
+
+/// Where the time of one request went, by [`Part`], in nanoseconds. For a request of several flash operations the
+/// one that finished last is followed (the critical path).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Breakdown {
+    /// Nanoseconds by part.
+    pub ns: [u64; PARTS],
+}
+
+impl Breakdown {
+    /// Adds time to a part.
+    #[inline]
+    pub fn add(&mut self, part: Part, ns: u64) {
+        self.ns[part as usize] += ns;
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.ns.iter().sum()
+    }
+}
+
+/// The drive's answer to one command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Completion {
+    /// The caller's number.
+    pub tag: u64,
+    /// What was asked for.
+    pub op: OpCode,
+    /// How it ended.
+    pub status: Status,
+    /// First sector.
+    pub lba: Lba,
+    /// Sectors.
+    pub sectors: u32,
+    /// When the request came into being.
+    pub arrival: SimTime,
+    /// When it entered the submission queue.
+    pub submitted: SimTime,
+    /// When the host saw it complete.
+    pub completed: SimTime,
+    /// Where the time between arrival and completion went.
+    pub breakdown: Breakdown,
+}

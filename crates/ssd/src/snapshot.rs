@@ -1,0 +1,141 @@
+//! Snapshots: a whole drive as bytes, and back, bit for bit, with everything that is under way.
+//!
+//! A snapshot is a header of 40 bytes (magic, version, hash of the configuration, length and checksum of the rest,
+//! all little-endian) and the state in postcard form, with large tables as raw bytes. It fits only a drive of the
+//! same configuration: limits and policies are not stored in it.
+
+use core::fmt;
+
+/// First bytes of every snapshot.
+pub const MAGIC: [u8; 8] = *b"WLSNAP\r\n";
+
+/// Version of the format; a snapshot of another version is refused.
+pub const VERSION: u32 = 1;
+
+/// Bytes of the header.
+pub const HEADER_BYTES: usize = 40;
+
+/// Why a snapshot was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SnapshotError {
+    /// Shorter than its header says, or than a header.
+    Truncated { expected: u64, found: u64 },
+    /// Does not begin as a snapshot does.
+    NotASnapshot,
+    /// Written by another version of the format.
+    Version { found: u32 },
+    /// Of a drive with another configuration.
+    OtherConfig { expected: u64, found: u64 },
+    /// The checksum does not fit: the bytes were damaged.
+    Damaged,
+    /// The checksum fits and yet the content is not a drive of this configuration.
+    Malformed(String),
+}
+
+impl fmt::Display for SnapshotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated { expected, found } => {
+                write!(f, "the snapshot is cut off: {found} bytes were found, {expected} expected")
+            }
+            Self::NotASnapshot => write!(f, "this is not a Wordline snapshot: its first bytes are not WLSNAP"),
+            Self::Version { found } => {
+                write!(f, "the snapshot has format version {found}, this program reads version {VERSION}")
+            }
+            Self::OtherConfig { expected, found } => write!(
+                f,
+                "the snapshot is of a drive with another configuration (hash {found:016x}, this one has {expected:016x})"
+            ),
+            Self::Damaged => write!(f, "the snapshot is damaged: its checksum does not fit"),
+            Self::Malformed(what) => write!(f, "the snapshot cannot be read: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for SnapshotError {}
+
+/// A checksum of bytes (FNV-1a over 64-bit words, with the length).
+pub fn checksum(bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64 ^ bytes.len() as u64;
+    let mut words = bytes.chunks_exact(8);
+    for word in &mut words {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(word);
+        hash = (hash ^ u64::from_le_bytes(eight)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+    }
+    for &byte in words.remainder() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    crate::rng::mix(hash)
+}
+
+/// Puts a header before a snapshot's content.
+pub fn seal(config_hash: u64, content: &[u8]) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..8].copy_from_slice(&MAGIC);
+    header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    header[16..24].copy_from_slice(&config_hash.to_le_bytes());
+    header[24..32].copy_from_slice(&(content.len() as u64).to_le_bytes());
+    header[32..40].copy_from_slice(&checksum(content).to_le_bytes());
+    header
+}
+
+/// Checks a snapshot's header and checksum and returns its content.
+pub fn open(config_hash: u64, bytes: &[u8]) -> Result<&[u8], SnapshotError> {
+    let found = bytes.len() as u64;
+    if !bytes.starts_with(&MAGIC[..bytes.len().min(8)]) {
+        return Err(SnapshotError::NotASnapshot);
+    }
+    let Some((header, content)) = bytes.split_at_checked(HEADER_BYTES) else {
+        return Err(SnapshotError::Truncated { expected: HEADER_BYTES as u64, found });
+    };
+    let word = |at: usize| u64::from_le_bytes(core::array::from_fn(|i| header[at + i]));
+    let version = word(8) as u32;
+    if version != VERSION {
+        return Err(SnapshotError::Version { found: version });
+    }
+    if word(16) != config_hash {
+        return Err(SnapshotError::OtherConfig { expected: config_hash, found: word(16) });
+    }
+    if word(24) != content.len() as u64 {
+        return Err(SnapshotError::Truncated { expected: word(24).saturating_add(HEADER_BYTES as u64), found });
+    }
+    if word(32) != checksum(content) {
+        return Err(SnapshotError::Damaged);
+    }
+    Ok(content)
+}
+
+/// Large tables as raw little-endian bytes, for `#[serde(with = "raw")]`.
+pub mod raw {
+    use bytemuck::Pod;
+    use core::fmt;
+    use core::marker::PhantomData;
+    use serde::de::{Error, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    /// Writes the table.
+    pub fn serialize<T: Pod, S: Serializer>(table: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytemuck::cast_slice(table))
+    }
+
+    /// Reads the table.
+    pub fn deserialize<'de, T: Pod, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+        struct Table<T>(PhantomData<T>);
+        impl<T: Pod> Visitor<'_> for Table<T> {
+            type Value = Vec<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table as bytes")
+            }
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<T>, E> {
+                if bytes.len() % size_of::<T>() != 0 {
+                    return Err(E::invalid_length(bytes.len(), &self));
+                }
+                let mut table = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+                bytemuck::cast_slice_mut(&mut table).copy_from_slice(bytes);
+                Ok(table)
+            }
+        }
+        deserializer.deserialize_bytes(Table(PhantomData))
+    }
+}
