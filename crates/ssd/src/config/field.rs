@@ -30,7 +30,8 @@ impl Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Integer(n) => write!(f, "{n}"),
-            Value::Float(x) => write!(f, "{x:?}"),
+            // With its ".0": a whole number written so is still the wrong type for an integer.
+            Value::Float(x) => f.write_str(&format!("{x:?}").to_lowercase()),
             Value::Bool(b) => write!(f, "{b}"),
             Value::Text(s) => f.write_str(&quote(s)),
             Value::List(items) => {
@@ -262,7 +263,8 @@ fn number(value: &Value) -> Option<f64> {
 
 /// The shortest text that reads back to the same number.
 pub(super) fn show_f64(x: f64) -> String {
-    let text = format!("{x:?}");
+    // TOML writes nan in lower case.
+    let text = format!("{x:?}").to_lowercase();
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 

@@ -92,12 +92,11 @@ impl Resolver {
     fn read_all(&mut self, layers: &[Layer], foreign: &[&str]) -> Vec<Document> {
         let mut named: Vec<Document> = layers.iter().filter_map(|layer| self.read(layer, foreign)).collect();
         let base = named.iter().rev().find_map(|document| document.preset.clone());
-        if let Some((name, origin)) = base {
-            if let Some(layer) = self.shipped("preset", "preset", &name, origin) {
-                if let Some(document) = self.read(&layer, foreign) {
-                    named.insert(0, document);
-                }
-            }
+        if let Some((name, origin)) = base
+            && let Some(layer) = self.shipped("preset", "preset", &name, origin)
+            && let Some(document) = self.read(&layer, foreign)
+        {
+            named.insert(0, document);
         }
         let mut documents = Vec::new();
         for document in named {

@@ -28,7 +28,7 @@ impl DriveConfig {
             self.check_pages(&mut conflicts);
             self.check_times(&mut conflicts);
             self.check_gray_code(&mut conflicts);
-            self.check_host(&mut conflicts);
+            self.check_marks_and_queues(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
                 self.check_spare(&mut conflicts);
             }
@@ -41,10 +41,10 @@ impl DriveConfig {
         let page = self.geometry.page_bytes;
         let four_kib = self.mapping.unit == MappingUnit::FourKib;
         let keys = ["nand.geometry.page_bytes", "ftl.mapping.unit"];
-        if four_kib && page % FOUR_KIB != 0 {
+        if four_kib && !page.is_multiple_of(FOUR_KIB) {
             let allowed = "a multiple of 4096 bytes, or ftl.mapping.unit = \"page\"";
             conflicts.add(&keys, format!("pages of {page} bytes, mapped in units of 4 KiB"), allowed);
-        } else if page % 512 != 0 {
+        } else if !page.is_multiple_of(512) {
             conflicts.add(&keys[..1], format!("{page} bytes"), "a multiple of 512 bytes (a sector)");
         }
         if self.cleaning.copyback && four_kib && page > FOUR_KIB {
@@ -91,7 +91,7 @@ impl DriveConfig {
         }
     }
 
-    fn check_host(&self, conflicts: &mut Conflicts) {
+    fn check_marks_and_queues(&self, conflicts: &mut Conflicts) {
         let (count, depth) = (u64::from(self.queues.count), u64::from(self.queues.depth));
         if count * depth > MAX_QUEUED {
             let allowed = format!("at most {MAX_QUEUED} commands in all queues together");
@@ -102,19 +102,21 @@ impl DriveConfig {
             );
         }
         self.check_order(conflicts, "host.buffer", "flush_stop_percent", "flush_start_percent");
+        self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "stop_free_percent");
+        self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "idle_free_percent");
     }
 
     /// If the policy of the section has both parameters: the first must not exceed the second.
     fn check_order(&self, conflicts: &mut Conflicts, path: &str, low: &str, high: &str) {
         let Some(section) = self.section(path) else { return };
         let number = |key| section.show(key).and_then(|text| text.parse::<f64>().ok());
-        if let (Some(low_value), Some(high_value)) = (number(low), number(high)) {
-            if low_value > high_value {
-                let keys = [format!("{path}.{low}"), format!("{path}.{high}")];
-                let found = format!("{} above {}", show_f64(low_value), show_f64(high_value));
-                let allowed = format!("{low} at most {high}");
-                conflicts.add(&[keys[0].as_str(), keys[1].as_str()], found, &allowed);
-            }
+        if let (Some(low_value), Some(high_value)) = (number(low), number(high))
+            && low_value > high_value
+        {
+            let keys = [format!("{path}.{low}"), format!("{path}.{high}")];
+            let found = format!("{} above {}", show_f64(low_value), show_f64(high_value));
+            let allowed = format!("{low} at most {high}");
+            conflicts.add(&[keys[0].as_str(), keys[1].as_str()], found, &allowed);
         }
     }
 

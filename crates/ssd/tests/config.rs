@@ -1,0 +1,561 @@
+//! The configuration: what is accepted, what is refused and how it is told, how layers add up.
+
+use ssd::DriveConfig;
+use ssd::config::{ConfigErrors, Layer, Resolved, Table, resolve, resolve_table};
+
+fn user(text: &str) -> Result<Resolved, ConfigErrors> {
+    resolve(&[Layer::file("my.toml", text)], &["workload", "run"])
+}
+
+fn accepted(text: &str) -> Resolved {
+    user(text).unwrap_or_else(|errors| panic!("refused:\n{text}\n{errors}"))
+}
+
+/// Resolves a text that is wrong and returns the message.
+fn refused(text: &str) -> String {
+    match user(text) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(errors) => errors.to_string(),
+    }
+}
+
+fn preset(name: &str) -> Resolved {
+    accepted(&format!("preset = \"{name}\""))
+}
+
+fn assert_has(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is missing in:\n{message}");
+    }
+}
+
+/// A wrong text, and what its message must hold: place and key, what was found, what is allowed, the near match.
+const WRONG: &[(&str, &[&str])] = &[
+    (
+        "[nand.timing]\nt_read_ms = 3",
+        &[
+            "my.toml:2: nand.timing.t_read_ms: no such key",
+            "t_read_ms = 3",
+            "t_read_us, ",
+            "mean t_read_us? Its unit is us",
+        ],
+    ),
+    (
+        "\n[nand.geometry]\nchanels = 4",
+        &[
+            "my.toml:3: nand.geometry.chanels: no such key",
+            "chanels = 4",
+            "channels, chips_per_channel",
+            "mean channels?",
+        ],
+    ),
+    (
+        "[nand.timing]\nbits_per_cell = 3",
+        &[
+            "my.toml:2: nand.timing.bits_per_cell: no such key",
+            "t_erase_us",
+            "mean nand.geometry.bits_per_cell?",
+        ],
+    ),
+    ("[nand.cell]\nchannels_us = 1", &["my.toml:2: nand.cell.channels_us", "gray_code, program_order"]),
+    (
+        "[nand.geometry]\nchannels_count = 1\nchannels_us = 1",
+        &["my.toml:3: nand.geometry.channels_us", "mean channels? It has no unit"],
+    ),
+    (
+        "[nand.timng]\nt_read_us = 3",
+        &["my.toml:1: nand.timng: no such section", "[nand.timng]", "nand.timing, ", "mean [nand.timing]?"],
+    ),
+    (
+        "# x\n\n[nan.geometry]\nchannels = 3",
+        &["my.toml:3: nan.geometry", "[nan.geometry]", "mean [nand.geometry]?"],
+    ),
+    ("[timing]\nt_read_us = 3", &["my.toml:1: timing: no such section", "mean [nand.timing]?"]),
+    ("[worklod]\nkind = 3", &["my.toml:1: worklod: no such section", "workload, run", "mean [workload]?"]),
+    ("seed = 3", &["my.toml:1: seed: no such key", "preset, [drive]", "mean drive.seed?"]),
+    ("presett = \"tlc\"", &["my.toml:1: presett: no such key", "preset, ", "mean preset?"]),
+    ("nand = \"tlc\"", &["my.toml:1: nand: wrong type", "\"tlc\"", "a section: [nand]"]),
+    ("drive = 3", &["my.toml:1: drive: wrong type", "found:   3", "a section: [drive]"]),
+    (
+        "[[host.queues]]\ndepth = 3",
+        &["my.toml:1: host.queues: wrong type", "[a table]", "a section: [host.queues]"],
+    ),
+    ("preset = 3", &["my.toml:1: preset: wrong type", "found:   3", "name of a preset"]),
+    (
+        "preset = \"tlcc\"",
+        &["my.toml:1: preset: no such preset", "\"tlcc\"", "tlc, qlc, m64", "mean \"tlc\"?"],
+    ),
+    (
+        "[nand]\npart = \"rfdl\"",
+        &["my.toml:2: nand.part: no such NAND part", "\"rfdl\"", "rhs", "mean \"rftl\"?"],
+    ),
+    (
+        "[ftl.gc_victim]\nd = 3\npolicy = \"gredy\"",
+        &[
+            "my.toml:3: ftl.gc_victim.policy: no such policy",
+            "\"gredy\"",
+            "greedy, cost_benefit",
+            "mean \"greedy\"?",
+        ],
+    ),
+    (
+        "[ftl.gc_victim]\npolicy = 3",
+        &["my.toml:2: ftl.gc_victim.policy: wrong type", "found:   3", "greedy, cost_benefit"],
+    ),
+    (
+        "[ftl.gc_victim]\npolicy = \"greedy\"\nd = 3",
+        &[
+            "my.toml:3: ftl.gc_victim.d: not a parameter",
+            "policy = \"greedy\"",
+            "have d: d_choices",
+            "policy (my.toml:2)",
+        ],
+    ),
+    (
+        "[host.buffer]\nsize_gib = 3",
+        &[
+            "my.toml:2: host.buffer.size_gib: no such key",
+            "policy, size_mib",
+            "mean size_mib? Its unit is MiB",
+        ],
+    ),
+    ("[nand.cell]\npolicy = \"greedy\"", &["my.toml:2: nand.cell.policy: no such key", "gray_code"]),
+    ("[drive]\nseed = \"one\"", &["my.toml:2: drive.seed: wrong type", "\"one\"", "a whole number"]),
+    ("[drive]\nseed = 1.5", &["my.toml:2: drive.seed: wrong type", "1.5", "a whole number"]),
+    ("[drive]\nseed = -1", &["my.toml:2: drive.seed: out of range", "-1", "a whole number"]),
+    (
+        "[drive]\nlogical_gib = nan",
+        &["my.toml:2: drive.logical_gib: out of range", "nan", "0 to 1000000 GiB"],
+    ),
+    (
+        "[drive]\nlogical_gib = inf",
+        &["my.toml:2: drive.logical_gib: out of range", "inf", "0 to 1000000 GiB"],
+    ),
+    ("[drive]\nseed = 1979-05-27", &["my.toml:2: drive.seed: wrong type", "a date or time"]),
+    ("[drive.seed]\nx = 1", &["my.toml:1: drive.seed: wrong type", "a table"]),
+    (
+        "[host.queues]\ndepth = 0",
+        &["my.toml:2: host.queues.depth: out of range", "found:   0", "1 to 65536 commands"],
+    ),
+    (
+        "[host.queues]\ncount = true",
+        &["my.toml:2: host.queues.count: wrong type", "true", "1 to 65536 queues"],
+    ),
+    (
+        "[host.queues]\ncount = 257\ndepth = 256",
+        &[
+            "my.toml:3: host.queues.depth: impossible",
+            "257 x 256",
+            "at most 65536",
+            "host.queues.count (my.toml:2)",
+        ],
+    ),
+    (
+        "[flash.scheduling]\nmulti_plane = \"yes\"",
+        &["my.toml:2: flash.scheduling.multi_plane", "\"yes\"", "true or false"],
+    ),
+    (
+        "[ftl.allocation]\nsuperblock = \"plane\"",
+        &[
+            "my.toml:2: ftl.allocation.superblock: no such value",
+            "\"plane\"",
+            "none, planes, all",
+            "mean \"planes\"?",
+        ],
+    ),
+    (
+        "[nand.timing]\nt_read_us = \"75us\"",
+        &["my.toml:2: nand.timing.t_read_us: wrong type", "\"75us\"", "list of numbers"],
+    ),
+    (
+        "[nand.timing]\nt_read_us = [1, -2, 3]",
+        &["my.toml:2: nand.timing.t_read_us: out of range", "-2", "0 to 1000000 us"],
+    ),
+    (
+        "[nand.timing]\nt_read_us = [50, 60]",
+        &[
+            "my.toml:2: nand.timing.t_read_us: impossible",
+            "a list of 2",
+            "one number, or 3",
+            "bits_per_cell (its default)",
+        ],
+    ),
+    (
+        "[nand.timing]\nt_program_us = []",
+        &["my.toml:2: nand.timing.t_program_us", "a list of 0", "one number, or 3"],
+    ),
+    (
+        "[nand.cell]\ngray_code = [1, 2]",
+        &["my.toml:2: nand.cell.gray_code: wrong type", "[1, 2]", "list of lists"],
+    ),
+    (
+        "[nand.cell]\ngray_code = [[1, 16]]",
+        &["my.toml:2: nand.cell.gray_code: out of range", "16", "1 to 15"],
+    ),
+    (
+        "[nand.cell]\ngray_code = [[1]]",
+        &["my.toml:2: nand.cell.gray_code: impossible", "1 page types", "3 rows"],
+    ),
+    (
+        "[nand.cell]\ngray_code = [[4], [2, 6], [1, 3, 5]]",
+        &[
+            "my.toml:2: nand.cell.gray_code: impossible",
+            "leaves out threshold 7",
+            "each threshold of 1 to 7 exactly once",
+        ],
+    ),
+    (
+        "[nand.cell]\ngray_code = [[1], [2], [3, 4, 5, 6, 7]]",
+        &["my.toml:2: nand.cell.gray_code", "the same bits"],
+    ),
+    (
+        "[nand.geometry]\nchannels = 0",
+        &["my.toml:2: nand.geometry.channels: out of range", "found:   0", "1 to 256"],
+    ),
+    (
+        "[nand.geometry]\npage_bytes = 6144",
+        &["my.toml:2: nand.geometry.page_bytes", "6144", "multiple of 4096", "\"page\""],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"page\"\n[nand.geometry]\npage_bytes = 1000",
+        &["my.toml:4: nand.geometry.page_bytes: impossible", "1000 bytes", "multiple of 512"],
+    ),
+    (
+        "[nand.geometry]\nblocks_per_plane = 4_000_000",
+        &[
+            "my.toml:2: nand.geometry.blocks_per_plane: impossible",
+            "393216000000 mapping",
+            "at most 4294967294",
+        ],
+    ),
+    (
+        "[drive]\nlogical_gib = 97",
+        &[
+            "my.toml:2: drive.logical_gib: impossible",
+            "97 GiB logical on 96 GiB physical",
+            "less than the physical 96 GiB",
+        ],
+    ),
+    (
+        "[drive]\nlogical_gib = 0.000001",
+        &["my.toml:2: drive.logical_gib: impossible", "no mapping unit left", "96 GiB"],
+    ),
+    (
+        "preset = \"tlc\"\n[drive]\nover_provisioning_percent = 0.1",
+        &[
+            "my.toml:3: drive.over_provisioning_percent: impossible",
+            "32 lanes",
+            "at least 4 spare superblocks",
+            "at least",
+        ],
+    ),
+    (
+        "[ftl.cleaning]\ncopyback = true",
+        &[
+            "my.toml:2: ftl.cleaning.copyback: impossible",
+            "4 units in a page",
+            "unit = \"page\"",
+            "ftl.mapping.unit (its default)",
+        ],
+    ),
+    (
+        "[host.buffer]\nflush_start_percent = 20\nflush_stop_percent = 30",
+        &["my.toml:3: host.buffer.flush_stop_percent: impossible", "30 above 20", "(my.toml:2)"],
+    ),
+    ("[drive]\nseed = 1\nseed = 2", &["my.toml:3: not valid TOML", "duplicate key", "seed = 2"]),
+    ("[drive]\n[nand.cell]\n[drive]", &["my.toml:3: not valid TOML", "duplicate key"]),
+    ("a = [1,\n", &["my.toml:", "not valid TOML"]),
+    ("[drive\nseed = 1", &["my.toml:1: not valid TOML", "expected `]`", "[drive"]),
+    ("\u{0}", &["my.toml:1: not valid TOML"]),
+];
+
+#[test]
+fn what_is_wrong_is_told_with_place_finding_and_remedy() {
+    for (text, parts) in WRONG {
+        assert_has(&refused(text), parts);
+    }
+}
+
+#[test]
+fn all_errors_are_told_at_once_in_order() {
+    let text = "[drive]\nsed = 1\n[host.queues]\ndepth = 0\n[nand.cell]\ngray_code = [[1]]\n[ftl.mapping]\nunit = \"8kib\"";
+    let message = refused(text);
+    assert_has(&message, &["my.toml:2: ", "my.toml:4: ", "my.toml:6: ", "my.toml:8: "]);
+    let lines = message.lines().filter(|line| line.starts_with("my.toml"));
+    assert!(lines.is_sorted(), "{message}");
+    // A check that depends on a section with an error is not made: it might not hold after the correction.
+    let message = refused("[nand.geometry]\nblocks_per_plan = 2000\n[drive]\nlogical_gib = 150");
+    assert_has(&message, &["mean blocks_per_plane?"]);
+    assert!(!message.contains("impossible"), "{message}");
+}
+
+#[test]
+fn a_suggested_remedy_works() {
+    let base = "preset = \"m64\"\n[nand.geometry]\nblocks_per_plane = 40\n";
+    for space in ["over_provisioning_percent = 5", "logical_gib = 9.6"] {
+        let message = refused(&format!("{base}[drive]\n{space}"));
+        let suggestion = |key: &str| {
+            let after =
+                message.split(&format!("{key} at ")).nth(1).and_then(|rest| rest.split([',', '\n']).next());
+            after
+                .and_then(|text| text.split(' ').nth(1))
+                .unwrap_or_else(|| panic!("{key}: {message}"))
+                .to_owned()
+        };
+        let space_key = space.split(' ').next().unwrap_or_default();
+        accepted(&format!("{base}[drive]\n{space_key} = {}", suggestion(space_key)));
+        let blocks: u32 = suggestion("blocks_per_plane").parse().expect("a number of blocks");
+        let with = |blocks: u32| {
+            format!("preset = \"m64\"\n[drive]\n{space}\n[nand.geometry]\nblocks_per_plane = {blocks}")
+        };
+        accepted(&with(blocks));
+        refused(&with(blocks - 1));
+    }
+}
+
+#[test]
+fn spare_blocks_are_counted_for_what_is_open() {
+    // 40 blocks a lane of which 36 hold data: 4 spare are enough, but not with a cold stream or factory bad blocks.
+    let text = "preset = \"m64\"\n[drive]\nlogical_gib = 9.0\n[nand.geometry]\nblocks_per_plane = 40\n";
+    accepted(text);
+    let message = refused(&format!("{text}[ftl.wear_leveling]\npolicy = \"static_swap\""));
+    assert_has(&message, &["at least 5 spare", "3 open"]);
+    let message = refused(&format!("{text}[nand.reliability]\nfactory_bad_ppm = 1000"));
+    assert_has(&message, &["at least 5 spare", "1 bad from the factory"]);
+}
+
+#[test]
+fn later_layers_override_and_every_value_knows_its_place() {
+    let layers = [
+        Layer::file(
+            "a.toml",
+            "preset = \"m64\"\n[host.queues]\ndepth = 8\n[drive]\nseed = 5\n[workload]\nkind = 1",
+        ),
+        Layer::file("b.toml", "[host.queues]\ndepth = 16"),
+        Layer::set("drive.seed = 7").expect("a setting"),
+    ];
+    let resolved = resolve(&layers, &["workload"]).expect("resolves");
+    assert_eq!((resolved.config.queues.depth, resolved.config.drive.seed), (16, 7));
+    assert_eq!(resolved.config.geometry.pages_per_block(), 256);
+    let source = |key: &str| resolved.origin(key).map(ToString::to_string);
+    assert_eq!(source("host.queues.depth").as_deref(), Some("b.toml:2"));
+    assert_eq!(source("drive.seed").as_deref(), Some("--set drive.seed = 7"));
+    assert_eq!(source("host.queues.count"), None);
+    assert!(source("nand.geometry.page_bytes").is_some_and(|place| place.starts_with("preset nand/m64:")));
+    assert!(source("nand.geometry.channels").is_some_and(|place| place.starts_with("preset drive/m64:")));
+    assert_eq!(
+        resolved.sources,
+        ["preset nand/m64", "preset drive/m64", "a.toml", "b.toml", "--set drive.seed = 7"]
+    );
+    let rows = resolved.explain();
+    let depth = rows.iter().find(|row| row.key == "host.queues.depth").expect("explained");
+    assert_eq!(
+        (depth.value.as_str(), depth.unit.as_str(), depth.source.as_str()),
+        ("16", "commands", "b.toml:2")
+    );
+    let derived = rows.iter().find(|row| row.key == "derived.physical_gib").expect("derived");
+    assert_eq!((derived.value.as_str(), derived.derived), ("64", true));
+}
+
+#[test]
+fn a_part_replaces_the_chip_of_the_preset() {
+    let resolved = accepted("preset = \"tlc\"\n[nand]\npart = \"qlc\"\n[nand.timing]\nt_erase_us = 9");
+    assert_eq!(resolved.config.geometry.bits_per_cell, 4);
+    assert_eq!(resolved.config.geometry.channels, 8);
+    assert_eq!(resolved.config.timing.t_erase_us, 9.0);
+}
+
+#[test]
+fn switching_the_policy_resets_its_parameters() {
+    let layers = |more: &str| {
+        [
+            Layer::file("a.toml", "[ftl.gc_victim]\npolicy = \"d_choices\"\nd = 4"),
+            Layer::file("b.toml", format!("[ftl.gc_victim]\n{more}")),
+        ]
+    };
+    let victim = |more: &str| resolve(&layers(more), &[]).expect("resolves");
+    let same = victim("policy = \"d_choices\"");
+    assert_eq!(same.config.gc_victim.show("d").as_deref(), Some("4"));
+    let switched = victim("policy = \"fifo\"");
+    assert_eq!((switched.config.gc_victim.name(), switched.config.gc_victim.show("d")), ("fifo", None));
+    assert_eq!(switched.origin("ftl.gc_victim.d"), None);
+    assert_eq!(switched.origin("ftl.gc_victim.policy").map(ToString::to_string).as_deref(), Some("b.toml:2"));
+}
+
+#[test]
+fn settings_on_the_command_line() {
+    let set = |arguments: &[&str]| {
+        let layers: Result<Vec<Layer>, _> = arguments.iter().map(|argument| Layer::set(argument)).collect();
+        resolve(&layers?, &[])
+    };
+    // Bare words are text, numbers and lists are numbers and lists, the order of policy and parameter is free.
+    let ok = set(&[
+        "ftl.gc_victim.d=4",
+        "ftl.gc_victim.policy=d_choices",
+        "ftl.mapping.unit=4kib",
+        "nand.timing.t_read_us=[1, 2.5, 3]",
+        "flash.scheduling.multi_plane=false",
+    ])
+    .expect("resolves");
+    assert_eq!(ok.config.gc_victim.show("d").as_deref(), Some("4"));
+    assert_eq!(ok.config.timing.t_read_us, [1.0, 2.5, 3.0]);
+    assert_eq!(set(&["preset=m64"]).expect("resolves").config.timing.t_erase_us, 3_800.0);
+
+    let wrong = |arguments: &[&str]| set(arguments).expect_err("wrong").to_string();
+    assert_has(
+        &wrong(&["ftl.gc_victim.d=4"]),
+        &["--set ftl.gc_victim.d=4: ftl.gc_victim.d: not a param", "d_choices"],
+    );
+    assert_has(&wrong(&["drive.sead=4"]), &["--set drive.sead=4: drive.sead: no such key", "mean seed?"]);
+    assert_has(&wrong(&["seed=4"]), &["--set seed=4: seed: no such key", "mean drive.seed?"]);
+    for argument in ["seed", "=4", "drive.seed=", "drive..seed=4", "a b=4", "drive.seed=1\ndrive.seed=2", ""]
+    {
+        assert_has(&wrong(&[argument]), &[&format!("--set {argument}")]);
+    }
+}
+
+#[test]
+fn sections_of_others_follow_the_same_rules() {
+    ssd::section! {
+        /// A section that the drive does not know.
+        struct Run {
+            /// Length.
+            length_s: f64 = 1.0, unit "s", range 0.0..=100.0;
+            /// Requests.
+            requests: u64 = 9;
+        }
+    }
+    let layers = [
+        Layer::file("my.toml", "[run]\nlength_s = 2\n[drive]\nseed = 3"),
+        Layer::set("run.requests=4").expect("a setting"),
+    ];
+    let mut run = Run::default();
+    let places = resolve_table(&layers, "run", &mut run).expect("resolves");
+    assert_eq!(run, Run { length_s: 2.0, requests: 4 });
+    assert_eq!(places["run.length_s"].to_string(), "my.toml:2");
+    assert_eq!(places["run.requests"].to_string(), "--set run.requests=4");
+
+    let wrong = |text: &str| {
+        let errors = resolve_table(&[Layer::file("my.toml", text)], "run", &mut Run::default());
+        errors.expect_err("wrong").to_string()
+    };
+    assert_has(
+        &wrong("[run]\nlength_ms = 3"),
+        &["my.toml:2: run.length_ms: no such key", "mean length_s? Its unit is s"],
+    );
+    assert_has(
+        &wrong("[run]\nlength_s = 300"),
+        &["my.toml:2: run.length_s: out of range", "300", "0 to 100 s"],
+    );
+    assert_has(&wrong("\nrun = 1"), &["my.toml:2: run: wrong type", "a section: [run]"]);
+    assert_has(&wrong("[run"), &["my.toml:1: not valid TOML"]);
+}
+
+#[test]
+fn values_set_by_code_are_checked_too() {
+    let mut config = DriveConfig::default();
+    assert!(config.validate().is_ok());
+    config.queues.depth = 0;
+    config.geometry.channels = 0;
+    let message = config.validate().expect_err("wrong").to_string();
+    assert_has(&message, &["host.queues.depth: out of range", "nand.geometry.channels: out of range"]);
+}
+
+#[test]
+fn the_hash_sees_every_value_and_nothing_else() {
+    let base = DriveConfig::default();
+    assert_eq!(base.hash(), accepted("# only a comment").hash());
+    assert_eq!(base.hash(), accepted("[nand.timing]\nt_read_us = 75").hash());
+    let other = accepted("[nand.timing]\nt_read_us = 75.001");
+    assert_ne!(base.hash(), other.hash());
+}
+
+/// A small random generator (SplitMix64), so that a failing case is found again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
+    }
+}
+
+/// Changes a few places of a text: characters, words, lines.
+fn mutate(text: &str, random: &mut Random) -> String {
+    const WORDS: &[&str] = &[
+        "0",
+        "-1",
+        "99999999999999999999",
+        "1e308",
+        "nan",
+        "[",
+        "]",
+        "[[1], [2]]",
+        "\"\"",
+        "\"greedy\"",
+        "= ",
+        "\n[drive]\n",
+        ".",
+        "true",
+        "\u{fffd}",
+        "\"\"\"",
+        "{ a = 1 }",
+        "#",
+        "policy = \"none\"\n",
+        "4294967295",
+        "[nand]\npart = \"qlc\"\n",
+        "preset = \"m64\"\n",
+        "'",
+        "\\u0000",
+        "\0",
+        "1979-05-27",
+    ];
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..=random.below(3) {
+        let (a, b) = (random.below(lines.len()), random.below(lines.len()));
+        match random.below(6) {
+            0 => lines.swap(a, b),
+            1 => _ = lines.remove(a),
+            2 => lines.insert(a, lines[b].clone()),
+            _ => {
+                let mut chars: Vec<char> = lines[a].chars().collect();
+                let at = random.below(chars.len() + 1);
+                let end = (at + random.below(6)).min(chars.len());
+                chars.splice(at..end, WORDS[random.below(WORDS.len())].chars());
+                lines[a] = chars.into_iter().collect();
+            }
+        }
+        if lines.is_empty() {
+            break;
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn no_text_makes_it_panic() {
+    let texts: Vec<String> =
+        ["tlc", "straw", "rhs", "pds"].iter().map(|name| preset(name).to_toml()).collect();
+    let mut random = Random(2);
+    let mut good = 0;
+    for case in 0..6_000 {
+        let text = mutate(&texts[case % texts.len()], &mut random);
+        match user(&text) {
+            Err(errors) => assert!(!errors.0.is_empty() && !errors.to_string().is_empty()),
+            Ok(resolved) => {
+                good += 1;
+                assert!(resolved.config.validate().is_ok());
+                assert_eq!(accepted(&resolved.to_toml()).config, resolved.config, "case {case}");
+                assert!(!resolved.explain().is_empty());
+            }
+        }
+        let line = text.lines().nth(random.below(60)).unwrap_or_default();
+        if let Ok(layer) = Layer::set(&format!("drive.{line}")) {
+            _ = resolve(&[layer], &[]);
+        }
+    }
+    assert!((100..5_900).contains(&good), "{good} of 6,000 accepted");
+}

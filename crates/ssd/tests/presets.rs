@@ -1,0 +1,175 @@
+//! The shipped presets, and what follows from a configuration: counts, capacities, lanes.
+
+use ssd::DriveConfig;
+use ssd::config::{ConfigErrors, Layer, Resolved, Superblock, presets, resolve};
+use ssd::policy::{FAMILIES, family};
+
+fn user(text: &str) -> Result<Resolved, ConfigErrors> {
+    resolve(&[Layer::file("my.toml", text)], &[])
+}
+
+fn accepted(text: &str) -> Resolved {
+    user(text).unwrap_or_else(|errors| panic!("refused:\n{text}\n{errors}"))
+}
+
+fn preset(name: &str) -> Resolved {
+    accepted(&format!("preset = \"{name}\""))
+}
+
+#[test]
+fn every_file_is_shipped() {
+    for (folder, shipped) in [("drive", presets::drives()), ("nand", presets::nands())] {
+        let path = format!("{}/../../presets/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let mut files: Vec<String> = std::fs::read_dir(&path)
+            .expect("the folder of presets")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        files.sort();
+        let mut listed: Vec<String> = shipped.iter().map(|preset| format!("{}.toml", preset.name)).collect();
+        listed.sort();
+        assert_eq!(files, listed, "presets/{folder} and the list in config/presets.rs");
+    }
+}
+
+#[test]
+fn every_preset_resolves_and_survives_a_round_trip() {
+    for preset in presets::drives() {
+        let resolved = user(&format!("preset = \"{}\"", preset.name));
+        let resolved = resolved.unwrap_or_else(|errors| panic!("{}:\n{errors}", preset.file));
+        let text = resolved.to_toml();
+        let again = accepted(&text);
+        assert_eq!(again.config, resolved.config, "{}", preset.file);
+        assert_eq!((again.to_toml(), again.hash()), (text, resolved.hash()), "{}", preset.file);
+        assert!(preset.summary().len() > 20, "{}", preset.file);
+    }
+    for nand in presets::nands() {
+        user(&format!("[nand]\npart = \"{}\"", nand.name))
+            .unwrap_or_else(|errors| panic!("{}:\n{errors}", nand.file));
+        for line in nand.text.lines().filter(|line| line.starts_with('[')) {
+            assert!(line.starts_with("[nand."), "{}: a part has only nand sections: {line}", nand.file);
+        }
+    }
+    let mut hashes: Vec<u64> = presets::drives().iter().map(|drive| preset(drive.name).hash()).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    // Evanesco is measured on rFTL's drive: the same hardware.
+    assert_eq!(hashes.len(), presets::drives().len() - 1);
+}
+
+#[test]
+fn every_number_of_a_preset_has_a_source() {
+    for preset in presets::drives().iter().chain(presets::nands()) {
+        for line in preset.text.lines().filter(|line| line.contains('=') && !line.starts_with('#')) {
+            let comment = line.split_once('#').map(|(_, comment)| comment);
+            let policy = line.starts_with("policy") || line.starts_with("part");
+            let above = preset.text.lines().take_while(|other| *other != line).last().unwrap_or_default();
+            let sourced =
+                ["[P]", "[D]", "[F]", "[A]"].iter().any(|tag| comment.unwrap_or(above).contains(tag));
+            let follows = comment.is_some_and(|comment| comment.contains("from the two numbers below"));
+            let cell = line.starts_with("bits_per_cell");
+            assert!(sourced || policy || follows || cell, "{}: {line}", preset.file);
+        }
+    }
+}
+
+/// Calibration section 6, row by row: tR, tPROG (us), tBERS (ms), pages of a block, page bytes, blocks.
+#[test]
+fn presets_hold_the_calibrated_numbers() {
+    type Row = (&'static str, f64, f64, f64, u32, u32, u64);
+    const ROWS: &[Row] = &[
+        ("redftl", 100.0, 1_600.0, 5.0, 192, 8_192, 65_536),
+        ("redftl_mds", 100.0, 1_600.0, 5.0, 192, 8_192, 288_000),
+        ("redftlplus", 100.0, 1_600.0, 5.0, 192, 8_192, 65_536),
+        ("pds", 25.0, 200.0, 1.2, 128, 4_096, 1_024),
+        ("ids", 100.0, 1_600.0, 5.0, 128, 4_096, 1_024),
+        ("hire_base", 90.0, 600.0, 3.5, 256, 8_192, 65_536),
+        ("hire_boost", 30.0, 600.0, 3.5, 256, 8_192, 65_536),
+        ("hire_reduced", 210.0, 600.0, 3.5, 256, 8_192, 65_536),
+        ("straw", 40.0, 380.0, 3.5, 7_704, 16_384, 18_048),
+        ("rftl", 80.0, 700.0, 3.5, 576, 16_384, 3_424),
+        ("evanesco", 80.0, 700.0, 3.5, 576, 16_384, 3_424),
+        ("psr", 98.296, 656.0, 3.5, 576, 16_384, 3_424),
+        ("scan_3d", 50.0, 700.0, 3.5, 576, 4_096, 116_480),
+        ("m64", 75.0, 750.0, 3.8, 256, 16_384, 16_384),
+    ];
+    for (name, t_read, t_program, t_erase_ms, pages, page_bytes, blocks) in ROWS {
+        let config = preset(name).config;
+        let times = (&config.t_read_us()[0], &config.t_program_us()[0], &(config.timing.t_erase_us / 1e3));
+        assert_eq!(times, (t_read, t_program, t_erase_ms), "{name}");
+        let geometry = &config.geometry;
+        assert_eq!(
+            (geometry.pages_per_block(), geometry.page_bytes, geometry.blocks()),
+            (*pages, *page_bytes, *blocks)
+        );
+    }
+    // HIRE: sensing + data + soft bits; pSR: array + commands + data.
+    let read_us = |config: &DriveConfig| {
+        let channel = &config.channel;
+        let commands = f64::from(channel.t_read_command_ns + channel.t_data_out_command_ns) / 1e3;
+        config.t_read_us()[0] + commands + f64::from(config.geometry.page_bytes) / channel.bandwidth_mb_s
+    };
+    for (name, us) in [("hire_base", 170.0), ("hire_boost", 70.0), ("hire_reduced", 310.0), ("psr", 115.0)] {
+        assert!((read_us(&preset(name).config) - us).abs() < 1e-9, "{name}");
+    }
+    assert!((read_us(&preset("m64").config) - 124.472).abs() < 1e-9);
+    let rhs = preset("rhs").config;
+    assert_eq!(rhs.gray_code().iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 4, 8]);
+    assert!(rhs.logical_bytes() > 1_000_000_000_000 && rhs.geometry.blocks() > 10_000);
+    assert_eq!(preset("straw").config.geometry.wordlines_per_block, 2_568);
+}
+
+#[test]
+fn counts_and_lanes_follow_from_the_geometry() {
+    let mut config = preset("straw").config;
+    assert_eq!(
+        (config.geometry.dies(), config.geometry.planes(), config.geometry.blocks()),
+        (32, 128, 18_048)
+    );
+    assert_eq!(config.geometry.physical_pages(), 139_041_792);
+    assert_eq!((config.units_per_page(), config.unit_bytes()), (1, 16_384));
+    let mut lanes = |superblock| {
+        config.allocation.superblock = superblock;
+        (config.lanes(), config.lane_span())
+    };
+    assert_eq!(lanes(Superblock::None), (128, 1));
+    assert_eq!(lanes(Superblock::Planes), (32, 4));
+    assert_eq!(lanes(Superblock::All), (1, 128));
+    let mut config = DriveConfig::default();
+    assert_eq!((config.units_per_page(), config.unit_bytes()), (4, 4_096));
+    assert_eq!(config.logical_units(), (25_165_824.0 / 1.07) as u64);
+    config.drive.logical_gib = 1.5;
+    assert_eq!(config.logical_units(), 393_216);
+    assert_eq!(config.t_read_us(), [75.0; 3]);
+    config.timing.t_read_us.clear();
+    assert_eq!(config.t_read_us(), [78.0, 117.0, 78.0]);
+}
+
+#[test]
+fn families_and_their_sections_agree() {
+    for info in FAMILIES {
+        let mut config = DriveConfig::default();
+        let section =
+            config.section_mut(&info.section()).unwrap_or_else(|| panic!("no section for {}", info.path));
+        assert_eq!(section.family().map(|family| family.path), Some(info.path));
+        assert_eq!(section.policy(), Some(info.default));
+        assert_eq!(
+            family(&info.section()).map(|family| family.path),
+            family(info.path).map(|family| family.path)
+        );
+        for member in info.members {
+            section.select(member.name).expect("a member");
+            assert_eq!(section.policy(), Some(member.name));
+            for field in member.fields {
+                assert_eq!(section.show(field.key), Some(field.default_text()), "{}", member.file);
+                assert!(!field.doc.is_empty() && !field.range_text().is_empty());
+            }
+            let chosen = accepted(&format!("[{}]\npolicy = \"{}\"", info.section(), member.name));
+            assert_eq!(accepted(&chosen.to_toml()).config, chosen.config);
+        }
+    }
+    for (path, section) in DriveConfig::default().sections() {
+        for field in section.fields() {
+            assert_eq!(section.show(field.key), Some(field.default_text()), "{path}.{}", field.key);
+        }
+    }
+}
