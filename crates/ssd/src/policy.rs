@@ -28,7 +28,7 @@ pub struct PolicyInfo {
 pub struct FamilyInfo {
     /// Folder below `crates/ssd/src`, such as `ftl/gc_victim`.
     pub path: &'static str,
-    /// Section in configuration files, such as `ftl.gc_victim`, is `section()`; the question is this.
+    /// What its policies decide.
     pub question: &'static str,
     /// Name of the policy that is used if none is named.
     pub default: &'static str,

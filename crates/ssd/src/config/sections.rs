@@ -1,4 +1,7 @@
 //! The fixed sections of a drive's configuration. The policy families bring their own.
+//!
+//! Defaults are a plain TLC drive; `presets/drive/tlc.toml` says where such numbers come from. Channel commands are
+//! the cycles of MQSim's interface formula, the only ones published with measured latencies beside them.
 
 choice! {
     /// In which order the pages of a block are programmed.
@@ -118,8 +121,8 @@ section! {
 section! {
     /// `[nand.cell]`: how bits lie in the cell.
     pub struct Cell {
-        /// For each page type, lowest first, the thresholds sensed to read it; threshold k separates state k-1 from state k.
-        /// Empty: the usual code for bits_per_cell (TLC 2-3-2, QLC 1-2-4-8).
+        /// For each page type, lowest first, the thresholds sensed to read it; threshold k separates state k-1 from
+        /// state k. Empty: the usual code for bits_per_cell (TLC 2-3-2, QLC 1-2-4-8).
         gray_code: Vec<Vec<u32>> = Vec::new(), range 1..=15;
         /// In which order the pages of a block are programmed.
         program_order: ProgramOrder = ProgramOrder::WordlineMajor;
