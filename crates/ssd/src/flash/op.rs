@@ -106,13 +106,13 @@ pub struct Op {
     /// Where its time went.
     pub times: OpTimes,
     /// When its current phase began.
-    pub(super) mark: SimTime,
+    pub(crate) mark: SimTime,
     /// Order of issue.
-    pub(super) sequence: u64,
+    pub(crate) sequence: u64,
     /// Next in its queue.
-    pub(super) next: OpId,
+    pub(crate) next: OpId,
     /// Next in its multi-plane group.
-    pub(super) follower: OpId,
+    pub(crate) follower: OpId,
 }
 
 impl Op {

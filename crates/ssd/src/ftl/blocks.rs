@@ -2,6 +2,7 @@
 
 use crate::flash::op::Cause;
 use crate::nand::Layout;
+use crate::prefetch::prefetch;
 use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
 
@@ -191,6 +192,12 @@ impl Blocks {
     pub fn close(&mut self, block: BlockId, now: u64) {
         self.closed_at[block.index()] = now;
         self.set_state(block, BlockState::Closed);
+    }
+
+    /// Starts loading a block's live count.
+    #[inline]
+    pub fn prefetch(&self, block: BlockId) {
+        prefetch(&self.live, block.index());
     }
 
     /// A unit of the block became live.

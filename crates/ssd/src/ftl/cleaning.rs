@@ -26,7 +26,12 @@ struct Job {
     block: BlockId,
     cursor: u32,
     end: u32,
+    /// Up to here the mapping entries of live units are being loaded.
+    ahead: u32,
 }
+
+/// Live units whose mapping entries are loaded ahead of the cursor.
+const AHEAD: u32 = 16;
 
 /// What goes on in one lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -190,8 +195,20 @@ impl Ftl {
         let end = cursor + self.layout.units_per_block();
         let work = self.work(lane);
         work.coming += u32::from(cause != Cause::BadBlock);
-        work.job = Some(Job { block, cursor, end });
+        work.job = Some(Job { block, cursor, end, ahead: cursor });
+        self.look_ahead(lane, AHEAD);
         true
+    }
+
+    /// Starts loading the mapping entries of the next `count` live units of the lane's job.
+    #[inline]
+    fn look_ahead(&mut self, lane: LaneId, count: u32) {
+        let Some(job) = &mut self.mover.lanes[lane.index()].job else { return };
+        for _ in 0..count {
+            let Some(unit) = self.map.next_live(job.ahead, job.end) else { return };
+            self.map.prefetch(self.map.stored(Pun(unit)).0);
+            job.ahead = unit + 1;
+        }
     }
 
     fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
@@ -250,11 +267,11 @@ impl Ftl {
         let (mut at, mut count) = (Some(first), 0);
         while let Some(live) = at {
             flash.pool.extend(id, unit(&self.map, live));
-            self.map.prefetch(self.map.stored(Pun(live)).0);
             count += 1;
             at = self.map.next_live(live + 1, page_end);
         }
         flash.pool.get_mut(id).bytes = count * self.layout.unit_bytes;
+        self.look_ahead(lane, count);
         self.blocks.leave(job.block, count);
         self.work(lane).reads += 1;
         self.outbox.push(id);

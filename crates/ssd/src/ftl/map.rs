@@ -72,6 +72,12 @@ impl Map {
         prefetch(&self.forward.0, lpn as usize);
     }
 
+    /// Starts loading the mark that says whether a unit of flash is live.
+    #[inline]
+    pub fn prefetch_live(&self, unit: Pun) {
+        prefetch(&self.live, unit.index() / 64);
+    }
+
     /// The logical unit last stored in a unit of flash.
     #[inline]
     pub fn stored(&self, unit: Pun) -> Lpn {

@@ -226,6 +226,7 @@ impl Ftl {
     pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32]) -> usize {
         let units_per_page = self.layout.units_per_page;
         for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
+            self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
             let Some(found) = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock) else {
                 return n * units_per_page as usize;
             };
@@ -250,6 +251,25 @@ impl Ftl {
             }
         }
         lpns.len()
+    }
+
+    /// Starts loading what the units after `at` will need: first where they are, then what is known of that place.
+    #[inline]
+    fn prefetch_ahead(&self, lpns: &[u32], at: usize, count: usize) {
+        const FAR: usize = 32;
+        const NEAR: usize = 16;
+        for i in at..at + count {
+            if let Some(&lpn) = lpns.get(i + FAR) {
+                self.map.prefetch(lpn);
+            }
+            if let Some(&lpn) = lpns.get(i + NEAR) {
+                let old = self.map.lookup(Lpn(lpn));
+                if old.is_some() {
+                    self.map.prefetch_live(old);
+                    self.blocks.prefetch(self.layout.block_of_unit(old));
+                }
+            }
+        }
     }
 
     /// Ages a block of the firmware's numbering, chips included.

@@ -108,6 +108,7 @@ impl Host {
                     return;
                 }
                 self.prepare(self.staging.oldest_dirty(), b);
+                self.look_ahead(b);
             }
             let ready = self.staging.ready();
             if ready == 0 || (ready < per_page && !self.may_pad(b)) {
@@ -156,6 +157,15 @@ impl Host {
         let unit = UnitRef { lpn: lpn.0, source: stored.0, mask: missing };
         b.ftl.read(b.flash, Cause::Merge, page, self.shape.bytes(missing), slot.0, unit);
         self.staging.set_state(slot, SlotState::Merging, false);
+    }
+
+    /// Starts loading the mapping entry of the slot that will be flushed next.
+    #[inline]
+    fn look_ahead(&self, b: &Below<'_>) {
+        let next = self.staging.oldest_dirty();
+        if next.is_some() {
+            b.ftl.map.prefetch(self.staging.get(next).lpn.0);
+        }
     }
 
     /// The rest of a partly written unit is read.
