@@ -1,0 +1,68 @@
+//! How fast requests are generated: nanoseconds of processor time for one.
+//!
+//! `cargo bench -p wordline-workload --bench generators`. Best of five runs.
+
+use ssd::rng::Rng;
+use std::fs;
+use std::time::Instant;
+use workload::Spec;
+use workload::synthetic::zipf::{Zipf, solve};
+
+const REQUESTS: u64 = 10_000_000;
+const RUNS: usize = 5;
+
+/// Processor seconds of the calling thread so far.
+fn cpu_seconds() -> f64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+}
+
+fn best(mut run: impl FnMut() -> u64) -> f64 {
+    let mut seconds = f64::MAX;
+    for _ in 0..RUNS {
+        let start = cpu_seconds();
+        std::hint::black_box(run());
+        seconds = seconds.min(cpu_seconds() - start);
+    }
+    seconds
+}
+
+fn main() {
+    println!("{:<44} {:>10} {:>12}", "", "ns each", "M per s");
+    let show = |name: &str, seconds: f64, count: u64| {
+        println!("{name:<44} {:>10.1} {:>12.1}", seconds * 1e9 / count as f64, count as f64 / seconds / 1e6);
+    };
+    for n in [1u64 << 20, 1 << 26, 1_000_000_000] {
+        let theta = solve(n, 0.8, 0.2);
+        let start = Instant::now();
+        let zipf = Zipf::new(n, solve(n, 0.8, 0.2));
+        let setup = start.elapsed().as_secs_f64();
+        let mut rng = Rng::stream(1, "bench");
+        let seconds = best(|| (0..REQUESTS).fold(0u64, |sum, _| sum.wrapping_add(zipf.sample(&mut rng))));
+        show(&format!("zipf rank, n = {n}, theta = {theta:.4}"), seconds, REQUESTS);
+        println!("{:<44} {:>10.1} ms", "  solved and set up in", setup * 1e3);
+    }
+    let workloads = [
+        ("uniform", "pattern = 'uniform'"),
+        ("uniform, all reads", "pattern = 'uniform'\nread_percent = 100"),
+        ("uniform, three sizes", "pattern = 'uniform'\nsize_bytes = [[4096, 70], [16384, 20], [65536, 10]]"),
+        ("uniform, fixed rate", "pattern = 'uniform'\narrival = 'fixed'"),
+        ("uniform, Poisson", "pattern = 'uniform'\narrival = 'poisson'"),
+        ("sequential", "pattern = 'sequential'"),
+        ("zipf 80/20, in order", "pattern = 'zipf'\nscatter = false"),
+        ("zipf 80/20, scattered", "pattern = 'zipf'"),
+    ];
+    for (name, table) in workloads {
+        let run = || {
+            let mut spec = Spec::parse(table).ok()?;
+            spec.set("count", &REQUESTS.to_string()).ok()?;
+            let mut source = spec.open(1 << 31).ok()?;
+            let mut sum = 0u64;
+            while let Ok(Some(request)) = source.next() {
+                sum = sum.wrapping_add(request.lba ^ request.arrival_ns);
+            }
+            Some(sum)
+        };
+        show(&format!("request: {name}"), best(|| run().unwrap_or(0)), REQUESTS);
+    }
+}

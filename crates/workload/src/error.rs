@@ -1,0 +1,267 @@
+//! What can be wrong with a workload, told with the place, what was found there and what is allowed.
+
+use std::fmt;
+use std::ops::Range;
+
+/// An error of a workload. Small, because every request of a stream could carry one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadError(Box<Problem>);
+
+/// The kinds of errors.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Problem {
+    /// A file cannot be opened, read or decompressed.
+    File {
+        /// The file's path as it was given.
+        file: String,
+        /// What was being done ("open", "read", "decompress").
+        action: &'static str,
+        /// What the system or the decompressor says.
+        message: String,
+    },
+    /// A line of a trace cannot be understood, and `on_bad_line` is `error`.
+    BadLine {
+        /// The trace's path.
+        file: String,
+        /// Line number, from 1.
+        line: u64,
+        /// Name of the column, empty where the whole line is meant.
+        column: &'static str,
+        /// What kind of damage it is.
+        reason: BadReason,
+        /// What stands there, shortened and with unprintable bytes escaped.
+        found: String,
+        /// What may stand there.
+        allowed: String,
+    },
+    /// The contents of a trace do not look like exactly one of the known formats.
+    FormatNotRecognised {
+        /// The trace's path.
+        file: String,
+        /// How the file begins.
+        found: String,
+        /// Formats that would fit (none, or more than one).
+        candidates: Vec<&'static str>,
+        /// All known formats.
+        allowed: Vec<&'static str>,
+    },
+    /// A trace holds no request at all: empty, only a header, or nothing but skipped lines.
+    NoRequests {
+        /// The trace's path.
+        file: String,
+        /// Lines read.
+        lines: u64,
+        /// Lines skipped as damaged.
+        skipped: u64,
+    },
+    /// `devices` names a device that the trace does not have.
+    NoSuchDevice {
+        /// The trace's path.
+        file: String,
+        /// The device asked for.
+        device: u16,
+        /// Devices seen in the trace.
+        devices: Vec<u16>,
+    },
+    /// A trace was read twice and was not the same.
+    Changed {
+        /// The trace's path.
+        file: String,
+    },
+    /// A request reaches beyond the drive, and `address` is `as_is`.
+    OutOfRange {
+        /// Number of the request in the workload, from 1.
+        request: u64,
+        /// Its first sector.
+        lba: u64,
+        /// Its sectors.
+        sectors: u32,
+        /// Sectors of the drive.
+        drive_sectors: u64,
+    },
+    /// The workload needs more space than the drive has.
+    DoesNotFit {
+        /// What needs the space.
+        what: &'static str,
+        /// Sectors needed.
+        needed_sectors: u64,
+        /// Sectors of the drive.
+        drive_sectors: u64,
+        /// What can be done about it.
+        advice: &'static str,
+    },
+    /// A key or value of the `[workload]` table is wrong.
+    Setting {
+        /// The key as it was written; empty where a key is missing.
+        key: String,
+        /// Where in the text it stands, in bytes, when it came from a file.
+        span: Option<Range<usize>>,
+        /// What is wrong.
+        found: String,
+        /// What is allowed.
+        allowed: String,
+        /// A known name close to the one written.
+        near: Option<String>,
+    },
+}
+
+impl WorkloadError {
+    /// What is wrong, for programs.
+    pub fn problem(&self) -> &Problem {
+        &self.0
+    }
+
+    /// A wrong setting.
+    pub(crate) fn setting(key: &str, found: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Problem::Setting {
+            key: key.to_string(),
+            span: None,
+            found: found.into(),
+            allowed: allowed.into(),
+            near: None,
+        }
+        .into()
+    }
+
+    /// The same error with a known name close to the one written.
+    pub(crate) fn with_near(mut self, name: Option<String>) -> Self {
+        if let Problem::Setting { near, .. } = &mut *self.0 {
+            *near = name;
+        }
+        self
+    }
+
+    /// The same error with the place it stands at.
+    pub(crate) fn at(mut self, place: Range<usize>) -> Self {
+        if let Problem::Setting { span: span @ None, .. } = &mut *self.0 {
+            *span = Some(place);
+        }
+        self
+    }
+}
+
+impl From<Problem> for WorkloadError {
+    #[cold]
+    fn from(problem: Problem) -> Self {
+        WorkloadError(Box::new(problem))
+    }
+}
+
+impl std::error::Error for WorkloadError {}
+
+impl fmt::Display for WorkloadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Problem::File { file, action, message } => write!(f, "{file}: cannot {action}: {message}"),
+            Problem::BadLine { file, line, column, reason, found, allowed } => {
+                write!(f, "{file}:{line}: ")?;
+                if !column.is_empty() {
+                    write!(f, "column {column}: ")?;
+                }
+                write!(f, "{}: found {found}, allowed: {allowed}", reason.text())
+            }
+            Problem::FormatNotRecognised { file, found, candidates, allowed } => {
+                let all = allowed.join(", ");
+                match candidates.as_slice() {
+                    [] => {
+                        write!(f, "{file}: not a trace of a known format: begins with {found}, known: {all}")?
+                    }
+                    several => write!(f, "{file}: could be any of: {}", several.join(", "))?,
+                }
+                write!(f, " (name the format to override)")
+            }
+            Problem::NoRequests { file, lines, skipped } => {
+                write!(f, "{file}: no request in this trace ({lines} lines, {skipped} skipped as damaged)")
+            }
+            Problem::NoSuchDevice { file, device, devices } => {
+                write!(f, "{file}: no requests for device {device}; devices in this trace: {devices:?}")
+            }
+            Problem::Changed { file } => write!(f, "{file}: changed while it was being used"),
+            Problem::OutOfRange { request, lba, sectors, drive_sectors } => write!(
+                f,
+                "request {request}: sectors {lba} to {} are beyond the drive's {drive_sectors} sectors \
+                 (address = \"wrap\" or \"compact\" would fit it in)",
+                lba.saturating_add(u64::from(*sectors)).saturating_sub(1),
+            ),
+            Problem::DoesNotFit { what, needed_sectors, drive_sectors, advice } => write!(
+                f,
+                "{what} needs {} but the drive has {}: {advice}",
+                size_text(*needed_sectors),
+                size_text(*drive_sectors)
+            ),
+            Problem::Setting { key, found, allowed, near, .. } => {
+                write!(f, "workload")?;
+                if !key.is_empty() {
+                    write!(f, ".{key}")?;
+                }
+                write!(f, ": {found}")?;
+                if let Some(near) = near {
+                    write!(f, " (did you mean `{near}`?)")?;
+                }
+                write!(f, ", allowed: {allowed}")
+            }
+        }
+    }
+}
+
+/// A number of sectors with the size people think in.
+fn size_text(sectors: u64) -> String {
+    format!("{sectors} sectors ({:.3} GiB)", sectors as f64 / (1u64 << 21) as f64)
+}
+
+macro_rules! bad_reasons {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $text:literal;)*) => {
+        /// Why a line of a trace cannot be used.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum BadReason { $($(#[$doc])* $variant,)* }
+
+        impl BadReason {
+            /// All reasons.
+            pub const ALL: &'static [BadReason] = &[$(BadReason::$variant),*];
+
+            /// Name in result files.
+            pub fn name(self) -> &'static str {
+                match self { $(BadReason::$variant => $name),* }
+            }
+
+            /// What to tell a person.
+            pub fn text(self) -> &'static str {
+                match self { $(BadReason::$variant => $text),* }
+            }
+        }
+    };
+}
+
+bad_reasons! {
+    /// The line has too few columns.
+    MissingColumn = "missing_column", "missing";
+    /// A number is expected and something else is there.
+    NotANumber = "not_a_number", "not a number";
+    /// A number is below zero.
+    Negative = "negative", "negative";
+    /// A number is larger than can be.
+    TooLarge = "too_large", "too large";
+    /// The operation is none that the format has.
+    UnknownOperation = "unknown_operation", "unknown operation";
+    /// The line is longer than [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX).
+    LineTooLong = "line_too_long", "line too long";
+    /// The last line has no line end and cannot be understood: the file was cut.
+    CutAtEnd = "cut_at_end", "the file ends in the middle of this line";
+    /// A time lies before the one of the line above, and `on_time_step_back` is `error`.
+    TimeStepBack = "time_step_back", "time goes backwards";
+    /// The line that names the columns is missing or lacks one.
+    BadHeader = "bad_header", "column missing in the header";
+}
+
+/// The first bytes of something found in a file, made printable.
+pub(crate) fn printable(bytes: &[u8]) -> String {
+    const SHOWN: usize = 48;
+    let text: String = bytes.iter().take(SHOWN).flat_map(|b| b.escape_ascii()).map(char::from).collect();
+    if bytes.is_empty() {
+        "nothing".to_string()
+    } else if bytes.len() > SHOWN {
+        format!("'{text}' and {} more bytes", bytes.len() - SHOWN)
+    } else {
+        format!("'{text}'")
+    }
+}

@@ -1,0 +1,96 @@
+//! What a workload touches and how much it does: needed to size a drive for it.
+
+use crate::error::WorkloadError;
+use crate::pages::PageSet;
+use crate::record::{PAGE_BYTES, PAGE_SECTORS, Request, Source};
+use ssd::signals::OpCode;
+
+/// Totals of a workload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Distinct 4 KiB pages read or written (of each device for itself).
+    pub pages: u64,
+    /// Reads and writes.
+    pub requests: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Trims (their pages are not counted).
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// From the first arrival to the last, in nanoseconds.
+    pub duration_ns: u64,
+    /// One past the last sector addressed.
+    pub end_lba: u64,
+}
+
+impl Footprint {
+    /// Bytes of the pages touched.
+    pub fn bytes(&self) -> u64 {
+        self.pages * PAGE_BYTES
+    }
+
+    /// Share of reads among reads and writes, in percent; 0 if there are none.
+    pub fn read_percent(&self) -> f64 {
+        if self.requests == 0 { 0.0 } else { 100.0 * self.reads as f64 / self.requests as f64 }
+    }
+}
+
+/// Runs through a source and adds it up. Memory: about a bit for every page touched (at most 100 bytes for one
+/// that lies alone).
+pub fn footprint(source: &mut dyn Source) -> Result<Footprint, WorkloadError> {
+    let mut meter = Meter::default();
+    while let Some(request) = source.next()? {
+        meter.add(&request, 0);
+    }
+    Ok(meter.finish())
+}
+
+/// Adds up requests one by one.
+#[derive(Default)]
+pub(crate) struct Meter {
+    pub totals: Footprint,
+    pub pages: PageSet,
+    first_ns: Option<u64>,
+}
+
+impl Meter {
+    /// Adds a request whose pages are numbered from `page_base`.
+    #[inline]
+    pub(crate) fn add(&mut self, request: &Request, page_base: u64) {
+        let totals = &mut self.totals;
+        let first_ns = *self.first_ns.get_or_insert(request.arrival_ns);
+        totals.duration_ns = totals.duration_ns.max(request.arrival_ns.saturating_sub(first_ns));
+        match request.op {
+            OpCode::Read => {
+                totals.reads += 1;
+                totals.bytes_read = totals.bytes_read.saturating_add(request.bytes());
+            }
+            OpCode::Write => {
+                totals.writes += 1;
+                totals.bytes_written = totals.bytes_written.saturating_add(request.bytes());
+            }
+            OpCode::Trim => totals.trims += 1,
+            OpCode::Flush => totals.flushes += 1,
+        }
+        if request.sectors == 0 {
+            return;
+        }
+        totals.end_lba = totals.end_lba.max(request.end());
+        if request.op != OpCode::Trim {
+            let first = page_base + request.lba / PAGE_SECTORS;
+            self.pages.insert(first, page_base + (request.end() - 1) / PAGE_SECTORS);
+        }
+    }
+
+    /// The totals.
+    pub(crate) fn finish(&self) -> Footprint {
+        Footprint { pages: self.pages.len(), requests: self.totals.reads + self.totals.writes, ..self.totals }
+    }
+}

@@ -1,0 +1,56 @@
+//! Workloads for simulated drives: recorded traces and generated requests, as one stream.
+//!
+//! A workload is described by a [`Spec`], the `[workload]` table of a run. It becomes a [`Source`] in two steps:
+//!
+//! ```no_run
+//! # fn main() -> Result<(), workload::WorkloadError> {
+//! let spec = workload::Spec::trace("data/rocksdb-ycsb-a-run1.csv.zst");
+//! let prepared = spec.prepare()?; // reads the trace once: footprint, extents, damaged lines
+//! let drive_sectors = prepared.space_sectors().unwrap_or(1 << 21);
+//! let mut source = prepared.open(drive_sectors)?; // reads it again, request by request
+//! while let Some(request) = source.next()? {
+//!     println!("{} {} {}", request.arrival_ns, request.op.name(), request.lba);
+//! }
+//! for remark in source.report().remarks() {
+//!     println!("{remark}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Trace formats, one file each, and the policy for damaged input that they share are in [`reader`]; where a trace's
+//! addresses lie on a smaller drive is in [`address`]; generators are in [`synthetic`], all settings in [`spec`].
+//!
+//! Damaged input is never a panic and never silent: by default the first damaged line is an error that names file,
+//! line and column, what was found and what is allowed; with `on_bad_line = "skip"` such lines are counted by reason
+//! in the [`SourceReport`]. Memory does not grow with the length of a trace or of a line, only with the number of
+//! pages touched (about a bit each).
+
+pub mod address;
+mod error;
+mod footprint;
+mod input;
+mod lines;
+mod near;
+mod pages;
+pub mod reader;
+mod record;
+mod report;
+mod settings;
+mod shape;
+pub mod spec;
+pub mod synthetic;
+mod trace;
+
+pub use address::AddressPolicy;
+pub use error::{BadReason, Problem, WorkloadError};
+pub use footprint::{Footprint, footprint};
+pub use input::Progress;
+pub use lines::LINE_BYTES_MAX;
+pub use reader::{FormatInfo, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, formats};
+pub use record::{PAGE_BYTES, Request, SECTOR_BYTES, Source};
+pub use report::{Skipped, SourceReport};
+pub use settings::Key;
+pub use shape::{Devices, Sizes, SpeedUp};
+pub use spec::{Prepared, Spec, TraceSpec};
+pub use synthetic::{Arrival, Generator, Pattern, SyntheticSpec};

@@ -1,0 +1,213 @@
+//! Lines of a trace, in one buffer of fixed size: a file of any length, with lines of any length, is read in
+//! constant memory.
+
+use crate::error::WorkloadError;
+use crate::input::{Input, Progress};
+use memchr::memchr;
+
+/// Longest line that is read, in bytes; a longer one is a damaged line.
+pub const LINE_BYTES_MAX: usize = 64 << 10;
+/// Bytes asked of the file at once, and looked at to recognise a format.
+const BUFFER_BYTES: usize = 4 * LINE_BYTES_MAX;
+/// Lines looked at to recognise a format.
+const HEAD_LINES: usize = 20;
+
+/// One line without its line end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line<'a> {
+    /// Its bytes; of a line that is too long only the first ones.
+    pub bytes: &'a [u8],
+    /// Whether a line end followed.
+    pub terminated: bool,
+    /// Whether it is longer than [`LINE_BYTES_MAX`].
+    pub too_long: bool,
+}
+
+/// Splits an input into lines.
+pub(crate) struct Lines {
+    input: Input,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    at_end: bool,
+}
+
+impl Lines {
+    /// Reads the beginning of the input, past a byte-order mark if there is one.
+    pub(crate) fn new(input: Input) -> Result<Self, WorkloadError> {
+        let mut lines = Lines { input, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0, at_end: false };
+        while !lines.at_end && lines.end < BUFFER_BYTES {
+            lines.fill()?;
+        }
+        if lines.buffer[..lines.end].starts_with(b"\xef\xbb\xbf") {
+            lines.start = 3;
+        }
+        Ok(lines)
+    }
+
+    /// The file's name for messages.
+    pub(crate) fn file(&self) -> &str {
+        self.input.file()
+    }
+
+    /// How far the file is read.
+    pub(crate) fn progress(&self) -> Progress {
+        self.input.progress()
+    }
+
+    /// The first lines that are not blank, without taking them; to be called before [`Lines::next`].
+    pub(crate) fn head(&self) -> Vec<&[u8]> {
+        let text = &self.buffer[self.start..self.end];
+        // The last piece may go on beyond the buffer; if it is all there is, it is looked at nevertheless.
+        let whole = if self.at_end { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(text.len()) };
+        let lines = text[..whole].split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        lines.filter(|line| !line.is_empty()).take(HEAD_LINES).collect()
+    }
+
+    /// The next line; `None` at the end of the input.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, WorkloadError> {
+        let end = memchr(b'\n', &self.buffer[self.start..self.end]);
+        if let Some(length) = end.filter(|&length| length <= LINE_BYTES_MAX) {
+            let from = self.start;
+            self.start += length + 1;
+            let bytes = &self.buffer[from..from + length];
+            return Ok(Some(Line { bytes, terminated: true, too_long: false }));
+        }
+        self.next_slow()
+    }
+
+    /// The next line where it is cut by the end of the buffer, too long, or the last one.
+    #[cold]
+    fn next_slow(&mut self) -> Result<Option<Line<'_>>, WorkloadError> {
+        let length = loop {
+            if let Some(length) = memchr(b'\n', &self.buffer[self.start..self.end]) {
+                if length > LINE_BYTES_MAX {
+                    return self.too_long();
+                }
+                break length;
+            }
+            if self.end - self.start > LINE_BYTES_MAX {
+                return self.too_long();
+            }
+            if self.at_end {
+                let line = &self.buffer[self.start..self.end];
+                self.start = self.end;
+                return Ok((!line.is_empty()).then_some(Line {
+                    bytes: line,
+                    terminated: false,
+                    too_long: false,
+                }));
+            }
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+            self.fill()?;
+        };
+        let from = self.start;
+        self.start += length + 1;
+        Ok(Some(Line { bytes: &self.buffer[from..from + length], terminated: true, too_long: false }))
+    }
+
+    /// Passes over a line that is too long, keeping only its first bytes.
+    fn too_long(&mut self) -> Result<Option<Line<'_>>, WorkloadError> {
+        const KEPT: usize = 256;
+        self.buffer.copy_within(self.start..self.start + KEPT, 0);
+        self.start += KEPT;
+        let terminated = loop {
+            if let Some(length) = memchr(b'\n', &self.buffer[self.start..self.end]) {
+                self.start += length + 1;
+                break true;
+            }
+            (self.start, self.end) = (KEPT, KEPT);
+            if self.at_end {
+                break false;
+            }
+            self.fill()?;
+        };
+        Ok(Some(Line { bytes: &self.buffer[..KEPT], terminated, too_long: true }))
+    }
+
+    /// Reads into the free end of the buffer.
+    fn fill(&mut self) -> Result<(), WorkloadError> {
+        let n = self.input.read(&mut self.buffer[self.end..])?;
+        self.end += n;
+        self.at_end = n == 0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    /// A reader that hands out a few bytes at a time.
+    struct Dribble(std::io::Cursor<Vec<u8>>, usize);
+
+    impl Read for Dribble {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let n = into.len().min(self.1);
+            self.0.read(&mut into[..n])
+        }
+    }
+
+    fn lines_of(text: &[u8], step: usize) -> Vec<(Vec<u8>, bool, bool)> {
+        let input = Input::from_reader(Dribble(std::io::Cursor::new(text.to_vec()), step), "test");
+        let mut lines = Lines::new(input).unwrap();
+        let mut out = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            out.push((line.bytes.to_vec(), line.terminated, line.too_long));
+        }
+        out
+    }
+
+    #[test]
+    fn splits_like_the_standard_library_at_any_read_size() {
+        let mut text = Vec::new();
+        for i in 0..40_000u32 {
+            text.extend_from_slice("x".repeat((i % 37) as usize).as_bytes());
+            text.push(b'\n');
+        }
+        text.extend_from_slice(b"the end");
+        let expected: Vec<_> = text.split(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
+        for step in [1 << 20, 4096, 777] {
+            let found = lines_of(&text, step);
+            assert_eq!(found.len(), expected.len());
+            assert!(found.iter().zip(&expected).all(|(a, b)| a.0 == *b && !a.2));
+            assert!(found.iter().rev().skip(1).all(|l| l.1) && !found[found.len() - 1].1);
+        }
+    }
+
+    #[test]
+    fn long_lines_are_passed_over() {
+        let longest = vec![b'a'; LINE_BYTES_MAX];
+        let too_long = vec![b'b'; 5 * LINE_BYTES_MAX + 12_345];
+        let just = vec![b'c'; LINE_BYTES_MAX + 1];
+        let text = [&longest[..], b"\n", &too_long, b"\nshort\n", &just, b"\nend\n", &too_long].concat();
+        for step in [1 << 20, 4096, 1013] {
+            let found = lines_of(&text, step);
+            let kinds: Vec<_> = found.iter().map(|l| (l.0[0], l.1, l.2)).collect();
+            assert_eq!(
+                kinds,
+                [
+                    (b'a', true, false),
+                    (b'b', true, true),
+                    (b's', true, false),
+                    (b'c', true, true),
+                    (b'e', true, false),
+                    (b'b', false, true)
+                ]
+            );
+            assert_eq!(found[0].0.len(), LINE_BYTES_MAX);
+        }
+    }
+
+    #[test]
+    fn head_shows_whole_lines_and_no_byte_order_mark() {
+        let lines = Lines::new(Input::from_reader(&b"\xef\xbb\xbfone\r\n\ntwo\nthr"[..], "test")).unwrap();
+        assert_eq!(lines.head(), [&b"one"[..], b"two", b"thr"]);
+        let empty = Lines::new(Input::from_reader(&b""[..], "test")).unwrap();
+        assert!(empty.head().is_empty());
+    }
+}

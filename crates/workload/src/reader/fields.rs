@@ -1,0 +1,369 @@
+//! The columns of one line, taken from left to right: a byte splitter without allocation or floating point.
+
+use crate::error::BadReason;
+use crate::record::{SECTOR_BYTES, SECTORS_MAX};
+
+/// What is wrong with a line, and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bad {
+    pub reason: BadReason,
+    pub column: &'static str,
+    pub allowed: &'static str,
+    /// Where the offending column begins, in bytes from the start of the line.
+    pub at: usize,
+}
+
+const WHOLE: &str = "a whole number from 0";
+
+/// How the time column is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimeScale {
+    /// Nanoseconds of one unit.
+    pub unit_ns: u64,
+    /// Whether digits after a point may follow.
+    pub decimal: bool,
+}
+
+/// A cursor over the columns of a line.
+pub(crate) struct Fields<'a> {
+    line: &'a [u8],
+    at: usize,
+    separator: u8,
+}
+
+#[inline]
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+impl<'a> Fields<'a> {
+    /// The columns of `line`. With a blank as separator, any run of blanks and tabs separates.
+    #[inline]
+    pub(crate) fn new(line: &'a [u8], separator: u8) -> Self {
+        let mut fields = Fields { line, at: 0, separator };
+        if separator == b' ' {
+            fields.skip_blanks();
+        }
+        fields
+    }
+
+    #[inline]
+    fn skip_blanks(&mut self) {
+        while self.line.get(self.at).copied().is_some_and(is_blank) {
+            self.at += 1;
+        }
+    }
+
+    /// Whether all columns have been taken.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.at >= self.line.len()
+    }
+
+    fn bad(&self, reason: BadReason, column: &'static str, allowed: &'static str, at: usize) -> Bad {
+        let missing = at >= self.line.len() && reason != BadReason::TooLarge;
+        Bad { reason: if missing { BadReason::MissingColumn } else { reason }, column, allowed, at }
+    }
+
+    /// Moves over the separator behind a column that ends at `end`; false if something else stands there.
+    #[inline]
+    fn pass(&mut self, end: usize) -> bool {
+        self.at = end;
+        match self.line.get(end) {
+            None => true,
+            Some(&b) if b == self.separator => {
+                self.at += 1;
+                if self.separator == b' ' {
+                    self.skip_blanks();
+                }
+                true
+            }
+            Some(&b) if is_blank(b) => {
+                self.skip_blanks();
+                // Blanks before a comma, or a tab where blanks separate.
+                match self.line.get(self.at) {
+                    Some(&b) if b == self.separator => {
+                        self.at += 1;
+                        true
+                    }
+                    None => true,
+                    Some(_) => self.separator == b' ',
+                }
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Digits from the cursor on: value and where they end.
+    #[inline]
+    fn digits(&mut self, column: &'static str) -> Result<(u64, usize), Bad> {
+        let start = self.at;
+        let mut value = 0u64;
+        let mut at = start;
+        while let Some(&byte) = self.line.get(at) {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            at += 1;
+        }
+        // 19 digits cannot overflow; anything else is looked at again.
+        if (1..=19).contains(&(at - start)) { Ok((value, at)) } else { self.digits_slow(column) }
+    }
+
+    /// Digits where there are none or very many.
+    #[cold]
+    fn digits_slow(&mut self, column: &'static str) -> Result<(u64, usize), Bad> {
+        let first = self.at;
+        self.skip_blanks();
+        let start = self.at;
+        match self.line.get(start) {
+            Some(b'0'..=b'9') => {}
+            Some(b'-') if self.line.get(start + 1).is_some_and(u8::is_ascii_digit) => {
+                return Err(self.bad(BadReason::Negative, column, WHOLE, start));
+            }
+            Some(&b) if b == self.separator => {
+                return Err(self.bad(BadReason::MissingColumn, column, WHOLE, start));
+            }
+            _ => return Err(self.bad(BadReason::NotANumber, column, WHOLE, first.max(start))),
+        }
+        let digits = self.line[start..].iter().take_while(|b| b.is_ascii_digit());
+        let mut value = 0u64;
+        let mut end = start;
+        for digit in digits {
+            let next = value.checked_mul(10).and_then(|v| v.checked_add(u64::from(digit - b'0')));
+            value = next.ok_or_else(|| self.bad(BadReason::TooLarge, column, "at most 2^64 - 1", start))?;
+            end += 1;
+        }
+        Ok((value, end))
+    }
+
+    /// A whole number.
+    #[inline]
+    pub(crate) fn number(&mut self, column: &'static str) -> Result<u64, Bad> {
+        let start = self.at;
+        let (value, end) = self.digits(column)?;
+        if self.pass(end) { Ok(value) } else { Err(self.bad(BadReason::NotANumber, column, WHOLE, start)) }
+    }
+
+    /// A whole number, or 0 where the column is empty.
+    #[inline]
+    pub(crate) fn number_or_empty(&mut self, column: &'static str) -> Result<u64, Bad> {
+        match self.line.get(self.at) {
+            Some(&b) if b == self.separator => {
+                self.at += 1;
+                Ok(0)
+            }
+            _ => self.number(column),
+        }
+    }
+
+    /// A whole number up to `max`.
+    #[inline]
+    pub(crate) fn number_up_to(
+        &mut self,
+        column: &'static str,
+        max: u64,
+        allowed: &'static str,
+    ) -> Result<u64, Bad> {
+        let start = self.at;
+        let value = self.number(column)?;
+        if value <= max { Ok(value) } else { Err(self.bad(BadReason::TooLarge, column, allowed, start)) }
+    }
+
+    /// A time in nanoseconds. Decimals are read as integers; what lies below a nanosecond is cut off.
+    #[inline]
+    pub(crate) fn time(&mut self, column: &'static str, scale: TimeScale) -> Result<u64, Bad> {
+        let start = self.at;
+        let (whole, mut end) = self.digits(column)?;
+        let mut fraction_ns = 0;
+        if self.line.get(end) == Some(&b'.') {
+            if !scale.decimal {
+                let allowed = "a whole number (name `time_unit` to allow decimals)";
+                return Err(self.bad(BadReason::NotANumber, column, allowed, start));
+            }
+            (fraction_ns, end) = self.fraction_ns(end + 1, scale.unit_ns);
+        }
+        let time = whole.checked_mul(scale.unit_ns).and_then(|ns| ns.checked_add(fraction_ns));
+        if !self.pass(end) {
+            return Err(self.bad(BadReason::NotANumber, column, "a number such as 12 or 12.5", start));
+        }
+        time.ok_or_else(|| self.bad(BadReason::TooLarge, column, "a time below 2^64 ns (584 years)", start))
+    }
+
+    /// Digits after a decimal point as nanoseconds, and where they end. Nine digits are used, the rest passed over.
+    fn fraction_ns(&self, start: usize, unit_ns: u64) -> (u64, usize) {
+        const SCALE: u64 = 1_000_000_000;
+        let digits = self.line[start..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let mut value = 0;
+        let mut weight = SCALE;
+        for digit in self.line[start..].iter().take(digits.min(9)) {
+            weight /= 10;
+            value += u64::from(digit - b'0') * weight;
+        }
+        // At most 10^9 * 10^9, which fits.
+        (value * unit_ns / SCALE, start + digits)
+    }
+
+    /// A word. One that begins with a quotation mark runs to the next one (RFC 4180, without doubled marks).
+    #[inline]
+    pub(crate) fn word(&mut self, column: &'static str, allowed: &'static str) -> Result<&'a [u8], Bad> {
+        let start = self.at;
+        let line: &'a [u8] = self.line;
+        if self.is_done() {
+            return Err(self.bad(BadReason::MissingColumn, column, allowed, start));
+        }
+        if line[start] == b'"' {
+            let inner = &line[start + 1..];
+            let length = memchr::memchr(b'"', inner).unwrap_or(inner.len());
+            self.pass((start + length + 2).min(line.len()));
+            return Ok(&inner[..length]);
+        }
+        // Where blanks separate, tabs do too.
+        let twin = if self.separator == b' ' { b'\t' } else { self.separator };
+        let mut end = start;
+        while end < line.len() && line[end] != self.separator && line[end] != twin {
+            end += 1;
+        }
+        self.pass(end);
+        Ok(&line[start..end])
+    }
+
+    /// Columns that follow, not looking into them (a comma between quotation marks counts as one).
+    #[inline]
+    pub(crate) fn remaining(&self) -> usize {
+        let rest = self.line.get(self.at..).unwrap_or_default();
+        if rest.is_empty() { 0 } else { memchr::memchr_iter(self.separator, rest).count() + 1 }
+    }
+
+    /// An error about the column that was just taken and began at `at`.
+    #[cold]
+    pub(crate) fn refuse(
+        &self,
+        reason: BadReason,
+        column: &'static str,
+        allowed: &'static str,
+        at: usize,
+    ) -> Bad {
+        Bad { reason, column, allowed, at }
+    }
+
+    /// Where the next column begins.
+    #[inline]
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+}
+
+/// What stands in the column of `line` that begins at `at`.
+pub(crate) fn column_at(line: &[u8], at: usize, separator: u8) -> &[u8] {
+    let rest = line.get(at..).unwrap_or_default();
+    let rest = &rest[..rest.iter().position(|&b| b == separator).unwrap_or(rest.len())];
+    rest.trim_ascii()
+}
+
+/// Sectors covered by a range of bytes: first sector, sectors, and whether the range had to be rounded out.
+#[inline]
+pub(crate) fn sectors_of_bytes(offset: u64, bytes: u64) -> Option<(u64, u64, bool)> {
+    let end = offset.checked_add(bytes)?;
+    let first = offset / SECTOR_BYTES;
+    if bytes == 0 {
+        return Some((first, 0, false));
+    }
+    let rounded = !(offset | end).is_multiple_of(SECTOR_BYTES);
+    Some((first, end.div_ceil(SECTOR_BYTES) - first, rounded))
+}
+
+/// Checks an address range; both limits hold for every format.
+#[inline]
+pub(crate) fn extent(
+    lba: u64,
+    sectors: u64,
+    columns: (&'static str, usize),
+    size: (&'static str, usize),
+) -> Result<u32, Bad> {
+    let Ok(sectors) = u32::try_from(sectors) else {
+        let allowed = "less than 2^32 sectors (2 TiB)";
+        return Err(Bad { reason: BadReason::TooLarge, column: size.0, allowed, at: size.1 });
+    };
+    if lba >= SECTORS_MAX || lba + u64::from(sectors) > SECTORS_MAX {
+        let allowed = "an address below 2^50 sectors (512 PiB)";
+        return Err(Bad { reason: BadReason::TooLarge, column: columns.0, allowed, at: columns.1 });
+    }
+    Ok(sectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECONDS: TimeScale = TimeScale { unit_ns: 1_000_000_000, decimal: true };
+    const MILLISECONDS: TimeScale = TimeScale { unit_ns: 1_000_000, decimal: true };
+    const FILETIME: TimeScale = TimeScale { unit_ns: 100, decimal: false };
+
+    #[test]
+    fn whole_numbers() {
+        let number = |text: &str| Fields::new(text.as_bytes(), b',').number("x");
+        assert_eq!(number("0"), Ok(0));
+        assert_eq!(number("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(number("000000000000000000000000000042,"), Ok(42));
+        assert_eq!(number(" 7 ,8"), Ok(7));
+        let reason = |text: &str| number(text).map_err(|b| b.reason);
+        assert_eq!(reason("18446744073709551616"), Err(BadReason::TooLarge));
+        assert_eq!(reason("-1"), Err(BadReason::Negative));
+        assert_eq!(reason("-"), Err(BadReason::NotANumber));
+        assert_eq!(reason("1x"), Err(BadReason::NotANumber));
+        assert_eq!(reason("1 2"), Err(BadReason::NotANumber));
+        assert_eq!(reason("0x10"), Err(BadReason::NotANumber));
+        assert_eq!(reason(""), Err(BadReason::MissingColumn));
+        assert_eq!(reason(",1"), Err(BadReason::MissingColumn));
+    }
+
+    #[test]
+    fn times_are_exact() {
+        let time =
+            |text: &str, scale| Fields::new(text.as_bytes(), b',').time("t", scale).map_err(|b| b.reason);
+        assert_eq!(time("0.026214", SECONDS), Ok(26_214_000));
+        assert_eq!(time("1456095145.133076000", SECONDS), Ok(1_456_095_145_133_076_000));
+        assert_eq!(time("1362509.099609", MILLISECONDS), Ok(1_362_509_099_609));
+        assert_eq!(time("0.0000019", MILLISECONDS), Ok(1));
+        assert_eq!(time("3.", SECONDS), Ok(3_000_000_000));
+        assert_eq!(time("0.12345678901234567890", SECONDS), Ok(123_456_789));
+        assert_eq!(time("128166391024154329", FILETIME), Ok(12_816_639_102_415_432_900));
+        assert_eq!(time("1.5", FILETIME), Err(BadReason::NotANumber));
+        assert_eq!(time("1e5", SECONDS), Err(BadReason::NotANumber));
+        assert_eq!(time("1.2.3", SECONDS), Err(BadReason::NotANumber));
+        assert_eq!(time("99999999999999999999", SECONDS), Err(BadReason::TooLarge));
+        assert_eq!(time("99999999999999999", SECONDS), Err(BadReason::TooLarge));
+        assert_eq!(time("-0.5", SECONDS), Err(BadReason::Negative));
+    }
+
+    #[test]
+    fn blanks_separate_in_any_number() {
+        let mut fields = Fields::new(b"  1 2\t 3   4 ", b' ');
+        for expected in 1..=4 {
+            assert_eq!(fields.number("n"), Ok(expected));
+        }
+        assert!(fields.is_done());
+        assert_eq!(fields.number("n").map_err(|b| b.reason), Err(BadReason::MissingColumn));
+    }
+
+    #[test]
+    fn quoted_words_keep_their_commas() {
+        let mut fields = Fields::new(b"\"a,b\",c,\"open", b',');
+        assert_eq!(fields.word("w", ""), Ok(&b"a,b"[..]));
+        assert_eq!(fields.word("w", ""), Ok(&b"c"[..]));
+        assert_eq!(fields.word("w", ""), Ok(&b"open"[..]));
+        assert!(fields.word("w", "").is_err());
+    }
+
+    #[test]
+    fn bytes_round_out_to_sectors() {
+        assert_eq!(sectors_of_bytes(1024, 512), Some((2, 1, false)));
+        assert_eq!(sectors_of_bytes(1000, 30), Some((1, 2, true)));
+        assert_eq!(sectors_of_bytes(513, 1), Some((1, 1, true)));
+        assert_eq!(sectors_of_bytes(700, 0), Some((1, 0, false)));
+        assert_eq!(sectors_of_bytes(u64::MAX, 1), None);
+    }
+}

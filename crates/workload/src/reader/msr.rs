@@ -1,0 +1,93 @@
+//! MSR Cambridge: CSV without header, times in Windows file time, addresses in bytes.
+
+use super::fields::{Bad, Fields, TimeScale, extent, sectors_of_bytes};
+use super::{Column, Format, Raw, TimeUnit};
+use crate::error::BadReason;
+use ssd::signals::{Hints, OpCode};
+
+/// Hosts in one trace: the upper half of a device number.
+const HOSTS_MAX: usize = 256;
+
+/// Reads lines such as `128166372003061629,hm,0,Read,383496192,32768,413`.
+pub(crate) struct Msr {
+    scale: TimeScale,
+    /// Names of hosts in order of appearance.
+    hosts: Vec<Vec<u8>>,
+    /// Index of the host of the line before.
+    host: usize,
+    /// Whether the lines end with a response time; the first one decides.
+    has_response: Option<bool>,
+}
+
+impl Msr {
+    /// Number of a host, in order of appearance.
+    #[cold]
+    fn find_host(&mut self, name: &[u8]) -> Option<usize> {
+        let known = self.hosts.iter().position(|host| host == name);
+        if known.is_none() && self.hosts.len() < HOSTS_MAX {
+            self.hosts.push(name.to_vec());
+            return Some(self.hosts.len() - 1);
+        }
+        known
+    }
+}
+
+impl Format for Msr {
+    const SUMMARY: &'static str = "CSV without header, one line per request, as the MSR Cambridge traces of 2007 \
+        have it. A device is a host and a disk: its number is the disk's, plus 256 for every host before it.";
+    const SOURCE: &'static str = "Narayanan, Donnelly, Rowstron: Write Off-Loading (FAST 2008); \
+        SNIA IOTTA, MSR Cambridge Block I/O Traces";
+    const COLUMNS: &'static [Column] = &[
+        Column { name: "Timestamp", unit: "100 ns (Windows file time)", used_for: "arrival" },
+        Column { name: "Hostname", unit: "", used_for: "device" },
+        Column { name: "DiskNumber", unit: "0 to 255", used_for: "device, stream hint" },
+        Column { name: "Type", unit: "Read or Write", used_for: "operation" },
+        Column { name: "Offset", unit: "bytes", used_for: "address" },
+        Column { name: "Size", unit: "bytes", used_for: "length" },
+        Column { name: "ResponseTime", unit: "100 ns (may be missing in all lines)", used_for: "" },
+    ];
+    const SEPARATOR: u8 = b',';
+    const RECOGNISED_COLUMNS: (usize, usize) = (6, 7);
+
+    fn new(time_unit: TimeUnit, _head: &[&[u8]]) -> Self {
+        let scale = TimeScale { unit_ns: time_unit.ns_or(100), decimal: time_unit != TimeUnit::Auto };
+        Msr { scale, hosts: Vec::new(), host: 0, has_response: None }
+    }
+
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Result<Raw, Bad> {
+        let mut fields = Fields::new(line, Self::SEPARATOR);
+        let time_ns = fields.time("Timestamp", self.scale)?;
+        let host_at = fields.position();
+        let host = fields.word("Hostname", "a name")?;
+        let disk = fields.number_up_to("DiskNumber", 255, "0 to 255")?;
+        let op_at = fields.position();
+        let op = match fields.word("Type", "Read or Write")? {
+            b"Read" => OpCode::Read,
+            b"Write" => OpCode::Write,
+            other if other.trim_ascii().eq_ignore_ascii_case(b"read") => OpCode::Read,
+            other if other.trim_ascii().eq_ignore_ascii_case(b"write") => OpCode::Write,
+            _ => return Err(fields.refuse(BadReason::UnknownOperation, "Type", "Read or Write", op_at)),
+        };
+        let offset_at = fields.position();
+        let offset = fields.number("Offset")?;
+        let size_at = fields.position();
+        let size = fields.number("Size")?;
+        if *self.has_response.get_or_insert(!fields.is_done()) && fields.is_done() {
+            let allowed = "a response time, as in the lines above";
+            return Err(fields.refuse(BadReason::MissingColumn, "ResponseTime", allowed, line.len()));
+        }
+        if self.hosts.get(self.host).is_none_or(|known| known != host) {
+            let allowed = "one of at most 256 hosts";
+            let found = self.find_host(host);
+            self.host =
+                found.ok_or_else(|| fields.refuse(BadReason::TooLarge, "Hostname", allowed, host_at))?;
+        }
+        let device = (self.host * 256) as u16 + disk as u16;
+        let range = sectors_of_bytes(offset, size);
+        let (lba, sectors, rounded) = range.unwrap_or((u64::MAX, 0, false));
+        let sectors = extent(lba, sectors, ("Offset", offset_at), ("Size", size_at))?;
+        let hints = Hints { stream: device, ..Hints::default() };
+        Ok(Raw { time_ns, op, fua: false, flush_before: false, rounded, device, lba, sectors, hints })
+    }
+}

@@ -1,0 +1,57 @@
+//! One request, and what a stream of requests can do.
+
+use crate::error::WorkloadError;
+use crate::report::SourceReport;
+use ssd::signals::{Hints, OpCode};
+
+/// Bytes of a sector, the unit of all addresses and lengths here.
+pub const SECTOR_BYTES: u64 = 512;
+/// Bytes of the page that footprints are counted in.
+pub const PAGE_BYTES: u64 = 4096;
+/// Sectors of such a page.
+pub const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
+/// One past the last sector a request may touch: byte addresses stay below 2^59 (512 PiB).
+pub const SECTORS_MAX: u64 = 1 << 50;
+
+/// One request of a workload, before it is given to a drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// When it arrives, in nanoseconds from the first request of the workload (0 for all in a closed-loop generator).
+    pub arrival_ns: u64,
+    /// What it asks for.
+    pub op: OpCode,
+    /// Force unit access: complete a write only when it is durable.
+    pub fua: bool,
+    /// First sector (512 bytes).
+    pub lba: u64,
+    /// Sectors (512 bytes); 0 only for a flush.
+    pub sectors: u32,
+    /// What the trace knows beyond that: device or write hint (`stream`), file, I/O class.
+    pub hints: Hints,
+}
+
+impl Request {
+    /// One past the last sector.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.lba + u64::from(self.sectors)
+    }
+
+    /// Length in bytes.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.sectors) * SECTOR_BYTES
+    }
+}
+
+/// A stream of requests in order of arrival. Memory does not grow with its length.
+pub trait Source: Send {
+    /// The next request; `None` after the last one. After an error the stream has ended.
+    fn next(&mut self) -> Result<Option<Request>, WorkloadError>;
+
+    /// How many requests are still to come, where that is known (exact unless a trace is damaged or changes).
+    fn len_hint(&self) -> Option<u64>;
+
+    /// What was read so far, and what had to be skipped, rounded, clamped or moved.
+    fn report(&self) -> SourceReport;
+}

@@ -1,0 +1,282 @@
+//! Generated requests: uniform, sequential or Zipf addresses; any mix of reads and writes and of sizes; closed loop,
+//! fixed rate or Poisson arrivals.
+//!
+//! The generator draws operation, size, address and arrival from four random streams of their own, so that a change
+//! of the read share leaves the addresses as they were. Everything is computed with integers and `libm`: the same
+//! seed gives the same requests on every machine.
+
+mod arrival;
+mod scatter;
+pub mod zipf;
+
+use crate::error::{Problem, WorkloadError};
+use crate::record::{Request, SECTOR_BYTES, Source};
+use crate::report::SourceReport;
+use crate::settings::{choice, settings};
+use crate::shape::{SIZE_BYTES_MAX, Sizes};
+use arrival::Clock;
+use scatter::Scatter;
+use ssd::rng::Rng;
+use ssd::signals::{Hints, OpCode};
+use zipf::{Alias, Zipf};
+
+pub use arrival::Arrival;
+
+choice! {
+    /// How a generator chooses addresses.
+    pub enum Pattern {
+        /// All places equally often.
+        Uniform = "uniform",
+        /// One after the other, from the start again at the end.
+        Sequential = "sequential",
+        /// The place of rank k in proportion to k^-theta.
+        Zipf = "zipf",
+    }
+}
+
+settings! {
+    /// A generator. An address is a place: a multiple of the alignment from which the largest size still fits.
+    pub struct SyntheticSpec {
+        /// How addresses are chosen.
+        pattern: Pattern = Pattern::Uniform, unit "", allowed "", if |_| true;
+        /// Requests to generate.
+        count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
+        /// Share of reads; the others are writes.
+        read_percent: f64 = 70.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// Size of each request, or a list of sizes, or of [size, weight] pairs.
+        size_bytes: Sizes = Sizes(vec![(4096, 1)]), unit "bytes", allowed "", if |_| true;
+        /// Requests begin at multiples of this; 0 for the smallest size.
+        alignment_bytes: u64 = 0, unit "bytes", allowed "a multiple of 512 up to 1 GiB",
+            if |n| n % 512 == 0 && *n <= SIZE_BYTES_MAX;
+        /// Space addressed, from the start of the drive; 0 for a share of the drive.
+        footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 1048576", if |x| (0.0..=1_048_576.0).contains(x);
+        /// Space addressed as a share of the drive, where `footprint_gib` is 0.
+        footprint_percent: f64 = 100.0, unit "%", allowed "above 0, up to 100", if |x| *x > 0.0 && *x <= 100.0;
+        /// Zipf: the exponent; 0 to find it from the next two.
+        zipf_theta: f64 = 0.0, unit "", allowed "0 to 16", if |x| (0.0..=16.0).contains(x);
+        /// Zipf: so much of the accesses …
+        zipf_access_percent: f64 = 80.0, unit "%", allowed "above 0, below 100", if |x| *x > 0.0 && *x < 100.0;
+        /// Zipf: … go to so much of the places.
+        zipf_space_percent: f64 = 20.0, unit "%", allowed "above 0, below 100", if |x| *x > 0.0 && *x < 100.0;
+        /// Zipf: spread the ranks over the space by a fixed random permutation; false puts them in ascending order.
+        scatter: bool = true, unit "", allowed "", if |_| true;
+        /// Zipf: ranks of writes are shifted against those of reads by this share of the places.
+        write_shift_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// Zipf: after so many requests the hot places change; 0 for never.
+        hot_shift_requests: u64 = 0, unit "requests", allowed "", if |_| true;
+        /// Zipf: they change by shifting the ranks by this share of the places.
+        hot_shift_percent: f64 = 10.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// When requests arrive.
+        arrival: Arrival = Arrival::Closed, unit "", allowed "", if |_| true;
+        /// Arrivals per second, for `fixed` and `poisson`.
+        rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
+        /// Seed of the random streams.
+        seed: u64 = 1, unit "", allowed "", if |_| true;
+    }
+}
+
+/// Sectors of a size in bytes, which is a multiple of a sector.
+fn sectors(bytes: u64) -> u64 {
+    bytes / SECTOR_BYTES
+}
+
+impl SyntheticSpec {
+    fn sizes(&self) -> impl Iterator<Item = u64> {
+        self.size_bytes.0.iter().map(|(bytes, _)| *bytes)
+    }
+
+    /// The space asked for in sectors; `None` for a share of the drive.
+    pub(crate) fn space_sectors(&self) -> Option<u64> {
+        (self.footprint_gib > 0.0).then_some((self.footprint_gib * (1u64 << 21) as f64) as u64)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), WorkloadError> {
+        if self.arrival != Arrival::Closed && self.count as f64 / self.rate_iops > 4.6e9 {
+            let found = format!(
+                "{} requests at {} per second last longer than 146 years",
+                self.count, self.rate_iops
+            );
+            return Err(WorkloadError::setting("count", found, "count / rate_iops up to 4.6e9 s"));
+        }
+        let is_solved = self.pattern == Pattern::Zipf && self.zipf_theta == 0.0;
+        if is_solved && self.zipf_access_percent < self.zipf_space_percent {
+            let found = format!(
+                "{} % of the accesses to {} % of the places is no skew towards them",
+                self.zipf_access_percent, self.zipf_space_percent
+            );
+            return Err(WorkloadError::setting("zipf_access_percent", found, "at least zipf_space_percent"));
+        }
+        Ok(())
+    }
+}
+
+/// The space and the places in it.
+struct Places {
+    /// Sectors between two places.
+    stride: u64,
+    count: u64,
+    /// Sectors of the whole space.
+    sectors: u64,
+}
+
+impl Places {
+    fn new(spec: &SyntheticSpec, drive_sectors: u64) -> Result<Self, WorkloadError> {
+        let wanted = spec.space_sectors();
+        let share = (drive_sectors as f64 * (spec.footprint_percent / 100.0)) as u64;
+        let space = wanted.unwrap_or(share.min(drive_sectors));
+        let largest = sectors(spec.sizes().max().unwrap_or(SECTOR_BYTES));
+        let stride = match spec.alignment_bytes {
+            0 => sectors(spec.sizes().min().unwrap_or(SECTOR_BYTES)),
+            bytes => sectors(bytes),
+        };
+        let (what, needed_sectors) = if space > drive_sectors {
+            ("the generator's footprint_gib", space)
+        } else if space < largest {
+            ("the largest of size_bytes", largest)
+        } else {
+            return Ok(Places { stride, count: (space - largest) / stride + 1, sectors: space });
+        };
+        let advice = "take a larger drive, or change the footprint or the sizes";
+        let drive_sectors = drive_sectors.min(space);
+        Err(Problem::DoesNotFit { what, needed_sectors, drive_sectors, advice }.into())
+    }
+}
+
+/// How a place is chosen.
+enum Chooser {
+    Uniform,
+    Sequential { next: u64 },
+    Zipf(Box<Hot>),
+}
+
+/// Zipf ranks and where they lie.
+struct Hot {
+    zipf: Zipf,
+    scatter: Option<Scatter>,
+    /// Ranks are moved by this much, modulo the number of places.
+    shift: u64,
+    write_shift: u64,
+    step: u64,
+    every: u64,
+    left: u64,
+}
+
+impl Hot {
+    fn new(spec: &SyntheticSpec, places: u64) -> Self {
+        let theta = if spec.zipf_theta > 0.0 {
+            spec.zipf_theta
+        } else {
+            zipf::solve(places, spec.zipf_access_percent / 100.0, spec.zipf_space_percent / 100.0)
+        };
+        let share = |percent: f64| ((places as f64 * (percent / 100.0)) as u64) % places;
+        Hot {
+            zipf: Zipf::new(places, theta),
+            scatter: spec.scatter.then(|| Scatter::new(places, spec.seed)),
+            shift: 0,
+            write_shift: share(spec.write_shift_percent),
+            step: share(spec.hot_shift_percent),
+            every: spec.hot_shift_requests,
+            left: spec.hot_shift_requests,
+        }
+    }
+
+    #[inline]
+    fn choose(&mut self, rng: &mut Rng, op: OpCode, places: u64) -> u64 {
+        let mut place = self.zipf.sample(rng) + self.shift;
+        if op == OpCode::Write {
+            place += self.write_shift;
+        }
+        while place >= places {
+            place -= places;
+        }
+        if self.every > 0 {
+            self.left -= 1;
+            if self.left == 0 {
+                self.left = self.every;
+                self.shift = (self.shift + self.step) % places;
+            }
+        }
+        self.scatter.as_ref().map_or(place, |scatter| scatter.place(place))
+    }
+}
+
+/// A generator of requests.
+pub struct Generator {
+    places: Places,
+    chooser: Chooser,
+    /// Reads as a 64-bit fraction; `None` for all.
+    reads: Option<u64>,
+    sizes: Vec<u32>,
+    mix: Option<Alias>,
+    clock: Clock,
+    left: u64,
+    ops: Rng,
+    lengths: Rng,
+    addresses: Rng,
+}
+
+impl Generator {
+    /// A generator for a drive of so many 512-byte sectors.
+    pub fn new(spec: &SyntheticSpec, drive_sectors: u64) -> Result<Self, WorkloadError> {
+        spec.check()?;
+        let places = Places::new(spec, drive_sectors)?;
+        let chooser = match spec.pattern {
+            Pattern::Uniform => Chooser::Uniform,
+            Pattern::Sequential => Chooser::Sequential { next: 0 },
+            Pattern::Zipf => Chooser::Zipf(Box::new(Hot::new(spec, places.count))),
+        };
+        let weights: Vec<f64> = spec.size_bytes.0.iter().map(|(_, weight)| *weight as f64).collect();
+        Ok(Generator {
+            chooser,
+            reads: (spec.read_percent < 100.0).then(|| (spec.read_percent / 100.0 * TWO_TO_64) as u64),
+            // At most 2^21 sectors each.
+            sizes: spec.sizes().map(|bytes| sectors(bytes) as u32).collect(),
+            mix: (weights.len() > 1).then(|| Alias::new(&weights)),
+            clock: Clock::new(spec.arrival, spec.rate_iops, spec.seed),
+            left: spec.count,
+            ops: Rng::stream(spec.seed, "workload/operation"),
+            lengths: Rng::stream(spec.seed, "workload/size"),
+            addresses: Rng::stream(spec.seed, "workload/address"),
+            places,
+        })
+    }
+
+    /// The next request; `None` when as many as asked for were generated.
+    #[inline]
+    pub fn generate(&mut self) -> Option<Request> {
+        self.left = self.left.checked_sub(1)?;
+        let is_read = self.reads.is_none_or(|share| self.ops.next_u64() < share);
+        let op = if is_read { OpCode::Read } else { OpCode::Write };
+        let size = self.mix.as_ref().map_or(0, |mix| mix.sample(&mut self.lengths));
+        let sectors = self.sizes[size];
+        let Places { stride, count, sectors: space } = self.places;
+        let lba = match &mut self.chooser {
+            Chooser::Uniform => zipf::below(&mut self.addresses, count) * stride,
+            Chooser::Sequential { next } => {
+                let lba = if *next + u64::from(sectors) > space { 0 } else { *next };
+                *next = (lba + u64::from(sectors)).next_multiple_of(stride);
+                lba
+            }
+            Chooser::Zipf(hot) => hot.choose(&mut self.addresses, op, count) * stride,
+        };
+        let arrival_ns = self.clock.tick();
+        Some(Request { arrival_ns, op, fua: false, lba, sectors, hints: Hints::default() })
+    }
+}
+
+/// 2^64.
+const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+
+impl Source for Generator {
+    fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
+        Ok(self.generate())
+    }
+
+    fn len_hint(&self) -> Option<u64> {
+        Some(self.left)
+    }
+
+    fn report(&self) -> SourceReport {
+        SourceReport::default()
+    }
+}

@@ -1,0 +1,152 @@
+//! Generated requests: shape, limits, and the same ones on every machine.
+
+use ssd::signals::OpCode;
+use workload::{Request, Spec, footprint};
+
+fn generate(table: &str, drive_sectors: u64) -> Vec<Request> {
+    let mut source = Spec::parse(table).unwrap().open(drive_sectors).unwrap();
+    let mut out = Vec::new();
+    while let Some(request) = source.next().unwrap() {
+        out.push(request);
+    }
+    out
+}
+
+/// A hash of everything a drive sees (FNV-1a by words).
+fn hash(requests: &[Request]) -> u64 {
+    let words = requests.iter().flat_map(|r| [r.arrival_ns, r.op as u64, r.lba, u64::from(r.sectors)]);
+    words
+        .fold(0xcbf2_9ce4_8422_2325, |h, word| (h ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23))
+}
+
+/// Numbers that must never change without a note under "Results change": they prove that the generators give the same
+/// requests on every machine and in every build.
+#[test]
+fn golden_requests() {
+    let cases = [
+        ("pattern = 'uniform'", 0xe1cd_c53e_40fa_91e0),
+        (
+            "pattern = 'uniform'\nsize_bytes = [[4096, 70], [16384, 20], [65536, 10]]\nseed = 7",
+            0xb610_249e_94f3_5e59,
+        ),
+        (
+            "pattern = 'sequential'\nsize_bytes = 131072\nread_percent = 0\narrival = 'fixed'\nrate_iops = 3000",
+            0xaa9f_47e6_2b00_8c0b,
+        ),
+        ("pattern = 'zipf'\nfootprint_percent = 50\narrival = 'poisson'", 0x0681_2993_70fc_8bd3),
+        (
+            "pattern = 'zipf'\nzipf_theta = 0.99\nscatter = false\nhot_shift_requests = 1000\nwrite_shift_percent = 25",
+            0xaf99_7567_7e34_8180,
+        ),
+    ];
+    for (table, expected) in cases {
+        let requests = generate(&format!("count = 100000\n{table}"), 1 << 31);
+        assert_eq!(requests.len(), 100_000);
+        assert_eq!(hash(&requests), expected, "{table}: found {:#018x}", hash(&requests));
+    }
+}
+
+#[test]
+fn read_share_leaves_addresses_alone() {
+    let addresses = |percent: u32| -> Vec<u64> {
+        let table = format!("pattern = 'uniform'\ncount = 10000\nread_percent = {percent}");
+        let requests = generate(&table, 1 << 21);
+        let reads = requests.iter().filter(|r| r.op == OpCode::Read).count();
+        // Five standard deviations of a binomial at most.
+        assert!((reads as f64 - f64::from(percent) * 100.0).abs() < 250.0, "{percent} %: {reads}");
+        requests.iter().map(|r| r.lba).collect()
+    };
+    assert_eq!(addresses(0), addresses(100));
+    assert_eq!(addresses(30), addresses(100));
+}
+
+#[test]
+fn sizes_come_by_weight_and_aligned() {
+    let table =
+        "pattern = 'uniform'\ncount = 100000\nsize_bytes = [[4096, 3], [65536, 1]]\nalignment_bytes = 16384";
+    let requests = generate(table, 1 << 16);
+    let small = requests.iter().filter(|r| r.sectors == 8).count();
+    assert!(small.abs_diff(75_000) < 700, "{small}");
+    assert!(requests.iter().all(|r| r.lba % 32 == 0 && r.end() <= 1 << 16 && [8, 128].contains(&r.sectors)));
+    let default = generate("pattern = 'uniform'\ncount = 1000\nsize_bytes = [8192, 1536]", 1 << 12);
+    assert!(default.iter().all(|r| r.lba % 3 == 0) && default.iter().any(|r| r.lba % 2 == 1));
+}
+
+#[test]
+fn uniform_reaches_every_place_equally() {
+    let mut counts = [0u32; 64];
+    for request in generate("pattern = 'uniform'\ncount = 640000", 64 * 8) {
+        counts[(request.lba / 8) as usize] += 1;
+    }
+    // Standard deviation 99.
+    assert!(counts.iter().all(|c| c.abs_diff(10_000) < 500), "{counts:?}");
+}
+
+#[test]
+fn sequential_goes_round() {
+    let requests = generate("pattern = 'sequential'\ncount = 7\nsize_bytes = 4096", 3 * 8 + 5);
+    assert_eq!(requests.iter().map(|r| r.lba).collect::<Vec<_>>(), [0, 8, 16, 0, 8, 16, 0]);
+    let aligned =
+        generate("pattern = 'sequential'\ncount = 4\nsize_bytes = 4096\nalignment_bytes = 8192", 48);
+    assert_eq!(aligned.iter().map(|r| r.lba).collect::<Vec<_>>(), [0, 16, 32, 0]);
+}
+
+/// Share of requests that go to the busiest part of the places.
+fn share(requests: &[Request], places: usize, part: f64) -> f64 {
+    let mut counts = vec![0u64; places];
+    for request in requests {
+        counts[(request.lba / 8) as usize] += 1;
+    }
+    counts.sort_unstable_by_key(|&c| std::cmp::Reverse(c));
+    let hot: u64 = counts.iter().take((places as f64 * part) as usize).sum();
+    hot as f64 / requests.len() as f64
+}
+
+#[test]
+fn zipf_is_as_skewed_as_asked_wherever_its_ranks_lie() {
+    let places = 10_000;
+    for (scatter, access, space) in [(true, 80.0, 20.0), (false, 95.0, 5.0), (true, 70.0, 30.0)] {
+        let table = format!(
+            "pattern = 'zipf'\ncount = 2000000\nscatter = {scatter}\nzipf_access_percent = {access}\n\
+             zipf_space_percent = {space}"
+        );
+        let found = share(&generate(&table, places as u64 * 8), places, space / 100.0);
+        // The busiest places are picked after the fact, which adds a little.
+        assert!((found - access / 100.0).abs() < 0.004, "{access}/{space}: {found}");
+    }
+}
+
+#[test]
+fn hot_places_move() {
+    let table = "pattern = 'zipf'\ncount = 20000\nscatter = false\nzipf_theta = 1.2\nread_percent = 50\n\
+                 write_shift_percent = 50\nhot_shift_requests = 10000\nhot_shift_percent = 10";
+    let requests = generate(table, 1000 * 8);
+    let hottest = |half: &[Request], op: OpCode| {
+        let mut counts = vec![0; 1000];
+        for request in half.iter().filter(|r| r.op == op) {
+            counts[(request.lba / 8) as usize] += 1;
+        }
+        (0..1000).max_by_key(|&place| counts[place])
+    };
+    let (early, late) = requests.split_at(10_000);
+    assert_eq!((hottest(early, OpCode::Read), hottest(early, OpCode::Write)), (Some(0), Some(500)));
+    assert_eq!((hottest(late, OpCode::Read), hottest(late, OpCode::Write)), (Some(100), Some(600)));
+}
+
+#[test]
+fn space_is_kept_and_checked() {
+    let spec = Spec::parse("pattern = 'uniform'\nfootprint_gib = 0.5\ncount = 1000000").unwrap();
+    let prepared = spec.prepare().unwrap();
+    assert_eq!(prepared.space_sectors(), Some(1 << 20));
+    let totals = footprint(&mut *prepared.open(1 << 21).unwrap()).unwrap();
+    assert!(totals.end_lba <= 1 << 20 && totals.end_lba > (1 << 20) - 100);
+    let error = prepared.open(1000).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(error.contains("footprint_gib") && error.contains("1000 sectors"), "{error}");
+    let share = generate("pattern = 'zipf'\nfootprint_percent = 25\ncount = 100000", 1 << 20);
+    assert!(share.iter().all(|r| r.end() <= 1 << 18));
+    assert_eq!(Spec::parse("pattern = 'zipf'").unwrap().prepare().unwrap().space_sectors(), None);
+    let too_large = Spec::parse("pattern = 'uniform'\nsize_bytes = 1048576").unwrap().open(2047);
+    assert!(too_large.err().is_some_and(|e| e.to_string().contains("size_bytes")));
+    assert!(Spec::parse("pattern = 'uniform'").unwrap().open(0).is_err());
+    assert_eq!(generate("pattern = 'zipf'\ncount = 3\nsize_bytes = 1048576", 2048).len(), 3);
+}

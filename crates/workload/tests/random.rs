@@ -1,0 +1,127 @@
+//! Whatever a file holds, reading it ends: in requests or in an error, never in a panic, and always the same way.
+//!
+//! The cases are drawn from fixed seeds; a failure prints the seed and the text.
+
+use ssd::rng::Rng;
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use workload::reader::read_from;
+use workload::{OnBadLine, OnTimeStepBack, ReadOptions, Request, SourceReport, TimeUnit, formats};
+
+const CASES: u64 = 20_000;
+
+const SEEDS: &[&str] = &[
+    "128166372003061629,hm,0,Read,383496192,32768,413\n128166372016382155,hm,1,Write,2822144000,4096,1\n",
+    "0,20941264,8192,W,0.551706\n1,20939840,8192,R,0.554041\n2,1,512,r,0.6\n",
+    "11413000 0 657728 16 1\n11565000 1 31244784 64 0\n15849.28847 0 6198696 8 0\n",
+    "timestamp_ns,sid,cpu,operation,lba,len,ioClass,flush,fua,writeHint,fileId,completion_ns\n\
+     14196894550578,73,15,Write,1652296,256,19,0,1,3,76,14196894634375\n14196961284784,2,4,Discard,384,8,0,0,0,0,,5\n\
+     14196961284785,2,4,Read,0,0,0,1,0,0,,5\n",
+];
+
+/// Bytes that matter to a parser of numbers in columns.
+const TELLING: &[u8] = b"0123456789,, \t\n\r.-+\"eExRWrwDF\0\xff\xef";
+
+/// A mutation of a valid text, or noise.
+fn text(rng: &mut Rng) -> Vec<u8> {
+    let below = |rng: &mut Rng, n: usize| rng.below(n.max(1) as u32) as usize;
+    if below(rng, 8) == 0 {
+        let length = below(rng, 600);
+        return (0..length).map(|_| rng.next_u64() as u8).collect();
+    }
+    let mut text = SEEDS[below(rng, SEEDS.len())].as_bytes().repeat(1 + below(rng, 3));
+    for _ in 0..below(rng, 9) {
+        let at = below(rng, text.len());
+        match below(rng, 6) {
+            0 => text.truncate(at),
+            1 => text.insert(at.min(text.len()), TELLING[below(rng, TELLING.len())]),
+            2 if !text.is_empty() => text[at] = TELLING[below(rng, TELLING.len())],
+            3 if !text.is_empty() => {
+                text.remove(at);
+            }
+            4 => {
+                // A number of many digits, or a column of many letters.
+                let run = vec![TELLING[below(rng, TELLING.len())]; below(rng, 40)];
+                text.splice(at..at, run);
+            }
+            _ => {
+                let to = at + below(rng, text.len() - at.min(text.len()));
+                let piece = text.get(at..to).unwrap_or_default().to_vec();
+                let into = below(rng, text.len());
+                text.splice(into..into, piece);
+            }
+        }
+    }
+    text
+}
+
+fn options(rng: &mut Rng) -> ReadOptions {
+    const UNITS: [TimeUnit; 6] = [
+        TimeUnit::Auto,
+        TimeUnit::Seconds,
+        TimeUnit::Milliseconds,
+        TimeUnit::Microseconds,
+        TimeUnit::Nanoseconds,
+        TimeUnit::Filetime,
+    ];
+    ReadOptions {
+        time_unit: UNITS[rng.below(6) as usize],
+        on_bad_line: if rng.below(2) == 0 { OnBadLine::Error } else { OnBadLine::Skip },
+        on_time_step_back: if rng.below(4) == 0 { OnTimeStepBack::Error } else { OnTimeStepBack::Clamp },
+    }
+}
+
+/// Reads to the end; checks what holds for every request.
+fn read(text: &[u8], format: &str, options: ReadOptions) -> (Vec<Request>, SourceReport, String) {
+    let mut source = match read_from(Cursor::new(text.to_vec()), "case", format, options) {
+        Ok(source) => source,
+        Err(error) => return (Vec::new(), SourceReport::default(), error.to_string()),
+    };
+    let mut requests: Vec<Request> = Vec::new();
+    loop {
+        match source.next() {
+            Ok(Some(request)) => {
+                let before = requests.last().map_or(0, |r| r.arrival_ns);
+                assert!(request.arrival_ns >= before && request.end() <= 1 << 50, "{request:?}");
+                requests.push(request);
+            }
+            Ok(None) => {
+                let report = source.report();
+                assert_eq!(report.requests, requests.len() as u64);
+                assert!(options.on_bad_line == OnBadLine::Skip || report.skipped_total() == 0);
+                assert!(!requests.is_empty());
+                return (requests, report, String::new());
+            }
+            Err(error) => return (requests, source.report(), error.to_string()),
+        }
+    }
+}
+
+#[test]
+fn nothing_panics_and_everything_repeats() {
+    let names: Vec<&str> = formats().map(|f| f.name).chain(["auto"]).collect();
+    let (mut read_through, mut refused) = (0, 0);
+    for case in 0..CASES {
+        let mut rng = Rng::stream(case, "tests/random");
+        let text = text(&mut rng);
+        let format = names[rng.below(names.len() as u32) as usize];
+        let options = options(&mut rng);
+        let run = || catch_unwind(AssertUnwindSafe(|| read(&text, format, options)));
+        let first = run();
+        let shown = String::from_utf8_lossy(&text);
+        let Ok((requests, report, error)) = first else { panic!("case {case}, {format}: {shown:?}") };
+        let again = run().unwrap_or_default();
+        assert_eq!(again, (requests, report, error.clone()), "case {case}");
+        if error.is_empty() {
+            read_through += 1;
+        } else {
+            refused += 1;
+            assert!(error.contains("case"), "{error}");
+        }
+    }
+    // Both ends are reached often, or the cases test nothing.
+    assert!(
+        read_through > CASES / 20 && refused > CASES / 4,
+        "{read_through} read through, {refused} refused"
+    );
+}

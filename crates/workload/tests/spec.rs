@@ -1,0 +1,288 @@
+//! The `[workload]` table: what it makes of requests, and what it says about mistakes.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use workload::{Problem, Request, Source, Spec, WorkloadError};
+
+/// A directory of its own that goes when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("wordline-workload-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.0.join(name);
+        fs::write(&path, bytes).unwrap();
+        path.display().to_string()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn all(source: &mut dyn Source) -> Vec<Request> {
+    let mut out = Vec::new();
+    while let Some(request) = source.next().unwrap() {
+        out.push(request);
+    }
+    out
+}
+
+fn message<T>(result: Result<T, WorkloadError>) -> String {
+    result.err().map(|e| e.to_string()).unwrap_or_default()
+}
+
+/// Three requests at 0, 10 and 30 us.
+const TRACE: &str = "100000 0 800 8 1\n110000 0 8000 8 0\n130000 0 0 16 0\n";
+
+#[test]
+fn repeat_first_and_speed_up() {
+    let scratch = Scratch::new("repeat");
+    let path = scratch.file("t", TRACE.as_bytes());
+    let run = |settings: &[(&str, &str)]| {
+        let mut spec = Spec::trace(&path);
+        spec.set("address", "as_is").unwrap();
+        for (key, value) in settings {
+            spec.set(key, value).unwrap();
+        }
+        let mut source = spec.open(1 << 20).unwrap();
+        let expected = source.len_hint();
+        let requests = all(&mut *source);
+        assert_eq!(expected, Some(requests.len() as u64));
+        assert_eq!(source.len_hint(), Some(0));
+        (requests.iter().map(|r| r.arrival_ns).collect::<Vec<_>>(), source.report())
+    };
+    assert_eq!(run(&[]).0, [0, 10_000, 30_000]);
+    // The period is the duration and one mean gap: 30 us + 15 us.
+    let (times, report) = run(&[("repeat", "3")]);
+    assert_eq!(times, [0, 10_000, 30_000, 45_000, 55_000, 75_000, 90_000, 100_000, 120_000]);
+    assert_eq!((report.lines, report.requests), (3, 3));
+    assert_eq!(run(&[("repeat", "2"), ("first", "2")]).0, [0, 10_000, 20_000, 30_000]);
+    assert_eq!(run(&[("speed_up", "3")]).0, [0, 3333, 10_000]);
+    assert_eq!(run(&[("speed_up", "0.5")]).0, [0, 20_000, 60_000]);
+    assert_eq!(run(&[("speed_up", "3/2"), ("repeat", "2")]).0, [0, 6666, 20_000, 30_000, 36_666, 50_000]);
+    assert_eq!(run(&[("first", "1"), ("repeat", "2")]).0, [0, 0]);
+}
+
+#[test]
+fn compression_is_seen_in_the_bytes_and_changes_nothing() {
+    let scratch = Scratch::new("compression");
+    let text: String = (0..50_000).map(|i| format!("{} 1 {} 8 {}\n", i * 1000, i % 997 * 8, i % 2)).collect();
+    let mut gzip = Vec::new();
+    for half in [&text.as_bytes()[..text.len() / 2], &text.as_bytes()[text.len() / 2..]] {
+        // Two members one after the other, as parallel compressors write them.
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(half).unwrap();
+        gzip.extend(encoder.finish().unwrap());
+    }
+    let zst = zstd::encode_all(text.as_bytes(), 1).unwrap();
+    let plain = Spec::trace(scratch.file("plain.zst", text.as_bytes())).prepare().unwrap();
+    assert_eq!(plain.footprint(0).unwrap().requests, 50_000);
+    for (name, bytes) in [("gzip.csv", &gzip), ("zstd", &zst)] {
+        let packed = Spec::trace(scratch.file(name, bytes)).prepare().unwrap();
+        assert_eq!(packed.workload_hash(), plain.workload_hash(), "{name}");
+    }
+    for (name, bytes) in [("cut.gz", &gzip[..gzip.len() - 20]), ("cut.zst", &zst[..zst.len() - 20])] {
+        let text = message(Spec::trace(scratch.file(name, bytes)).prepare());
+        assert!(text.contains(name) && text.contains("cannot decompress"), "{text}");
+    }
+    let mut flipped = zst.clone();
+    flipped[zst.len() / 2] ^= 0x55;
+    // Damage inside may decompress to other text, but it ends in an error or in requests, never in a panic.
+    let _ = Spec::trace(scratch.file("flipped.zst", &flipped)).prepare();
+    let text = message(Spec::trace(scratch.file("t.bz2", b"BZh91AY&SY")).prepare());
+    assert!(text.contains("bzip2") && text.contains("allowed: text, gzip, zstd"), "{text}");
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let scratch = Scratch::new("files");
+    let text = message(Spec::trace("no/such/trace.csv").prepare());
+    assert!(text.starts_with("no/such/trace.csv: cannot open: "), "{text}");
+    let text = message(Spec::trace(scratch.0.display().to_string()).prepare());
+    assert!(text.contains("a directory"), "{text}");
+    let text = message(Spec::trace(scratch.file("empty", b"")).prepare());
+    assert!(text.contains("no request in this trace"), "{text}");
+    let noise: Vec<u8> = (0..100_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let text = message(Spec::trace(scratch.file("noise", &noise)).prepare());
+    assert!(text.contains("not a trace of a known format") && text.contains("rocksdb"), "{text}");
+}
+
+#[test]
+fn a_trace_that_changes_is_noticed() {
+    let scratch = Scratch::new("changes");
+    let path = scratch.file("t", TRACE.as_bytes());
+    let prepared = Spec::trace(&path).prepare().unwrap();
+    for changed in ["100000 0 800 8 1\n", &TRACE.replace("8000", "9000"), &format!("{TRACE}{TRACE}")] {
+        fs::write(&path, changed).unwrap();
+        let mut source = prepared.open(1 << 20).unwrap();
+        let error = loop {
+            match source.next() {
+                Ok(Some(_)) => {}
+                Ok(None) => break None,
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        assert!(error.is_some_and(|text| text.contains("changed while")), "{changed}");
+    }
+}
+
+#[test]
+fn skipped_lines_are_reported_before_and_after() {
+    let scratch = Scratch::new("skipped");
+    let path = scratch.file("t", format!("{TRACE}1 0 x 8 1\n5 0 3\n140000 0 8 8 1").as_bytes());
+    let text = message(Spec::trace(&path).prepare());
+    assert!(text.contains("t:4: column Address: not a number: found 'x', allowed: a whole number"), "{text}");
+    let mut spec = Spec::trace(&path);
+    spec.set("on_bad_line", "skip").unwrap();
+    let prepared = spec.prepare().unwrap();
+    let mut source = prepared.open(1 << 20).unwrap();
+    assert_eq!(all(&mut *source).len(), 4);
+    assert_eq!(source.report(), prepared.report());
+    let remarks = source.report().remarks();
+    assert!(remarks.iter().any(|r| r == "1 damaged lines skipped: not a number (line 4)"), "{remarks:?}");
+    assert!(remarks.iter().any(|r| r.contains("missing (line 5)")), "{remarks:?}");
+}
+
+#[test]
+fn hash_tells_workloads_apart_and_nothing_else() {
+    let scratch = Scratch::new("hash");
+    let path = scratch.file("t", TRACE.as_bytes());
+    let same =
+        scratch.file("other_name", TRACE.replace('\n', "\r\n").replace("100000", "100000 ").as_bytes());
+    let hash = |path: &str, settings: &[(&str, &str)]| {
+        let mut spec = Spec::trace(path);
+        for (key, value) in settings {
+            spec.set(key, value).unwrap();
+        }
+        spec.prepare().unwrap().workload_hash()
+    };
+    let base = hash(&path, &[]);
+    assert_eq!(base, hash(&path, &[]));
+    assert_eq!(base, hash(&same, &[("format", "mqsim")]));
+    assert_eq!(hash(&path, &[("first", "3")]), base);
+    let different = [
+        hash(&path, &[("first", "2")]),
+        hash(&path, &[("repeat", "2")]),
+        hash(&path, &[("speed_up", "2")]),
+        hash(&path, &[("address", "wrap")]),
+        hash(&path, &[("granularity_kib", "64")]),
+        hash(&scratch.file("u", TRACE.replace("800 8", "800 16").as_bytes()), &[]),
+        Spec::parse("pattern = 'uniform'").unwrap().prepare().unwrap().workload_hash(),
+        Spec::parse("pattern = 'uniform'\nseed = 2").unwrap().prepare().unwrap().workload_hash(),
+    ];
+    let mut distinct = different.to_vec();
+    distinct.push(base);
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), different.len() + 1);
+}
+
+#[test]
+fn coarse_compaction_keeps_whole_granules() {
+    let scratch = Scratch::new("coarse");
+    let path = scratch.file("t", b"0 0 40 8 0\n1 0 100000 8 0\n2 0 100120 16 0\n");
+    let mut spec = Spec::trace(path);
+    spec.set("granularity_kib", "64").unwrap();
+    let prepared = spec.prepare().unwrap();
+    // Granules of 128 sectors: 0, 781 (99968 to 100095) and 782 (100096 to 100223).
+    assert_eq!(prepared.space_sectors(), Some(384));
+    let lbas: Vec<u64> = all(&mut *prepared.open(384).unwrap()).iter().map(|r| r.lba).collect();
+    assert_eq!(lbas, [40, 128 + 32, 256 + 24]);
+}
+
+#[test]
+fn mistakes_in_the_table_name_key_range_and_neighbour() {
+    let cases = [
+        (
+            "path = 't'\nadress = 'wrap'",
+            "workload.adress: unknown key (did you mean `address`?), allowed: path, format",
+        ),
+        (
+            "path = 't'\naddress = 'warp'",
+            "workload.address: found \"warp\" (did you mean `wrap`?), allowed: compact, wrap",
+        ),
+        ("path = 't'\nformat = 'rockdb'", "unknown trace format `rockdb` (did you mean `rocksdb`?)"),
+        ("path = 't'\nrepeat = 0", "workload.repeat: found 0, allowed: a whole number from 1"),
+        ("path = 't'\nrepeat = -1", "workload.repeat: found -1"),
+        ("path = 't'\nspeed_up = 0.0", "workload.speed_up: found 0.0, allowed: a number above 0"),
+        ("path = 't'\ngranularity_kib = 5", "a power of two from 4 to 1024"),
+        ("path = 't'\ndevices = 'merged'", "(did you mean `merge`?)"),
+        (
+            "path = 't'\nzipf_theta = 1.0",
+            "workload.zipf_theta: belongs to generators (`pattern`); this is a trace",
+        ),
+        ("path = ''", "workload.path: found \"\", allowed: a path"),
+        ("pattern = 'zipff'", "(did you mean `zipf`?)"),
+        ("pattern = 'zipf'\nrepeat = 2", "belongs to traces (`path`)"),
+        ("pattern = 'uniform'\nread_percent = 101", "workload.read_percent: found 101, allowed: 0 to 100"),
+        ("pattern = 'uniform'\nread_percent = nan", "found nan"),
+        ("pattern = 'uniform'\nsize_bytes = 100", "a multiple of 512"),
+        ("pattern = 'uniform'\nsize_bytes = [[4096, 0]]", "weights from 1"),
+        ("pattern = 'uniform'\nsize_bytes = []", "a multiple of 512"),
+        ("pattern = 'uniform'\ncount = 0", "a whole number from 1"),
+        ("pattern = 'uniform'\nscatter = 1", "true or false"),
+        ("pattern = { a = 1 }", "found a table"),
+        ("pattern = 'zipf'\nzipf_access_percent = 10", "no skew"),
+        ("pattern = 'uniform'\narrival = 'fixed'\nrate_iops = 0.01\ncount = 999999999999", "146 years"),
+        (
+            "pathh = 't'",
+            "neither of both `path` (a trace) and `pattern` (a generator) (did you mean `path`?)",
+        ),
+        ("path = 't'\npattern = 'zipf'", "found both"),
+        ("path = ", "workload: "),
+    ];
+    for (table, says) in cases {
+        let text = message(Spec::parse(table));
+        assert!(text.contains(says), "{table}\n  says: {text}\n  not:  {says}");
+    }
+    let error = Spec::parse("path = 't'\nadress = 'wrap'").unwrap_err();
+    assert!(
+        matches!(error.problem(), Problem::Setting { span: Some(span), .. } if *span == (11..17)),
+        "{error:?}"
+    );
+    let error = Spec::parse("path = 't'\naddress = 'warp'").unwrap_err();
+    assert!(
+        matches!(error.problem(), Problem::Setting { span: Some(span), .. } if *span == (21..27)),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn settings_survive_a_round_trip() {
+    let tables = [
+        "path = 'a \"b\"\\c'\ndevices = 3\nspeed_up = 2.5\nrepeat = 7\naddress = 'as_is'\non_bad_line = 'skip'",
+        "pattern = 'zipf'\nsize_bytes = [[4096, 70], [8192, 30]]\nread_percent = 33.3\narrival = 'poisson'",
+    ];
+    for table in tables {
+        let spec = Spec::parse(table).unwrap();
+        let text: String = spec.entries().iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+        assert_eq!(Spec::parse(&text).unwrap(), spec, "{text}");
+    }
+    let (trace, synthetic) = Spec::keys();
+    for key in trace.iter().chain(&synthetic) {
+        assert!(!key.text.is_empty() && !key.allowed.is_empty() && !key.default.is_empty(), "{key:?}");
+    }
+}
+
+#[test]
+fn set_takes_bare_words_and_changes_kind() {
+    let mut spec = Spec::trace("t");
+    spec.set("address", "wrap").unwrap();
+    spec.set("pattern", "zipf").unwrap();
+    spec.set("zipf_theta", "0.99").unwrap();
+    assert!(matches!(&spec, Spec::Synthetic(s) if s.zipf_theta == 0.99));
+    assert!(message(spec.set("repeat", "2")).contains("belongs to traces"));
+    spec.set("path", "dir/trace.csv").unwrap();
+    spec.resolve_path(std::path::Path::new("base"));
+    assert_eq!(spec.entries()[0], ("path", "\"base/dir/trace.csv\"".to_string()));
+    spec.set("path", "").unwrap_err();
+}
