@@ -18,7 +18,7 @@ use crate::ftl::Ftl;
 use crate::host::{Below, Host};
 use crate::nand::order::PageOrder;
 use crate::nand::{Chip, Layout};
-use crate::observe::{Effect, Effects};
+use crate::observe::Effect;
 use crate::rng::mix;
 use crate::signals::{Command, Completion, Reason};
 use crate::snapshot::{self, SnapshotError};
@@ -47,7 +47,6 @@ pub(crate) struct State {
 #[derive(Clone, Debug)]
 pub struct Drive {
     pub(crate) state: State,
-    pub(crate) effects: Effects,
     config_hash: u64,
 }
 
@@ -110,7 +109,7 @@ impl Drive {
             idle: false,
             counted_since: SimTime::ZERO,
         };
-        Ok(Drive { state, effects: Effects::default(), config_hash: config_hash(cfg) })
+        Ok(Drive { state, config_hash: config_hash(cfg) })
     }
 
     /// The parts of the drive, for a layer to work with.
@@ -118,7 +117,7 @@ impl Drive {
     pub(crate) fn split(&mut self) -> (&mut Host, Below<'_>) {
         let State { host, ftl, flash, events, now, executor, .. } = &mut self.state;
         let timed = *executor == Executor::Timed;
-        (host, Below { now: *now, timed, ftl, flash, events, effects: &mut self.effects })
+        (host, Below { now: *now, timed, ftl, flash, events })
     }
 
     /// Sectors of 512 bytes the host sees.
@@ -165,7 +164,7 @@ impl Drive {
             return Err(*command);
         }
         self.run_until_before(now);
-        self.state.now = now;
+        self.set_now(now);
         self.wake();
         let (host, mut below) = self.split();
         host.submit(queue, command, &mut below);
@@ -181,7 +180,7 @@ impl Drive {
     /// Lets everything happen that is due up to and including time `to`.
     pub fn advance_to(&mut self, to: SimTime) {
         self.run_until_before(SimTime(to.0.saturating_add(1)));
-        self.state.now = self.state.now.max(to);
+        self.set_now(self.state.now.max(to));
     }
 
     /// Lets things happen until a completion waits (true) or nothing is left to happen (false).
@@ -226,18 +225,29 @@ impl Drive {
     pub fn set_executor(&mut self, executor: Executor) {
         if self.state.executor != executor {
             self.drain();
-            self.state.executor = executor;
+            self.apply_executor(executor);
         }
+    }
+
+    pub(crate) fn apply_executor(&mut self, executor: Executor) {
+        self.state.executor = executor;
+        self.state.flash.set_instant(executor == Executor::Functional);
+    }
+
+    #[inline]
+    pub(crate) fn set_now(&mut self, now: SimTime) {
+        self.state.now = now;
+        self.state.flash.now = now;
     }
 
     /// Records effects from now on, or stops. While recording, take them often: they are kept until taken.
     pub fn record_effects(&mut self, on: bool) {
-        self.effects.record(on);
+        self.state.ftl.effects.record(on);
     }
 
     /// Takes the oldest effect.
     pub fn pop_effect(&mut self) -> Option<Effect> {
-        self.effects.pop()
+        self.state.ftl.effects.pop()
     }
 
     /// All counters. Time at the dies and channels is counted when it is over.
@@ -322,7 +332,7 @@ impl Drive {
         let config_hash = config_hash(cfg);
         let content = snapshot::open(config_hash, bytes)?;
         let state = postcard::from_bytes(content).map_err(|error| SnapshotError::Malformed(error.to_string()))?;
-        Ok(Drive { state, effects: Effects::default(), config_hash })
+        Ok(Drive { state, config_hash })
     }
 
     fn wake(&mut self) {

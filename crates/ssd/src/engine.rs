@@ -41,7 +41,7 @@ impl Drive {
     pub(crate) fn step(&mut self) -> bool {
         let Some((at, kind, id)) = self.state.events.pop() else { return false };
         debug_assert!(at >= self.state.now);
-        self.state.now = at;
+        self.set_now(at);
         match kind {
             EventKind::ArrayDone | EventKind::InDone | EventKind::OutDone | EventKind::ChannelFree => {
                 let state = &mut self.state;
@@ -108,7 +108,7 @@ impl Drive {
             if timed {
                 state.flash.enqueue(id, state.now, &mut state.events);
             } else {
-                state.flash.apply(id, state.now);
+                state.flash.apply(id);
             }
         }
         state.ftl.outbox.clear();
@@ -129,7 +129,7 @@ impl Drive {
             return false;
         }
         let state = &mut self.state;
-        state.ftl.on_done(&mut state.flash, id, &mut self.effects);
+        state.ftl.on_done(&mut state.flash, id);
         if op.cause != Cause::Host {
             return false;
         }
@@ -207,7 +207,8 @@ impl Drive {
             self.flush_buffer();
             self.drain();
         }
-        let executor = std::mem::replace(&mut self.state.executor, Executor::Functional);
+        let executor = self.state.executor;
+        self.apply_executor(Executor::Functional);
         let mut written = 0;
         let mut stuck = false;
         while written < units.len() && !stuck {
@@ -223,7 +224,7 @@ impl Drive {
                 self.carry();
             }
         }
-        self.state.executor = executor;
+        self.apply_executor(executor);
         self.state.ftl.room_made = false;
         if stuck { Err(NoRoom { written: written as u64 }) } else { Ok(()) }
     }

@@ -13,7 +13,7 @@ use crate::config::{DriveConfig, SchedulingOrder};
 use crate::events::{EventKind, EventQueue};
 use crate::nand::{Chip, Layout, Outcome, PageAddress};
 use crate::rng::mix;
-use crate::units::{OpId, SimTime};
+use crate::units::{OpId, Ppn, SimTime};
 use channel::Channel;
 use die::{Die, Interface, OpList};
 use op::{CAUSES, Cause, KINDS, Op, OpKind, OpPool};
@@ -58,6 +58,8 @@ pub struct Flash {
     pub chip: Chip,
     /// Counters.
     pub counts: FlashCounts,
+    /// The time of what is being handled.
+    pub now: SimTime,
     /// Operations that are done and not yet seen by the firmware.
     pub done: Vec<OpId>,
     timing: Timing,
@@ -70,6 +72,7 @@ pub struct Flash {
     planes_per_die: u32,
     sequence: u64,
     hash: u64,
+    instant: bool,
 }
 
 impl Flash {
@@ -83,6 +86,7 @@ impl Flash {
                 channel_busy_ns: vec![0; layout.channels as usize],
                 ..FlashCounts::default()
             },
+            now: SimTime::ZERO,
             done: Vec::with_capacity(ops),
             timing: Timing::new(cfg),
             dies: vec![Die::new(); layout.dies as usize],
@@ -94,6 +98,7 @@ impl Flash {
             planes_per_die: layout.planes_per_die,
             sequence: 0,
             hash: 0,
+            instant: false,
         }
     }
 
@@ -132,19 +137,42 @@ impl Flash {
 
     /// Applies an operation at once: the functional executor.
     #[inline]
-    pub fn apply(&mut self, id: OpId, now: SimTime) {
+    pub fn apply(&mut self, id: OpId) {
         let op = self.pool.get_mut(id);
-        (op.queued, op.times) = (now, op::OpTimes::default());
-        self.finish(id, now);
+        (op.queued, op.times) = (self.now, op::OpTimes::default());
+        self.finish(id);
     }
 
-    /// Programs a page for the host at once, without an operation: for filling a drive quickly.
+    /// Whether operations are applied at once: the functional executor.
     #[inline]
-    pub fn program_directly(&mut self, at: PageAddress) -> Outcome {
-        let outcome = self.chip.program(at.block, at.page);
-        self.counts.program_fails += u64::from(outcome == Outcome::Fail);
-        self.counts.ops[OpKind::Program as usize][Cause::Host as usize] += 1;
-        self.hash = (self.hash ^ u64::from(at.block) << 32 ^ u64::from(at.page)).wrapping_mul(HASH_FACTOR);
+    pub fn is_instant(&self) -> bool {
+        self.instant
+    }
+
+    /// Switches between operations that take time and operations applied at once; nothing may be in flight.
+    pub fn set_instant(&mut self, instant: bool) {
+        self.instant = instant;
+    }
+
+    /// Lets the chip do something, counts it and adds it to the hash: the end of every operation, and all of it where
+    /// no time passes.
+    #[inline]
+    pub fn perform(&mut self, kind: OpKind, cause: Cause, ppn: Ppn, at: PageAddress) -> Outcome {
+        let outcome = match kind {
+            OpKind::Read => {
+                self.chip.read(at.block, at.page);
+                Outcome::Pass
+            }
+            OpKind::Program | OpKind::Copyback => self.chip.program(at.block, at.page),
+            OpKind::Erase => self.chip.erase(at.block),
+        };
+        if outcome == Outcome::Fail {
+            let fails = if kind == OpKind::Erase { &mut self.counts.erase_fails } else { &mut self.counts.program_fails };
+            *fails += 1;
+        }
+        self.counts.ops[kind as usize][cause as usize] += 1;
+        let what = u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;
+        self.hash = (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(HASH_FACTOR).rotate_left(29);
         outcome
     }
 
@@ -336,7 +364,7 @@ impl Flash {
         let mut id = leader;
         while id.is_some() {
             let follower = self.pool.get(id).follower;
-            self.finish(id, now);
+            self.finish(id);
             id = follower;
         }
         self.start_next(die_index, now, events);
@@ -362,7 +390,7 @@ impl Flash {
         let next = self.pool.get(sent).follower;
         if next.is_some() {
             (die.sending, die.interface) = (next, Interface::WaitOut);
-            self.finish(sent, now);
+            self.finish(sent);
             self.ask_channel(die_index, now, events);
             return;
         }
@@ -372,7 +400,7 @@ impl Flash {
         } else if die.array_done {
             self.send_out(die_index, now, events);
         }
-        self.finish(sent, now);
+        self.finish(sent);
         self.start_next(die_index, now, events);
     }
 
@@ -397,25 +425,11 @@ impl Flash {
 
     /// What the chip says of an operation, once it is over.
     #[inline]
-    fn finish(&mut self, id: OpId, now: SimTime) {
+    fn finish(&mut self, id: OpId) {
+        let Op { kind, cause, ppn, at, .. } = *self.pool.get(id);
+        let outcome = self.perform(kind, cause, ppn, at);
         let op = self.pool.get_mut(id);
-        op.follower = OpId::NONE;
-        let (kind, at) = (op.kind, op.at);
-        op.outcome = match kind {
-            OpKind::Read => {
-                self.chip.read(at.block, at.page);
-                Outcome::Pass
-            }
-            OpKind::Program | OpKind::Copyback => self.chip.program(at.block, at.page),
-            OpKind::Erase => self.chip.erase(at.block),
-        };
-        if op.outcome == Outcome::Fail {
-            let fails = if kind == OpKind::Erase { &mut self.counts.erase_fails } else { &mut self.counts.program_fails };
-            *fails += 1;
-        }
-        self.counts.ops[kind as usize][op.cause as usize] += 1;
-        let what = u64::from(op.ppn.0) << 8 | (kind as u64) << 4 | op.cause as u64;
-        self.hash = (self.hash ^ now.0.rotate_left(20) ^ mix(what)).wrapping_mul(HASH_FACTOR).rotate_left(29);
+        (op.follower, op.outcome) = (OpId::NONE, outcome);
         self.done.push(id);
     }
 }

@@ -51,6 +51,9 @@ named! {
     }
 }
 
+/// Mapping units a page can carry at most: pages of 64 KiB in units of 4 KiB.
+pub const UNITS_AT_MOST: usize = 16;
+
 /// A mapping unit that takes part in an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitRef {

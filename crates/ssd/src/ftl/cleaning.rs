@@ -10,9 +10,9 @@ use super::gc_trigger::Limits;
 use super::Ftl;
 use crate::config::DriveConfig;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::nand::{Layout, Outcome};
-use crate::observe::{Effect, Effects};
+use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -259,22 +259,31 @@ impl Ftl {
         self.work(lane).job = Some(Job { cursor: page_end, ..job });
         let unit = |map: &super::map::Map, at: u32| UnitRef { lpn: map.stored(Pun(at)).0, source: at, mask: 0 };
         if self.mover.copyback && self.copy_back(flash, lane, cause, unit(&self.map, first)) {
-            self.blocks.leave(job.block, 1);
             return;
         }
         let op = Op { tag: lane.0, ..self.op(OpKind::Read, cause, page) };
-        let id = flash.pool.add(op, &[]);
+        let which = stream_of(cause) as usize - 1;
+        let id = if flash.is_instant() { OpId::NONE } else { flash.pool.add(op, &[]) };
         let (mut at, mut count) = (Some(first), 0);
         while let Some(live) = at {
-            flash.pool.extend(id, unit(&self.map, live));
+            if id.is_some() {
+                flash.pool.extend(id, unit(&self.map, live));
+            } else {
+                self.mover.lanes[lane.index()].gathered[which].push_back(unit(&self.map, live));
+            }
             count += 1;
             at = self.map.next_live(live + 1, page_end);
         }
-        flash.pool.get_mut(id).bytes = count * self.layout.unit_bytes;
         self.look_ahead(lane, count);
         self.blocks.leave(job.block, count);
-        self.work(lane).reads += 1;
-        self.outbox.push(id);
+        if id.is_some() {
+            flash.pool.get_mut(id).bytes = count * self.layout.unit_bytes;
+            self.work(lane).reads += 1;
+            self.outbox.push(id);
+        } else {
+            flash.perform(op.kind, cause, page, op.at);
+            self.program_gathered(flash, lane, stream_of(cause));
+        }
     }
 
     /// Copies a page inside the chip if the next page of the stream lies in the same plane.
@@ -289,8 +298,13 @@ impl Ftl {
         let Some(found) = self.move_target(lane, stream) else { return false };
         self.blocks.program_issued(self.layout.block_of_page(found.page).0);
         let op = Op { tag: lane.0, ..self.op(OpKind::Copyback, cause, found.page) };
-        self.issue(flash, op, &[unit]);
-        self.work(lane).programs += 1;
+        self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
+        if flash.is_instant() {
+            self.place_now(flash, lane, op, &[unit]);
+        } else {
+            self.issue(flash, op, &[unit]);
+            self.work(lane).programs += 1;
+        }
         true
     }
 
@@ -321,14 +335,17 @@ impl Ftl {
             self.blocks.program_issued(self.layout.block_of_page(found.page).0);
             let bytes = count as u32 * self.layout.unit_bytes;
             let op = Op { tag: lane.0, bytes, ..self.op(OpKind::Program, cause, found.page) };
-            let id = flash.pool.add(op, &[]);
-            let work = self.work(lane);
-            for unit in work.gathered[which].drain(..count) {
-                flash.pool.extend(id, unit);
-            }
-            work.programs += 1;
             self.counts.padded_units += (per_page - count) as u64;
-            self.outbox.push(id);
+            let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+            for (unit, gathered) in units.iter_mut().zip(self.work(lane).gathered[which].drain(..count)) {
+                *unit = gathered;
+            }
+            if flash.is_instant() {
+                self.place_now(flash, lane, op, &units[..count]);
+            } else {
+                self.issue(flash, op, &units[..count]);
+                self.work(lane).programs += 1;
+            }
             if found.lane != lane {
                 self.update_wanted(found.lane);
             }
@@ -356,35 +373,50 @@ impl Ftl {
         self.pump_lane(flash, lane);
     }
 
+    /// Programs moved units at once.
+    fn place_now(&mut self, flash: &mut Flash, lane: LaneId, op: Op, units: &[UnitRef]) {
+        let outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
+        let op = Op { outcome, ..op };
+        for (place, &unit) in (0..).zip(units) {
+            self.place_moved(flash, lane, &op, place, unit);
+        }
+        self.after_program(flash, self.layout.block_of_page(op.ppn).0, outcome == Outcome::Fail);
+    }
+
     /// Moved units are at their new place.
-    pub(super) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op, effects: &mut Effects) {
+    pub(super) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
-        let failed = op.outcome == Outcome::Fail;
-        let first = op.ppn.0 * self.layout.units_per_page;
-        for i in 0..u32::from(op.units) {
-            let unit = flash.pool.units(id)[i as usize];
-            if failed {
-                let which = stream_of(op.cause) as usize - 1;
-                self.work(lane).gathered[which].push_back(unit);
-                continue;
-            }
-            let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(first + i));
-            if self.map.lookup(lpn) == from {
-                self.commit(lpn, to);
-                self.counts.moved_units[op.cause as usize] += 1;
-                effects.push(Effect::Copy { lpn, from, to });
-            } else {
-                effects.push(Effect::Dead { lpn, to });
-            }
-            let source = self.layout.block_of_unit(from);
-            if self.blocks.settle(source) {
-                self.empty(flash, source);
-            }
+        for place in 0..u32::from(op.units) {
+            let unit = flash.pool.units(id)[place as usize];
+            self.place_moved(flash, lane, op, place, unit);
         }
         flash.pool.remove(id);
         self.work(lane).programs -= 1;
-        self.after_program(flash, self.layout.block_of_page(op.ppn).0, failed);
+        self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         self.pump_lane(flash, lane);
+    }
+
+    /// A moved unit is mapped at its new place, if it is still the newest; if its program failed it waits for another.
+    #[inline]
+    fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
+        if op.outcome == Outcome::Fail {
+            let which = stream_of(op.cause) as usize - 1;
+            self.work(lane).gathered[which].push_back(unit);
+            return;
+        }
+        let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
+        let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
+        if self.map.lookup(lpn) == from {
+            self.commit(lpn, to);
+            self.counts.moved_units[op.cause as usize] += 1;
+            self.effects.push(Effect::Copy { lpn, from, to });
+        } else {
+            self.effects.push(Effect::Dead { lpn, to });
+        }
+        let source = self.layout.block_of_unit(from);
+        if self.blocks.settle(source) {
+            self.empty(flash, source);
+        }
     }
 
     /// A block holds nothing any more: erase it, or retire it if it failed.
@@ -405,14 +437,14 @@ impl Ftl {
     }
 
     /// One member of a block is erased; with the last, the block is free or retired.
-    pub(super) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op, effects: &mut Effects) {
+    pub(super) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         flash.pool.remove(id);
         let block = BlockId(op.tag);
         if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
             return;
         }
         let lane = self.layout.lane_of(block);
-        effects.push(Effect::Erase { first: self.layout.first_unit(block), units: self.layout.units_per_block() });
+        self.effects.push(Effect::Erase { first: self.layout.first_unit(block), units: self.layout.units_per_block() });
         if self.blocks.is_failing(block) {
             self.blocks.set_state(block, BlockState::Bad);
             self.counts.retired_blocks += 1;

@@ -70,6 +70,9 @@ pub struct Ftl {
     pub outbox: Vec<OpId>,
     /// Slots whose programs ended since the executor last looked.
     pub programmed: Vec<Programmed>,
+    /// What happens to data, for an observer.
+    #[serde(skip)]
+    pub effects: Effects,
     /// Set when a page may have become free since it was last cleared.
     pub room_made: bool,
     allocator: Allocator,
@@ -96,6 +99,7 @@ impl Ftl {
             counts: FtlCounts::default(),
             outbox: Vec::with_capacity(mover.operations_at_most() + 1024),
             programmed: Vec::with_capacity(64),
+            effects: Effects::default(),
             room_made: false,
             allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks),
             order,
@@ -155,13 +159,13 @@ impl Ftl {
 
     /// Forgets the data of a logical unit.
     #[inline]
-    pub fn trim(&mut self, lpn: Lpn, effects: &mut Effects) {
+    pub fn trim(&mut self, lpn: Lpn) {
         let old = self.map.remove(lpn);
         if old.is_some() {
             self.blocks.lose(self.layout.block_of_unit(old));
             self.counts.trimmed_units += 1;
         }
-        effects.push(Effect::Trim { lpn });
+        self.effects.push(Effect::Trim { lpn });
     }
 
     /// Points a logical unit at where it now is.
@@ -175,17 +179,17 @@ impl Ftl {
     }
 
     /// Told that an operation is done. Host reads are not the translation layer's; the caller keeps those.
-    pub fn on_done(&mut self, flash: &mut Flash, id: OpId, effects: &mut Effects) {
+    pub fn on_done(&mut self, flash: &mut Flash, id: OpId) {
         let op = *flash.pool.get(id);
         match (op.kind, op.cause) {
-            (OpKind::Program, Cause::Host) => self.on_host_program(flash, id, &op, effects),
-            (OpKind::Erase, _) => self.on_erased(flash, id, &op, effects),
+            (OpKind::Program, Cause::Host) => self.on_host_program(flash, id, &op),
+            (OpKind::Erase, _) => self.on_erased(flash, id, &op),
             (OpKind::Read, _) => self.on_move_read(flash, id, &op),
-            (OpKind::Program | OpKind::Copyback, _) => self.on_move_programmed(flash, id, &op, effects),
+            (OpKind::Program | OpKind::Copyback, _) => self.on_move_programmed(flash, id, &op),
         }
     }
 
-    fn on_host_program(&mut self, flash: &mut Flash, id: OpId, op: &Op, effects: &mut Effects) {
+    fn on_host_program(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let (block, _) = self.layout.block_of_page(op.ppn);
         let first = op.ppn.0 * self.layout.units_per_page;
         let failed = op.outcome == Outcome::Fail;
@@ -195,7 +199,7 @@ impl Ftl {
                 self.commit(Lpn(unit.lpn), to);
                 self.clock += 1;
                 self.counts.host_units += 1;
-                effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
+                self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
             }
             self.programmed.push(Programmed { slot, outcome: op.outcome, queued: op.queued, times: op.times });
         }
@@ -230,8 +234,7 @@ impl Ftl {
             let Some(found) = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock) else {
                 return n * units_per_page as usize;
             };
-            let at = self.layout.locate(found.page);
-            let outcome = flash.program_directly(at);
+            let outcome = flash.perform(OpKind::Program, Cause::Host, found.page, self.layout.locate(found.page));
             let (block, _) = self.layout.block_of_page(found.page);
             self.blocks.program_issued(block);
             if outcome == Outcome::Pass {

@@ -15,7 +15,7 @@ use crate::config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
-use crate::observe::{Effect, Effects};
+use crate::observe::Effect;
 use crate::signals::{Command, Completion, OpCode, Part, Reason, Status};
 use crate::units::{CommandId, Lba, SimTime};
 use buffer::Rules;
@@ -37,8 +37,6 @@ pub struct Below<'a> {
     pub flash: &'a mut Flash,
     /// What is to happen.
     pub events: &'a mut EventQueue,
-    /// What happens to data.
-    pub effects: &'a mut Effects,
 }
 
 impl Below<'_> {
@@ -338,7 +336,7 @@ impl Host {
         }
         let what = lba.0 << 3 | (entry.status as u64) << 2 | op as u64;
         self.hash = (self.hash ^ b.now.0 ^ what.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
-        b.effects.push(Effect::Complete { command: id, tag });
+        b.ftl.effects.push(Effect::Complete { command: id, tag });
         self.completed.push_back(id);
     }
 

@@ -43,7 +43,7 @@ impl Host {
         if !unit.is_some() {
             self.counts.unmapped_reads += 1;
             let tag = self.commands.get(id).command.tag;
-            b.effects.push(Effect::Read { tag, lpn, from: Source::Zero, mask: missing });
+            b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Zero, mask: missing });
             self.needs_access(id, b.now);
             return;
         }
@@ -71,7 +71,7 @@ impl Host {
             if here != 0 {
                 missing &= !here;
                 let tag = self.commands.get(id).command.tag;
-                b.effects.push(Effect::Read { tag, lpn, from: Source::Slot(slot), mask: here });
+                b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Slot(slot), mask: here });
                 self.needs_access(id, b.now);
                 if matches!(found.state, SlotState::Clean | SlotState::Dirty) && !found.waiter.is_some() {
                     self.staging.set_state(slot, found.state, false);
@@ -94,7 +94,7 @@ impl Host {
     #[inline]
     pub fn on_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
         let command = CommandId(op.tag);
-        if b.effects.is_on() || self.rules.keep_reads {
+        if b.ftl.effects.is_on() || self.rules.keep_reads {
             self.tell_and_keep(id, command, b);
         }
         b.flash.pool.remove(id);
@@ -112,7 +112,7 @@ impl Host {
         for i in 0..b.flash.pool.units(id).len() {
             let unit = b.flash.pool.units(id)[i];
             let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-            b.effects.push(Effect::Read { tag, lpn, from: Source::Flash(from), mask: unit.mask });
+            b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Flash(from), mask: unit.mask });
             let current = b.ftl.map.lookup(lpn) == from;
             if self.rules.keep_reads && current && unit.mask == self.shape.full && !self.staging.find(lpn).is_some() {
                 self.keep(lpn, from, b);
@@ -127,12 +127,12 @@ impl Host {
         let mask = self.shape.full;
         self.staging.get_mut(slot).mask = mask;
         self.staging.set_state(slot, SlotState::Clean, false);
-        b.effects.push(Effect::Fill { slot, from: Source::Flash(from), mask });
+        b.ftl.effects.push(Effect::Fill { slot, from: Source::Flash(from), mask });
     }
 
     pub(super) fn tell_release(&self, slot: SlotId, evicted: bool, b: &mut Below<'_>) {
         if evicted {
-            b.effects.push(Effect::Release { slot });
+            b.ftl.effects.push(Effect::Release { slot });
         }
     }
 

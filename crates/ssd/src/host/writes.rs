@@ -3,15 +3,12 @@
 use super::staging::SlotState;
 use super::{Below, Host};
 use crate::events::EventKind;
-use crate::flash::op::{Cause, UnitRef};
+use crate::flash::op::{Cause, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Programmed;
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
 use crate::signals::{Part, Reason, Status};
 use crate::units::{CommandId, Lpn, NONE, SimTime, SlotId};
-
-/// Units a page can carry at most: pages of 64 KiB in units of 4 KiB.
-const UNITS_AT_MOST: usize = 16;
 
 impl Host {
     /// A write's data is in the drive.
@@ -66,7 +63,7 @@ impl Host {
             slot
         };
         let tag = self.commands.get(id).command.tag;
-        b.effects.push(Effect::Accept { tag, lpn, slot, mask, fresh: !open });
+        b.ftl.effects.push(Effect::Accept { tag, lpn, slot, mask, fresh: !open });
         self.staging.get_mut(slot).mask |= mask;
         self.counts.buffer_overwrites += u64::from(open && state != SlotState::Clean);
         if durable {
@@ -175,11 +172,11 @@ impl Host {
         b.flash.pool.remove(op);
         if self.staging.get(slot).dead {
             self.staging.release(slot);
-            b.effects.push(Effect::Release { slot });
+            b.ftl.effects.push(Effect::Release { slot });
         } else {
             let mask = self.shape.full & !self.staging.get(slot).mask;
             let from = Source::Flash(crate::units::Pun(unit.source));
-            b.effects.push(Effect::Fill { slot, from, mask });
+            b.ftl.effects.push(Effect::Fill { slot, from, mask });
             self.staging.get_mut(slot).mask = self.shape.full;
             let hurry = self.staging.get(slot).waiter.is_some();
             self.staging.set_state(slot, SlotState::Ready, hurry);
@@ -228,7 +225,7 @@ impl Host {
         let found = *self.staging.get(slot);
         if found.dead {
             self.staging.release(slot);
-            b.effects.push(Effect::Release { slot });
+            b.ftl.effects.push(Effect::Release { slot });
             return;
         }
         if done.outcome == Outcome::Fail {
@@ -246,7 +243,7 @@ impl Host {
             self.staging.set_state(slot, SlotState::Clean, false);
         } else {
             self.staging.release(slot);
-            b.effects.push(Effect::Release { slot });
+            b.ftl.effects.push(Effect::Release { slot });
         }
     }
 
@@ -254,11 +251,11 @@ impl Host {
     fn follow_up(&mut self, old: SlotId, new: SlotId, b: &mut Below<'_>) {
         let fill = self.staging.get(old).mask & !self.staging.get(new).mask;
         if fill != 0 {
-            b.effects.push(Effect::Fill { slot: new, from: Source::Slot(old), mask: fill });
+            b.ftl.effects.push(Effect::Fill { slot: new, from: Source::Slot(old), mask: fill });
             self.staging.get_mut(new).mask |= fill;
         }
         self.staging.release(old);
-        b.effects.push(Effect::Release { slot: old });
+        b.ftl.effects.push(Effect::Release { slot: old });
         let hurry = self.staging.get(new).waiter.is_some();
         self.urgent += u32::from(hurry);
         self.staging.set_state(new, SlotState::Dirty, hurry);
@@ -327,7 +324,7 @@ impl Host {
         let units = first.div_ceil(self.shape.sectors) as u32..(end / self.shape.sectors) as u32;
         for lpn in units {
             self.drop_slots(Lpn(lpn), b);
-            b.ftl.trim(Lpn(lpn), b.effects);
+            b.ftl.trim(Lpn(lpn));
         }
         let entry = self.commands.get_mut(id);
         entry.cursor = entry.end;
@@ -356,7 +353,7 @@ impl Host {
                 SlotState::Merging => {}
                 _ => {
                     self.staging.release(slot);
-                    b.effects.push(Effect::Release { slot });
+                    b.ftl.effects.push(Effect::Release { slot });
                 }
             }
             slot = older;
@@ -413,7 +410,7 @@ impl Host {
         for slot in (0..self.staging.len()).map(SlotId) {
             if self.staging.get(slot).state == SlotState::Clean {
                 self.staging.release(slot);
-                b.effects.push(Effect::Release { slot });
+                b.ftl.effects.push(Effect::Release { slot });
             }
         }
     }
