@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+use std::time::Instant;
 use workload::reader::read_from;
 use workload::{ReadOptions, Source, Spec};
 
@@ -22,14 +23,24 @@ fn cpu_seconds() -> f64 {
         / 100.0
 }
 
-/// Mean time of a few runs, and what the last one returned.
-fn mean(mut run: impl FnMut() -> u64) -> (f64, u64) {
+/// What one run took on average.
+#[derive(Clone, Copy)]
+struct Cost {
+    cpu_seconds: f64,
+    wall_seconds: f64,
+}
+
+/// Mean cost of a few runs, and what the last one returned.
+fn mean(mut run: impl FnMut() -> u64) -> (Cost, u64) {
     let mut result = 0;
-    let start = cpu_seconds();
+    let (cpu, wall) = (cpu_seconds(), Instant::now());
     for _ in 0..RUNS {
         result = run();
     }
-    ((cpu_seconds() - start) / RUNS as f64, result)
+    let each = |seconds: f64| seconds / RUNS as f64;
+    let cost =
+        Cost { cpu_seconds: each(cpu_seconds() - cpu), wall_seconds: each(wall.elapsed().as_secs_f64()) };
+    (cost, result)
 }
 
 /// Runs through a source; the sum keeps the compiler from leaving anything out.
@@ -95,12 +106,14 @@ fn main() {
     let megabytes = text.len() as f64 / 1e6;
     println!("{LINES} lines of MSR CSV, {megabytes:.0} MB");
     let (base, base_sum) = mean(|| naive(&plain));
-    let show = |name: &str, seconds: f64| {
+    println!("{:<34} {:>14} {:>8} {:>8} {:>14}", "", "M lines/cpu-s", "MB/cpu-s", "x naive", "M lines/s");
+    let show = |name: &str, cost: Cost| {
         println!(
-            "{name:<34} {:>7.2} M lines/s {:>7.0} MB/s {:>6.2} x naive",
-            LINES as f64 / seconds / 1e6,
-            megabytes / seconds,
-            base / seconds
+            "{name:<34} {:>14.2} {:>8.0} {:>8.2} {:>14.2}",
+            LINES as f64 / cost.cpu_seconds / 1e6,
+            megabytes / cost.cpu_seconds,
+            base.cpu_seconds / cost.cpu_seconds,
+            LINES as f64 / cost.wall_seconds / 1e6
         );
     };
     show("naive: lines, split, parse", base);

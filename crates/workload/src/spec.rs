@@ -124,8 +124,9 @@ impl Spec {
             _ => {}
         }
         match DeValue::parse(text) {
-            Ok(value) => self.set_value(key, value.get_ref()),
-            Err(_) => self.set_value(key, &DeValue::String(text.into())),
+            // A path may look like a number.
+            Ok(value) if key != TRACE_KEY || value.get_ref().is_str() => self.set_value(key, value.get_ref()),
+            _ => self.set_value(key, &DeValue::String(text.into())),
         }
     }
 

@@ -285,4 +285,6 @@ fn set_takes_bare_words_and_changes_kind() {
     spec.resolve_path(std::path::Path::new("base"));
     assert_eq!(spec.entries()[0], ("path", "\"base/dir/trace.csv\"".to_string()));
     spec.set("path", "").unwrap_err();
+    spec.set("path", "2007").unwrap();
+    assert_eq!(spec.entries()[0], ("path", "\"2007\"".to_string()));
 }

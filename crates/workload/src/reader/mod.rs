@@ -3,6 +3,23 @@
 //! A format turns one line into one request and knows nothing of files, damage policy or time order: that is the
 //! same for all and lives in `Reader`. To add a format, write `reader/<name>.rs` with a type that implements
 //! `Format` and add `<name>: <Type>` to the list.
+//!
+//! What is done about input that is not as it should be:
+//!
+//! - *damaged line* (a column missing, a letter in a number, a negative or too large number, an unknown operation,
+//!   more than 64 KiB without line end, a time more than 146 years after the first, noise): an error with file, line,
+//!   column, what was found and what is allowed; with `on_bad_line = "skip"` it is skipped, counted by reason, and the
+//!   first such lines are named in the report;
+//! - last line cut in its middle: a damaged line, told apart as `cut_at_end`;
+//! - last line whole but without line end: used, and remarked, since a cut inside its last number cannot be seen;
+//! - time before that of the line above: moved up to it and counted; with `on_time_step_back = "error"` a damaged line;
+//! - request of no length: dropped and counted;
+//! - bytes that do not begin and end on a sector: rounded out to whole sectors and counted;
+//! - blank lines: passed over and counted; carriage returns and a byte-order mark: passed over;
+//! - header that lacks a column, a compressed file that is cut or damaged, no request at all (empty, only a header,
+//!   all lines skipped): an error, always.
+//!
+//! Columns that are not used are not looked at, but they must be there.
 
 mod fields;
 
