@@ -67,14 +67,16 @@ fn config_hash(cfg: &DriveConfig) -> u64 {
 
 /// The factory may have marked more blocks bad than its rate lets expect: do those left hold the data?
 fn check_good_blocks(cfg: &DriveConfig, good: u32) -> Result<(), ConfigErrors> {
-    let needed = cfg.data_blocks_per_lane() + u64::from(cfg.open_blocks_per_lane() + cfg.cleaning.reserve_blocks) + 1;
+    let needed =
+        cfg.data_blocks_per_lane() + u64::from(cfg.open_blocks_per_lane() + cfg.cleaning.reserve_blocks) + 1;
     if u64::from(good) >= needed {
         return Ok(());
     }
     let keys = ["nand.reliability.factory_bad_ppm", "drive.over_provisioning_percent", "drive.seed"];
     let keys = keys.map(|key| KeyAt { key: key.to_owned(), origin: None }).to_vec();
     let found = format!("the factory left {good} good blocks in the poorest lane");
-    let problem = Problem::Conflict { found, allowed: format!("at least {needed} to hold the data and clean") };
+    let problem =
+        Problem::Conflict { found, allowed: format!("at least {needed} to hold the data and clean") };
     Err(ConfigErrors(vec![ConfigError { keys, origin: None, problem }]))
 }
 
@@ -83,7 +85,8 @@ impl Drive {
     pub fn new(cfg: &DriveConfig) -> Result<Drive, ConfigErrors> {
         cfg.validate()?;
         let g = &cfg.geometry;
-        let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed);
+        let chip =
+            Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed);
         let layout = Layout::new(cfg, &chip);
         check_good_blocks(cfg, layout.blocks_per_lane)?;
         let order = match cfg.cell.program_order {
@@ -94,7 +97,8 @@ impl Drive {
         let ftl = Ftl::new(cfg, layout.clone(), order, |block| chip.erase_count(block));
         // Room for all moves, and for hosts' reads and programs beyond them.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
-        let operations = ftl.operations_reserved() + (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
+        let operations =
+            ftl.operations_reserved() + (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
         let flash = Flash::new(cfg, &layout, chip, operations);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 8;
         let state = State {
@@ -331,7 +335,8 @@ impl Drive {
     pub fn restore(cfg: &DriveConfig, bytes: &[u8]) -> Result<Drive, SnapshotError> {
         let config_hash = config_hash(cfg);
         let content = snapshot::open(config_hash, bytes)?;
-        let state = postcard::from_bytes(content).map_err(|error| SnapshotError::Malformed(error.to_string()))?;
+        let state =
+            postcard::from_bytes(content).map_err(|error| SnapshotError::Malformed(error.to_string()))?;
         Ok(Drive { state, config_hash })
     }
 

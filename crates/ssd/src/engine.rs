@@ -68,24 +68,24 @@ impl Drive {
     #[inline]
     pub(crate) fn settle(&mut self) {
         loop {
-            self.carry();
-            let wants_room = self.state.host.wants_room();
-            if !wants_room && !self.state.ftl.room_made {
-                return;
-            }
-            if !self.make_room() {
+            let something_done = self.carry();
+            let wants_room = self.state.host.wants_room() && something_done;
+            if !(wants_room || self.state.ftl.room_made) || !self.make_room() {
                 return;
             }
         }
     }
 
+    /// Carries until nothing is left; returns whether an operation was done.
     #[inline]
-    fn carry(&mut self) {
+    fn carry(&mut self) -> bool {
+        let mut something_done = false;
         loop {
             self.empty_outbox();
             if self.state.flash.done.is_empty() {
-                return;
+                return something_done;
             }
+            something_done = true;
             let mut programs = false;
             let mut next = 0;
             while let Some(&id) = self.state.flash.done.get(next) {
@@ -202,7 +202,10 @@ impl Drive {
     /// Writes whole mapping units below the buffer, in no time: the quick way to a used drive. Units are packed in
     /// pages in the order given; cleaning runs as it must. What is under way is finished first.
     pub fn overwrite(&mut self, units: &[u32]) -> Result<(), NoRoom> {
-        if self.state.host.outstanding() > 0 || self.state.host.unclean() > 0 || self.state.flash.pool.in_flight() > 0 {
+        if self.state.host.outstanding() > 0
+            || self.state.host.unclean() > 0
+            || self.state.flash.pool.in_flight() > 0
+        {
             self.drain();
             self.flush_buffer();
             self.drain();

@@ -47,6 +47,12 @@ const KIND_BITS: u32 = 4;
 const SEQUENCE_BITS: u32 = 40;
 const FANOUT: usize = 4;
 
+#[inline(always)]
+fn lesser(a: (usize, u128), b: (usize, u128)) -> (usize, u128) {
+    let second = b.1 < a.1;
+    (if second { b.0 } else { a.0 }, if second { b.1 } else { a.1 })
+}
+
 /// A time-ordered queue of events. Equal times come out in the order they went in.
 ///
 /// An event is one 128-bit key: time, sequence number, kind, id. The heap has four children per node.
@@ -126,13 +132,15 @@ impl EventQueue {
             if first >= heap.len() {
                 break;
             }
-            let end = (first + FANOUT).min(heap.len());
-            let (mut least, mut least_key) = (first, heap[first]);
-            for (child, &child_key) in heap.iter().enumerate().take(end).skip(first + 1) {
-                if child_key < least_key {
-                    (least, least_key) = (child, child_key);
+            let (least, least_key) = match heap.get(first..first + FANOUT) {
+                // Two rounds of two: no branch that depends on the keys.
+                Some(&[a, b, c, d]) => {
+                    lesser(lesser((first, a), (first + 1, b)), lesser((first + 2, c), (first + 3, d)))
                 }
-            }
+                _ => {
+                    (first + 1..heap.len()).fold((first, heap[first]), |least, i| lesser(least, (i, heap[i])))
+                }
+            };
             if least_key >= key {
                 break;
             }

@@ -8,7 +8,10 @@ pub fn prefetch<T>(table: &[T], index: usize) {
     if let Some(entry) = table.get(index) {
         // SAFETY: the pointer comes from a live reference, and prefetching has no effect but on caches.
         unsafe {
-            core::arch::x86_64::_mm_prefetch(core::ptr::from_ref(entry).cast::<i8>(), core::arch::x86_64::_MM_HINT_T0)
+            core::arch::x86_64::_mm_prefetch(
+                core::ptr::from_ref(entry).cast::<i8>(),
+                core::arch::x86_64::_MM_HINT_T0,
+            )
         };
     }
     #[cfg(not(target_arch = "x86_64"))]

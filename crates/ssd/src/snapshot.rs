@@ -38,13 +38,15 @@ impl fmt::Display for SnapshotError {
             Self::Truncated { expected, found } => {
                 write!(f, "the snapshot is cut off: {found} bytes were found, {expected} expected")
             }
-            Self::NotASnapshot => write!(f, "this is not a Wordline snapshot: its first bytes are not WLSNAP"),
+            Self::NotASnapshot => {
+                write!(f, "this is not a Wordline snapshot: its first bytes are not WLSNAP")
+            }
             Self::Version { found } => {
                 write!(f, "the snapshot has format version {found}, this program reads version {VERSION}")
             }
             Self::OtherConfig { expected, found } => write!(
                 f,
-                "the snapshot is of a drive with another configuration (hash {found:016x}, this one has {expected:016x})"
+                "the snapshot is of a drive of another configuration (hash {found:016x}, here {expected:016x})"
             ),
             Self::Damaged => write!(f, "the snapshot is damaged: its checksum does not fit"),
             Self::Malformed(what) => write!(f, "the snapshot cannot be read: {what}"),
@@ -98,7 +100,10 @@ pub fn open(config_hash: u64, bytes: &[u8]) -> Result<&[u8], SnapshotError> {
         return Err(SnapshotError::OtherConfig { expected: config_hash, found: word(16) });
     }
     if word(24) != content.len() as u64 {
-        return Err(SnapshotError::Truncated { expected: word(24).saturating_add(HEADER_BYTES as u64), found });
+        return Err(SnapshotError::Truncated {
+            expected: word(24).saturating_add(HEADER_BYTES as u64),
+            found,
+        });
     }
     if word(32) != checksum(content) {
         return Err(SnapshotError::Damaged);

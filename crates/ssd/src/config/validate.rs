@@ -5,10 +5,13 @@ use super::derived::{FOUR_KIB, GIB, MAX_UNITS};
 use super::error::{ConfigError, ConfigErrors, KeyAt, Problem};
 use super::field::show_f64;
 use super::sections::MappingUnit;
+use crate::flash::op::UNITS_AT_MOST;
 use crate::nand::gray;
 
 /// Most commands that all queues together may hold.
 const MAX_QUEUED: u64 = 65_536;
+/// Most dies of a drive: events carry a die's number in 20 bits, and real drives have some hundreds.
+const MAX_DIES: u64 = 65_536;
 
 impl DriveConfig {
     /// Is every value in range, and is the whole possible? All errors are reported, not just the first.
@@ -38,11 +41,20 @@ impl DriveConfig {
     }
 
     fn check_pages(&self, conflicts: &mut Conflicts) {
+        let g = &self.geometry;
+        let dies = u64::from(g.channels) * u64::from(g.chips_per_channel) * u64::from(g.dies_per_chip);
+        if dies > MAX_DIES {
+            let keys = ["nand.geometry.channels", "nand.geometry.chips_per_channel", "nand.geometry.dies_per_chip"];
+            conflicts.add(&keys, format!("{dies} dies"), &format!("at most {MAX_DIES} dies in all"));
+        }
         let page = self.geometry.page_bytes;
         let four_kib = self.mapping.unit == MappingUnit::FourKib;
         let keys = ["nand.geometry.page_bytes", "ftl.mapping.unit"];
         if four_kib && !page.is_multiple_of(FOUR_KIB) {
             let allowed = "a multiple of 4096 bytes, or ftl.mapping.unit = \"page\"";
+            conflicts.add(&keys, format!("pages of {page} bytes, mapped in units of 4 KiB"), allowed);
+        } else if four_kib && self.units_per_page() as usize > UNITS_AT_MOST {
+            let allowed = "at most 65536 bytes, or ftl.mapping.unit = \"page\"";
             conflicts.add(&keys, format!("pages of {page} bytes, mapped in units of 4 KiB"), allowed);
         } else if !page.is_multiple_of(512) {
             conflicts.add(&keys[..1], format!("{page} bytes"), "a multiple of 512 bytes (a sector)");

@@ -94,7 +94,10 @@ impl Die {
 
     /// Whether nothing is queued or going on.
     pub fn is_idle(&self) -> bool {
-        !(self.io.is_some() || self.array.is_some() || self.reads.head.is_some() || self.others.head.is_some())
+        !(self.io.is_some()
+            || self.array.is_some()
+            || self.reads.head.is_some()
+            || self.others.head.is_some())
     }
 
     /// The queue an operation belongs in.

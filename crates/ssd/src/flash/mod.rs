@@ -167,12 +167,17 @@ impl Flash {
             OpKind::Erase => self.chip.erase(at.block),
         };
         if outcome == Outcome::Fail {
-            let fails = if kind == OpKind::Erase { &mut self.counts.erase_fails } else { &mut self.counts.program_fails };
+            let fails = if kind == OpKind::Erase {
+                &mut self.counts.erase_fails
+            } else {
+                &mut self.counts.program_fails
+            };
             *fails += 1;
         }
         self.counts.ops[kind as usize][cause as usize] += 1;
         let what = u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;
-        self.hash = (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(HASH_FACTOR).rotate_left(29);
+        self.hash =
+            (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(HASH_FACTOR).rotate_left(29);
         outcome
     }
 
@@ -196,7 +201,9 @@ impl Flash {
     /// Gives the next operation (with those that can join it in other planes) to a die that can take one.
     fn start_next(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
         let die = &mut self.dies[die_index as usize];
-        if die.interface != Interface::Idle || (die.array.is_some() && !Self::may_stage(&self.timing, die, &self.pool)) {
+        if die.interface != Interface::Idle
+            || (die.array.is_some() && !Self::may_stage(&self.timing, die, &self.pool))
+        {
             return;
         }
         let leader = die.take_next(&self.pool, self.bypass_limit);
@@ -216,13 +223,14 @@ impl Flash {
 
     /// With cache operations the next of the same kind may be sent while the array works.
     fn may_stage(timing: &Timing, die: &Die, pool: &OpPool) -> bool {
-        if !timing.cache_operations() || die.array_done {
+        if !timing.cache_operations() {
             return false;
         }
         let busy = pool.get(die.array).kind;
         let heads = [die.reads.head, die.others.head];
         let waiting = heads.iter().filter(|id| id.is_some());
-        matches!(busy, OpKind::Read | OpKind::Program) && waiting.clone().count() > 0
+        matches!(busy, OpKind::Read | OpKind::Program)
+            && waiting.clone().count() > 0
             && waiting.clone().all(|&id| pool.get(id).kind == busy)
     }
 
@@ -397,11 +405,14 @@ impl Flash {
         (die.io, die.sending, die.interface) = (OpId::NONE, OpId::NONE, Interface::Idle);
         if !die.array.is_some() {
             self.end_busy(die_index, now);
-        } else if die.array_done {
-            self.send_out(die_index, now, events);
         }
         self.finish(sent);
+        // A cache read whose page the array has ready lets the next command in first: the array works during output.
         self.start_next(die_index, now, events);
+        let die = &self.dies[die_index as usize];
+        if die.array_done && die.interface == Interface::Idle {
+            self.send_out(die_index, now, events);
+        }
     }
 
     #[inline]

@@ -182,7 +182,9 @@ impl OpPool {
     /// Issues an operation. The caller has made sure that there is room.
     #[inline]
     pub fn add(&mut self, op: Op, units: &[UnitRef]) -> OpId {
-        let Some(id) = self.free.pop() else { panic!("pool of {} flash operations is exhausted", self.ops.len()) };
+        let Some(id) = self.free.pop() else {
+            panic!("pool of {} flash operations is exhausted", self.ops.len())
+        };
         self.ops[id as usize] = Op { units: units.len() as u8, ..op };
         let from = id as usize * self.stride;
         self.units[from..from + units.len()].copy_from_slice(units);

@@ -92,7 +92,13 @@ impl Allocator {
                 open: [none; STREAMS],
             })
             .collect();
-        Allocator { lanes, pages_per_block: layout.pages_per_block, reserve, turn: 0, left: layout.pages_per_turn }
+        Allocator {
+            lanes,
+            pages_per_block: layout.pages_per_block,
+            reserve,
+            turn: 0,
+            left: layout.pages_per_turn,
+        }
     }
 
     /// Free blocks of a lane.
@@ -164,10 +170,15 @@ impl Allocator {
         Some(Allocated { page, lane, opened })
     }
 
-    /// The page `page_in` would return next from a block already open.
-    pub fn peek(&self, lane: LaneId, stream: Stream) -> Option<Ppn> {
-        let open = self.lanes[lane.index()].open[stream as usize];
-        open.block.is_some().then(|| Ppn(open.block.0 * self.pages_per_block + open.next))
+    /// The page `page_in` would return next, from the block open or the one it would open.
+    pub fn peek(&self, lane: LaneId, stream: Stream, blocks: &Blocks) -> Option<Ppn> {
+        let state = &self.lanes[lane.index()];
+        let open = state.open[stream as usize];
+        if open.block.is_some() {
+            return Some(Ppn(open.block.0 * self.pages_per_block + open.next));
+        }
+        let position = if stream == Stream::Cold { Self::most_worn(state, blocks) } else { 0 };
+        (state.len > 0).then(|| Ppn(state.free[state.slot(position)] * self.pages_per_block))
     }
 
     fn most_worn(lane: &LaneBlocks, blocks: &Blocks) -> u32 {

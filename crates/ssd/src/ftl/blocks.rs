@@ -321,6 +321,10 @@ impl Blocks {
 
     /// Erase counts of all blocks that are not retired.
     pub fn erase_counts(&self) -> impl Iterator<Item = u32> + '_ {
-        self.state.iter().zip(&self.erase_count).filter(|(s, _)| **s != BlockState::Bad).map(|(_, &count)| count)
+        self.state
+            .iter()
+            .zip(&self.erase_count)
+            .filter(|(s, _)| **s != BlockState::Bad)
+            .map(|(_, &count)| count)
     }
 }

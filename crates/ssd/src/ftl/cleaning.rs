@@ -4,10 +4,10 @@
 //! programmed elsewhere, and every completion starts the next step, so that host operations run between them. A
 //! block is erased only when every unit read from it is programmed and mapped at its new place.
 
+use super::Ftl;
 use super::allocation::{Allocated, Stream};
 use super::blocks::{BlockState, LaneView};
 use super::gc_trigger::Limits;
-use super::Ftl;
 use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
@@ -81,7 +81,8 @@ impl Mover {
                 swap: BlockId::NONE,
             })
             .collect();
-        let share = logical_units.div_ceil(u64::from(layout.lanes)).div_ceil(u64::from(layout.units_per_block()));
+        let share =
+            logical_units.div_ceil(u64::from(layout.lanes)).div_ceil(u64::from(layout.units_per_block()));
         Mover {
             lanes,
             in_flight_at_most: cfg.cleaning.copies_in_flight,
@@ -108,7 +109,12 @@ fn stream_of(cause: Cause) -> Stream {
 impl Ftl {
     fn limits(&self) -> Limits {
         let mover = &self.mover;
-        Limits { blocks: self.layout.blocks_per_lane, spare: mover.spare, reserve: mover.reserve, idle: mover.idle }
+        Limits {
+            blocks: self.layout.blocks_per_lane,
+            spare: mover.spare,
+            reserve: mover.reserve,
+            idle: mover.idle,
+        }
     }
 
     fn work(&mut self, lane: LaneId) -> &mut LaneWork {
@@ -182,8 +188,13 @@ impl Ftl {
             }
         }
         let swap = std::mem::replace(&mut self.work(lane).swap, BlockId::NONE);
-        let movable = |block| self.blocks.state(block) == BlockState::Closed && self.blocks.programming(block) == 0;
-        if swap.is_some() && movable(swap) && !self.blocks.is_failing(swap) && self.fits(lane, swap, Stream::Cold) {
+        let movable =
+            |block| self.blocks.state(block) == BlockState::Closed && self.blocks.programming(block) == 0;
+        if swap.is_some()
+            && movable(swap)
+            && !self.blocks.is_failing(swap)
+            && self.fits(lane, swap, Stream::Cold)
+        {
             return self.begin(lane, swap, Cause::WearLeveling);
         }
         false
@@ -236,7 +247,8 @@ impl Ftl {
         loop {
             let work = &self.mover.lanes[lane.index()];
             let Some(job) = work.job else { return false };
-            if work.reads + work.programs >= self.mover.in_flight_at_most {
+            let pages = work.gathered.iter().map(VecDeque::len).sum::<usize>() as u32 / self.layout.units_per_page;
+            if work.reads + work.programs + pages >= self.mover.in_flight_at_most {
                 return false;
             }
             let Some(first) = self.map.next_live(job.cursor, job.end) else {
@@ -257,7 +269,8 @@ impl Ftl {
         let page_end = (page.0 + 1) * self.layout.units_per_page;
         let cause = self.blocks.cause(job.block);
         self.work(lane).job = Some(Job { cursor: page_end, ..job });
-        let unit = |map: &super::map::Map, at: u32| UnitRef { lpn: map.stored(Pun(at)).0, source: at, mask: 0 };
+        let unit =
+            |map: &super::map::Map, at: u32| UnitRef { lpn: map.stored(Pun(at)).0, source: at, mask: 0 };
         if self.mover.copyback && self.copy_back(flash, lane, cause, unit(&self.map, first)) {
             return;
         }
@@ -290,7 +303,7 @@ impl Ftl {
     fn copy_back(&mut self, flash: &mut Flash, lane: LaneId, cause: Cause, unit: UnitRef) -> bool {
         let stream = stream_of(cause);
         let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
-        let Some(next) = self.allocator.peek(lane, stream) else { return false };
+        let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
         let to = self.layout.locate(next);
         if (from.die, from.plane) != (to.die, to.plane) {
             return false;
@@ -313,7 +326,9 @@ impl Ftl {
         let (blocks, clock) = (&mut self.blocks, self.clock);
         self.allocator.page_in(lane, stream, 0, blocks, clock).or_else(|| {
             let others = (0..self.layout.lanes).map(LaneId).filter(|&other| other != lane);
-            others.into_iter().find_map(|other| self.allocator.page_in(other, stream, self.mover.reserve, blocks, clock))
+            others
+                .into_iter()
+                .find_map(|other| self.allocator.page_in(other, stream, self.mover.reserve, blocks, clock))
         })
     }
 
@@ -444,7 +459,10 @@ impl Ftl {
             return;
         }
         let lane = self.layout.lane_of(block);
-        self.effects.push(Effect::Erase { first: self.layout.first_unit(block), units: self.layout.units_per_block() });
+        self.effects.push(Effect::Erase {
+            first: self.layout.first_unit(block),
+            units: self.layout.units_per_block(),
+        });
         if self.blocks.is_failing(block) {
             self.blocks.set_state(block, BlockState::Bad);
             self.counts.retired_blocks += 1;

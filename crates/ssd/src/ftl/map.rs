@@ -132,12 +132,19 @@ impl Map {
         for lpn in 0..self.logical() {
             let unit = self.lookup(Lpn(lpn));
             if unit.is_some() && !(self.is_live(unit) && self.stored(unit).0 == lpn) {
-                return Err(format!("logical unit {lpn} is mapped to unit {}, which does not hold it", unit.0));
+                return Err(format!(
+                    "logical unit {lpn} is mapped to unit {}, which does not hold it",
+                    unit.0
+                ));
             }
         }
         let mapped = (0..self.logical()).filter(|&lpn| self.lookup(Lpn(lpn)).is_some()).count() as u64;
         let live: u64 = self.live.iter().map(|word| u64::from(word.count_ones())).sum();
-        if mapped == live { Ok(()) } else { Err(format!("{mapped} logical units are mapped, {live} units are live")) }
+        if mapped == live {
+            Ok(())
+        } else {
+            Err(format!("{mapped} logical units are mapped, {live} units are live"))
+        }
     }
 }
 
@@ -153,7 +160,10 @@ mod tests {
         assert_eq!(map.assign(Lpn(3), Pun(64)), Pun(130));
         assert!(map.is_live(Pun(64)) && !map.is_live(Pun(130)));
         assert_eq!(map.stored(Pun(64)), Lpn(3));
-        assert_eq!((map.next_live(0, 200), map.next_live(65, 200), map.next_live(0, 64)), (Some(64), None, None));
+        assert_eq!(
+            (map.next_live(0, 200), map.next_live(65, 200), map.next_live(0, 64)),
+            (Some(64), None, None)
+        );
         map.check().unwrap();
         assert_eq!(map.remove(Lpn(3)), Pun(64));
         assert_eq!(map.next_live(0, 200), None);

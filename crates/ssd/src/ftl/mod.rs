@@ -88,7 +88,12 @@ pub struct Ftl {
 
 impl Ftl {
     /// An empty drive of a checked configuration.
-    pub fn new(cfg: &DriveConfig, layout: Layout, order: PageOrder, erase_count: impl Fn(u32) -> u32) -> Self {
+    pub fn new(
+        cfg: &DriveConfig,
+        layout: Layout,
+        order: PageOrder,
+        erase_count: impl Fn(u32) -> u32,
+    ) -> Self {
         let ages = (0..layout.blocks()).map(|b| erase_count(layout.member(BlockId(b), 0).block));
         let blocks = Blocks::new(&layout, ages);
         let logical = cfg.logical_units();
@@ -137,9 +142,10 @@ impl Ftl {
         Op::new(kind, cause, page, at, self.order.page_type(at.page))
     }
 
-    /// Reads units of one page for the host; `tag` comes back with the operation.
+    /// Reads a unit for the host (more of its page may be added); `tag` comes back with the operation.
     #[inline]
-    pub fn read(&mut self, flash: &mut Flash, cause: Cause, page: Ppn, bytes: u32, tag: u32, unit: UnitRef) -> OpId {
+    pub fn read(&mut self, flash: &mut Flash, cause: Cause, bytes: u32, tag: u32, unit: UnitRef) -> OpId {
+        let page = self.layout.page_of_unit(Pun(unit.source)).0;
         let op = Op { bytes, tag, ..self.op(OpKind::Read, cause, page) };
         self.issue(flash, op, &[unit])
     }
@@ -201,7 +207,12 @@ impl Ftl {
                 self.counts.host_units += 1;
                 self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
             }
-            self.programmed.push(Programmed { slot, outcome: op.outcome, queued: op.queued, times: op.times });
+            self.programmed.push(Programmed {
+                slot,
+                outcome: op.outcome,
+                queued: op.queued,
+                times: op.times,
+            });
         }
         flash.pool.remove(id);
         self.after_program(flash, block, failed);
@@ -231,10 +242,12 @@ impl Ftl {
         let units_per_page = self.layout.units_per_page;
         for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
             self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
-            let Some(found) = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock) else {
+            let Some(found) = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock)
+            else {
                 return n * units_per_page as usize;
             };
-            let outcome = flash.perform(OpKind::Program, Cause::Host, found.page, self.layout.locate(found.page));
+            let outcome =
+                flash.perform(OpKind::Program, Cause::Host, found.page, self.layout.locate(found.page));
             let (block, _) = self.layout.block_of_page(found.page);
             self.blocks.program_issued(block);
             if outcome == Outcome::Pass {

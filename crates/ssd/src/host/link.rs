@@ -15,6 +15,7 @@ pub(super) struct Link {
 }
 
 impl Link {
+    // tidy: allow(float): called when a drive is built
     pub fn new(cfg: &config::Link) -> Self {
         Link {
             latency_ns: SimDuration::from_us(cfg.latency_us).0,

@@ -5,12 +5,12 @@ use super::{Below, Host};
 use crate::flash::op::{Cause, Op, UnitRef};
 use crate::observe::{Effect, Source};
 use crate::signals::Part;
-use crate::units::{CommandId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
+use crate::units::{CommandId, Lpn, OpId, Pun, SimTime, SlotId};
 
 impl Host {
     /// Reads the command's units from where it stopped; units of one page become one operation.
     pub(super) fn continue_read(&mut self, id: CommandId, b: &mut Below<'_>) {
-        let mut last = (OpId::NONE, Ppn::NONE);
+        let mut last = (OpId::NONE, Pun::NONE);
         let reserved = b.ftl.operations_reserved();
         loop {
             let entry = self.commands.get(id);
@@ -33,7 +33,7 @@ impl Host {
     }
 
     /// Reads the granules of `mask` of one unit: slots first, newest to oldest, then flash.
-    fn read_unit(&mut self, id: CommandId, lpn: Lpn, mask: u64, last: &mut (OpId, Ppn), b: &mut Below<'_>) {
+    fn read_unit(&mut self, id: CommandId, lpn: Lpn, mask: u64, last: &mut (OpId, Pun), b: &mut Below<'_>) {
         let missing = self.read_slots(id, lpn, mask, b);
         if missing == 0 {
             self.counts.buffer_hits += 1;
@@ -48,17 +48,16 @@ impl Host {
             return;
         }
         self.counts.buffer_misses += 1;
-        let page = b.ftl.layout.page_of_unit(unit).0;
         let wanted = UnitRef { lpn: lpn.0, source: unit.0, mask: missing };
         let bytes = self.shape.bytes(missing);
-        if last.1 == page && last.0.is_some() {
+        if last.0.is_some() && b.ftl.layout.share_page(last.1, unit) {
             b.flash.pool.extend(last.0, wanted);
             b.flash.pool.get_mut(last.0).bytes += bytes;
             return;
         }
-        let op = b.ftl.read(b.flash, Cause::Host, page, bytes, id.0, wanted);
+        let op = b.ftl.read(b.flash, Cause::Host, bytes, id.0, wanted);
         self.commands.get_mut(id).outstanding += 1;
-        *last = (op, page);
+        *last = (op, unit);
     }
 
     /// Serves granules from the unit's slots; returns those still missing.
@@ -114,7 +113,11 @@ impl Host {
             let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
             b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Flash(from), mask: unit.mask });
             let current = b.ftl.map.lookup(lpn) == from;
-            if self.rules.keep_reads && current && unit.mask == self.shape.full && !self.staging.find(lpn).is_some() {
+            if self.rules.keep_reads
+                && current
+                && unit.mask == self.shape.full
+                && !self.staging.find(lpn).is_some()
+            {
                 self.keep(lpn, from, b);
             }
         }

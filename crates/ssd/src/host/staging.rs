@@ -163,6 +163,19 @@ impl Staging {
         SlotId(self.lists[1].tail)
     }
 
+    /// The dirty slot to flush after `steps` others.
+    #[inline]
+    pub fn dirty_ahead(&self, steps: usize) -> SlotId {
+        let mut id = self.lists[1].tail;
+        for _ in 0..steps {
+            if id == NONE {
+                break;
+            }
+            id = self.slots[id as usize].prev;
+        }
+        SlotId(id)
+    }
+
     /// The ready slot to program next.
     #[inline]
     pub fn oldest_ready(&self) -> SlotId {
@@ -290,9 +303,17 @@ impl Staging {
         let l = &mut self.lists[list];
         l.len += 1;
         let (prev, next) = if last { (l.tail, NONE) } else { (NONE, l.head) };
-        if last { l.tail = id.0 } else { l.head = id.0 };
-        if prev == NONE { l.head = id.0 };
-        if next == NONE { l.tail = id.0 };
+        if last {
+            l.tail = id.0
+        } else {
+            l.head = id.0
+        };
+        if prev == NONE {
+            l.head = id.0
+        };
+        if next == NONE {
+            l.tail = id.0
+        };
         let slot = &mut self.slots[id.index()];
         (slot.prev, slot.next) = (prev, next);
         if prev != NONE {
@@ -308,8 +329,16 @@ impl Staging {
         let Slot { prev, next, .. } = self.slots[id.index()];
         let l = &mut self.lists[list];
         l.len -= 1;
-        if prev == NONE { l.head = next } else { self.slots[prev as usize].next = next };
-        if next == NONE { self.lists[list].tail = prev } else { self.slots[next as usize].prev = prev };
+        if prev == NONE {
+            l.head = next
+        } else {
+            self.slots[prev as usize].next = next
+        };
+        if next == NONE {
+            self.lists[list].tail = prev
+        } else {
+            self.slots[next as usize].prev = prev
+        };
     }
 }
 

@@ -54,7 +54,8 @@ impl Host {
     fn write_unit(&mut self, id: CommandId, lpn: Lpn, mask: u64, durable: bool, b: &mut Below<'_>) -> bool {
         let newest = self.staging.find(lpn);
         let state = if newest.is_some() { self.staging.get(newest).state } else { SlotState::Free };
-        let open = newest.is_some() && state != SlotState::Programming && !self.staging.get(newest).waiter.is_some();
+        let open =
+            newest.is_some() && state != SlotState::Programming && !self.staging.get(newest).waiter.is_some();
         let slot = if open {
             newest
         } else {
@@ -100,7 +101,10 @@ impl Host {
         let per_page = b.ftl.layout.units_per_page;
         let reserved = b.ftl.operations_reserved();
         while self.programs < self.programs_at_most && b.flash.pool.room() > reserved {
-            while self.staging.ready() < per_page && self.staging.oldest_dirty().is_some() && self.wants_flush() {
+            while self.staging.ready() < per_page
+                && self.staging.oldest_dirty().is_some()
+                && self.wants_flush()
+            {
                 if b.flash.pool.room() <= reserved {
                     return;
                 }
@@ -150,18 +154,17 @@ impl Host {
             self.staging.set_state(slot, SlotState::Ready, false);
             return;
         }
-        let page = b.ftl.layout.page_of_unit(stored).0;
         let unit = UnitRef { lpn: lpn.0, source: stored.0, mask: missing };
-        b.ftl.read(b.flash, Cause::Merge, page, self.shape.bytes(missing), slot.0, unit);
+        b.ftl.read(b.flash, Cause::Merge, self.shape.bytes(missing), slot.0, unit);
         self.staging.set_state(slot, SlotState::Merging, false);
     }
 
-    /// Starts loading the mapping entry of the slot that will be flushed next.
+    /// Starts loading the mapping entry of a slot that will be flushed soon.
     #[inline]
     fn look_ahead(&self, b: &Below<'_>) {
-        let next = self.staging.oldest_dirty();
-        if next.is_some() {
-            b.ftl.map.prefetch(self.staging.get(next).lpn.0);
+        let soon = self.staging.dirty_ahead(4);
+        if soon.is_some() {
+            b.ftl.map.prefetch(self.staging.get(soon).lpn.0);
         }
     }
 
@@ -345,7 +348,8 @@ impl Host {
             if found.waiter.is_some() {
                 self.urgent -= u32::from(counted);
                 self.staging.get_mut(slot).waiter = CommandId::NONE;
-                let done = Programmed { slot, outcome: Outcome::Pass, queued: b.now, times: Default::default() };
+                let done =
+                    Programmed { slot, outcome: Outcome::Pass, queued: b.now, times: Default::default() };
                 self.settle(found.waiter, &done, b);
             }
             match found.state {
@@ -374,7 +378,8 @@ impl Host {
             let found = *self.staging.get(slot);
             if found.waiter.is_some() {
                 self.commands.get_mut(found.waiter).status = Status::ReadOnly;
-                let done = Programmed { slot, outcome: Outcome::Pass, queued: b.now, times: Default::default() };
+                let done =
+                    Programmed { slot, outcome: Outcome::Pass, queued: b.now, times: Default::default() };
                 self.staging.get_mut(slot).waiter = CommandId::NONE;
                 self.settle(found.waiter, &done, b);
             }

@@ -34,7 +34,13 @@ pub struct Chip {
 
 impl Chip {
     /// Fresh chips: all blocks erased, the factory's bad blocks drawn.
-    pub fn new(planes: u32, blocks_per_plane: u32, pages_per_block: u32, faults: &Reliability, seed: u64) -> Self {
+    pub fn new(
+        planes: u32,
+        blocks_per_plane: u32,
+        pages_per_block: u32,
+        faults: &Reliability,
+        seed: u64,
+    ) -> Self {
         let blocks = (planes * blocks_per_plane) as usize;
         let mut rng = Rng::stream(seed, "nand/factory_bad");
         let bad = chance(faults.factory_bad_ppm);
@@ -75,14 +81,20 @@ impl Chip {
     /// Reads a page.
     #[inline]
     pub fn read(&self, block: u32, page: u32) {
-        assert!(page < self.next_page[block as usize], "read of page {page} of block {block}, which is not programmed");
+        assert!(
+            page < self.next_page[block as usize],
+            "read of page {page} of block {block}, which is not programmed"
+        );
     }
 
     /// Programs a page: in order, and only after an erase.
     #[inline]
     pub fn program(&mut self, block: u32, page: u32) -> Outcome {
         let next = &mut self.next_page[block as usize];
-        assert!(page == *next && page < self.pages_per_block, "program of page {page} of block {block}, next is {next}");
+        assert!(
+            page == *next && page < self.pages_per_block,
+            "program of page {page} of block {block}, next is {next}"
+        );
         *next += 1;
         if self.program_rng_hits() { Outcome::Fail } else { Outcome::Pass }
     }
@@ -139,6 +151,9 @@ mod tests {
     #[test]
     fn endurance_ends_in_failed_erases() {
         let mut chip = chip(&Reliability { endurance_cycles: 2, ..Reliability::default() });
-        assert_eq!([chip.erase(1), chip.erase(1), chip.erase(1)], [Outcome::Pass, Outcome::Pass, Outcome::Fail]);
+        assert_eq!(
+            [chip.erase(1), chip.erase(1), chip.erase(1)],
+            [Outcome::Pass, Outcome::Pass, Outcome::Fail]
+        );
     }
 }

@@ -96,7 +96,10 @@ impl Layout {
         let physical = |plane: u32, b: u32| plane * g.blocks_per_plane + b;
         let good: Vec<Vec<u32>> = (0..planes)
             .map(|plane| {
-                (0..g.blocks_per_plane).map(|b| physical(plane, b)).filter(|&b| !chip.is_factory_bad(b)).collect()
+                (0..g.blocks_per_plane)
+                    .map(|b| physical(plane, b))
+                    .filter(|&b| !chip.is_factory_bad(b))
+                    .collect()
             })
             .collect();
         let blocks_per_lane = good.iter().map(Vec::len).min().unwrap_or(0) as u32;
@@ -118,7 +121,11 @@ impl Layout {
             pages_per_block,
             units_per_page: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
-            pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes { span } else { 1 },
+            pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes {
+                span
+            } else {
+                1
+            },
             lane_order,
             block_of_page: Divisor::new(pages_per_block),
             span_of_page: Divisor::new(span),
@@ -147,6 +154,12 @@ impl Layout {
     pub fn page_of_unit(&self, unit: Pun) -> (Ppn, u32) {
         let (page, slot) = self.unit_of_page.split(unit.0);
         (Ppn(page), slot)
+    }
+
+    /// Whether two units lie in the same page.
+    #[inline]
+    pub fn share_page(&self, a: Pun, b: Pun) -> bool {
+        self.page_of_unit(a).0 == self.page_of_unit(b).0
     }
 
     /// The block a unit lies in.

@@ -22,7 +22,9 @@ impl PageOrder {
     /// All pages of a wordline one after another: the order of chips that program a wordline in one go, and of
     /// the papers (redFTL+ deals pages in LSB-CSB-MSB order).
     pub fn wordline_major(wordlines: u32, bits: u32) -> Self {
-        Self::from_places((0..wordlines * bits).map(|i| PagePlace { wordline: i / bits, page_type: (i % bits) as u8 }))
+        Self::from_places(
+            (0..wordlines * bits).map(|i| PagePlace { wordline: i / bits, page_type: (i % bits) as u8 }),
+        )
     }
 
     /// The shadow order of two- and three-step programming: type `t` of wordline `w` comes in diagonal `w + t`, the
@@ -31,10 +33,9 @@ impl PageOrder {
     pub fn shadow(wordlines: u32, bits: u32) -> Self {
         let diagonals = 0..wordlines + bits - 1;
         Self::from_places(diagonals.flat_map(|diagonal| {
-            (0..bits).filter(move |&t| diagonal >= t && diagonal - t < wordlines).map(move |t| PagePlace {
-                wordline: diagonal - t,
-                page_type: t as u8,
-            })
+            (0..bits)
+                .filter(move |&t| diagonal >= t && diagonal - t < wordlines)
+                .map(move |t| PagePlace { wordline: diagonal - t, page_type: t as u8 })
         }))
     }
 

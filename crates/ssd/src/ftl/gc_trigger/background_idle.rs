@@ -10,7 +10,8 @@ pub const NAME: &str = "background_idle";
 /// What it does.
 pub const SUMMARY: &str = "while no host command comes, up to an idle mark; under load below a low mark";
 /// Where it comes from.
-pub const SOURCE: &str = "common practice; idle detection of 10 ms as assumed for redFTL+ (calibration section 15)";
+pub const SOURCE: &str =
+    "common practice; idle detection of 10 ms as assumed for redFTL+ (calibration section 15)";
 /// What it costs.
 pub const MEMORY: &str = "one bit per lane";
 

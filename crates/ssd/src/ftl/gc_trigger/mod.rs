@@ -40,6 +40,7 @@ impl Limits {
 }
 
 /// A percentage in millionths.
+// tidy: allow(float): called when a policy is built
 fn millionths(percent: f64) -> u32 {
     libm::round(percent * 1e4) as u32
 }

@@ -41,6 +41,9 @@ impl Policy {
     /// How it behaves.
     pub fn rules(&self, unit_bytes: u32) -> Rules {
         let p = &self.params;
-        Rules { keep_reads: true, ..lru_rules(p.size_mib, p.flush_start_percent, p.flush_stop_percent, p.t_access_ns, unit_bytes) }
+        Rules {
+            keep_reads: true,
+            ..lru_rules(p.size_mib, p.flush_start_percent, p.flush_stop_percent, p.t_access_ns, unit_bytes)
+        }
     }
 }

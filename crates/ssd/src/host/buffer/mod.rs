@@ -34,6 +34,7 @@ pub struct Rules {
 }
 
 /// The rules of a least-recently-used buffer of a size in MiB with flush marks in percent of its slots.
+// tidy: allow(float): called when a drive is built
 fn lru_rules(size_mib: f64, start_percent: f64, stop_percent: f64, access_ns: u32, unit_bytes: u32) -> Rules {
     let slots = (size_mib * 1_048_576.0 / f64::from(unit_bytes)) as u32;
     let share = |percent: f64| (f64::from(slots) * percent / 100.0) as u32;
