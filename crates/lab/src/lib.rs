@@ -1,6 +1,57 @@
 //! Experiments on drives: what runs them, measures them and reports on them.
+//!
+//! An [`Experiment`] is a drive's configuration, a workload and a [`RunSpec`]: how the drive is aged first, how
+//! requests reach it, how many. It yields a [`RunResult`], which is all of `result.json`; [`report`] makes tables,
+//! plots and folders of results.
+//!
+//! ```
+//! use lab::{Experiment, LoopMode, Preconditioning, RunSpec, report};
+//! let mut config = ssd::DriveConfig::default();
+//! config.geometry.blocks_per_plane = 16;
+//! config.geometry.wordlines_per_block = 16;
+//! let workload = workload::Spec::parse("pattern = \"uniform\"\ncount = 10_000").unwrap().prepare().unwrap();
+//! let spec = RunSpec {
+//!     preconditioning: Preconditioning { fill_percent: 80.0, ..Preconditioning::default() },
+//!     loop_mode: LoopMode::Closed { depth: 32 },
+//!     ..RunSpec::default()
+//! };
+//! let result = Experiment { config, workload: &workload, spec }.run(&mut |_| {}).unwrap();
+//! assert_eq!((result.requests_generated, result.requests_served), (10_000, 10_000));
+//! assert!(report::table(&result).contains("IOPS"));
+//! ```
+//!
+//! A run either serves every request of its workload or fails with a reason ([`RunError`]); what was measured until
+//! then is not lost. Results are the same whether experiments run one by one or on all cores ([`run_all`]).
 
+mod by;
+mod compare;
+mod error;
+mod experiment;
+mod lookahead;
+mod loops;
+mod many;
 #[allow(unsafe_code, reason = "an allocator cannot be written without")]
 pub mod memory;
+mod meter;
+mod number;
+mod plot;
+mod precondition;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]
 pub mod process;
+pub mod report;
+mod request_log;
+mod result;
+mod run_config;
+mod table;
+
+pub use by::{Axis, By};
+pub use error::{Failure, ReportError, RunError};
+pub use experiment::{Experiment, LoopMode, Phase, Progress, RunSpec, run};
+pub use many::run_all;
+pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, precondition};
+pub use request_log::request_log_columns;
+pub use result::{
+    Buffer, Busy, Distribution, Drive, EraseCount, Flash, Ftl, Latencies, Rates, RunResult, Spent, TimeSpent,
+    Utilisation,
+};
+pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};

@@ -1,0 +1,117 @@
+//! Results side by side.
+
+use crate::by::Axis;
+use crate::number::{digits, duration, percent, si};
+use crate::result::{Distribution, RunResult};
+use crate::table::{NONE, POINTS, grid, title};
+use ssd::flash::op::Cause;
+
+/// The number of a metric in a result, if it has one.
+type Value = Box<dyn Fn(&RunResult) -> Option<f64>>;
+/// The distribution of one kind of requests in a result.
+type Spread = fn(&RunResult) -> &Distribution;
+
+/// A metric of a comparison: how it is told of a result, and its number, if ratios of it mean something.
+struct Metric {
+    name: String,
+    show: fn(f64) -> String,
+    value: Value,
+}
+
+fn metric(
+    name: impl Into<String>,
+    show: fn(f64) -> String,
+    value: impl Fn(&RunResult) -> Option<f64> + 'static,
+) -> Metric {
+    Metric { name: name.into(), show, value: Box::new(value) }
+}
+
+fn plain_si(value: f64) -> String {
+    si(value, "")
+}
+
+fn megabytes(value: f64) -> String {
+    si(value * 1e6, "B/s")
+}
+
+fn metrics() -> Vec<Metric> {
+    let mut all = vec![
+        metric("requests served", plain_si, |r| Some(r.requests_served as f64)),
+        metric("simulated time", duration, |r| Some(r.simulated_ns as f64)),
+        metric("IOPS", plain_si, |r| r.iops.all),
+        metric("read bandwidth", megabytes, |r| r.bandwidth_mb_s.read),
+        metric("write bandwidth", megabytes, |r| r.bandwidth_mb_s.write),
+    ];
+    let spreads: [(&str, Spread); 2] = [("read", |r| &r.latency_ns.read), ("write", |r| &r.latency_ns.write)];
+    for (kind, spread) in spreads {
+        all.push(metric(format!("{kind} latency mean"), duration, move |r| spread(r).mean));
+        for (name, point) in POINTS {
+            let value = move |r: &RunResult| point(spread(r)).map(|ns| ns as f64);
+            all.push(metric(format!("{kind} latency {name}"), duration, value));
+        }
+    }
+    all.push(metric("write amplification", digits, |r| r.write_amplification));
+    for &cause in &Cause::ALL {
+        let value = move |r: &RunResult| r.write_amplification_by_cause.as_ref().map(|by| by[cause]);
+        all.push(metric(format!("  {}", Axis::name(cause)), digits, value));
+    }
+    all.extend([
+        metric("flash reads", plain_si, |r| Some(r.flash.reads.sum() as f64)),
+        metric("flash programs", plain_si, |r| {
+            Some((r.flash.programs.sum() + r.flash.copybacks.sum()) as f64)
+        }),
+        metric("flash erases", plain_si, |r| Some(r.flash.erases.sum() as f64)),
+        metric("erase count mean", digits, |r| Some(r.erase_count.mean)),
+        metric("erase count max", digits, |r| Some(f64::from(r.erase_count.max))),
+        metric("dies busy", percent, |r| r.utilisation.die.mean),
+        metric("channels busy", percent, |r| r.utilisation.channel.mean),
+        metric("processor time (s)", digits, |r| Some(r.cpu_seconds)),
+    ]);
+    all
+}
+
+/// The ratio of a value to the first result's, where both have one.
+fn ratio(value: Option<f64>, first: Option<f64>) -> String {
+    match (value, first) {
+        (Some(value), Some(first)) if first > 0.0 => format!("x{}", digits(value / first)),
+        _ => String::new(),
+    }
+}
+
+/// Several results, one column each, with the ratio of each value to the first result's beside it.
+pub(crate) fn side_by_side(results: &[RunResult]) -> String {
+    let Some(first) = results.first() else { return String::new() };
+    let mut head = vec![String::new()];
+    let mut ended = vec!["ended".to_owned()];
+    for (number, result) in results.iter().enumerate() {
+        head.push(title(result).to_owned());
+        // A word is enough here; each result's own table has the whole reason.
+        ended.push(result.ended.split(':').next().unwrap_or_default().to_owned());
+        if number > 0 {
+            head.push(String::new());
+            ended.push(String::new());
+        }
+    }
+    let mut rows = vec![head, ended];
+    for metric in metrics() {
+        let mut row = vec![metric.name.clone()];
+        let base = (metric.value)(first);
+        for (number, result) in results.iter().enumerate() {
+            let value = (metric.value)(result);
+            row.push(value.map_or(NONE.to_owned(), metric.show));
+            if number > 0 {
+                row.push(ratio(value, base));
+            }
+        }
+        rows.push(row);
+    }
+    let differs = |get: fn(&RunResult) -> &str| results.iter().any(|result| get(result) != get(first));
+    let mut text = grid(&rows);
+    if differs(|result| &result.workload_hash) {
+        text.push_str("The workloads are not the same.\n");
+    }
+    if results.len() > 1 && !differs(|result| &result.config_hash) {
+        text.push_str("The drives' configurations are the same.\n");
+    }
+    text
+}

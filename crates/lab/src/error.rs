@@ -1,0 +1,153 @@
+//! Why an experiment failed, and why a result could not be written or read.
+
+use crate::precondition::PreconditionError;
+use crate::result::RunResult;
+use ssd::Reason;
+use ssd::config::ConfigErrors;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use workload::WorkloadError;
+
+/// Why a run did not serve its whole workload.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// The drive's configuration makes no sense.
+    Config(ConfigErrors),
+    /// A setting of the run makes no sense on this drive.
+    Setting {
+        /// Its key in the `[run]` table.
+        key: &'static str,
+        /// What was found.
+        found: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// The drive could not be preconditioned.
+    Preconditioning(PreconditionError),
+    /// The workload cannot be opened or read on.
+    Workload(WorkloadError),
+    /// The drive takes no more writes.
+    ReadOnly {
+        /// Why.
+        reason: Reason,
+    },
+    /// Commands that the drive accepted never completed: a bug of the simulator.
+    Lost {
+        /// Requests handed to the drive.
+        generated: u64,
+        /// Requests completed.
+        completed: u64,
+    },
+    /// The workload was over before the measurement began.
+    NothingMeasured {
+        /// Requests of the warm-up.
+        warm_up: u64,
+        /// Requests completed.
+        completed: u64,
+    },
+    /// The request log cannot be written.
+    Log(ReportError),
+}
+
+impl Failure {
+    /// The error of a closed loop deeper than the queues.
+    pub(crate) fn depth(depth: u32, room: u32) -> Self {
+        Failure::Setting {
+            key: "run.depth",
+            found: format!("{depth} requests in flight on each queue"),
+            allowed: format!("1 to {room} (host.queues.depth), or 0 for as many as a queue holds"),
+        }
+    }
+
+    /// Short name, as results begin to say how a run ended.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Failure::Config(_) => "config",
+            Failure::Setting { .. } => "setting",
+            Failure::Preconditioning(_) => "preconditioning",
+            Failure::Workload(_) => "workload",
+            Failure::ReadOnly { .. } => "read_only",
+            Failure::Lost { .. } => "lost",
+            Failure::NothingMeasured { .. } => "nothing_measured",
+            Failure::Log(_) => "request_log",
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Config(errors) => write!(f, "{errors}"),
+            Failure::Setting { key, found, allowed } => {
+                write!(f, "{key}\n    found:   {found}\n    allowed: {allowed}")
+            }
+            Failure::Preconditioning(error) => write!(f, "{error}"),
+            Failure::Workload(error) => write!(f, "{error}"),
+            Failure::ReadOnly { reason } => write!(f, "the drive became read-only: {}", reason.text()),
+            Failure::Lost { generated, completed } => write!(
+                f,
+                "{} of {generated} requests never completed and nothing is left to happen: a bug of the simulator",
+                generated - completed
+            ),
+            Failure::NothingMeasured { warm_up, completed } => write!(
+                f,
+                "the workload ended after {completed} requests, within the warm-up of {warm_up} (run.warm_up_requests)"
+            ),
+            Failure::Log(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// A failed run, with what was measured until then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunError {
+    /// Why it failed.
+    pub failure: Failure,
+    /// What was measured, if requests were served at all; its `ended` says why it ended.
+    pub result: Option<Box<RunResult>>,
+}
+
+impl From<Failure> for RunError {
+    fn from(failure: Failure) -> Self {
+        RunError { failure, result: None }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.failure)?;
+        if let Some(result) = &self.result {
+            write!(f, " (after {} of {} requests)", result.requests_served, result.requests_generated)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// A file of results that cannot be written or read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportError {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What was being done: `write`, `read`, `understand`, `create`.
+    pub action: &'static str,
+    /// What the system or the parser says.
+    pub message: String,
+}
+
+impl ReportError {
+    pub(crate) fn new(path: &Path, action: &'static str, error: impl fmt::Display) -> Self {
+        ReportError { path: path.to_owned(), action, message: error.to_string() }
+    }
+}
+
+impl fmt::Display for ReportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: cannot {}: {}", self.path.display(), self.action, self.message)
+    }
+}
+
+impl std::error::Error for ReportError {}

@@ -1,0 +1,188 @@
+//! One experiment: a drive, a workload, a measurement.
+
+use crate::error::{Failure, RunError};
+use crate::loops::Session;
+use crate::precondition::{Preconditioning, precondition};
+use crate::process::thread_cpu_time;
+use crate::result::{Facts, RunResult};
+use ssd::{Drive, DriveConfig, Executor};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use workload::{Prepared, Source};
+
+/// How requests reach the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopMode {
+    /// So many are kept in flight; the workload's arrival times are not looked at.
+    Closed {
+        /// Requests in flight on each of the drive's queues; 0 for as many as a queue holds.
+        depth: u32,
+    },
+    /// At the workload's arrival times. A request that finds all queues full waits, and its latency counts from its
+    /// arrival all the same.
+    Open,
+}
+
+impl LoopMode {
+    /// Name in configurations and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            LoopMode::Closed { .. } => "closed",
+            LoopMode::Open => "open",
+        }
+    }
+}
+
+/// How a workload is run on a drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSpec {
+    /// What tables call the result.
+    pub name: String,
+    /// What is done to the drive before.
+    pub preconditioning: Preconditioning,
+    /// How requests reach the drive.
+    pub loop_mode: LoopMode,
+    /// The measurement begins when so many requests have completed.
+    pub warm_up: u64,
+    /// At most so many requests are taken from the workload, the warm-up included.
+    pub requests: Option<u64>,
+    /// Whether time passes.
+    pub executor: Executor,
+    /// File for one row per request: CSV, compressed if the name ends in `.zst`; Parquet if it ends in `.parquet`.
+    pub request_log: Option<PathBuf>,
+    /// What identifies the workload in the result ([`Prepared::workload_hash`]).
+    pub workload_hash: u64,
+}
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        RunSpec {
+            name: String::new(),
+            preconditioning: Preconditioning::default(),
+            loop_mode: LoopMode::Closed { depth: 32 },
+            warm_up: 0,
+            requests: None,
+            executor: Executor::Timed,
+            request_log: None,
+            workload_hash: 0,
+        }
+    }
+}
+
+/// What a long experiment is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Writing the drive full, in order.
+    Filling,
+    /// Overwriting it at random.
+    Overwriting,
+    /// Serving the workload.
+    Running,
+}
+
+impl Phase {
+    /// What to tell a person.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Filling => "filling",
+            Phase::Overwriting => "overwriting",
+            Phase::Running => "running",
+        }
+    }
+
+    /// What is counted.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Phase::Filling | Phase::Overwriting => "units",
+            Phase::Running => "requests",
+        }
+    }
+}
+
+/// How far an experiment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What it is doing.
+    pub phase: Phase,
+    /// How much of it is done, in [`Phase::unit`]s.
+    pub done: u64,
+    /// How much there is, or at most is, where that is known.
+    pub total: Option<u64>,
+    /// Simulated time since the workload began; ns.
+    pub simulated_ns: u64,
+}
+
+/// A drive to be built, a workload to be opened, and how to run it.
+#[derive(Clone)]
+pub struct Experiment<'a> {
+    /// The drive.
+    pub config: DriveConfig,
+    /// What it has to serve.
+    pub workload: &'a Prepared,
+    /// How; the workload's hash is filled in.
+    pub spec: RunSpec,
+}
+
+impl Experiment<'_> {
+    /// Builds the drive, opens the workload, runs. `progress` is told now and then how far it is.
+    pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<RunResult, RunError> {
+        let mut drive = Drive::new(&self.config).map_err(Failure::Config)?;
+        let mut source = self.workload.open(drive.logical_sectors()).map_err(Failure::Workload)?;
+        let spec = RunSpec { workload_hash: self.workload.workload_hash(), ..self.spec.clone() };
+        run(&mut drive, &self.config, &mut *source, &spec, progress)
+    }
+}
+
+/// Runs a workload on a drive that exists. `config` is the drive's.
+pub fn run<S: Source + ?Sized>(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    source: &mut S,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<RunResult, RunError> {
+    let aged = precondition(drive, config.drive.seed, &spec.preconditioning, progress)
+        .map_err(Failure::Preconditioning)?;
+    drive.set_executor(spec.executor);
+    drive.reset_stats();
+    let was_read_only = drive.health().read_only;
+    let clock = Clock::start();
+    let mut session = Session::new(drive, config, source, spec, progress)?;
+    let mut failure = session.run(spec.loop_mode).err();
+    let (served, meter) = session.finish(&mut failure);
+    let cost = clock.stop();
+    if failure.is_none() && was_read_only.is_none() {
+        failure = drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
+    }
+    if failure.is_none() && served.completed <= spec.warm_up && spec.warm_up > 0 {
+        failure = Some(Failure::NothingMeasured { warm_up: spec.warm_up, completed: served.completed });
+    }
+    let facts = Facts { drive, config, spec, aged, served, meter: &meter, cost, failure: failure.as_ref() };
+    let result = RunResult::collect(&facts, source.report().remarks());
+    match failure {
+        None => Ok(result),
+        Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),
+    }
+}
+
+/// Time that a run took of the machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    pub cpu: Duration,
+    pub wall: Duration,
+}
+
+struct Clock {
+    cpu: Duration,
+    wall: Instant,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Clock { cpu: thread_cpu_time(), wall: Instant::now() }
+    }
+
+    fn stop(&self) -> Cost {
+        Cost { cpu: thread_cpu_time().saturating_sub(self.cpu), wall: self.wall.elapsed() }
+    }
+}

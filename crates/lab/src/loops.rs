@@ -1,0 +1,238 @@
+//! The loops between a workload and a drive: closed (so many in flight) and open (by arrival times).
+//!
+//! Nothing here allocates or grows with the number of requests: in an open loop the requests that wait outside a full
+//! drive wait in the workload, which is not read on until there is room.
+
+use crate::error::Failure;
+use crate::experiment::{LoopMode, Phase, Progress, RunSpec};
+use crate::lookahead::Lookahead;
+use crate::meter::Meter;
+use crate::request_log::{Origin, RequestLog};
+use ssd::{Command, Completion, Drive, DriveConfig, Executor, Lba, SimDuration, SimTime, Status};
+use workload::{Request, Source};
+
+/// Bits of a command's tag that hold its queue; the others number the request.
+const QUEUE_BITS: u32 = 16;
+/// Completions between two calls of the progress function; a power of two.
+const PROGRESS_EVERY: u64 = 1 << 15;
+
+/// Counts of requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Served {
+    /// Taken from the workload for the drive.
+    pub generated: u64,
+    /// Completed, in success or with a status.
+    pub completed: u64,
+}
+
+/// A run in progress.
+pub(crate) struct Session<'a, S: ?Sized> {
+    drive: &'a mut Drive,
+    requests: Lookahead<'a, S>,
+    meter: Meter,
+    log: Option<RequestLog>,
+    progress: &'a mut dyn FnMut(Progress),
+    served: Served,
+    /// Requests to complete before the measurement.
+    warm_up: u64,
+    total: Option<u64>,
+    /// Commands that each queue of the drive holds.
+    queue_depth: u32,
+    /// The workload's time zero.
+    start: SimTime,
+    /// Why no more requests are submitted.
+    stop: Option<Failure>,
+}
+
+impl<'a, S: Source + ?Sized> Session<'a, S> {
+    /// Opens the request log and reads the first requests.
+    pub fn new(
+        drive: &'a mut Drive,
+        config: &DriveConfig,
+        source: &'a mut S,
+        spec: &RunSpec,
+        progress: &'a mut dyn FnMut(Progress),
+    ) -> Result<Self, Failure> {
+        let start = drive.now();
+        let total = match (source.len_hint(), spec.requests) {
+            (Some(hint), Some(limit)) => Some(hint.min(limit)),
+            (hint, limit) => hint.or(limit),
+        };
+        let is_timed = spec.executor == Executor::Timed;
+        let link_ns = if is_timed { SimDuration::from_us(config.link.latency_us).0 } else { 0 };
+        let origin = Origin { start, link_ns };
+        let log = spec.request_log.as_ref().map(|path| RequestLog::create(path, origin)).transpose()?;
+        let requests = Lookahead::new(source, spec.requests.unwrap_or(u64::MAX), drive);
+        Ok(Session {
+            meter: Meter::new(start),
+            drive,
+            requests,
+            log,
+            progress,
+            served: Served::default(),
+            warm_up: spec.warm_up,
+            total,
+            queue_depth: config.queues.depth,
+            start,
+            stop: None,
+        })
+    }
+
+    /// Runs to the end of the workload.
+    pub fn run(&mut self, mode: LoopMode) -> Result<(), Failure> {
+        match mode {
+            LoopMode::Closed { depth: 0 } => self.closed(self.queue_depth)?,
+            LoopMode::Closed { depth } if depth > self.queue_depth => {
+                return Err(Failure::depth(depth, self.queue_depth));
+            }
+            LoopMode::Closed { depth } => self.closed(depth)?,
+            LoopMode::Open => self.open()?,
+        }
+        self.stop.take().map_or(Ok(()), Err)
+    }
+
+    /// Closes the log and gives back what was counted.
+    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter) {
+        if let Some(log) = self.log
+            && let Err(error) = log.finish()
+            && failure.is_none()
+        {
+            *failure = Some(error);
+        }
+        (self.served, self.meter)
+    }
+
+    fn closed(&mut self, depth: u32) -> Result<(), Failure> {
+        'fill: for _ in 0..depth {
+            for queue in 0..self.drive.queues() {
+                let Some(request) = self.next_request() else { break 'fill };
+                self.submit(queue, &request, self.drive.now(), self.drive.now());
+            }
+        }
+        while self.is_waiting() {
+            if !self.drive.advance_to_completion() {
+                return Err(self.lost());
+            }
+            while let Some(completion) = self.drive.pop_completion() {
+                self.complete(&completion);
+                if let Some(request) = self.next_request() {
+                    // The completion has made room in its queue.
+                    let queue = (completion.tag & ((1 << QUEUE_BITS) - 1)) as usize;
+                    self.submit(queue, &request, self.drive.now(), self.drive.now());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self) -> Result<(), Failure> {
+        let queues = self.drive.queues();
+        let mut queue = 0;
+        while let Some(request) = self.next_request() {
+            let arrival = SimTime(self.start.0.saturating_add(request.arrival_ns));
+            while self.is_waiting() && self.drive.next_event_at().is_some_and(|at| at <= arrival) {
+                self.step()?;
+            }
+            loop {
+                if let Some(free) =
+                    (0..queues).map(|i| (queue + i) % queues).find(|&q| self.drive.queue_has_room(q))
+                {
+                    queue = free;
+                    break;
+                }
+                self.step()?;
+            }
+            self.submit(queue, &request, arrival, arrival.max(self.drive.now()));
+            queue = (queue + 1) % queues;
+        }
+        while self.is_waiting() {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Whether completions are to come.
+    #[inline]
+    fn is_waiting(&self) -> bool {
+        self.served.completed < self.served.generated
+    }
+
+    /// Everything happens that is due at the time of the next event.
+    #[inline]
+    fn step(&mut self) -> Result<(), Failure> {
+        let Some(at) = self.drive.next_event_at() else { return Err(self.lost()) };
+        self.drive.advance_to(at);
+        while let Some(completion) = self.drive.pop_completion() {
+            self.complete(&completion);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn next_request(&mut self) -> Option<Request> {
+        if self.stop.is_some() {
+            return None;
+        }
+        match self.requests.take(self.drive) {
+            Ok(request) => request,
+            Err(error) => {
+                self.stop = Some(Failure::Workload(error));
+                None
+            }
+        }
+    }
+
+    /// Hands a request to a queue that has room.
+    #[inline]
+    fn submit(&mut self, queue: usize, request: &Request, arrival: SimTime, now: SimTime) {
+        let command = Command {
+            op: request.op,
+            fua: request.fua,
+            lba: Lba(request.lba),
+            sectors: request.sectors,
+            hints: request.hints,
+            tag: self.served.generated << QUEUE_BITS | queue as u64,
+            arrival,
+        };
+        self.served.generated += 1;
+        let accepted = self.drive.submit(queue, &command, now);
+        assert!(accepted.is_ok(), "queue {queue} had room and refused a command");
+    }
+
+    #[inline]
+    fn complete(&mut self, completion: &Completion) {
+        self.served.completed += 1;
+        if self.served.completed > self.warm_up {
+            self.meter.record(completion);
+        } else if self.served.completed == self.warm_up {
+            self.drive.reset_stats();
+            self.meter.restart(completion.completed);
+        }
+        if let Some(log) = &mut self.log
+            && let Err(failure) = log.add(completion)
+            && self.stop.is_none()
+        {
+            self.stop = Some(failure);
+        }
+        if completion.status == Status::ReadOnly {
+            self.on_read_only();
+        }
+        if self.served.completed.is_multiple_of(PROGRESS_EVERY) {
+            let simulated_ns = self.drive.now().since(self.start);
+            let done = self.served.completed;
+            (self.progress)(Progress { phase: Phase::Running, done, total: self.total, simulated_ns });
+        }
+    }
+
+    #[cold]
+    fn on_read_only(&mut self) {
+        if self.stop.is_none() {
+            self.stop = self.drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
+        }
+    }
+
+    #[cold]
+    fn lost(&self) -> Failure {
+        Failure::Lost { generated: self.served.generated, completed: self.served.completed }
+    }
+}

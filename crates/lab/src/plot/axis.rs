@@ -1,0 +1,38 @@
+//! Where values lie on an axis, and which of them are marked.
+
+/// Round steps of a linear axis from 0 to at least `most`: the marks, the last of them the end of the axis.
+pub(super) fn linear(most: f64) -> Vec<f64> {
+    const MARKS: f64 = 6.0;
+    if most <= 0.0 || !most.is_finite() {
+        return vec![0.0, 1.0];
+    }
+    let rough = most / MARKS;
+    let scale = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|step| step * scale).into_iter().find(|step| *step >= rough);
+    let step = step.unwrap_or(10.0 * scale);
+    (0..=(most / step).ceil() as u32).map(|i| f64::from(i) * step).collect()
+}
+
+/// The powers of ten around a range of positive values, as exponents.
+pub(super) fn decades(least: f64, most: f64) -> (i32, i32) {
+    let low = least.max(1.0).log10().floor() as i32;
+    let high = most.max(1.0).log10().ceil() as i32;
+    (low, high.max(low + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_and_cover_the_range() {
+        assert_eq!(linear(6.0), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(linear(0.0), [0.0, 1.0]);
+        for most in [1e-9, 0.37, 1.0, 99.0, 123_456.0, 9.9e12] {
+            let marks = linear(most);
+            assert!(marks.last().is_some_and(|last| *last >= most) && marks.len() <= 8, "{marks:?}");
+        }
+        assert_eq!(decades(87_000.0, 1_200_000.0), (4, 7));
+        assert_eq!(decades(0.0, 0.0), (0, 1));
+    }
+}

@@ -1,0 +1,106 @@
+//! Request logs as CSV, plain or compressed.
+
+use super::{Row, request_log_columns};
+use crate::error::ReportError;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes gathered before they are written.
+const BUFFER_BYTES: usize = 64 << 10;
+/// No row is longer: 17 numbers of at most 20 digits, two words, and separators.
+const ROW_BYTES: usize = 512;
+/// Compression level of Zstandard: its default, and faster than a disk.
+const LEVEL: i32 = 3;
+
+enum Target {
+    Plain(File),
+    Compressed(zstd::Encoder<'static, File>),
+}
+
+impl Target {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Target::Plain(file) => file.write_all(bytes),
+            Target::Compressed(encoder) => encoder.write_all(bytes),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Target::Plain(_) => Ok(()),
+            Target::Compressed(encoder) => encoder.finish().map(drop),
+        }
+    }
+}
+
+/// A CSV file being written.
+pub(super) struct CsvLog {
+    path: PathBuf,
+    target: Target,
+    buffer: Vec<u8>,
+}
+
+impl CsvLog {
+    pub fn create(path: &Path, compressed: bool) -> Result<Self, ReportError> {
+        let fail = |error: io::Error| ReportError::new(path, "create", error);
+        let file = File::create(path).map_err(fail)?;
+        let target = if compressed {
+            Target::Compressed(zstd::Encoder::new(file, LEVEL).map_err(fail)?)
+        } else {
+            Target::Plain(file)
+        };
+        let mut buffer = Vec::with_capacity(BUFFER_BYTES);
+        buffer.extend_from_slice(request_log_columns().join(",").as_bytes());
+        buffer.push(b'\n');
+        Ok(CsvLog { path: path.to_owned(), target, buffer })
+    }
+
+    pub fn add(&mut self, row: &Row) -> Result<(), ReportError> {
+        for time in row.times {
+            self.number(time);
+        }
+        self.word(row.op);
+        self.number(row.lba);
+        self.number(row.sectors);
+        self.word(row.status);
+        self.number(row.latency);
+        for part in row.parts {
+            self.number(part);
+        }
+        if let Some(last) = self.buffer.last_mut() {
+            *last = b'\n';
+        }
+        if self.buffer.len() > BUFFER_BYTES - ROW_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    pub fn finish(mut self) -> Result<(), ReportError> {
+        self.flush()?;
+        self.target.finish().map_err(|error| ReportError::new(&self.path, "write", error))
+    }
+
+    fn flush(&mut self) -> Result<(), ReportError> {
+        let written = self.target.write_all(&self.buffer);
+        self.buffer.clear();
+        written.map_err(|error| ReportError::new(&self.path, "write", error))
+    }
+
+    fn word(&mut self, word: &str) {
+        self.buffer.extend_from_slice(word.as_bytes());
+        self.buffer.push(b',');
+    }
+
+    fn number(&mut self, mut number: u64) {
+        let mut digits = [b','; 21];
+        let mut at = digits.len() - 1;
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        self.buffer.extend_from_slice(&digits[at..]);
+    }
+}

@@ -1,0 +1,119 @@
+//! The `[run]` table: how a workload is run, as a user writes it.
+
+use crate::experiment::{LoopMode, RunSpec};
+use crate::precondition::{EraseCounts, Overwrite, Preconditioning};
+use ssd::Executor;
+use workload::{Arrival, Spec};
+
+ssd::choice! {
+    /// How the drive is overwritten before the measurement.
+    pub enum OverwriteChoice {
+        /// Not at all.
+        None = "none",
+        /// A given multiple of its logical space.
+        Times = "times",
+        /// Until its write amplification does not change any more.
+        SteadyState = "steady_state",
+    }
+}
+
+ssd::choice! {
+    /// How requests reach the drive.
+    pub enum LoopChoice {
+        /// `open` for traces and for generators with arrival times, `closed` for the others.
+        Auto = "auto",
+        /// `depth` requests are kept in flight; arrival times are not looked at.
+        Closed = "closed",
+        /// At their arrival times.
+        Open = "open",
+    }
+}
+
+ssd::choice! {
+    /// Whether time passes.
+    pub enum ExecutorChoice {
+        /// Flash operations take their time.
+        Timed = "timed",
+        /// Flash operations are done at once: for counting.
+        Functional = "functional",
+    }
+}
+
+ssd::section! {
+    /// `[run]`: how a workload is run on the drive.
+    ///
+    /// The defaults follow the SNIA Solid State Storage Performance Test Specification (Enterprise, 2.0.2, section 3):
+    /// workload-independent preconditioning in order over the whole space, then random overwrites to steady state.
+    pub struct RunConfig {
+        /// Share of the logical space that is written in order before the measurement.
+        fill_percent: f64 = 100.0, unit "%", range 0..=100;
+        /// How what was filled is overwritten at random after that.
+        overwrite: OverwriteChoice = OverwriteChoice::SteadyState;
+        /// So many times the filled space is overwritten: exactly with overwrite = "times", at most with "steady_state".
+        overwrite_times: f64 = 10.0, range 0..=1_000;
+        /// Steady state: the write amplifications of four successive quarters of the filled space differ by less.
+        steady_change_percent: f64 = 2.0, unit "%", range 0.01..=50;
+        /// Least erase count that blocks are given at the end of it.
+        erase_count_min: u32 = 0, unit "erases", range 0..=100_000_000;
+        /// Most erases that blocks are given, uniformly from erase_count_min on; 0 leaves them as they are.
+        erase_count_max: u32 = 0, unit "erases", range 0..=100_000_000;
+        /// How requests reach the drive: by their arrival times, or so many in flight.
+        loop_mode: LoopChoice = LoopChoice::Auto;
+        /// Closed loop: requests in flight on each queue; 0 for as many as a queue holds.
+        depth: u32 = 32, unit "requests", range 0..=65_536;
+        /// At most so many requests of the workload, the warm-up included; 0 for all.
+        requests: u64 = 0, unit "requests";
+        /// The measurement begins when so many requests have completed.
+        warm_up_requests: u64 = 0, unit "requests";
+        /// Whether flash operations take time.
+        executor: ExecutorChoice = ExecutorChoice::Timed;
+    }
+}
+
+impl RunConfig {
+    /// What is done to the drive before the measurement.
+    pub fn preconditioning(&self) -> Preconditioning {
+        Preconditioning {
+            fill_percent: self.fill_percent,
+            overwrite: match self.overwrite {
+                OverwriteChoice::None => Overwrite::None,
+                OverwriteChoice::Times => Overwrite::Times(self.overwrite_times),
+                OverwriteChoice::SteadyState => Overwrite::SteadyState {
+                    change_percent: self.steady_change_percent,
+                    times_at_most: self.overwrite_times,
+                },
+            },
+            erase_counts: match (self.erase_count_min, self.erase_count_max) {
+                (0, 0) => EraseCounts::AsIs,
+                (min, max) if max <= min => EraseCounts::Equal(min),
+                (min, max) => EraseCounts::Uniform { min, max },
+            },
+        }
+    }
+
+    /// How requests of this workload reach the drive.
+    pub fn loop_mode(&self, workload: &Spec) -> LoopMode {
+        let is_closed = match (self.loop_mode, workload) {
+            (LoopChoice::Closed, _) => true,
+            (LoopChoice::Open, _) => false,
+            (LoopChoice::Auto, Spec::Trace(_)) => false,
+            (LoopChoice::Auto, Spec::Synthetic(spec)) => spec.arrival == Arrival::Closed,
+        };
+        if is_closed { LoopMode::Closed { depth: self.depth } } else { LoopMode::Open }
+    }
+
+    /// All of it, for a workload. Name, request log and the workload's hash are the caller's to fill in.
+    pub fn spec(&self, workload: &Spec) -> RunSpec {
+        RunSpec {
+            preconditioning: self.preconditioning(),
+            loop_mode: self.loop_mode(workload),
+            warm_up: self.warm_up_requests,
+            requests: (self.requests > 0).then_some(self.requests),
+            executor: match self.executor {
+                ExecutorChoice::Timed => Executor::Timed,
+                ExecutorChoice::Functional => Executor::Functional,
+            },
+            ..RunSpec::default()
+        }
+    }
+}

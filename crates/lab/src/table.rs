@@ -1,0 +1,277 @@
+//! Results as text tables: aligned, with units, without colours.
+
+use crate::by::{Axis, By};
+use crate::number::{bytes, count, digits, duration, percent, si};
+use crate::result::{Busy, Distribution, RunResult};
+use ssd::Part;
+use ssd::flash::op::Cause;
+
+/// What stands where there is no value.
+pub(crate) const NONE: &str = "-";
+
+fn or_none<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
+    value.map_or(NONE.to_owned(), show)
+}
+
+/// Rows of cells as lines: the first column to the left, the others to the right, two spaces between them.
+pub(crate) fn grid(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let mut text = String::new();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            match column {
+                0 => text.push_str(&format!("{cell:<width$}")),
+                _ => text.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        text.trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+fn cells<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(str::to_owned).to_vec()
+}
+
+/// One result.
+pub(crate) fn one(result: &RunResult) -> String {
+    let tables = [
+        head(result),
+        latencies(result),
+        amplification(result),
+        operations(result),
+        rest(result),
+        time_spent(result),
+    ];
+    tables.join("\n")
+}
+
+pub(crate) fn title(result: &RunResult) -> &str {
+    if result.name.is_empty() { "result" } else { &result.name }
+}
+
+fn head(result: &RunResult) -> String {
+    let drive = &result.drive;
+    let rows = [
+        (
+            "drive",
+            format!(
+                "{} for the host, {} of flash, {} channels, {} dies",
+                bytes(drive.logical_bytes as f64),
+                bytes(drive.physical_bytes as f64),
+                drive.channels,
+                drive.dies,
+            ),
+        ),
+        ("before", preconditioning(result)),
+        ("requests", requests(result)),
+        (
+            "simulated",
+            format!(
+                "{}, {} in flight in the mean",
+                duration(result.simulated_ns as f64),
+                or_none(result.in_flight_mean, digits),
+            ),
+        ),
+        (
+            "hashes",
+            format!(
+                "config {}, workload {}, events {}",
+                result.config_hash, result.workload_hash, result.event_hash
+            ),
+        ),
+        ("version", format!("{}, seed {}", result.version, result.seed)),
+    ];
+    let mut text = format!("{}: {}\n", title(result), result.ended);
+    for (name, what) in rows {
+        text.push_str(&format!("  {name:<10} {what}\n"));
+    }
+    for remark in &result.remarks {
+        text.push_str(&format!("  {:<10} {remark}\n", "remark"));
+    }
+    text
+}
+
+fn preconditioning(result: &RunResult) -> String {
+    let done = &result.preconditioning;
+    if done.units_filled == 0 {
+        return "nothing written".to_owned();
+    }
+    let mut text = format!("{} units filled", count(done.units_filled));
+    if done.units_overwritten > 0 {
+        text.push_str(&format!(", {} overwritten", count(done.units_overwritten)));
+    }
+    match done.steady {
+        Some(true) => text.push_str(" to steady state"),
+        Some(false) => text.push_str(", not steady yet"),
+        None => {}
+    }
+    text
+}
+
+fn requests(result: &RunResult) -> String {
+    let how = match result.depth {
+        Some(depth) => format!("closed loop, {depth} in flight a queue"),
+        None => "open loop".to_owned(),
+    };
+    let mut text = format!(
+        "{} of {} served ({} reads, {} writes",
+        count(result.requests_served),
+        count(result.requests_generated),
+        count(result.reads),
+        count(result.writes),
+    );
+    for (number, name) in [(result.trims, "trims"), (result.flushes, "flushes")] {
+        if number > 0 {
+            text.push_str(&format!(", {} {name}", count(number)));
+        }
+    }
+    text.push_str(&format!("), {how}"));
+    if result.requests_warm_up > 0 {
+        text.push_str(&format!(", {} as a warm-up", count(result.requests_warm_up)));
+    }
+    for (status, number) in &result.failed_by_status {
+        text.push_str(&format!(", {} failed: {status}", count(*number)));
+    }
+    text
+}
+
+fn latencies(result: &RunResult) -> String {
+    let mut rows = vec![cells(["latency", "IOPS", "bandwidth", "mean"])];
+    rows[0].extend(POINTS.map(|(name, _)| name.to_owned()));
+    let latency = &result.latency_ns;
+    let (iops, bandwidth) = (&result.iops, &result.bandwidth_mb_s);
+    let kinds = [
+        ("all", &latency.all, iops.all, bandwidth.all),
+        ("read", &latency.read, iops.read, bandwidth.read),
+        ("write", &latency.write, iops.write, bandwidth.write),
+        ("trim", &latency.trim, None, None),
+        ("flush", &latency.flush, None, None),
+    ];
+    for (name, spread, iops, bandwidth) in kinds.into_iter().filter(|(_, spread, ..)| spread.count > 0) {
+        let mut row = vec![
+            name.to_owned(),
+            or_none(iops, |rate| si(rate, "")),
+            or_none(bandwidth, |rate| si(rate * 1e6, "B/s")),
+            or_none(spread.mean, duration),
+        ];
+        row.extend(POINTS.map(|(_, point)| or_none(point(spread), |ns| duration(ns as f64))));
+        rows.push(row);
+    }
+    grid(&rows)
+}
+
+/// A point of a distribution, if there is one.
+type Point = fn(&Distribution) -> Option<u64>;
+
+/// The points of a distribution that tables show, with their names.
+pub(crate) const POINTS: [(&str, Point); 6] = [
+    ("min", |spread| spread.min),
+    ("p50", |spread| spread.p50),
+    ("p99", |spread| spread.p99),
+    ("p99.9", |spread| spread.p99_9),
+    ("p99.99", |spread| spread.p99_99),
+    ("max", |spread| spread.max),
+];
+
+fn amplification(result: &RunResult) -> String {
+    let total = or_none(result.write_amplification, digits);
+    let Some(by_cause) = &result.write_amplification_by_cause else {
+        return format!("write amplification  {total}\n");
+    };
+    let causes: Vec<String> =
+        by_cause.iter().map(|(cause, share)| format!("{} {}", cause.name(), digits(*share))).collect();
+    format!("write amplification  {total} = {}\n", causes.join(" + "))
+}
+
+fn operations(result: &RunResult) -> String {
+    let mut rows = vec![vec!["flash operations".to_owned(), "total".to_owned()]];
+    rows[0].extend(Cause::ALL.iter().map(|cause| Axis::name(*cause).to_owned()));
+    let flash = &result.flash;
+    let kinds: [(&str, &By<Cause, u64>); 4] = [
+        ("reads", &flash.reads),
+        ("programs", &flash.programs),
+        ("erases", &flash.erases),
+        ("copybacks", &flash.copybacks),
+    ];
+    for (name, by_cause) in kinds {
+        let mut row = vec![format!("  {name}"), count(by_cause.sum())];
+        row.extend(by_cause.iter().map(|(_, number)| count(*number)));
+        rows.push(row);
+    }
+    grid(&rows)
+}
+
+fn busy(busy: &Busy) -> String {
+    match (busy.mean, busy.max) {
+        (Some(mean), Some(max)) => format!("{} in the mean, {} the busiest", percent(mean), percent(max)),
+        _ => NONE.to_owned(),
+    }
+}
+
+fn rest(result: &RunResult) -> String {
+    let (wear, buffer) = (&result.erase_count, &result.buffer);
+    let lines = [
+        (
+            "erase counts",
+            format!(
+                "{} to {}, mean {}, of {} blocks; {} retired",
+                wear.min,
+                wear.max,
+                digits(wear.mean),
+                count(u64::from(wear.blocks)),
+                wear.retired
+            ),
+        ),
+        ("dies busy", busy(&result.utilisation.die)),
+        ("channels busy", busy(&result.utilisation.channel)),
+        (
+            "buffer",
+            format!(
+                "{} units read from it, {} from flash, {} never written; {} overwritten in it; {} writes waited for room",
+                count(buffer.hits),
+                count(buffer.misses),
+                count(buffer.unmapped_reads),
+                count(buffer.overwrites),
+                count(buffer.stalls),
+            ),
+        ),
+        (
+            "cost",
+            format!(
+                "{:.2} s of processor time, {} requests/s, {} at most",
+                result.cpu_seconds,
+                or_none(result.requests_per_cpu_second, |rate| si(rate, "")),
+                or_none(result.peak_rss_bytes, |peak| bytes(peak as f64)),
+            ),
+        ),
+    ];
+    lines.into_iter().map(|(name, what)| format!("{name:<14} {what}\n")).collect()
+}
+
+fn time_spent(result: &RunResult) -> String {
+    let spent = &result.breakdown_ns;
+    let latency = &result.latency_ns;
+    let kinds = [("read", &spent.read, latency.read.mean), ("write", &spent.write, latency.write.mean)];
+    let shown: Vec<_> = kinds.into_iter().filter_map(|(name, by, mean)| Some((name, by, mean?))).collect();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let mut rows = vec![vec!["where the time went (mean)".to_owned()]];
+    for (name, ..) in &shown {
+        rows[0].extend(cells([name, ""]));
+    }
+    for part in Part::ALL {
+        let mut row = vec![format!("  {}", part.name())];
+        for (_, by, mean) in &shown {
+            let ns = by[part].mean.unwrap_or(0.0);
+            row.extend([duration(ns), percent(if *mean > 0.0 { ns / mean } else { 0.0 })]);
+        }
+        rows.push(row);
+    }
+    grid(&rows)
+}
