@@ -1,10 +1,11 @@
 //! One experiment: a drive, a workload, a measurement.
 
+use crate::collect::Facts;
 use crate::error::{Failure, RunError};
 use crate::loops::Session;
 use crate::precondition::{Preconditioning, precondition};
 use crate::process::thread_cpu_time;
-use crate::result::{Facts, RunResult};
+use crate::result::RunResult;
 use ssd::{Drive, DriveConfig, Executor};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

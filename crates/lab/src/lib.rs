@@ -24,9 +24,10 @@
 //! then is not lost. Results are the same whether experiments run one by one or on all cores ([`run_all`]).
 
 mod by;
+mod collect;
 mod compare;
-mod error;
-mod experiment;
+pub mod error;
+pub mod experiment;
 mod lookahead;
 mod loops;
 mod many;
@@ -35,13 +36,13 @@ pub mod memory;
 mod meter;
 mod number;
 mod plot;
-mod precondition;
+pub mod precondition;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]
 pub mod process;
 pub mod report;
 mod request_log;
-mod result;
-mod run_config;
+pub mod result;
+pub mod run_config;
 mod table;
 
 pub use by::{Axis, By};

@@ -49,7 +49,7 @@ ssd::section! {
         fill_percent: f64 = 100.0, unit "%", range 0..=100;
         /// How what was filled is overwritten at random after that.
         overwrite: OverwriteChoice = OverwriteChoice::SteadyState;
-        /// So many times the filled space is overwritten: exactly with overwrite = "times", at most with "steady_state".
+        /// So many times the filled space is overwritten: exactly for overwrite = "times", at most for steady_state.
         overwrite_times: f64 = 10.0, range 0..=1_000;
         /// Steady state: the write amplifications of four successive quarters of the filled space differ by less.
         steady_change_percent: f64 = 2.0, unit "%", range 0.01..=50;

@@ -232,7 +232,7 @@ fn rest(result: &RunResult) -> String {
         (
             "buffer",
             format!(
-                "{} units read from it, {} from flash, {} never written; {} overwritten in it; {} writes waited for room",
+                "{} units read from it, {} from flash, {} unmapped; {} overwritten in it; {} writes waited for room",
                 count(buffer.hits),
                 count(buffer.misses),
                 count(buffer.unmapped_reads),

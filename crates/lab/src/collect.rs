@@ -1,0 +1,263 @@
+//! From counters and measurements to a result.
+
+use crate::by::{Axis, By};
+use crate::error::Failure;
+use crate::experiment::{Cost, LoopMode, RunSpec};
+use crate::loops::Served;
+use crate::meter::{KINDS, Kind, Meter, histogram};
+use crate::precondition::Preconditioned;
+use crate::process::peak_rss_bytes;
+use crate::result::{
+    Buffer, Busy, Distribution, Drive, EraseCount, FORMAT, Flash, Ftl, Latencies, Rates, RunResult, Spent,
+    TimeSpent, Utilisation, version,
+};
+use hdrhistogram::Histogram;
+use ssd::flash::op::{Cause, OpKind};
+use ssd::{DriveConfig, Executor, OpCode, Part, Stats};
+
+/// Steps of a distribution for each halving of the distance to 100 %.
+const STEPS_PER_HALVING: u32 = 4;
+
+/// What a result is made of.
+pub(crate) struct Facts<'a> {
+    pub drive: &'a ssd::Drive,
+    pub config: &'a DriveConfig,
+    pub spec: &'a RunSpec,
+    pub aged: Preconditioned,
+    pub served: Served,
+    pub meter: &'a Meter,
+    pub cost: Cost,
+    pub failure: Option<&'a Failure>,
+}
+
+fn ratio(of: f64, to: f64) -> Option<f64> {
+    (to > 0.0).then(|| of / to).filter(|ratio| ratio.is_finite())
+}
+
+impl Distribution {
+    fn of(latencies: &Histogram<u64>, sum: u128, min: u64, max: u64) -> Self {
+        let count = latencies.len();
+        let some = |value: u64| (count > 0).then_some(value);
+        // The histogram knows the upper end of a step; nothing is longer than the longest.
+        let percentile = |percent: f64| some(latencies.value_at_percentile(percent).clamp(min, max));
+        let steps = latencies.iter_quantiles(STEPS_PER_HALVING);
+        Distribution {
+            count,
+            mean: ratio(sum as f64, count as f64),
+            min: some(min),
+            p50: percentile(50.0),
+            p99: percentile(99.0),
+            p99_9: percentile(99.9),
+            p99_99: percentile(99.99),
+            max: some(max),
+            percentiles: steps
+                .map(|at| (at.quantile() * 100.0, at.value_iterated_to().clamp(min, max)))
+                .collect(),
+        }
+    }
+
+    fn of_kind(kind: &Kind) -> Self {
+        Self::of(&kind.latencies, kind.latency_sum, kind.min, kind.max)
+    }
+}
+
+impl Latencies {
+    fn of(meter: &Meter) -> Self {
+        let mut latencies = histogram();
+        let (mut sum, mut min, mut max) = (0, u64::MAX, 0);
+        for kind in KINDS.map(|op| meter.kind(op)) {
+            // Both have the same bounds.
+            let added = latencies.add(&kind.latencies);
+            debug_assert!(added.is_ok());
+            (sum, min, max) = (sum + kind.latency_sum, min.min(kind.min), max.max(kind.max));
+        }
+        Latencies {
+            all: Distribution::of(&latencies, sum, min, max),
+            read: Distribution::of_kind(meter.kind(OpCode::Read)),
+            write: Distribution::of_kind(meter.kind(OpCode::Write)),
+            trim: Distribution::of_kind(meter.kind(OpCode::Trim)),
+            flush: Distribution::of_kind(meter.kind(OpCode::Flush)),
+        }
+    }
+}
+
+fn time_spent(kind: &Kind) -> By<Part, Spent> {
+    By::new(|part: Part| {
+        let sum = kind.parts[part.index()];
+        Spent { sum: u64::try_from(sum).unwrap_or(u64::MAX), mean: ratio(sum as f64, kind.count as f64) }
+    })
+}
+
+impl Flash {
+    fn of(stats: &Stats) -> Self {
+        let ops = |kind: OpKind| By::new(|cause: Cause| stats.flash.ops[kind as usize][cause.index()]);
+        let bytes = stats.programmed_bytes();
+        Flash {
+            reads: ops(OpKind::Read),
+            programs: ops(OpKind::Program),
+            erases: ops(OpKind::Erase),
+            copybacks: ops(OpKind::Copyback),
+            multi_plane_groups: stats.flash.groups,
+            program_fails: stats.flash.program_fails,
+            erase_fails: stats.flash.erase_fails,
+            bytes_programmed: By::new(|cause: Cause| bytes[cause.index()]),
+        }
+    }
+}
+
+impl Ftl {
+    fn of(stats: &Stats) -> Self {
+        let counts = &stats.ftl;
+        Ftl {
+            host_units: counts.host_units,
+            moved_units: By::new(|cause: Cause| counts.moved_units[cause.index()]),
+            padded_units: counts.padded_units,
+            trimmed_units: counts.trimmed_units,
+            reclaimed_blocks: counts.reclaimed_blocks,
+            retired_blocks: counts.retired_blocks,
+        }
+    }
+}
+
+impl Buffer {
+    fn of(stats: &Stats) -> Self {
+        let counts = &stats.host;
+        Buffer {
+            hits: counts.buffer_hits,
+            misses: counts.buffer_misses,
+            unmapped_reads: counts.unmapped_reads,
+            stalls: counts.buffer_stalls,
+            overwrites: counts.buffer_overwrites,
+        }
+    }
+}
+
+impl EraseCount {
+    fn of(drive: &ssd::Drive) -> Self {
+        let wear = drive.health().wear;
+        let mean = ratio(wear.total as f64, f64::from(wear.blocks)).unwrap_or(0.0);
+        let (min, max, total) = (wear.min, wear.max, wear.total);
+        EraseCount { min, mean, max, total, blocks: wear.blocks, retired: wear.retired }
+    }
+}
+
+impl Busy {
+    fn of(busy_ns: &[u64], time_ns: u64) -> Self {
+        let time = time_ns as f64;
+        let all: u64 = busy_ns.iter().sum();
+        let most = busy_ns.iter().copied().max().unwrap_or(0);
+        Busy { mean: ratio(all as f64, time * busy_ns.len() as f64), max: ratio(most as f64, time) }
+    }
+}
+
+/// Rates of a count, in `scale` per nanosecond: of kinds together, of reads, of writes.
+fn rates(meter: &Meter, together: &[OpCode], scale: f64, count: impl Fn(&Kind) -> u64) -> Rates {
+    let time = meter.simulated_ns() as f64;
+    let rate = |ops: &[OpCode]| {
+        let total: u64 = ops.iter().map(|&op| count(meter.kind(op))).sum();
+        ratio(total as f64 * scale, time)
+    };
+    Rates { all: rate(together), read: rate(&[OpCode::Read]), write: rate(&[OpCode::Write]) }
+}
+
+/// Requests in the drive in the mean over time, by Little's law: the time they spent there over the time that passed.
+fn in_flight_mean(meter: &Meter) -> Option<f64> {
+    let inside = |kind: &Kind| kind.latency_sum - kind.parts[Part::HostQueue.index()];
+    let sum: u128 = KINDS.iter().map(|&op| inside(meter.kind(op))).sum();
+    ratio(sum as f64, meter.simulated_ns() as f64)
+}
+
+impl Drive {
+    fn of(facts: &Facts<'_>) -> Self {
+        Drive {
+            logical_bytes: facts.config.logical_bytes(),
+            physical_bytes: facts.config.geometry.physical_bytes(),
+            channels: facts.config.geometry.channels,
+            dies: facts.config.geometry.dies(),
+            table_bytes: facts.drive.table_bytes() as u64,
+        }
+    }
+}
+
+impl Utilisation {
+    fn of(stats: &Stats, meter: &Meter) -> Self {
+        Utilisation {
+            die: Busy::of(&stats.flash.die_busy_ns, meter.simulated_ns()),
+            channel: Busy::of(&stats.flash.channel_busy_ns, meter.simulated_ns()),
+        }
+    }
+}
+
+/// A hash as results show it: all 16 hexadecimal digits, which no reader of JSON rounds.
+fn hex(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+impl RunResult {
+    /// The result of a run.
+    pub(crate) fn collect(facts: &Facts<'_>, remarks: Vec<String>) -> Self {
+        let Facts { drive, config, spec, served, meter, cost, .. } = facts;
+        KINDS.iter().for_each(|&op| meter.kind(op).check());
+        let stats = drive.stats();
+        let flash = Flash::of(&stats);
+        let written = meter.kind(OpCode::Write).bytes as f64;
+        let amplification = |bytes: u64| ratio(bytes as f64, written);
+        let by_cause = |cause| amplification(flash.bytes_programmed[cause]).unwrap_or(0.0);
+        RunResult {
+            format: FORMAT,
+            name: spec.name.clone(),
+            version: version(),
+            ended: facts.failure.map_or("complete".to_owned(), |why| format!("{}: {why}", why.name())),
+            seed: config.drive.seed,
+            config_hash: hex(config.hash()),
+            workload_hash: hex(spec.workload_hash),
+            event_hash: hex(drive.event_hash()),
+            executor: if spec.executor == Executor::Timed { "timed" } else { "functional" }.to_owned(),
+            loop_mode: spec.loop_mode.name().to_owned(),
+            depth: match spec.loop_mode {
+                LoopMode::Closed { depth: 0 } => Some(config.queues.depth),
+                LoopMode::Closed { depth } => Some(depth),
+                LoopMode::Open => None,
+            },
+            requests_generated: served.generated,
+            requests_served: served.completed,
+            requests_warm_up: served.completed.min(spec.warm_up),
+            requests_measured: served.completed.saturating_sub(spec.warm_up),
+            requests_failed: meter.requests_failed(),
+            failed_by_status: meter
+                .failed
+                .iter()
+                .map(|(status, count)| ((*status).to_owned(), *count))
+                .collect(),
+            reads: meter.requests(OpCode::Read),
+            writes: meter.requests(OpCode::Write),
+            trims: meter.requests(OpCode::Trim),
+            flushes: meter.requests(OpCode::Flush),
+            bytes_read: meter.kind(OpCode::Read).bytes,
+            bytes_written: meter.kind(OpCode::Write).bytes,
+            simulated_ns: meter.simulated_ns(),
+            iops: rates(meter, &KINDS, 1e9, |kind| kind.count),
+            bandwidth_mb_s: rates(meter, &[OpCode::Read, OpCode::Write], 1e3, |kind| kind.bytes),
+            in_flight_mean: in_flight_mean(meter),
+            latency_ns: Latencies::of(meter),
+            breakdown_ns: TimeSpent {
+                read: time_spent(meter.kind(OpCode::Read)),
+                write: time_spent(meter.kind(OpCode::Write)),
+            },
+            write_amplification: amplification(flash.bytes_programmed.sum()),
+            write_amplification_by_cause: (written > 0.0).then(|| By::new(by_cause)),
+            flash,
+            ftl: Ftl::of(&stats),
+            buffer: Buffer::of(&stats),
+            erase_count: EraseCount::of(drive),
+            utilisation: Utilisation::of(&stats, meter),
+            drive: Drive::of(facts),
+            preconditioning: facts.aged.clone(),
+            cpu_seconds: cost.cpu.as_secs_f64(),
+            wall_seconds: cost.wall.as_secs_f64(),
+            requests_per_cpu_second: ratio(served.completed as f64, cost.cpu.as_secs_f64()),
+            peak_rss_bytes: peak_rss_bytes(),
+            remarks,
+        }
+    }
+}
