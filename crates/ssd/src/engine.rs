@@ -106,10 +106,14 @@ impl Drive {
         let timed = state.executor == Executor::Timed;
         for &id in &state.ftl.outbox {
             if timed {
-                state.flash.enqueue(id, state.now, &mut state.events);
+                state.flash.enqueue(id, state.now);
             } else {
                 state.flash.apply(id);
             }
+        }
+        // Only now, so that operations issued together can form multi-plane groups.
+        for &id in state.ftl.outbox.iter().filter(|_| timed) {
+            state.flash.start(id, state.now, &mut state.events);
         }
         state.ftl.outbox.clear();
     }

@@ -123,16 +123,21 @@ impl Flash {
         self.counts.channel_busy_ns = zeroed(counts.channel_busy_ns);
     }
 
-    /// Puts an operation in its die's queue.
+    /// Puts an operation in its die's queue; [`Flash::start`] follows when all that is issued together is there.
     #[inline]
-    pub fn enqueue(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+    pub fn enqueue(&mut self, id: OpId, now: SimTime) {
         self.sequence += 1;
         let op = self.pool.get_mut(id);
         (op.queued, op.mark, op.sequence) = (now, now, self.sequence);
         let (die_index, kind, cause) = (op.at.die, op.kind, op.cause);
         let die = &mut self.dies[die_index as usize];
         die.queue_for(self.order, kind, cause).push(&mut self.pool, id);
-        self.start_next(die_index, now, events);
+    }
+
+    /// Lets the die of an operation just queued begin with it, if it is free.
+    #[inline]
+    pub fn start(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        self.start_next(self.pool.get(id).at.die, now, events);
     }
 
     /// Applies an operation at once: the functional executor.

@@ -136,7 +136,8 @@ pub struct Host {
     urgent: u32,
     programs: u32,
     programs_at_most: u32,
-    gather_expired: bool,
+    /// Until when the page now gathering may wait; zero if none does.
+    gather_until: SimTime,
     gather_scheduled: bool,
     /// Reads that wait for flash operations to become available, writes that wait for slots, flushes that wait.
     starved: CommandList,
@@ -175,7 +176,7 @@ impl Host {
             urgent: 0,
             programs: 0,
             programs_at_most,
-            gather_expired: false,
+            gather_until: SimTime::ZERO,
             gather_scheduled: false,
             starved: CommandList::EMPTY,
             stalled: CommandList::EMPTY,

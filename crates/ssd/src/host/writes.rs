@@ -127,22 +127,23 @@ impl Host {
         if !alone || !self.must_hurry() {
             return false;
         }
-        if self.rules.gather_ns == 0 || self.gather_expired || !b.timed {
+        if self.rules.gather_ns == 0 || !self.flushes.is_empty() || !b.timed {
             return true;
         }
-        if !self.gather_scheduled {
-            self.gather_scheduled = true;
-            b.schedule(self.rules.gather_ns, EventKind::GatherTimeout, 0);
+        if self.gather_until == SimTime::ZERO {
+            self.gather_until = SimTime(b.now.0 + self.rules.gather_ns);
         }
-        false
+        if !self.gather_scheduled && b.now < self.gather_until {
+            self.gather_scheduled = true;
+            b.schedule(self.gather_until.since(b.now), EventKind::GatherTimeout, 0);
+        }
+        b.now >= self.gather_until
     }
 
     /// Data for a page has waited long enough.
     pub fn on_gather_timeout(&mut self, b: &mut Below<'_>) {
         self.gather_scheduled = false;
-        self.gather_expired = true;
         self.flush_some(b);
-        self.gather_expired = false;
     }
 
     /// Makes a dirty slot ready: at once if it is whole or nothing is stored, else after reading the rest.
@@ -213,6 +214,7 @@ impl Host {
             self.urgent -= u32::from(slot.waiter.is_some());
         }
         self.programs += 1;
+        self.gather_until = SimTime::ZERO;
         self.no_room = false;
         true
     }
