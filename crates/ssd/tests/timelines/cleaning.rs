@@ -1,0 +1,140 @@
+//! Cleaning between host commands, copyback, and erases.
+//!
+//! The drive has eight blocks of four pages and shows 16 pages to the host. Filled once, pages 0 to 15 lie in blocks
+//! 0 to 3; four overwrites fill block 4, and three blocks are free. The next write (page 5, in each case) opens block
+//! 5, two blocks are left, and that is where cleaning begins.
+
+use super::*;
+use ssd::flash::op::{Cause, OpKind};
+
+fn small() -> DriveConfig {
+    let mut cfg = one_die();
+    (cfg.geometry.blocks_per_plane, cfg.geometry.wordlines_per_block) = (8, 4);
+    cfg
+}
+
+/// The drive after the fill and the overwrites.
+fn prepared(cfg: &DriveConfig, overwrites: [u32; 4]) -> Drive {
+    let mut drive = filled(cfg, 16);
+    drive.overwrite(&overwrites).unwrap();
+    drive.reset_stats();
+    drive
+}
+
+/// When a read of a page from flash that begins at `start` reaches the host.
+fn read_from(start: u64) -> u64 {
+    start + READ_16K + LINK_16K
+}
+
+#[test]
+fn cleaning_steps_between_host_reads() {
+    // Block 0 has one live page, which is read, programmed elsewhere, and then the block is erased; each step waits
+    // for host reads that are there, and host reads wait for the step under way.
+    // die     4 096 host program   620 880
+    //       620 880 read 1         687 604
+    //       687 604 cleaning read  754 328     (read 2 comes at 700 000)
+    //       754 328 read 2         821 052
+    //       821 052 cleaning prog 1 437 836    (read 3 comes at 900 000)
+    //     1 437 836 read 3        1 504 560
+    //     1 504 560 erase         4 504 910    (read 4 comes at 2 000 000)
+    //     4 504 910 read 4        4 571 634
+    let mut drive = prepared(&small(), [0, 1, 2, 4]);
+    let script =
+        [(0, write(5)), (10_000, read(8)), (700_000, read(9)), (900_000, read(10)), (2_000_000, read(11))];
+    let done = run(&mut drive, &script);
+    assert_eq!(done[0].completed.0, 620_880);
+    let waits = [(620_880, 10_000), (754_328, 700_000), (1_437_836, 900_000), (4_504_910, 2_000_000)];
+    for (completion, (start, arrival)) in done[1..].iter().zip(waits) {
+        let parts = [
+            (Part::DieWait, start - arrival),
+            (Part::Transfer, READ_COMMAND + OUT_COMMAND + DATA_16K),
+            (Part::Array, T_R),
+            (Part::Link, LINK_16K),
+        ];
+        expect(completion, read_from(start), &parts);
+    }
+    assert_eq!(821_052 + PROGRAM_16K, 1_437_836);
+    assert_eq!(1_504_560 + ERASE, 4_504_910);
+}
+
+#[test]
+fn an_erase_waits_behind_reads_and_reads_behind_it() {
+    // Block 0 is dead: it is erased without more ado, after the program whose write began the cleaning.
+    // die      0       read 1    66 724
+    //     66 724       read 2   133 448    (passes program and erase)
+    //    133 448       program  750 232    (read 3 comes at 740 000)
+    //    750 232       read 3   816 956    (passes the erase)
+    //    816 956       erase  3 817 306    (read 4 comes at 1 000 000)
+    //  3 817 306       read 4 3 884 030
+    let mut drive = prepared(&small(), [0, 1, 2, 3]);
+    let script = [(0, read(8)), (0, write(5)), (10_000, read(9)), (740_000, read(10)), (1_000_000, read(11))];
+    let done = run(&mut drive, &script);
+    assert_eq!(done[0].completed.0, read_from(0));
+    let parts = [
+        (Part::Link, LINK_16K),
+        (Part::DieWait, 133_448 - 4_096),
+        (Part::Transfer, PROGRAM_COMMAND + DATA_16K),
+        (Part::Array, T_PROG),
+    ];
+    expect(&done[1], 750_232, &parts);
+    assert_eq!(done[2].completed.0, read_from(66_724));
+    assert_eq!(done[3].completed.0, read_from(750_232));
+    assert_eq!(done[4].completed.0, read_from(3_817_306));
+    assert_eq!(816_956 + ERASE, 3_817_306);
+}
+
+#[test]
+fn copyback_leaves_the_channel_alone() {
+    // Block 0 has two live pages; each is copied inside the plane: two commands (300 + 400), tR + tPROG, no data.
+    // die     4 096 host program  620 880
+    //       620 880 copyback 1  1 271 580    (read 1 comes at 700 000)
+    //     1 271 580 read 1      1 338 304
+    //     1 338 304 copyback 2  1 989 004    (read 2 comes at 1 400 000)
+    //     1 989 004 read 2      2 055 728
+    let mut cfg = small();
+    cfg.cleaning.copyback = true;
+    let mut drive = prepared(&cfg, [0, 1, 4, 8]);
+    let done = run(&mut drive, &[(0, write(5)), (700_000, read(9)), (1_400_000, read(10))]);
+    let copy = READ_COMMAND + PROGRAM_COMMAND + T_R + T_PROG;
+    assert_eq!([620_880 + copy, 1_338_304 + copy], [1_271_580, 1_989_004]);
+    assert_eq!(done[0].completed.0, 620_880);
+    assert_eq!(done[1].completed.0, read_from(1_271_580));
+    assert_eq!(done[2].completed.0, read_from(1_989_004));
+    // A plane is a lane here, so every page finds its new place in its own plane.
+    let moved = |kind: OpKind| drive.stats().flash.ops[kind as usize][Cause::Cleaning as usize];
+    assert!(moved(OpKind::Copyback) >= 2);
+    assert_eq!([moved(OpKind::Read), moved(OpKind::Program)], [0, 0]);
+}
+
+#[test]
+fn superblocks_are_erased_in_one_go() {
+    // Two planes: both members of the dead superblock are erased by one multi-plane command, 2 x 350 + 3 000 000.
+    // Superblocks have eight pages: pages 0 to 31 fill blocks 0 to 3, overwrites of 0 to 7 fill block 4.
+    // die  4 096 program 620 880 -- erase -- 3 621 580    (read 1 comes at 700 000)
+    let mut cfg = small();
+    (cfg.geometry.planes_per_die, cfg.allocation.superblock) = (2, Superblock::Planes);
+    let mut drive = filled(&cfg, 32);
+    drive.overwrite(&[0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
+    let done = run(&mut drive, &[(0, write(9)), (700_000, read(16))]);
+    assert_eq!(done[0].completed.0, 620_880);
+    assert_eq!(done[1].completed.0, read_from(3_621_580));
+    assert_eq!(620_880 + 2 * ERASE_COMMAND + T_BERS, 3_621_580);
+}
+
+#[test]
+fn copies_in_flight_are_bounded() {
+    // Three live pages in block 0 (of 1, 3, 3, 3, 4 ... after the overwrites the least is 3 live in each touched
+    // block): with one copy in flight each page is read and programmed before the next is read.
+    // die     4 096 host program 620 880
+    //       620 880 read a       687 604  program a 1 304 388
+    //     1 304 388 read b     1 371 112  program b 1 987 896
+    //     1 987 896 read c     2 054 620  program c 2 671 404
+    //     2 671 404 erase      5 671 754  (a read at 3 000 000)
+    let mut cfg = small();
+    cfg.cleaning.copies_in_flight = 1;
+    let mut drive = prepared(&cfg, [0, 4, 8, 12]);
+    let done = run(&mut drive, &[(0, write(5)), (3_000_000, read(9))]);
+    assert_eq!(done[0].completed.0, 620_880);
+    assert_eq!(620_880 + 3 * (READ_16K + PROGRAM_16K), 2_671_404);
+    assert_eq!(done[1].completed.0, read_from(2_671_404 + ERASE));
+}

@@ -1,0 +1,128 @@
+//! The host interface: queues, firmware time, the link, and what waits where.
+
+use super::*;
+
+#[test]
+fn a_full_queue_refuses_and_the_wait_is_counted() {
+    // Depth 2: the third read, there since 0, is refused until the first completion is taken at 70 820.
+    // die  0 -- read 0 -- 66 724 -- read 1 -- 133 448 -- read 2 -- 200 172, link 204 268
+    let mut cfg = one_die();
+    cfg.queues.depth = 2;
+    let mut drive = filled(&cfg, 3);
+    for page in 0..2 {
+        assert!(drive.queue_has_room(0));
+        drive.submit(0, &read(page), SimTime(0)).unwrap();
+    }
+    let third = Command { tag: 2, ..read(2) };
+    assert!(!drive.queue_has_room(0));
+    assert_eq!(drive.submit(0, &third, SimTime(0)), Err(third));
+    assert!(drive.advance_to_completion());
+    assert_eq!(drive.now(), SimTime(70_820));
+    // The slot is free when the completion is taken, not before.
+    assert_eq!(drive.submit(0, &third, drive.now()), Err(third));
+    assert_eq!(drive.pop_completion().unwrap().completed, SimTime(70_820));
+    drive.submit(0, &third, drive.now()).unwrap();
+    drive.drain();
+    drive.pop_completion().unwrap();
+    let parts = [
+        (Part::HostQueue, 70_820),
+        (Part::DieWait, 133_448 - 70_820),
+        (Part::Transfer, READ_COMMAND + OUT_COMMAND + DATA_16K),
+        (Part::Array, T_R),
+        (Part::Link, LINK_16K),
+    ];
+    let done = drive.pop_completion().unwrap();
+    expect(&done, 204_268, &parts);
+    assert_eq!(done.submitted, SimTime(70_820));
+}
+
+#[test]
+fn latency_and_firmware_time_come_on_top() {
+    // Each way 1 000, firmware 500.
+    // read   0 link 1 000 firmware 1 500 die 68 224 link 72 320 link 73 320
+    // write  100 000 link 101 000 firmware 101 500 link 105 596 DRAM 105 796 link 106 796
+    let mut cfg = one_die();
+    (cfg.link.latency_us, cfg.firmware.t_command_us, cfg.buffer) = (1.0, 0.5, write_back());
+    let done = run(&mut filled(&cfg, 1), &[(0, read(0)), (100_000, write(1))]);
+    let parts = [
+        (Part::Link, 1_000 + LINK_16K + 1_000),
+        (Part::Firmware, 500),
+        (Part::Transfer, READ_COMMAND + OUT_COMMAND + DATA_16K),
+        (Part::Array, T_R),
+    ];
+    expect(&done[0], 73_320, &parts);
+    let parts = [(Part::Link, 1_000 + LINK_16K + 1_000), (Part::Firmware, 500), (Part::Buffer, DRAM)];
+    expect(&done[1], 106_796, &parts);
+}
+
+#[test]
+fn the_link_carries_one_transfer_each_way() {
+    // Reads of pages in the buffer are ready together at 100 200; the link takes them one after the other. The write
+    // goes the other way at the same time.
+    // outward  100 200 -- 104 296 -- 108 392 -- 112 488
+    // inward   100 000 -- 104 096, DRAM 104 296
+    let mut cfg = one_die();
+    cfg.buffer = write_back();
+    let mut script = vec![(0, write(0)), (100_000, read(0)), (100_000, read(0)), (100_000, read(0))];
+    script.push((100_000, write(1)));
+    let done = run(&mut Drive::new(&cfg).unwrap(), &script);
+    for (i, completion) in (1..).zip(&done[1..4]) {
+        expect(completion, 100_200 + i * LINK_16K, &[(Part::Buffer, DRAM), (Part::Link, i * LINK_16K)]);
+    }
+    expect(&done[4], 104_296, &[(Part::Link, LINK_16K), (Part::Buffer, DRAM)]);
+}
+
+#[test]
+fn writes_follow_each_other_over_the_link() {
+    // inward  0 -- 4 096 -- 8 192 -- 12 288, each then 200 in DRAM
+    let mut cfg = one_die();
+    cfg.buffer = write_back();
+    let done = run(&mut Drive::new(&cfg).unwrap(), &[(0, write(0)), (0, write(1)), (0, write(2))]);
+    for (i, completion) in (1..).zip(&done) {
+        expect(completion, i * LINK_16K + DRAM, &[(Part::Link, i * LINK_16K), (Part::Buffer, DRAM)]);
+    }
+}
+
+#[test]
+fn queues_take_turns_at_the_firmware() {
+    // Three commands in queue 0, then two in queue 1, all at 0; 500 each. Trims, which need nothing else.
+    // firmware  0:a 500  1:a 1 000  0:b 1 500  1:b 2 000  0:c 2 500
+    let mut cfg = one_die();
+    (cfg.queues.count, cfg.firmware.t_command_us) = (2, 0.5);
+    let mut drive = filled(&cfg, 5);
+    for (tag, queue) in [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1)] {
+        drive.submit(queue, &Command { tag, ..command(OpCode::Trim, tag * 32, S16K) }, SimTime(0)).unwrap();
+    }
+    drive.drain();
+    let done: Vec<_> = std::iter::from_fn(|| drive.pop_completion()).collect();
+    assert_eq!(done.iter().map(|c| c.tag).collect::<Vec<_>>(), [0, 3, 1, 4, 2]);
+    for (i, completion) in (0..).zip(&done) {
+        let submission = if i == 0 { vec![] } else { vec![(Part::Submission, i * 500)] };
+        let parts: Vec<_> = submission.into_iter().chain([(Part::Firmware, 500)]).collect();
+        expect(completion, (i + 1) * 500, &parts);
+    }
+}
+
+#[test]
+fn an_empty_queue_is_passed_over() {
+    // Only queue 2 of four has commands: its turn comes every time.
+    let mut cfg = one_die();
+    (cfg.queues.count, cfg.firmware.t_command_us) = (4, 0.5);
+    let mut drive = filled(&cfg, 2);
+    for tag in 0..2 {
+        drive.submit(2, &Command { tag, ..command(OpCode::Trim, tag * 32, S16K) }, SimTime(0)).unwrap();
+    }
+    drive.drain();
+    let times: Vec<u64> = std::iter::from_fn(|| drive.pop_completion()).map(|c| c.completed.0).collect();
+    assert_eq!(times, [500, 1_000]);
+}
+
+#[test]
+fn nothing_takes_time_in_the_functional_executor() {
+    let mut drive = filled(&one_die(), 1);
+    drive.set_executor(ssd::Executor::Functional);
+    let done = run(&mut drive, &[(5_000, read(0)), (5_000, write(1)), (6_000, command(OpCode::Flush, 0, 0))]);
+    for (completion, at) in done.iter().zip([5_000, 5_000, 6_000]) {
+        expect(completion, at, &[]);
+    }
+}
