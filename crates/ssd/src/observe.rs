@@ -21,27 +21,99 @@ pub enum Source {
 /// one bit for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// A command's write data for the granules of `mask` was put in `slot`, which now stands for `lpn`; if `fresh`,
-    /// what the slot held before is void.
-    Accept { tag: u64, lpn: Lpn, slot: SlotId, mask: u64, fresh: bool },
-    /// The granules of `mask` were filled from flash (or zeros), to make a partly written unit whole.
-    Fill { slot: SlotId, from: Source, mask: u64 },
-    /// A slot was programmed into a unit of flash and the mapping now points there.
-    Program { lpn: Lpn, slot: SlotId, to: Pun },
+    /// A command's write data was put in a slot, which now stands for its logical unit.
+    Accept {
+        /// The command's number, as its submitter chose it.
+        tag: u64,
+        /// The logical unit.
+        lpn: Lpn,
+        /// The slot.
+        slot: SlotId,
+        /// The granules written.
+        mask: u64,
+        /// Whether the slot is newly taken: what it held before is void.
+        fresh: bool,
+    },
+    /// Granules of a slot were filled from elsewhere: to make a partly written unit whole, or to keep what was read.
+    Fill {
+        /// The slot; newly taken if it held nothing.
+        slot: SlotId,
+        /// Where the data came from.
+        from: Source,
+        /// The granules filled.
+        mask: u64,
+    },
+    /// A slot was programmed into a unit of flash and the mapping now points there. Granules that the slot does not
+    /// hold read as zeros.
+    Program {
+        /// The logical unit.
+        lpn: Lpn,
+        /// The slot.
+        slot: SlotId,
+        /// The unit of flash.
+        to: Pun,
+    },
+    /// A whole unit was written below the buffer, as preconditioning does, and the mapping now points there. It has no
+    /// data but what the observer gives it.
+    Place {
+        /// The logical unit.
+        lpn: Lpn,
+        /// The unit of flash.
+        to: Pun,
+    },
     /// A unit of flash was copied to another and the mapping now points there.
-    Copy { lpn: Lpn, from: Pun, to: Pun },
-    /// A program completed, but its unit was superseded or trimmed in the meantime: dead on arrival.
-    Dead { lpn: Lpn, to: Pun },
-    /// All units of physical block `block` (of the drive's own numbering: page numbers divided by pages) are gone.
-    Erase { first: Pun, units: u32 },
-    /// The unit is no longer mapped.
-    Trim { lpn: Lpn },
-    /// A read returned the granules of `mask` from `from`.
-    Read { tag: u64, lpn: Lpn, from: Source, mask: u64 },
+    Copy {
+        /// The logical unit.
+        lpn: Lpn,
+        /// The unit of flash it was read from.
+        from: Pun,
+        /// The unit of flash that holds it now.
+        to: Pun,
+    },
+    /// A unit of flash was copied, but the logical unit was overwritten or trimmed in the meantime: dead on arrival.
+    Dead {
+        /// The logical unit.
+        lpn: Lpn,
+        /// The unit of flash it was read from.
+        from: Pun,
+        /// The unit of flash that holds the useless copy.
+        to: Pun,
+    },
+    /// All units of a block are gone.
+    Erase {
+        /// The block's first unit of flash.
+        first: Pun,
+        /// Units of the block.
+        units: u32,
+    },
+    /// A logical unit is no longer mapped, and has no slot.
+    Trim {
+        /// The logical unit.
+        lpn: Lpn,
+    },
+    /// A read returned data of one unit.
+    Read {
+        /// The command's number, as its submitter chose it.
+        tag: u64,
+        /// The logical unit.
+        lpn: Lpn,
+        /// Where the data came from.
+        from: Source,
+        /// The granules returned.
+        mask: u64,
+    },
     /// A DRAM slot was given up.
-    Release { slot: SlotId },
+    Release {
+        /// The slot.
+        slot: SlotId,
+    },
     /// A command completed (the completion itself carries the status).
-    Complete { command: CommandId, tag: u64 },
+    Complete {
+        /// The command's place in the command table.
+        command: CommandId,
+        /// The command's number, as its submitter chose it.
+        tag: u64,
+    },
 }
 
 /// The queue of effects; off by default, and then it costs one branch.

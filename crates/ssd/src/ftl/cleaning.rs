@@ -426,7 +426,7 @@ impl Ftl {
             self.counts.moved_units[op.cause as usize] += 1;
             self.effects.push(Effect::Copy { lpn, from, to });
         } else {
-            self.effects.push(Effect::Dead { lpn, to });
+            self.effects.push(Effect::Dead { lpn, from, to });
         }
         let source = self.layout.block_of_unit(from);
         if self.blocks.settle(source) {

@@ -252,7 +252,9 @@ impl Ftl {
             self.blocks.program_issued(block);
             if outcome == Outcome::Pass {
                 for (i, &lpn) in (0..).zip(page_units) {
-                    self.commit(Lpn(lpn), Pun(found.page.0 * units_per_page + i));
+                    let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
+                    self.commit(lpn, to);
+                    self.effects.push(Effect::Place { lpn, to });
                 }
                 self.clock += page_units.len() as u64;
                 self.counts.host_units += page_units.len() as u64;
