@@ -10,7 +10,7 @@ use core::fmt;
 pub const MAGIC: [u8; 8] = *b"WLSNAP\r\n";
 
 /// Version of the format; a snapshot of another version is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u64 = 1;
 
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 40;
@@ -18,14 +18,27 @@ pub const HEADER_BYTES: usize = 40;
 /// Why a snapshot was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SnapshotError {
-    /// Shorter than its header says, or than a header.
-    Truncated { expected: u64, found: u64 },
+    /// Not as long as its header says, or shorter than a header.
+    Truncated {
+        /// Bytes a whole snapshot would have.
+        expected: u64,
+        /// Bytes there are.
+        found: u64,
+    },
     /// Does not begin as a snapshot does.
     NotASnapshot,
     /// Written by another version of the format.
-    Version { found: u32 },
+    Version {
+        /// That version.
+        found: u64,
+    },
     /// Of a drive with another configuration.
-    OtherConfig { expected: u64, found: u64 },
+    OtherConfig {
+        /// Hash of the configuration asked for.
+        expected: u64,
+        /// Hash of the configuration it was saved with.
+        found: u64,
+    },
     /// The checksum does not fit: the bytes were damaged.
     Damaged,
     /// The checksum fits and yet the content is not a drive of this configuration.
@@ -36,7 +49,7 @@ impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { expected, found } => {
-                write!(f, "the snapshot is cut off: {found} bytes were found, {expected} expected")
+                write!(f, "the snapshot is not whole: {found} bytes were found, {expected} expected")
             }
             Self::NotASnapshot => {
                 write!(f, "this is not a Wordline snapshot: its first bytes are not WLSNAP")
@@ -75,7 +88,7 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 pub fn seal(config_hash: u64, content: &[u8]) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(&MAGIC);
-    header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    header[8..16].copy_from_slice(&VERSION.to_le_bytes());
     header[16..24].copy_from_slice(&config_hash.to_le_bytes());
     header[24..32].copy_from_slice(&(content.len() as u64).to_le_bytes());
     header[32..40].copy_from_slice(&checksum(content).to_le_bytes());
@@ -92,7 +105,7 @@ pub fn open(config_hash: u64, bytes: &[u8]) -> Result<&[u8], SnapshotError> {
         return Err(SnapshotError::Truncated { expected: HEADER_BYTES as u64, found });
     };
     let word = |at: usize| u64::from_le_bytes(core::array::from_fn(|i| header[at + i]));
-    let version = word(8) as u32;
+    let version = word(8);
     if version != VERSION {
         return Err(SnapshotError::Version { found: version });
     }
