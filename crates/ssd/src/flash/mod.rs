@@ -248,8 +248,14 @@ impl Flash {
             && matches!(first.cause, Cause::Host | Cause::Merge);
         let mut list: OpList = *die.list_of(read_queue);
         let (mut planes, mut last) = (1u64 << first.at.plane, leader);
+        // An erase must not pass a read that was issued before it: the read may be of the block it erases.
+        let oldest_read = die.reads.head;
+        let limit = if oldest_read.is_some() { self.pool.get(oldest_read).sequence } else { u64::MAX };
         while list.head.is_some() {
             let op = self.pool.get(list.head);
+            if op.kind == OpKind::Erase && op.sequence > limit {
+                break;
+            }
             let fits = op.kind == first.kind && (op.at.page == first.at.page || op.kind == OpKind::Erase);
             if !fits || planes >> op.at.plane & 1 == 1 || op.kind == OpKind::Copyback {
                 break;
