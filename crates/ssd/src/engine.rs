@@ -214,6 +214,12 @@ impl Drive {
             self.flush_buffer();
             self.drain();
         }
+        if self.state.host.read_only().is_some() {
+            return Err(NoRoom { written: 0 });
+        }
+        // What the buffer still holds would hide what is written below it.
+        let (host, mut below) = self.split();
+        host.drop_clean(&mut below);
         let executor = self.state.executor;
         self.apply_executor(Executor::Functional);
         let mut written = 0;

@@ -176,6 +176,12 @@ impl Staging {
         SlotId(id)
     }
 
+    /// The clean slot to give way next.
+    pub fn oldest_clean(&self) -> Option<SlotId> {
+        let id = SlotId(self.lists[0].tail);
+        id.is_some().then_some(id)
+    }
+
     /// The ready slot to program next.
     #[inline]
     pub fn oldest_ready(&self) -> SlotId {

@@ -414,11 +414,9 @@ impl Host {
 
     /// Gives up all clean slots: for a change of executor or a direct write below the buffer.
     pub fn drop_clean(&mut self, b: &mut Below<'_>) {
-        for slot in (0..self.staging.len()).map(SlotId) {
-            if self.staging.get(slot).state == SlotState::Clean {
-                self.staging.release(slot);
-                b.ftl.effects.push(Effect::Release { slot });
-            }
+        while let Some(slot) = self.staging.oldest_clean() {
+            self.staging.release(slot);
+            b.ftl.effects.push(Effect::Release { slot });
         }
     }
 }
