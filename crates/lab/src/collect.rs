@@ -37,22 +37,23 @@ fn ratio(of: f64, to: f64) -> Option<f64> {
 impl Distribution {
     fn of(latencies: &Histogram<u64>, sum: u128, min: u64, max: u64) -> Self {
         let count = latencies.len();
-        let some = |value: u64| (count > 0).then_some(value);
-        // The histogram knows the upper end of a step; nothing is longer than the longest.
-        let percentile = |percent: f64| some(latencies.value_at_percentile(percent).clamp(min, max));
+        if count == 0 {
+            return Self::default();
+        }
+        // The histogram knows the upper end of a step; nothing is shorter or longer than what came.
+        let within = |value: u64| value.clamp(min, max);
+        let percentile = |percent: f64| Some(within(latencies.value_at_percentile(percent)));
         let steps = latencies.iter_quantiles(STEPS_PER_HALVING);
         Distribution {
             count,
             mean: ratio(sum as f64, count as f64),
-            min: some(min),
+            min: Some(min),
             p50: percentile(50.0),
             p99: percentile(99.0),
             p99_9: percentile(99.9),
             p99_99: percentile(99.99),
-            max: some(max),
-            percentiles: steps
-                .map(|at| (at.quantile() * 100.0, at.value_iterated_to().clamp(min, max)))
-                .collect(),
+            max: Some(max),
+            percentiles: steps.map(|at| (at.quantile() * 100.0, within(at.value_iterated_to()))).collect(),
         }
     }
 

@@ -28,7 +28,7 @@ pub struct Rates {
 
 /// How latencies are distributed; ns. Null if there are none. Percentiles are at most 0.1 % above the true ones,
 /// all else is exact.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Requests that completed in success.
     pub count: u64,

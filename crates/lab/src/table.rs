@@ -99,7 +99,7 @@ fn head(result: &RunResult) -> String {
 fn preconditioning(result: &RunResult) -> String {
     let done = &result.preconditioning;
     if done.units_filled == 0 {
-        return "nothing written".to_owned();
+        return "not preconditioned by this run".to_owned();
     }
     let mut text = format!("{} units filled", count(done.units_filled));
     if done.units_overwritten > 0 {
