@@ -5,6 +5,7 @@
 
 mod memory;
 mod report;
+mod speed;
 
 use lab::memory::HugePages;
 use report::{Bench, Row};
@@ -14,7 +15,15 @@ use std::process::{Command, ExitCode};
 static GLOBAL: HugePages = HugePages;
 
 /// All benches, in the order of the table.
-const BENCHES: &[Bench] = &[Bench { name: "table_access", run: memory::table_access }];
+const BENCHES: &[Bench] = &[
+    Bench { name: "table_access", run: memory::table_access },
+    Bench { name: "random_requests", run: speed::random_requests },
+    Bench { name: "steady_cleaning", run: speed::steady_cleaning },
+    Bench { name: "precondition", run: speed::precondition },
+    Bench { name: "functional", run: speed::functional },
+    Bench { name: "straw", run: memory::straw },
+    Bench { name: "memory_flat", run: memory::flat },
+];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");

@@ -1,7 +1,12 @@
 //! What a touch of a large table costs: the floor under every random request, and what huge pages save.
 
 use crate::report::{Goal, Row, best_seconds};
+use crate::speed::preset;
+use lab::experiment::{LoopMode, RunSpec, run};
+use lab::process::{cpu_time, peak_rss_bytes, rss_bytes};
+use ssd::Drive;
 use std::hint::black_box;
+use workload::Spec;
 
 /// 512 MiB: the map of a 512-GiB drive in 4-KiB units.
 const ENTRIES: usize = 128 << 20;
@@ -34,4 +39,40 @@ fn walk(read: impl Fn(usize) -> u32) {
 
 fn index_of(state: u64) -> usize {
     ((state >> 32) as usize) % ENTRIES
+}
+
+/// The 2-TiB drive of Straw: ready, then written full, with every table touched.
+pub fn straw() -> Vec<Row> {
+    let cfg = preset("straw");
+    let start = cpu_time();
+    let mut drive = Drive::new(&cfg).expect("a sound preset");
+    let ready = (cpu_time() - start).as_secs_f64();
+    drive.fill(0, drive.logical_units()).expect("room for the logical space");
+    let pages = drive.physical_pages() as f64;
+    let bytes = peak_rss_bytes().unwrap_or(0) as f64;
+    vec![
+        Row::new("straw_2tib_ready", ready, "s", Goal::AtMost(2.0)),
+        Row::new("straw_2tib_memory", bytes / pages, "bytes/page", Goal::AtMost(12.0)),
+        Row::new("straw_2tib_filled", (cpu_time() - start).as_secs_f64(), "s", Goal::None),
+    ]
+}
+
+/// Memory over 10^8 requests: what the process grew by after the first million.
+pub fn flat() -> Vec<Row> {
+    let mut cfg = preset("m64");
+    cfg.geometry.blocks_per_plane /= 4;
+    let mut drive = Drive::new(&cfg).expect("a sound preset");
+    let units = drive.logical_units();
+    drive.fill(0, units).expect("room for the logical space");
+    let mut serve = |count: u64| {
+        let load = format!("pattern = 'uniform'\ncount = {count}\nread_percent = 90");
+        let prepared = Spec::parse(&load).and_then(|spec| spec.prepare()).expect("a sound workload");
+        let mut source = prepared.open(drive.logical_sectors()).expect("a generator");
+        let spec = RunSpec { loop_mode: LoopMode::Closed { depth: 32 }, ..RunSpec::default() };
+        run(&mut drive, &cfg, &mut *source, &spec, &mut |_| {}).expect("a complete run");
+        rss_bytes().unwrap_or(0) as f64
+    };
+    let early = serve(1_000_000);
+    let late = serve(100_000_000);
+    vec![Row::new("memory_growth_1e8_requests", (late - early) / 1024.0, "KiB", Goal::AtMost(1024.0))]
 }
