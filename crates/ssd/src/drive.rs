@@ -67,8 +67,7 @@ fn config_hash(cfg: &DriveConfig) -> u64 {
 
 /// The factory may have marked more blocks bad than its rate lets expect: do those left hold the data?
 fn check_good_blocks(cfg: &DriveConfig, good: u32) -> Result<(), ConfigErrors> {
-    let needed =
-        cfg.data_blocks_per_lane() + u64::from(cfg.open_blocks_per_lane() + cfg.cleaning.reserve_blocks) + 1;
+    let needed = cfg.data_blocks_per_lane() + cfg.spare_blocks_to_work_per_lane(good);
     if u64::from(good) >= needed {
         return Ok(());
     }

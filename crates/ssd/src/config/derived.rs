@@ -107,14 +107,30 @@ impl DriveConfig {
         per_lane.div_ceil(units_per_block * u64::from(self.lane_span()))
     }
 
-    /// Blocks (or superblocks) that each lane needs beside its data: open ones, the reserve, one to clean into,
-    /// and those expected to be bad from the factory.
+    /// Blocks (or superblocks) that each lane needs beside its data: open ones, the reserve, one to clean into, those
+    /// that dead units beyond the reach of cleaning may take up, and those expected to be bad from the factory.
     pub fn spare_blocks_needed_per_lane(&self) -> u64 {
-        let bad = f64::from(self.geometry.blocks_per_plane) * self.reliability.factory_bad_ppm / 1e6;
+        let blocks = self.geometry.blocks_per_plane;
+        let bad = f64::from(blocks) * self.reliability.factory_bad_ppm / 1e6;
+        self.spare_blocks_to_work_per_lane(blocks) + bad.ceil() as u64
+    }
+
+    /// The same for a lane with so many good blocks.
+    pub fn spare_blocks_to_work_per_lane(&self, blocks: u32) -> u64 {
         u64::from(self.cleaning.reserve_blocks)
             + u64::from(self.open_blocks_per_lane())
             + 1
-            + bad.ceil() as u64
+            + self.stray_blocks_per_lane(blocks)
+    }
+
+    /// Blocks' worth of dead units that cleaning may never gain, beyond what the open blocks make up for. A block is
+    /// worth cleaning when a page comes free, so each may keep all but one unit of a page dead. When the host can
+    /// get no page, its own open block and the one to clean into are spent on them too: they make up for less than two.
+    pub fn stray_blocks_per_lane(&self, blocks: u32) -> u64 {
+        let units_per_page = u64::from(self.units_per_page());
+        let units_per_block =
+            u64::from(self.geometry.pages_per_block()) * units_per_page * u64::from(self.lane_span());
+        (u64::from(blocks) * (units_per_page - 1) / units_per_block).saturating_sub(1)
     }
 
     /// The Gray code in force: for each page type, lowest first, the thresholds its read senses.

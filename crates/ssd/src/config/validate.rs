@@ -179,8 +179,11 @@ impl DriveConfig {
             self.open_blocks_per_lane(),
             self.cleaning.reserve_blocks
         );
-        let bad =
-            needed - 1 - u64::from(self.open_blocks_per_lane()) - u64::from(self.cleaning.reserve_blocks);
+        let stray = self.stray_blocks_per_lane(self.geometry.blocks_per_plane);
+        if stray > 0 {
+            allowed.push_str(&format!(", {stray} for pages that are dead in part"));
+        }
+        let bad = needed - self.spare_blocks_to_work_per_lane(self.geometry.blocks_per_plane);
         allowed.push_str(&if bad > 0 { format!(", {bad} bad from the factory)") } else { ")".to_owned() });
         allowed.push_str(&format!("; {}", self.remedies(blocks, needed).join(", or ")));
         let space = if self.drive.logical_gib > 0.0 {
