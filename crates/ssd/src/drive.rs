@@ -94,11 +94,10 @@ impl Drive {
         };
         let host = Host::new(cfg);
         let ftl = Ftl::new(cfg, layout.clone(), order, |block| chip.erase_count(block));
-        // Room for all moves, and for hosts' reads and programs beyond them.
+        // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
-        let operations =
-            ftl.operations_reserved() + (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
-        let flash = Flash::new(cfg, &layout, chip, operations);
+        let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
+        let flash = Flash::new(cfg, &layout, chip, operations, ftl.operations_of_moves());
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 8;
         let state = State {
             host,

@@ -69,7 +69,9 @@ impl Drive {
     pub(crate) fn settle(&mut self) {
         loop {
             let something_done = self.carry();
-            let wants_room = self.state.host.wants_room() && something_done;
+            // Try again only if something changed: an operation is done, or another program was refused.
+            let tries_again = self.state.host.take_refusal() || something_done;
+            let wants_room = self.state.host.wants_room() && tries_again;
             if !(wants_room || self.state.ftl.room_made) || !self.make_room() {
                 return;
             }
@@ -154,6 +156,7 @@ impl Drive {
         self.state.ftl.room_made = false;
         let (host, mut below) = self.split();
         host.flush_some(&mut below);
+        host.take_refusal();
         let state = &mut self.state;
         if !state.ftl.outbox.is_empty() {
             return true;

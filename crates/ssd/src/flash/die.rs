@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn reads_pass_a_bounded_number_of_times() {
-        let mut pool = OpPool::new(16, 1);
+        let mut pool = OpPool::new(16, 0, 1);
         let mut die = Die::new();
         let mut sequence = 0;
         let mut queue = |die: &mut Die, pool: &mut OpPool, kind, tag| {

@@ -76,10 +76,10 @@ pub struct Flash {
 }
 
 impl Flash {
-    /// Idle dies and channels around `chip`, with room for `ops` operations.
-    pub fn new(cfg: &DriveConfig, layout: &Layout, chip: Chip, ops: usize) -> Self {
+    /// Idle dies and channels around `chip`, with room for so many operations of the host and of moves.
+    pub fn new(cfg: &DriveConfig, layout: &Layout, chip: Chip, host_ops: usize, move_ops: usize) -> Self {
         Flash {
-            pool: OpPool::new(ops, layout.units_per_page),
+            pool: OpPool::new(host_ops, move_ops, layout.units_per_page),
             chip,
             counts: FlashCounts {
                 die_busy_ns: vec![0; layout.dies as usize],
@@ -87,7 +87,7 @@ impl Flash {
                 ..FlashCounts::default()
             },
             now: SimTime::ZERO,
-            done: Vec::with_capacity(ops),
+            done: Vec::with_capacity(host_ops + move_ops),
             timing: Timing::new(cfg),
             dies: vec![Die::new(); layout.dies as usize],
             channels: vec![Channel::new(layout.dies_per_channel); layout.channels as usize],

@@ -148,11 +148,20 @@ pub struct OpPool {
     units: Vec<UnitRef>,
     stride: usize,
     free: Vec<u32>,
+    /// Operations that may still be issued for the host; the rest is kept for moves and erases.
+    host_room: usize,
+}
+
+/// Whether an operation serves a host command, and not a move.
+#[inline]
+fn is_for_host(cause: Cause) -> bool {
+    matches!(cause, Cause::Host | Cause::Merge)
 }
 
 impl OpPool {
-    /// A pool of `capacity` operations of at most `units_per_page` units.
-    pub fn new(capacity: usize, units_per_page: u32) -> Self {
+    /// A pool of `host` operations for the host and `moves` others, of at most `units_per_page` units.
+    pub fn new(host: usize, moves: usize, units_per_page: u32) -> Self {
+        let capacity = host + moves;
         let idle = Op::new(
             OpKind::Read,
             Cause::Host,
@@ -165,13 +174,14 @@ impl OpPool {
             units: vec![UnitRef::PADDING; capacity * units_per_page as usize],
             stride: units_per_page as usize,
             free: (0..capacity as u32).rev().collect(),
+            host_room: host,
         }
     }
 
-    /// Operations that can still be issued.
+    /// Operations that can still be issued for the host.
     #[inline]
-    pub fn room(&self) -> usize {
-        self.free.len()
+    pub fn host_room(&self) -> usize {
+        self.host_room
     }
 
     /// Operations in flight.
@@ -185,6 +195,8 @@ impl OpPool {
         let Some(id) = self.free.pop() else {
             panic!("pool of {} flash operations is exhausted", self.ops.len())
         };
+        self.host_room -= usize::from(is_for_host(op.cause));
+        debug_assert!(self.free.len() >= self.host_room, "moves take operations that are kept for the host");
         self.ops[id as usize] = Op { units: units.len() as u8, ..op };
         let from = id as usize * self.stride;
         self.units[from..from + units.len()].copy_from_slice(units);
@@ -202,6 +214,7 @@ impl OpPool {
     /// Gives an operation back.
     #[inline]
     pub fn remove(&mut self, id: OpId) {
+        self.host_room += usize::from(is_for_host(self.ops[id.index()].cause));
         self.free.push(id.0);
     }
 

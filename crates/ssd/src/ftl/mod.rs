@@ -118,8 +118,8 @@ impl Ftl {
         }
     }
 
-    /// Flash operations that moves may have in flight at once: so many must be kept for them.
-    pub fn operations_reserved(&self) -> usize {
+    /// Flash operations that moves may have in flight at once: so many are kept for them.
+    pub fn operations_of_moves(&self) -> usize {
         self.mover.operations_at_most()
     }
 

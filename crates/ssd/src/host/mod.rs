@@ -143,7 +143,11 @@ pub struct Host {
     starved: CommandList,
     stalled: CommandList,
     flushes: CommandList,
+    /// Programs or merges wait for flash operations to become available.
+    held_back: bool,
+    /// The last program was refused for want of a free page; whether one was since the engine last looked.
     no_room: bool,
+    refused: bool,
     read_only: Option<Reason>,
     hash: u64,
 }
@@ -181,7 +185,9 @@ impl Host {
             starved: CommandList::EMPTY,
             stalled: CommandList::EMPTY,
             flushes: CommandList::EMPTY,
+            held_back: false,
             no_room: false,
+            refused: false,
             read_only: None,
             hash: 0,
         }

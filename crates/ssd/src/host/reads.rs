@@ -11,14 +11,13 @@ impl Host {
     /// Reads the command's units from where it stopped; units of one page become one operation.
     pub(super) fn continue_read(&mut self, id: CommandId, b: &mut Below<'_>) {
         let mut last = (OpId::NONE, Pun::NONE);
-        let reserved = b.ftl.operations_reserved();
         loop {
             let entry = self.commands.get(id);
             let (cursor, end) = (entry.cursor, entry.end);
             if cursor == end {
                 break;
             }
-            if b.flash.pool.room() <= reserved {
+            if b.flash.pool.host_room() == 0 {
                 self.starved.push(&mut self.commands, id);
                 return;
             }
@@ -139,13 +138,15 @@ impl Host {
         }
     }
 
-    /// Lets reads that waited for flash operations go on.
+    /// Lets programs and reads that waited for flash operations go on.
     #[inline]
     pub fn feed_starved(&mut self, b: &mut Below<'_>) {
-        if self.starved.is_empty() || b.flash.pool.room() <= b.ftl.operations_reserved() {
-            return;
+        if std::mem::take(&mut self.held_back) {
+            self.flush_some(b);
         }
-        if let Some(command) = self.starved.pop(&self.commands) {
+        while b.flash.pool.host_room() > 0
+            && let Some(command) = self.starved.pop(&self.commands)
+        {
             self.commands.get_mut(command).book(Part::Dispatch, b.now);
             self.continue_read(command, b);
         }

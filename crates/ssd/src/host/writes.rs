@@ -99,13 +99,13 @@ impl Host {
             return;
         }
         let per_page = b.ftl.layout.units_per_page;
-        let reserved = b.ftl.operations_reserved();
-        while self.programs < self.programs_at_most && b.flash.pool.room() > reserved {
+        while self.programs < self.programs_at_most {
             while self.staging.ready() < per_page
                 && self.staging.oldest_dirty().is_some()
                 && self.wants_flush()
             {
-                if b.flash.pool.room() <= reserved {
+                if b.flash.pool.host_room() == 0 {
+                    self.held_back = true;
                     return;
                 }
                 self.prepare(self.staging.oldest_dirty(), b);
@@ -113,6 +113,10 @@ impl Host {
             }
             let ready = self.staging.ready();
             if ready == 0 || (ready < per_page && !self.may_pad(b)) {
+                return;
+            }
+            if b.flash.pool.host_room() == 0 {
+                self.held_back = true;
                 return;
             }
             if !self.program_page(ready.min(per_page) as usize, b) {
@@ -177,6 +181,8 @@ impl Host {
         if self.staging.get(slot).dead {
             self.staging.release(slot);
             b.ftl.effects.push(Effect::Release { slot });
+            // Somebody may have waited for this slot.
+            self.after_programs(b);
         } else {
             let mask = self.shape.full & !self.staging.get(slot).mask;
             let from = Source::Flash(crate::units::Pun(unit.source));
@@ -184,8 +190,8 @@ impl Host {
             self.staging.get_mut(slot).mask = self.shape.full;
             let hurry = self.staging.get(slot).waiter.is_some();
             self.staging.set_state(slot, SlotState::Ready, hurry);
+            self.flush_some(b);
         }
-        self.flush_some(b);
         self.feed_starved(b);
     }
 
@@ -205,7 +211,7 @@ impl Host {
             for &slot in slots[..count].iter().rev() {
                 self.staging.set_state(slot, SlotState::Ready, true);
             }
-            self.no_room = true;
+            (self.no_room, self.refused) = (true, true);
             return false;
         };
         for (place, &slot) in slots[..count].iter().enumerate() {
@@ -277,7 +283,7 @@ impl Host {
         }
     }
 
-    /// After programs: waiting writes, flushes and further programs go on.
+    /// After programs: waiting writes, flushes, further programs and reads go on.
     pub fn after_programs(&mut self, b: &mut Below<'_>) {
         while let Some(id) = self.stalled.pop(&self.commands) {
             if !self.requeue_stalled(id, b) {
@@ -292,6 +298,7 @@ impl Host {
             self.respond(id, b);
         }
         self.flush_some(b);
+        self.feed_starved(b);
     }
 
     /// Goes on with a stalled write; if it stalls again it stays the first in line.
@@ -370,6 +377,12 @@ impl Host {
     #[inline]
     pub fn wants_room(&self) -> bool {
         self.no_room
+    }
+
+    /// Whether a program was refused since this was last asked.
+    #[inline]
+    pub fn take_refusal(&mut self) -> bool {
+        std::mem::take(&mut self.refused)
     }
 
     /// The drive can make no room: everything that waits for it ends with a status.
