@@ -223,6 +223,11 @@ impl Ftl {
     }
 
     fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
+        // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
+        let coming = self.mover.lanes[lane.index()].coming > 0;
+        if coming && !self.has_room(lane, self.layout.units_per_block(), Stream::Cleaning) {
+            return None;
+        }
         let first = self.layout.first_block(lane).0;
         let view: LaneView<'_> = self.blocks.lane_view(&self.layout, lane, self.clock);
         let chosen = BlockId(first + self.gc_victim.choose(&view, &mut self.victim_rng)?);
@@ -235,10 +240,14 @@ impl Ftl {
 
     /// Whether the lane has pages for the live units of a block and for what is already on its way.
     fn fits(&self, lane: LaneId, block: BlockId, stream: Stream) -> bool {
+        self.has_room(lane, self.blocks.live(block), stream)
+    }
+
+    fn has_room(&self, lane: LaneId, units: u32, stream: Stream) -> bool {
         let work = &self.mover.lanes[lane.index()];
         let per_page = self.layout.units_per_page;
         let waiting = work.gathered.iter().map(VecDeque::len).sum::<usize>() as u32 + work.reads * per_page;
-        let needed = (self.blocks.live(block) + waiting).div_ceil(per_page);
+        let needed = (units + waiting).div_ceil(per_page);
         u64::from(needed) <= self.allocator.room(lane, stream)
     }
 
