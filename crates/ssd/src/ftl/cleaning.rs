@@ -150,7 +150,8 @@ impl Ftl {
     pub fn retry(&mut self, flash: &mut Flash) {
         for lane in (0..self.layout.lanes).map(LaneId) {
             let work = self.work(lane);
-            if work.job.is_none() && (work.wanted || !work.gathered.iter().all(VecDeque::is_empty)) {
+            let waiting = work.job.is_some() || !work.gathered.iter().all(VecDeque::is_empty);
+            if work.reads + work.programs == 0 && (waiting || work.wanted) {
                 self.pump_lane(flash, lane);
             }
         }
@@ -256,7 +257,9 @@ impl Ftl {
         loop {
             let work = &self.mover.lanes[lane.index()];
             let Some(job) = work.job else { return false };
-            let pages = work.gathered.iter().map(VecDeque::len).sum::<usize>() as u32 / self.layout.units_per_page;
+            // Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
+            let full = |units: &VecDeque<UnitRef>| units.len() as u32 / self.layout.units_per_page;
+            let pages = work.gathered.iter().map(full).sum::<u32>();
             if work.reads + work.programs + pages >= self.mover.in_flight_at_most {
                 return false;
             }
