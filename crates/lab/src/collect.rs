@@ -203,7 +203,6 @@ impl RunResult {
         let flash = Flash::of(&stats);
         let written = meter.kind(OpCode::Write).bytes as f64;
         let amplification = |bytes: u64| ratio(bytes as f64, written);
-        let by_cause = |cause| amplification(flash.bytes_programmed[cause]).unwrap_or(0.0);
         RunResult {
             format: FORMAT,
             name: spec.name.clone(),
@@ -246,7 +245,7 @@ impl RunResult {
                 write: time_spent(meter.kind(OpCode::Write)),
             },
             write_amplification: amplification(flash.bytes_programmed.sum()),
-            write_amplification_by_cause: (written > 0.0).then(|| By::new(by_cause)),
+            write_amplification_by_cause: By::new(|cause| amplification(flash.bytes_programmed[cause])),
             flash,
             ftl: Ftl::of(&stats),
             buffer: Buffer::of(&stats),

@@ -52,7 +52,7 @@ fn metrics() -> Vec<Metric> {
     }
     all.push(metric("write amplification", digits, |r| r.write_amplification));
     for &cause in &Cause::ALL {
-        let value = move |r: &RunResult| r.write_amplification_by_cause.as_ref().map(|by| by[cause]);
+        let value = move |r: &RunResult| r.write_amplification_by_cause[cause];
         all.push(metric(format!("  {}", Axis::name(cause)), digits, value));
     }
     all.extend([

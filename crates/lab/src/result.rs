@@ -250,7 +250,7 @@ pub struct RunResult {
     /// Bytes programmed / bytes written by completed host writes; null without such writes.
     pub write_amplification: Option<f64>,
     /// The share of each cause in it: they add up to it.
-    pub write_amplification_by_cause: Option<By<Cause, f64>>,
+    pub write_amplification_by_cause: By<Cause, Option<f64>>,
     /// Flash operations.
     pub flash: Flash,
     /// The translation layer.

@@ -179,13 +179,13 @@ pub(crate) const POINTS: [(&str, Point); 6] = [
 ];
 
 fn amplification(result: &RunResult) -> String {
-    let total = or_none(result.write_amplification, digits);
-    let Some(by_cause) = &result.write_amplification_by_cause else {
-        return format!("write amplification  {total}\n");
+    let Some(total) = result.write_amplification else {
+        return format!("write amplification  {NONE}\n");
     };
-    let causes: Vec<String> =
-        by_cause.iter().map(|(cause, share)| format!("{} {}", cause.name(), digits(*share))).collect();
-    format!("write amplification  {total} = {}\n", causes.join(" + "))
+    let cause =
+        |(cause, share): (Cause, &Option<f64>)| Some(format!("{} {}", cause.name(), digits((*share)?)));
+    let causes: Vec<String> = result.write_amplification_by_cause.iter().filter_map(cause).collect();
+    format!("write amplification  {} = {}\n", digits(total), causes.join(" + "))
 }
 
 fn operations(result: &RunResult) -> String {

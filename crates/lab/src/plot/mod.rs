@@ -53,9 +53,9 @@ pub(crate) fn breakdown(results: &[RunResult]) -> String {
 /// Write amplification by cause, one bar for each result.
 pub(crate) fn write_amplification(results: &[RunResult]) -> String {
     let bar = |result: &RunResult| {
-        let by_cause = result.write_amplification_by_cause.as_ref()?;
-        let parts = by_cause.iter().map(|(_, share)| *share).collect();
-        let total = result.write_amplification.map(digits).unwrap_or_default();
+        let total = digits(result.write_amplification?);
+        let parts =
+            result.write_amplification_by_cause.iter().map(|(_, share)| share.unwrap_or(0.0)).collect();
         Some(Bar { label: title(result).to_owned(), parts, total })
     };
     Bars {

@@ -1,0 +1,196 @@
+//! What a result says, under which keys, and what becomes of a run that could not be finished.
+
+mod common;
+
+use common::{closed, fresh_path, generator, run, small_drive, try_run};
+use lab::{EraseCounts, Failure, Overwrite, Preconditioning, RunError, RunResult, RunSpec, report};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 3], [16384, 1]]";
+
+/// All keys of an object that hold a value, those inside others with a dot. What stands under `failed_by_status`
+/// depends on what failed.
+fn keys(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) if prefix != "failed_by_status" => {
+            for (key, value) in members {
+                let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                keys(value, &path, found);
+            }
+        }
+        _ => _ = found.insert(prefix.to_owned()),
+    }
+}
+
+fn keys_of(result: &RunResult) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    keys(&serde_json::from_str(&result.to_json()).unwrap(), "", &mut found);
+    found
+}
+
+/// Keys are a promise: a script that reads one today reads it tomorrow. To add one, add it to the file (and to
+/// `docs/results.md`); to take one away or change its meaning, count `FORMAT` up as well.
+#[test]
+fn keys_are_those_of_the_golden_list() {
+    let found = keys_of(&run(&small_drive(), &generator(2_000, MIX), &closed(8)));
+    let golden: BTreeSet<String> =
+        include_str!("golden/result_keys.txt").lines().map(str::to_owned).collect();
+    let missing: Vec<_> = golden.difference(&found).collect();
+    let new: Vec<_> = found.difference(&golden).collect();
+    assert!(missing.is_empty() && new.is_empty(), "missing: {missing:#?}, new: {new:#?}");
+}
+
+#[test]
+fn keys_do_not_depend_on_the_run() {
+    let base = keys_of(&run(&small_drive(), &generator(500, MIX), &closed(8)));
+    let reads = run(&small_drive(), &generator(500, "read_percent = 100"), &closed(8));
+    let timeless = RunSpec { executor: ssd::Executor::Functional, ..RunSpec::default() };
+    let timeless = run(&small_drive(), &generator(500, "read_percent = 0"), &timeless);
+    assert_eq!((keys_of(&reads), keys_of(&timeless)), (base.clone(), base));
+    assert_eq!(
+        (reads.write_amplification, timeless.iops.all, timeless.latency_ns.read.mean),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn every_key_is_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
+    let docs = std::fs::read_to_string(path).unwrap();
+    let causes = ssd::flash::op::Cause::ALL.map(|cause| cause.name());
+    let parts = ssd::Part::ALL.map(|part| part.name());
+    for key in include_str!("golden/result_keys.txt").lines() {
+        let general = |segment| match segment {
+            "all" | "read" | "write" | "trim" | "flush" => "KIND",
+            "host_units" => segment,
+            _ if causes.contains(&segment) => "CAUSE",
+            _ if parts.contains(&segment) => "PART",
+            _ => segment,
+        };
+        let general: Vec<_> = key.split('.').map(general).collect();
+        let is_there = |key: &str| docs.contains(&format!("`{key}`")) || docs.contains(&format!("`{key}."));
+        assert!(is_there(key) || is_there(&general.join(".")), "{key} is not in docs/results.md");
+    }
+}
+
+#[test]
+fn a_result_reads_back_as_it_was_written() {
+    let workload = generator(3_000, MIX);
+    let result = run(&small_drive(), &workload, &RunSpec { name: "small".to_owned(), ..closed(8) });
+    let folder = fresh_path("report");
+    let config = small_drive().to_toml();
+    let files = report::write(&folder, &result, &config).unwrap();
+    let names: Vec<_> = files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["result.json", "latency.svg", "breakdown.svg", "config.toml"]);
+    assert!(files.iter().all(|path| path.is_file()));
+    assert_eq!(RunResult::load(&folder).unwrap(), result);
+    assert_eq!(RunResult::load(&folder.join("result.json")).unwrap(), result);
+    assert_eq!(std::fs::read_to_string(folder.join("config.toml")).unwrap(), config);
+}
+
+#[test]
+fn a_file_that_is_no_result_is_an_error_with_its_path() {
+    let folder = fresh_path("no-results");
+    std::fs::create_dir_all(&folder).unwrap();
+    let error = RunResult::load(&folder).unwrap_err().to_string();
+    assert!(error.contains("result.json") && error.contains("cannot read"), "{error}");
+    for (text, what) in [
+        ("", "EOF"),
+        ("{", "EOF"),
+        ("[true]", "invalid type"),
+        ("{\"format\": 999}", "format 999"),
+        ("{\"format\": 1}", "missing field"),
+    ] {
+        let file = folder.join("result.json");
+        std::fs::write(&file, text).unwrap();
+        let error = RunResult::load(&folder).unwrap_err().to_string();
+        assert!(error.contains("cannot understand") && error.contains(what), "{text}: {error}");
+    }
+}
+
+/// A drive that wears out within the run.
+fn wearing_out() -> Result<RunResult, RunError> {
+    let mut config = small_drive();
+    config.reliability.endurance_cycles = 1_000;
+    let preconditioning = Preconditioning {
+        fill_percent: 100.0,
+        overwrite: Overwrite::Times(1.0),
+        erase_counts: EraseCounts::Equal(999),
+    };
+    try_run(&config, &generator(500_000, "read_percent = 30"), &RunSpec { preconditioning, ..closed(16) })
+}
+
+#[test]
+fn a_drive_that_becomes_read_only_ends_the_run_and_keeps_what_was_measured() {
+    let error = wearing_out().unwrap_err();
+    assert_eq!(error.failure, Failure::ReadOnly { reason: ssd::Reason::WornOut });
+    let text = error.to_string();
+    assert!(text.contains("read-only") && text.contains("worn out"), "{text}");
+    let result = error.result.unwrap();
+    assert!(result.ended.starts_with("read_only: ") && !result.is_complete(), "{}", result.ended);
+    assert!(
+        result.requests_served > 10_000 && result.requests_served < 500_000,
+        "{}",
+        result.requests_served
+    );
+    assert_eq!(result.requests_served, result.requests_generated, "none is left behind");
+    assert!(result.failed_by_status["read_only"] > 0);
+    assert_eq!(result.requests_failed, result.failed_by_status.values().sum::<u64>());
+    assert_eq!(result.reads + result.writes, result.requests_served);
+    assert!(result.erase_count.retired > 0 && result.flash.erase_fails > 0);
+    assert!(report::table(&result).contains("read_only"));
+}
+
+#[test]
+fn requests_beyond_the_drive_get_their_status_and_do_not_end_the_run() {
+    struct Beyond(u64);
+    impl workload::Source for Beyond {
+        fn next(&mut self) -> Result<Option<workload::Request>, workload::WorkloadError> {
+            self.0 += 1;
+            let lba = if self.0.is_multiple_of(2) { 1 << 40 } else { 8 };
+            let request = workload::Request { lba, sectors: 8, ..workload::Request::default() };
+            Ok((self.0 <= 100).then_some(request))
+        }
+        fn len_hint(&self) -> Option<u64> {
+            None
+        }
+        fn report(&self) -> workload::SourceReport {
+            workload::SourceReport::default()
+        }
+    }
+    let config = small_drive();
+    let mut drive = ssd::Drive::new(&config).unwrap();
+    let result = lab::run(&mut drive, &config, &mut Beyond(0), &closed(4), &mut |_| {}).unwrap();
+    assert_eq!((result.requests_served, result.reads, result.requests_failed), (100, 100, 50));
+    assert_eq!(result.failed_by_status["lba_out_of_range"], 50);
+    assert_eq!(result.latency_ns.read.count, 50, "latencies are those of requests that were done");
+}
+
+#[test]
+fn a_workload_that_breaks_off_is_an_error_after_what_came_before() {
+    struct Broken(u64);
+    impl workload::Source for Broken {
+        fn next(&mut self) -> Result<Option<workload::Request>, workload::WorkloadError> {
+            self.0 += 1;
+            if self.0 <= 1_000 {
+                return Ok(Some(workload::Request { sectors: 8, ..workload::Request::default() }));
+            }
+            Err(workload::Problem::Changed { file: "some.trace".to_owned() }.into())
+        }
+        fn len_hint(&self) -> Option<u64> {
+            None
+        }
+        fn report(&self) -> workload::SourceReport {
+            workload::SourceReport::default()
+        }
+    }
+    let config = small_drive();
+    let mut drive = ssd::Drive::new(&config).unwrap();
+    let error = lab::run(&mut drive, &config, &mut Broken(0), &closed(4), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("some.trace"), "{error}");
+    let result = error.result.unwrap();
+    assert_eq!((result.requests_generated, result.requests_served), (1_000, 1_000));
+    assert!(result.ended.starts_with("workload: "), "{}", result.ended);
+}
