@@ -1,0 +1,136 @@
+//! `wordline explain`: the drive as configured, value by value, and where each came from.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use ssd::config::{Explained, Table};
+use workload::Spec;
+
+use crate::failure::Failure;
+use crate::inputs::{DriveArgs, Inputs};
+use crate::text::{Columns, wrapped};
+
+/// Examples for the help text.
+pub const EXAMPLES: &str = "\
+Examples:
+  wordline explain                                      the default drive
+  wordline explain my.toml --set nand.timing.t_erase_us=5000
+  wordline explain --drive m64 --docs                   what each key means, and what is allowed
+  wordline explain --drive qlc --toml > my.toml         a configuration with every key written out";
+
+/// Flags of `explain`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Explain {
+    /// Configuration file (TOML), the same as --config
+    #[arg(value_name = "CONFIG")]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    drive: DriveArgs,
+
+    /// Say what each key means and what is allowed
+    #[arg(long)]
+    docs: bool,
+
+    /// Print the configuration as TOML that reads back to the same drive
+    #[arg(long, conflicts_with = "docs")]
+    toml: bool,
+}
+
+/// Explains a configuration.
+pub fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
+    let inputs = Inputs::read(&args.drive, args.file.as_deref(), Vec::new())?;
+    let resolved = inputs.resolve(None)?;
+    if args.toml {
+        write!(out, "{}", resolved.to_toml())?;
+        return Ok(());
+    }
+    let mut rows = resolved.explain();
+    rows.extend(run_rows(&inputs)?);
+    rows.extend(workload_rows(&inputs)?);
+    writeln!(out, "configuration {:016x}, from: {}", resolved.hash(), resolved.sources.join(", "))?;
+    for section in sections(&rows) {
+        if let Some((path, _)) = section[0].key.rsplit_once('.') {
+            writeln!(out, "\n[{path}]")?;
+        }
+        if args.docs { documented(out, section)? } else { table(&rows, out, section)? }
+    }
+    Ok(())
+}
+
+/// The `[run]` table, with defaults.
+fn run_rows(inputs: &Inputs) -> Result<Vec<Explained>, Failure> {
+    let (run, origins) = inputs.run()?;
+    let row = |field: &ssd::config::Field| {
+        let key = format!("run.{}", field.key);
+        Explained {
+            value: run.show(field.key).unwrap_or_default(),
+            unit: field.unit.to_owned(),
+            source: origins.get(&key).map_or("default".to_owned(), ToString::to_string),
+            doc: field.doc.to_owned(),
+            range: field.range_text(),
+            derived: false,
+            key,
+        }
+    };
+    Ok(run.fields().iter().map(row).collect())
+}
+
+/// The `[workload]` table, if there is one.
+fn workload_rows(inputs: &Inputs) -> Result<Vec<Explained>, Failure> {
+    let Some(mut spec) = inputs.workload()? else { return Ok(Vec::new()) };
+    inputs.set_workload(&mut spec)?;
+    spec.check()?;
+    let (trace, synthetic) = Spec::keys();
+    let keys = if matches!(spec, Spec::Trace(_)) { trace } else { synthetic };
+    let row = |((name, value), key): ((&str, String), workload::Key)| Explained {
+        key: format!("workload.{name}"),
+        value,
+        unit: key.unit.to_owned(),
+        source: inputs.workload_origin(name).unwrap_or_else(|| "default".to_owned()),
+        doc: key.text,
+        range: key.allowed,
+        derived: false,
+    };
+    Ok(spec.entries().into_iter().zip(keys).map(row).collect())
+}
+
+/// Runs of rows that belong to the same section.
+fn sections(rows: &[Explained]) -> impl Iterator<Item = &[Explained]> {
+    let section = |row: &Explained| row.key.rsplit_once('.').map(|(path, _)| path.to_owned());
+    rows.chunk_by(move |a, b| section(a) == section(b))
+}
+
+/// One line a key; the columns of all sections are aligned with each other.
+fn table(all: &[Explained], out: &mut dyn Write, section: &[Explained]) -> Result<(), Failure> {
+    let width =
+        |cell: fn(&Explained) -> &str| all.iter().map(|row| cell(row).chars().count()).max().unwrap_or(0);
+    let key = width(|row| name(row));
+    let value = width(|row| &row.value).min(28);
+    let unit = width(|row| &row.unit);
+    for row in section {
+        let line =
+            format!("  {:<key$}  {:<value$}  {:<unit$}  {}", name(row), row.value, row.unit, row.source);
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn documented(out: &mut dyn Write, section: &[Explained]) -> Result<(), Failure> {
+    for row in section {
+        let mut columns = Columns::default();
+        let unit = if row.unit.is_empty() { String::new() } else { format!(" {}", row.unit) };
+        columns.row([format!("{} = {}{unit}", name(row), row.value), format!("({})", row.source)]);
+        columns.write(out, 2)?;
+        let allowed = if row.range.is_empty() { String::new() } else { format!(" Allowed: {}.", row.range) };
+        wrapped(out, 6, &format!("{}{allowed}", row.doc))?;
+    }
+    Ok(())
+}
+
+/// The last part of the key.
+fn name(row: &Explained) -> &str {
+    row.key.rsplit_once('.').map_or(row.key.as_str(), |(_, name)| name)
+}

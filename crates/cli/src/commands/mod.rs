@@ -1,0 +1,10 @@
+//! The subcommands, one file each.
+
+pub mod compare;
+pub mod completion;
+pub mod explain;
+pub mod formats;
+pub mod policies;
+pub mod presets;
+pub mod run;
+pub mod trace;

@@ -1,0 +1,61 @@
+//! `wordline presets`: the drives and NAND parts that ship with the program.
+
+use std::io::Write;
+
+use clap::Args;
+use ssd::config::presets::{self, Preset};
+
+use crate::failure::Failure;
+use crate::text::Columns;
+
+/// Examples for the help text.
+pub const EXAMPLES: &str = "\
+Examples:
+  wordline presets                     what there is
+  wordline presets m64                 the text of a drive, with the source of each number
+  wordline presets nand/straw          the text of a NAND part
+  wordline presets tlc > my-drive.toml a drive of your own to start from";
+
+/// Flags of `presets`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Presets {
+    /// Show the text of this one: NAME of a drive, or drive/NAME, or nand/NAME
+    name: Option<String>,
+}
+
+/// Lists the presets, or prints one.
+pub fn run(args: &Presets, out: &mut dyn Write) -> Result<(), Failure> {
+    if let Some(name) = &args.name {
+        out.write_all(find(name)?.text.as_bytes())?;
+        return Ok(());
+    }
+    list(out, "Drives (--drive NAME, or `preset = \"NAME\"` in a configuration)", presets::drives())?;
+    writeln!(out)?;
+    list(out, "NAND parts (`part = \"NAME\"` in the table [nand])", presets::nands())
+}
+
+fn list(out: &mut dyn Write, title: &str, presets: &[Preset]) -> Result<(), Failure> {
+    writeln!(out, "{title}")?;
+    let mut columns = Columns::default();
+    for preset in presets {
+        columns.row([preset.name, preset.summary()]);
+    }
+    Ok(columns.write(out, 2)?)
+}
+
+/// The preset of that name; a drive comes before a part of the same name.
+fn find(name: &str) -> Result<&'static Preset, Failure> {
+    let found = match name.split_once('/') {
+        Some(("nand", part)) => presets::nand(part),
+        Some(("drive", drive)) => presets::drive(drive),
+        Some(_) => None,
+        None => presets::drive(name).or_else(|| presets::nand(name)),
+    };
+    found.ok_or_else(|| {
+        let drives = presets::drives().iter().map(|preset| preset.name.to_owned());
+        let parts = presets::nands().iter().map(|preset| format!("nand/{}", preset.name));
+        let names: Vec<String> = drives.chain(parts).collect();
+        Failure::no_such("preset", name, &names.iter().map(String::as_str).collect::<Vec<_>>())
+    })
+}

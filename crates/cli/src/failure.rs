@@ -1,0 +1,134 @@
+//! How a command can fail, and the exit code that says so to scripts.
+
+use std::fmt::Display;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::process::ExitCode;
+
+use ssd::config::{ConfigErrors, Problem};
+use workload::WorkloadError;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line or a configuration is wrong, or a file it names is missing: exit code 2.
+    Usage(String),
+    /// The work could not be done to its end: exit code 1.
+    Work(String),
+    /// Whoever read the output went away (`| head`): nothing is wrong, and there is nobody to tell.
+    Closed,
+}
+
+impl Failure {
+    /// A wrong command line.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Failure::Usage(message.into())
+    }
+
+    /// Work that did not succeed.
+    pub fn work(message: impl Into<String>) -> Self {
+        Failure::Work(message.into())
+    }
+
+    /// A file that was named and cannot be used.
+    pub fn file(path: &Path, action: &str, error: &dyn Display) -> Self {
+        Failure::Usage(format!("{}: cannot {action}: {error}", path.display()))
+    }
+
+    /// A name that does not exist, with all that do and the one that was probably meant.
+    pub fn no_such(what: &'static str, found: &str, names: &[&str]) -> Self {
+        let mut message =
+            format!("no such {what}\n    found:   {found:?}\n    allowed: {}", names.join(", "));
+        if let Problem::NoSuchName { near: Some(near), .. } =
+            Problem::no_such_name(what, found, names.iter().copied())
+        {
+            message.push_str(&format!("\n    did you mean {near:?}?"));
+        }
+        Failure::Usage(message)
+    }
+
+    /// The same failure, with what it is about in front.
+    pub fn about(self, what: &str) -> Self {
+        match self {
+            Failure::Usage(message) => Failure::Usage(format!("{what}: {message}")),
+            Failure::Work(message) => Failure::Work(format!("{what}: {message}")),
+            Failure::Closed => Failure::Closed,
+        }
+    }
+
+    /// What to tell a person; `None` if nobody needs to know.
+    pub fn message(&self) -> Option<&str> {
+        match self {
+            Failure::Usage(message) | Failure::Work(message) => Some(message),
+            Failure::Closed => None,
+        }
+    }
+
+    /// 0 done, 1 failed while working, 2 bad usage or configuration.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Usage(_) => ExitCode::from(2),
+            Failure::Work(_) => ExitCode::FAILURE,
+            Failure::Closed => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// Errors of writing to standard output; all other files say their name by [`Failure::file`].
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::BrokenPipe => Failure::Closed,
+            _ => Failure::Work(format!("cannot write to standard output: {error}")),
+        }
+    }
+}
+
+impl From<ConfigErrors> for Failure {
+    fn from(errors: ConfigErrors) -> Self {
+        Failure::Usage(errors.to_string())
+    }
+}
+
+impl From<WorkloadError> for Failure {
+    fn from(error: WorkloadError) -> Self {
+        use workload::Problem as P;
+        let message = error.to_string();
+        match error.problem() {
+            // What was asked for cannot be: another command line would help.
+            P::File { action: "open", .. }
+            | P::FormatNotRecognised { .. }
+            | P::NoSuchDevice { .. }
+            | P::DoesNotFit { .. }
+            | P::Setting { .. } => Failure::Usage(message),
+            // The trace itself is damaged, or changed under our hands.
+            _ => Failure::Work(message),
+        }
+    }
+}
+
+impl From<lab::ReportError> for Failure {
+    fn from(error: lab::ReportError) -> Self {
+        match error.action {
+            // A folder or file that cannot be made where the user asked for it.
+            "create" => Failure::Usage(error.to_string()),
+            _ => Failure::Work(error.to_string()),
+        }
+    }
+}
+
+impl From<&lab::RunError> for Failure {
+    fn from(error: &lab::RunError) -> Self {
+        use lab::Failure as F;
+        let message = error.to_string();
+        match &error.failure {
+            F::Workload(cause) => match Failure::from(cause.clone()) {
+                Failure::Usage(_) => Failure::Usage(message),
+                _ => Failure::Work(message),
+            },
+            F::Log(cause) => Failure::from(cause.clone()),
+            F::Config(_) | F::Setting { .. } | F::NothingMeasured { .. } => Failure::Usage(message),
+            F::Preconditioning(_) | F::ReadOnly { .. } | F::Lost { .. } => Failure::Work(message),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The `wordline` command: every subcommand is a file in `commands/`.
+//!
+//! Results go to standard output, everything else to standard error. Exit code 0: done; 1: failed while working;
+//! 2: bad usage or configuration.
+
+mod commands;
+mod failure;
+mod inputs;
+mod plan;
+mod progress;
+mod size;
+mod text;
+mod workload_args;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use commands::{compare, completion, explain, formats, policies, presets, run, trace};
+use failure::Failure;
+
+/// Big tables lie on huge pages: the map of a large drive is read at random.
+#[global_allocator]
+static ALLOCATOR: lab::memory::HugePages = lab::memory::HugePages;
+
+/// An SSD you can open: simulate a NAND-flash drive under a real trace or a generated load
+#[derive(Parser, Debug)]
+#[command(name = "wordline", version, propagate_version = true, max_term_width = 110)]
+#[command(after_help = "\
+Examples:
+  wordline run data/rocksdb-ycsb-a-run1.csv.zst --out out/my
+  wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32
+  wordline explain --drive m64
+
+Exit codes: 0 done, 1 failed while working, 2 bad usage or configuration.")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Run a trace or a generated workload on a drive, and say what the drive did
+    Run(Box<run::Run>),
+    /// List the drives and NAND parts that ship with the program
+    Presets(presets::Presets),
+    /// List the policies: what they decide, their parameters, where they come from
+    Policies(policies::Policies),
+    /// Show the drive as configured: every value, and where it came from
+    Explain(explain::Explain),
+    /// Look into a trace: how much it reads, writes and touches
+    Trace(trace::Trace),
+    /// List the trace formats that can be read
+    Formats(formats::Formats),
+    /// Put the results of several runs side by side
+    Compare(compare::Compare),
+    /// Print a script that lets a shell complete commands and flags
+    Completion(completion::Completion),
+}
+
+impl Command {
+    fn run(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        match self {
+            Command::Run(args) => run::run(args, out),
+            Command::Presets(args) => presets::run(args, out),
+            Command::Policies(args) => policies::run(args, out),
+            Command::Explain(args) => explain::run(args, out),
+            Command::Trace(args) => trace::run(args, out),
+            Command::Formats(args) => formats::run(args, out),
+            Command::Compare(args) => compare::run(args, out),
+            Command::Completion(args) => completion::run(args, out),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let result = cli.command.run(&mut out).and_then(|()| Ok(out.flush()?));
+    let Err(failure) = result else { return ExitCode::SUCCESS };
+    // What was printed before the failure belongs to the result; a second failure adds nothing.
+    let _ = out.flush();
+    if let Some(message) = failure.message() {
+        // Standard error may be closed: then there is nobody to tell.
+        let _ = writeln!(io::stderr(), "error: {message}");
+    }
+    failure.exit_code()
+}

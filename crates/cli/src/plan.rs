@@ -1,0 +1,116 @@
+//! What a run will do, worked out before it begins: which drive, how it is aged, with remarks on what was chosen.
+
+use std::collections::BTreeMap;
+
+use lab::{LoopMode, RunConfig};
+use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Resolved, Table};
+use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
+
+use crate::failure::Failure;
+use crate::inputs::Inputs;
+use crate::size;
+use crate::text::bytes;
+
+/// The drive and the run, resolved.
+pub struct Plan {
+    /// The drive.
+    pub resolved: Resolved,
+    /// The `[run]` table.
+    pub run: RunConfig,
+    /// Remarks for a person, a line each.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// Sizes the drive if nothing says which one it is, and puts all settings together.
+    pub fn new(inputs: &Inputs, workload: Option<(&Spec, &Prepared)>) -> Result<Self, Failure> {
+        let (mut run, origins) = inputs.run()?;
+        let Some((spec, prepared)) = workload.filter(|_| size::wanted(inputs)) else {
+            let resolved = inputs.resolve(None)?;
+            check_depth(workload, &run, &origins, &resolved)?;
+            let note = match workload {
+                Some((spec, prepared)) => address_note(spec, prepared, &resolved)?,
+                None => None,
+            };
+            return Ok(Plan { resolved, run, notes: note.into_iter().collect() });
+        };
+        let sized = size::size(inputs, size::need(prepared.space_sectors()))?;
+        let resolved = inputs.resolve(Some(&sized.toml))?;
+        check_depth(workload, &run, &origins, &resolved)?;
+        if !origins.contains_key("run.fill_percent") {
+            run.fill_percent = sized.fill_percent;
+        }
+        let mut notes = vec![sized.note];
+        notes.extend(address_note(spec, prepared, &resolved)?);
+        Ok(Plan { resolved, run, notes })
+    }
+
+    /// Drive, run and workload as one configuration that repeats the run.
+    pub fn to_toml(&self, spec: &Spec) -> String {
+        let mut text = self.resolved.to_toml();
+        text.push_str("[run]\n");
+        for field in self.run.fields() {
+            text.push_str(&format!("{} = {}\n", field.key, self.run.show(field.key).unwrap_or_default()));
+        }
+        text.push_str("\n[workload]\n");
+        let mut spec = spec.clone();
+        if let Spec::Trace(trace) = &mut spec
+            && let Ok(path) = std::path::absolute(&trace.path)
+        {
+            trace.path = path.display().to_string();
+        }
+        for (key, value) in spec.entries() {
+            text.push_str(&format!("{key} = {value}\n"));
+        }
+        text
+    }
+}
+
+/// A closed loop no deeper than the queues: told before the drive is aged, not after.
+fn check_depth(
+    workload: Option<(&Spec, &Prepared)>,
+    run: &RunConfig,
+    origins: &BTreeMap<String, Origin>,
+    resolved: &Resolved,
+) -> Result<(), Failure> {
+    let Some(LoopMode::Closed { depth }) = workload.map(|(spec, _)| run.loop_mode(spec)) else {
+        return Ok(());
+    };
+    let room = resolved.config.queues.depth;
+    if depth <= room {
+        return Ok(());
+    }
+    let key = "run.depth".to_owned();
+    let origin = origins.get(&key).cloned();
+    let other = "host.queues.depth".to_owned();
+    let keys = vec![
+        KeyAt { key, origin: origin.clone() },
+        KeyAt { origin: resolved.origin(&other).cloned(), key: other },
+    ];
+    let found = format!("{depth} requests in flight on each queue");
+    let problem = Problem::Conflict { found, allowed: format!("1 to {room}, which is what a queue holds") };
+    Err(ConfigErrors::from(ConfigError { keys, origin, problem }).into())
+}
+
+/// Says when addresses of a trace do not stay what they were; refuses those that must and cannot.
+fn address_note(spec: &Spec, prepared: &Prepared, resolved: &Resolved) -> Result<Option<String>, Failure> {
+    let Spec::Trace(trace) = spec else { return Ok(None) };
+    let logical = resolved.config.logical_bytes();
+    let space = prepared.space_sectors().unwrap_or(0).saturating_mul(SECTOR_BYTES);
+    if space <= logical {
+        return Ok(None);
+    }
+    let reaches =
+        format!("addresses: the trace reaches to {}, the drive has {}", bytes(space), bytes(logical));
+    match trace.address {
+        AddressPolicy::Wrap => {
+            Ok(Some(format!("{reaches}: taken modulo that (--address compact closes gaps instead)")))
+        }
+        AddressPolicy::AsIs => {
+            let message = format!("{reaches}; address = \"as_is\" needs a larger drive, or wrap, or compact");
+            Err(Failure::usage(message))
+        }
+        // Compact needs less than the trace reaches to; if that is too much, opening it says so.
+        AddressPolicy::Compact => Ok(None),
+    }
+}

@@ -1,0 +1,261 @@
+//! Flags that describe a workload: a trace and what is to be done with it, or a generator.
+
+use std::path::Path;
+
+use clap::Args;
+use workload::{Spec, SyntheticSpec};
+
+use crate::failure::Failure;
+
+/// What is to be done with a trace.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Trace")]
+pub struct TraceArgs {
+    /// Format of the trace, if it cannot be recognised (see `wordline formats`)
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<String>,
+
+    /// Take only the first N requests
+    #[arg(long, value_name = "N")]
+    pub first: Option<String>,
+
+    /// Skip damaged lines, count them and say so, instead of stopping at the first one
+    #[arg(long)]
+    pub skip_bad_lines: bool,
+}
+
+/// How a trace is replayed.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Trace")]
+pub struct ReplayArgs {
+    /// Run through the trace N times
+    #[arg(long, value_name = "N")]
+    pub repeat: Option<String>,
+
+    /// Divide all arrival times by X (a number, or a fraction such as 3/2)
+    #[arg(long, value_name = "X")]
+    pub speed_up: Option<String>,
+
+    /// Where the trace's addresses lie on the drive: compact, wrap or as_is. Without it: compact on a drive that was
+    /// sized to the trace, wrap on a drive that was named
+    #[arg(long, value_name = "POLICY")]
+    pub address: Option<String>,
+}
+
+/// A generated workload.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Generated workload")]
+pub struct SyntheticArgs {
+    /// Generate requests instead of reading a trace: uniform, sequential or zipf
+    #[arg(long, value_name = "PATTERN")]
+    pub synthetic: Option<String>,
+
+    /// Number of requests [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub requests: Option<String>,
+
+    /// Share of reads; the others are writes [default: 70]
+    #[arg(long, value_name = "PERCENT")]
+    pub read_percent: Option<String>,
+
+    /// Size of a request, or several with their weights: 4KiB, or 4KiB:9,64KiB:1 [default: 4KiB]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+
+    /// Zipf: so many % of the accesses go to so many % of the space, such as 80/20
+    #[arg(long, value_name = "A/S")]
+    pub zipf: Option<String>,
+
+    /// Zipf: the exponent, instead of --zipf
+    #[arg(long, value_name = "THETA", conflicts_with = "zipf")]
+    pub zipf_theta: Option<String>,
+
+    /// Space addressed: a size such as 8GiB, or a share of the drive such as 50% [default: 100%]
+    #[arg(long, value_name = "SPACE")]
+    pub footprint: Option<String>,
+
+    /// Requests per second, arriving at random (Poisson); without it the queue is kept full
+    #[arg(long, value_name = "IOPS")]
+    pub rate: Option<String>,
+}
+
+impl TraceArgs {
+    /// Applies the flags.
+    pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
+        set(spec, "--format", "format", self.format.as_deref())?;
+        set(spec, "--first", "first", self.first.as_deref())?;
+        set(spec, "--skip-bad-lines", "on_bad_line", self.skip_bad_lines.then_some("skip"))
+    }
+}
+
+impl ReplayArgs {
+    /// Applies the flags.
+    pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
+        set(spec, "--repeat", "repeat", self.repeat.as_deref())?;
+        // As text, so that 3/2 is a fraction and 2.5 stays exact.
+        let speed_up = self.speed_up.as_ref().map(|x| format!("\"{}\"", x.escape_default()));
+        set(spec, "--speed-up", "speed_up", speed_up.as_deref())?;
+        set(spec, "--address", "address", self.address.as_deref())
+    }
+}
+
+impl SyntheticArgs {
+    /// Whether any of the flags was given.
+    pub fn any(&self) -> bool {
+        self.synthetic.is_some()
+            || self.zipf.is_some()
+            || self.zipf_theta.is_some()
+            || self.requests.is_some()
+    }
+
+    /// A generator with all defaults, for the flags to be applied to.
+    pub fn start(&self) -> Spec {
+        Spec::Synthetic(SyntheticSpec::default())
+    }
+
+    /// Applies the flags.
+    pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
+        let is_zipf = self.zipf.is_some() || self.zipf_theta.is_some();
+        if let Some(other) = self.synthetic.as_deref().filter(|pattern| is_zipf && *pattern != "zipf") {
+            return Err(Failure::usage(format!(
+                "--zipf with --synthetic {other}; allowed: --synthetic zipf"
+            )));
+        }
+        let pattern = self.synthetic.as_deref().or(is_zipf.then_some("zipf"));
+        set(spec, "--synthetic", "pattern", pattern)?;
+        set(spec, "--requests", "count", self.requests.as_deref())?;
+        set(spec, "--read-percent", "read_percent", self.read_percent.as_deref())?;
+        if let Some(text) = &self.size {
+            set(spec, "--size", "size_bytes", Some(&sizes(text).map_err(|e| e.about("--size"))?))?;
+        }
+        if let Some(text) = &self.zipf {
+            let Some((accesses, space)) = text.split_once('/') else {
+                return Err(Failure::usage(format!(
+                    "--zipf: found {text:?}, allowed: % of accesses / % of space, such as 80/20"
+                )));
+            };
+            set(spec, "--zipf", "zipf_access_percent", Some(accesses.trim()))?;
+            set(spec, "--zipf", "zipf_space_percent", Some(space.trim()))?;
+        }
+        set(spec, "--zipf-theta", "zipf_theta", self.zipf_theta.as_deref())?;
+        if let Some(text) = &self.footprint {
+            let (key, value) = footprint(text).map_err(|e| e.about("--footprint"))?;
+            set(spec, "--footprint", key, Some(&value))?;
+        }
+        if self.rate.is_some() {
+            set(spec, "--rate", "arrival", Some("poisson"))?;
+            set(spec, "--rate", "rate_iops", self.rate.as_deref())?;
+        }
+        Ok(())
+    }
+}
+
+/// Sets a key that a flag stands for, if the flag was given.
+pub fn set(spec: &mut Spec, flag: &str, key: &str, value: Option<&str>) -> Result<(), Failure> {
+    match value {
+        Some(value) => spec.set(key, value).map_err(|e| Failure::from(e).about(flag)),
+        None => Ok(()),
+    }
+}
+
+/// The trace at that path, with the other settings of `spec` if that is a trace as well.
+pub fn with_path(spec: Option<Spec>, path: &Path) -> Spec {
+    let path = path.display().to_string();
+    match spec {
+        Some(Spec::Trace(mut trace)) => {
+            trace.path = path;
+            Spec::Trace(trace)
+        }
+        _ => Spec::trace(path),
+    }
+}
+
+/// Bytes of a size such as `4096`, `4KiB`, `4k` or `1GiB`.
+fn size(text: &str) -> Result<u64, Failure> {
+    let allowed = || {
+        Failure::usage(format!(
+            "found {text:?}, allowed: bytes, or a number with KiB, MiB or GiB, such as 4KiB"
+        ))
+    };
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kib" => 10,
+        "m" | "mib" => 20,
+        "g" | "gib" => 30,
+        "t" | "tib" => 40,
+        _ => return Err(allowed()),
+    };
+    let number: u64 = number.parse().map_err(|_| allowed())?;
+    number.checked_mul(1 << shift).ok_or_else(allowed)
+}
+
+/// Sizes with weights as the value of `size_bytes`.
+fn sizes(text: &str) -> Result<String, Failure> {
+    let mut list = Vec::new();
+    for item in text.split(',') {
+        let (bytes, weight) = item.split_once(':').unwrap_or((item, "1"));
+        let weight: u64 = weight.trim().parse().map_err(|_| {
+            Failure::usage(format!("found weight {weight:?}, allowed: a whole number from 1, such as 4KiB:9"))
+        })?;
+        list.push(format!("[{}, {weight}]", size(bytes.trim())?));
+    }
+    Ok(format!("[{}]", list.join(", ")))
+}
+
+/// A space as key and value: a share of the drive or a size.
+fn footprint(text: &str) -> Result<(&'static str, String), Failure> {
+    if let Some(percent) = text.strip_suffix('%') {
+        return Ok(("footprint_percent", percent.trim().to_owned()));
+    }
+    let gib = size(text)? as f64 / (1u64 << 30) as f64;
+    Ok(("footprint_gib", format!("{gib:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_binary_units() {
+        for (text, bytes) in
+            [("512", 512), ("4k", 4_096), ("4KiB", 4_096), ("2 MiB", 2 << 20), ("1G", 1 << 30)]
+        {
+            assert_eq!(size(text).unwrap(), bytes, "{text}");
+        }
+        for text in ["", "KiB", "4KB", "-1", "1.5MiB", "99999999999999999999", "99999999999TiB"] {
+            let error = size(text).unwrap_err();
+            assert!(error.message().unwrap().contains("allowed"), "{text}");
+        }
+        assert_eq!(sizes("4KiB:9, 64KiB").unwrap(), "[[4096, 9], [65536, 1]]");
+        assert_eq!(footprint("50%").unwrap(), ("footprint_percent", "50".to_owned()));
+        assert_eq!(footprint("512MiB").unwrap(), ("footprint_gib", "0.5".to_owned()));
+    }
+
+    #[test]
+    fn flags_become_settings() {
+        let args = SyntheticArgs {
+            zipf: Some("90/10".into()),
+            requests: Some("5".into()),
+            rate: Some("1000".into()),
+            ..SyntheticArgs::default()
+        };
+        let mut spec = args.start();
+        args.apply(&mut spec).unwrap();
+        let entries = spec.entries();
+        for expected in [
+            ("pattern", "\"zipf\""),
+            ("count", "5"),
+            ("zipf_space_percent", "10.0"),
+            ("arrival", "\"poisson\""),
+        ] {
+            assert!(entries.iter().any(|(k, v)| (*k, v.as_str()) == expected), "{expected:?} in {entries:?}");
+        }
+        let replay = ReplayArgs { speed_up: Some("3/2".into()), ..ReplayArgs::default() };
+        let mut trace = with_path(None, Path::new("5"));
+        replay.apply(&mut trace).unwrap();
+        assert!(trace.entries().contains(&("speed_up", "\"3/2\"".to_owned())));
+        assert!(trace.entries().contains(&("path", "\"5\"".to_owned())));
+    }
+}

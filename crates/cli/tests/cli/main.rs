@@ -1,0 +1,9 @@
+//! The command line from end to end: the real program, its exit codes, its output and its files.
+
+mod bad_config;
+mod bad_trace;
+mod explain;
+mod lists;
+mod program;
+mod results;
+mod snapshots;

@@ -1,0 +1,130 @@
+//! Runs the program and looks at what it did.
+
+use serde_json::Value;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+/// Longer than any test should take, on a busy machine too.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The trace that ships with the product.
+pub fn trace() -> String {
+    root().join("data/rocksdb-ycsb-a-run1.csv.zst").display().to_string()
+}
+
+/// The root of the checkout.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What the program did.
+#[derive(Debug)]
+pub struct Done {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Done {
+    /// It must have succeeded.
+    pub fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "stdout: {}\nstderr: {}", self.out, self.err);
+        self
+    }
+
+    /// It must have failed with this exit code, saying all of this and nothing about itself.
+    pub fn fails(self, code: i32, says: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.out, self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        for text in says {
+            assert!(self.err.contains(text), "expected {text:?} in:\n{}", self.err);
+        }
+        self
+    }
+
+    /// Standard output must be one JSON value.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|e| panic!("{e} in:\n{}\nstderr: {}", self.out, self.err))
+    }
+}
+
+/// Runs the program to its end.
+pub fn wordline(args: &[&str]) -> Done {
+    wordline_in(&root(), args)
+}
+
+/// The same in another working directory.
+pub fn wordline_in(directory: &Path, args: &[&str]) -> Done {
+    let child = Command::new(env!("CARGO_BIN_EXE_wordline"))
+        .args(args)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    finish(child, args)
+}
+
+fn finish(mut child: Child, args: &[&str]) -> Done {
+    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let reader = spawn(move || {
+        let mut text = Vec::new();
+        out.read_to_end(&mut text).unwrap();
+        text
+    });
+    let errors = spawn(move || {
+        let mut text = Vec::new();
+        err.read_to_end(&mut text).unwrap();
+        text
+    });
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if start.elapsed() > TIMEOUT {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("wordline {args:?} took longer than {TIMEOUT:?}");
+        }
+        sleep(Duration::from_millis(5));
+    };
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
+    Done { code: status.code(), out: text(reader.join().unwrap()), err: text(errors.join().unwrap()) }
+}
+
+/// An empty folder of its own for a test.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A file in such a folder.
+pub fn file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path.display().to_string()
+}
+
+/// A drive small enough for a test to be quick, as a configuration.
+pub const SMALL: &str = "\
+[nand.geometry]
+channels = 2
+chips_per_channel = 2
+blocks_per_plane = 64
+wordlines_per_block = 16
+[drive]
+over_provisioning_percent = 20
+[host.buffer]
+policy = \"lru_write\"
+size_mib = 1
+";

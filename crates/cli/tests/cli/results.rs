@@ -1,0 +1,204 @@
+//! `wordline run` and `compare`: results, files, determinism.
+
+use crate::program::{SMALL, file, folder, trace, wordline};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Keys of result.json that others rely on.
+const KEYS: &[&str] = &[
+    "/requests_generated",
+    "/requests_served",
+    "/reads",
+    "/writes",
+    "/simulated_ns",
+    "/cpu_seconds",
+    "/write_amplification",
+    "/latency_ns/read/p99",
+    "/latency_ns/write/p50",
+    "/latency_ns/write/p99_9",
+    "/latency_ns/write/p99_99",
+    "/latency_ns/write/max",
+    "/flash/programs/host",
+    "/flash/programs/cleaning",
+    "/flash/reads/host",
+    "/flash/erases/cleaning",
+    "/seed",
+    "/config_hash",
+    "/workload_hash",
+    "/event_hash",
+    "/version",
+];
+
+fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(path.as_ref()).unwrap_or_else(|e| panic!("{}: {e}", path.as_ref().display()))
+}
+
+#[test]
+fn the_shipped_trace_on_a_drive_sized_to_it() {
+    let folder = folder("shipped");
+    let out = folder.join("first").display().to_string();
+    let log = folder.join("log.csv").display().to_string();
+    let done = wordline(&["run", &trace(), "--first", "4000", "--out", &out, "--request-log", &log]).ok();
+    for text in ["sized to the footprint", "8 channels x"] {
+        assert!(done.err.contains(text), "{}", done.err);
+    }
+    for text in ["served", "write amplification", "p99.9", "erase"] {
+        assert!(done.out.contains(text), "{text} in:\n{}", done.out);
+    }
+    let result: Value = serde_json::from_str(&read(folder.join("first/result.json"))).unwrap();
+    for key in KEYS {
+        assert!(result.pointer(key).is_some(), "{key} in {result:#}");
+    }
+    // Trims of pages that are never read or written were dropped, and the remarks say so.
+    let served = result["requests_served"].as_u64().unwrap();
+    assert!((3980..=4000).contains(&served) && result["remarks"].to_string().contains("dropped"), "{served}");
+    assert_eq!(result["requests_generated"], json!(served));
+    assert_eq!(result["loop_mode"], json!("open"));
+    assert!(result["write_amplification"].as_f64().unwrap() >= 1.0);
+    for name in ["latency.svg", "breakdown.svg"] {
+        assert!(read(folder.join("first").join(name)).starts_with("<svg"), "{name}");
+    }
+    let rows = read(&log);
+    assert_eq!(rows.lines().count() as u64, 1 + served);
+    // The configuration beside the result repeats the run, from wherever.
+    let config = folder.join("first/config.toml").display().to_string();
+    let again = wordline(&["run", &config, "--json"]).ok().json();
+    for key in ["event_hash", "config_hash", "workload_hash", "simulated_ns", "latency_ns"] {
+        assert_eq!(again[key], result[key], "{key}");
+    }
+}
+
+#[test]
+fn the_same_twice_and_json_alone_on_standard_output() {
+    let folder = folder("twice");
+    let small = file(&folder, "small.toml", SMALL);
+    let run = |extra: &[&str]| {
+        let args = [
+            "run",
+            "--config",
+            &small,
+            "--zipf",
+            "80/20",
+            "--requests",
+            "20000",
+            "--read-percent",
+            "50",
+            "--json",
+        ];
+        wordline(&[&args[..], extra].concat()).ok().json()
+    };
+    let first = run(&[]);
+    let mut second = run(&[]);
+    for key in ["cpu_seconds", "wall_seconds", "requests_per_cpu_second", "peak_rss_bytes"] {
+        second[key] = first[key].clone();
+    }
+    second["preconditioning"]["cpu_seconds"] = first["preconditioning"]["cpu_seconds"].clone();
+    assert_eq!(first, second);
+    assert_ne!(first["event_hash"], run(&["--seed", "2"])["event_hash"]);
+    assert_eq!(first["depth"], json!(32));
+    assert_eq!(run(&["--depth", "4"])["depth"], json!(4));
+    assert_eq!(run(&["--warm-up", "1000"])["requests_measured"], json!(19_000));
+}
+
+#[test]
+fn loads_by_flags() {
+    let folder = folder("flags");
+    let small = file(&folder, "small.toml", SMALL);
+    let run = |extra: &[&str]| {
+        let args = ["run", "--config", &small, "--requests", "5000", "--precondition", "fill=50", "--json"];
+        wordline(&[&args[..], extra].concat()).ok().json()
+    };
+    let reads = run(&["--synthetic", "sequential", "--read-percent", "100", "--size", "64KiB"]);
+    assert_eq!(reads["reads"], json!(5000));
+    assert_eq!(reads["bytes_read"], json!(5000 * 65_536));
+    let mixed = run(&["--synthetic", "uniform", "--size", "4KiB:3,16KiB", "--footprint", "50%"]);
+    assert_eq!(mixed["requests_served"], json!(5000));
+    let open = run(&["--rate", "20000", "--read-percent", "100"]);
+    assert_eq!(open["loop_mode"], json!("open"));
+    let iops = open["iops"]["all"].as_f64().unwrap();
+    assert!((18_000.0..22_000.0).contains(&iops), "{iops}");
+    let closed = run(&["--rate", "20000", "--read-percent", "100", "--depth", "1"]);
+    assert_eq!(closed["loop_mode"], json!("closed"));
+    let log = folder.join("log.csv.zst").display().to_string();
+    run(&["--zipf-theta", "0.9", "--request-log", &log]);
+    assert!(std::fs::read(&log).unwrap().starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
+}
+
+#[test]
+fn a_trace_is_sped_up_repeated_and_kept_in_flight() {
+    let run = |extra: &[&str]| {
+        let args = ["run", &trace(), "--first", "1000", "--json"];
+        wordline(&[&args[..], extra].concat()).ok().json()
+    };
+    let plain = run(&[]);
+    let fast = run(&["--speed-up", "4"]);
+    let slow = run(&["--speed-up", "1/4"]);
+    let time = |result: &Value| result["simulated_ns"].as_u64().unwrap();
+    assert!(time(&fast) <= time(&plain) && time(&plain) < time(&slow));
+    let served = plain["requests_served"].as_u64().unwrap();
+    assert_eq!(run(&["--repeat", "3"])["requests_served"], json!(3 * served));
+    assert_eq!(run(&["--closed", "8"])["depth"], json!(8));
+    assert_ne!(plain["workload_hash"], fast["workload_hash"]);
+}
+
+#[test]
+fn a_named_drive_wraps_addresses_and_says_so() {
+    let folder = folder("wraps");
+    let small = file(&folder, "small.toml", SMALL);
+    let args = ["run", "--config", &small, &trace(), "--first", "500", "--precondition", "none"];
+    let done = wordline(&args).ok();
+    assert!(done.err.contains("modulo"), "{}", done.err);
+    let quiet = wordline(&[&args[..], &["--quiet"]].concat()).ok();
+    assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""));
+}
+
+#[test]
+fn results_side_by_side() {
+    let folder = folder("compare");
+    let small = file(&folder, "small.toml", SMALL);
+    let mut dirs = Vec::new();
+    for policy in ["greedy", "fifo", "random"] {
+        let out = folder.join(policy).display().to_string();
+        let set = format!("ftl.gc_victim.policy={policy}");
+        let args = [
+            "run",
+            "--config",
+            &small,
+            "--synthetic",
+            "uniform",
+            "--requests",
+            "20000",
+            "--read-percent",
+            "0",
+        ];
+        wordline(&[&args[..], &["--set", &set, "--out", &out, "--quiet"]].concat()).ok();
+        dirs.push(out);
+    }
+    let out = folder.join("compared").display().to_string();
+    let dirs: Vec<&str> = dirs.iter().map(String::as_str).collect();
+    let text = wordline(&[&["compare"], &dirs[..], &["--out", &out]].concat()).ok().out;
+    for part in ["greedy", "fifo", "random", "write amplification"] {
+        assert!(text.contains(part), "{part} in:\n{text}");
+    }
+    assert_eq!(read(folder.join("compared/comparison.txt")), text);
+    assert!(read(folder.join("compared/latency.svg")).starts_with("<svg"));
+    let json = wordline(&[&["compare", "--json"], &dirs[..]].concat()).ok().json();
+    assert_eq!(json.as_array().unwrap().len(), 3);
+    let by_folder = |i: usize| json[i]["write_amplification"].as_f64().unwrap();
+    assert!(by_folder(0) < by_folder(2), "greedy {} against random {}", by_folder(0), by_folder(2));
+}
+
+#[test]
+fn a_drive_that_wears_out_ends_with_a_reason() {
+    let folder = folder("worn");
+    let small = file(&folder, "small.toml", SMALL);
+    let out = folder.join("out").display().to_string();
+    let args =
+        ["run", "--config", &small, "--synthetic", "uniform", "--read-percent", "0", "--requests", "2000000"];
+    let worn = ["--set", "nand.reliability.endurance_cycles=6", "--precondition", "none", "--out", &out];
+    let done = wordline(&[&args[..], &worn].concat()).fails(1, &["read-only", "worn out"]);
+    assert!(done.out.contains("read_only"), "{}", done.out);
+    let result: Value = serde_json::from_str(&read(folder.join("out/result.json"))).unwrap();
+    assert!(result["ended"].as_str().unwrap().starts_with("read_only"), "{}", result["ended"]);
+    assert!(result["requests_served"].as_u64().unwrap() < 2_000_000);
+}
