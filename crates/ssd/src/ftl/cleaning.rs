@@ -153,6 +153,18 @@ impl Ftl {
             let waiting = work.job.is_some() || !work.gathered.iter().all(VecDeque::is_empty);
             if work.reads + work.programs == 0 && (waiting || work.wanted) {
                 self.pump_lane(flash, lane);
+                self.unblock(flash, lane);
+            }
+        }
+    }
+
+    /// A job that found no page for its stream may have what it lacks behind it: the block that the last job emptied
+    /// can be erased when the rest of it, less than a page, is programmed.
+    fn unblock(&mut self, flash: &mut Flash, lane: LaneId) {
+        let work = self.work(lane);
+        if work.reads + work.programs == 0 && work.job.is_some() {
+            for stream in [Stream::Cleaning, Stream::Cold] {
+                self.program_gathered(flash, lane, stream, true);
             }
         }
     }
@@ -165,7 +177,7 @@ impl Ftl {
             }
         }
         for stream in [Stream::Cleaning, Stream::Cold] {
-            self.program_gathered(flash, lane, stream);
+            self.program_gathered(flash, lane, stream, false);
         }
     }
 
@@ -307,7 +319,7 @@ impl Ftl {
             self.outbox.push(id);
         } else {
             flash.perform(op.kind, cause, page, op.at);
-            self.program_gathered(flash, lane, stream_of(cause));
+            self.program_gathered(flash, lane, stream_of(cause), false);
         }
     }
 
@@ -344,14 +356,14 @@ impl Ftl {
         })
     }
 
-    /// Programs full pages of gathered units; the rest too, if nothing more will join them.
-    fn program_gathered(&mut self, flash: &mut Flash, lane: LaneId, stream: Stream) {
+    /// Programs full pages of gathered units; the rest too, if told so or nothing more will join them.
+    fn program_gathered(&mut self, flash: &mut Flash, lane: LaneId, stream: Stream, rest: bool) {
         let which = stream as usize - 1;
         let per_page = self.layout.units_per_page as usize;
         loop {
             let work = &self.mover.lanes[lane.index()];
             let waiting = work.gathered[which].len();
-            let last = work.job.is_none() && work.reads == 0;
+            let last = rest || (work.job.is_none() && work.reads == 0);
             if waiting < per_page && !(last && waiting > 0) {
                 return;
             }
