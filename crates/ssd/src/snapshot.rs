@@ -146,7 +146,7 @@ pub mod raw {
                 f.write_str("a table as bytes")
             }
             fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<T>, E> {
-                if bytes.len() % size_of::<T>() != 0 {
+                if !bytes.len().is_multiple_of(size_of::<T>()) {
                     return Err(E::invalid_length(bytes.len(), &self));
                 }
                 let mut table = vec![T::zeroed(); bytes.len() / size_of::<T>()];

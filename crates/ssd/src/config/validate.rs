@@ -44,7 +44,8 @@ impl DriveConfig {
         let g = &self.geometry;
         let dies = u64::from(g.channels) * u64::from(g.chips_per_channel) * u64::from(g.dies_per_chip);
         if dies > MAX_DIES {
-            let keys = ["nand.geometry.channels", "nand.geometry.chips_per_channel", "nand.geometry.dies_per_chip"];
+            let keys =
+                ["nand.geometry.channels", "nand.geometry.chips_per_channel", "nand.geometry.dies_per_chip"];
             conflicts.add(&keys, format!("{dies} dies"), &format!("at most {MAX_DIES} dies in all"));
         }
         let page = self.geometry.page_bytes;

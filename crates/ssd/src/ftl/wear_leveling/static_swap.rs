@@ -39,7 +39,7 @@ impl Policy {
 
     /// The least erased closed block, if it lags behind the most worn block by more than is allowed.
     pub fn choose(&mut self, view: &LaneView<'_>, erases: u64) -> Option<u32> {
-        if erases % self.check_interval != 0 {
+        if !erases.is_multiple_of(self.check_interval) {
             return None;
         }
         let used = |&block: &u32| view.state(block) != BlockState::Bad;
