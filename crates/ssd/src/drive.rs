@@ -319,7 +319,14 @@ impl Drive {
 
     /// Checks that all tables agree (slow); the error names the first place where they do not.
     pub fn check(&self) -> Result<(), String> {
-        self.state.ftl.check()
+        let State { host, ftl, flash, events, .. } = &self.state;
+        ftl.check()?;
+        host.check()?;
+        let left = flash.pool.in_flight() + host.working();
+        if events.is_empty() && left > 0 {
+            return Err(format!("nothing will happen, but {left} operations and commands are under way"));
+        }
+        Ok(())
     }
 
     /// Writes the whole drive, with everything under way, to `out`. Recorded effects are not part of it.

@@ -18,9 +18,9 @@ use crate::nand::order::PageOrder;
 use crate::nand::{Layout, Outcome};
 use crate::observe::{Effect, Effects};
 use crate::rng::Rng;
-use crate::units::{BlockId, Lpn, NONE, OpId, Ppn, Pun, SimTime, SlotId};
+use crate::units::{BlockId, LaneId, Lpn, NONE, OpId, Ppn, Pun, SimTime, SlotId};
 use allocation::Allocator;
-use blocks::Blocks;
+use blocks::{BlockState, Blocks};
 use cleaning::Mover;
 use map::Map;
 use serde::{Deserialize, Serialize};
@@ -308,6 +308,19 @@ impl Ftl {
             let said = self.blocks.live(BlockId(b));
             if counted != said {
                 return Err(format!("block {b} holds {counted} live units, its count says {said}"));
+            }
+            let state = self.blocks.state(BlockId(b));
+            if counted > 0 && matches!(state, BlockState::Free | BlockState::Erasing | BlockState::Bad) {
+                return Err(format!("block {b} is {state:?} and holds {counted} live units"));
+            }
+        }
+        for lane in (0..self.layout.lanes).map(LaneId) {
+            let first = self.layout.first_block(lane).0;
+            let blocks = (first..first + self.layout.blocks_per_lane).map(BlockId);
+            let counted = blocks.filter(|&block| self.blocks.state(block) == BlockState::Free).count() as u32;
+            let said = self.allocator.free(lane);
+            if counted != said {
+                return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
         }
         Ok(())

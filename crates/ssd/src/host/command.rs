@@ -136,6 +136,11 @@ impl CommandTable {
         CommandTable { entries: vec![entry; capacity], free: (0..capacity as u32).rev().collect() }
     }
 
+    /// Commands there is room for.
+    pub fn capacity(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Commands under way.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()

@@ -4,6 +4,7 @@
 //! link latency, fetch (round robin over the queues, one at a time), data or flash work, link, completion.
 
 pub mod buffer;
+mod check;
 mod command;
 mod index;
 mod link;

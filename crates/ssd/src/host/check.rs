@@ -1,0 +1,60 @@
+//! Conservation: what the host interface counts as it goes, counted again.
+
+use super::Host;
+use super::staging::{Slot, SlotState};
+use crate::signals::OpCode;
+use crate::units::{CommandId, SlotId};
+
+impl Host {
+    /// Checks that counts and lists agree with slots and commands (slow); the error names the first that does not.
+    pub fn check(&self) -> Result<(), String> {
+        let agree = |what: &str, said: u32, counted: u32| {
+            if said == counted { Ok(()) } else { Err(format!("{what}: {counted}, the count says {said}")) }
+        };
+        let slots = || (0..self.staging.len()).map(|slot| self.staging.get(SlotId(slot)));
+        let count = |is: fn(&Slot) -> bool| slots().filter(|slot| is(slot)).count() as u32;
+        let unclean = |slot: &Slot| !matches!(slot.state, SlotState::Free | SlotState::Clean);
+        agree("slots not in flash", self.staging.unclean(), count(unclean))?;
+        agree("slots being merged", self.staging.merging, count(|slot| slot.state == SlotState::Merging))?;
+        agree("slots ready", self.staging.ready(), count(|slot| slot.state == SlotState::Ready))?;
+        let dirty =
+            |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Ready | SlotState::Merging);
+        let waiting = |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Ready) && !slot.dead;
+        agree("slots to be flushed", self.staging.dirty(), count(dirty))?;
+        let urgent = slots().filter(|slot| slot.waiter.is_some() && dirty(slot)).count() as u32;
+        agree("urgent slots", self.urgent, urgent)?;
+        for id in (0..self.staging.len()).map(SlotId) {
+            let slot = self.staging.get(id);
+            if (waiting(slot) || slot.state == SlotState::Clean)
+                && self.newest_of(id) != self.staging.find(slot.lpn)
+            {
+                return Err(format!("slot {} of unit {} is not found there", id.0, slot.lpn.0));
+            }
+        }
+        self.check_commands()
+    }
+
+    fn newest_of(&self, mut id: SlotId) -> SlotId {
+        while self.staging.get(id).newer.is_some() {
+            id = self.staging.get(id).newer;
+        }
+        id
+    }
+
+    /// A write awaits exactly the slots that name it.
+    fn check_commands(&self) -> Result<(), String> {
+        let mut waited_for = vec![0; self.commands.capacity()];
+        for slot in (0..self.staging.len()).map(|slot| self.staging.get(SlotId(slot))) {
+            if slot.state != SlotState::Free && slot.waiter.is_some() {
+                waited_for[slot.waiter.index()] += 1;
+            }
+        }
+        for (id, waits) in (0..).map(CommandId).zip(waited_for) {
+            let entry = self.commands.get(id);
+            if entry.command.op == OpCode::Write && entry.outstanding != waits {
+                return Err(format!("write {} awaits {} slots, {waits} name it", id.0, entry.outstanding));
+            }
+        }
+        Ok(())
+    }
+}
