@@ -1,0 +1,89 @@
+//! Random whole-drive runs beside a plain map of last-written versions.
+//!
+//! Every run is named by its seed, which also draws its configuration. A failure prints both;
+//! `WORDLINE_MODEL_SEED=n cargo test -p wordline-ssd --test model` repeats just that run, and
+//! `WORDLINE_MODEL_OPS=n` changes how many commands all runs together make (a million and more by default).
+
+mod model {
+    pub mod oracle;
+    pub mod setup;
+    pub mod traffic;
+}
+
+use model::traffic::{Run, Tally};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Commands of one run.
+const COMMANDS_PER_RUN: u64 = 4_000;
+/// Commands of all runs.
+const COMMANDS: u64 = 3_000_000;
+/// So many failures are reported.
+const FAILURES: usize = 5;
+
+fn variable(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: not a whole number")))
+}
+
+/// Runs one seed; the error is a whole report.
+fn run(seed: u64) -> Result<Tally, String> {
+    let mut run = Run::new(seed);
+    let verdict = catch_unwind(AssertUnwindSafe(|| run.run(COMMANDS_PER_RUN)));
+    let what = match verdict {
+        Ok(Ok(())) => return Ok(run.tally()),
+        Ok(Err(what)) => what,
+        Err(panic) => match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
+            (Some(text), _) => format!("panic: {text}"),
+            (_, Some(text)) => format!("panic: {text}"),
+            _ => "panic".to_owned(),
+        },
+    };
+    Err(format!("WORDLINE_MODEL_SEED={seed}: {what}\n{}", run.describe()))
+}
+
+/// Runs the seeds below `seeds` on all processors.
+fn run_all(seeds: u64) -> (Tally, Vec<String>) {
+    let total = Mutex::new((Tally::default(), Vec::new()));
+    let next = AtomicU64::new(0);
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds {
+                return;
+            }
+            let result = run(seed);
+            let mut total = total.lock().unwrap();
+            match result {
+                Ok(tally) => total.0.add(&tally),
+                Err(report) => total.1.push(report),
+            }
+            if total.1.len() >= FAILURES {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    total.into_inner().unwrap()
+}
+
+#[test]
+fn a_drive_agrees_with_a_map_of_versions() {
+    if let Some(seed) = variable("WORDLINE_MODEL_SEED") {
+        run(seed).unwrap_or_else(|report| panic!("{report}"));
+        return;
+    }
+    let commands = variable("WORDLINE_MODEL_OPS").unwrap_or(COMMANDS);
+    let (tally, failures) = run_all(commands.div_ceil(COMMANDS_PER_RUN));
+    println!(
+        "{} commands in {} runs, {} erases, {} blocks retired; {} drives worn out, {} commands refused by them",
+        tally.commands, tally.runs, tally.erases, tally.retired, tally.worn_out, tally.refused
+    );
+    assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
+    assert!(tally.commands >= commands, "{} commands of {commands}", tally.commands);
+}

@@ -1,0 +1,484 @@
+//! The model: a plain map of last-written versions, and what the effects say lies where.
+//!
+//! Data is its version: the number of the step at which the drive accepted it. The oracle applies effects in order,
+//! as whoever holds the bytes would, and judges every one:
+//!
+//! - a read returns, for each granule, a version that was current at some time since the read was submitted;
+//! - a write is accepted once for each unit, whole, between its submission and its completion;
+//! - what a completed FLUSH or FUA write promised is found in flash whenever the power is cut: among the units of
+//!   flash that hold a logical unit, the one programmed last by a host write (copies keep their number) is it;
+//! - every command completes once, with a legal status, and its time adds up.
+
+use ssd::observe::{Effect, Source};
+use ssd::{Command, Completion, OpCode, SimTime, Status};
+use std::collections::BTreeMap;
+
+/// What a part of a unit must look like: granules of at least a sector, at most 64 of them.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub unit_sectors: u64,
+    pub granule_sectors: u64,
+    pub granules: usize,
+}
+
+impl Shape {
+    pub fn new(unit_bytes: u32) -> Self {
+        let unit_sectors = u64::from(unit_bytes) / 512;
+        let granule_sectors = unit_sectors.div_ceil(64);
+        Shape { unit_sectors, granule_sectors, granules: unit_sectors.div_ceil(granule_sectors) as usize }
+    }
+
+    /// The granules of a unit that a command touches, found the slow way.
+    fn mask(&self, command: &Command, lpn: u32) -> u64 {
+        let touched = command.lba.0..command.lba.0 + u64::from(command.sectors);
+        (0..self.granules as u64)
+            .filter(|g| {
+                let from = u64::from(lpn) * self.unit_sectors + g * self.granule_sectors;
+                let end = (from + self.granule_sectors).min((u64::from(lpn) + 1) * self.unit_sectors);
+                from < touched.end && touched.start < end
+            })
+            .fold(0, |mask, g| mask | 1 << g)
+    }
+
+    /// The units a command touches.
+    fn units(&self, command: &Command) -> std::ops::Range<u32> {
+        let end = command.lba.0 + u64::from(command.sectors);
+        (command.lba.0 / self.unit_sectors) as u32..end.div_ceil(self.unit_sectors) as u32
+    }
+
+    /// The units a command covers whole.
+    fn whole_units(&self, command: &Command) -> std::ops::Range<u32> {
+        let end = command.lba.0 + u64::from(command.sectors);
+        command.lba.0.div_ceil(self.unit_sectors) as u32..(end / self.unit_sectors) as u32
+    }
+}
+
+/// Granules of a mask.
+fn bits(mask: u64) -> impl Iterator<Item = usize> {
+    (0..64).filter(move |g| mask >> g & 1 == 1)
+}
+
+/// A command on its way.
+struct Pending {
+    command: Command,
+    submitted: SimTime,
+    /// The model's clock at submission.
+    clock: u64,
+    /// Units accepted (write) or granules returned (read), with the clock.
+    parts: Vec<(u32, u64, u64)>,
+    /// Writes completed before a flush was submitted.
+    completed_before: usize,
+    told: bool,
+}
+
+struct Slot {
+    lpn: u32,
+    mask: u64,
+    data: Vec<u64>,
+}
+
+/// A unit of flash that holds something.
+struct Stored {
+    lpn: u32,
+    sequence: u64,
+    data: Vec<u64>,
+}
+
+/// What went wrong, in words.
+pub type Verdict = Result<(), String>;
+
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            return Err(format!($($message)+));
+        }
+    };
+}
+
+/// The model of a drive.
+pub struct Oracle {
+    shape: Shape,
+    clock: u64,
+    logical_sectors: u64,
+    /// Every completed write is durable: there is no buffer.
+    write_through: bool,
+    /// Current version of each granule.
+    now: Vec<u64>,
+    /// Versions that reads under way may still return: when overwritten, and the version.
+    past: Vec<Vec<(u64, u64)>>,
+    /// Version of each granule that must survive, and when each unit was last trimmed.
+    durable: Vec<u64>,
+    trimmed: Vec<u64>,
+    /// Completed writes in order of completion, and how many of them are durable by a flush.
+    completed: Vec<Vec<(u32, u64, u64)>>,
+    flushed: usize,
+    slots: BTreeMap<u32, Slot>,
+    flash: Vec<Option<Stored>>,
+    copies: Vec<Vec<u32>>,
+    pending: BTreeMap<u64, Pending>,
+    reads: usize,
+    /// Commands completed.
+    pub done: u64,
+    /// Commands that ended in `ReadOnly`.
+    pub refused: u64,
+}
+
+impl Oracle {
+    pub fn new(unit_bytes: u32, units: u32, physical: usize, write_through: bool) -> Self {
+        let shape = Shape::new(unit_bytes);
+        let granules = units as usize * shape.granules;
+        Oracle {
+            shape,
+            clock: 1,
+            logical_sectors: u64::from(units) * shape.unit_sectors,
+            write_through,
+            now: vec![0; granules],
+            past: vec![Vec::new(); granules],
+            durable: vec![0; granules],
+            trimmed: vec![0; units as usize],
+            completed: Vec::new(),
+            flushed: 0,
+            slots: BTreeMap::new(),
+            flash: (0..physical).map(|_| None).collect(),
+            copies: vec![Vec::new(); units as usize],
+            pending: BTreeMap::new(),
+            reads: 0,
+            done: 0,
+            refused: 0,
+        }
+    }
+
+    /// Commands submitted and not completed.
+    pub fn outstanding(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// The first of those commands, in words.
+    pub fn under_way(&self) -> String {
+        let first: Vec<_> = self.pending.values().take(4).map(|p| &p.command).collect();
+        format!("{} commands under way: {first:?}...", self.pending.len())
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// A command is about to be submitted.
+    pub fn submit(&mut self, command: &Command, submitted: SimTime) {
+        let clock = self.tick();
+        self.reads += usize::from(command.op == OpCode::Read);
+        let completed_before = self.completed.len();
+        let pending =
+            Pending { command: *command, submitted, clock, parts: Vec::new(), completed_before, told: false };
+        assert!(self.pending.insert(command.tag, pending).is_none(), "the test used a tag twice");
+    }
+
+    /// A granule changes its version.
+    fn overwrite(&mut self, granule: usize, version: u64, clock: u64) {
+        let old = std::mem::replace(&mut self.now[granule], version);
+        if self.reads == 0 {
+            self.past[granule].clear();
+            return;
+        }
+        if self.past[granule].len() >= 16 {
+            let reads = self.pending.values().filter(|p| p.command.op == OpCode::Read);
+            let oldest = reads.map(|p| p.clock).min().unwrap_or(clock);
+            self.past[granule].retain(|&(until, _)| until > oldest);
+        }
+        self.past[granule].push((clock, old));
+    }
+
+    /// Something happened.
+    pub fn apply(&mut self, effect: Effect) -> Verdict {
+        self.tick();
+        match effect {
+            Effect::Accept { tag, lpn, slot, mask, fresh } => self.accept(tag, lpn.0, slot.0, mask, fresh),
+            Effect::Fill { slot, from, mask } => self.fill(slot.0, from, mask),
+            Effect::Program { lpn, slot, to } => self.program(lpn.0, slot.0, to.0),
+            Effect::Copy { lpn, from, to } | Effect::Dead { lpn, from, to } => self.copy(lpn.0, from.0, to.0),
+            Effect::Place { lpn, to } => self.place(lpn.0, to.0),
+            Effect::Erase { first, units } => self.erase(first.0, units),
+            Effect::Trim { lpn } => self.trim(lpn.0),
+            Effect::Read { tag, lpn, from, mask } => self.read(tag, lpn.0, from, mask),
+            Effect::Release { slot } => match self.slots.remove(&slot.0) {
+                Some(_) => Ok(()),
+                None => Err(format!("slot {} released, it holds nothing", slot.0)),
+            },
+            Effect::Complete { tag, .. } => {
+                let Some(pending) = self.pending.get_mut(&tag) else {
+                    return Err(format!("command {tag} completes, it is not under way"));
+                };
+                ensure!(!pending.told, "command {tag} completes twice");
+                pending.told = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn accept(&mut self, tag: u64, lpn: u32, slot: u32, mask: u64, fresh: bool) -> Verdict {
+        let clock = self.clock;
+        let Some(pending) = self.pending.get_mut(&tag) else {
+            return Err(format!("data of command {tag} accepted, which is not under way"));
+        };
+        let expected = self.shape.mask(&pending.command, lpn);
+        ensure!(pending.command.op == OpCode::Write && !pending.told, "command {tag} has no data to accept");
+        ensure!(mask == expected, "command {tag}, unit {lpn}: accepted {mask:x}, written {expected:x}");
+        ensure!(pending.parts.iter().all(|p| p.0 != lpn), "command {tag}, unit {lpn}: accepted twice");
+        pending.parts.push((lpn, mask, clock));
+        if fresh {
+            ensure!(!self.slots.contains_key(&slot), "slot {slot} is taken and was not released");
+            self.slots.insert(slot, Slot { lpn, mask: 0, data: vec![0; self.shape.granules] });
+        }
+        let Some(found) = self.slots.get_mut(&slot) else { return Err(format!("slot {slot} is not in use")) };
+        ensure!(found.lpn == lpn, "unit {lpn} put in slot {slot}, which is of unit {}", found.lpn);
+        found.mask |= mask;
+        for g in bits(mask) {
+            found.data[g] = clock;
+        }
+        for g in bits(mask) {
+            self.overwrite(lpn as usize * self.shape.granules + g, clock, clock);
+        }
+        Ok(())
+    }
+
+    /// What a source holds for a unit.
+    fn content(&self, lpn: Option<u32>, from: Source, mask: u64) -> Result<Vec<u64>, String> {
+        let right = |found: u32| lpn.is_none_or(|lpn| lpn == found);
+        match from {
+            Source::Zero => Ok(vec![0; self.shape.granules]),
+            Source::Slot(slot) => match self.slots.get(&slot.0) {
+                Some(found) if right(found.lpn) && mask & !found.mask == 0 => Ok(found.data.clone()),
+                Some(found) => Err(format!(
+                    "slot {} holds granules {:x} of unit {}, asked are {mask:x} of {lpn:?}",
+                    slot.0, found.mask, found.lpn
+                )),
+                None => Err(format!("slot {} holds nothing", slot.0)),
+            },
+            Source::Flash(unit) => match &self.flash[unit.index()] {
+                Some(found) if right(found.lpn) => Ok(found.data.clone()),
+                Some(found) => Err(format!("flash unit {} holds unit {}, not {lpn:?}", unit.0, found.lpn)),
+                None => Err(format!("flash unit {} holds nothing", unit.0)),
+            },
+        }
+    }
+
+    fn fill(&mut self, slot: u32, from: Source, mask: u64) -> Verdict {
+        let source_lpn = match from {
+            Source::Zero => return Err("a fill from nowhere".to_owned()),
+            Source::Slot(slot) => self.slots.get(&slot.0).map(|slot| slot.lpn),
+            Source::Flash(unit) => self.flash[unit.index()].as_ref().map(|stored| stored.lpn),
+        };
+        let data = self.content(None, from, mask)?;
+        let lpn = source_lpn.ok_or("a fill from an empty place")?;
+        let fresh = || Slot { lpn, mask: 0, data: vec![0; self.shape.granules] };
+        let found = self.slots.entry(slot).or_insert_with(fresh);
+        ensure!(found.lpn == lpn, "slot {slot} of unit {} filled with data of unit {lpn}", found.lpn);
+        ensure!(found.mask & mask == 0, "slot {slot} filled over data it holds");
+        found.mask |= mask;
+        for g in bits(mask) {
+            found.data[g] = data[g];
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, lpn: u32, to: u32, sequence: u64, data: Vec<u64>) -> Verdict {
+        let place = &mut self.flash[to as usize];
+        ensure!(place.is_none(), "flash unit {to} programmed twice without an erase");
+        *place = Some(Stored { lpn, sequence, data });
+        self.copies[lpn as usize].push(to);
+        Ok(())
+    }
+
+    fn program(&mut self, lpn: u32, slot: u32, to: u32) -> Verdict {
+        let Some(found) = self.slots.get(&slot) else {
+            return Err(format!("slot {slot} programmed, is empty"));
+        };
+        ensure!(found.lpn == lpn, "slot {slot} of unit {} programmed as unit {lpn}", found.lpn);
+        let data = found.data.clone();
+        self.store(lpn, to, self.clock, data)
+    }
+
+    fn copy(&mut self, lpn: u32, from: u32, to: u32) -> Verdict {
+        let Some(found) = &self.flash[from as usize] else {
+            return Err(format!("unit {lpn} copied from flash unit {from}, which holds nothing"));
+        };
+        ensure!(found.lpn == lpn, "unit {lpn} copied from flash unit {from}, which holds unit {}", found.lpn);
+        let (sequence, data) = (found.sequence, found.data.clone());
+        self.store(lpn, to, sequence, data)
+    }
+
+    /// A whole unit was written below the buffer: it is durable at once.
+    fn place(&mut self, lpn: u32, to: u32) -> Verdict {
+        let clock = self.clock;
+        self.store(lpn, to, clock, vec![clock; self.shape.granules])?;
+        for g in 0..self.shape.granules {
+            let granule = lpn as usize * self.shape.granules + g;
+            self.overwrite(granule, clock, clock);
+            self.durable[granule] = clock;
+        }
+        Ok(())
+    }
+
+    fn erase(&mut self, first: u32, units: u32) -> Verdict {
+        let mut touched = Vec::new();
+        for unit in first..first + units {
+            if let Some(stored) = self.flash[unit as usize].take() {
+                self.copies[stored.lpn as usize].retain(|&copy| copy != unit);
+                touched.push(stored.lpn);
+            }
+        }
+        touched.into_iter().try_for_each(|lpn| {
+            self.survives(lpn).map_err(|what| format!("erase of flash units from {first}: {what}"))
+        })
+    }
+
+    fn trim(&mut self, lpn: u32) -> Verdict {
+        let clock = self.clock;
+        let covers = |p: &Pending| {
+            let command = &p.command;
+            let valid = command.lba.0.saturating_add(u64::from(command.sectors)) <= self.logical_sectors;
+            valid && command.op == OpCode::Trim && self.shape.whole_units(command).contains(&lpn)
+        };
+        ensure!(self.pending.values().any(covers), "unit {lpn} trimmed, nobody asked for it");
+        self.trimmed[lpn as usize] = clock;
+        for g in 0..self.shape.granules {
+            self.overwrite(lpn as usize * self.shape.granules + g, 0, clock);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, tag: u64, lpn: u32, from: Source, mask: u64) -> Verdict {
+        let data = self.content(Some(lpn), from, mask)?;
+        let clock = self.clock;
+        let Some(pending) = self.pending.get_mut(&tag) else {
+            return Err(format!("data for command {tag}, which is not under way"));
+        };
+        let asked =
+            if pending.command.op == OpCode::Read { self.shape.mask(&pending.command, lpn) } else { 0 };
+        ensure!(mask & !asked == 0, "command {tag}, unit {lpn}: {mask:x} returned, {asked:x} asked");
+        let again = pending.parts.iter().any(|part| part.0 == lpn && part.1 & mask != 0);
+        ensure!(!again && !pending.told, "command {tag}, unit {lpn}: data returned twice");
+        pending.parts.push((lpn, mask, clock));
+        let since = pending.clock;
+        for g in bits(mask) {
+            let granule = lpn as usize * self.shape.granules + g;
+            let was_current = |&(until, version): &(u64, u64)| until > since && version == data[g];
+            ensure!(
+                data[g] == self.now[granule] || self.past[granule].iter().any(was_current),
+                "read {tag}, submitted at step {since}: unit {lpn} granule {g} has version {} from {from:?}, current \
+                 is {}, since then were {:?}",
+                data[g],
+                self.now[granule],
+                self.past[granule]
+            );
+        }
+        Ok(())
+    }
+
+    /// A command's completion was taken from the drive.
+    pub fn complete(&mut self, done: &Completion, may_refuse: bool) -> Verdict {
+        let Some(pending) = self.pending.remove(&done.tag) else {
+            return Err(format!("command {} completed, it was not under way", done.tag));
+        };
+        self.done += 1;
+        self.reads -= usize::from(pending.command.op == OpCode::Read);
+        self.check_answer(done, &pending, may_refuse)?;
+        let command = &pending.command;
+        let whole = |part: fn(&(u32, u64, u64)) -> (u32, u64)| {
+            self.shape.units(command).all(|lpn| {
+                let of_unit = pending.parts.iter().map(part).filter(|p| p.0 == lpn);
+                of_unit.fold(0, |sum, p| sum | p.1) == self.shape.mask(command, lpn)
+            })
+        };
+        let tag = done.tag;
+        match (command.op, done.status) {
+            (OpCode::Read, Status::Ok) => ensure!(whole(|p| (p.0, p.1)), "read {tag} left data out"),
+            (OpCode::Write, Status::Ok) => {
+                ensure!(whole(|p| (p.0, p.1)), "write {tag} left data out");
+                if command.fua || self.write_through {
+                    self.promise(&pending.parts)?;
+                }
+                self.completed.push(pending.parts);
+            }
+            (OpCode::Trim, Status::Ok) => {
+                let mut units = self.shape.whole_units(command);
+                ensure!(
+                    units.all(|lpn| self.trimmed[lpn as usize] > pending.clock),
+                    "trim {tag} left units out"
+                );
+            }
+            (OpCode::Flush, Status::Ok) => {
+                for i in self.flushed..pending.completed_before {
+                    let parts = std::mem::take(&mut self.completed[i]);
+                    self.promise(&parts).map_err(|what| format!("flush {tag}: {what}"))?;
+                }
+                self.flushed = self.flushed.max(pending.completed_before);
+            }
+            _ => self.refused += u64::from(done.status == Status::ReadOnly),
+        }
+        Ok(())
+    }
+
+    fn check_answer(&self, done: &Completion, pending: &Pending, may_refuse: bool) -> Verdict {
+        let command = &pending.command;
+        ensure!(pending.told, "command {} completed without its effect", done.tag);
+        ensure!(
+            (done.op, done.lba, done.sectors) == (command.op, command.lba, command.sectors),
+            "{done:?} answers {command:?}"
+        );
+        ensure!(
+            done.submitted == pending.submitted
+                && done.arrival == command.arrival
+                && done.completed >= done.submitted,
+            "{done:?} answers {command:?}, submitted at {:?}",
+            pending.submitted
+        );
+        let (total, latency) = (done.breakdown.total(), (done.completed - done.arrival).0);
+        ensure!(total == latency, "{done:?}: the parts add up to {total} ns, the latency is {latency} ns");
+        let is_flush = command.op == OpCode::Flush;
+        let beyond =
+            !is_flush && command.lba.0.saturating_add(u64::from(command.sectors)) > self.logical_sectors;
+        let expected = match () {
+            () if !is_flush && command.sectors == 0 => Status::InvalidField,
+            () if beyond => Status::LbaOutOfRange,
+            () => Status::Ok,
+        };
+        let writes = matches!(command.op, OpCode::Write | OpCode::Flush);
+        let refused = expected == Status::Ok && writes && done.status == Status::ReadOnly && may_refuse;
+        ensure!(done.status == expected || refused, "{done:?} ended in another status than {expected:?}");
+        Ok(())
+    }
+
+    /// These granules must be in flash from now on, in this version or a later one.
+    fn promise(&mut self, parts: &[(u32, u64, u64)]) -> Verdict {
+        for &(lpn, mask, clock) in parts {
+            for g in bits(mask) {
+                let durable = &mut self.durable[lpn as usize * self.shape.granules + g];
+                *durable = (*durable).max(clock);
+            }
+            self.survives(lpn)?;
+        }
+        Ok(())
+    }
+
+    /// If the power is cut now, is everything of a unit that was promised in flash?
+    fn survives(&self, lpn: u32) -> Verdict {
+        let stored = self.copies[lpn as usize].iter().filter_map(|&copy| self.flash[copy as usize].as_ref());
+        let newest = stored.max_by_key(|stored| stored.sequence);
+        for g in 0..self.shape.granules {
+            let durable = self.durable[lpn as usize * self.shape.granules + g];
+            let found = newest.map_or(0, |stored| stored.data[g]);
+            ensure!(
+                durable <= self.trimmed[lpn as usize] || found >= durable,
+                "unit {lpn} granule {g}: version {durable} was promised, flash holds {found}"
+            );
+        }
+        Ok(())
+    }
+
+    /// The power is cut: everything that was promised is in flash.
+    pub fn power_cut(&self) -> Verdict {
+        (0..self.copies.len() as u32).try_for_each(|lpn| self.survives(lpn))
+    }
+}

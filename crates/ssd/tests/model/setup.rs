@@ -1,0 +1,145 @@
+//! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
+
+use ssd::config::{AllocationOrder, MappingUnit, ProgramOrder, SchedulingOrder, Superblock, Table, Value};
+use ssd::rng::Rng;
+use ssd::{Drive, DriveConfig};
+
+/// One of the values, all equally likely.
+pub fn pick<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
+    values[rng.below(values.len() as u32) as usize]
+}
+
+/// Mapping units a drive has at most: larger ones are not cleaned in a short run.
+const UNITS_AT_MOST: u64 = 12_000;
+
+/// Turns every switch of the configuration at random.
+pub fn random_config(rng: &mut Rng) -> DriveConfig {
+    loop {
+        let mut cfg = DriveConfig::default();
+        cfg.drive.seed = rng.next_u64() >> 1;
+        random_geometry(&mut cfg, rng);
+        random_firmware(&mut cfg, rng);
+        random_times(&mut cfg, rng);
+        random_faults(&mut cfg, rng);
+        // Tiny drives need a larger share of spare blocks than usual; some need more than they have.
+        let usual = pick(rng, &[7.0, 12.0, 28.0, 60.0]);
+        for step in 0..12 {
+            cfg.drive.over_provisioning_percent = f64::round(usual * f64::powi(1.3, step));
+            if Drive::new(&cfg).is_ok() {
+                return cfg;
+            }
+        }
+    }
+}
+
+fn random_geometry(cfg: &mut DriveConfig, rng: &mut Rng) {
+    cfg.mapping.unit = pick(rng, &[MappingUnit::Page, MappingUnit::FourKib]);
+    let four_kib = cfg.mapping.unit == MappingUnit::FourKib;
+    let small = if four_kib { 4096 } else { 2048 };
+    loop {
+        let g = &mut cfg.geometry;
+        g.channels = pick(rng, &[1, 1, 2, 3]);
+        g.chips_per_channel = pick(rng, &[1, 1, 2]);
+        g.dies_per_chip = pick(rng, &[1, 1, 2]);
+        g.planes_per_die = pick(rng, &[1, 2, 2, 3, 4]);
+        g.blocks_per_plane = 8 + rng.below(32);
+        g.wordlines_per_block = pick(rng, &[1, 2, 4, 7, 16]);
+        g.bits_per_cell = pick(rng, &[1, 2, 3, 4]);
+        g.page_bytes = pick(rng, &[small, 4096, 8192, 16_384]);
+        if !four_kib && rng.below(12) == 0 {
+            g.page_bytes = 65_536;
+        }
+        if cfg.physical_units() <= UNITS_AT_MOST {
+            break;
+        }
+    }
+    cfg.cell.program_order = pick(rng, &[ProgramOrder::WordlineMajor, ProgramOrder::Shadow]);
+    cfg.allocation.superblock = pick(rng, &[Superblock::None, Superblock::Planes, Superblock::All]);
+    let orders: Vec<_> =
+        ["cwdp", "pdwc", "pcwd", "dpcw", "wdpc", "cpwd"].map(AllocationOrder::from_name).to_vec();
+    cfg.allocation.order = pick(rng, &orders).unwrap();
+}
+
+fn random_firmware(cfg: &mut DriveConfig, rng: &mut Rng) {
+    let family = |config: &mut dyn Table, name: &str, values: &[(&str, f64)]| {
+        config.select(name).unwrap();
+        for &(key, value) in values {
+            let value =
+                if value.fract() == 0.0 { Value::Integer(value as i128) } else { Value::Float(value) };
+            config.set(key, &value).unwrap_or_else(|problem| panic!("{name}.{key}: {problem:?}"));
+        }
+    };
+    let victims = ["greedy", "cost_benefit", "cost_age_time", "fifo", "d_choices", "random"];
+    family(&mut cfg.gc_victim, pick(rng, &victims), &[]);
+    let start = pick(rng, &[1.0, 4.0, 15.0]);
+    match rng.below(3) {
+        0 => {
+            let marks = [("idle_free_percent", start + 10.0), ("start_free_percent", start)];
+            family(&mut cfg.gc_trigger, "background_idle", &marks);
+            family(&mut cfg.gc_trigger, "background_idle", &[("idle_after_us", pick(rng, &[5.0, 500.0]))]);
+        }
+        _ => {
+            let marks =
+                [("stop_free_percent", start + pick(rng, &[0.0, 5.0])), ("start_free_percent", start)];
+            family(&mut cfg.gc_trigger, "watermark", &marks);
+        }
+    }
+    if rng.below(2) == 0 {
+        let often = [("max_difference", pick(rng, &[1.0, 3.0])), ("check_interval", pick(rng, &[1.0, 4.0]))];
+        family(&mut cfg.wear_leveling, "static_swap", &often);
+    }
+    let (size, access) = (pick(rng, &[0.25, 0.5, 1.5, 4.0]), pick(rng, &[0.0, 200.0]));
+    let (start, stop) = pick(rng, &[(0.0, 0.0), (50.0, 25.0), (90.0, 10.0), (100.0, 100.0)]);
+    let lru = [
+        ("size_mib", size),
+        ("flush_stop_percent", stop),
+        ("flush_start_percent", start),
+        ("t_access_ns", access),
+    ];
+    match rng.below(3) {
+        0 => family(&mut cfg.buffer, "none", &[("gather_timeout_us", pick(rng, &[0.0, 50.0]))]),
+        1 => family(&mut cfg.buffer, "lru_write", &lru),
+        _ => family(&mut cfg.buffer, "lru_read_write", &lru),
+    }
+    cfg.cleaning.copies_in_flight = pick(rng, &[1, 2, 4, 9]);
+    cfg.cleaning.reserve_blocks = pick(rng, &[1, 1, 2]);
+    cfg.cleaning.copyback = rng.below(2) == 0 && cfg.units_per_page() == 1;
+}
+
+fn random_times(cfg: &mut DriveConfig, rng: &mut Rng) {
+    cfg.timing.cache_operations = rng.below(2) == 0;
+    cfg.timing.t_program_us = vec![pick(rng, &[50.0, 700.0])];
+    cfg.timing.t_read_us = vec![pick(rng, &[3.0, 75.0])];
+    cfg.timing.t_erase_us = pick(rng, &[100.0, 3500.0]);
+    cfg.channel.bandwidth_mb_s = pick(rng, &[100.0, 1200.0]);
+    cfg.scheduling.order = pick(rng, &[SchedulingOrder::ReadFirst, SchedulingOrder::Fifo]);
+    cfg.scheduling.read_bypass_limit = pick(rng, &[0, 1, 16]);
+    cfg.scheduling.multi_plane = rng.below(3) > 0;
+    cfg.queues.count = pick(rng, &[1, 1, 2, 4]);
+    cfg.queues.depth = pick(rng, &[1, 2, 8, 32, 128]);
+    cfg.link.latency_us = pick(rng, &[0.0, 1.0]);
+    cfg.link.bandwidth_mb_s = pick(rng, &[500.0, 7000.0]);
+    cfg.firmware.t_command_us = pick(rng, &[0.0, 0.5]);
+}
+
+/// Three drives in four are sound; the others lose blocks from the start, now and then, often, or all of them in time.
+fn random_faults(cfg: &mut DriveConfig, rng: &mut Rng) {
+    let faults = &mut cfg.reliability;
+    faults.factory_bad_ppm = pick(rng, &[0.0, 0.0, 0.0, 40_000.0]);
+    match rng.below(8) {
+        0 => faults.program_fail_ppm = pick(rng, &[100.0, 2_000.0, 30_000.0]),
+        1 => faults.erase_fail_ppm = pick(rng, &[1_000.0, 30_000.0]),
+        2 => faults.endurance_cycles = 2 + rng.below(20),
+        3 => {
+            faults.program_fail_ppm = pick(rng, &[200.0, 20_000.0]);
+            faults.erase_fail_ppm = pick(rng, &[1_000.0, 20_000.0]);
+        }
+        _ => {}
+    }
+}
+
+/// Whether the drive may run out of good blocks.
+pub fn may_wear_out(cfg: &DriveConfig) -> bool {
+    let faults = &cfg.reliability;
+    faults.program_fail_ppm > 0.0 || faults.erase_fail_ppm > 0.0 || faults.endurance_cycles > 0
+}

@@ -1,0 +1,379 @@
+//! One random run: commands, waits, and everything else that may be done to a drive, judged by the oracle.
+
+use super::oracle::{Oracle, Verdict};
+use super::setup::{may_wear_out, pick, random_config};
+use ssd::host::buffer;
+use ssd::rng::Rng;
+use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
+
+/// Where a run stands.
+pub struct Run {
+    cfg: DriveConfig,
+    rng: Rng,
+    drive: Drive,
+    oracle: Oracle,
+    style: Style,
+    next_tag: u64,
+    arrival: SimTime,
+    /// The drive has refused writes once.
+    refusing: bool,
+}
+
+/// How a run's host behaves.
+struct Style {
+    /// Commands under way that a closed loop keeps up; an open loop has arrival times instead.
+    depth: usize,
+    open_loop: bool,
+    mean_gap_ns: u32,
+    read_percent: u32,
+    trim_percent: u32,
+    flush_percent: u32,
+    fua_percent: u32,
+    hot_percent: u32,
+    hot_first: u32,
+    hot_units: u32,
+    footprint: u32,
+    sectors_at_most: u32,
+    /// One action in so many is not a command or a wait.
+    upheaval_every: u32,
+}
+
+/// What a run came to.
+#[derive(Default)]
+pub struct Tally {
+    pub runs: u64,
+    pub commands: u64,
+    pub refused: u64,
+    pub worn_out: u64,
+    pub erases: u64,
+    pub retired: u64,
+}
+
+impl Tally {
+    /// Adds what another run came to.
+    pub fn add(&mut self, other: &Tally) {
+        self.runs += other.runs;
+        self.commands += other.commands;
+        self.refused += other.refused;
+        self.worn_out += other.worn_out;
+        self.erases += other.erases;
+        self.retired += other.retired;
+    }
+}
+
+impl Style {
+    fn random(rng: &mut Rng, units: u32, unit_sectors: u32) -> Self {
+        let footprint =
+            (u64::from(units) * u64::from(pick(rng, &[10u32, 50, 90, 100, 100])) / 100).max(1) as u32;
+        let largest = [1, 8, unit_sectors, 3 * unit_sectors, 9 * unit_sectors, 40 * unit_sectors];
+        Style {
+            depth: pick(rng, &[1, 2, 7, 32, 200]),
+            open_loop: rng.below(3) == 0,
+            mean_gap_ns: pick(rng, &[100, 3_000, 100_000, 1_000_000]),
+            read_percent: pick(rng, &[5, 30, 50, 90]),
+            trim_percent: pick(rng, &[0, 2, 15]),
+            flush_percent: pick(rng, &[0, 1, 8]),
+            fua_percent: pick(rng, &[0, 5, 50]),
+            hot_percent: pick(rng, &[0, 30, 90]),
+            hot_first: rng.below(footprint),
+            hot_units: pick(rng, &[1, 3, 20]),
+            footprint,
+            sectors_at_most: pick(rng, &largest),
+            upheaval_every: pick(rng, &[60, 400, 3_000]),
+        }
+    }
+}
+
+impl Run {
+    /// The run of a seed, which draws the drive too.
+    pub fn new(seed: u64) -> Run {
+        let mut rng = Rng::stream(seed, "model");
+        let cfg = random_config(&mut rng);
+        let mut drive = Drive::new(&cfg).unwrap();
+        drive.record_effects(true);
+        let physical = drive.physical_pages() as usize * cfg.units_per_page() as usize;
+        let write_through = matches!(cfg.buffer, buffer::Config::None(_));
+        let oracle = Oracle::new(drive.unit_bytes(), drive.logical_units(), physical, write_through);
+        let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
+        Run { cfg, rng, drive, oracle, style, next_tag: 1, arrival: SimTime(0), refusing: false }
+    }
+
+    /// What a failure report should say of the run.
+    pub fn describe(&self) -> String {
+        let now = self.drive.now().0;
+        let changed: Vec<String> = self
+            .cfg
+            .sections()
+            .flat_map(|(path, table)| {
+                let usual = DriveConfig::default();
+                table
+                    .fields()
+                    .iter()
+                    .filter_map(|field| {
+                        let value = table.show(field.key)?;
+                        let is_usual = usual.section(path)?.show(field.key).as_ref() == Some(&value);
+                        (!is_usual).then(|| format!("  {path}.{} = {value}", field.key))
+                    })
+                    .chain(table.policy().map(|policy| format!("  {path}.policy = {policy}")))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        format!("at {now} ns, command {}, {} done\n{}", self.next_tag, self.oracle.done, changed.join("\n"))
+    }
+
+    /// Runs until `commands` are done.
+    pub fn run(&mut self, commands: u64) -> Verdict {
+        let share = pick(&mut self.rng, &[0, 0, 30, 100]);
+        let units = (u64::from(self.style.footprint) * share / 100) as u32;
+        if units > 0 {
+            self.write_below(None, units)?;
+        }
+        let mut idle = 0;
+        while self.oracle.done < commands {
+            let before = self.oracle.done;
+            self.act()?;
+            idle = if self.oracle.done > before { 0 } else { idle + 1 };
+            if idle > 10_000 {
+                return Err("nothing completes any more".to_owned());
+            }
+        }
+        self.finish()
+    }
+
+    fn act(&mut self) -> Verdict {
+        if self.rng.below(self.style.upheaval_every) == 0 {
+            return self.upheaval();
+        }
+        if self.style.open_loop { self.act_open() } else { self.act_closed() }
+    }
+
+    /// Keeps so many commands under way, with a think time now and then.
+    fn act_closed(&mut self) -> Verdict {
+        if self.oracle.outstanding() < self.style.depth {
+            let command = self.command();
+            let queue = self.rng.below(self.drive.queues() as u32) as usize;
+            if self.drive.queue_has_room(queue) {
+                let think = if self.rng.below(4) == 0 { self.gap() } else { 0 };
+                return self.submit(queue, command, SimTime(self.drive.now().0 + think));
+            }
+        }
+        if !self.drive.advance_to_completion() {
+            return self.stuck();
+        }
+        self.collect()
+    }
+
+    /// Submits at arrival times whatever is under way; a full queue delays.
+    fn act_open(&mut self) -> Verdict {
+        let gap = self.gap();
+        self.arrival = SimTime(self.arrival.0 + gap);
+        let command = Command { arrival: self.arrival, ..self.command() };
+        let queue = self.rng.below(self.drive.queues() as u32) as usize;
+        if self.rng.below(2) == 0 && self.arrival > self.drive.now() {
+            self.drive.advance_to(self.arrival);
+            self.collect()?;
+        }
+        while !self.drive.queue_has_room(queue) {
+            if !self.drive.advance_to_completion() {
+                return self.stuck();
+            }
+            self.collect()?;
+        }
+        self.submit(queue, command, self.arrival.max(self.drive.now()))?;
+        self.collect()
+    }
+
+    /// Nothing is left to happen, and commands are.
+    fn stuck(&self) -> Verdict {
+        Err(format!("stuck with {}", self.oracle.under_way()))
+    }
+
+    fn gap(&mut self) -> u64 {
+        u64::from(self.rng.below(2 * self.style.mean_gap_ns))
+    }
+
+    fn command(&mut self) -> Command {
+        let rng = &mut self.rng;
+        let style = &self.style;
+        let unit_sectors = u64::from(self.drive.unit_bytes()) / 512;
+        let hot = rng.below(100) < style.hot_percent;
+        let unit =
+            if hot { style.hot_first + rng.below(style.hot_units) } else { rng.below(style.footprint) };
+        let offset = if rng.below(2) == 0 { 0 } else { u64::from(rng.below(unit_sectors as u32)) };
+        let lba = (u64::from(unit) * unit_sectors + offset).min(self.drive.logical_sectors() - 1);
+        let room = self.drive.logical_sectors() - lba;
+        let sectors = u64::from(match rng.below(3) {
+            0 => 1 + rng.below(style.sectors_at_most),
+            1 => (1 + rng.below(8)) * unit_sectors as u32,
+            _ => unit_sectors as u32,
+        });
+        let mut command = Command {
+            lba: Lba(lba),
+            sectors: sectors.min(room) as u32,
+            tag: self.next_tag,
+            arrival: self.drive.now(),
+            ..Command::default()
+        };
+        self.next_tag += 1;
+        let kind = rng.below(100);
+        let (reads, trims) = (style.read_percent, style.read_percent + style.trim_percent);
+        command.op = match () {
+            () if kind < reads => OpCode::Read,
+            () if kind < trims => OpCode::Trim,
+            () if kind < trims + style.flush_percent => OpCode::Flush,
+            () => OpCode::Write,
+        };
+        command.fua = command.op == OpCode::Write && rng.below(100) < style.fua_percent;
+        if rng.below(100) == 0 {
+            match rng.below(3) {
+                0 => command.sectors = 0,
+                1 => command.lba = Lba(self.drive.logical_sectors() - rng.below(2) as u64),
+                _ => command.lba = Lba(u64::MAX - u64::from(rng.below(9))),
+            }
+        }
+        command
+    }
+
+    fn submit(&mut self, queue: usize, command: Command, at: SimTime) -> Verdict {
+        if self.rng.below(2) == 0 {
+            self.drive.advance_to(at);
+        }
+        self.effects()?;
+        self.oracle.submit(&command, at);
+        self.drive.submit(queue, &command, at).map_err(|command| format!("no room for {command:?}"))?;
+        self.effects()
+    }
+
+    fn effects(&mut self) -> Verdict {
+        while let Some(effect) = self.drive.pop_effect() {
+            self.oracle.apply(effect).map_err(|what| format!("{effect:?}: {what}"))?;
+        }
+        Ok(())
+    }
+
+    /// Takes what has completed.
+    fn collect(&mut self) -> Verdict {
+        self.effects()?;
+        let health = self.drive.health();
+        self.refusing |= health.read_only.is_some();
+        if health.read_only.is_some() && !may_wear_out(&self.cfg) {
+            return Err(format!("a sound drive takes no more writes: {health:?}"));
+        }
+        while let Some(done) = self.drive.pop_completion() {
+            self.oracle.complete(&done, self.refusing)?;
+            if done.completed > self.drive.now() {
+                return Err(format!("{done:?} lies in the future"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Something else than commands and waits.
+    fn upheaval(&mut self) -> Verdict {
+        match self.rng.below(12) {
+            0 | 8..=20 => self.check()?,
+            1 => self.drive.set_executor(pick(&mut self.rng, &[Executor::Timed, Executor::Functional])),
+            2 => self.snapshot()?,
+            3 => self.drive.flush_buffer(),
+            4 => self.drive.drain(),
+            5 => {
+                let count = 1 + self.rng.below(self.style.footprint.min(300));
+                let from = self.rng.below(self.style.footprint - count + 1);
+                self.write_below(Some(from).filter(|_| count.is_multiple_of(2)), count)?;
+            }
+            6 => {
+                let long = u64::from(self.rng.below(20_000_000));
+                self.drive.advance_to(SimTime(self.drive.now().0 + long));
+            }
+            _ => {
+                self.effects()?;
+                self.oracle.power_cut().map_err(|what| format!("power cut: {what}"))?;
+            }
+        }
+        self.collect()
+    }
+
+    fn check(&mut self) -> Verdict {
+        self.effects()?;
+        self.drive.check().map_err(|what| format!("check: {what}"))
+    }
+
+    /// Fills from a unit, or overwrites units at random, below the buffer.
+    fn write_below(&mut self, from: Option<u32>, count: u32) -> Verdict {
+        let result = match from {
+            Some(from) => self.drive.fill(from, count),
+            None => {
+                let units: Vec<u32> = (0..count).map(|_| self.rng.below(self.style.footprint)).collect();
+                self.drive.overwrite(&units)
+            }
+        };
+        match result {
+            Err(short) if !may_wear_out(&self.cfg) => Err(format!("a sound drive is full: {short:?}")),
+            _ => self.collect(),
+        }
+    }
+
+    /// Saves the drive and goes on with the restored one; both must go the same way.
+    fn snapshot(&mut self) -> Verdict {
+        self.collect()?;
+        let mut bytes = Vec::new();
+        self.drive.save(&mut bytes).map_err(|error| error.to_string())?;
+        let mut restored = Drive::restore(&self.cfg, &bytes).map_err(|error| error.to_string())?;
+        let mut again = Vec::new();
+        restored.save(&mut again).map_err(|error| error.to_string())?;
+        if bytes != again {
+            return Err("a restored drive is saved differently".to_owned());
+        }
+        let mut twin = restored.clone();
+        restored.record_effects(true);
+        let mut old = std::mem::replace(&mut self.drive, restored);
+        old.drain();
+        twin.drain();
+        while old.pop_completion().is_some_and(|done| twin.pop_completion() == Some(done)) {}
+        if (old.event_hash(), old.stats(), old.now()) != (twin.event_hash(), twin.stats(), twin.now()) {
+            return Err("a restored drive goes another way".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Lets everything end, and reads the whole drive.
+    fn finish(&mut self) -> Verdict {
+        let until = self.oracle.done + self.oracle.outstanding() as u64;
+        while self.oracle.done < until {
+            if !self.drive.advance_to_completion() {
+                return self.stuck();
+            }
+            self.collect()?;
+        }
+        let sectors = 97 * self.drive.unit_bytes() / 512;
+        for lba in (0..self.drive.logical_sectors()).step_by(sectors as usize) {
+            let sectors = u64::from(sectors).min(self.drive.logical_sectors() - lba) as u32;
+            let command = Command { lba: Lba(lba), sectors, tag: self.next_tag, ..Command::default() };
+            self.next_tag += 1;
+            let command = Command { arrival: self.drive.now(), ..command };
+            self.submit(0, command, self.drive.now())?;
+            while self.oracle.outstanding() > 0 {
+                if !self.drive.advance_to_completion() {
+                    return self.stuck();
+                }
+                self.collect()?;
+            }
+        }
+        self.drive.drain();
+        self.check()?;
+        self.oracle.power_cut().map_err(|what| format!("power cut: {what}"))
+    }
+
+    /// What was done.
+    pub fn tally(&self) -> Tally {
+        let health = self.drive.health();
+        Tally {
+            runs: 1,
+            commands: self.oracle.done,
+            refused: self.oracle.refused,
+            worn_out: u64::from(health.read_only.is_some()),
+            erases: health.wear.total,
+            retired: u64::from(health.wear.retired),
+        }
+    }
+}
