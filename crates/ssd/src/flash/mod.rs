@@ -295,7 +295,9 @@ impl Flash {
             self.grant_channel(channel_index, die_index, now, events);
             return;
         }
-        channel.wait(die_index);
+        let die = &self.dies[die_index as usize];
+        let command = die.interface == Interface::WaitIn && self.pool.get(die.io).kind != OpKind::Program;
+        channel.wait(die_index, command);
         if !channel.wake {
             channel.wake = true;
             events.push(channel.free_at, EventKind::ChannelFree, channel_index);
