@@ -122,6 +122,42 @@ fn superblocks_are_erased_in_one_go() {
 }
 
 #[test]
+fn an_idle_drive_cleans() {
+    // 100 us after the last completion was taken at 70 820, a dead superblock of two planes is erased, both members in
+    // one go: 170 820 + 2 x 350 + 3 000 000 = 3 171 520. Then five blocks are free, and that is what was asked for.
+    let mut cfg = small();
+    cfg.drive.over_provisioning_percent = 300.0;
+    (cfg.geometry.blocks_per_plane, cfg.geometry.planes_per_die) = (16, 2);
+    cfg.allocation.superblock = Superblock::Planes;
+    cfg.gc_trigger = gc_trigger::Config::BackgroundIdle(gc_trigger::background_idle::Params {
+        start_free_percent: 0.0,
+        idle_free_percent: 50.0,
+        idle_after_us: 100.0,
+    });
+    // Four superblocks of data, eight more written over and over: four of sixteen are free.
+    let mut drive = filled(&cfg, 32);
+    for _ in 0..8 {
+        drive.overwrite(&[0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
+    }
+    assert_eq!(drive.stats().ops(OpKind::Erase), 0);
+    drive.submit(0, &read(8), SimTime(0)).unwrap();
+    assert!(drive.advance_to_completion());
+    expect(
+        &drive.pop_completion().unwrap(),
+        70_820,
+        &[
+            (Part::Transfer, READ_COMMAND + OUT_COMMAND + DATA_16K),
+            (Part::Array, T_R),
+            (Part::Link, LINK_16K),
+        ],
+    );
+    drive.drain();
+    assert_eq!(drive.now(), SimTime(3_171_520));
+    assert_eq!(drive.stats().ops(OpKind::Erase), 2);
+    assert_eq!(170_820 + 2 * ERASE_COMMAND + T_BERS, 3_171_520);
+}
+
+#[test]
 fn copies_in_flight_are_bounded() {
     // Three live pages in block 0 (of 1, 3, 3, 3, 4 ... after the overwrites the least is 3 live in each touched
     // block): with one copy in flight each page is read and programmed before the next is read.

@@ -47,6 +47,25 @@ fn two_reads_on_two_dies_share_the_channel() {
 }
 
 #[test]
+fn a_command_goes_before_data() {
+    // Two reads on each of two dies. When the channel is free at 66 724, die 1's data has waited longest, but the next
+    // command of die 0 goes first: its array works while die 1's data leaves.
+    // channel  0 c0 300 c1 600   50 300 out 0 66 724 c2 67 024 out 1 83 448 c3 83 748
+    //                           117 024 out 2 133 448 out 3 (ready at 133 748) 133 748 -- 150 172
+    // die 0  300 -- 50 300     67 024 ---- 117 024
+    // die 1  600 -- 50 600     83 748 ---- 133 748
+    let mut drive = filled(&many_dies(1, 2), 4);
+    let done = run(&mut drive, &[(0, read(0)), (0, read(1)), (0, read(2)), (0, read(3))]);
+    let common =
+        [(Part::Transfer, READ_COMMAND + OUT_COMMAND + DATA_16K), (Part::Array, T_R), (Part::Link, LINK_16K)];
+    let with = |wait: &[(Part, u64)]| [wait, &common[..]].concat();
+    expect(&done[0], 66_724 + LINK_16K, &common);
+    expect(&done[1], 83_448 + LINK_16K, &with(&[(Part::ChannelWait, 300 + (67_024 - 50_600))]));
+    expect(&done[2], 133_448 + LINK_16K, &with(&[(Part::DieWait, 66_724)]));
+    expect(&done[3], 150_172 + LINK_16K, &with(&[(Part::DieWait, 83_448)]));
+}
+
+#[test]
 fn two_reads_on_two_channels_share_only_the_link() {
     // channel 0  0 cmd 300 ... 50 300 out 66 724
     // channel 1  0 cmd 300 ... 50 300 out 66 724
