@@ -182,9 +182,11 @@ fn amplification(result: &RunResult) -> String {
     let Some(total) = result.write_amplification else {
         return format!("write amplification  {NONE}\n");
     };
-    let cause =
-        |(cause, share): (Cause, &Option<f64>)| Some(format!("{} {}", cause.name(), digits((*share)?)));
-    let causes: Vec<String> = result.write_amplification_by_cause.iter().filter_map(cause).collect();
+    let shares =
+        result.write_amplification_by_cause.iter().filter_map(|(cause, share)| Some((cause, (*share)?)));
+    let shown = shares.filter(|(cause, share)| *share > 0.0 || *cause == Cause::Host);
+    let causes: Vec<String> =
+        shown.map(|(cause, share)| format!("{} {}", cause.name(), digits(share))).collect();
     format!("write amplification  {} = {}\n", digits(total), causes.join(" + "))
 }
 
@@ -243,7 +245,7 @@ fn rest(result: &RunResult) -> String {
         (
             "cost",
             format!(
-                "{:.2} s of processor time, {} requests/s, {} at most",
+                "{:.2} s of processor time, {} requests/s of it, memory up to {}",
                 result.cpu_seconds,
                 or_none(result.requests_per_cpu_second, |rate| si(rate, "")),
                 or_none(result.peak_rss_bytes, |peak| bytes(peak as f64)),

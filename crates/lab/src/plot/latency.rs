@@ -77,9 +77,10 @@ fn draw(curves: &[Curve<'_>]) -> String {
         svg.line((x(ns), y(0.0)), (x(ns), y(top)), "#dddddd");
         svg.text((x(ns), HEIGHT - BOTTOM + 16.0), Anchor::Middle, &duration(ns as f64));
     }
-    for mark in 0..=top as u32 {
-        svg.line((LEFT, y(f64::from(mark))), (WIDTH - RIGHT, y(f64::from(mark))), "#dddddd");
-        svg.text((LEFT - 8.0, y(f64::from(mark)) + 4.0), Anchor::End, &nines_label(mark));
+    let marks = (0..=top as u32).map(|mark| (f64::from(mark), nines_label(mark)));
+    for (mark, label) in marks.chain([(nines(50.0), "50 %".to_owned())]) {
+        svg.line((LEFT, y(mark)), (WIDTH - RIGHT, y(mark)), "#dddddd");
+        svg.text((LEFT - 8.0, y(mark) + 4.0), Anchor::End, &label);
     }
     for (row, curve) in curves.iter().enumerate() {
         let last = (curve.spread.count as f64).log10();

@@ -1,0 +1,137 @@
+//! Tables and plots: what people read.
+
+mod common;
+
+use common::{closed, fresh_path, generator, run, small_drive};
+use lab::{RunResult, RunSpec, report};
+
+const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 3], [16384, 1]]";
+
+fn result(name: &str, policy: &str, settings: &str) -> RunResult {
+    let mut config = small_drive();
+    config.gc_victim = ssd::ftl::gc_victim::Config::named(policy).unwrap();
+    run(&config, &generator(10_000, settings), &RunSpec { name: name.to_owned(), ..closed(16) })
+}
+
+fn results() -> Vec<RunResult> {
+    vec![
+        result("greedy", "greedy", MIX),
+        result("first in, first out", "fifo", MIX),
+        result("<&\">", "random", MIX),
+    ]
+}
+
+/// The line that begins so, split at runs of two or more spaces.
+fn row<'a>(table: &'a str, start: &str) -> Vec<&'a str> {
+    let line = table.lines().find(|line| line.trim_start().starts_with(start));
+    let line = line.unwrap_or_else(|| panic!("no line begins with {start}:\n{table}"));
+    line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
+}
+
+#[test]
+fn the_table_shows_what_was_asked_for() {
+    let result = &results()[0];
+    let table = report::table(result);
+    assert!(table.starts_with("greedy: complete\n") && table.ends_with('\n'), "{table}");
+    assert!(table.is_ascii() && !table.contains('\x1b'), "plain text: {table}");
+    let head = row(&table, "latency");
+    assert_eq!(head[1..], ["IOPS", "bandwidth", "mean", "min", "p50", "p99", "p99.9", "p99.99", "max"]);
+    for kind in ["all", "read", "write"] {
+        assert_eq!(row(&table, kind).len(), head.len(), "{table}");
+    }
+    assert!(row(&table, "write amplification")[1].contains("cleaning"), "{table}");
+    assert_eq!(row(&table, "flash operations").len(), 7);
+    assert_eq!(row(&table, "programs")[2], lab_count(result.flash.programs[ssd::flash::op::Cause::Host]));
+    let (_, times) = table.split_once("where the time went").unwrap();
+    for part in ssd::Part::ALL {
+        assert!(row(times, part.name())[1].ends_with('s'), "{table}");
+    }
+    for word in ["erase counts", "dies busy", "channels busy", &result.event_hash, &result.config_hash] {
+        assert!(table.contains(word), "{word}: {table}");
+    }
+    let width = table.lines().map(str::len).max().unwrap();
+    assert!(width <= 125, "{width} columns");
+}
+
+/// Thousands apart.
+fn lab_count(number: u64) -> String {
+    if number < 1000 { number.to_string() } else { format!("{} {:03}", number / 1000, number % 1000) }
+}
+
+#[test]
+fn a_table_without_writes_or_time_has_no_numbers_there() {
+    let reads = result("reads", "greedy", "read_percent = 100");
+    let table = report::table(&reads);
+    assert_eq!(row(&table, "write amplification"), ["write amplification", "-"]);
+    assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
+    let spec = RunSpec { executor: ssd::Executor::Functional, ..closed(16) };
+    let timeless = run(&small_drive(), &generator(1_000, MIX), &spec);
+    let table = report::table(&timeless);
+    assert_eq!(row(&table, "dies busy"), ["dies busy", "-"]);
+    assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
+}
+
+#[test]
+fn a_comparison_has_ratios_to_the_first() {
+    let results = results();
+    let table = report::compare(&results);
+    assert_eq!(row(&table, "greedy"), ["greedy", "first in, first out", "<&\">"]);
+    let amplification = row(&table, "write amplification");
+    let [first, second] = [0, 1].map(|at| results[at].write_amplification.unwrap());
+    let ratio: f64 = amplification[3].strip_prefix('x').unwrap().parse().unwrap();
+    assert!((ratio / (second / first) - 1.0).abs() < 1e-3, "{amplification:?}");
+    assert_eq!(report::compare(&[]), "");
+    assert!(report::compare(&results[..1]).contains("write latency p99.99"));
+    let other = result("other", "greedy", "read_percent = 10");
+    assert!(report::compare(&[results[0].clone(), other]).contains("The workloads are not the same."));
+}
+
+/// Checks that tags are closed in the order they were opened; returns how many there are of a kind.
+fn count_tags(svg: &str, wanted: &str) -> usize {
+    let mut open = Vec::new();
+    let mut count = 0;
+    for tag in svg.split('<').skip(1) {
+        let (tag, text) = tag.split_once('>').expect("every tag ends");
+        assert!(!text.contains('>') && !text.contains("NaN") && !tag.contains("NaN"), "{tag} {text}");
+        let name = tag.split([' ', '/']).find(|word| !word.is_empty()).unwrap();
+        count += usize::from(name == wanted && !tag.starts_with('/'));
+        match (tag.starts_with('/'), tag.ends_with('/')) {
+            (true, _) => assert_eq!(open.pop(), Some(name), "{tag}"),
+            (false, false) => open.push(name),
+            (false, true) => {}
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    count
+}
+
+#[test]
+fn plots_are_whole_and_need_nothing_else() {
+    let results = results();
+    let folder = fresh_path("comparison");
+    let files = report::write_comparison(&folder, &results).unwrap();
+    let names: Vec<_> = files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["comparison.txt", "latency.svg", "breakdown.svg", "write_amplification.svg"]);
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    // Three results with a curve of reads and one of writes, each with its line in the legend.
+    assert_eq!(count_tags(&read("latency.svg"), "polyline"), 12);
+    assert!(count_tags(&read("breakdown.svg"), "rect") > 12);
+    assert!(count_tags(&read("write_amplification.svg"), "rect") >= 6);
+    for name in &names[1..] {
+        let svg = read(name);
+        assert!(svg.contains("&lt;&amp;&quot;&gt;"), "names are escaped");
+        assert_eq!(svg.matches("http").count(), 1, "only the name of the format");
+    }
+}
+
+#[test]
+fn plots_of_nothing_are_still_plots() {
+    let mut nothing = result("nothing", "greedy", "read_percent = 100");
+    nothing.latency_ns.read = lab::Distribution::default();
+    let folder = fresh_path("nothing");
+    report::write_comparison(&folder, &[nothing]).unwrap();
+    for name in ["latency.svg", "breakdown.svg", "write_amplification.svg"] {
+        let svg = std::fs::read_to_string(folder.join(name)).unwrap();
+        assert!(count_tags(&svg, "text") >= 2 && svg.contains("nothing to show"), "{name}");
+    }
+}

@@ -1,0 +1,76 @@
+//! The `[run]` table: defaults, meaning, and what is said about mistakes.
+
+use lab::{EraseCounts, LoopMode, Overwrite, RunConfig};
+use ssd::Executor;
+use ssd::config::{Layer, resolve_table};
+use workload::Spec;
+
+fn read(text: &str) -> Result<RunConfig, String> {
+    let mut run = RunConfig::default();
+    let layers = [Layer::file("my.toml", format!("preset = \"tlc\"\n[run]\n{text}\n"))];
+    resolve_table(&layers, "run", &mut run).map_err(|errors| errors.to_string())?;
+    Ok(run)
+}
+
+fn generator() -> Spec {
+    Spec::parse("pattern = \"uniform\"").unwrap()
+}
+
+#[test]
+fn without_settings_a_drive_is_aged_to_steady_state() {
+    let spec = read("").unwrap().spec(&generator());
+    assert_eq!(spec.preconditioning.fill_percent, 100.0);
+    let steady = Overwrite::SteadyState { change_percent: 2.0, times_at_most: 10.0 };
+    assert_eq!(
+        (spec.preconditioning.overwrite, spec.preconditioning.erase_counts),
+        (steady, EraseCounts::AsIs)
+    );
+    assert_eq!((spec.loop_mode, spec.executor), (LoopMode::Closed { depth: 32 }, Executor::Timed));
+    assert_eq!((spec.warm_up, spec.requests, spec.request_log), (0, None, None));
+}
+
+#[test]
+fn every_setting_has_its_effect() {
+    let text = "fill_percent = 80\noverwrite = \"times\"\noverwrite_times = 0.5\nerase_count_min = 10\n\
+                erase_count_max = 20\nloop_mode = \"open\"\nrequests = 1000\nwarm_up_requests = 100\n\
+                executor = \"functional\"";
+    let spec = read(text).unwrap().spec(&generator());
+    assert_eq!(spec.preconditioning.fill_percent, 80.0);
+    assert_eq!(spec.preconditioning.overwrite, Overwrite::Times(0.5));
+    assert_eq!(spec.preconditioning.erase_counts, EraseCounts::Uniform { min: 10, max: 20 });
+    assert_eq!((spec.loop_mode, spec.executor), (LoopMode::Open, Executor::Functional));
+    assert_eq!((spec.warm_up, spec.requests), (100, Some(1_000)));
+    let none = read("overwrite = \"none\"\nerase_count_min = 7\ndepth = 4").unwrap().spec(&generator());
+    assert_eq!(none.preconditioning.overwrite, Overwrite::None);
+    assert_eq!(none.preconditioning.erase_counts, EraseCounts::Equal(7));
+    assert_eq!(none.loop_mode, LoopMode::Closed { depth: 4 });
+}
+
+#[test]
+fn the_loop_follows_the_workload_unless_it_is_said() {
+    let mode = |run: &str, workload: &Spec| read(run).unwrap().loop_mode(workload);
+    let paced = Spec::parse("pattern = \"zipf\"\narrival = \"poisson\"").unwrap();
+    let trace = Spec::trace("some.csv");
+    assert_eq!(mode("", &generator()), LoopMode::Closed { depth: 32 });
+    assert_eq!((mode("", &paced), mode("", &trace)), (LoopMode::Open, LoopMode::Open));
+    assert_eq!(mode("loop_mode = \"closed\"\ndepth = 8", &trace), LoopMode::Closed { depth: 8 });
+    assert_eq!(mode("loop_mode = \"open\"", &generator()), LoopMode::Open);
+}
+
+#[test]
+fn mistakes_are_told_with_line_key_and_alternatives() {
+    for (text, wanted) in [
+        ("fil_percent = 80", &["my.toml:3", "run.fil_percent", "did you mean fill_percent?"][..]),
+        ("depth = 8\nfill_percent = 180", &["my.toml:4", "run.fill_percent", "180", "0 to 100 %"]),
+        ("overwrite = \"steady\"", &["my.toml:3", "run.overwrite", "\"steady\"", "steady_state"]),
+        ("executor = \"timd\"", &["run.executor", "did you mean \"timed\"?"]),
+        ("depth = \"many\"", &["run.depth", "a whole number"]),
+        ("warm_up = 100", &["run.warm_up", "warm_up_requests"]),
+        ("requests = -1", &["run.requests", "-1"]),
+    ] {
+        let error = read(text).unwrap_err();
+        for part in wanted {
+            assert!(error.contains(part), "{text}: {part} is not in:\n{error}");
+        }
+    }
+}
