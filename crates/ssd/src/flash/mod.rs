@@ -226,7 +226,9 @@ impl Flash {
         self.ask_channel(die_index, now, events);
     }
 
-    /// With cache operations the next of the same kind may be sent while the array works.
+    /// With cache operations the next of the same kind may be sent: the data of a program while the array works, the
+    /// command of a read when the array has the page and before its data leaves (ONFI: 15h needs the cache register,
+    /// 31h a ready chip).
     fn may_stage(timing: &Timing, die: &Die, pool: &OpPool) -> bool {
         if !timing.cache_operations() {
             return false;
@@ -234,7 +236,7 @@ impl Flash {
         let busy = pool.get(die.array).kind;
         let heads = [die.reads.head, die.others.head];
         let waiting = heads.iter().filter(|id| id.is_some());
-        matches!(busy, OpKind::Read | OpKind::Program)
+        matches!((busy, die.array_done), (OpKind::Read, true) | (OpKind::Program, false))
             && waiting.clone().count() > 0
             && waiting.clone().all(|&id| pool.get(id).kind == busy)
     }
@@ -370,7 +372,10 @@ impl Flash {
         let leader = die.array;
         if self.pool.get(leader).kind == OpKind::Read {
             die.array_done = true;
-            if matches!(die.interface, Interface::Idle | Interface::Staged) {
+            if self.timing.cache_operations() {
+                self.start_next(die_index, now, events);
+            }
+            if self.dies[die_index as usize].interface == Interface::Idle {
                 self.send_out(die_index, now, events);
             }
             return;

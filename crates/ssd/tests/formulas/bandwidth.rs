@@ -50,10 +50,10 @@ fn reads_are_bound_by_their_channel() {
 
 #[test]
 fn cache_reads_are_bound_by_array_or_register() {
-    // The next page is sensed during the output of the last: the longer of the two counts, and a command between.
+    // The next page is sensed during the output of the last: the longer of the two counts, and the command between.
     let mut cfg = round_numbers(1, 1, 1);
     cfg.timing.cache_operations = true;
-    close("cache reads, array-bound", saturated_reads(&cfg, 32), 1e9 / 50_000.0, 1.0);
+    close("cache reads, array-bound", saturated_reads(&cfg, 32), 1e9 / (300.0 + 50_000.0), 1.0);
     cfg.timing.t_read_us = vec![10.0];
     close("cache reads, output-bound", saturated_reads(&cfg, 32), 1e9 / READ_CHANNEL, 1.0);
 }

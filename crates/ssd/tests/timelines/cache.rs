@@ -10,33 +10,34 @@ fn with_cache() -> DriveConfig {
 
 #[test]
 fn cache_reads_overlap_output_with_the_next_sense() {
-    // channel  0 cmd 300 cmd 600     50 300 out 0 66 724 cmd 67 024   100 300 out 1 116 724   150 300 out 2 166 724
-    // array       300 -- 0 -- 50 300 ------------ 1 -------------- 100 300 ----- 2 ----- 150 300
+    // A chip takes the next read when the array has the last page (ONFI: 31h needs RDY); then that page leaves.
+    // channel  0 c0 300   50 300 c1 50 600 out 0 67 024   100 600 c2 100 900 out 1 117 324   150 900 out 2 167 324
+    // array       300 -- 0 -- 50 300 50 600 ---- 1 ---- 100 600 100 900 ---- 2 ---- 150 900
     // Without: 66 724, 133 448, 200 172.
     let done = run(&mut filled(&with_cache(), 3), &[(0, read(0)), (0, read(1)), (0, read(2))]);
     let transfer = (Part::Transfer, READ_COMMAND + OUT_COMMAND + DATA_16K);
     let (array, link) = ((Part::Array, T_R), (Part::Link, LINK_16K));
-    expect(&done[0], 66_724 + LINK_16K, &[transfer, array, link]);
-    // Read 1 waits 300 for the interface, then staged from 600 to 50 300.
-    expect(&done[1], 116_724 + LINK_16K, &[(Part::DieWait, 300 + 49_700), transfer, array, link]);
-    // Read 2 waits 66 724 for the interface, then staged from 67 024 to 100 300.
-    expect(&done[2], 166_724 + LINK_16K, &[(Part::DieWait, 66_724 + 33_276), transfer, array, link]);
+    // Pages 0 and 1 let the next command pass.
+    expect(&done[0], 67_024 + LINK_16K, &[(Part::DieWait, 300), transfer, array, link]);
+    expect(&done[1], 117_324 + LINK_16K, &[(Part::DieWait, 50_300 + 300), transfer, array, link]);
+    expect(&done[2], 167_324 + LINK_16K, &[(Part::DieWait, 100_600), transfer, array, link]);
 }
 
 #[test]
 fn a_slow_channel_holds_cache_reads_back() {
     // tR of 10 us is shorter than the output of 16 424: from the second read on, the register is the bottleneck.
-    // channel  0 cmd 300 cmd 600   10 300 out 0 26 724 cmd 27 024 out 1 43 448 out 2 59 872
-    // array      300 - 0 - 10 300 -- 1 -- 20 300      27 024 - 2 - 37 024
+    // channel  0 c0 300 10 300 c1 10 600 out 0 27 024 c2 27 324 out 1 43 748 out 2 60 172
+    // array      300 - 0 - 10 300 10 600 - 1 - 20 600   27 324 - 2 - 37 324
     let mut cfg = with_cache();
     cfg.timing.t_read_us = vec![10.0];
     let done = run(&mut filled(&cfg, 3), &[(0, read(0)), (0, read(1)), (0, read(2))]);
     let transfer = (Part::Transfer, READ_COMMAND + OUT_COMMAND + DATA_16K);
     let (array, link) = ((Part::Array, 10_000), (Part::Link, LINK_16K));
-    expect(&done[0], 26_724 + LINK_16K, &[transfer, array, link]);
-    // Staged from 600 to 10 300, then 20 300 to 27 024 until the interface is free of read 2's command.
-    expect(&done[1], 43_448 + LINK_16K, &[(Part::DieWait, 300 + 9_700 + 6_724), transfer, array, link]);
-    expect(&done[2], 59_872 + LINK_16K, &[(Part::DieWait, 26_724 + 6_424), transfer, array, link]);
+    expect(&done[0], 27_024 + LINK_16K, &[(Part::DieWait, 300), transfer, array, link]);
+    let wait = 10_300 + (27_324 - 20_600);
+    expect(&done[1], 43_748 + LINK_16K, &[(Part::DieWait, wait), transfer, array, link]);
+    let wait = 27_024 + (43_748 - 37_324);
+    expect(&done[2], 60_172 + LINK_16K, &[(Part::DieWait, wait), transfer, array, link]);
 }
 
 #[test]
