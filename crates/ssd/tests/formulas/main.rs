@@ -15,8 +15,8 @@ use ssd::host::buffer;
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode, SimTime, Status};
 
-/// One lane (one plane of one die) of `blocks` blocks of `pages` SLC pages of 4 KiB, mapped page by page, write-through,
-/// with `percent` over-provisioning. Cleaning begins when two blocks are free: the least there is.
+/// One lane (one plane of one die) of `blocks` blocks of `pages` SLC pages of 4 KiB, mapped page by page,
+/// write-through, with `percent` over-provisioning. Cleaning begins when two blocks are free: the least there is.
 fn one_lane(blocks: u32, pages: u32, percent: f64) -> DriveConfig {
     let mut cfg = DriveConfig::default();
     cfg.drive.over_provisioning_percent = percent;
