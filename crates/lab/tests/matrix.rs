@@ -9,7 +9,7 @@ use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig, Executor, Hints, OpCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{scope, spawn};
 use std::time::Duration;
 use workload::{Request, Source, SourceReport, WorkloadError};
@@ -63,6 +63,8 @@ impl Host {
             (Load::TrimMix, 70..95) => (OpCode::Trim, aligned * (1 + self.rng.below(32))),
             (Load::TrimMix, _) => (OpCode::Flush, 0),
         };
+        // The tiniest drives are smaller than the longest request.
+        let sectors = sectors.min(u32::try_from(self.sectors).unwrap_or(u32::MAX));
         let lba = match (self.load, op) {
             (_, OpCode::Flush) => 0,
             (Load::Sequential, OpCode::Write) => {
@@ -214,11 +216,11 @@ fn run_all(cases: Vec<Case>) -> [usize; 3] {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (tell, told) = channel();
             let running = case.clone();
-            let thread = spawn(move || tell.send(running.run()).is_ok());
+            spawn(move || tell.send(running.run()).is_ok());
             let outcome = match told.recv_timeout(TIMEOUT) {
                 Ok(outcome) => outcome,
-                Err(_) if thread.is_finished() => Err("it panicked, see above".to_owned()),
-                Err(_) => Err(format!("it still runs after {TIMEOUT:?}")),
+                Err(RecvTimeoutError::Disconnected) => Err("it panicked, see above".to_owned()),
+                Err(RecvTimeoutError::Timeout) => Err(format!("it still runs after {TIMEOUT:?}")),
             };
             match outcome {
                 Ok(ended) => _ = counts[ended as usize].fetch_add(1, Ordering::Relaxed),
@@ -379,5 +381,63 @@ fn sizes_from_64_mib_to_2_tib() {
         cases.push(Case::new("straw, 2 TiB", &preset("straw"), load).varied(cases.len()));
     }
     cases.push(Case::new("straw, 2 TiB", &preset("straw"), Load::Mixed).filled(10.0));
+    run_all(cases);
+}
+
+/// A configuration of which every number was drawn at random, tiny ones and odd ones among them.
+fn random_config(rng: &mut Rng) -> DriveConfig {
+    let mut config = DriveConfig::default();
+    let mut draw = |choices: &[u32]| choices[rng.below(choices.len() as u32) as usize];
+    let g = &mut config.geometry;
+    (g.channels, g.chips_per_channel) = (draw(&[1, 2, 3, 8]), draw(&[1, 1, 2, 5]));
+    (g.dies_per_chip, g.planes_per_die) = (draw(&[1, 1, 2]), draw(&[1, 2, 4, 3]));
+    (g.blocks_per_plane, g.wordlines_per_block) = (draw(&[8, 13, 40, 100]), draw(&[1, 2, 7, 16]));
+    (g.bits_per_cell, g.page_bytes) = (draw(&[1, 2, 3, 4]), draw(&[4_096, 8_192, 16_384, 65_536]));
+    config.drive.seed = u64::from(draw(&[1, 2, 3, 4, 5]));
+    config.drive.over_provisioning_percent = f64::from(draw(&[7, 28, 60, 150]));
+    config.mapping.unit = UNITS[draw(&[0, 1]) as usize];
+    config.allocation.superblock = SUPERBLOCKS[draw(&[0, 1, 2]) as usize];
+    (config.cleaning.copies_in_flight, config.cleaning.reserve_blocks) = (draw(&[1, 4, 64]), draw(&[1, 2]));
+    config.cleaning.copyback = draw(&[0, 1]) == 1;
+    config.scheduling.read_bypass_limit = draw(&[0, 1, 16, 1_000]);
+    config.scheduling.multi_plane = draw(&[0, 1]) == 1;
+    config.timing.cache_operations = draw(&[0, 1]) == 1;
+    (config.queues.count, config.queues.depth) = (draw(&[1, 2, 9]), draw(&[1, 2, 32, 1_000]));
+    config.reliability.factory_bad_ppm = f64::from(draw(&[0, 0, 20_000]));
+    config.reliability.program_fail_ppm = f64::from(draw(&[0, 0, 300]));
+    config.reliability.endurance_cycles = draw(&[0, 0, 0, 20]);
+    for family in FAMILIES {
+        let member = &family.members[draw(&[0, 1, 2, 3, 4, 5]) as usize % family.members.len()];
+        select(&mut config, &family.section(), member.name);
+    }
+    if config.buffer.name() != "none" {
+        let size = ssd::config::Value::Float(f64::from(draw(&[1, 2, 16])) / 2.0);
+        config.section_mut("host.buffer").unwrap().set("size_mib", &size).unwrap();
+    }
+    config
+}
+
+#[test]
+fn random_drives_of_every_kind() {
+    let mut rng = Rng::stream(7, "matrix/random_drives");
+    let mut cases = Vec::new();
+    while cases.len() < 300 {
+        let config = random_config(&mut rng);
+        if config.validate().is_err() || Drive::new(&config).is_err() {
+            continue;
+        }
+        let number = cases.len();
+        let mut case = Case::new(&format!("random drive {number}"), &config, LOADS[number % 4]);
+        case = case.filled(FILLS[number / 4 % 3]).varied(number / 2);
+        let chips = &config.reliability;
+        let is_healthy =
+            chips.program_fail_ppm + chips.factory_bad_ppm + f64::from(chips.endurance_cycles) == 0.0;
+        (case.requests, case.may_fail) = (800, !is_healthy);
+        case.loop_mode = match case.loop_mode {
+            LoopMode::Closed { .. } => LoopMode::Closed { depth: 0 },
+            open => open,
+        };
+        cases.push(case);
+    }
     run_all(cases);
 }
