@@ -76,7 +76,7 @@ impl Host {
             _ => self.anywhere(sectors),
         };
         self.time_ns += u64::from(self.rng.below(40_000));
-        let fua = op == OpCode::Write && self.load == Load::TrimMix && chance % 8 == 0;
+        let fua = op == OpCode::Write && self.load == Load::TrimMix && chance.is_multiple_of(8);
         Request { arrival_ns: self.time_ns, op, fua, lba, sectors, hints: Hints::default() }
     }
 }
