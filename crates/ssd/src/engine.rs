@@ -61,6 +61,11 @@ impl Drive {
             }
         }
         self.settle();
+        if cfg!(feature = "verify")
+            && let Err(what) = self.check()
+        {
+            panic!("after {kind:?} {id} at {} ns: {what}", at.0);
+        }
         true
     }
 

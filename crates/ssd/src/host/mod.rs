@@ -135,6 +135,8 @@ pub struct Host {
     flushing: bool,
     /// Slots of commands that wait for them to be in flash, and that can be worked on.
     urgent: u32,
+    /// Everything dirty is to be written, whether somebody waits or not.
+    hurrying: bool,
     programs: u32,
     programs_at_most: u32,
     /// Until when the page now gathering may wait; zero if none does.
@@ -179,6 +181,7 @@ impl Host {
             staging: Staging::new(slots, commands as u32),
             flushing: false,
             urgent: 0,
+            hurrying: false,
             programs: 0,
             programs_at_most,
             gather_until: SimTime::ZERO,

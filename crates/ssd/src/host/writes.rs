@@ -90,7 +90,7 @@ impl Host {
     }
 
     fn must_hurry(&self) -> bool {
-        self.urgent > 0 || !self.flushes.is_empty() || !self.stalled.is_empty()
+        self.urgent > 0 || self.hurrying || !self.flushes.is_empty() || !self.stalled.is_empty()
     }
 
     /// Starts programs for as much dirty data as should be on its way and fits.
@@ -416,7 +416,7 @@ impl Host {
 
     /// Starts writing everything dirty to flash, as a FLUSH would.
     pub fn hurry(&mut self, on: bool, b: &mut Below<'_>) {
-        self.urgent = if on { self.urgent + 1 } else { self.urgent.saturating_sub(1) };
+        self.hurrying = on;
         self.flush_some(b);
     }
 
