@@ -1,0 +1,117 @@
+//! After warm-up, the loop of submissions, events and completions allocates nothing.
+#![allow(
+    unsafe_code,
+    reason = "an allocator that counts is the only way to see allocations, and its trait is unsafe"
+)]
+
+mod support;
+
+use ssd::{Drive, DriveConfig, Executor};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use support::{Load, small, with_policy};
+
+thread_local! {
+    /// Allocations of this thread: other tests run beside it.
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+fn count() {
+    // Not at a thread's very end, when the counter is gone.
+    let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
+}
+
+// SAFETY: everything is left to the system's allocator; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.realloc(old, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.dealloc(old, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations while `work` is done.
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    work();
+    ALLOCATIONS.get() - before
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1u8; 100]))), 1);
+    assert_eq!(allocations(|| ()), 0);
+}
+
+/// The loop of a drive that is being cleaned, after warm-up.
+fn assert_loop_allocates_nothing(cfg: &DriveConfig, executor: Executor, what: &str) {
+    let mut drive = Drive::new(cfg).unwrap();
+    drive.set_executor(executor);
+    let mut load = Load::new(3);
+    load.run(&mut drive, 8_000);
+    let reclaimed = drive.stats().ftl.reclaimed_blocks;
+    let found = allocations(|| load.run(&mut drive, 30_000));
+    assert!(drive.stats().ftl.reclaimed_blocks > reclaimed, "{what}: nothing was cleaned");
+    assert_eq!(found, 0, "{what}, {executor:?}: allocations in 30000 commands");
+}
+
+#[test]
+fn no_allocation_under_any_buffer() {
+    for policy in ["none", "lru_write", "lru_read_write"] {
+        for executor in [Executor::Timed, Executor::Functional] {
+            assert_loop_allocates_nothing(&with_policy("buffer", policy), executor, policy);
+        }
+    }
+}
+
+#[test]
+fn no_allocation_under_any_cleaning() {
+    for policy in ["greedy", "cost_benefit", "cost_age_time", "fifo", "d_choices", "random"] {
+        assert_loop_allocates_nothing(&with_policy("gc_victim", policy), Executor::Timed, policy);
+    }
+    assert_loop_allocates_nothing(&with_policy("gc_trigger", "background_idle"), Executor::Timed, "idle");
+    assert_loop_allocates_nothing(
+        &with_policy("wear_leveling", "static_swap"),
+        Executor::Timed,
+        "static_swap",
+    );
+}
+
+#[test]
+fn no_allocation_with_whole_pages_and_copyback() {
+    let mut cfg = small();
+    cfg.mapping.unit = ssd::config::MappingUnit::Page;
+    cfg.cleaning.copyback = true;
+    cfg.timing.cache_operations = true;
+    for executor in [Executor::Timed, Executor::Functional] {
+        assert_loop_allocates_nothing(&cfg, executor, "whole pages");
+    }
+}
+
+#[test]
+fn no_allocation_in_direct_writes() {
+    let mut drive = Drive::new(&small()).unwrap();
+    let units = drive.logical_units();
+    drive.fill(0, units).unwrap();
+    let mut rng = ssd::rng::Rng::stream(1, "overwrite");
+    let random: Vec<u32> = (0..100_000).map(|_| rng.below(units)).collect();
+    drive.overwrite(&random).unwrap();
+    assert_eq!(allocations(|| drive.overwrite(&random).unwrap()), 0);
+    assert_eq!(allocations(|| drive.fill(0, units).unwrap()), 0);
+}

@@ -1,0 +1,200 @@
+//! What every policy of a family keeps to: its name, and what it may answer.
+
+use ssd::config::DriveConfig;
+use ssd::flash::op::Cause;
+use ssd::ftl::blocks::{BlockState, Blocks};
+use ssd::ftl::gc_trigger::{self, Limits};
+use ssd::ftl::{gc_victim, wear_leveling};
+use ssd::host::buffer;
+use ssd::nand::{Chip, Layout};
+use ssd::policy::FAMILIES;
+use ssd::rng::Rng;
+use ssd::units::{BlockId, LaneId};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Blocks of one lane of 64 blocks in random states, with a clock.
+struct Lane {
+    layout: Layout,
+    blocks: Blocks,
+    now: u64,
+}
+
+impl Lane {
+    fn random(rng: &mut Rng, closed_percent: u32) -> Lane {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.planes_per_die) = (1, 1, 1);
+        (g.blocks_per_plane, g.wordlines_per_block) = (64, 4);
+        let chip = Chip::new(1, 64, g.pages_per_block(), &cfg.reliability, 1);
+        let layout = Layout::new(&cfg, &chip);
+        let mut blocks = Blocks::new(&layout, (0..64).map(|_| rng.below(30)));
+        let now = 1_000_000;
+        for block in (0..64).map(BlockId) {
+            blocks.set_state(block, BlockState::Open);
+            (0..rng.below(layout.units_per_block() + 1)).for_each(|_| blocks.gain(block));
+            if rng.below(100) < closed_percent {
+                blocks.close(block, now - u64::from(rng.below(1_000_000)));
+            }
+            match rng.below(12) {
+                0 => blocks.start_moving(block, Cause::Cleaning),
+                1 => blocks.program_issued(block),
+                2 => blocks.set_failing(block),
+                3 => blocks.set_state(block, BlockState::Bad),
+                _ => {}
+            }
+        }
+        Lane { layout, blocks, now }
+    }
+
+    fn view(&self) -> ssd::ftl::blocks::LaneView<'_> {
+        self.blocks.lane_view(&self.layout, LaneId(0), self.now)
+    }
+
+    /// What cleaning may choose, found from the blocks' states.
+    fn eligible(&self) -> Vec<u32> {
+        let most = self.layout.units_per_block() - self.layout.units_per_page;
+        let may = |&block: &u32| {
+            let block = BlockId(block);
+            self.blocks.state(block) == BlockState::Closed
+                && self.blocks.programming(block) == 0
+                && !self.blocks.is_failing(block)
+                && self.blocks.live(block) <= most
+        };
+        (0..64).filter(may).collect()
+    }
+}
+
+#[test]
+fn names_are_the_stems_of_existing_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for family in FAMILIES {
+        let mut names = BTreeSet::new();
+        for member in family.members {
+            let path = root.join(member.file);
+            assert_eq!(path.file_stem().unwrap().to_str(), Some(member.name), "{}", member.file);
+            assert!(path.is_file(), "{} does not exist", member.file);
+            assert!(names.insert(member.name), "{} twice in {}", member.name, family.path);
+            let told = [member.summary, member.source, member.memory];
+            assert!(told.iter().all(|text| !text.is_empty()), "{} says too little", member.name);
+        }
+        assert!(names.contains(family.default) && family.question.ends_with('?'), "{}", family.path);
+        let folder = root.join("crates/ssd/src").join(family.path);
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let stems: BTreeSet<_> =
+            files.map(|path| path.file_stem().unwrap().to_owned().into_string().unwrap()).collect();
+        let expected: BTreeSet<_> = names.iter().copied().chain(["mod"]).map(str::to_owned).collect();
+        assert_eq!(stems, expected, "{}", family.path);
+    }
+}
+
+#[test]
+fn configurations_are_found_by_name_and_keep_it() {
+    for member in gc_victim::FAMILY.members {
+        assert_eq!(gc_victim::Config::named(member.name).map(|config| config.name()), Some(member.name));
+    }
+    for member in gc_trigger::FAMILY.members {
+        assert_eq!(gc_trigger::Config::named(member.name).map(|config| config.name()), Some(member.name));
+    }
+    for member in wear_leveling::FAMILY.members {
+        assert_eq!(wear_leveling::Config::named(member.name).map(|config| config.name()), Some(member.name));
+    }
+    for member in buffer::FAMILY.members {
+        assert_eq!(buffer::Config::named(member.name).map(|config| config.name()), Some(member.name));
+    }
+    assert!(gc_victim::Config::named("best").is_none());
+}
+
+#[test]
+fn gc_victim_chooses_an_eligible_block_whenever_there_is_one() {
+    for member in gc_victim::FAMILY.members {
+        let config = gc_victim::Config::named(member.name).unwrap();
+        let mut rng = Rng::stream(11, member.name);
+        let mut chosen = BTreeSet::new();
+        for round in 0..3_000 {
+            let lane = Lane::random(&mut rng, [0, 3, 50, 100][round % 4]);
+            let eligible = lane.eligible();
+            let mut draws = Rng::stream(round as u64, "draws");
+            let (mut policy, mut twin) =
+                (gc_victim::Policy::build(&config), gc_victim::Policy::build(&config));
+            let block = policy.choose(&lane.view(), &mut draws.clone());
+            assert_eq!(block.is_none(), eligible.is_empty(), "{} in round {round}", member.name);
+            assert!(block.is_none_or(|block| eligible.contains(&block)), "{} chose {block:?}", member.name);
+            assert_eq!(twin.choose(&lane.view(), &mut draws), block, "{} is not repeatable", member.name);
+            chosen.extend(block);
+        }
+        assert!(chosen.len() > 32, "{} chose only {chosen:?}", member.name);
+    }
+}
+
+#[test]
+fn gc_victim_greedy_and_fifo_take_the_extreme() {
+    let mut rng = Rng::stream(12, "extremes");
+    for _ in 0..1_000 {
+        let lane = Lane::random(&mut rng, 60);
+        let (view, eligible) = (lane.view(), lane.eligible());
+        let choose = |name: &str| {
+            let mut policy = gc_victim::Policy::build(&gc_victim::Config::named(name).unwrap());
+            policy.choose(&lane.view(), &mut Rng::stream(1, "none"))
+        };
+        let live = |block: u32| lane.blocks.live(BlockId(block));
+        let least = eligible.iter().map(|&block| live(block)).min();
+        assert_eq!(choose("greedy").map(live), least);
+        let oldest = eligible.iter().map(|&block| view.age(block)).max();
+        assert_eq!(choose("fifo").map(|block| view.age(block)), oldest);
+    }
+}
+
+#[test]
+fn gc_trigger_starts_when_nothing_is_free_and_stops_at_what_can_be_free() {
+    for member in gc_trigger::FAMILY.members {
+        let policy = gc_trigger::Policy::build(&gc_trigger::Config::named(member.name).unwrap());
+        for (blocks, spare, reserve, idle) in
+            [(64, 10, 1, false), (64, 10, 1, true), (8, 3, 1, false), (1000, 70, 4, true)]
+        {
+            let limits = Limits { blocks, spare, reserve, idle };
+            assert!((0..=reserve).all(|free| policy.starts(free, &limits) && policy.goes_on(free, &limits)));
+            assert!(!policy.starts(blocks, &limits) && !policy.goes_on(blocks, &limits), "{}", member.name);
+            let stop = (0..=blocks).find(|&free| !policy.goes_on(free, &limits)).unwrap();
+            assert!(stop <= (spare / 2).max(reserve + 1) + 1, "{} goes on to {stop} of {spare}", member.name);
+            // What starts goes on, so that it does not stop at once.
+            assert!((0..=blocks).all(|free| !policy.starts(free, &limits) || policy.goes_on(free, &limits)));
+        }
+    }
+}
+
+#[test]
+fn wear_leveling_chooses_closed_blocks_only() {
+    for member in wear_leveling::FAMILY.members {
+        let config = wear_leveling::Config::named(member.name).unwrap();
+        let mut rng = Rng::stream(13, member.name);
+        let mut chosen = 0;
+        for round in 0..2_000u64 {
+            let mut lane = Lane::random(&mut rng, 50);
+            lane.blocks.set_erase_count(BlockId(rng.below(64)), 100);
+            let mut policy = wear_leveling::Policy::build(&config);
+            let block = policy.choose(&lane.view(), round);
+            assert!(block.is_none_or(|block| lane.blocks.state(BlockId(block)) == BlockState::Closed));
+            assert_eq!(wear_leveling::Policy::build(&config).choose(&lane.view(), round), block);
+            chosen += u32::from(block.is_some());
+        }
+        assert_eq!(chosen > 0, member.name != "none", "{}", member.name);
+    }
+}
+
+#[test]
+fn buffers_have_marks_that_can_be_reached() {
+    for member in buffer::FAMILY.members {
+        let policy = buffer::Policy::build(&buffer::Config::named(member.name).unwrap());
+        for unit_bytes in [512, 4096, 16_384, 262_144] {
+            let rules = policy.rules(unit_bytes);
+            assert!(
+                rules.flush_stop <= rules.flush_start && rules.flush_start <= rules.slots,
+                "{}",
+                member.name
+            );
+            assert_eq!(rules.slots > 0, rules.write_back, "{}", member.name);
+            assert!(!rules.keep_reads || rules.write_back, "{}", member.name);
+        }
+    }
+}

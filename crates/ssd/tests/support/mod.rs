@@ -1,0 +1,76 @@
+//! A small drive that is soon full, and a load that makes it clean.
+
+use ssd::rng::Rng;
+use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
+
+/// 4 dies of 2 planes, 18 MiB, cleaned after a few thousand writes.
+pub fn small() -> DriveConfig {
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 2, 1, 2);
+    (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (24, 2, 3);
+    cfg.drive.over_provisioning_percent = 35.0;
+    cfg.queues.count = 2;
+    cfg.queues.depth = 16;
+    cfg
+}
+
+/// The same with a policy of a family, such as `gc_victim`, `greedy`.
+pub fn with_policy(family: &str, policy: &str) -> DriveConfig {
+    let mut cfg = small();
+    let section = ssd::policy::FAMILIES.iter().map(|f| f.section()).find(|s| s.ends_with(family)).unwrap();
+    cfg.section_mut(&section).unwrap().select(policy).unwrap();
+    if policy == "lru_write" || policy == "lru_read_write" {
+        let size = ssd::config::Value::Float(0.5);
+        cfg.section_mut(&section).unwrap().set("size_mib", &size).unwrap();
+    }
+    cfg
+}
+
+/// A host with 24 commands under way: reads, writes small and large, some trims and flushes.
+pub struct Load {
+    rng: Rng,
+    tag: u64,
+}
+
+impl Load {
+    pub fn new(seed: u64) -> Self {
+        Load { rng: Rng::stream(seed, "load"), tag: 0 }
+    }
+
+    fn command(&mut self, drive: &Drive) -> Command {
+        let unit = u64::from(drive.unit_bytes()) / 512;
+        let sectors = match self.rng.below(4) {
+            0 => 1 + self.rng.below(8),
+            1 => 8 * unit as u32,
+            _ => unit as u32,
+        };
+        let last = drive.logical_sectors() - u64::from(sectors);
+        let lba = u64::from(self.rng.below(last as u32)) / unit * unit;
+        let op = match self.rng.below(100) {
+            0..30 => OpCode::Read,
+            30..33 => OpCode::Trim,
+            33..34 => OpCode::Flush,
+            _ => OpCode::Write,
+        };
+        self.tag += 1;
+        let fua = op == OpCode::Write && self.rng.below(10) == 0;
+        Command { op, fua, lba: Lba(lba), sectors, tag: self.tag, arrival: drive.now(), ..Command::default() }
+    }
+
+    /// Submits commands until `commands` more have completed, and leaves the others under way.
+    pub fn run(&mut self, drive: &mut Drive, commands: u64) {
+        let mut done = 0;
+        while done < commands {
+            let command = self.command(drive);
+            let queue = (self.tag % 2) as usize;
+            while drive.outstanding() >= 24 || !drive.queue_has_room(queue) {
+                assert!(drive.advance_to_completion(), "stuck");
+                while drive.pop_completion().is_some() {
+                    done += 1;
+                }
+            }
+            drive.submit(queue, &command, drive.now()).unwrap();
+        }
+    }
+}
