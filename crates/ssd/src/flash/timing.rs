@@ -45,7 +45,7 @@ pub struct Timing {
     data_out_command_ns: u64,
     program_command_ns: u64,
     erase_command_ns: u64,
-    picoseconds_per_byte: u64,
+    femtoseconds_per_byte: u64,
     cache_operations: bool,
 }
 
@@ -84,7 +84,7 @@ impl Timing {
             data_out_command_ns: u64::from(channel.t_data_out_command_ns),
             program_command_ns: u64::from(channel.t_program_command_ns),
             erase_command_ns: u64::from(channel.t_erase_command_ns),
-            picoseconds_per_byte: libm::round(1e6 / channel.bandwidth_mb_s) as u64,
+            femtoseconds_per_byte: libm::round(1e9 / channel.bandwidth_mb_s) as u64,
             cache_operations: timing.cache_operations,
         }
     }
@@ -97,7 +97,7 @@ impl Timing {
     /// Data on the channel.
     #[inline]
     pub fn data_ns(&self, bytes: u32) -> u64 {
-        (u64::from(bytes) * self.picoseconds_per_byte + 500) / 1000
+        (u64::from(bytes) * self.femtoseconds_per_byte + 500_000) / 1_000_000
     }
 
     /// Command, address and data towards the die.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Link {
     /// One way.
     pub latency_ns: u64,
-    picoseconds_per_byte: u64,
+    femtoseconds_per_byte: u64,
     inward_free_at: SimTime,
     outward_free_at: SimTime,
 }
@@ -19,10 +19,15 @@ impl Link {
     pub fn new(cfg: &config::Link) -> Self {
         Link {
             latency_ns: SimDuration::from_us(cfg.latency_us).0,
-            picoseconds_per_byte: libm::round(1e6 / cfg.bandwidth_mb_s) as u64,
+            femtoseconds_per_byte: libm::round(1e9 / cfg.bandwidth_mb_s) as u64,
             inward_free_at: SimTime::ZERO,
             outward_free_at: SimTime::ZERO,
         }
+    }
+
+    /// Time of that many bytes. The largest commands on the slowest links need more than 64 bits.
+    fn data_ns(&self, bytes: u64) -> u64 {
+        ((u128::from(bytes) * u128::from(self.femtoseconds_per_byte) + 500_000) / 1_000_000) as u64
     }
 
     fn transfer(free_at: &mut SimTime, ns: u64, from: SimTime) -> SimTime {
@@ -37,7 +42,7 @@ impl Link {
         if !timed {
             return now;
         }
-        let ns = (bytes * self.picoseconds_per_byte + 500) / 1000;
+        let ns = self.data_ns(bytes);
         Self::transfer(&mut self.inward_free_at, ns, now)
     }
 
@@ -50,7 +55,7 @@ impl Link {
         if bytes == 0 {
             return SimTime(ready.0 + self.latency_ns);
         }
-        let ns = (bytes * self.picoseconds_per_byte + 500) / 1000;
+        let ns = self.data_ns(bytes);
         SimTime(Self::transfer(&mut self.outward_free_at, ns, ready).0 + self.latency_ns)
     }
 }
