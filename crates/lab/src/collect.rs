@@ -8,8 +8,8 @@ use crate::meter::{KINDS, Kind, Meter, histogram};
 use crate::precondition::Preconditioned;
 use crate::process::peak_rss_bytes;
 use crate::result::{
-    Buffer, Busy, Distribution, Drive, EraseCount, FORMAT, Flash, Ftl, Latencies, Rates, RunResult, Spent,
-    TimeSpent, Utilisation, version,
+    BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
+    RunResult, Spent, TimeSpent, Utilisation, version,
 };
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
@@ -89,11 +89,11 @@ fn time_spent(kind: &Kind) -> By<Part, Spent> {
     })
 }
 
-impl Flash {
+impl FlashWork {
     fn of(stats: &Stats) -> Self {
         let ops = |kind: OpKind| By::new(|cause: Cause| stats.flash.ops[kind as usize][cause.index()]);
         let bytes = stats.programmed_bytes();
-        Flash {
+        FlashWork {
             reads: ops(OpKind::Read),
             programs: ops(OpKind::Program),
             erases: ops(OpKind::Erase),
@@ -106,10 +106,10 @@ impl Flash {
     }
 }
 
-impl Ftl {
+impl FtlWork {
     fn of(stats: &Stats) -> Self {
         let counts = &stats.ftl;
-        Ftl {
+        FtlWork {
             host_units: counts.host_units,
             moved_units: By::new(|cause: Cause| counts.moved_units[cause.index()]),
             padded_units: counts.padded_units,
@@ -120,10 +120,10 @@ impl Ftl {
     }
 }
 
-impl Buffer {
+impl BufferWork {
     fn of(stats: &Stats) -> Self {
         let counts = &stats.host;
-        Buffer {
+        BufferWork {
             hits: counts.buffer_hits,
             misses: counts.buffer_misses,
             unmapped_reads: counts.unmapped_reads,
@@ -168,9 +168,9 @@ fn in_flight_mean(meter: &Meter) -> Option<f64> {
     ratio(sum as f64, meter.simulated_ns() as f64)
 }
 
-impl Drive {
+impl DriveSize {
     fn of(facts: &Facts<'_>) -> Self {
-        Drive {
+        DriveSize {
             logical_bytes: facts.config.logical_bytes(),
             physical_bytes: facts.config.geometry.physical_bytes(),
             channels: facts.config.geometry.channels,
@@ -200,7 +200,7 @@ impl RunResult {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
         KINDS.iter().for_each(|&op| meter.kind(op).check());
         let stats = drive.stats();
-        let flash = Flash::of(&stats);
+        let flash = FlashWork::of(&stats);
         let written = meter.kind(OpCode::Write).bytes as f64;
         let amplification = |bytes: u64| ratio(bytes as f64, written);
         RunResult {
@@ -247,11 +247,11 @@ impl RunResult {
             write_amplification: amplification(flash.bytes_programmed.sum()),
             write_amplification_by_cause: By::new(|cause| amplification(flash.bytes_programmed[cause])),
             flash,
-            ftl: Ftl::of(&stats),
-            buffer: Buffer::of(&stats),
+            ftl: FtlWork::of(&stats),
+            buffer: BufferWork::of(&stats),
             erase_count: EraseCount::of(drive),
             utilisation: Utilisation::of(&stats, meter),
-            drive: Drive::of(facts),
+            drive: DriveSize::of(facts),
             preconditioning: facts.aged.clone(),
             cpu_seconds: cost.cpu.as_secs_f64(),
             wall_seconds: cost.wall.as_secs_f64(),

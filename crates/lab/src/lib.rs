@@ -7,8 +7,7 @@
 //! ```
 //! use lab::{Experiment, LoopMode, Preconditioning, RunSpec, report};
 //! let mut config = ssd::DriveConfig::default();
-//! config.geometry.blocks_per_plane = 16;
-//! config.geometry.wordlines_per_block = 16;
+//! config.geometry.wordlines_per_block = 4;
 //! let workload = workload::Spec::parse("pattern = \"uniform\"\ncount = 10_000").unwrap().prepare().unwrap();
 //! let spec = RunSpec {
 //!     preconditioning: Preconditioning { fill_percent: 80.0, ..Preconditioning::default() },
@@ -52,7 +51,7 @@ pub use many::run_all;
 pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, precondition};
 pub use request_log::request_log_columns;
 pub use result::{
-    Buffer, Busy, Distribution, Drive, EraseCount, Flash, Ftl, Latencies, Rates, RunResult, Spent, TimeSpent,
-    Utilisation,
+    BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, Latencies, Rates, RunResult,
+    Spent, TimeSpent, Utilisation,
 };
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};

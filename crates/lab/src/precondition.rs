@@ -14,7 +14,7 @@ const BATCH: usize = 256;
 const FILL_BATCH: u32 = 1 << 16;
 /// Units overwritten between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 16;
-/// Windows that the filled space is divided into, and that steady state is judged by.
+/// Windows that the filled space is divided into: so many are one pass over it.
 const WINDOWS: usize = 4;
 
 /// What is done to a drive before a measurement. The default is nothing.
@@ -36,11 +36,12 @@ pub enum Overwrite {
     None,
     /// So many times the filled space.
     Times(f64),
-    /// Until the write amplification is steady: a window is a quarter of the filled space, and steady are four
-    /// windows in a row whose write amplifications (units programmed / units written) lie within `change_percent`
-    /// of their mean from the least to the greatest.
+    /// Until the write amplification (units programmed / units written) is steady. It is taken in windows of a quarter
+    /// of the filled space. Steady are four windows in a row that differ, the least from the greatest, by less than
+    /// `change_percent` of their mean; or, where single windows scatter because the drive has few blocks, a mean over
+    /// four windows that differs from the one over the four windows before by less than half of that.
     SteadyState {
-        /// Allowed spread; %.
+        /// Allowed difference; %.
         change_percent: f64,
         /// At most so many times the filled space is written; then it is left as it is, and the result says so.
         times_at_most: f64,
@@ -73,7 +74,8 @@ pub struct Preconditioned {
     pub units_overwritten: u64,
     /// Whether steady state was reached; null if it was not asked for.
     pub steady: Option<bool>,
-    /// Write amplification of the last quarter of the filled space that was overwritten; null if less was.
+    /// Write amplification of the last so many overwrites, once the filled space or as much of it as there were;
+    /// null if there were less than a quarter.
     pub write_amplification: Option<f64>,
     /// Processor time it took.
     pub cpu_seconds: f64,
@@ -246,18 +248,17 @@ impl Overwriting<'_, '_> {
     /// Overwrites `total` units, window by window, or fewer if they become steady.
     fn windows(&mut self, total: u64, spread: Option<f64>) -> Result<(), PreconditionError> {
         let window = u64::from(self.filled).div_ceil(WINDOWS as u64);
-        let mut last = [f64::NAN; WINDOWS];
+        let mut past = Past::default();
         let mut left = total;
         while left > 0 {
             let count = left.min(window);
             let amplification = self.window(count, total)?;
             left -= count;
             if count == window {
-                last.rotate_left(1);
-                last[WINDOWS - 1] = amplification;
-                self.done.write_amplification = Some(amplification);
+                past.add(amplification);
+                self.done.write_amplification = past.last_pass();
             }
-            if spread.is_some_and(|allowed| is_steady(&last, allowed)) {
+            if spread.is_some_and(|allowed| past.is_steady(allowed)) {
                 self.done.steady = Some(true);
                 return Ok(());
             }
@@ -305,22 +306,71 @@ impl Overwriting<'_, '_> {
     }
 }
 
-/// Whether the windows lie within `allowed` of their mean, from the least to the greatest. Not if one is missing.
-fn is_steady(windows: &[f64; WINDOWS], allowed: f64) -> bool {
-    let least = windows.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = windows.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mean = windows.iter().sum::<f64>() / WINDOWS as f64;
-    most - least < allowed * mean
+/// Write amplifications of the last windows, the latest first.
+#[derive(Default)]
+struct Past {
+    windows: [f64; 2 * WINDOWS],
+    count: usize,
+}
+
+impl Past {
+    fn add(&mut self, amplification: f64) {
+        self.windows.rotate_right(1);
+        self.windows[0] = amplification;
+        self.count = (self.count + 1).min(self.windows.len());
+    }
+
+    fn mean(windows: &[f64]) -> f64 {
+        windows.iter().sum::<f64>() / windows.len() as f64
+    }
+
+    /// Of the windows of the last pass, as many as there are.
+    fn last_pass(&self) -> Option<f64> {
+        (self.count > 0).then(|| Self::mean(&self.windows[..self.count.min(WINDOWS)]))
+    }
+
+    /// See [`Overwrite::SteadyState`].
+    fn is_steady(&self, allowed: f64) -> bool {
+        let (last, before) = self.windows.split_at(WINDOWS);
+        let mean = Self::mean(last);
+        let least = last.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = last.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let windows_agree = self.count >= WINDOWS && most - least < allowed * mean;
+        let change = (mean - Self::mean(before)).abs();
+        windows_agree || (self.count == self.windows.len() && change < allowed / 2.0 * mean)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn past(windows: &[f64]) -> Past {
+        let mut past = Past::default();
+        windows.iter().for_each(|&window| past.add(window));
+        past
+    }
+
     #[test]
-    fn steady_is_a_full_row_of_windows_that_agree() {
-        assert!(is_steady(&[2.0, 2.01, 2.0, 1.99], 0.02));
-        assert!(!is_steady(&[2.0, 2.05, 2.0, 1.99], 0.02));
-        assert!(!is_steady(&[f64::NAN, 2.0, 2.0, 2.0], 0.02), "a window is missing");
+    fn steady_is_a_pass_of_windows_that_agree() {
+        assert!(past(&[2.0, 2.01, 2.0, 1.99]).is_steady(0.02));
+        assert!(past(&[1.0, 2.0, 2.01, 2.0, 1.99]).is_steady(0.02));
+        assert!(!past(&[2.0, 2.05, 2.0, 1.99]).is_steady(0.02));
+        assert!(!past(&[2.0, 2.0, 2.0]).is_steady(0.02), "a window is missing");
+    }
+
+    #[test]
+    fn or_two_passes_whose_means_agree() {
+        let scattered = [2.0, 2.2, 1.9, 2.1];
+        assert!(!past(&scattered).is_steady(0.02));
+        assert!(past(&[scattered, scattered].concat()).is_steady(0.02));
+        assert!(!past(&[scattered, scattered.map(|window| window * 1.02)].concat()).is_steady(0.02));
+    }
+
+    #[test]
+    fn the_amplification_told_is_that_of_the_last_pass() {
+        assert_eq!(past(&[]).last_pass(), None);
+        assert_eq!(past(&[1.0, 2.0]).last_pass(), Some(1.5));
+        assert_eq!(past(&[9.0, 1.0, 2.0, 3.0, 4.0]).last_pass(), Some(2.5));
     }
 }

@@ -85,7 +85,7 @@ pub struct TimeSpent {
 
 /// Flash operations by kind and cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Flash {
+pub struct FlashWork {
     /// Pages read to the controller.
     pub reads: By<Cause, u64>,
     /// Pages programmed from the controller.
@@ -106,7 +106,7 @@ pub struct Flash {
 
 /// Work of the translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ftl {
+pub struct FtlWork {
     /// Mapping units written to flash for the host.
     pub host_units: u64,
     /// Mapping units moved.
@@ -123,7 +123,7 @@ pub struct Ftl {
 
 /// Work of the DRAM buffer, in mapping units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Buffer {
+pub struct BufferWork {
     /// Read wholly from DRAM.
     pub hits: u64,
     /// Read at least in part from flash.
@@ -173,7 +173,7 @@ pub struct Utilisation {
 
 /// The drive's size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Drive {
+pub struct DriveSize {
     /// Bytes the host sees.
     pub logical_bytes: u64,
     /// Bytes of all chips.
@@ -252,17 +252,17 @@ pub struct RunResult {
     /// The share of each cause in it: they add up to it.
     pub write_amplification_by_cause: By<Cause, Option<f64>>,
     /// Flash operations.
-    pub flash: Flash,
+    pub flash: FlashWork,
     /// The translation layer.
-    pub ftl: Ftl,
+    pub ftl: FtlWork,
     /// The DRAM buffer.
-    pub buffer: Buffer,
+    pub buffer: BufferWork,
     /// Wear.
     pub erase_count: EraseCount,
     /// How busy dies and channels were.
     pub utilisation: Utilisation,
     /// The drive's size.
-    pub drive: Drive,
+    pub drive: DriveSize,
     /// What was done to the drive before.
     pub preconditioning: Preconditioned,
     /// Processor time of the run, without preconditioning.

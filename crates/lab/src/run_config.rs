@@ -51,7 +51,8 @@ ssd::section! {
         overwrite: OverwriteChoice = OverwriteChoice::SteadyState;
         /// So many times the filled space is overwritten: exactly for overwrite = "times", at most for steady_state.
         overwrite_times: f64 = 10.0, range 0..=1_000;
-        /// Steady state: the write amplifications of four successive quarters of the filled space differ by less.
+        /// Steady state: the write amplifications of four quarters of the filled space in a row differ by less, or those
+        /// of two passes over it by less than half of this.
         steady_change_percent: f64 = 2.0, unit "%", range 0.01..=50;
         /// Least erase count that blocks are given at the end of it.
         erase_count_min: u32 = 0, unit "erases", range 0..=100_000_000;
