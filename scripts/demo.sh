@@ -18,7 +18,7 @@ show() { # prints a command as the reader would type it, then runs it
 for policy in "${policies[@]}"; do
   show "$wordline" run "$trace" --set "ftl.gc_victim.policy=$policy" --out "$out/$policy"
 done
-show "$wordline" compare "${policies[@]/#/$out/}"
+show "$wordline" compare "${policies[@]/#/$out/}" --out "$out/compared"
 
 printf '\nThe files, under %s:\n' "$out"
 find "$out" -type f | LC_ALL=C sort | sed 's/^/  /'

@@ -25,11 +25,11 @@ pub struct DriveArgs {
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Shipped drive to start from, instead of the one the configuration names (see `wordline presets`)
+    /// Shipped drive to start from, whatever the configuration names (see `wordline presets`)
     #[arg(long, value_name = "PRESET")]
     pub drive: Option<String>,
 
-    /// Set one key, such as ftl.gc_victim.policy=fifo, run.depth=8 or workload.first=1000; may be repeated
+    /// Set one key, such as ftl.gc_victim.policy=fifo or run.depth=8; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }

@@ -36,8 +36,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "X")]
     pub speed_up: Option<String>,
 
-    /// Where the trace's addresses lie on the drive: compact, wrap or as_is. Without it: compact on a drive that was
-    /// sized to the trace, wrap on a drive that was named
+    /// Where addresses lie: compact, wrap or as_is [default: wrap; compact on a drive sized to the trace]
     #[arg(long, value_name = "POLICY")]
     pub address: Option<String>,
 }

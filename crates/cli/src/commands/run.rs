@@ -62,7 +62,7 @@ pub struct Run {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Measurement")]
 struct MeasurementArgs {
-    /// Keep N requests in flight on each queue, whatever the arrival times [default for generators: 32]
+    /// Keep N requests in flight, whatever their arrival times [default for generators: 32]
     #[arg(long, value_name = "N", visible_aliases = ["depth", "queue-depth"])]
     closed: Option<String>,
 
@@ -82,7 +82,7 @@ struct MeasurementArgs {
     #[arg(long, value_name = "N")]
     seed: Option<String>,
 
-    /// Start from a drive that was saved, instead of preconditioning; its configuration must be the same
+    /// Start from a saved drive instead of ageing one; the configuration must be the same
     #[arg(long, value_name = "FILE", conflicts_with = "precondition")]
     snapshot: Option<PathBuf>,
 
@@ -124,6 +124,7 @@ struct OutputArgs {
 pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let config = args.input.as_deref().filter(|path| is_config(path));
     let inputs = Inputs::read(&args.drive, config, args.measurement.layers()?)?;
+    args.check_places()?;
     let progress = Progress::new(args.output.quiet);
     let Some(spec) = args.workload(&inputs)? else {
         return args.without_workload(&inputs, &progress);
@@ -266,6 +267,28 @@ impl Run {
             trace.address = inputs.address_policy();
         }
         Ok(Some(spec))
+    }
+
+    /// Can results be written where they are wanted? Asked before the work, not after.
+    fn check_places(&self) -> Result<(), Failure> {
+        if let Some(folder) = &self.output.out {
+            std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, "create the folder", &e))?;
+        }
+        let files = [
+            (&self.output.request_log, "write the request log"),
+            (&self.measurement.save_snapshot, "write the snapshot"),
+        ];
+        for (path, action) in files {
+            let Some(path) = path else { continue };
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            if folder.is_some_and(|folder| !folder.is_dir()) {
+                return Err(Failure::file(path, action, &"its folder does not exist"));
+            }
+            if path.is_dir() {
+                return Err(Failure::file(path, action, &"it is a folder"));
+            }
+        }
+        Ok(())
     }
 
     /// With nothing to run, a drive can still be aged and saved.

@@ -77,6 +77,6 @@ fn wrong_and_damaged_snapshots_are_told_apart() {
     with(&good, &["--precondition", "none"]).fails(2, &["--snapshot", "--precondition"]);
     let nowhere = folder.join("no-such/x.snap").display().to_string();
     let save = ["--precondition", "none", "--save-snapshot", &nowhere];
-    wordline(&[&run[..], &save].concat()).fails(2, &["x.snap", "cannot write"]);
+    wordline(&[&run[..], &save].concat()).fails(2, &["x.snap", "cannot write the snapshot"]);
     wordline(&["run", "--precondition-only"]).fails(2, &["--save-snapshot"]);
 }
