@@ -42,8 +42,8 @@ ssd::choice! {
 ssd::section! {
     /// `[run]`: how a workload is run on the drive.
     ///
-    /// The defaults follow the SNIA Solid State Storage Performance Test Specification (Enterprise, 2.0.2, section 3):
-    /// workload-independent preconditioning in order over the whole space, then random overwrites to steady state.
+    /// The defaults are in the manner of SNIA's Solid State Storage Performance Test Specification: written in order
+    /// over the whole space, then overwritten at random to steady state.
     pub struct RunConfig {
         /// Share of the logical space that is written in order before the measurement.
         fill_percent: f64 = 100.0, unit "%", range 0..=100;
@@ -51,8 +51,8 @@ ssd::section! {
         overwrite: OverwriteChoice = OverwriteChoice::SteadyState;
         /// So many times the filled space is overwritten: exactly for overwrite = "times", at most for steady_state.
         overwrite_times: f64 = 10.0, range 0..=1_000;
-        /// Steady state: the write amplifications of four quarters of the filled space in a row differ by less, or those
-        /// of two passes over it by less than half of this.
+        /// Steady state: write amplifications of four quarters of the filled space in a row differ by less, or those of
+        /// two passes over it by less than half of this.
         steady_change_percent: f64 = 2.0, unit "%", range 0.01..=50;
         /// Least erase count that blocks are given at the end of it.
         erase_count_min: u32 = 0, unit "erases", range 0..=100_000_000;
