@@ -87,3 +87,40 @@ fn main() -> ExitCode {
     }
     failure.exit_code()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use std::path::Path;
+
+    /// The commands of a text: lines that begin with the program's name, up to a remark or redirection.
+    fn commands(text: &str) -> Vec<Vec<&str>> {
+        let lines = text.lines().map(|line| line.trim().trim_start_matches("target/release/"));
+        let lines = lines.filter(|line| line.starts_with("wordline "));
+        let end = |line: &str| ["  ", " #", " >"].iter().filter_map(|mark| line.find(mark)).min();
+        lines.map(|line| line[..end(line).unwrap_or(line.len())].split(' ').collect()).collect()
+    }
+
+    #[test]
+    fn flags_are_declared_without_contradictions() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_example_of_help_and_docs_is_understood() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("a file of the checkout");
+        let mut texts = vec![read("README.md"), read("docs/command_line.md")];
+        for command in Cli::command().get_subcommands() {
+            texts.push(command.get_after_help().expect("every command has examples").to_string());
+        }
+        let commands: Vec<_> = texts.iter().flat_map(|text| commands(text)).collect();
+        assert!(commands.len() >= 25, "{commands:?}");
+        for command in commands {
+            if let Err(error) = Cli::try_parse_from(&command) {
+                panic!("{}: {error}", command.join(" "));
+            }
+        }
+    }
+}
