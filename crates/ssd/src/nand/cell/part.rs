@@ -1,0 +1,323 @@
+//! The constants of a NAND part: what its cells are and how they age, each with unit and range.
+//!
+//! The defaults are the 48-layer TLC of seed 003. Tags and sources of the numbers stand in `presets/cell/`, the
+//! equations in `docs/nand-model.md`.
+
+section! {
+    /// Threshold-voltage states of a fresh cell at the moment it was programmed (calibration 1.1).
+    pub struct States {
+        /// Bits of one cell.
+        bits_per_cell: u32 = 3, unit "bits", range 1..=4;
+        /// Mean of each state, the erased one first.
+        mean_v: Vec<f64> = vec![-2.039, 0.3, 1.7, 2.323, 2.995, 3.607, 4.28, 5.2], unit "V", range -6.0..=10.0;
+        /// Standard deviation of the erased state.
+        sigma_erased_v: f64 = 0.347_269, unit "V", range 0.001..=2.0;
+        /// Standard deviation of a programmed state, apart from the program step.
+        sigma_v: f64 = 0.106_428, unit "V", range 0.001..=2.0;
+        /// Program step (dVp) whose even spread adds its square over 12 to the variance; 0: within `sigma_v`.
+        program_step_v: f64 = 0.0, unit "V", range 0.0..=2.0;
+        /// Place of the erased state on the retention scale, where the top state is 1: it gains charge.
+        erased_place: f64 = -0.1, range -1.0..=0.0;
+        /// Thresholds sensed by each page type; empty: the usual code of that many bits.
+        gray_code: Vec<Vec<u32>> = Vec::new();
+        /// Pass voltage on the wordlines that are not read.
+        pass_v: f64 = 6.5, unit "V", range 0.1..=20.0;
+    }
+}
+
+section! {
+    /// What programming and erasing does to the states; program disturb and interference are within (calibration 1.1).
+    pub struct Cycling {
+        /// Rise of the erased state after 1000 cycles.
+        erased_v: f64 = 0.688_222, unit "V", range 0.0..=5.0;
+        /// Power of wear by which the erased state rises.
+        erased_power: f64 = 0.235_096, range 0.01..=4.0;
+        /// Rise of the first programmed state after 1000 cycles.
+        first_v: f64 = 0.200_031, unit "V", range 0.0..=5.0;
+        /// Power of wear by which the first programmed state rises.
+        first_power: f64 = 0.15, range 0.01..=4.0;
+        /// Variance added to every state after 1000 cycles.
+        variance_v2: f64 = 0.000_745, unit "V^2", range 0.0..=1.0;
+        /// Power of wear by which variances grow, also those of retention.
+        variance_power: f64 = 0.779_245, range 0.01..=4.0;
+    }
+}
+
+section! {
+    /// Loss of charge over time, and how temperature speeds it up (calibration 1.1 and 1.3).
+    pub struct Retention {
+        /// Loss of the top state over `horizon_hours`, unworn.
+        shift_v: f64 = 0.16, unit "V", range 0.0..=5.0;
+        /// What the loss gains at 1000 cycles of wear.
+        shift_wear_v: f64 = 0.07, unit "V", range 0.0..=5.0;
+        /// Power of wear in that gain.
+        shift_wear_power: f64 = 0.5, range 0.01..=4.0;
+        /// Variance added over `horizon_hours`, unworn.
+        variance_v2: f64 = 0.002_917, unit "V^2", range 0.0..=1.0;
+        /// What that variance gains at 1000 cycles of wear.
+        variance_wear_v2: f64 = 0.000_264, unit "V^2", range 0.0..=1.0;
+        /// Time from which loss goes with the logarithm of time.
+        onset_hours: f64 = 1.0, unit "hours", range 0.0001..=1000.0;
+        /// Time over which the losses above are given.
+        horizon_hours: f64 = 8_760.0, unit "hours", range 1.0..=1000000.0;
+        /// Temperature at which time is counted.
+        reference_c: f64 = 30.0, unit "degrees C", range -273.0..=300.0;
+        /// Activation energy of the Arrhenius law.
+        activation_ev: f64 = 1.1, unit "eV", range 0.0..=5.0;
+        /// Boltzmann's constant.
+        boltzmann_ev_per_k: f64 = 8.62e-5, unit "eV/K", range 8.6e-5..=8.7e-5;
+    }
+}
+
+section! {
+    /// Effects that add to a threshold or multiply errors (calibration 1.2).
+    pub struct Effects {
+        /// Fall of the top state for each degree that the read is warmer than the program.
+        cross_temperature_v_per_c: f64 = 0.000_6, unit "V/degree C", range 0.0..=0.1;
+        /// Share of errors added when the next wordline is programmed `open_full_minutes` later or more.
+        open_share: f64 = 0.30, range 0.0..=10.0;
+        /// Time from which the open interval counts.
+        open_onset_minutes: f64 = 1.0, unit "minutes", range 0.001..=100000.0;
+        /// Time after which it does no more.
+        open_full_minutes: f64 = 1_440.0, unit "minutes", range 0.01..=10000000.0;
+        /// Share of errors added by `suspends_full` suspends of an erase.
+        suspend_share: f64 = 0.48, range 0.0..=10.0;
+        /// Suspends of one erase that do no harm.
+        suspends_free: u32 = 30, unit "suspends", range 0..=100000;
+        /// Suspends at which `suspend_share` is reached; more do harm in proportion.
+        suspends_full: u32 = 100, unit "suspends", range 1..=100000;
+        /// Random telegraph noise: each read of a page has up to this many errors more or less.
+        rtn_bits: f64 = 2.0, unit "bits", range 0.0..=1000.0;
+        /// Median errors over the limit of a page whose one lower page was sanitised by over-programming.
+        osr_one_median: f64 = 1.0, range 0.0..=1000.0;
+        /// The same where both lower pages were.
+        osr_both_median: f64 = 2.12, range 0.0..=1000.0;
+        /// Spread of the logarithm of that quotient.
+        osr_sigma: f64 = 0.25, range 0.001..=10.0;
+        /// Factor on it after a year.
+        osr_year_factor: f64 = 1.8, range 1.0..=1000.0;
+    }
+}
+
+section! {
+    /// How wordlines of a block differ (calibration 1.1). A wordline's height is 0 at the centre and 1 at the edge.
+    pub struct Wordlines {
+        /// Errors at the centre over errors at the edge; in between by the square of the height.
+        error_centre: f64 = 0.6, range 0.01..=1.0;
+        /// What retention gains from centre to edge, over the centre.
+        retention_edge: f64 = 0.3, range 0.0..=10.0;
+        /// Shares of the groups Best, Good, Bad and Worst.
+        group_shares: Vec<f64> = vec![0.4, 0.3, 0.2, 0.1], range 0.0..=1.0;
+        /// Errors of each group over those of the worst.
+        group_errors: Vec<f64> = vec![0.60, 0.75, 0.88, 1.00], range 0.01..=1.0;
+    }
+}
+
+section! {
+    /// What reads do to cells that are not read (calibration 2).
+    pub struct Disturb {
+        /// Fowler-Nordheim slope: exponent constant over the pass voltage.
+        slope: f64 = 34.3, range 0.0..=1000.0;
+        /// What the neighbours' pass voltage is above that of the others.
+        adjacent_v: f64 = 0.4, unit "V", range 0.0..=5.0;
+        /// ln alpha(r) = this (1-r) + `ratio_square` (1-r)^2, r the pass voltage over the normal one.
+        ratio_linear: f64 = 29.09, range 0.0..=10000.0;
+        /// See `ratio_linear`.
+        ratio_square: f64 = 278.9, range 0.0..=100000.0;
+        /// Lowest pass voltage over the normal one that still passes.
+        lowest_ratio: f64 = 0.96, range 0.5..=1.0;
+        /// Harm of a read of each page type, over the worst.
+        page_weights: Vec<f64> = vec![0.78, 1.0, 0.79], range 0.0..=1.0;
+        /// Reads of a block that its data endures, in reads of the worst page type (MRC).
+        max_reads: u32 = 40_000, unit "reads", range 1..=2000000000;
+        /// Wear at which the next two are given.
+        reference_kcycles: f64 = 2.0, unit "1000 cycles", range 0.0..=1000.0;
+        /// Harm of a read of a neighbour over that of another wordline, by group.
+        adjacent: Vec<f64> = vec![8.7, 9.0, 9.3, 9.56], range 1.0..=1000.0;
+        /// Effective reads (ERC) that a wordline endures, by group.
+        erc_max: Vec<f64> = vec![870e3, 767e3, 632.5693e3, 521.7e3], unit "reads", range 1.0..=1e12;
+        /// What `adjacent` gains with 1000 cycles.
+        adjacent_per_kcycle: f64 = 1.48, range 0.0..=1000.0;
+        /// Factor on `erc_max` with 1000 cycles, by group.
+        erc_decay: Vec<f64> = vec![0.95, 0.92, 0.846_189, 0.7783], range 0.0001..=1.0;
+        /// Effective reads that the best wordline endures at `top_kcycles`.
+        top_erc: f64 = 962e3, unit "reads", range 1.0..=1e12;
+        /// See `top_erc`.
+        top_kcycles: f64 = 3.0, unit "1000 cycles", range 0.0..=1000.0;
+        /// Share of `top_erc` lost with 1000 cycles.
+        top_decay: f64 = 0.05, range 0.0..=1.0;
+        /// Rise of the erased state at `erc_max`, unworn.
+        erased_shift_v: f64 = 1.461, unit "V", range 0.0..=10.0;
+        /// What that rise loses in the first 1000 cycles.
+        erased_shift_loss_v: f64 = 0.4955, unit "V", range 0.0..=10.0;
+        /// Power of wear in that loss.
+        erased_shift_power: f64 = 0.25, range 0.01..=4.0;
+        /// What the rise loses besides with each 1000 cycles.
+        erased_shift_per_kcycle_v: f64 = 0.0235, unit "V", range 0.0..=10.0;
+    }
+}
+
+choice! {
+    /// How recovery goes with the time between an erase and the next program.
+    pub enum DwellLaw {
+        /// With its logarithm.
+        Log = "log",
+        /// By a logistic curve of its logarithm.
+        Logistic = "logistic",
+    }
+}
+
+section! {
+    /// How chips and blocks differ, and what the firmware can see of it (calibration 4.2). N12 is the number of errors
+    /// of the worst wordline's sector after 12 months; quality is 0 for the worst block and 1 for the best.
+    pub struct Population {
+        /// N12 of the worst block, unworn.
+        n12_worst: f64 = 20.8, unit "bits", range 0.0..=100000.0;
+        /// What the best block has less.
+        n12_span: f64 = 11.0, unit "bits", range 0.0..=100000.0;
+        /// Gain of the worst block's N12 with 1000 cycles.
+        growth_worst: f64 = 5.4, unit "bits", range 0.0001..=100000.0;
+        /// What the best block gains less.
+        growth_span: f64 = 2.0, unit "bits", range 0.0..=100000.0;
+        /// Second parameter of the Beta(2, b) distribution of quality.
+        quality_b: f64 = 1.2, range 0.1..=100.0;
+        /// Quality is this times the Beta variable, plus `quality_offset`, cut to the two limits below.
+        quality_factor: f64 = 1.06, range 0.0..=10.0;
+        /// See `quality_factor`.
+        quality_offset: f64 = -0.02, range -1.0..=1.0;
+        /// Lowest quality.
+        quality_low: f64 = -0.02, range -1.0..=1.0;
+        /// Highest quality.
+        quality_high: f64 = 1.04, range 0.0..=2.0;
+        /// Share of the variance that is common to a chip; the rest is each block's own.
+        chip_share: f64 = 0.3, range 0.0..=1.0;
+        /// N12 of the average block, unworn: wear of the voltage model is (N12 - this) / `mean_growth`.
+        mean_n12: f64 = 13.9, unit "bits", range 0.0..=100000.0;
+        /// Its gain with 1000 cycles.
+        mean_growth: f64 = 4.14, unit "bits", range 0.0001..=100000.0;
+        /// How much retention gains in a block of quality 0 over one of quality 1; 0 keeps it the same for all.
+        retention_span: f64 = 0.0, range 0.0..=1.0;
+        /// Recovery between erase and program.
+        dwell: DwellLaw = DwellLaw::Log;
+        /// Share of the wear recovered with each factor e of dwell time (`log`).
+        dwell_log: f64 = 0.0715, range 0.0..=0.15;
+        /// Dwell after which nothing more is recovered (`log`); 1 minute is where it begins.
+        dwell_full_minutes: f64 = 180.0, unit "minutes", range 1.0..=1000000.0;
+        /// Share of the wear recovered at most (`logistic`).
+        dwell_logistic: f64 = 0.392, range 0.0..=0.95;
+        /// Logarithm of the minutes at half of it (`logistic`).
+        dwell_middle: f64 = 2.07, range -10.0..=20.0;
+        /// Width of the curve in the logarithm (`logistic`).
+        dwell_width: f64 = 0.64, range 0.01..=10.0;
+        /// Share of the damage that erase time and fresh errors show, but that does not recover.
+        unrecovered: f64 = 0.3, range 0.0..=1.0;
+    }
+}
+
+section! {
+    /// What erasing, programming and reading back tell about a block's wear, with their noise (calibration 4.2).
+    pub struct Observables {
+        /// Erase pulses needed at no visible damage; pulses are this plus `erase_per_bit` times the visible N12.
+        erase_base: f64 = -0.65, unit "pulses", range -100.0..=100.0;
+        /// See `erase_base`.
+        erase_per_bit: f64 = 0.065, unit "pulses/bit", range 0.0..=100.0;
+        /// Standard deviation of a block's erase pulses.
+        erase_sigma: f64 = 0.0934, unit "pulses", range 0.0..=100.0;
+        /// Length of an erase pulse, as the marker counts.
+        erase_pulse_ms: f64 = 5.0, unit "ms", range 0.001..=1000.0;
+        /// Steps of a pulse at the fine resolution.
+        erase_fine: u32 = 10, unit "steps/pulse", range 1..=1000;
+        /// Errors right after programming of the average block, unworn.
+        fresh_base: f64 = 4.0, unit "bits", range 0.0..=10000.0;
+        /// Their gain with each bit of visible N12.
+        fresh_per_bit: f64 = 0.32, unit "bits/bit", range 0.0..=100.0;
+        /// Standard deviation of a block's fresh errors.
+        fresh_sigma: f64 = 0.643, unit "bits", range 0.0..=1000.0;
+        /// Program time of an unworn block.
+        program_us: f64 = 720.0, unit "us", range 1.0..=100000.0;
+        /// What it loses early.
+        program_early_us: f64 = 60.0, unit "us", range 0.0..=100000.0;
+        /// Wear, in bits of N12, over which it loses that.
+        program_early_bits: f64 = 14.0, unit "bits", range 0.001..=100000.0;
+        /// What it loses steadily.
+        program_late_us: f64 = 55.7, unit "us", range 0.0..=100000.0;
+        /// Wear, in bits of N12, over which it loses that.
+        program_late_bits: f64 = 50.0, unit "bits", range 0.001..=100000.0;
+        /// How much of a block's unworn N12, from that of `program_quality`, counts as wear here.
+        program_share: f64 = 0.6, range 0.0..=10.0;
+        /// See `program_share`.
+        program_quality: f64 = 0.62, range -1.0..=2.0;
+        /// Standard deviation of a block's program time.
+        program_sigma_us: f64 = 16.5, unit "us", range 0.0..=100000.0;
+    }
+}
+
+section! {
+    /// Program modes: lists of one length, the normal mode first (calibration 2.1, 3, 4.1).
+    pub struct Modes {
+        /// Factor on all state means and on the program step.
+        voltage_scale: Vec<f64> = vec![1.0, 1.0, 1.0], range 0.1..=3.0;
+        /// Wear of a cycle over that of the normal mode.
+        wear: Vec<f64> = vec![1.0, 1.0, 1.0], range 0.0..=100.0;
+        /// Program time over that of the normal mode.
+        program_time: Vec<f64> = vec![1.0, 1.08, 1.19], range 0.01..=100.0;
+        /// Pass voltage of reads over the normal one.
+        pass_ratio: Vec<f64> = vec![1.0, 0.98, 0.96], range 0.5..=1.0;
+        /// Reads endured over those of the normal mode (alpha of redFTL+).
+        read_endurance: Vec<f64> = vec![1.0, 2.0, 5.0], range 1.0..=1000.0;
+        /// Sensing levels at each threshold.
+        levels: Vec<f64> = vec![1.0, 1.0, 1.0], range 1.0..=15.0;
+    }
+}
+
+choice! {
+    /// How the correcting code is known.
+    pub enum CodeKind {
+        /// By a number of bits in a sector.
+        Bch = "bch",
+        /// By the highest error rate at each number of sensing levels.
+        Ldpc = "ldpc",
+    }
+}
+
+section! {
+    /// Correction of errors, and how long reading takes for it (calibration 3).
+    pub struct Ecc {
+        /// Data of one code word.
+        sector_bytes: u32 = 1_024, unit "bytes", range 512..=16384;
+        /// Parity of one code word.
+        parity_bytes: u32 = 128, unit "bytes", range 1..=16384;
+        /// How the code is known.
+        code: CodeKind = CodeKind::Bch;
+        /// Errors it corrects in a sector (`bch`).
+        limit_bits: u32 = 64, unit "bits", range 1..=8192;
+        /// Highest error rate at 1, 2, 3... sensing levels for each threshold (`ldpc`).
+        max_rber: Vec<f64> = vec![0.004, 0.0058, 0.007, 0.0082, 0.0092, 0.0102, 0.011], range 1e-9..=0.5;
+        /// Numbers of levels that the controller uses, rising.
+        level_steps: Vec<f64> = vec![1.0, 3.0, 7.0], unit "levels", range 1.0..=15.0;
+        /// Sensing time of each level.
+        sense_us: f64 = 10.0, unit "us/level", range 0.0..=1000.0;
+        /// Transfer time of each bit that says between which levels a cell lies.
+        transfer_us: f64 = 20.0, unit "us/bit", range 0.0..=1000.0;
+        /// Decoding time at each of `level_steps`.
+        decode_us: Vec<f64> = vec![5.0, 10.0, 20.0], unit "us", range 0.0..=10000.0;
+        /// Transfer of a page to the controller (tDMA of 003 Eq. 2.2).
+        page_transfer_us: f64 = 16.0, unit "us", range 0.0..=10000.0;
+        /// Decoding of a page (tECC of 003 Eq. 2.2).
+        page_decode_us: f64 = 20.0, unit "us", range 0.0..=10000.0;
+    }
+}
+
+section! {
+    /// Read retry: lists of reference voltages to try when a page has too many errors (calibration 5).
+    pub struct Retry {
+        /// How much lower each entry of the table reads the top state, and others in proportion.
+        step_v: f64 = 0.05, unit "V", range 0.0001..=1.0;
+        /// Entries after the first.
+        entries: u32 = 15, unit "entries", range 0..=63;
+        /// Lowest references that the table already moves for wear.
+        wear_shifted: u32 = 2, unit "references", range 0..=15;
+        /// Errors beyond those of the table's index that cost a retry, as a system sees it.
+        bits_per_step: f64 = 5.0, unit "bits", range 0.01..=1000.0;
+    }
+}
