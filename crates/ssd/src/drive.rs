@@ -204,11 +204,7 @@ impl Drive {
     /// Takes the oldest completion.
     #[inline]
     pub fn pop_completion(&mut self) -> Option<Completion> {
-        let completion = self.state.host.pop_completion()?;
-        if self.state.host.outstanding() == 0 {
-            self.fall_silent();
-        }
-        Some(completion)
+        self.state.host.pop_completion()
     }
 
     /// Starts loading the mapping of a command that is known ahead.
@@ -353,7 +349,7 @@ impl Drive {
         }
     }
 
-    fn fall_silent(&mut self) {
+    pub(crate) fn fall_silent(&mut self) {
         self.state.silent_since = self.state.now;
         if !self.state.idle_check
             && let Some(ns) = self.state.ftl.idle_after_ns()

@@ -61,6 +61,9 @@ impl Drive {
             }
         }
         self.settle();
+        if kind == EventKind::Complete && self.state.host.working() == 0 {
+            self.fall_silent();
+        }
         if cfg!(feature = "verify")
             && let Err(what) = self.check()
         {
@@ -187,7 +190,7 @@ impl Drive {
         state.idle_check = false;
         let Some(ns) = state.ftl.idle_after_ns() else { return };
         let due = SimTime(state.silent_since.0 + ns);
-        if state.host.outstanding() > 0 {
+        if state.host.working() > 0 {
             return;
         }
         if due > state.now {
