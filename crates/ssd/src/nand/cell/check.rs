@@ -73,7 +73,7 @@ impl CellPart {
             if (sum - 1.0).abs() > 1e-9 {
                 rules.broken(
                     &["cell.wordlines.group_shares"],
-                    format!("shares that sum to {sum}"),
+                    format!("shares that sum to {}", libm::round(sum * 1e6) / 1e6),
                     "a sum of 1",
                 );
             }

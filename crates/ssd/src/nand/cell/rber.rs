@@ -28,22 +28,25 @@ impl Distribution {
         self.spill_up(threshold, volts) + self.spill_down(threshold, volts)
     }
 
-    /// The reference with the fewest errors: where the two densities are equal. In closed form, because both are
-    /// normal; if one state swallows the other, the nearer mean.
+    /// The reference with the fewest errors: where the upper state's density overtakes the lower one's. In closed
+    /// form, because both are normal; below or above both means where one state lies within the other.
     pub fn optimal_reference(&self, threshold: usize) -> f64 {
         let (from, to) = (self.mean[threshold - 1], self.mean[threshold]);
         let (sa, sb) = (self.sigma[threshold - 1], self.sigma[threshold]);
         let distance = to - from;
-        if distance <= 0.0 {
-            return 0.5 * (from + to);
-        }
-        // With u the distance from the lower mean: a u^2 + 2 b u + c = 0, in the form without cancellation.
+        // With u the distance from the lower mean: a u^2 + 2 b u + c = 0, in the forms without cancellation.
         let a = 1.0 / (sa * sa) - 1.0 / (sb * sb);
         let b = distance / (sb * sb);
         let c = 2.0 * libm::log(sa / sb) - distance * b;
-        let root = b * b - a * c;
-        let u = if root > 0.0 { -c / (b + root.sqrt()) } else { distance };
-        from + u.clamp(0.0, distance)
+        let root = (b * b - a * c).max(0.0).sqrt();
+        let u = if b > 0.0 {
+            -c / (b + root)
+        } else if a != 0.0 {
+            (root - b) / a
+        } else {
+            0.5 * distance
+        };
+        from + u
     }
 }
 

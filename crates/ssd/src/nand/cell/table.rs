@@ -2,13 +2,13 @@
 //!
 //! A table is built once, for one part. The event loop asks it with integers and gets integers.
 //!
-//! - **Axes.** Wear (in cycles) and retention (in minutes at the reference temperature) have four points for each
-//!   doubling. Beyond the last point the last one holds.
+//! - **Axes.** Wear (in cycles) has eight points for each doubling, retention (in minutes at the reference temperature)
+//!   two; beyond the last point the last one holds. Between two points the part is that of the logarithm.
 //! - **Errors** are stored as logarithms, because they grow like the tail of a normal distribution: 16 bits in steps of
 //!   1/2048 of a doubling. A table for each page type holds all that does not depend on reads.
 //! - **Reads** move only the erased state. What it spills over threshold 1 is the tail above a z that falls with
 //!   effective reads in proportion, so two tables (z and its fall) and the tail's own do. Only the best references,
-//!   which move with reads themselves, need a third axis: 32 points for each ERC_MAX, two for each doubling of time.
+//!   which move with reads themselves, need a third axis: 32 points for each ERC_MAX.
 //! - **Error.** Against the exact model at most 1 % of the errors or 0.2 bit (tested at random points of all parts).
 //! - **Memory.** [`CellTable::bytes`]; for TLC up to 16K cycles and 10 years 55 KiB for each height and entry of the
 //!   retry table, 0.4 MiB for the best references.
@@ -97,15 +97,19 @@ impl Axis {
         u64::from(in_octave + (point & (in_octave - 1))) << ((point >> self.fine) - 1)
     }
 
+    /// The part is that on a scale of logarithms, on which the model is straighter: p + p (1 - p) / (2 m + 1), with m
+    /// the lower point in steps of its doubling, is ln(1 + p/m) / ln(1 + 1/m) to a thousandth.
     #[inline]
     fn locate(self, x: u32) -> Between {
         if x < 1 << self.fine {
             return Between { point: x, part: 0 }.within(self.points);
         }
         let shift = x.ilog2() - self.fine;
-        let point = (shift << self.fine) + (x >> shift);
-        let part = (u64::from(x & ((1 << shift) - 1)) << 16 >> shift) as u32;
-        Between { point, part }.within(self.points)
+        let steps = x >> shift;
+        let part = u64::from(x & ((1 << shift) - 1)) << 16 >> shift;
+        let bulge = ((part * (65_536 - part)) >> 16) * u64::from(BULGE[steps as usize]);
+        let point = (shift << self.fine) + steps;
+        Between { point, part: (part + (bulge >> 16)) as u32 }.within(self.points)
     }
 }
 
@@ -121,8 +125,7 @@ impl Between {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TablePoint {
     wear: Between,
-    /// On the fine axis and on the coarse one.
-    retention: [Between; 2],
+    retention: Between,
     erc: u32,
 }
 
@@ -158,7 +161,7 @@ impl Square {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellTable {
     wear: Axis,
-    retention: [Axis; 2],
+    retention: Axis,
     /// For each height, its reference sets.
     tables: Vec<SetTable>,
     sets: usize,
@@ -191,6 +194,10 @@ enum Reads {
     Tracked(Vec<u16>),
 }
 
+/// 65536 / (2 m + 1), for [`Axis::locate`].
+const BULGE: [u32; 16] =
+    [65_536, 21_845, 13_107, 9362, 7282, 5958, 5041, 4369, 3855, 3449, 3121, 2849, 2621, 2427, 2260, 2114];
+
 /// Errors as they are stored.
 fn to_log(bits: f64) -> u16 {
     to_u16((libm::log2(bits.max(1e-12)) + FLOOR) * LOG_STEPS)
@@ -217,8 +224,8 @@ impl CellTable {
     pub fn new(model: &CellModel, plan: &TablePlan) -> Self {
         let powers = (0..=256).map(|i| libm::round(libm::exp2(f64::from(i) / 256.0) * 16_777_216.0) as u32);
         let mut table = CellTable {
-            wear: Axis::up_to(plan.most_cycles, 2),
-            retention: [Axis::up_to(plan.most_minutes, 2), Axis::up_to(plan.most_minutes, 1)],
+            wear: Axis::up_to(plan.most_cycles, 3),
+            retention: Axis::up_to(plan.most_minutes, 1),
             tables: Vec::new(),
             sets: plan.sets.len(),
             low_page: model.code().iter().position(|thresholds| thresholds.contains(&1)).unwrap_or(0),
@@ -243,14 +250,13 @@ impl CellTable {
         table
     }
 
-    /// Distributions at the points of wear and an axis of retention, in the order of storage; with the wear.
+    /// Distributions at the points of wear and retention, in the order of storage; with the wear.
     fn states<'a>(
         &self,
         model: &'a CellModel,
         fresh: &'a CellState,
-        time: Axis,
     ) -> impl Iterator<Item = (f64, Distribution)> + 'a {
-        let wear = self.wear;
+        let (wear, time) = (self.wear, self.retention);
         let points = (0..wear.points).flat_map(move |worn| (0..time.points).map(move |aged| (worn, aged)));
         points.map(move |(worn, aged)| {
             let wear_kcycles = wear.value(worn) as f64 / 1000.0;
@@ -261,11 +267,11 @@ impl CellTable {
 
     /// An entry of the retry table.
     fn fixed(&self, model: &CellModel, fresh: &CellState, entry: u32) -> SetTable {
-        let points = (self.wear.points * self.retention[0].points) as usize;
+        let points = (self.wear.points * self.retention.points) as usize;
         let mut pages = vec![0; points * model.page_types()];
         let mut places = Vec::with_capacity(points);
         let (mut worn, mut references) = (-1.0, [0.0; MAX_STATES]);
-        for (cell, (wear, cells)) in self.states(model, fresh, self.retention[0]).enumerate() {
+        for (cell, (wear, cells)) in self.states(model, fresh).enumerate() {
             if wear != worn {
                 (worn, references) = (wear, model.retry_references(wear, fresh.mode, entry));
             }
@@ -287,9 +293,9 @@ impl CellTable {
 
     /// The best references.
     fn tracked(&self, model: &CellModel, fresh: &CellState) -> SetTable {
-        let points = (self.wear.points * self.retention[0].points) as usize;
+        let points = (self.wear.points * self.retention.points) as usize;
         let mut pages = vec![0; points * model.page_types()];
-        for (cell, (_, cells)) in self.states(model, fresh, self.retention[0]).enumerate() {
+        for (cell, (_, cells)) in self.states(model, fresh).enumerate() {
             for (page, thresholds) in model.code().iter().enumerate() {
                 let others =
                     thresholds.iter().filter(|&&threshold| threshold != 1).map(|&other| other as usize);
@@ -299,8 +305,8 @@ impl CellTable {
                 pages[page * points + cell] = to_log(model.sector_bits(rber));
             }
         }
-        let mut logs = Vec::with_capacity((self.wear.points * self.retention[1].points * ERC_AXIS) as usize);
-        for (wear, mut cells) in self.states(model, fresh, self.retention[1]) {
+        let mut logs = Vec::with_capacity((self.wear.points * self.retention.points * ERC_AXIS) as usize);
+        for (wear, mut cells) in self.states(model, fresh) {
             let (still, rise) = (cells.mean[0], model.erased_shift_v(wear));
             for erc in 0..ERC_AXIS {
                 cells.mean[0] = still + rise * f64::from(erc) / f64::from(ERC_POINTS);
@@ -328,7 +334,7 @@ impl CellTable {
     pub fn locate(&self, cycles: u32, minutes: u32, erc: u32) -> TablePoint {
         TablePoint {
             wear: self.wear.locate(cycles),
-            retention: self.retention.map(|axis| axis.locate(minutes)),
+            retention: self.retention.locate(minutes),
             erc: erc.min(ERC_ONE * ERC_MOST),
         }
     }
@@ -337,8 +343,8 @@ impl CellTable {
     #[inline]
     pub fn sector_bits_q8(&self, height: usize, set: usize, page: usize, at: &TablePoint) -> u32 {
         let table = &self.tables[height * self.sets + set];
-        let square = Square::of(&at.wear, &at.retention[0], self.retention[0]);
-        let points = (self.wear.points * self.retention[0].points) as usize;
+        let square = Square::of(&at.wear, &at.retention, self.retention);
+        let points = (self.wear.points * self.retention.points) as usize;
         let plane = &table.pages[page * points..];
         let still = self.power(square.value(|cell| i64::from(plane[cell]) << 8));
         if page != self.low_page {
@@ -352,7 +358,6 @@ impl CellTable {
                     self.power((self.tail_log(z - ((fall * i64::from(at.erc)) >> 6)) + whole).max(0))
                 }
                 Reads::Tracked(logs) => {
-                    let square = Square::of(&at.wear, &at.retention[1], self.retention[1]);
                     let point = (at.erc * ERC_POINTS / ERC_ONE).min(ERC_AXIS - 2);
                     let part = (at.erc * ERC_POINTS - point * ERC_ONE) * (FACTOR_ONE / ERC_ONE);
                     self.power(square.value(|cell| {
