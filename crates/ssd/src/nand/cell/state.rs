@@ -139,9 +139,9 @@ impl CellModel {
         let scale = self.part.modes.voltage_scale[state.mode];
         let states = self.states();
         let (mut mean, mut sigma) = ([0.0; MAX_STATES], [0.0; MAX_STATES]);
-        for i in 0..states {
+        for (i, (mean, fresh)) in mean.iter_mut().zip(&s.mean_v).enumerate() {
             let warm = if i == 0 { 0.0 } else { warmth };
-            mean[i] = s.mean_v[i] * scale - self.places[i] * (loss + warm);
+            *mean = fresh * scale - self.places[i] * (loss + warm);
         }
         mean[0] += c.erased_v * power(wear, c.erased_power);
         mean[0] += self.erased_shift_v(wear) * state.erc_fraction;

@@ -10,8 +10,10 @@
 //!   effective reads in proportion, so two tables (z and its fall) and the tail's own do. Only the best references,
 //!   which move with reads themselves, need a third axis: 32 points for each ERC_MAX.
 //! - **Error.** Against the exact model at most 1 % of the errors or 0.2 bit (tested at random points of all parts).
-//! - **Memory.** [`CellTable::bytes`]; for TLC up to 16K cycles and 10 years 55 KiB for each height and entry of the
-//!   retry table, 0.4 MiB for the best references.
+//! - **Memory.** [`CellTable::bytes`]; for TLC up to 16K cycles and 10 years 44 KiB for each height and entry of the
+//!   retry table, 0.6 MiB for each height with the best references.
+//! - **Time**, on a busy machine of 2 cores: 6 ns to locate a state, 10 ns for a page type without threshold 1 and 20 ns
+//!   for the one with it; 0.13 s to build four heights and eight entries.
 
 use super::rber::tail;
 use super::sector::binomial_at_most;
@@ -32,7 +34,7 @@ const FALL_STEPS: f64 = 4_096.0;
 /// Steps of z between two entries of the tail's table.
 const TAIL_SHIFT: u32 = 5;
 /// Entries of the tail's table: up to z = 24, where nothing is left.
-const TAIL_POINTS: u32 = 32 * 1_024 >> TAIL_SHIFT;
+const TAIL_POINTS: u32 = (32 * 1_024) >> TAIL_SHIFT;
 /// One ERC_MAX on the integer scale.
 pub const ERC_ONE: u32 = 4_096;
 /// A factor of 1 on the integer scale of factors.
@@ -220,7 +222,7 @@ fn between(a: i64, b: i64, part: u32) -> i64 {
 }
 
 impl CellTable {
-    /// Tabulates a part. Takes some tenths of a second for four heights and eight sets.
+    /// Tabulates a part.
     pub fn new(model: &CellModel, plan: &TablePlan) -> Self {
         let powers = (0..=256).map(|i| libm::round(libm::exp2(f64::from(i) / 256.0) * 16_777_216.0) as u32);
         let mut table = CellTable {
