@@ -149,7 +149,7 @@ impl CellModel {
     /// Errors that a read of a sector finds at the page's raw bit error rate.
     ///
     /// Stream `nand.cell.errors` gives the sector its quantile, stream `nand.cell.rtn` each read of the page its noise
-    /// (even over plus and minus `effects.rtn_bits`, the same for all sectors of the read).
+    /// (even over plus and minus `effects.rtn_bits`, at most the mean errors, the same for all sectors of the read).
     pub fn sector_errors(&self, seed: u64, at: &SectorRead, rber: f64) -> u32 {
         let n = self.bits_in_sector();
         let data = [u64::from(at.block), u64::from(at.cycle), u64::from(at.page)];
@@ -157,8 +157,9 @@ impl CellModel {
         let u = uniform(&mut place_stream(seed, "nand.cell.errors", &place));
         let errors = f64::from(binomial_quantile(n, rber, u));
         let read = [data[0], data[1], data[2], at.read];
+        let swing = self.part.effects.rtn_bits.min(self.sector_bits(rber));
         let noise = uniform(&mut place_stream(seed, "nand.cell.rtn", &read)) - 0.5;
-        libm::round(errors + 2.0 * noise * self.part.effects.rtn_bits).clamp(0.0, f64::from(n)) as u32
+        libm::round(errors + 2.0 * noise * swing).clamp(0.0, f64::from(n)) as u32
     }
 }
 

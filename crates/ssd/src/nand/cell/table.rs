@@ -2,8 +2,8 @@
 //!
 //! A table is built once, for one part. The event loop asks it with integers and gets integers.
 //!
-//! - **Axes.** Wear (in cycles) has eight points for each doubling, retention (in minutes at the reference temperature)
-//!   two; beyond the last point the last one holds. Between two points the part is that of the logarithm.
+//! - **Axes.** Wear (in cycles) has eight points for each doubling, retention (in minutes at the reference
+//!   temperature) two; beyond the last point the last one holds. Between two points the part is that of the logarithm.
 //! - **Errors** are stored as logarithms, because they grow like the tail of a normal distribution: 16 bits in steps of
 //!   1/2048 of a doubling. A table for each page type holds all that does not depend on reads.
 //! - **Reads** move only the erased state. What it spills over threshold 1 is the tail above a z that falls with
@@ -12,7 +12,7 @@
 //! - **Error.** Against the exact model at most 1 % of the errors or 0.2 bit (tested at random points of all parts).
 //! - **Memory.** [`CellTable::bytes`]; for TLC up to 16K cycles and 10 years 44 KiB for each height and entry of the
 //!   retry table, 0.6 MiB for each height with the best references.
-//! - **Time**, on a busy machine of 2 cores: 6 ns to locate a state, 10 ns for a page type without threshold 1 and 20 ns
+//! - **Time**, on a busy machine of 2 cores: 6 ns to locate a state, 10 ns for a page type without threshold 1, 20 ns
 //!   for the one with it; 0.13 s to build four heights and eight entries.
 
 use super::rber::tail;

@@ -112,7 +112,7 @@ fn cells_gone_far_are_counted_over_all_states() {
     let low = references.map(|volts| volts - 0.6);
     let (pairs, all) = (tlc.page_rber(&cells, 1, &low), tlc.page_rber_all_states(&cells, 1, &low));
     assert!(all > 0.3 && (all - pairs).abs() < 0.02, "{all} {pairs}");
-    // No cell is read right when every state reads as its neighbour: nine tenths of an MSB page's bits hold.
+    // Every cell far above all references: half of the states hold the other bit.
     let one = Distribution { states: 8, mean: [9.0; 16], sigma: [0.1; 16], factor: 1.0 };
     near(tlc.page_rber_all_states(&one, 2, &references), 0.5, 1e-9);
 }
