@@ -21,8 +21,7 @@ impl Host {
             |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Ready | SlotState::Merging);
         let waiting = |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Ready) && !slot.dead;
         agree("slots to be flushed", self.staging.dirty(), count(dirty))?;
-        let urgent = slots().filter(|slot| slot.waiter.is_some() && dirty(slot)).count() as u32;
-        agree("urgent slots", self.urgent, urgent)?;
+        agree("urgent slots", self.urgent, count(|slot| slot.is_urgent() && !slot.dead))?;
         for id in (0..self.staging.len()).map(SlotId) {
             let slot = self.staging.get(id);
             if (waiting(slot) || slot.state == SlotState::Clean)

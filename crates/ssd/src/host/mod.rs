@@ -133,7 +133,7 @@ pub struct Host {
     rules: Rules,
     staging: Staging,
     flushing: bool,
-    /// Slots of commands that wait for them to be in flash, and that can be worked on.
+    /// Slots that commands or newer slots wait for to be in flash, and that can be worked on.
     urgent: u32,
     /// Everything dirty is to be written, whether somebody waits or not.
     hurrying: bool,

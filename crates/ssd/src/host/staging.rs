@@ -50,6 +50,20 @@ pub(super) struct Slot {
     next: u32,
 }
 
+impl Slot {
+    /// Whether a command or a newer slot waits for this one to be in flash.
+    #[inline]
+    pub fn is_awaited(&self) -> bool {
+        self.waiter.is_some() || self.newer.is_some()
+    }
+
+    /// Whether it is awaited and should be on its way, but is not.
+    #[inline]
+    pub fn is_urgent(&self) -> bool {
+        self.is_awaited() && matches!(self.state, SlotState::Dirty | SlotState::Ready | SlotState::Merging)
+    }
+}
+
 /// A doubly linked list of slots; the head is the most recent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct List {

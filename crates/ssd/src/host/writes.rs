@@ -217,7 +217,7 @@ impl Host {
         for (place, &slot) in slots[..count].iter().enumerate() {
             let slot = self.staging.get_mut(slot);
             (slot.op, slot.place) = (op, place as u8);
-            self.urgent -= u32::from(slot.waiter.is_some());
+            self.urgent -= u32::from(slot.is_awaited());
         }
         self.programs += 1;
         self.gather_until = SimTime::ZERO;
@@ -240,7 +240,7 @@ impl Host {
             return;
         }
         if done.outcome == Outcome::Fail {
-            self.urgent += u32::from(found.waiter.is_some());
+            self.urgent += u32::from(found.is_awaited());
             self.staging.set_state(slot, SlotState::Ready, true);
             return;
         }
@@ -267,7 +267,7 @@ impl Host {
         }
         self.staging.release(old);
         b.ftl.effects.push(Effect::Release { slot: old });
-        let hurry = self.staging.get(new).waiter.is_some();
+        let hurry = self.staging.get(new).is_awaited();
         self.urgent += u32::from(hurry);
         self.staging.set_state(new, SlotState::Dirty, hurry);
     }
@@ -353,9 +353,8 @@ impl Host {
         while slot.is_some() {
             let found = *self.staging.get(slot);
             let older = self.staging.detach(slot);
-            let counted = !matches!(found.state, SlotState::Programming | SlotState::Behind);
+            self.urgent -= u32::from(found.is_urgent());
             if found.waiter.is_some() {
-                self.urgent -= u32::from(counted);
                 self.staging.get_mut(slot).waiter = CommandId::NONE;
                 let done =
                     Programmed { slot, outcome: Outcome::Pass, queued: b.now, times: Default::default() };
@@ -389,6 +388,7 @@ impl Host {
     pub fn end_in_read_only(&mut self, reason: Reason, b: &mut Below<'_>) {
         self.read_only = Some(reason);
         self.no_room = false;
+        self.urgent = 0;
         for slot in (0..self.staging.len()).map(SlotId) {
             let found = *self.staging.get(slot);
             if found.waiter.is_some() {
@@ -398,8 +398,8 @@ impl Host {
                 self.staging.get_mut(slot).waiter = CommandId::NONE;
                 self.settle(found.waiter, &done, b);
             }
+            self.urgent += u32::from(self.staging.get(slot).is_urgent());
         }
-        self.urgent = 0;
         while let Some(id) = self.stalled.pop(&self.commands) {
             self.continue_write(id, b);
         }
