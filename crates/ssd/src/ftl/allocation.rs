@@ -107,12 +107,12 @@ impl Allocator {
         self.lanes[lane.index()].len
     }
 
-    /// Pages a stream can still take in a lane, up to the last free block.
+    /// Pages a stream can be sure of in a lane, whatever the host writes: in its open block and in reserved blocks.
     pub fn room(&self, lane: LaneId, stream: Stream) -> u64 {
         let lane = &self.lanes[lane.index()];
         let open = lane.open[stream as usize];
         let left = if open.block.is_some() { self.pages_per_block - open.next } else { 0 };
-        u64::from(left) + u64::from(lane.len) * u64::from(self.pages_per_block)
+        u64::from(left) + u64::from(lane.len.min(self.reserve)) * u64::from(self.pages_per_block)
     }
 
     /// Gives an erased block back to its lane.

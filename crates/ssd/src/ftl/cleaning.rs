@@ -259,9 +259,9 @@ impl Ftl {
     fn has_room(&self, lane: LaneId, units: u32, stream: Stream) -> bool {
         let work = &self.mover.lanes[lane.index()];
         let per_page = self.layout.units_per_page;
-        let waiting = work.gathered.iter().map(VecDeque::len).sum::<usize>() as u32 + work.reads * per_page;
-        let needed = (units + waiting).div_ceil(per_page);
-        u64::from(needed) <= self.allocator.room(lane, stream)
+        let pages = |units: &VecDeque<UnitRef>| (units.len() as u32).div_ceil(per_page);
+        let waiting = work.gathered.iter().map(pages).sum::<u32>() + work.reads;
+        u64::from(units.div_ceil(per_page) + waiting) <= self.allocator.room(lane, stream)
     }
 
     /// Reads pages of the job's block while the window is open; returns whether the job is finished.
@@ -345,15 +345,23 @@ impl Ftl {
         true
     }
 
-    /// The next page for moved data: in the same lane, or, should that be full, in any lane with blocks to spare.
+    /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare; if there
+    /// is none, what the other stream of moves has left in its block. Streams kept apart must not keep each other
+    /// waiting: the blocks that would make room may be those that the units come from.
     fn move_target(&mut self, lane: LaneId, stream: Stream) -> Option<Allocated> {
-        let (blocks, clock) = (&mut self.blocks, self.clock);
-        self.allocator.page_in(lane, stream, 0, blocks, clock).or_else(|| {
-            let others = (0..self.layout.lanes).map(LaneId).filter(|&other| other != lane);
-            others
-                .into_iter()
-                .find_map(|other| self.allocator.page_in(other, stream, self.mover.reserve, blocks, clock))
-        })
+        let (blocks, clock, reserve) = (&mut self.blocks, self.clock, self.mover.reserve);
+        let allocator = &mut self.allocator;
+        if let Some(found) = allocator.page_in(lane, stream, 0, blocks, clock) {
+            return Some(found);
+        }
+        let others = (0..self.layout.lanes).map(LaneId).filter(|&other| other != lane);
+        for other in others {
+            if let Some(found) = allocator.page_in(other, stream, reserve, blocks, clock) {
+                return Some(found);
+            }
+        }
+        let shared = if stream == Stream::Cold { Stream::Cleaning } else { Stream::Cold };
+        allocator.page_in(lane, shared, 0, blocks, clock)
     }
 
     /// Programs full pages of gathered units; the rest too, if told so or nothing more will join them.
