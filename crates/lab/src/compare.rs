@@ -34,6 +34,16 @@ fn megabytes(value: f64) -> String {
     si(value * 1e6, "B/s")
 }
 
+/// Requests from which a ratio of this latency says something: at least one lies beyond a percentile.
+fn requests_needed(name: &str) -> u64 {
+    match name {
+        "p99" => 100,
+        "p99.9" => 1_000,
+        "p99.99" => 10_000,
+        _ => 20,
+    }
+}
+
 fn metrics() -> Vec<Metric> {
     let mut all = vec![
         metric("requests served", plain_si, |r| Some(r.requests_served as f64)),
@@ -44,9 +54,11 @@ fn metrics() -> Vec<Metric> {
     ];
     let spreads: [(&str, Spread); 2] = [("read", |r| &r.latency_ns.read), ("write", |r| &r.latency_ns.write)];
     for (kind, spread) in spreads {
-        all.push(metric(format!("{kind} latency mean"), duration, move |r| spread(r).mean));
+        let enough = move |r: &RunResult, name| spread(r).count >= requests_needed(name);
+        let mean = move |r: &RunResult| spread(r).mean.filter(|_| enough(r, "mean"));
+        all.push(metric(format!("{kind} latency mean"), duration, mean));
         for (name, point) in POINTS {
-            let value = move |r: &RunResult| point(spread(r)).map(|ns| ns as f64);
+            let value = move |r: &RunResult| point(spread(r)).filter(|_| enough(r, name)).map(|ns| ns as f64);
             all.push(metric(format!("{kind} latency {name}"), duration, value));
         }
     }
@@ -93,7 +105,12 @@ pub(crate) fn side_by_side(results: &[RunResult]) -> String {
         }
     }
     let mut rows = vec![head, ended];
+    let mut left_out = false;
     for metric in metrics() {
+        if results.iter().all(|result| (metric.value)(result).is_none()) {
+            left_out |= metric.name.contains("latency");
+            continue;
+        }
         let mut row = vec![metric.name.clone()];
         let base = (metric.value)(first);
         for (number, result) in results.iter().enumerate() {
@@ -107,6 +124,9 @@ pub(crate) fn side_by_side(results: &[RunResult]) -> String {
     }
     let differs = |get: fn(&RunResult) -> &str| results.iter().any(|result| get(result) != get(first));
     let mut text = grid(&rows);
+    if left_out {
+        text.push_str("Latencies of too few requests are left out: fewer than one beyond a percentile, or 20 in all.\n");
+    }
     if differs(|result| &result.workload_hash) {
         text.push_str("The workloads are not the same.\n");
     }
