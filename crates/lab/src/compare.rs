@@ -125,7 +125,9 @@ pub(crate) fn side_by_side(results: &[RunResult]) -> String {
     let differs = |get: fn(&RunResult) -> &str| results.iter().any(|result| get(result) != get(first));
     let mut text = grid(&rows);
     if left_out {
-        text.push_str("Latencies of too few requests are left out: fewer than one beyond a percentile, or 20 in all.\n");
+        text.push_str(
+            "Latencies of too few requests are left out: fewer than one beyond a percentile, or 20 in all.\n",
+        );
     }
     if differs(|result| &result.workload_hash) {
         text.push_str("The workloads are not the same.\n");

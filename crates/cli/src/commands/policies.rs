@@ -16,7 +16,8 @@ Examples:
   wordline policies                            every family and policy
   wordline policies ftl/gc_victim              one family, with parameters and sources
   wordline policies ftl/gc_victim/d_choices    one policy
-  wordline policies --json                     the same for programs";
+  wordline policies --json                     the same for programs
+  wordline policies --markdown                 the same as docs/policies.md";
 
 /// Flags of `policies`.
 #[derive(Args, Debug)]
@@ -29,6 +30,10 @@ pub struct Policies {
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    /// Print the reference as Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
 }
 
 /// A family and those of its policies that are asked for.
@@ -44,6 +49,9 @@ pub fn run(args: &Policies, out: &mut dyn Write) -> Result<(), Failure> {
         let list: Vec<Value> = selections.iter().map(family_json).collect();
         writeln!(out, "{:#}", Value::Array(list))?;
         return Ok(());
+    }
+    if args.markdown {
+        return markdown(out, &selections);
     }
     for (i, selection) in selections.iter().enumerate() {
         if i > 0 {
@@ -89,6 +97,32 @@ fn parameter(out: &mut dyn Write, field: &Field) -> Result<(), Failure> {
     let range = field.range_text();
     writeln!(out, "  {} = {}{unit}  ({range})", field.key, field.default_text())?;
     Ok(wrapped(out, 6, field.doc)?)
+}
+
+/// The reference in `docs/policies.md`.
+fn markdown(out: &mut dyn Write, selections: &[Selection]) -> Result<(), Failure> {
+    writeln!(out, "# Policies\n")?;
+    writeln!(
+        out,
+        "Written by `wordline policies --markdown > docs/policies.md`; a test fails when it is stale."
+    )?;
+    for (family, members) in selections {
+        writeln!(out, "\n## {}\n\n{} Default: `{}`.", family.path, family.question, family.default)?;
+        for member in members {
+            writeln!(out, "\n### {}\n\n{}.\n", member.name, member.summary)?;
+            writeln!(out, "- choose: `--set {}.policy={}`", family.section(), member.name)?;
+            writeln!(out, "- source: {}\n- memory: {}", member.source, member.memory)?;
+            writeln!(out, "- file: [`{0}`](../{0})", member.file)?;
+            if !member.fields.is_empty() {
+                writeln!(out, "\n| parameter | unit | default | allowed | meaning |\n|---|---|---|---|---|")?;
+            }
+            for field in member.fields {
+                let (default, range) = (field.default_text(), field.range_text());
+                writeln!(out, "| `{}` | {} | {default} | {range} | {} |", field.key, field.unit, field.doc)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn family_json((family, members): &Selection) -> Value {

@@ -43,6 +43,13 @@ fn policies_tell_all_there_is_to_know() {
 }
 
 #[test]
+fn the_policy_reference_is_fresh() {
+    let made = wordline(&["policies", "--markdown"]).ok().out;
+    let kept = std::fs::read_to_string(root().join("docs/policies.md")).unwrap();
+    assert_eq!(made, kept, "stale: run `wordline policies --markdown > docs/policies.md`");
+}
+
+#[test]
 fn policies_as_json_name_files_that_exist() {
     let all = wordline(&["policies", "--json"]).ok().json();
     let families = all.as_array().unwrap();
