@@ -447,9 +447,7 @@ impl Ftl {
     #[inline]
     fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
         if op.outcome == Outcome::Fail {
-            let which = stream_of(op.cause) as usize - 1;
-            self.work(lane).gathered[which].push_back(unit);
-            return;
+            return self.move_again(flash, lane, op, unit);
         }
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
         let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
@@ -464,6 +462,23 @@ impl Ftl {
         if self.blocks.settle(source) {
             self.empty(flash, source);
         }
+    }
+
+    /// The program of a moved unit failed: it waits for another page. What a copyback moved never was in the
+    /// controller, and is read first.
+    fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
+        if op.kind == OpKind::Copyback {
+            let page = self.layout.page_of_unit(Pun(unit.source)).0;
+            let bytes = self.layout.unit_bytes;
+            let read = Op { tag: lane.0, bytes, ..self.op(OpKind::Read, op.cause, page) };
+            if !flash.is_instant() {
+                self.work(lane).reads += 1;
+                self.issue(flash, read, &[unit]);
+                return;
+            }
+            flash.perform(read.kind, read.cause, page, read.at);
+        }
+        self.work(lane).gathered[stream_of(op.cause) as usize - 1].push_back(unit);
     }
 
     /// A block holds nothing any more: erase it, or retire it if it failed.
