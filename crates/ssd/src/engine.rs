@@ -177,7 +177,7 @@ impl Drive {
             return true;
         }
         if state.flash.pool.in_flight() == 0 && state.host.waits_for_room() {
-            let worn = state.ftl.counts.retired_blocks > 0 || state.ftl.blocks.retired() > 0;
+            let worn = state.ftl.blocks.has_failed();
             let reason = if worn { Reason::WornOut } else { Reason::Full };
             let (host, mut below) = self.split();
             host.end_in_read_only(reason, &mut below);
@@ -237,11 +237,11 @@ impl Drive {
         let mut stuck = false;
         while written < units.len() && !stuck {
             let state = &mut self.state;
-            let count = state.ftl.write_directly(&mut state.flash, &units[written..]);
-            written += count;
+            let result = state.ftl.write_directly(&mut state.flash, &units[written..]);
+            written += result.unwrap_or_else(|count| count);
             let cleaning = !state.ftl.outbox.is_empty();
             self.carry();
-            if count == 0 && !cleaning {
+            if result == Err(0) && !cleaning {
                 let state = &mut self.state;
                 state.ftl.retry(&mut state.flash);
                 stuck = state.ftl.outbox.is_empty();

@@ -140,3 +140,16 @@ fn a_worn_out_drive_answers_every_command() {
         assert!(drive.overwrite(&[0]).is_err(), "{policy}: written below the buffer of a worn-out drive");
     }
 }
+
+/// A program failed before anything else was written, so there was nothing to clean and nothing had been written: the
+/// drive was called full.
+#[test]
+fn writes_below_the_buffer_go_on_after_failed_programs() {
+    let mut cfg = small();
+    cfg.reliability.program_fail_ppm = 300_000.0;
+    for seed in 0..50 {
+        cfg.drive.seed = seed;
+        let mut drive = Drive::new(&cfg).unwrap();
+        assert_eq!(drive.fill(0, 40), Ok(()), "seed {seed}, {:?}", drive.health());
+    }
+}

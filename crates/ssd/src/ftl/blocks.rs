@@ -314,6 +314,11 @@ impl Blocks {
         self.erasing[b] == 0
     }
 
+    /// Whether any block failed, retired or not.
+    pub fn has_failed(&self) -> bool {
+        self.failing.contains(&true)
+    }
+
     /// Number of blocks retired since the drive was built.
     pub fn retired(&self) -> u32 {
         self.state.iter().filter(|&&state| state == BlockState::Bad).count() as u32

@@ -237,14 +237,15 @@ impl Ftl {
     }
 
     /// Writes whole units one after another without operations or time: the quick way to a full drive. Cleaning is
-    /// done as needed; returns how many units were written before the drive was full.
-    pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32]) -> usize {
+    /// done as needed. Returns how many units were written before there was something to carry out or a program
+    /// failed, as an error if before no page was left.
+    pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32]) -> Result<usize, usize> {
         let units_per_page = self.layout.units_per_page;
         for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
             self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
             let Some(found) = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock)
             else {
-                return n * units_per_page as usize;
+                return Err(n * units_per_page as usize);
             };
             let outcome =
                 flash.perform(OpKind::Program, Cause::Host, found.page, self.layout.locate(found.page));
@@ -265,10 +266,10 @@ impl Ftl {
             }
             if !self.outbox.is_empty() || outcome == Outcome::Fail {
                 let done = n + usize::from(outcome == Outcome::Pass);
-                return (done * units_per_page as usize).min(lpns.len());
+                return Ok((done * units_per_page as usize).min(lpns.len()));
             }
         }
-        lpns.len()
+        Ok(lpns.len())
     }
 
     /// Starts loading what the units after `at` will need: first where they are, then what is known of that place.
