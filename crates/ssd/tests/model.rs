@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Commands of one run.
 const COMMANDS_PER_RUN: u64 = 4_000;
 /// Commands of all runs.
-const COMMANDS: u64 = 3_000_000;
+const COMMANDS: u64 = 5_000_000;
 /// Seeds of longer searches that found something: they are always run.
 const FINDS: [u64; 4] = [1_484, 1_826, 5_011, 8_985];
 /// So many failures are reported.

@@ -4,7 +4,7 @@ use super::oracle::{Oracle, Verdict};
 use super::setup::{may_wear_out, pick, random_config};
 use ssd::host::buffer;
 use ssd::rng::Rng;
-use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
+use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime};
 
 /// Where a run stands.
 pub struct Run {
@@ -256,8 +256,8 @@ impl Run {
         self.effects()?;
         let health = self.drive.health();
         self.refusing |= health.read_only.is_some();
-        if health.read_only.is_some() && !may_wear_out(&self.cfg) {
-            return Err(format!("a sound drive takes no more writes: {health:?}"));
+        if let Some(reason) = health.read_only {
+            self.may_refuse(reason)?;
         }
         while let Some(done) = self.drive.pop_completion() {
             self.oracle.complete(&done, self.refusing)?;
@@ -307,10 +307,23 @@ impl Run {
                 self.drive.overwrite(&units)
             }
         };
-        match result {
-            Err(short) if !may_wear_out(&self.cfg) => Err(format!("a sound drive is full: {short:?}")),
-            _ => self.collect(),
+        if result.is_err() {
+            self.may_refuse(Reason::WornOut)?;
         }
+        self.collect()
+    }
+
+    /// Has the drive lost so many blocks that it may refuse writes?
+    fn may_refuse(&self, reason: Reason) -> Verdict {
+        let (wear, lanes) = (self.drive.health().wear, self.cfg.lanes());
+        let per_lane = (wear.blocks + wear.retired) / lanes;
+        let needed = self.cfg.data_blocks_per_lane() + self.cfg.spare_blocks_to_work_per_lane(per_lane);
+        // Blocks that failed and could not be retired any more are not good either.
+        let left = u64::from(wear.blocks) > u64::from(lanes) * (needed + 4);
+        if left || !may_wear_out(&self.cfg) || reason != Reason::WornOut {
+            return Err(format!("the drive takes no more writes, {reason:?}, though it could: {wear:?}"));
+        }
+        Ok(())
     }
 
     /// Saves the drive and goes on with the restored one; both must go the same way.
