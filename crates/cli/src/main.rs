@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{compare, completion, explain, formats, policies, presets, run, trace};
+use commands::{compare, completion, explain, formats, lab as laboratory, policies, presets, run, trace};
 use failure::Failure;
 
 /// Big tables lie on huge pages: the map of a large drive is read at random.
@@ -53,6 +53,8 @@ enum Command {
     Trace(trace::Trace),
     /// List the trace formats that can be read
     Formats(formats::Formats),
+    /// Measure a population of virtual chips
+    Lab(laboratory::Lab),
     /// Put the results of several runs side by side
     Compare(compare::Compare),
     /// Print a script that lets a shell complete commands and flags
@@ -68,6 +70,7 @@ impl Command {
             Command::Explain(args) => explain::run(args, out),
             Command::Trace(args) => trace::run(args, out),
             Command::Formats(args) => formats::run(args, out),
+            Command::Lab(args) => laboratory::run(args, out),
             Command::Compare(args) => compare::run(args, out),
             Command::Completion(args) => completion::run(args, out),
         }

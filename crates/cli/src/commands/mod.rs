@@ -4,6 +4,7 @@ pub mod compare;
 pub mod completion;
 pub mod explain;
 pub mod formats;
+pub mod lab;
 pub mod policies;
 pub mod presets;
 pub mod run;

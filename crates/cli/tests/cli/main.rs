@@ -3,6 +3,7 @@
 mod bad_config;
 mod bad_trace;
 mod explain;
+mod laboratory;
 mod lists;
 mod program;
 mod results;

@@ -1,0 +1,101 @@
+//! `wordline lab`: the laboratory of virtual chips.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use lab::characterize::check::{self, PARTS, Plan};
+
+use crate::failure::Failure;
+
+/// Examples for the help text.
+pub const EXAMPLES: &str = "\
+Examples:
+  wordline lab check --quick                        the papers' numbers beside ours, in seconds
+  wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; keeps the table";
+
+/// Flags of `lab`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Lab {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Measure the papers' numbers that need no drive; misses stay in the table
+    Check(Check),
+}
+
+/// Flags of `lab check`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+struct Check {
+    /// A smaller population and fewer cells
+    #[arg(long)]
+    quick: bool,
+
+    /// Measure only this part
+    #[arg(long, value_name = "NAME")]
+    part: Option<String>,
+
+    /// Single cells to draw, over all parts and ages
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000_000))]
+    cells: Option<u64>,
+
+    /// Chips of the population
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    chips: Option<u32>,
+
+    /// Blocks of each chip
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    blocks: Option<u32>,
+
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// A date to write beside the results; no clock is read
+    #[arg(long, value_name = "DATE")]
+    date: Option<String>,
+
+    /// Write results.toml and results.md to this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Works in the laboratory.
+pub fn run(args: &Lab, out: &mut dyn Write) -> Result<(), Failure> {
+    match &args.what {
+        What::Check(args) => run_check(args, out),
+    }
+}
+
+/// The shipped part of that name.
+fn part(name: &str) -> Result<&'static str, Failure> {
+    let found = PARTS.into_iter().find(|part| *part == name);
+    found.ok_or_else(|| Failure::no_such("NAND part", name, &PARTS))
+}
+
+fn run_check(args: &Check, out: &mut dyn Write) -> Result<(), Failure> {
+    let base = if args.quick { Plan::QUICK } else { Plan::FULL };
+    let plan = Plan {
+        seed: args.seed,
+        chips: args.chips.unwrap_or(base.chips),
+        blocks: args.blocks.unwrap_or(base.blocks),
+        cells: args.cells.unwrap_or(base.cells),
+        part: args.part.as_deref().map(part).transpose()?,
+    };
+    let check = check::run(&plan)?;
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "create", &error))?;
+        write(&folder.join("results.toml"), &check.toml(args.date.as_deref()))?;
+        write(&folder.join("results.md"), &check.markdown())?;
+    }
+    Ok(out.write_all(check.table().as_bytes())?)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))
+}
