@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use lab::characterize::check::{self, PARTS, Plan};
+use lab::characterize::curves;
 
 use crate::failure::Failure;
 
@@ -12,7 +13,8 @@ use crate::failure::Failure;
 pub const EXAMPLES: &str = "\
 Examples:
   wordline lab check --quick                        the papers' numbers beside ours, in seconds
-  wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; keeps the table";
+  wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; keeps the table
+  wordline lab characterize --out out/tlc           dead blocks, N12, RBER, voltages, retries: CSV and SVG";
 
 /// Flags of `lab`.
 #[derive(Args, Debug)]
@@ -26,6 +28,8 @@ pub struct Lab {
 enum What {
     /// Measure the papers' numbers that need no drive; misses stay in the table
     Check(Check),
+    /// Draw what a population of a part is like: tables (CSV) and plots (SVG)
+    Characterize(Characterize),
 }
 
 /// Flags of `lab check`.
@@ -65,10 +69,42 @@ struct Check {
     out: Option<PathBuf>,
 }
 
+/// Flags of `lab characterize`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+struct Characterize {
+    /// The part
+    #[arg(long, value_name = "NAME", default_value = PARTS[0])]
+    part: String,
+
+    /// Chips of the population
+    #[arg(long, value_name = "N", default_value_t = Plan::FULL.chips,
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    chips: u32,
+
+    /// Blocks of each chip
+    #[arg(long, value_name = "N", default_value_t = Plan::FULL.blocks,
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    blocks: u32,
+
+    /// Seed of the population
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// A date to write beside the results; no clock is read
+    #[arg(long, value_name = "DATE")]
+    date: Option<String>,
+
+    /// Write the files to this folder
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
 /// Works in the laboratory.
 pub fn run(args: &Lab, out: &mut dyn Write) -> Result<(), Failure> {
     match &args.what {
         What::Check(args) => run_check(args, out),
+        What::Characterize(args) => characterize(args, out),
     }
 }
 
@@ -89,11 +125,31 @@ fn run_check(args: &Check, out: &mut dyn Write) -> Result<(), Failure> {
     };
     let check = check::run(&plan)?;
     if let Some(folder) = &args.out {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "create", &error))?;
+        create(folder)?;
         write(&folder.join("results.toml"), &check.toml(args.date.as_deref()))?;
         write(&folder.join("results.md"), &check.markdown())?;
     }
     Ok(out.write_all(check.table().as_bytes())?)
+}
+
+fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure> {
+    let plan =
+        curves::Plan { part: part(&args.part)?, seed: args.seed, chips: args.chips, blocks: args.blocks };
+    create(&args.out)?;
+    let save = |name: String, text: &str, out: &mut dyn Write| -> Result<(), Failure> {
+        let path = args.out.join(name);
+        write(&path, text)?;
+        Ok(writeln!(out, "{}", path.display())?)
+    };
+    for curves in curves::measure(&plan)? {
+        save(format!("{}.csv", curves.name), &curves.csv(), out)?;
+        save(format!("{}.svg", curves.name), &curves.svg(), out)?;
+    }
+    save("provenance.json".to_owned(), &plan.json(args.date.as_deref()), out)
+}
+
+fn create(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "create", &error))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

@@ -18,8 +18,38 @@ fn the_check_prints_and_keeps_its_table() {
 }
 
 #[test]
+fn a_part_is_characterized_in_tables_and_plots() {
+    let folder = folder("lab_characterize");
+    for part in ["tlc_48l", "slc"] {
+        let out = folder.join(part).display().to_string();
+        let done = wordline(&[
+            "lab",
+            "characterize",
+            "--part",
+            part,
+            "--chips",
+            "4",
+            "--blocks",
+            "5",
+            "--out",
+            &out,
+        ]);
+        let done = done.ok();
+        assert_eq!(done.out.lines().count(), 15, "{}", done.out);
+        for path in done.out.lines() {
+            let text = std::fs::read_to_string(path).unwrap();
+            assert!(!text.is_empty() && !text.contains("NaN") && !text.contains("inf"), "{path}:\n{text}");
+        }
+        let csv = std::fs::read_to_string(folder.join(part).join("n12.csv")).unwrap();
+        assert_eq!(csv.lines().count(), 1 + 3 * 17, "{csv}");
+    }
+}
+
+#[test]
 fn wrong_arguments_of_the_laboratory_are_told() {
     wordline(&["lab", "check", "--part", "tlc_48"]).fails(2, &["tlc_48", "did you mean \"tlc_48l\"?", "qlc"]);
+    let characterize = ["lab", "characterize", "--out", "unused", "--part"];
+    wordline(&[&characterize[..], &["slk"]].concat()).fails(2, &["slk", "did you mean \"slc\"?"]);
     wordline(&["lab", "chek"]).fails(2, &["chek", "check"]);
     wordline(&["lab", "check", "--cells", "0"]).fails(2, &["--cells"]);
     wordline(&["lab", "check", "--qick"]).fails(2, &["--quick"]);

@@ -7,5 +7,6 @@
 
 pub mod check;
 mod cores;
+pub mod curves;
 pub mod monte_carlo;
 pub mod population;

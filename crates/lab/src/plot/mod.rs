@@ -3,6 +3,7 @@
 mod axis;
 mod bars;
 mod latency;
+mod lines;
 mod svg;
 
 use crate::by::Axis;
@@ -14,6 +15,7 @@ use ssd::Part;
 use ssd::flash::op::Cause;
 
 pub(crate) use latency::latency;
+pub(crate) use lines::{Line, Lines};
 
 /// Colours told apart by most eyes (Okabe and Ito, 2008), then greys and browns for long lists.
 const COLOURS: [&str; 10] = [
