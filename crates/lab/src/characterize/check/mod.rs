@@ -211,10 +211,9 @@ pub fn run(plan: &Plan) -> Result<Check, ConfigErrors> {
 fn single_cells(model: &CellModel, plan: &Plan, findings: &mut Findings) {
     let parts = if plan.part.is_some() { 1 } else { PARTS.len() as u64 };
     let counts = monte_carlo::count(model, plan.seed, plan.cells.div_ceil(parts * AGES.len() as u64));
-    for age in 0..AGES.len() {
+    for (age, (wear, hours, reads)) in AGES.into_iter().enumerate() {
         let of_age = || counts.iter().filter(|count| count.age == age);
         let most = of_age().map(monte_carlo::Count::deviation).fold(0.0, f64::max);
-        let (wear, hours, reads) = AGES[age];
         let cells = of_age().map(|count| count.cells).max().unwrap_or(0);
         let quantity = format!(
             "{cells} single cells at {wear}K cycles, {hours} h, {reads} of the reads: off the integrals (sigma)"
