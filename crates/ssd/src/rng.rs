@@ -11,10 +11,13 @@ pub struct Rng {
     s: [u64; 4],
 }
 
+/// An odd number with well spread bits (2^64 over the golden ratio): for hashes that multiply.
+pub const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Mixes a 64-bit value (the finaliser of SplitMix64).
 #[inline]
 pub fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = x.wrapping_add(SPREAD);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

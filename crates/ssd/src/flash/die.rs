@@ -92,14 +92,6 @@ impl Die {
         }
     }
 
-    /// Whether nothing is queued or going on.
-    pub fn is_idle(&self) -> bool {
-        !(self.io.is_some()
-            || self.array.is_some()
-            || self.reads.head.is_some()
-            || self.others.head.is_some())
-    }
-
     /// The queue an operation belongs in.
     pub fn queue_for(&mut self, order: SchedulingOrder, kind: OpKind, cause: Cause) -> &mut OpList {
         let is_host_read = kind == OpKind::Read && matches!(cause, Cause::Host | Cause::Merge);

@@ -12,16 +12,13 @@ pub mod timing;
 use crate::config::{DriveConfig, SchedulingOrder};
 use crate::events::{EventKind, EventQueue};
 use crate::nand::{Chip, Layout, Outcome, PageAddress};
-use crate::rng::mix;
+use crate::rng::{SPREAD, mix};
 use crate::units::{OpId, Ppn, SimTime};
 use channel::Channel;
 use die::{Die, Interface, OpList};
 use op::{CAUSES, Cause, KINDS, Op, OpKind, OpPool};
 use serde::{Deserialize, Serialize};
 use timing::Timing;
-
-/// An odd number with well spread bits (2^64 over the golden ratio).
-const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What the flash has counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,11 +99,6 @@ impl Flash {
         }
     }
 
-    /// The durations in force.
-    pub fn timing(&self) -> &Timing {
-        &self.timing
-    }
-
     /// A hash of every operation done so far, with its time.
     pub fn hash(&self) -> u64 {
         self.hash
@@ -181,8 +173,7 @@ impl Flash {
         }
         self.counts.ops[kind as usize][cause as usize] += 1;
         let what = u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;
-        self.hash =
-            (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(HASH_FACTOR).rotate_left(29);
+        self.hash = (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(SPREAD).rotate_left(29);
         outcome
     }
 
@@ -196,11 +187,6 @@ impl Flash {
             EventKind::ChannelFree => self.on_channel_free(id, now, events),
             _ => unreachable!("not an event of the flash"),
         }
-    }
-
-    /// Whether no die has anything to do.
-    pub fn is_idle(&self) -> bool {
-        self.dies.iter().all(Die::is_idle)
     }
 
     /// Gives the next operation (with those that can join it in other planes) to a die that can take one.

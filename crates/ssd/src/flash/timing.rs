@@ -5,7 +5,7 @@
 
 use crate::config::DriveConfig;
 use crate::flash::op::{Op, OpKind};
-use crate::nand::gray;
+use crate::units::SimDuration;
 use serde::{Deserialize, Serialize};
 
 /// Equal steps that an array operation is made of: ISPP loops of a program, pulses of an erase. A suspend can take
@@ -49,25 +49,8 @@ pub struct Timing {
     cache_operations: bool,
 }
 
-fn ns(us: f64) -> u64 {
-    libm::round(us * 1000.0) as u64
-}
-
-/// One number for all page types, or one for each.
-fn per_type(us: &[f64], types: usize) -> Vec<u64> {
-    (0..types).map(|t| ns(us[if us.len() == 1 { 0 } else { t }])).collect()
-}
-
-/// tR of each page type in nanoseconds: given by the part, or following from the thresholds its Gray code senses.
-pub fn read_times(cfg: &DriveConfig) -> Vec<u64> {
-    let timing = &cfg.timing;
-    let types = cfg.geometry.bits_per_cell as usize;
-    if !timing.t_read_us.is_empty() {
-        return per_type(&timing.t_read_us, types);
-    }
-    let default = gray::default_code(cfg.geometry.bits_per_cell);
-    let code = if cfg.cell.gray_code.is_empty() { &default } else { &cfg.cell.gray_code };
-    code.iter().map(|row| ns(timing.t_read_base_us + timing.t_sense_us * row.len() as f64)).collect()
+fn nanoseconds(us: &[f64]) -> Vec<u64> {
+    us.iter().map(|&us| SimDuration::from_us(us).0).collect()
 }
 
 impl Timing {
@@ -75,9 +58,9 @@ impl Timing {
     pub fn new(cfg: &DriveConfig) -> Self {
         let (timing, channel) = (&cfg.timing, &cfg.channel);
         Timing {
-            read_ns: read_times(cfg),
-            program_ns: per_type(&timing.t_program_us, cfg.geometry.bits_per_cell as usize),
-            erase_ns: ns(timing.t_erase_us),
+            read_ns: nanoseconds(&cfg.t_read_us()),
+            program_ns: nanoseconds(&cfg.t_program_us()),
+            erase_ns: SimDuration::from_us(timing.t_erase_us).0,
             program_steps: timing.program_steps,
             erase_steps: timing.erase_steps,
             read_command_ns: u64::from(channel.t_read_command_ns),
@@ -162,10 +145,10 @@ mod tests {
         let mut cfg = DriveConfig::default();
         cfg.timing.t_read_us = vec![];
         (cfg.timing.t_read_base_us, cfg.timing.t_sense_us) = (0.0, 39.0);
-        assert_eq!(read_times(&cfg), [78_000, 117_000, 78_000]);
+        assert_eq!(Timing::new(&cfg).read_ns, [78_000, 117_000, 78_000]);
         cfg.timing.t_read_us = vec![40.0];
-        assert_eq!(read_times(&cfg), [40_000; 3]);
+        assert_eq!(Timing::new(&cfg).read_ns, [40_000; 3]);
         cfg.timing.t_read_us = vec![50.0, 60.0, 70.0];
-        assert_eq!(read_times(&cfg), [50_000, 60_000, 70_000]);
+        assert_eq!(Timing::new(&cfg).read_ns, [50_000, 60_000, 70_000]);
     }
 }

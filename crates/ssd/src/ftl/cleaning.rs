@@ -541,13 +541,4 @@ impl Ftl {
         }
         self.pump_lane(flash, lane);
     }
-
-    /// Whether no move is under way or waiting.
-    pub fn is_quiet(&self) -> bool {
-        self.mover.lanes.iter().all(|work| {
-            work.job.is_none()
-                && work.reads + work.programs + work.coming == 0
-                && work.gathered.iter().all(VecDeque::is_empty)
-        })
-    }
 }

@@ -3,6 +3,7 @@
 //! It holds at most as many entries as there are slots and is at most half full, so a look-up is one or two
 //! neighbouring cache lines; deletion shifts entries back, so there are no tombstones and no order to depend on.
 
+use crate::rng::SPREAD;
 use crate::units::{Lpn, NONE, SlotId};
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +31,7 @@ impl SlotIndex {
 
     #[inline]
     fn home(&self, lpn: u32) -> usize {
-        (u64::from(lpn).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+        (u64::from(lpn).wrapping_mul(SPREAD) >> self.shift) as usize
     }
 
     #[inline]

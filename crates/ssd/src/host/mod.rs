@@ -17,6 +17,7 @@ use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::observe::Effect;
+use crate::rng::SPREAD;
 use crate::signals::{Command, Completion, OpCode, Part, Reason, Status};
 use crate::units::{CommandId, Lba, SimTime};
 use buffer::Rules;
@@ -346,8 +347,7 @@ impl Host {
             _ => counts.failed += 1,
         }
         let what = lba.0 << 3 | (entry.status as u64) << 2 | op as u64;
-        self.hash =
-            (self.hash ^ b.now.0 ^ what.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+        self.hash = (self.hash ^ b.now.0 ^ what.rotate_left(32)).wrapping_mul(SPREAD).rotate_left(31);
         b.ftl.effects.push(Effect::Complete { command: id, tag });
         self.completed.push_back(id);
     }

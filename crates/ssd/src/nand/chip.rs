@@ -73,11 +73,6 @@ impl Chip {
         self.erase_counts[block as usize] = cycles;
     }
 
-    /// Next page this block can program.
-    pub fn next_page(&self, block: u32) -> u32 {
-        self.next_page[block as usize]
-    }
-
     /// Reads a page.
     #[inline]
     pub fn read(&self, block: u32, page: u32) {

@@ -6,7 +6,7 @@
 //! stay weak, and another read of the same data differs by random telegraph noise alone.
 
 use super::CellModel;
-use crate::rng::{Rng, mix};
+use crate::rng::{Rng, SPREAD, mix};
 
 /// Which sector, and which read of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct SectorRead {
 
 /// The stream `name` of `seed` at a place: streams of different places are independent.
 pub fn place_stream(seed: u64, name: &str, place: &[u64]) -> Rng {
-    let key = place.iter().fold(mix(seed), |key, part| mix(key ^ part.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let key = place.iter().fold(mix(seed), |key, part| mix(key ^ part.wrapping_mul(SPREAD)));
     Rng::stream(key, name)
 }
 
