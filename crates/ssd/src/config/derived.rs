@@ -191,6 +191,6 @@ impl DriveConfig {
 
     /// The sections with their paths, in the order of declaration.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &dyn Table)> {
-        Self::SECTIONS.iter().filter_map(|path| Some((*path, self.section(path)?)))
+        Self::section_paths().filter_map(|path| Some((path, self.section(path)?)))
     }
 }

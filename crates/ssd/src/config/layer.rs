@@ -178,10 +178,9 @@ impl Reader<'_> {
                 format!("{prefix}.{}", key.get_ref())
             };
             let byte = key.span().start;
-            let above = DriveConfig::SECTIONS
-                .iter()
+            let above = DriveConfig::section_paths()
                 .any(|s| s.strip_prefix(&path).is_some_and(|s| s.starts_with('.')));
-            let section = DriveConfig::SECTIONS.contains(&path.as_str());
+            let section = DriveConfig::section_paths().any(|s| s == path);
             match value.get_ref() {
                 _ if prefix.is_empty() && self.foreign.contains(&path.as_str()) => {}
                 DeValue::String(name) if path == "preset" => {
@@ -241,7 +240,7 @@ impl Reader<'_> {
             }
             return;
         }
-        let mut allowed: Vec<String> = DriveConfig::SECTIONS.iter().map(|s| (*s).to_owned()).collect();
+        let mut allowed: Vec<String> = DriveConfig::section_paths().map(str::to_owned).collect();
         allowed.extend(self.foreign.iter().map(|s| (*s).to_owned()));
         let ending = |name: &&String| name.rsplit('.').next() == path.rsplit('.').next();
         let near = allowed.iter().find(ending).map(String::as_str);
@@ -251,7 +250,7 @@ impl Reader<'_> {
 
     fn no_such_key(&mut self, path: &str, byte: usize) {
         let mut allowed = vec!["preset".to_owned()];
-        allowed.extend(DriveConfig::SECTIONS.iter().map(|s| format!("[{s}]")));
+        allowed.extend(DriveConfig::section_paths().map(|s| format!("[{s}]")));
         let last = path.rsplit('.').next().unwrap_or(path);
         let near = elsewhere(last).or_else(|| nearest(path, ["preset", "nand.part"]).map(str::to_owned));
         let problem = Problem::NoSuchKey { found: path.to_owned(), allowed, near, unit: None };

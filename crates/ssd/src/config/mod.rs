@@ -21,6 +21,7 @@ mod resolve;
 mod sections;
 mod validate;
 
+use crate::nand::cell::CellPart;
 use serde::{Deserialize, Serialize};
 
 pub use derived::{FOUR_KIB, MAX_UNITS};
@@ -32,8 +33,9 @@ pub use field::{Field, Kind, Limits, Parameter, Table, Value};
 pub use layer::Layer;
 pub use resolve::{Resolved, resolve, resolve_table};
 pub use sections::{
-    Allocation, AllocationOrder, Axis, Cell, Channel, Cleaning, DriveSection, Firmware, Geometry, Link,
-    Mapping, MappingUnit, ProgramOrder, Queues, Reliability, Scheduling, SchedulingOrder, Superblock, Timing,
+    Allocation, AllocationOrder, ArrayTimes, Axis, Cell, Channel, Cleaning, DisturbCounters, DisturbLaw,
+    DriveSection, ErrorModel, Errors, Firmware, Geometry, Link, Mapping, MappingUnit, ProgramOrder, Queues,
+    Reliability, Scheduling, SchedulingOrder, SectorErrors, Superblock, Timing,
 };
 
 macro_rules! drive_config {
@@ -42,20 +44,26 @@ macro_rules! drive_config {
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         pub struct DriveConfig {
             $($(#[doc = $doc])+ pub $field: $ty,)+
+            /// The constants of the cells: sections `cell.states` to `cell.retry`.
+            pub cells: CellPart,
         }
 
         impl DriveConfig {
-            /// The sections in the order of declaration.
-            pub const SECTIONS: &'static [&'static str] = &[$($path),+];
+            const OWN_SECTIONS: &'static [&'static str] = &[$($path),+];
+
+            /// Paths of the sections in the order of declaration; those of the cells come last.
+            pub fn section_paths() -> impl Iterator<Item = &'static str> + Clone {
+                Self::OWN_SECTIONS.iter().chain(CellPart::SECTIONS).copied()
+            }
 
             /// The section of that path, such as `nand.timing`.
             pub fn section(&self, path: &str) -> Option<&dyn Table> {
-                match path { $($path => Some(&self.$field),)+ _ => None }
+                match path { $($path => Some(&self.$field),)+ _ => self.cells.section(path) }
             }
 
             /// The section of that path, to change it.
             pub fn section_mut(&mut self, path: &str) -> Option<&mut dyn Table> {
-                match path { $($path => Some(&mut self.$field),)+ _ => None }
+                match path { $($path => Some(&mut self.$field),)+ _ => self.cells.section_mut(path) }
             }
         }
     };
@@ -72,6 +80,8 @@ drive_config! {
     timing: Timing = "nand.timing";
     /// Bad blocks and wear-out.
     reliability: Reliability = "nand.reliability";
+    /// Whether cells age and make errors.
+    errors: Errors = "nand.errors";
     /// The bus between controller and dies.
     channel: Channel = "flash.channel";
     /// Which operation goes next.

@@ -56,6 +56,56 @@ choice! {
     }
 }
 
+choice! {
+    /// Where bit errors come from.
+    pub enum ErrorModel {
+        /// Nowhere: every read succeeds at once.
+        None = "none",
+        /// From the cells: they wear, lose charge and are disturbed by reads (sections `cell.*`).
+        Cells = "cells",
+    }
+}
+
+choice! {
+    /// What the model's number of errors of a page says about its sectors.
+    pub enum SectorErrors {
+        /// It is that of the worst sector, as the papers measure it; reads differ by telegraph noise alone.
+        Worst = "worst",
+        /// It is the mean of all sectors; each sector's errors are drawn around it.
+        Drawn = "drawn",
+    }
+}
+
+choice! {
+    /// How exactly the chips count the reads that disturb a wordline.
+    pub enum DisturbCounters {
+        /// A counter for each wordline (4 bytes): neighbours count more, own reads not.
+        Wordline = "wordline",
+        /// One for each block: its reads are taken as spread evenly over its wordlines.
+        Block = "block",
+    }
+}
+
+choice! {
+    /// How reads become errors.
+    pub enum DisturbLaw {
+        /// Errors grow with effective reads in proportion, and reach the limit at ERC_MAX, whatever voltages are used.
+        Linear = "linear",
+        /// Reads raise the erased state; errors follow from the voltages read with.
+        Voltage = "voltage",
+    }
+}
+
+choice! {
+    /// How long the array programs and erases.
+    pub enum ArrayTimes {
+        /// As `nand.timing` says.
+        Fixed = "fixed",
+        /// In proportion to the worn block's program time and erase pulses over those of an unworn average block.
+        Worn = "worn",
+    }
+}
+
 /// One level of the hierarchy of parallel units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
@@ -163,6 +213,30 @@ section! {
         erase_fail_ppm: f64 = 0.0, unit "ppm", range 0..=1_000_000;
         /// Erases a block lives through; the next one fails. 0: no limit.
         endurance_cycles: u32 = 0, unit "cycles", range 0..=100_000_000;
+    }
+}
+
+section! {
+    /// `[nand.errors]`: whether cells age and make errors. Their constants are in the sections `cell.*`.
+    pub struct Errors {
+        /// Where bit errors come from.
+        model: ErrorModel = ErrorModel::None;
+        /// What the model's number of errors of a page says about its sectors.
+        sectors: SectorErrors = SectorErrors::Worst;
+        /// Whether chips and blocks differ; otherwise all are as the average one.
+        variation: bool = true;
+        /// How exactly the chips count the reads that disturb a wordline.
+        disturb_counters: DisturbCounters = DisturbCounters::Wordline;
+        /// How reads become errors.
+        disturb_law: DisturbLaw = DisturbLaw::Linear;
+        /// Temperature at which the drive works, and at which time passes for its data.
+        temperature_c: f64 = 30.0, unit "degrees C", range -273.15..=300.0;
+        /// Program mode of all data (an index into `cell.modes`), until a policy chooses.
+        program_mode: u32 = 0, range 0..=15;
+        /// Reads that finding the best voltages of a page takes when the retry table has failed; 0 gives up.
+        tracking_reads: u32 = 8, unit "reads", range 0..=64;
+        /// How long the array programs and erases.
+        array_times: ArrayTimes = ArrayTimes::Fixed;
     }
 }
 

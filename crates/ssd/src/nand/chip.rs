@@ -3,6 +3,7 @@
 //! Chip rules are asserted, in release builds too: a page is programmed once after an erase and in order, a page is
 //! read only after it was programmed, a block marked bad is left alone. Breaking one is a bug of the firmware.
 
+use super::aging::{Attempt, PageAge, Sensed};
 use crate::config::Reliability;
 use crate::rng::{Rng, chance};
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,43 @@ impl Chip {
     /// Ages a block to `cycles` erases.
     pub fn set_erase_count(&mut self, block: u32, cycles: u32) {
         self.erase_counts[block as usize] = cycles;
+    }
+
+    /// Whether cells age; otherwise every read succeeds at once.
+    #[inline]
+    pub fn ages(&self) -> bool {
+        false
+    }
+
+    /// Program mode of a block.
+    #[inline]
+    pub fn mode(&self, _block: u32) -> u8 {
+        0
+    }
+
+    /// What the firmware knows of a page's age.
+    #[inline]
+    pub fn page_age(&self, block: u32, _page: u32) -> PageAge {
+        PageAge { cycles: self.erase_count(block), minutes: 0, group: 0, page_type: 0 }
+    }
+
+    /// Reads a page, beginning with an entry of the retry table: how many attempts fail, and whether one succeeds.
+    /// Every attempt disturbs the other wordlines of the block.
+    #[inline]
+    pub fn sense(&mut self, _block: u32, _page: u32, _first: u8) -> Sensed {
+        Sensed { failed: 0, readable: true }
+    }
+
+    /// The attempt that comes after so many failed ones.
+    #[inline]
+    pub fn attempt(&self, _mode: u8, _failed: u8) -> Attempt {
+        Attempt::Entry
+    }
+
+    /// Array time of programs (`erase` false) and erases of a block over the nominal, in 1/4096.
+    #[inline]
+    pub fn time_scale_q12(&self, _block: u32, _erase: bool) -> u32 {
+        4096
     }
 
     /// Reads a page.

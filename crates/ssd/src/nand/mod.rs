@@ -2,6 +2,7 @@
 //!
 //! Knows no address above a block: the firmware names a die, a plane, a block in it and a page in that.
 
+pub mod aging;
 pub mod cell;
 pub mod chip;
 pub mod gray;

@@ -32,6 +32,16 @@ macro_rules! cell_part {
                 [$(($path, &self.$field as &dyn Table)),+].into_iter()
             }
 
+            /// The section of that path.
+            pub fn section(&self, path: &str) -> Option<&dyn Table> {
+                match path { $($path => Some(&self.$field),)+ _ => None }
+            }
+
+            /// The section of that path, to change it.
+            pub fn section_mut(&mut self, path: &str) -> Option<&mut dyn Table> {
+                match path { $($path => Some(&mut self.$field),)+ _ => None }
+            }
+
             fn sections_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut dyn Table)> {
                 [$(($path, &mut self.$field as &mut dyn Table)),+].into_iter()
             }
