@@ -78,6 +78,8 @@ pub enum Status {
     LbaOutOfRange,
     /// The drive takes no more writes: see [`Reason`].
     ReadOnly,
+    /// Data that the command needs had more errors than can be corrected, now or when the drive last moved it.
+    Uncorrectable,
 }
 
 impl Status {
@@ -88,6 +90,7 @@ impl Status {
             Status::InvalidField => "invalid_field",
             Status::LbaOutOfRange => "lba_out_of_range",
             Status::ReadOnly => "read_only",
+            Status::Uncorrectable => "uncorrectable",
         }
     }
 }
@@ -149,6 +152,8 @@ parts! {
     Array = "array",
     /// Command and data on the channel.
     Transfer = "transfer",
+    /// Its data being decoded: the correction of errors.
+    Decode = "decode",
 }
 
 /// Where the time of one request went, by [`Part`], in nanoseconds. For a request of several flash operations the

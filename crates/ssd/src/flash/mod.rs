@@ -20,6 +20,9 @@ use op::{CAUSES, Cause, KINDS, Op, OpKind, OpPool};
 use serde::{Deserialize, Serialize};
 use timing::Timing;
 
+/// Attempts that a read can take at most, and one more.
+pub const ATTEMPTS: usize = 32;
+
 /// What the flash has counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashCounts {
@@ -31,6 +34,10 @@ pub struct FlashCounts {
     pub program_fails: u64,
     /// Erases that failed.
     pub erase_fails: u64,
+    /// Page reads by the number of attempts that failed before one succeeded (or none was left).
+    pub retries: [u64; ATTEMPTS],
+    /// Page reads that no attempt could correct, by cause.
+    pub uncorrectable: [u64; CAUSES],
     /// Nanoseconds each die had work on it.
     pub die_busy_ns: Vec<u64>,
     /// Nanoseconds each channel carried something.

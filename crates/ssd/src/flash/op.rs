@@ -81,6 +81,8 @@ pub struct OpTimes {
     pub array: u64,
     /// Its own time on the channel.
     pub transfer: u64,
+    /// Being decoded by the controller.
+    pub decode: u64,
 }
 
 /// One operation on one page or block.

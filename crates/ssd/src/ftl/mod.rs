@@ -36,6 +36,8 @@ pub struct FtlCounts {
     pub padded_units: u64,
     /// Mapping units trimmed that were mapped.
     pub trimmed_units: u64,
+    /// Mapping units whose data was lost to errors.
+    pub lost_units: u64,
     /// Blocks erased and given back.
     pub reclaimed_blocks: u64,
     /// Blocks retired.

@@ -47,6 +47,7 @@ impl Entry {
             (Part::ChannelWait, times.channel_wait),
             (Part::Array, times.array),
             (Part::Transfer, times.transfer),
+            (Part::Decode, times.decode),
         ] {
             let booked = ns - ns.min(skip);
             skip -= ns.min(skip);
