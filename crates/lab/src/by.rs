@@ -16,6 +16,10 @@ pub trait Axis: Copy + 'static {
     fn name(self) -> &'static str;
     /// Place in [`Axis::ALL`].
     fn index(self) -> usize;
+    /// Whether results of the same format may lack it, because it came later.
+    fn came_later(self) -> bool {
+        false
+    }
 }
 
 impl Axis for Cause {
@@ -36,6 +40,9 @@ impl Axis for Part {
     fn index(self) -> usize {
         self as usize
     }
+    fn came_later(self) -> bool {
+        self == Part::Decode
+    }
 }
 
 /// One value for each of an axis: `By<Cause, u64>` is `{"host": 1, "merge": 0, ...}` in JSON.
@@ -54,6 +61,12 @@ impl<A: Axis, T> By<A, T> {
     /// All values with what they belong to, in order.
     pub fn iter(&self) -> impl Iterator<Item = (A, &T)> {
         A::ALL.iter().copied().zip(&self.values)
+    }
+}
+
+impl<A: Axis, T: Default> Default for By<A, T> {
+    fn default() -> Self {
+        By::new(|_| T::default())
     }
 }
 
@@ -87,10 +100,14 @@ impl<A: Axis, T: Serialize> Serialize for By<A, T> {
     }
 }
 
-impl<'de, A: Axis, T: Deserialize<'de>> Deserialize<'de> for By<A, T> {
+impl<'de, A: Axis, T: Deserialize<'de> + Default> Deserialize<'de> for By<A, T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut found = BTreeMap::<String, T>::deserialize(deserializer)?;
-        let take = |of: &A| found.remove(of.name()).ok_or_else(|| D::Error::missing_field(of.name()));
+        let take = |of: &A| match found.remove(of.name()) {
+            Some(value) => Ok(value),
+            None if of.came_later() => Ok(T::default()),
+            None => Err(D::Error::missing_field(of.name())),
+        };
         Ok(By { values: A::ALL.iter().map(take).collect::<Result<_, _>>()?, axis: PhantomData })
     }
 }
@@ -109,5 +126,16 @@ mod tests {
         assert!(error.to_string().contains("missing field `merge`"), "{error}");
         assert_eq!(by[Cause::Cleaning], 2);
         assert_eq!(by.sum(), 10);
+    }
+
+    #[test]
+    fn parts_that_came_later_may_be_missing() {
+        let by = By::<Part, u64>::new(|part| 1 + part as u64);
+        let text = serde_json::to_string(&by).unwrap();
+        let older = text.replace(r#","decode":11"#, "");
+        assert_ne!(older, text);
+        let read = serde_json::from_str::<By<Part, u64>>(&older).unwrap();
+        assert_eq!((read[Part::Decode], read[Part::Transfer]), (0, 10));
+        assert!(serde_json::from_str::<By<Part, u64>>(&text.replace(r#""link":4,"#, "")).is_err());
     }
 }

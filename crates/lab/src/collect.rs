@@ -9,11 +9,11 @@ use crate::precondition::Preconditioned;
 use crate::process::peak_rss_bytes;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
-    RunResult, Spent, TimeSpent, Utilisation, version,
+    Retries, RunResult, Spent, TimeSpent, Utilisation, version,
 };
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
-use ssd::{DriveConfig, Executor, OpCode, Part, Stats};
+use ssd::{DriveConfig, Executor, OpCode, Part, Stats, Status};
 
 /// Steps of a distribution for each halving of the distance to 100 %.
 const STEPS_PER_HALVING: u32 = 4;
@@ -89,6 +89,22 @@ fn time_spent(kind: &Kind) -> By<Part, Spent> {
     })
 }
 
+impl Retries {
+    /// From page reads by the number of attempts that failed.
+    fn of(reads: &[u64]) -> Self {
+        let Some(max) = reads.iter().rposition(|&count| count > 0) else { return Self::default() };
+        let histogram = reads[..=max].to_vec();
+        let all: u64 = histogram.iter().sum();
+        let failed: u64 = (0..).zip(&histogram).map(|(attempts, count)| attempts * count).sum();
+        Retries {
+            mean: ratio(failed as f64, all as f64),
+            share: ratio((all - histogram[0]) as f64, all as f64),
+            max: u32::try_from(max).ok(),
+            histogram,
+        }
+    }
+}
+
 impl FlashWork {
     fn of(stats: &Stats) -> Self {
         let ops = |kind: OpKind| By::new(|cause: Cause| stats.flash.ops[kind as usize][cause.index()]);
@@ -102,6 +118,8 @@ impl FlashWork {
             program_fails: stats.flash.program_fails,
             erase_fails: stats.flash.erase_fails,
             bytes_programmed: By::new(|cause: Cause| bytes[cause.index()]),
+            retries: Retries::of(&stats.flash.retries),
+            uncorrectable: By::new(|cause: Cause| stats.flash.uncorrectable[cause.index()]),
         }
     }
 }
@@ -114,6 +132,7 @@ impl FtlWork {
             moved_units: By::new(|cause: Cause| counts.moved_units[cause.index()]),
             padded_units: counts.padded_units,
             trimmed_units: counts.trimmed_units,
+            lost_units: counts.lost_units,
             reclaimed_blocks: counts.reclaimed_blocks,
             retired_blocks: counts.retired_blocks,
         }
@@ -213,6 +232,7 @@ impl RunResult {
             workload_hash: hex(spec.workload_hash),
             event_hash: hex(drive.event_hash()),
             executor: if spec.executor == Executor::Timed { "timed" } else { "functional" }.to_owned(),
+            error_model: config.errors.model.name().to_owned(),
             loop_mode: spec.loop_mode.name().to_owned(),
             depth: match spec.loop_mode {
                 LoopMode::Closed { depth: 0 } => Some(config.queues.depth),
@@ -229,6 +249,7 @@ impl RunResult {
                 .iter()
                 .map(|(status, count)| ((*status).to_owned(), *count))
                 .collect(),
+            requests_uncorrectable: meter.failed.get(Status::Uncorrectable.name()).copied().unwrap_or(0),
             reads: meter.requests(OpCode::Read),
             writes: meter.requests(OpCode::Write),
             trims: meter.requests(OpCode::Trim),
@@ -259,5 +280,19 @@ impl RunResult {
             peak_rss_bytes: peak_rss_bytes(),
             remarks,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retries_are_summed_up_from_their_histogram() {
+        let retries = Retries::of(&[60, 0, 30, 10, 0, 0]);
+        assert_eq!(retries.histogram, [60, 0, 30, 10]);
+        assert_eq!((retries.mean, retries.share, retries.max), (Some(0.9), Some(0.4), Some(3)));
+        assert_eq!(Retries::of(&[7, 0]).max, Some(0));
+        assert_eq!(Retries::of(&[0; 32]), Retries::default());
     }
 }

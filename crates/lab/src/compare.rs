@@ -73,6 +73,15 @@ fn metrics() -> Vec<Metric> {
             Some((r.flash.programs.sum() + r.flash.copybacks.sum()) as f64)
         }),
         metric("flash erases", plain_si, |r| Some(r.flash.erases.sum() as f64)),
+        metric("retries a page read", digits, |r| r.flash.retries.mean),
+        metric("page reads retried", percent, |r| r.flash.retries.share),
+        metric("uncorrectable reads", plain_si, |r| {
+            r.has_errors().then(|| r.flash.uncorrectable.sum() as f64)
+        }),
+        metric("requests uncorrectable", plain_si, |r| {
+            r.has_errors().then_some(r.requests_uncorrectable as f64)
+        }),
+        metric("units lost", plain_si, |r| r.has_errors().then_some(r.ftl.lost_units as f64)),
         metric("erase count mean", digits, |r| Some(r.erase_count.mean)),
         metric("erase count max", digits, |r| Some(f64::from(r.erase_count.max))),
         metric("dies busy", percent, |r| r.utilisation.die.mean),

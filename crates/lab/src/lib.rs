@@ -52,7 +52,7 @@ pub use many::run_all;
 pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, precondition};
 pub use request_log::request_log_columns;
 pub use result::{
-    BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, Latencies, Rates, RunResult,
-    Spent, TimeSpent, Utilisation,
+    BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, Latencies, Rates, Retries,
+    RunResult, Spent, TimeSpent, Utilisation,
 };
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};

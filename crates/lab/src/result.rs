@@ -5,6 +5,7 @@ use crate::error::ReportError;
 use crate::precondition::Preconditioned;
 use serde::{Deserialize, Serialize};
 use ssd::Part;
+use ssd::config::ErrorModel;
 use ssd::flash::op::Cause;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -66,7 +67,7 @@ pub struct Latencies {
 }
 
 /// Time spent in one part of requests' lives.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     /// By all requests together.
     pub sum: u64,
@@ -81,6 +82,20 @@ pub struct TimeSpent {
     pub read: By<Part, Spent>,
     /// Of writes.
     pub write: By<Part, Spent>,
+}
+
+/// How often pages were read again because their errors could not be corrected. All of it is empty or null in a drive
+/// whose cells do not age: it does not count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Retries {
+    /// Page reads by the number of attempts that failed: none, one, two ... up to the most there were.
+    pub histogram: Vec<u64>,
+    /// Failed attempts of a page read, in the mean.
+    pub mean: Option<f64>,
+    /// Share of page reads, 0 to 1, with at least one.
+    pub share: Option<f64>,
+    /// The most of one page read.
+    pub max: Option<u32>,
 }
 
 /// Flash operations by kind and cause.
@@ -102,6 +117,12 @@ pub struct FlashWork {
     pub erase_fails: u64,
     /// Bytes programmed, counting whole pages.
     pub bytes_programmed: By<Cause, u64>,
+    /// Attempts that page reads took.
+    #[serde(default)]
+    pub retries: Retries,
+    /// Page reads that no attempt could correct.
+    #[serde(default)]
+    pub uncorrectable: By<Cause, u64>,
 }
 
 /// Work of the translation layer.
@@ -115,6 +136,9 @@ pub struct FtlWork {
     pub padded_units: u64,
     /// Mapping units trimmed.
     pub trimmed_units: u64,
+    /// Mapping units whose data was lost to errors.
+    #[serde(default)]
+    pub lost_units: u64,
     /// Blocks (superblocks count as one) erased and given back.
     pub reclaimed_blocks: u64,
     /// Blocks retired.
@@ -207,6 +231,9 @@ pub struct RunResult {
     pub event_hash: String,
     /// `timed` or `functional`.
     pub executor: String,
+    /// Where bit errors come from (`nand.errors.model`): `none` or `cells`.
+    #[serde(default = "no_errors")]
+    pub error_model: String,
     /// `closed` or `open`.
     pub loop_mode: String,
     /// Closed loop: requests in flight on each queue.
@@ -223,6 +250,9 @@ pub struct RunResult {
     pub requests_failed: u64,
     /// Those by status.
     pub failed_by_status: BTreeMap<String, u64>,
+    /// Those whose data had more errors than can be corrected.
+    #[serde(default)]
+    pub requests_uncorrectable: u64,
     /// Reads, failed ones included.
     pub reads: u64,
     /// Writes.
@@ -277,6 +307,11 @@ pub struct RunResult {
     pub remarks: Vec<String>,
 }
 
+/// The error model of results that do not name it: there was no other.
+fn no_errors() -> String {
+    ErrorModel::None.name().to_owned()
+}
+
 /// What every format has, to tell them apart.
 #[derive(Deserialize)]
 struct Head {
@@ -295,6 +330,13 @@ impl RunResult {
     /// Whether the whole workload was served.
     pub fn is_complete(&self) -> bool {
         self.ended == "complete"
+    }
+
+    /// Whether there is something to tell of errors: the drive's cells age, or errors were counted.
+    pub fn has_errors(&self) -> bool {
+        self.error_model != ErrorModel::None.name()
+            || !self.flash.retries.histogram.is_empty()
+            || self.flash.uncorrectable.sum() + self.ftl.lost_units + self.requests_uncorrectable > 0
     }
 
     /// The text of `result.json`.

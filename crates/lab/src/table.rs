@@ -44,7 +44,7 @@ pub(crate) fn one(result: &RunResult) -> String {
         latencies(result),
         amplification(result),
         operations(result),
-        rest(result),
+        errors(result) + &rest(result),
         time_spent(result),
     ];
     tables.join("\n")
@@ -194,18 +194,47 @@ fn operations(result: &RunResult) -> String {
     let mut rows = vec![vec!["flash operations".to_owned(), "total".to_owned()]];
     rows[0].extend(Cause::ALL.iter().map(|cause| Axis::name(*cause).to_owned()));
     let flash = &result.flash;
-    let kinds: [(&str, &By<Cause, u64>); 4] = [
+    let kinds: [(&str, &By<Cause, u64>); 5] = [
         ("reads", &flash.reads),
+        ("uncorrectable", &flash.uncorrectable),
         ("programs", &flash.programs),
         ("erases", &flash.erases),
         ("copybacks", &flash.copybacks),
     ];
     for (name, by_cause) in kinds {
+        if name == "uncorrectable" && !result.has_errors() {
+            continue;
+        }
         let mut row = vec![format!("  {name}"), count(by_cause.sum())];
         row.extend(by_cause.iter().map(|(_, number)| count(*number)));
         rows.push(row);
     }
     grid(&rows)
+}
+
+/// What became of bit errors; nothing where there are none.
+fn errors(result: &RunResult) -> String {
+    if !result.has_errors() {
+        return String::new();
+    }
+    let retries = &result.flash.retries;
+    let tries = match (retries.mean, retries.share, retries.max) {
+        (Some(mean), Some(share), Some(max)) => {
+            let share = percent(share);
+            format!(
+                "{} a page read in the mean, {share} of them took at least one, {max} at most",
+                digits(mean)
+            )
+        }
+        _ => "no pages were read".to_owned(),
+    };
+    let lost = format!(
+        "{} requests ended uncorrectable, {} units lost when they were moved",
+        count(result.requests_uncorrectable),
+        count(result.ftl.lost_units),
+    );
+    let lines = [("retries", tries), ("data loss", lost)];
+    lines.into_iter().map(|(name, what)| format!("{name:<14} {what}\n")).collect()
 }
 
 fn busy(busy: &Busy) -> String {
@@ -267,7 +296,8 @@ fn time_spent(result: &RunResult) -> String {
     for (name, ..) in &shown {
         rows[0].extend(cells([name, ""]));
     }
-    for part in Part::ALL {
+    // Without errors nothing is decoded.
+    for part in Part::ALL.into_iter().filter(|part| *part != Part::Decode || result.has_errors()) {
         let mut row = vec![format!("  {}", part.name())];
         for (_, by, mean) in &shown {
             let ns = by[part].mean.unwrap_or(0.0);

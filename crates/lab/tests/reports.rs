@@ -43,7 +43,7 @@ fn the_table_shows_what_was_asked_for() {
     assert_eq!(row(&table, "flash operations").len(), 7);
     assert_eq!(row(&table, "programs")[2], lab_count(result.flash.programs[ssd::flash::op::Cause::Host]));
     let (_, times) = table.split_once("where the time went").unwrap();
-    for part in ssd::Part::ALL {
+    for part in ssd::Part::ALL.into_iter().filter(|part| *part != ssd::Part::Decode) {
         assert!(row(times, part.name())[1].ends_with('s'), "{table}");
     }
     for word in ["erase counts", "dies busy", "channels busy", &result.event_hash, &result.config_hash] {
@@ -87,6 +87,63 @@ fn a_comparison_has_ratios_to_the_first() {
     assert!(alone.contains("left out"), "{alone}");
     let other = result("other", "greedy", "read_percent = 10");
     assert!(report::compare(&[results[0].clone(), other]).contains("The workloads are not the same."));
+}
+
+/// A result with errors in it.
+fn with_errors(name: &str, histogram: &[u64]) -> RunResult {
+    let mut aged = result(name, "greedy", MIX);
+    aged.error_model = "cells".to_owned();
+    let reads: u64 = histogram.iter().sum();
+    let failed: u64 = (0..).zip(histogram).map(|(attempts, count)| attempts * count).sum();
+    aged.flash.retries = lab::Retries {
+        histogram: histogram.to_vec(),
+        mean: Some(failed as f64 / reads as f64),
+        share: Some((reads - histogram[0]) as f64 / reads as f64),
+        max: Some(histogram.len() as u32 - 1),
+    };
+    aged.flash.uncorrectable[ssd::flash::op::Cause::Cleaning] = 3;
+    (aged.ftl.lost_units, aged.requests_uncorrectable) = (12, 5);
+    aged.breakdown_ns.read[ssd::Part::Decode] = lab::Spent { sum: 2_000_000, mean: Some(20_000.0) };
+    aged
+}
+
+#[test]
+fn errors_are_told_where_there_are_any_and_only_there() {
+    let plain = report::table(&results()[0]);
+    for word in ["retries", "uncorrectable", "data loss", "decode", "lost"] {
+        assert!(!plain.contains(word), "{word}: {plain}");
+    }
+    let aged = with_errors("aged", &[600, 0, 300, 100]);
+    let table = report::table(&aged);
+    let line = row(&table, "retries").join(" ");
+    assert_eq!(line, "retries 0.9 a page read in the mean, 40.0 % of them took at least one, 3 at most");
+    assert_eq!(row(&table, "uncorrectable"), ["uncorrectable", "3", "0", "0", "3", "0", "0"]);
+    let line = row(&table, "data loss").join(" ");
+    assert_eq!(line, "data loss 5 requests ended uncorrectable, 12 units lost when they were moved");
+    assert_eq!(row(&table, "decode")[1], "20 us");
+    // A drive without aging cells can still have lost something before.
+    let mut lost = results()[0].clone();
+    lost.requests_uncorrectable = 1;
+    assert!(report::table(&lost).contains("1 requests ended uncorrectable"));
+}
+
+#[test]
+fn retries_are_compared_and_drawn() {
+    let (fresh, aged) = (with_errors("fresh", &[900, 100]), with_errors("<old>", &[0, 500, 500]));
+    let text = report::compare(&[fresh.clone(), aged.clone()]);
+    assert_eq!(row(&text, "retries a page read"), ["retries a page read", "0.1", "1.5", "x15"]);
+    assert_eq!(row(&text, "page reads retried"), ["page reads retried", "10.0 %", "100.0 %", "x10"]);
+    assert_eq!(row(&text, "units lost"), ["units lost", "12", "12", "x1"]);
+    assert!(!report::compare(&results()).contains("retr"));
+    let folder = fresh_path("retries");
+    let files = report::write_comparison(&folder, &[results().remove(0), fresh.clone(), aged]).unwrap();
+    assert_eq!(files.len(), 5);
+    let svg = std::fs::read_to_string(folder.join("retries.svg")).unwrap();
+    // Paper, two bars for each result that has retries, and its mark in the legend.
+    assert_eq!(count_tags(&svg, "rect"), 1 + 2 * 2 + 2);
+    assert!(svg.contains("&lt;old&gt;, 2 failed: 50.0 %") && svg.contains("fresh: 0.1 in the mean"), "{svg}");
+    let files = report::write(&fresh_path("retries-of-one"), &fresh, "").unwrap();
+    assert!(files.iter().any(|path| path.ends_with("retries.svg")));
 }
 
 /// Checks that tags are closed in the order they were opened; returns how many there are of a kind.

@@ -90,6 +90,37 @@ fn a_result_reads_back_as_it_was_written() {
     assert_eq!(std::fs::read_to_string(folder.join("config.toml")).unwrap(), config);
 }
 
+/// Results of earlier versions of the same format lack the keys that came later.
+#[test]
+fn results_without_the_newer_keys_are_read() {
+    let result = run(&small_drive(), &generator(3_000, MIX), &closed(8));
+    let mut value: Value = serde_json::from_str(&result.to_json()).unwrap();
+    let without = |value: &mut Value, path: &str| {
+        let (place, key) = path.rsplit_once('/').unwrap();
+        let object = value.pointer_mut(place).and_then(Value::as_object_mut).unwrap();
+        assert!(object.remove(key).is_some(), "{path}");
+    };
+    for path in [
+        "/error_model",
+        "/requests_uncorrectable",
+        "/flash/retries",
+        "/flash/uncorrectable",
+        "/ftl/lost_units",
+        "/breakdown_ns/read/decode",
+        "/breakdown_ns/write/decode",
+    ] {
+        without(&mut value, path);
+    }
+    let folder = fresh_path("older");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("result.json"), value.to_string()).unwrap();
+    let mut older = RunResult::load(&folder).unwrap();
+    assert_eq!(older.breakdown_ns.read[ssd::Part::Decode], lab::Spent::default());
+    older.breakdown_ns = result.breakdown_ns.clone();
+    assert_eq!(older, result);
+    assert!(!older.has_errors());
+}
+
 #[test]
 fn a_file_that_is_no_result_is_an_error_with_its_path() {
     let folder = fresh_path("no-results");

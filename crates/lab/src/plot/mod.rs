@@ -4,6 +4,7 @@ mod axis;
 mod bars;
 mod latency;
 mod lines;
+mod retries;
 mod svg;
 
 use crate::by::Axis;
@@ -16,11 +17,12 @@ use ssd::flash::op::Cause;
 
 pub(crate) use latency::latency;
 pub(crate) use lines::{Line, Lines};
+pub(crate) use retries::retries;
 
 /// Colours told apart by most eyes (Okabe and Ito, 2008), then greys and browns for long lists.
-const COLOURS: [&str; 10] = [
+const COLOURS: [&str; 11] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f", "#bcbd22",
-    "#1a1a1a",
+    "#1a1a1a", "#882255",
 ];
 
 /// The colour of the series of that number.

@@ -1,6 +1,6 @@
 //! The request log: one row per request, in the order of completion, written as the run goes on.
 //!
-//! Times count from the start of the workload. The ten times by part add up to `latency_ns`, which is
+//! Times count from the start of the workload. The times by part add up to `latency_ns`, which is
 //! `completion_ns - arrival_ns`.
 
 mod csv;
