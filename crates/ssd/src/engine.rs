@@ -43,7 +43,11 @@ impl Drive {
         debug_assert!(at >= self.state.now);
         self.set_now(at);
         match kind {
-            EventKind::ArrayDone | EventKind::InDone | EventKind::OutDone | EventKind::ChannelFree => {
+            EventKind::ArrayDone
+            | EventKind::InDone
+            | EventKind::OutDone
+            | EventKind::ChannelFree
+            | EventKind::Decoded => {
                 let state = &mut self.state;
                 state.flash.on_event(kind, id, at, &mut state.events);
             }

@@ -27,9 +27,11 @@ pub enum EventKind {
     GatherTimeout,
     /// The drive may have been idle for long enough (id: 0).
     IdleCheck,
+    /// The controller has decoded a page, or has failed to (id: operation).
+    Decoded,
 }
 
-const KINDS: [EventKind; 10] = [
+const KINDS: [EventKind; 11] = [
     EventKind::Arrive,
     EventKind::Fetched,
     EventKind::DataIn,
@@ -40,6 +42,7 @@ const KINDS: [EventKind; 10] = [
     EventKind::ChannelFree,
     EventKind::GatherTimeout,
     EventKind::IdleCheck,
+    EventKind::Decoded,
 ];
 
 const ID_BITS: u32 = 20;

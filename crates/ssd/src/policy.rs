@@ -56,6 +56,7 @@ impl FamilyInfo {
 
 /// Every family of the drive, in the order of their folders.
 pub const FAMILIES: &[&FamilyInfo] = &[
+    &crate::flash::read_voltage::FAMILY,
     &crate::ftl::gc_trigger::FAMILY,
     &crate::ftl::gc_victim::FAMILY,
     &crate::ftl::wear_leveling::FAMILY,

@@ -86,6 +86,8 @@ drive_config! {
     channel: Channel = "flash.channel";
     /// Which operation goes next.
     scheduling: Scheduling = "flash.scheduling";
+    /// With which reference voltages a page is read first.
+    read_voltage: crate::flash::read_voltage::Config = "flash.read_voltage";
     /// The logical-to-physical map.
     mapping: Mapping = "ftl.mapping";
     /// Where the next write goes.

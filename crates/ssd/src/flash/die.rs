@@ -43,6 +43,15 @@ impl OpList {
         self.tail = id;
     }
 
+    /// Puts an operation back where the next is taken.
+    pub fn push_front(&mut self, pool: &mut OpPool, id: OpId) {
+        pool.get_mut(id).next = self.head;
+        self.head = id;
+        if !self.tail.is_some() {
+            self.tail = id;
+        }
+    }
+
     #[inline]
     pub fn pop(&mut self, pool: &OpPool) -> OpId {
         let id = self.head;
@@ -73,6 +82,8 @@ pub(super) struct Die {
     pub reads: OpList,
     /// Everything else.
     pub others: OpList,
+    /// Reads being decoded that will come back for another attempt: until then nothing may be erased.
+    pub returning: u32,
     /// Reads that have passed the head of `others`.
     bypassed: u32,
 }
@@ -88,6 +99,7 @@ impl Die {
             busy_since: SimTime::ZERO,
             reads: OpList::EMPTY,
             others: OpList::EMPTY,
+            returning: 0,
             bypassed: 0,
         }
     }
@@ -102,7 +114,10 @@ impl Die {
     /// operation; then that one.
     #[inline]
     pub fn take_next(&mut self, pool: &OpPool, limit: u32) -> OpId {
-        let (read, other) = (self.reads.head, self.others.head);
+        let (read, mut other) = (self.reads.head, self.others.head);
+        if self.returning > 0 && other.is_some() && pool.get(other).kind == OpKind::Erase {
+            other = OpId::NONE;
+        }
         if !other.is_some() {
             return if read.is_some() { self.reads.pop(pool) } else { OpId::NONE };
         }

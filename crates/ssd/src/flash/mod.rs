@@ -4,9 +4,11 @@
 //! groups of neighbours in a queue, shares the channel, and reports operations as done. In the functional executor
 //! operations are applied at once and no time passes.
 
+mod attempts;
 mod channel;
 mod die;
 pub mod op;
+pub mod read_voltage;
 pub mod timing;
 
 use crate::config::{DriveConfig, SchedulingOrder};
@@ -67,6 +69,7 @@ pub struct Flash {
     /// Operations that are done and not yet seen by the firmware.
     pub done: Vec<OpId>,
     timing: Timing,
+    read_voltage: read_voltage::Policy,
     dies: Vec<Die>,
     channels: Vec<Channel>,
     channel_of_die: Vec<u32>,
@@ -93,6 +96,7 @@ impl Flash {
             now: SimTime::ZERO,
             done: Vec::with_capacity(host_ops + move_ops),
             timing: Timing::new(cfg),
+            read_voltage: read_voltage::Policy::build(&cfg.read_voltage),
             dies: vec![Die::new(); layout.dies as usize],
             channels: vec![Channel::new(layout.dies_per_channel); layout.channels as usize],
             channel_of_die: (0..layout.dies).map(|die| die / layout.dies_per_channel).collect(),
@@ -131,6 +135,9 @@ impl Flash {
         let (die_index, kind, cause) = (op.at.die, op.kind, op.cause);
         let die = &mut self.dies[die_index as usize];
         die.queue_for(self.order, kind, cause).push(&mut self.pool, id);
+        if self.chip.ages() {
+            self.prepare(id);
+        }
     }
 
     /// Lets the die of an operation just queued begin with it, if it is free.
@@ -165,12 +172,12 @@ impl Flash {
         let outcome = match kind {
             OpKind::Read => {
                 self.chip.read(at.block, at.page);
-                Outcome::Pass
+                if self.chip.ages() { self.sense(cause, at).1 } else { Outcome::Pass }
             }
             OpKind::Program | OpKind::Copyback => self.chip.program(at.block, at.page),
             OpKind::Erase => self.chip.erase(at.block),
         };
-        if outcome == Outcome::Fail {
+        if outcome == Outcome::Fail && kind != OpKind::Read {
             let fails = if kind == OpKind::Erase {
                 &mut self.counts.erase_fails
             } else {
@@ -178,10 +185,17 @@ impl Flash {
             };
             *fails += 1;
         }
-        self.counts.ops[kind as usize][cause as usize] += 1;
-        let what = u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;
-        self.hash = (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(SPREAD).rotate_left(29);
+        self.record(kind, cause, ppn, outcome);
         outcome
+    }
+
+    /// Counts an operation that is over, and adds it to the hash.
+    #[inline]
+    fn record(&mut self, kind: OpKind, cause: Cause, ppn: Ppn, outcome: Outcome) {
+        self.counts.ops[kind as usize][cause as usize] += 1;
+        let lost = u64::from(kind == OpKind::Read && outcome == Outcome::Fail);
+        let what = lost << 63 | u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;
+        self.hash = (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(SPREAD).rotate_left(29);
     }
 
     /// Handles an event of a die or a channel.
@@ -192,6 +206,7 @@ impl Flash {
             EventKind::OutDone => self.on_out_done(id, now, events),
             EventKind::InDone => self.on_in_done(id, now, events),
             EventKind::ChannelFree => self.on_channel_free(id, now, events),
+            EventKind::Decoded => self.on_decoded(OpId(id), now, events),
             _ => unreachable!("not an event of the flash"),
         }
     }
@@ -409,7 +424,7 @@ impl Flash {
         let next = self.pool.get(sent).follower;
         if next.is_some() {
             (die.sending, die.interface) = (next, Interface::WaitOut);
-            self.finish(sent);
+            self.on_sent(sent, now, events);
             self.ask_channel(die_index, now, events);
             return;
         }
@@ -417,7 +432,7 @@ impl Flash {
         if !die.array.is_some() {
             self.end_busy(die_index, now);
         }
-        self.finish(sent);
+        self.on_sent(sent, now, events);
         // A cache read whose page the array has ready lets the next command in first: the array works during output.
         self.start_next(die_index, now, events);
         let die = &self.dies[die_index as usize];
@@ -448,8 +463,15 @@ impl Flash {
     /// What the chip says of an operation, once it is over.
     #[inline]
     fn finish(&mut self, id: OpId) {
-        let Op { kind, cause, ppn, at, .. } = *self.pool.get(id);
-        let outcome = self.perform(kind, cause, ppn, at);
+        let Op { kind, cause, ppn, at, attempts, outcome, .. } = *self.pool.get(id);
+        let outcome = if attempts > 0 {
+            // The first attempt has told what becomes of it.
+            self.chip.read(at.block, at.page);
+            self.record(kind, cause, ppn, outcome);
+            outcome
+        } else {
+            self.perform(kind, cause, ppn, at)
+        };
         let op = self.pool.get_mut(id);
         (op.follower, op.outcome) = (OpId::NONE, outcome);
         self.done.push(id);

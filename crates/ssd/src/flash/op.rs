@@ -98,6 +98,15 @@ pub struct Op {
     pub units: u8,
     /// Page type (index into the part's Gray code).
     pub page_type: u8,
+    /// Program mode of its block (index into `cell.modes`).
+    pub mode: u8,
+    /// Reads: attempts made, and attempts that it takes in all; 0 as long as that is open.
+    pub attempts: u8,
+    pub(crate) attempts_due: u8,
+    /// Kind of the attempt being made, as [`super::timing::Timing::kind_of`] numbers them.
+    pub(crate) attempt_kind: u8,
+    /// Array time over the nominal, in 1/4096.
+    pub(crate) slower_q12: u16,
     /// Where on the chips (for a copyback: the destination).
     pub at: PageAddress,
     /// The firmware's page number (for an erase: the block's first page).
@@ -120,6 +129,9 @@ pub struct Op {
     pub(crate) follower: OpId,
 }
 
+/// No slower than nominal.
+pub(crate) const NOMINAL: u16 = 4_096;
+
 impl Op {
     /// An operation, not yet queued.
     pub fn new(kind: OpKind, cause: Cause, ppn: Ppn, at: PageAddress, page_type: u8) -> Self {
@@ -129,6 +141,11 @@ impl Op {
             outcome: Outcome::Pass,
             units: 0,
             page_type,
+            mode: 0,
+            attempts: 0,
+            attempts_due: 0,
+            attempt_kind: 0,
+            slower_q12: NOMINAL,
             at,
             ppn,
             bytes: 0,

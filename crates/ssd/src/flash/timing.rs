@@ -1,10 +1,14 @@
 //! How long an operation takes: the only place that turns one into a duration.
 //!
-//! Sources: the part's tables (`nand.timing`), the channel's interface (`flash.channel`). All arithmetic on floats
-//! happens here when a drive is built; the event loop reads integers.
+//! Sources: the part's tables (`nand.timing`), the channel's interface (`flash.channel`), sensing and decoding of cells
+//! that age (`cell.ecc`, `cell.modes`). All arithmetic on floats happens here when a drive is built; the event loop
+//! reads integers.
 
-use crate::config::DriveConfig;
-use crate::flash::op::{Op, OpKind};
+use crate::config::{DriveConfig, ErrorModel};
+use crate::flash::op::{NOMINAL, Op, OpKind};
+use crate::nand::aging::Attempt;
+use crate::nand::cell::CellPart;
+use crate::nand::cell::part::CodeKind;
 use crate::units::SimDuration;
 use serde::{Deserialize, Serialize};
 
@@ -33,10 +37,26 @@ impl Steps {
     }
 }
 
+/// What one attempt to read a page takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct AttemptTimes {
+    array_ns: u64,
+    /// Transfer over that of the page's bytes, in 1/4096: soft attempts send several bits for each.
+    transfer_q12: u32,
+    decode_ns: u64,
+}
+
+/// Kinds of attempts before those with soft sensing: an entry of the retry table, and tracking.
+const HARD_KINDS: usize = 2;
+
 /// Durations of a drive's flash operations, in nanoseconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Timing {
-    read_ns: Vec<u64>,
+    /// By program mode, kind of attempt and page type.
+    reads: Vec<AttemptTimes>,
+    kinds: usize,
+    page_types: usize,
+    /// By program mode and page type.
     program_ns: Vec<u64>,
     erase_ns: u64,
     program_steps: u32,
@@ -53,13 +73,76 @@ fn nanoseconds(us: &[f64]) -> Vec<u64> {
     us.iter().map(|&us| SimDuration::from_us(us).0).collect()
 }
 
+/// Reads of cells that make no errors: one attempt, nothing to decode.
+fn ideal_reads(cfg: &DriveConfig) -> Vec<AttemptTimes> {
+    let row = nanoseconds(&cfg.t_read_us()).into_iter();
+    let row: Vec<_> =
+        row.map(|array_ns| AttemptTimes { array_ns, transfer_q12: 4_096, decode_ns: 0 }).collect();
+    row.repeat(HARD_KINDS)
+}
+
+/// Bits that say between which of so many levels a cell lies: ceil(log2(levels + 1)).
+fn bits_of(levels: u32) -> f64 {
+    f64::from(u32::BITS - levels.leading_zeros())
+}
+
+/// Reads of cells that age (calibration 3). The drive's own tR and channel are those of program mode 0 with as many
+/// levels as that mode is read with. Other modes add or save sensing and transfer by HIRE's law (001 table 1): 10 us a
+/// level of the whole cell, and a transfer in proportion to the bits that tell the levels apart. Tracking reads a page
+/// several times in the chip and transfers it once (assumed). A soft attempt senses each threshold of the page at more
+/// levels, and sends the bits that tell them apart (assumed, by the same law).
+fn cell_reads(cfg: &DriveConfig) -> Vec<AttemptTimes> {
+    let CellPart { ecc, modes, states, .. } = &cfg.cells;
+    let boundaries = (1 << states.bits_per_cell) - 1;
+    let whole = |mode: usize| modes.levels[mode] as u32 * boundaries;
+    let thresholds: Vec<f64> = cfg.gray_code().iter().map(|page| page.len() as f64).collect();
+    let decode_us = |step: usize| match ecc.code {
+        CodeKind::Bch => ecc.page_decode_us,
+        CodeKind::Ldpc => ecc.decode_us[step.min(ecc.decode_us.len() - 1)],
+    };
+    let times = |array_us: f64, transfer: f64, decode_us: f64| AttemptTimes {
+        array_ns: SimDuration::from_us(array_us).0,
+        transfer_q12: libm::round(transfer * 4_096.0) as u32,
+        decode_ns: SimDuration::from_us(decode_us).0,
+    };
+    let mut rows = Vec::new();
+    for mode in 0..modes.levels.len() {
+        let levels = modes.levels[mode];
+        let base_us = ecc.sense_us * (f64::from(whole(mode)) - f64::from(whole(0)));
+        let sent = bits_of(whole(mode)) / bits_of(whole(0));
+        let own_step = ecc.level_steps.partition_point(|&step| step < levels);
+        let reads = cfg.t_read_us().into_iter().map(|us| (us + base_us).max(0.0));
+        rows.extend(reads.clone().map(|us| times(us, sent, decode_us(own_step))));
+        let tracking = f64::from(cfg.errors.tracking_reads.max(1));
+        rows.extend(reads.clone().map(|us| times(us * tracking, sent, decode_us(own_step))));
+        for (step, &soft) in ecc.level_steps.iter().enumerate() {
+            let more_us = ecc.sense_us * (soft - levels).max(0.0);
+            let bits = sent * (bits_of(soft as u32) / bits_of(levels as u32)).max(1.0);
+            let soft_reads = reads.clone().zip(&thresholds);
+            rows.extend(soft_reads.map(|(us, count)| times(us + more_us * count, bits, decode_us(step))));
+        }
+    }
+    rows
+}
+
 impl Timing {
     /// The durations of a checked configuration.
     pub fn new(cfg: &DriveConfig) -> Self {
         let (timing, channel) = (&cfg.timing, &cfg.channel);
+        let (kinds, reads, program_us) = match cfg.errors.model {
+            ErrorModel::None => (HARD_KINDS, ideal_reads(cfg), cfg.t_program_us()),
+            ErrorModel::Cells => {
+                let factors = cfg.cells.modes.program_time.iter();
+                let times = cfg.t_program_us();
+                let program_us = factors.flat_map(|factor| times.iter().map(move |us| us * factor)).collect();
+                (HARD_KINDS + cfg.cells.ecc.level_steps.len(), cell_reads(cfg), program_us)
+            }
+        };
         Timing {
-            read_ns: nanoseconds(&cfg.t_read_us()),
-            program_ns: nanoseconds(&cfg.t_program_us()),
+            reads,
+            kinds,
+            page_types: cfg.geometry.bits_per_cell as usize,
+            program_ns: nanoseconds(&program_us),
             erase_ns: SimDuration::from_us(timing.t_erase_us).0,
             program_steps: timing.program_steps,
             erase_steps: timing.erase_steps,
@@ -94,22 +177,50 @@ impl Timing {
         }
     }
 
+    #[inline]
+    fn attempt(&self, op: &Op) -> &AttemptTimes {
+        let row = usize::from(op.mode) * self.kinds + usize::from(op.attempt_kind);
+        &self.reads[row * self.page_types + usize::from(op.page_type)]
+    }
+
+    #[inline]
+    fn program_ns(&self, op: &Op) -> u64 {
+        self.program_ns[usize::from(op.mode) * self.page_types + usize::from(op.page_type)]
+    }
+
     /// The array at work. A copyback reads its source page and programs its destination (of one type, as chips ask).
     #[inline]
     pub fn array_ns(&self, op: &Op) -> u64 {
-        let page_type = op.page_type as usize;
-        match op.kind {
-            OpKind::Read => self.read_ns[page_type],
-            OpKind::Program => self.program_ns[page_type],
+        let nominal = match op.kind {
+            OpKind::Read => return self.attempt(op).array_ns,
+            OpKind::Program => self.program_ns(op),
             OpKind::Erase => self.erase_ns,
-            OpKind::Copyback => self.read_ns[page_type] + self.program_ns[page_type],
-        }
+            OpKind::Copyback => self.attempt(op).array_ns + self.program_ns(op),
+        };
+        if op.slower_q12 == NOMINAL { nominal } else { (nominal * u64::from(op.slower_q12)) >> 12 }
     }
 
     /// Data from the die; only reads have it.
     #[inline]
     pub fn out_ns(&self, op: &Op) -> u64 {
-        self.data_out_command_ns + self.data_ns(op.bytes)
+        let data = self.data_ns(op.bytes);
+        self.data_out_command_ns + ((data * u64::from(self.attempt(op).transfer_q12)) >> 12)
+    }
+
+    /// Decoding of what a read attempt brought.
+    #[inline]
+    pub fn decode_ns(&self, op: &Op) -> u64 {
+        self.attempt(op).decode_ns
+    }
+
+    /// Place of an attempt among the kinds that take their own times.
+    #[inline]
+    pub fn kind_of(attempt: Attempt) -> u8 {
+        match attempt {
+            Attempt::Entry => 0,
+            Attempt::Tracking => 1,
+            Attempt::Soft(step) => HARD_KINDS as u8 + step,
+        }
     }
 
     /// The steps of a program or erase; a read is one step.
@@ -140,15 +251,19 @@ mod tests {
         assert_eq!([odd.boundary_after(0), odd.boundary_after(33), odd.boundary_after(66)], [33, 66, 100]);
     }
 
+    fn read_ns(cfg: &DriveConfig) -> Vec<u64> {
+        Timing::new(cfg).reads[..3].iter().map(|times| times.array_ns).collect()
+    }
+
     #[test]
     fn read_time_follows_from_the_gray_code_or_is_given() {
         let mut cfg = DriveConfig::default();
         cfg.timing.t_read_us = vec![];
         (cfg.timing.t_read_base_us, cfg.timing.t_sense_us) = (0.0, 39.0);
-        assert_eq!(Timing::new(&cfg).read_ns, [78_000, 117_000, 78_000]);
+        assert_eq!(read_ns(&cfg), [78_000, 117_000, 78_000]);
         cfg.timing.t_read_us = vec![40.0];
-        assert_eq!(Timing::new(&cfg).read_ns, [40_000; 3]);
+        assert_eq!(read_ns(&cfg), [40_000; 3]);
         cfg.timing.t_read_us = vec![50.0, 60.0, 70.0];
-        assert_eq!(Timing::new(&cfg).read_ns, [50_000, 60_000, 70_000]);
+        assert_eq!(read_ns(&cfg), [50_000, 60_000, 70_000]);
     }
 }

@@ -1,0 +1,80 @@
+//! Reading cells that make errors: attempt after attempt, until a page is decoded or nothing is left to try.
+//!
+//! Every attempt senses the page, sends it over the channel and decodes it: tREAD = (tR + tDMA + tECC) for each
+//! (003 Eq. 2.2). While the controller decodes, die and channel serve others; decoders are enough for all pages
+//! (assumed). A read that comes back for another attempt goes before what else its die has to do.
+
+use super::Flash;
+use super::op::{Cause, Op, OpKind};
+use super::timing::Timing;
+use crate::events::{EventKind, EventQueue};
+use crate::nand::{Outcome, PageAddress};
+use crate::units::{OpId, SimTime};
+
+impl Flash {
+    /// What reading a page comes to: attempts it takes, and whether the last succeeds.
+    #[inline]
+    pub(super) fn sense(&mut self, cause: Cause, at: PageAddress) -> (u8, Outcome) {
+        let first = self.read_voltage.first(&self.chip.page_age(at.block, at.page));
+        let sensed = self.chip.sense(at.block, at.page, first);
+        self.counts.retries[usize::from(sensed.failed).min(super::ATTEMPTS - 1)] += 1;
+        if sensed.readable {
+            return (sensed.failed + 1, Outcome::Pass);
+        }
+        self.counts.uncorrectable[cause as usize] += 1;
+        (sensed.failed, Outcome::Fail)
+    }
+
+    /// What an operation's durations depend on, for cells that age.
+    #[inline]
+    pub(super) fn prepare(&mut self, id: OpId) {
+        let op = self.pool.get_mut(id);
+        op.mode = self.chip.mode(op.at.block);
+        if op.kind != OpKind::Read {
+            let erase = op.kind == OpKind::Erase;
+            op.slower_q12 = self.chip.time_scale_q12(op.at.block, erase).min(u32::from(u16::MAX)) as u16;
+        }
+    }
+
+    /// The data of an attempt is in the controller.
+    #[inline]
+    pub(super) fn on_sent(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        if !self.chip.ages() {
+            return self.finish(id);
+        }
+        let Op { at, cause, attempts, .. } = *self.pool.get(id);
+        if attempts == 0 {
+            let (due, outcome) = self.sense(cause, at);
+            let op = self.pool.get_mut(id);
+            (op.attempts_due, op.outcome) = (due, outcome);
+        }
+        let op = self.pool.get_mut(id);
+        op.attempts += 1;
+        self.dies[at.die as usize].returning += u32::from(op.attempts < op.attempts_due);
+        let decode_ns = self.timing.decode_ns(op);
+        op.times.decode += decode_ns;
+        op.mark = SimTime(now.0 + decode_ns);
+        if decode_ns == 0 {
+            self.on_decoded(id, now, events);
+        } else {
+            events.push(op.mark, EventKind::Decoded, id.0);
+        }
+    }
+
+    /// An attempt is decoded, or has failed: the read is over, or the page is read again.
+    pub(super) fn on_decoded(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        let Op { at, attempts, attempts_due, .. } = *self.pool.get(id);
+        if attempts >= attempts_due {
+            return self.finish(id);
+        }
+        let attempt = self.chip.attempt(self.pool.get(id).mode, attempts);
+        let op = self.pool.get_mut(id);
+        op.attempt_kind = Timing::kind_of(attempt);
+        op.follower = OpId::NONE;
+        let (kind, cause) = (op.kind, op.cause);
+        let die = &mut self.dies[at.die as usize];
+        die.returning -= 1;
+        die.queue_for(self.order, kind, cause).push_front(&mut self.pool, id);
+        self.start_next(at.die, now, events);
+    }
+}

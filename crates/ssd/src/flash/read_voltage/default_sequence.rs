@@ -1,0 +1,39 @@
+//! Every read begins with the voltages that the chip left the factory with, and goes through the retry table in order.
+
+use crate::nand::aging::PageAge;
+use crate::nand::cell::CellModel;
+use serde::{Deserialize, Serialize};
+
+/// Name in configurations.
+pub const NAME: &str = "default_sequence";
+/// What it does.
+pub const SUMMARY: &str = "the factory's voltages first, then the retry table in order";
+/// Where it comes from.
+pub const SOURCE: &str = "common practice; the baseline of seed 003, section 3.4";
+/// What it costs.
+pub const MEMORY: &str = "none";
+
+section! {
+    /// Parameters of `default_sequence`: none.
+    pub struct Params {}
+}
+
+/// The policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {}
+
+impl Policy {
+    /// Builds it.
+    pub fn new(_: &Params) -> Self {
+        Policy {}
+    }
+
+    /// Needs to know nothing.
+    pub fn learn(&mut self, _: &CellModel) {}
+
+    /// The first entry.
+    #[inline]
+    pub fn first(&self, _: &PageAge) -> u8 {
+        0
+    }
+}
