@@ -91,6 +91,12 @@ pub enum Effect {
         /// The logical unit.
         lpn: Lpn,
     },
+    /// The data of a logical unit had more errors than can be corrected, and it is no longer mapped. Until it is
+    /// written or trimmed, reads of it end as uncorrectable.
+    Lose {
+        /// The logical unit.
+        lpn: Lpn,
+    },
     /// A read returned data of one unit.
     Read {
         /// The command's number, as its submitter chose it.

@@ -16,6 +16,7 @@ use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Blocks of a lane that may be on their way to being free at once.
 const COMING_AT_MOST: u32 = 3;
@@ -299,28 +300,43 @@ impl Ftl {
             return;
         }
         let op = Op { tag: lane.0, ..self.op(OpKind::Read, cause, page) };
-        let which = stream_of(cause) as usize - 1;
-        let id = if flash.is_instant() { OpId::NONE } else { flash.pool.add(op, &[]) };
+        if flash.is_instant() {
+            let outcome = flash.perform(op.kind, cause, page, op.at);
+            self.gather_now(lane, job.block, outcome, first..page_end);
+            return self.program_gathered(flash, lane, stream_of(cause), false);
+        }
+        let id = flash.pool.add(op, &[]);
         let (mut at, mut count) = (Some(first), 0);
         while let Some(live) = at {
-            if id.is_some() {
-                flash.pool.extend(id, unit(&self.map, live));
-            } else {
-                self.mover.lanes[lane.index()].gathered[which].push_back(unit(&self.map, live));
-            }
+            flash.pool.extend(id, unit(&self.map, live));
             count += 1;
             at = self.map.next_live(live + 1, page_end);
         }
         self.look_ahead(lane, count);
         self.blocks.leave(job.block, count);
-        if id.is_some() {
-            flash.pool.get_mut(id).bytes = count * self.layout.unit_bytes;
-            self.work(lane).reads += 1;
-            self.outbox.push(id);
-        } else {
-            flash.perform(op.kind, cause, page, op.at);
-            self.program_gathered(flash, lane, stream_of(cause), false);
+        flash.pool.get_mut(id).bytes = count * self.layout.unit_bytes;
+        self.work(lane).reads += 1;
+        self.outbox.push(id);
+    }
+
+    /// The live units of a page were read at once; those of one that cannot be corrected are lost.
+    #[inline]
+    fn gather_now(&mut self, lane: LaneId, block: BlockId, outcome: Outcome, units: Range<u32>) {
+        let which = stream_of(self.blocks.cause(block)) as usize - 1;
+        let (mut at, mut count) = (Some(units.start), 0);
+        while let Some(live) = at {
+            let lpn = self.map.stored(Pun(live));
+            if outcome == Outcome::Fail {
+                self.lose(lpn, Pun(live));
+            } else {
+                let unit = UnitRef { lpn: lpn.0, source: live, mask: 0 };
+                self.mover.lanes[lane.index()].gathered[which].push_back(unit);
+                count += 1;
+            }
+            at = self.map.next_live(live + 1, units.end);
         }
+        self.look_ahead(lane, count);
+        self.blocks.leave(block, count);
     }
 
     /// Copies a page inside the chip if the next page of the stream lies in the same plane.
@@ -406,7 +422,11 @@ impl Ftl {
         let block = self.layout.block_of_page(op.ppn).0;
         let mut emptied = false;
         for &unit in flash.pool.units(id) {
-            if self.map.lookup(Lpn(unit.lpn)).0 == unit.source {
+            let from = Pun(unit.source);
+            if op.outcome == Outcome::Fail {
+                self.lose(Lpn(unit.lpn), from);
+                emptied |= self.blocks.settle(block);
+            } else if self.map.lookup(Lpn(unit.lpn)) == from {
                 self.mover.lanes[lane.index()].gathered[which].push_back(unit);
             } else {
                 emptied |= self.blocks.settle(block);

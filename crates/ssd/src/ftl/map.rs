@@ -33,21 +33,55 @@ pub struct Map {
     inverse: AddressTable,
     #[serde(with = "raw")]
     live: Vec<u64>,
+    /// Logical units whose data was lost to errors, one bit each; empty if cells make none.
+    #[serde(with = "raw")]
+    lost: Vec<u64>,
+    lost_units: u32,
 }
 
 impl Map {
-    /// An empty map of `logical` units onto `physical` units.
-    pub fn new(logical: usize, physical: usize) -> Self {
+    /// An empty map of `logical` units onto `physical` units; with room to remember lost data if `loses`.
+    pub fn new(logical: usize, physical: usize, loses: bool) -> Self {
         Map {
             forward: AddressTable::new(logical),
             inverse: AddressTable::new(physical),
             live: vec![0; physical.div_ceil(64)],
+            lost: vec![0; if loses { logical.div_ceil(64) } else { 0 }],
+            lost_units: 0,
         }
     }
 
     /// Bytes this map takes.
     pub fn bytes(&self) -> usize {
-        (self.forward.0.len() + self.inverse.0.len()) * 4 + self.live.len() * 8
+        (self.forward.0.len() + self.inverse.0.len()) * 4 + (self.live.len() + self.lost.len()) * 8
+    }
+
+    /// Logical units whose data is lost and was not written or trimmed since.
+    pub fn lost_units(&self) -> u32 {
+        self.lost_units
+    }
+
+    /// Whether the data of a logical unit, which is not mapped, was lost to errors.
+    #[inline]
+    pub fn is_lost(&self, lpn: Lpn) -> bool {
+        self.lost_units > 0 && self.lost[lpn.index() / 64] >> (lpn.0 % 64) & 1 == 1
+    }
+
+    /// Forgets a logical unit whose data is lost, but not that it is; returns where it was.
+    pub fn lose(&mut self, lpn: Lpn) -> Pun {
+        let old = self.remove(lpn);
+        self.lost[lpn.index() / 64] |= 1 << (lpn.0 % 64);
+        self.lost_units += 1;
+        old
+    }
+
+    /// The unit was written or trimmed: what was lost does not matter any more.
+    #[inline]
+    fn replace_lost(&mut self, lpn: Lpn) {
+        if self.is_lost(lpn) {
+            self.lost[lpn.index() / 64] &= !(1 << (lpn.0 % 64));
+            self.lost_units -= 1;
+        }
     }
 
     /// Logical units.
@@ -96,6 +130,8 @@ impl Map {
         let old = Pun(self.forward.replace(lpn.index(), unit.0));
         if old.is_some() {
             self.live[old.index() / 64] &= !(1 << (old.0 % 64));
+        } else {
+            self.replace_lost(lpn);
         }
         self.inverse.replace(unit.index(), lpn.0);
         self.live[unit.index() / 64] |= 1 << (unit.0 % 64);
@@ -108,6 +144,8 @@ impl Map {
         let old = Pun(self.forward.replace(lpn.index(), NONE));
         if old.is_some() {
             self.live[old.index() / 64] &= !(1 << (old.0 % 64));
+        } else {
+            self.replace_lost(lpn);
         }
         old
     }
@@ -137,6 +175,13 @@ impl Map {
                     unit.0
                 ));
             }
+            if unit.is_some() && self.is_lost(Lpn(lpn)) {
+                return Err(format!("logical unit {lpn} is mapped, and its data is said to be lost"));
+            }
+        }
+        let lost: u32 = self.lost.iter().map(|word| word.count_ones()).sum();
+        if lost != self.lost_units {
+            return Err(format!("{lost} logical units are lost, their count says {}", self.lost_units));
         }
         let mapped = (0..self.logical()).filter(|&lpn| self.lookup(Lpn(lpn)).is_some()).count() as u64;
         let live: u64 = self.live.iter().map(|word| u64::from(word.count_ones())).sum();
@@ -154,7 +199,7 @@ mod tests {
 
     #[test]
     fn assign_moves_and_remove_forgets() {
-        let mut map = Map::new(10, 200);
+        let mut map = Map::new(10, 200, true);
         assert!(!map.lookup(Lpn(3)).is_some());
         assert!(!map.assign(Lpn(3), Pun(130)).is_some());
         assert_eq!(map.assign(Lpn(3), Pun(64)), Pun(130));
@@ -167,6 +212,21 @@ mod tests {
         map.check().unwrap();
         assert_eq!(map.remove(Lpn(3)), Pun(64));
         assert_eq!(map.next_live(0, 200), None);
+        map.check().unwrap();
+    }
+
+    #[test]
+    fn lost_data_is_remembered_until_it_is_written_or_trimmed() {
+        let mut map = Map::new(100, 200, true);
+        for (lpn, unit) in [(70, 1), (71, 2)] {
+            map.assign(Lpn(lpn), Pun(unit));
+            assert_eq!(map.lose(Lpn(lpn)), Pun(unit));
+        }
+        assert_eq!((map.is_lost(Lpn(70)), map.is_lost(Lpn(6)), map.lost_units()), (true, false, 2));
+        map.check().unwrap();
+        map.assign(Lpn(70), Pun(3));
+        map.remove(Lpn(71));
+        assert_eq!((map.is_lost(Lpn(70)), map.is_lost(Lpn(71)), map.lost_units()), (false, false, 0));
         map.check().unwrap();
     }
 }

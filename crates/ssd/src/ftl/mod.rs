@@ -11,7 +11,7 @@ pub mod gc_victim;
 pub mod map;
 pub mod wear_leveling;
 
-use crate::config::DriveConfig;
+use crate::config::{DriveConfig, ErrorModel};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
 use crate::nand::order::PageOrder;
@@ -101,7 +101,11 @@ impl Ftl {
         let logical = cfg.logical_units();
         let mover = Mover::new(cfg, &layout, logical);
         Ftl {
-            map: Map::new(logical as usize, (layout.blocks() * layout.units_per_block()) as usize),
+            map: Map::new(
+                logical as usize,
+                (layout.blocks() * layout.units_per_block()) as usize,
+                cfg.errors.model == ErrorModel::Cells,
+            ),
             blocks,
             counts: FtlCounts::default(),
             outbox: Vec::with_capacity(mover.operations_at_most() + 1024),
@@ -174,6 +178,19 @@ impl Ftl {
             self.counts.trimmed_units += 1;
         }
         self.effects.push(Effect::Trim { lpn });
+    }
+
+    /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one has no data any more
+    /// until it is written again; returns whether it does.
+    pub fn lose(&mut self, lpn: Lpn, from: Pun) -> bool {
+        if self.map.lookup(lpn) != from {
+            return false;
+        }
+        self.map.lose(lpn);
+        self.blocks.lose(self.layout.block_of_unit(from));
+        self.counts.lost_units += 1;
+        self.effects.push(Effect::Lose { lpn });
+        true
     }
 
     /// Points a logical unit at where it now is.

@@ -92,6 +92,8 @@ pub struct HostCounts {
     pub commands: [u64; 4],
     /// Commands that completed with another status than `Ok`.
     pub failed: u64,
+    /// Of these, commands that needed data which could not be corrected.
+    pub uncorrectable: u64,
     /// Bytes read by completed reads.
     pub read_bytes: u64,
     /// Bytes written by completed writes.
@@ -147,6 +149,8 @@ pub struct Host {
     starved: CommandList,
     stalled: CommandList,
     flushes: CommandList,
+    /// Slots were given up because the rest of their units is lost.
+    gave_up: bool,
     /// Programs or merges wait for flash operations to become available.
     held_back: bool,
     /// The last program was refused for want of a free page; whether one was since the engine last looked.
@@ -190,6 +194,7 @@ impl Host {
             starved: CommandList::EMPTY,
             stalled: CommandList::EMPTY,
             flushes: CommandList::EMPTY,
+            gave_up: false,
             held_back: false,
             no_room: false,
             refused: false,
@@ -346,6 +351,7 @@ impl Host {
             (_, Status::Ok) => {}
             _ => counts.failed += 1,
         }
+        counts.uncorrectable += u64::from(entry.status == Status::Uncorrectable);
         let what = lba.0 << 3 | (entry.status as u64) << 2 | op as u64;
         self.hash = (self.hash ^ b.now.0 ^ what.rotate_left(32)).wrapping_mul(SPREAD).rotate_left(31);
         b.ftl.effects.push(Effect::Complete { command: id, tag });

@@ -3,8 +3,9 @@
 use super::staging::SlotState;
 use super::{Below, Host};
 use crate::flash::op::{Cause, Op, UnitRef};
+use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
-use crate::signals::Part;
+use crate::signals::{Part, Status};
 use crate::units::{CommandId, Lpn, OpId, Pun, SimTime, SlotId};
 
 impl Host {
@@ -39,6 +40,10 @@ impl Host {
             return;
         }
         let unit = b.ftl.map.lookup(lpn);
+        if !unit.is_some() && b.ftl.map.is_lost(lpn) {
+            self.commands.get_mut(id).status = Status::Uncorrectable;
+            return;
+        }
         if !unit.is_some() {
             self.counts.unmapped_reads += 1;
             let tag = self.commands.get(id).command.tag;
@@ -92,7 +97,13 @@ impl Host {
     #[inline]
     pub fn on_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
         let command = CommandId(op.tag);
-        if b.ftl.effects.is_on() || self.rules.keep_reads {
+        if op.outcome == Outcome::Fail {
+            self.commands.get_mut(command).status = Status::Uncorrectable;
+            for i in 0..usize::from(op.units) {
+                let unit = b.flash.pool.units(id)[i];
+                b.ftl.lose(Lpn(unit.lpn), Pun(unit.source));
+            }
+        } else if b.ftl.effects.is_on() || self.rules.keep_reads {
             self.tell_and_keep(id, command, b);
         }
         b.flash.pool.remove(id);

@@ -3,7 +3,7 @@
 use super::staging::SlotState;
 use super::{Below, Host};
 use crate::events::EventKind;
-use crate::flash::op::{Cause, UNITS_AT_MOST, UnitRef};
+use crate::flash::op::{Cause, Op, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Programmed;
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
@@ -95,6 +95,14 @@ impl Host {
 
     /// Starts programs for as much dirty data as should be on its way and fits.
     pub fn flush_some(&mut self, b: &mut Below<'_>) {
+        self.start_programs(b);
+        if std::mem::take(&mut self.gave_up) {
+            // Slots became free and flushes may be done without any program.
+            self.after_programs(b);
+        }
+    }
+
+    fn start_programs(&mut self, b: &mut Below<'_>) {
         if self.read_only.is_some() {
             return;
         }
@@ -155,6 +163,10 @@ impl Host {
         let (lpn, mask) = (self.staging.get(slot).lpn, self.staging.get(slot).mask);
         let missing = self.shape.full & !mask;
         let stored = b.ftl.map.lookup(lpn);
+        if missing != 0 && !stored.is_some() && b.ftl.map.is_lost(lpn) {
+            b.ftl.counts.lost_units += 1;
+            return self.give_up(slot, b);
+        }
         if missing == 0 || !stored.is_some() {
             self.staging.set_state(slot, SlotState::Ready, false);
             return;
@@ -176,9 +188,16 @@ impl Host {
     /// The rest of a partly written unit is read.
     pub fn on_merged(&mut self, op: crate::units::OpId, b: &mut Below<'_>) {
         let unit = b.flash.pool.units(op)[0];
-        let slot = SlotId(b.flash.pool.get(op).tag);
+        let Op { tag, outcome, .. } = *b.flash.pool.get(op);
+        let slot = SlotId(tag);
         b.flash.pool.remove(op);
-        if self.staging.get(slot).dead {
+        if outcome == Outcome::Fail {
+            b.ftl.lose(Lpn(unit.lpn), crate::units::Pun(unit.source));
+        }
+        if outcome == Outcome::Fail && !self.staging.get(slot).dead {
+            self.give_up(slot, b);
+            self.flush_some(b);
+        } else if self.staging.get(slot).dead {
             self.staging.release(slot);
             b.ftl.effects.push(Effect::Release { slot });
             // Somebody may have waited for this slot.
@@ -193,6 +212,27 @@ impl Host {
             self.flush_some(b);
         }
         self.feed_starved(b);
+    }
+
+    /// The rest of a partly written unit is lost: so is the unit, for a unit is readable as a whole or not at all. Who
+    /// waits for it is told; whoever reads it later will be.
+    fn give_up(&mut self, slot: SlotId, b: &mut Below<'_>) {
+        let found = *self.staging.get(slot);
+        self.urgent -= u32::from(found.is_urgent());
+        if found.waiter.is_some() {
+            self.staging.get_mut(slot).waiter = CommandId::NONE;
+            self.commands.get_mut(found.waiter).status = Status::Uncorrectable;
+            let done = Programmed { slot, outcome: Outcome::Fail, queued: b.now, times: Default::default() };
+            self.settle(found.waiter, &done, b);
+        }
+        self.gave_up = true;
+        b.ftl.effects.push(Effect::Lose { lpn: found.lpn });
+        if found.newer.is_some() {
+            self.follow_up(slot, found.newer, b);
+        } else {
+            self.staging.release(slot);
+            b.ftl.effects.push(Effect::Release { slot });
+        }
     }
 
     /// Programs the `count` oldest ready slots together; false if there is no room.

@@ -7,6 +7,7 @@
 //! - a write is accepted once for each unit, whole, between its submission and its completion;
 //! - what a completed FLUSH or FUA write promised is found in flash whenever the power is cut: among the units of
 //!   flash that hold a logical unit, the one programmed last by a host write (copies keep their number) is it;
+//! - data is lost only where the drive says so, and then its reads end as uncorrectable until it is written again;
 //! - every command completes once, with a legal status, and its time adds up.
 
 use ssd::observe::{Effect, Source};
@@ -109,6 +110,8 @@ pub struct Oracle {
     /// Version of each granule that must survive, and when each unit was last trimmed.
     durable: Vec<u64>,
     trimmed: Vec<u64>,
+    /// When each unit was last lost to errors, and when it was next written or trimmed.
+    lost: Vec<(u64, u64)>,
     /// Completed writes in order of completion, and how many of them are durable by a flush.
     completed: Vec<Vec<(u32, u64, u64)>>,
     flushed: usize,
@@ -121,6 +124,9 @@ pub struct Oracle {
     pub done: u64,
     /// Commands that ended in `ReadOnly`.
     pub refused: u64,
+    /// Commands that ended in `Uncorrectable`, and units lost.
+    pub uncorrectable: u64,
+    pub units_lost: u64,
 }
 
 impl Oracle {
@@ -136,6 +142,7 @@ impl Oracle {
             past: vec![Vec::new(); granules],
             durable: vec![0; granules],
             trimmed: vec![0; units as usize],
+            lost: vec![(0, 0); units as usize],
             completed: Vec::new(),
             flushed: 0,
             slots: BTreeMap::new(),
@@ -145,6 +152,8 @@ impl Oracle {
             reads: 0,
             done: 0,
             refused: 0,
+            uncorrectable: 0,
+            units_lost: 0,
         }
     }
 
@@ -200,6 +209,11 @@ impl Oracle {
             Effect::Place { lpn, to } => self.place(lpn.0, to.0),
             Effect::Erase { first, units } => self.erase(first.0, units),
             Effect::Trim { lpn } => self.trim(lpn.0),
+            Effect::Lose { lpn } => {
+                self.lost[lpn.index()].0 = self.clock;
+                self.units_lost += 1;
+                Ok(())
+            }
             Effect::Read { tag, lpn, from, mask } => self.read(tag, lpn.0, from, mask),
             Effect::Release { slot } => match self.slots.remove(&slot.0) {
                 Some(_) => Ok(()),
@@ -286,8 +300,28 @@ impl Oracle {
         let place = &mut self.flash[to as usize];
         ensure!(place.is_none(), "flash unit {to} programmed twice without an erase");
         *place = Some(Stored { lpn, sequence, data });
+        if sequence > self.lost[lpn as usize].0 {
+            self.found_again(lpn);
+        }
         self.copies[lpn as usize].push(to);
         Ok(())
+    }
+
+    /// A lost unit has data again.
+    fn found_again(&mut self, lpn: u32) {
+        let (lost, found) = &mut self.lost[lpn as usize];
+        if *found < *lost {
+            *found = self.clock;
+        }
+    }
+
+    /// Whether a command may end as uncorrectable: a unit it needs was lost while it was under way, or before and not
+    /// written again before it was submitted.
+    fn may_be_lost(&self, pending: &Pending) -> bool {
+        self.shape.units(&pending.command).any(|lpn| {
+            let (lost, found) = self.lost[lpn as usize];
+            lost > 0 && (lost > pending.clock || found < lost || found > pending.clock)
+        })
     }
 
     fn program(&mut self, lpn: u32, slot: u32, to: u32) -> Verdict {
@@ -342,6 +376,7 @@ impl Oracle {
         };
         ensure!(self.pending.values().any(covers), "unit {lpn} trimmed, nobody asked for it");
         self.trimmed[lpn as usize] = clock;
+        self.found_again(lpn);
         for g in 0..self.shape.granules {
             self.overwrite(lpn as usize * self.shape.granules + g, 0, clock);
         }
@@ -415,7 +450,10 @@ impl Oracle {
                 }
                 self.flushed = self.flushed.max(pending.completed_before);
             }
-            _ => self.refused += u64::from(done.status == Status::ReadOnly),
+            _ => {
+                self.refused += u64::from(done.status == Status::ReadOnly);
+                self.uncorrectable += u64::from(done.status == Status::Uncorrectable);
+            }
         }
         Ok(())
     }
@@ -446,7 +484,14 @@ impl Oracle {
         };
         let writes = matches!(command.op, OpCode::Write | OpCode::Flush);
         let refused = expected == Status::Ok && writes && done.status == Status::ReadOnly && may_refuse;
-        ensure!(done.status == expected || refused, "{done:?} ended in another status than {expected:?}");
+        let lost = expected == Status::Ok
+            && matches!(command.op, OpCode::Read | OpCode::Write)
+            && done.status == Status::Uncorrectable
+            && self.may_be_lost(pending);
+        ensure!(
+            done.status == expected || refused || lost,
+            "{done:?} ended in another status than {expected:?}"
+        );
         Ok(())
     }
 
@@ -470,7 +515,7 @@ impl Oracle {
             let durable = self.durable[lpn as usize * self.shape.granules + g];
             let found = newest.map_or(0, |stored| stored.data[g]);
             ensure!(
-                durable <= self.trimmed[lpn as usize] || found >= durable,
+                durable <= self.trimmed[lpn as usize].max(self.lost[lpn as usize].0) || found >= durable,
                 "unit {lpn} granule {g}: version {durable} was promised, flash holds {found}"
             );
         }
