@@ -4,14 +4,62 @@
 //! from state `k`. A page type reads 1 in the erased state and flips at each of its thresholds, so the table of
 //! thresholds per page type is the whole code (calibration section 11.1).
 
+/// A Gray code with a name, which may stand in a configuration in place of its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Name in files.
+    pub name: &'static str,
+    /// Thresholds sensed by each page type, lowest page type first.
+    pub rows: &'static [&'static [u32]],
+}
+
+impl Named {
+    /// Bits of a cell.
+    pub const fn bits(&self) -> u32 {
+        self.rows.len() as u32
+    }
+
+    /// The table.
+    pub fn code(&self) -> Vec<Vec<u32>> {
+        self.rows.iter().map(|row| row.to_vec()).collect()
+    }
+}
+
+/// One bit, one threshold.
+pub const SLC: Named = Named { name: "slc", rows: &[&[1]] };
+/// LSB and MSB of MLC: 1 and 2 thresholds (000 section 4.2).
+pub const MLC_1_2: Named = Named { name: "mlc_1_2", rows: &[&[2], &[1, 3]] };
+/// TLCbase: 1, 2 and 4 thresholds (004 figure 2).
+pub const TLC_1_2_4: Named = Named { name: "tlc_1_2_4", rows: &[&[4], &[2, 6], &[1, 3, 5, 7]] };
+/// TLCopt: 2, 3 and 2 thresholds (the numbers 000 section 4.2, which thresholds assumed).
+pub const TLC_2_3_2: Named = Named { name: "tlc_2_3_2", rows: &[&[1, 5], &[2, 4, 6], &[3, 7]] };
+/// ORBC of RHS: 1, 2, 4 and 8 thresholds (004; calibration 11.1).
+pub const QLC_ORBC: Named =
+    Named { name: "qlc_orbc", rows: &[&[8], &[4, 12], &[2, 6, 10, 14], &[1, 3, 5, 7, 9, 11, 13, 15]] };
+/// PBBC of RHS: 1, 4, 5 and 5 thresholds (004, a damaged row rebuilt in calibration 11.1).
+pub const QLC_PBBC: Named =
+    Named { name: "qlc_pbbc", rows: &[&[8], &[3, 7, 9, 13], &[2, 4, 6, 11, 15], &[1, 5, 10, 12, 14]] };
+/// MBBC of RHS: 3, 4, 4 and 4 thresholds (004, damaged rows rebuilt in calibration 11.1).
+pub const QLC_MBBC: Named =
+    Named { name: "qlc_mbbc", rows: &[&[2, 5, 11], &[1, 7, 10, 12], &[3, 9, 13, 15], &[4, 6, 8, 14]] };
+
+/// All codes with a name.
+pub const NAMED: &[Named] = &[SLC, MLC_1_2, TLC_1_2_4, TLC_2_3_2, QLC_ORBC, QLC_PBBC, QLC_MBBC];
+
+/// The code of that name.
+pub fn named(name: &str) -> Option<&'static Named> {
+    NAMED.iter().find(|code| code.name == name)
+}
+
 /// The default code for cells of `bits` bits: SLC, MLC 1-2, TLC 2-3-2, QLC 1-2-4-8 (ORBC of RHS).
 pub fn default_code(bits: u32) -> Vec<Vec<u32>> {
-    match bits {
-        1 => vec![vec![1]],
-        2 => vec![vec![2], vec![1, 3]],
-        3 => vec![vec![1, 5], vec![2, 4, 6], vec![3, 7]],
-        _ => vec![vec![8], vec![4, 12], vec![2, 6, 10, 14], (1..16).step_by(2).collect()],
-    }
+    let code = match bits {
+        1 => SLC,
+        2 => MLC_1_2,
+        3 => TLC_2_3_2,
+        _ => QLC_ORBC,
+    };
+    code.code()
 }
 
 /// Checks that `code` is a Gray code for cells of `bits` bits: one row per page type, every threshold exactly once.
@@ -66,6 +114,73 @@ mod tests {
             assert_eq!(check(&code, bits), Ok(()), "{bits} bits");
             for pair in codewords(&code, bits).windows(2) {
                 assert_eq!((pair[0] ^ pair[1]).count_ones(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn codes_with_a_name_are_gray_codes() {
+        let thresholds: [(&str, &[usize]); 7] = [
+            ("slc", &[1]),
+            ("mlc_1_2", &[1, 2]),
+            ("tlc_1_2_4", &[1, 2, 4]),
+            ("tlc_2_3_2", &[2, 3, 2]),
+            ("qlc_orbc", &[1, 2, 4, 8]),
+            ("qlc_pbbc", &[1, 4, 5, 5]),
+            ("qlc_mbbc", &[3, 4, 4, 4]),
+        ];
+        assert_eq!(thresholds.map(|(name, _)| name), *NAMED.iter().map(|code| code.name).collect::<Vec<_>>());
+        for (name, counts) in thresholds {
+            let code = named(name).unwrap().code();
+            let bits = counts.len() as u32;
+            assert_eq!(code.iter().map(Vec::len).collect::<Vec<_>>(), counts, "{name}");
+            assert_eq!(check(&code, bits), Ok(()), "{name}");
+            let mut words = codewords(&code, bits);
+            assert_eq!(words[0], (1 << bits) - 1, "{name}: the erased state is all ones");
+            for (state, pair) in words.windows(2).enumerate() {
+                let changed = pair[0] ^ pair[1];
+                assert_eq!(changed.count_ones(), 1, "{name}: states {state} and {}", state + 1);
+                assert!(code[changed.trailing_zeros() as usize].contains(&(state as u32 + 1)), "{name}");
+            }
+            words.sort_unstable();
+            words.dedup();
+            assert_eq!(words.len(), 1 << bits, "{name}: all states differ");
+        }
+        assert_eq!(named("qlc_bbc"), None);
+    }
+
+    /// The rows that the paper prints, as repaired in calibration 11.1: the bit of each state, the erased one first.
+    #[test]
+    fn rows_of_rhs_are_as_printed() {
+        for (code, page, bits) in [
+            (QLC_ORBC, 2, "1100001111000011"),
+            (QLC_PBBC, 3, "1000011111001100"),
+            (QLC_MBBC, 0, "1100011111100000"),
+            (QLC_MBBC, 3, "1111001100000011"),
+        ] {
+            let words = codewords(&code.code(), 4);
+            let row: String =
+                words.iter().map(|word| if word >> page & 1 == 1 { '1' } else { '0' }).collect();
+            assert_eq!(row, bits, "{} page {page}", code.name);
+        }
+    }
+
+    #[test]
+    fn every_damaged_threshold_of_a_named_code_is_found() {
+        for named in NAMED {
+            let (code, bits) = (named.code(), named.bits());
+            for (page, row) in code.iter().enumerate() {
+                for at in 0..row.len() {
+                    // Another threshold in its place is a threshold too many or too few.
+                    for other in (0..=1 << bits).filter(|&t| t != row[at]) {
+                        let mut damaged = code.clone();
+                        damaged[page][at] = other;
+                        assert!(check(&damaged, bits).is_err(), "{}: {damaged:?}", named.name);
+                    }
+                    let mut damaged = code.clone();
+                    damaged[page].remove(at);
+                    assert!(check(&damaged, bits).is_err(), "{}: {damaged:?}", named.name);
+                }
             }
         }
     }
