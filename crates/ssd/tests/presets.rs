@@ -1,7 +1,7 @@
 //! The shipped presets, and what follows from a configuration: counts, capacities, lanes.
 
 use ssd::DriveConfig;
-use ssd::config::{ConfigErrors, Layer, Resolved, Superblock, presets, resolve};
+use ssd::config::{ConfigErrors, ErrorModel, Layer, Resolved, Superblock, presets, resolve};
 use ssd::policy::{FAMILIES, family};
 
 fn user(text: &str) -> Result<Resolved, ConfigErrors> {
@@ -18,7 +18,9 @@ fn preset(name: &str) -> Resolved {
 
 #[test]
 fn every_file_is_shipped() {
-    for (folder, shipped) in [("drive", presets::drives()), ("nand", presets::nands())] {
+    for (folder, shipped) in
+        [("drive", presets::drives()), ("nand", presets::nands()), ("cell", presets::cells())]
+    {
         let path = format!("{}/../../presets/{folder}", env!("CARGO_MANIFEST_DIR"));
         let mut files: Vec<String> = std::fs::read_dir(&path)
             .expect("the folder of presets")
@@ -46,8 +48,21 @@ fn every_preset_resolves_and_survives_a_round_trip() {
         user(&format!("[nand]\npart = \"{}\"", nand.name))
             .unwrap_or_else(|errors| panic!("{}:\n{errors}", nand.file));
         for line in nand.text.lines().filter(|line| line.starts_with('[')) {
-            assert!(line.starts_with("[nand."), "{}: a part has only nand sections: {line}", nand.file);
+            let own = line.starts_with("[nand.") || line.starts_with("[cell");
+            assert!(own, "{}: a part has only sections of nand and its cells: {line}", nand.file);
         }
+    }
+    for cell in presets::cells() {
+        let resolved = accepted(&format!("[cell]\npart = \"{}\"", cell.name));
+        for (path, section) in resolved.config.cells.sections() {
+            for field in section.fields() {
+                let origin = resolved.origin(&format!("{path}.{}", field.key)).map(ToString::to_string);
+                let place = origin.unwrap_or_default();
+                assert!(place.starts_with(&format!("preset cell/{}:", cell.name)), "{path}.{}", field.key);
+            }
+        }
+        assert!(cell.text.lines().all(|line| !line.starts_with('[') || line.starts_with("[cell.")));
+        assert!(cell.summary().len() > 20, "{}", cell.file);
     }
     let mut hashes: Vec<u64> = presets::drives().iter().map(|drive| preset(drive.name).hash()).collect();
     hashes.sort_unstable();
@@ -58,7 +73,7 @@ fn every_preset_resolves_and_survives_a_round_trip() {
 
 #[test]
 fn every_number_of_a_preset_has_a_source() {
-    for preset in presets::drives().iter().chain(presets::nands()) {
+    for preset in presets::drives().iter().chain(presets::nands()).chain(presets::cells()) {
         for line in preset.text.lines().filter(|line| line.contains('=') && !line.starts_with('#')) {
             let comment = line.split_once('#').map(|(_, comment)| comment);
             let policy = line.starts_with("policy") || line.starts_with("part");
@@ -116,6 +131,46 @@ fn presets_hold_the_calibrated_numbers() {
     assert_eq!(rhs.gray_code().iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 4, 8]);
     assert!(rhs.logical_bytes() > 1_000_000_000_000 && rhs.geometry.blocks() > 10_000);
     assert_eq!(preset("straw").config.geometry.wordlines_per_block, 2_568);
+}
+
+/// Which drives have errors on, and whose cells each has: by bits, by modes, by what a paper counts.
+#[test]
+fn drives_have_the_cells_of_their_paper() {
+    for drive in presets::drives() {
+        let config = preset(drive.name).config;
+        let model = if drive.name.starts_with("aged_") { ErrorModel::Cells } else { ErrorModel::None };
+        assert_eq!(config.errors.model, model, "{}", drive.file);
+        assert_eq!(config.cells.states.bits_per_cell, config.geometry.bits_per_cell, "{}", drive.file);
+        assert!(config.cells.validate().is_ok(), "{}", drive.file);
+    }
+    // HIRE's modes: base, boosted, reduced; sensed at 3, 1 and 7 levels of each of three thresholds, 10 us each.
+    for (name, mode, t_read_us) in
+        [("hire_base", 0, 90.0), ("hire_boost", 1, 30.0), ("hire_reduced", 2, 210.0)]
+    {
+        let config = preset(name).config;
+        assert_eq!(config.errors.program_mode, mode, "{name}");
+        let levels = config.cells.modes.levels[mode as usize] * 3.0;
+        assert_eq!(levels * config.cells.ecc.sense_us, t_read_us, "{name}");
+        assert_eq!(config.t_read_us(), [t_read_us; 2]);
+    }
+    assert_eq!(preset("straw").config.cells.disturb.page_weights, [1.0; 3]);
+    assert_eq!(preset("rftl").config.cells.disturb.page_weights, [0.78, 1.0, 0.79]);
+    let redftlplus = preset("redftlplus").config;
+    assert_eq!(redftlplus.gray_code(), [vec![4], vec![2, 6], vec![1, 3, 5, 7]]);
+    assert_eq!(redftlplus.cells.disturb.page_weights, [0.25, 0.5, 1.0]);
+    assert_eq!(redftlplus.cells.modes.read_endurance, [1.0, 2.0, 5.0]);
+}
+
+/// The aged drives are the plain ones in everything but errors.
+#[test]
+fn aged_drives_differ_in_errors_only() {
+    for plain in ["tlc", "qlc"] {
+        let aged = preset(&format!("aged_{plain}")).config;
+        let mut config = preset(plain).config;
+        assert_eq!(aged.cells, config.cells);
+        config.errors.model = ErrorModel::Cells;
+        assert_eq!(aged, config, "{plain}");
+    }
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use ssd::config::{Explained, Table};
+use serde_json::json;
+use ssd::config::{ErrorModel, Explained, Resolved, Table};
 use workload::Spec;
 
 use crate::failure::Failure;
@@ -17,6 +18,9 @@ Examples:
   wordline explain                                      the default drive
   wordline explain my.toml --set nand.timing.t_erase_us=5000
   wordline explain --drive m64 --docs                   what each key means, and what is allowed
+  wordline explain --only cell.retention                one section, or one key
+  wordline explain --drive straw --all                  the constants of the cells too, though they are not in use
+  wordline explain --drive aged_tlc --json              the same for programs
   wordline explain --drive qlc --toml > my.toml         a configuration with every key written out";
 
 /// Flags of `explain`.
@@ -34,8 +38,20 @@ pub struct Explain {
     #[arg(long)]
     docs: bool,
 
-    /// Print the configuration as TOML that reads back to the same drive
+    /// Show the sections cell.* too when cells make no errors (they are always shown when they do)
+    #[arg(long)]
+    all: bool,
+
+    /// Show only this section, such as nand.timing, or this key
+    #[arg(long, value_name = "SECTION_OR_KEY")]
+    only: Option<String>,
+
+    /// Print JSON
     #[arg(long, conflicts_with = "docs")]
+    json: bool,
+
+    /// Print the configuration as TOML that reads back to the same drive
+    #[arg(long, conflicts_with_all = ["docs", "json", "only"])]
     toml: bool,
 }
 
@@ -50,6 +66,18 @@ pub fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
     let mut rows = resolved.explain();
     rows.extend(run_rows(&inputs)?);
     rows.extend(workload_rows(&inputs)?);
+    let everything = args.all || resolved.config.errors.model != ErrorModel::None;
+    let hidden = match &args.only {
+        Some(name) => {
+            only(&mut rows, name)?;
+            0
+        }
+        None if everything => 0,
+        None => hide_cells(&mut rows),
+    };
+    if args.json {
+        return json(out, &resolved, &rows, hidden);
+    }
     writeln!(out, "configuration {:016x}, from: {}", resolved.hash(), resolved.sources.join(", "))?;
     for section in sections(&rows) {
         if let Some((path, _)) = section[0].key.rsplit_once('.') {
@@ -57,7 +85,59 @@ pub fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
         }
         if args.docs { documented(out, section)? } else { table(&rows, out, section)? }
     }
+    if hidden > 0 {
+        let text = "constants of the cells are not in use (nand.errors.model is none); --all shows them";
+        writeln!(out, "\n[cell.*]\n  {hidden} {text}")?;
+    }
     Ok(())
+}
+
+/// Keeps the rows of a section, of the sections below that name, or of one key.
+fn only(rows: &mut Vec<Explained>, name: &str) -> Result<(), Failure> {
+    let name = name.trim_matches(['[', ']']);
+    let below =
+        |key: &str| key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    if !rows.iter().any(|row| below(&row.key)) {
+        let mut names: Vec<&str> = rows.iter().filter_map(|row| Some(row.key.rsplit_once('.')?.0)).collect();
+        names.dedup();
+        if name.split('.').count() > 2 {
+            names.extend(rows.iter().map(|row| row.key.as_str()));
+        }
+        return Err(Failure::no_such("section or key", name, &names).about(&format!("--only {name}")));
+    }
+    rows.retain(|row| below(&row.key));
+    Ok(())
+}
+
+/// Takes out the constants of the cells that nobody set, and counts them.
+fn hide_cells(rows: &mut Vec<Explained>) -> usize {
+    let before = rows.len();
+    let set = |row: &Explained| row.source != "default" && !row.source.starts_with("preset ");
+    rows.retain(|row| !row.key.starts_with("cell.") || set(row));
+    before - rows.len()
+}
+
+/// The rows as JSON.
+fn json(out: &mut dyn Write, resolved: &Resolved, rows: &[Explained], hidden: usize) -> Result<(), Failure> {
+    let row = |row: &Explained| {
+        json!({
+            "key": row.key,
+            "value": row.value,
+            "unit": row.unit,
+            "source": row.source,
+            "note": row.note,
+            "doc": row.doc,
+            "allowed": row.range,
+            "derived": row.derived,
+        })
+    };
+    let all = json!({
+        "configuration": format!("{:016x}", resolved.hash()),
+        "sources": resolved.sources,
+        "values": rows.iter().map(row).collect::<Vec<_>>(),
+        "hidden_values": hidden,
+    });
+    Ok(writeln!(out, "{all:#}")?)
 }
 
 /// The `[run]` table, with defaults.
@@ -69,6 +149,7 @@ fn run_rows(inputs: &Inputs) -> Result<Vec<Explained>, Failure> {
             value: run.show(field.key).unwrap_or_default(),
             unit: field.unit.to_owned(),
             source: origins.get(&key).map_or("default".to_owned(), ToString::to_string),
+            note: String::new(),
             doc: field.doc.to_owned(),
             range: field.range_text(),
             derived: false,
@@ -90,6 +171,7 @@ fn workload_rows(inputs: &Inputs) -> Result<Vec<Explained>, Failure> {
         value,
         unit: key.unit.to_owned(),
         source: inputs.workload_origin(name).unwrap_or_else(|| "default".to_owned()),
+        note: String::new(),
         doc: key.text,
         range: key.allowed,
         derived: false,
@@ -110,9 +192,16 @@ fn table(all: &[Explained], out: &mut dyn Write, section: &[Explained]) -> Resul
     let key = width(|row| name(row));
     let value = width(|row| &row.value).min(28);
     let unit = width(|row| &row.unit);
+    let source = width(|row| &row.source).min(30);
     for row in section {
-        let line =
-            format!("  {:<key$}  {:<value$}  {:<unit$}  {}", name(row), row.value, row.unit, row.source);
+        let line = format!(
+            "  {:<key$}  {:<value$}  {:<unit$}  {:<source$}  {}",
+            name(row),
+            row.value,
+            row.unit,
+            row.source,
+            row.note
+        );
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
@@ -122,7 +211,10 @@ fn documented(out: &mut dyn Write, section: &[Explained]) -> Result<(), Failure>
     for row in section {
         let mut columns = Columns::default();
         let unit = if row.unit.is_empty() { String::new() } else { format!(" {}", row.unit) };
-        columns.row([format!("{} = {}{unit}", name(row), row.value), format!("({})", row.source)]);
+        columns.row([
+            format!("{} = {}{unit}", name(row), row.value),
+            format!("({}){}{}", row.source, if row.note.is_empty() { "" } else { " " }, row.note),
+        ]);
         columns.write(out, 2)?;
         let allowed = if row.range.is_empty() { String::new() } else { format!(" Allowed: {}.", row.range) };
         wrapped(out, 6, &format!("{}{allowed}", row.doc))?;

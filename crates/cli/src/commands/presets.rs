@@ -1,4 +1,4 @@
-//! `wordline presets`: the drives and NAND parts that ship with the program.
+//! `wordline presets`: the drives, NAND parts and cell parts that ship with the program.
 
 use std::io::Write;
 
@@ -14,13 +14,14 @@ Examples:
   wordline presets                     what there is
   wordline presets m64                 the text of a drive, with the source of each number
   wordline presets nand/straw          the text of a NAND part
+  wordline presets cell/tlc_48l        the constants of a cell part: voltages, wear, retention, correction
   wordline presets tlc > my-drive.toml a drive of your own to start from";
 
 /// Flags of `presets`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Presets {
-    /// Show the text of this one: NAME of a drive, or drive/NAME, or nand/NAME
+    /// Show the text of this one: NAME of a drive, or drive/NAME, nand/NAME, cell/NAME
     name: Option<String>,
 }
 
@@ -32,7 +33,9 @@ pub fn run(args: &Presets, out: &mut dyn Write) -> Result<(), Failure> {
     }
     list(out, "Drives (--drive NAME, or `preset = \"NAME\"` in a configuration)", presets::drives())?;
     writeln!(out)?;
-    list(out, "NAND parts (`part = \"NAME\"` in the table [nand])", presets::nands())
+    list(out, "NAND parts (`part = \"NAME\"` in the table [nand])", presets::nands())?;
+    writeln!(out)?;
+    list(out, "Cell parts, how cells age (`part = \"NAME\"` in the table [cell])", presets::cells())
 }
 
 fn list(out: &mut dyn Write, title: &str, presets: &[Preset]) -> Result<(), Failure> {
@@ -48,14 +51,16 @@ fn list(out: &mut dyn Write, title: &str, presets: &[Preset]) -> Result<(), Fail
 fn find(name: &str) -> Result<&'static Preset, Failure> {
     let found = match name.split_once('/') {
         Some(("nand", part)) => presets::nand(part),
+        Some(("cell", part)) => presets::cell(part),
         Some(("drive", drive)) => presets::drive(drive),
         Some(_) => None,
-        None => presets::drive(name).or_else(|| presets::nand(name)),
+        None => presets::drive(name).or_else(|| presets::nand(name)).or_else(|| presets::cell(name)),
     };
     found.ok_or_else(|| {
         let drives = presets::drives().iter().map(|preset| preset.name.to_owned());
         let parts = presets::nands().iter().map(|preset| format!("nand/{}", preset.name));
-        let names: Vec<String> = drives.chain(parts).collect();
+        let cells = presets::cells().iter().map(|preset| format!("cell/{}", preset.name));
+        let names: Vec<String> = drives.chain(parts).chain(cells).collect();
         Failure::no_such("preset", name, &names.iter().map(String::as_str).collect::<Vec<_>>())
     })
 }

@@ -53,3 +53,63 @@ fn what_it_prints_as_toml_is_the_same_drive() {
         assert_eq!(wordline(&["explain", &again, "--toml"]).ok().out, toml);
     }
 }
+
+#[test]
+fn cells_are_shown_when_they_are_in_use_or_asked_for() {
+    let plain = wordline(&["explain", "--drive", "straw"]).ok().out;
+    assert!(!plain.contains("[cell.states]") && !plain.contains("sigma_erased_v"), "{plain}");
+    assert!(plain.contains("[cell.*]\n  1") && plain.contains("--all shows them"), "{plain}");
+    // What the user sets himself is never hidden.
+    let set = wordline(&["explain", "--drive", "straw", "--set", "cell.retry.entries=3"]).ok().out;
+    assert!(set.contains("[cell.retry]") && !set.contains("sigma_erased_v"), "{set}");
+
+    let all = wordline(&["explain", "--drive", "straw", "--all"]).ok().out;
+    let aged = wordline(&["explain", "--drive", "aged_tlc"]).ok().out;
+    for text in [&all, &aged] {
+        let line =
+            text.lines().find(|line| line.contains("sigma_erased_v")).expect("a constant of the cells");
+        for part in ["0.347269", " V ", "preset cell/tlc_48l:", "[F] script 08"] {
+            assert!(line.contains(part), "{part} in {line}");
+        }
+        assert!(text.contains("[cell.retry]") && !text.contains("[cell.*]"), "{text}");
+    }
+    let times = plain.lines().find(|line| line.contains("t_program_us")).expect("a key");
+    assert!(times.contains("preset nand/straw:") && times.contains("[P] seed 002, table I"), "{times}");
+    let docs = wordline(&["explain", "--drive", "straw", "--docs"]).ok().out;
+    assert!(docs.contains("t_program_us = [380] us") && docs.contains("[P] seed 002, table I"), "{docs}");
+}
+
+#[test]
+fn one_section_or_key_is_shown() {
+    let only = |name: &str| wordline(&["explain", "--drive", "hire_boost", "--only", name]).ok().out;
+    let text = only("cell.modes");
+    let sections: Vec<&str> = text.lines().filter(|line| line.starts_with('[')).collect();
+    assert_eq!(sections, ["[cell.modes]"]);
+    assert!(text.contains("voltage_scale") && text.contains("[D] ratios of the means"), "{text}");
+    assert_eq!(only("cell").lines().filter(|line| line.starts_with('[')).count(), 11);
+    let key = only("nand.errors.program_mode");
+    assert_eq!(key.lines().filter(|line| line.starts_with("  ")).count(), 1);
+    assert!(
+        key.contains("preset nand/hire_boost:") && key.contains("[P] seed 001, table 1: boosted"),
+        "{key}"
+    );
+    wordline(&["explain", "--only", "cell.mods"]).fails(2, &["cell.mods", "did you mean \"cell.modes\"?"]);
+    wordline(&["explain", "--only", "nand.timing.t_reed_us"]).fails(2, &["mean \"nand.timing.t_read_us\"?"]);
+}
+
+#[test]
+fn json_has_every_value_with_its_note() {
+    let json = wordline(&["explain", "--drive", "aged_tlc", "--json"]).ok().json();
+    let values = json["values"].as_array().unwrap();
+    let find = |key: &str| values.iter().find(|row| row["key"] == key).unwrap_or_else(|| panic!("{key}"));
+    let sigma = find("cell.states.sigma_v");
+    assert_eq!((&sigma["value"], &sigma["unit"]), (&"0.106428".into(), &"V".into()));
+    assert_eq!(sigma["note"], "[F] script 08");
+    assert!(sigma["source"].as_str().unwrap().starts_with("preset cell/tlc_48l:"));
+    assert_eq!(find("nand.errors.model")["value"], "\"cells\"");
+    assert_eq!(find("derived.dies")["derived"], true);
+    assert_eq!((&json["hidden_values"], json["configuration"].as_str().unwrap().len()), (&0.into(), 16));
+    let plain = wordline(&["explain", "--drive", "tlc", "--json"]).ok().json();
+    assert!(plain["hidden_values"].as_u64().unwrap() > 100);
+    assert!(plain["values"].as_array().unwrap().iter().all(|row| row["note"].is_string()));
+}

@@ -15,6 +15,14 @@ fn presets_are_listed_and_shown() {
     assert_eq!(text, std::fs::read_to_string(root().join("presets/drive/m64.toml")).unwrap());
     let part = wordline(&["presets", "nand/tlc"]).ok().out;
     assert!(part.contains("t_sense_us"), "{part}");
+    for name in ["NAND parts", "Cell parts", "aged_tlc", "mlc_hire", "48-layer TLC of seed 003"] {
+        assert!(list.contains(name), "{name} in:\n{list}");
+    }
+    for name in ["cell/mlc_hire", "mlc_hire"] {
+        let text = wordline(&["presets", name]).ok().out;
+        assert_eq!(text, std::fs::read_to_string(root().join("presets/cell/mlc_hire.toml")).unwrap());
+    }
+    wordline(&["presets", "cell/mlc_hir"]).fails(2, &["cell/mlc_hir", "did you mean \"cell/mlc_hire\"?"]);
     wordline(&["presets", "tcl"]).fails(2, &["tcl", "did you mean \"tlc\"?", "straw"]);
     wordline(&["presets", "chip/tlc"]).fails(2, &["no such preset"]);
 }

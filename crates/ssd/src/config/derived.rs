@@ -1,6 +1,6 @@
 //! Values that follow from the configuration: counts, capacities, lanes, times per page type.
 
-use super::sections::{Geometry, MappingUnit, Superblock};
+use super::sections::{ErrorModel, Geometry, MappingUnit, Superblock};
 use super::{DriveConfig, Table};
 use crate::nand::gray;
 
@@ -135,10 +135,15 @@ impl DriveConfig {
 
     /// The Gray code in force: for each page type, lowest first, the thresholds its read senses.
     pub fn gray_code(&self) -> Vec<Vec<u32>> {
+        let (bits, states) = (self.geometry.bits_per_cell, &self.cells.states);
         if !self.cell.gray_code.is_empty() {
             return self.cell.gray_code.clone();
         }
-        gray::default_code(self.geometry.bits_per_cell)
+        let aging = self.errors.model == ErrorModel::Cells && states.bits_per_cell == bits;
+        if aging && !states.gray_code.is_empty() {
+            return states.gray_code.clone();
+        }
+        gray::default_code(bits)
     }
 
     /// tR of each page type in microseconds, lowest page type first.

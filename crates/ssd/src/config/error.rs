@@ -67,7 +67,7 @@ pub enum Problem {
     },
     /// A name (of a policy, preset or choice) that does not exist.
     NoSuchName {
-        /// What is named: `policy`, `preset`, `NAND part`, `value`.
+        /// What is named: `policy`, `preset`, `NAND part`, `cell part`, `Gray code`, `value`.
         what: &'static str,
         /// The name that was found.
         found: String,
@@ -135,6 +135,8 @@ impl Problem {
             Problem::NoSuchName { what: "policy", .. } => "no such policy",
             Problem::NoSuchName { what: "preset", .. } => "no such preset",
             Problem::NoSuchName { what: "NAND part", .. } => "no such NAND part",
+            Problem::NoSuchName { what: "cell part", .. } => "no such cell part",
+            Problem::NoSuchName { what: "Gray code", .. } => "no such Gray code",
             Problem::NoSuchName { .. } => "no such value",
             Problem::WrongType { .. } => "wrong type of value",
             Problem::OutOfRange { .. } => "out of range",

@@ -2,6 +2,7 @@
 
 use super::derived::GIB;
 use super::field::show_f64;
+use super::presets;
 use super::resolve::Resolved;
 
 /// One value of a resolved configuration.
@@ -15,6 +16,9 @@ pub struct Explained {
     pub unit: String,
     /// `my.toml:12`, `preset drive/tlc:5`, `--set ...`, `default` or `derived`.
     pub source: String,
+    /// What stands beside the value in a shipped preset: its tag ([P] paper, [D] derived, [F] fitted, [A] assumed) and
+    /// where it is from. Empty for other values.
+    pub note: String,
     /// What it means.
     pub doc: String,
     /// What is allowed; empty for derived values.
@@ -35,6 +39,7 @@ impl Resolved {
                     value: format!("\"{policy}\""),
                     unit: String::new(),
                     source: self.source_of(&format!("{path}.policy")),
+                    note: self.note_of(&format!("{path}.policy"), ""),
                     doc: family.question.to_owned(),
                     range: format!("one of {}", names.join(", ")),
                     derived: false,
@@ -46,6 +51,7 @@ impl Resolved {
                     value: section.show(field.key).unwrap_or_default(),
                     unit: field.unit.to_owned(),
                     source: self.source_of(&key),
+                    note: self.note_of(&key, field.unit),
                     doc: field.doc.to_owned(),
                     range: field.range_text(),
                     derived: false,
@@ -59,6 +65,13 @@ impl Resolved {
 
     fn source_of(&self, key: &str) -> String {
         self.origin(key).map_or_else(|| "default".to_owned(), ToString::to_string)
+    }
+
+    /// The comment beside the value in its preset, without the unit that it begins with.
+    fn note_of(&self, key: &str, unit: &str) -> String {
+        let comment = self.origin(key).and_then(presets::comment).unwrap_or_default();
+        let rest = comment.strip_prefix(unit).filter(|rest| !rest.starts_with(char::is_alphanumeric));
+        rest.unwrap_or(comment).trim_start_matches([' ', ':', ',', ';']).to_owned()
     }
 
     fn derived(&self) -> Vec<Explained> {
@@ -120,15 +133,19 @@ impl Resolved {
             ("t_read_us", list(config.t_read_us()), "us", "tR of each page type, lowest first."),
             ("t_program_us", list(config.t_program_us()), "us", "tPROG of each page type, lowest first."),
         ];
-        let derived = |(key, value, unit, doc): (&str, String, &str, &str)| Explained {
-            key: format!("derived.{key}"),
-            value,
-            unit: unit.to_owned(),
-            source: "derived".to_owned(),
-            doc: doc.to_owned(),
-            range: String::new(),
-            derived: true,
-        };
-        rows.into_iter().map(derived).collect()
+        rows.into_iter().map(|(key, value, unit, doc)| derived_row(key, value, unit, doc)).collect()
+    }
+}
+
+fn derived_row(key: &str, value: String, unit: &str, doc: &str) -> Explained {
+    Explained {
+        key: format!("derived.{key}"),
+        value,
+        unit: unit.to_owned(),
+        source: "derived".to_owned(),
+        note: String::new(),
+        doc: doc.to_owned(),
+        range: String::new(),
+        derived: true,
     }
 }

@@ -7,6 +7,7 @@
 use std::fmt::{self, Display};
 
 use super::error::Problem;
+use crate::nand::gray;
 use crate::policy::FamilyInfo;
 
 /// A value as it stands in a configuration file, without its place.
@@ -83,8 +84,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A number, or a list of numbers.
     Numbers,
-    /// A list of lists of whole numbers.
-    IntegerTable,
+    /// A Gray code: its name, or for each page type the thresholds that are sensed.
+    GrayCode,
 }
 
 impl Display for Kind {
@@ -95,7 +96,10 @@ impl Display for Kind {
             Kind::Switch => f.write_str("true or false"),
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
             Kind::Numbers => f.write_str("a number or a list of numbers"),
-            Kind::IntegerTable => f.write_str("a list of lists of whole numbers"),
+            Kind::GrayCode => {
+                let names: Vec<&str> = gray::NAMED.iter().map(|code| code.name).collect();
+                write!(f, "one of {}, or a list of lists of whole numbers", names.join(", "))
+            }
         }
     }
 }
@@ -127,7 +131,7 @@ impl Field {
     pub fn range_text(&self) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         match (&self.limits, self.kind) {
-            (Some(limits), Kind::Numbers | Kind::IntegerTable) => {
+            (Some(limits), Kind::Numbers | Kind::GrayCode) => {
                 format!("{}, each {limits}{unit}", self.kind)
             }
             (Some(limits), Kind::Integer) => format!("a whole number, {limits}{unit}"),
@@ -233,8 +237,13 @@ impl Parameter for Vec<f64> {
 }
 
 impl Parameter for Vec<Vec<u32>> {
-    const KIND: Kind = Kind::IntegerTable;
+    const KIND: Kind = Kind::GrayCode;
     fn read(value: &Value, field: &Field) -> Result<Self, Problem> {
+        if let Value::Text(name) = value {
+            let names = gray::NAMED.iter().map(|code| code.name);
+            let code = gray::named(name).ok_or_else(|| Problem::no_such_name("Gray code", name, names))?;
+            return Ok(code.code());
+        }
         let Value::List(rows) = value else { return Err(field.wrong_type(value)) };
         let mut table = Self::new();
         for row in rows {

@@ -121,7 +121,9 @@ pub(super) struct Document {
     /// `preset = "..."`: the drive to start from.
     pub(super) preset: Option<(String, Origin)>,
     /// `part = "..."` of `[nand]`: the NAND part whose sections come first.
-    pub(super) part: Option<(String, Origin)>,
+    pub(super) nand_part: Option<(String, Origin)>,
+    /// `part = "..."` of `[cell]`: the cell part whose sections come first.
+    pub(super) cell_part: Option<(String, Origin)>,
     /// Sections and keys that do not exist.
     pub(super) errors: Vec<ConfigError>,
 }
@@ -133,7 +135,8 @@ impl Document {
             is_set: layer.is_set,
             entries: Vec::new(),
             preset: None,
-            part: None,
+            nand_part: None,
+            cell_part: None,
             errors: Vec::new(),
         }
     }
@@ -187,9 +190,12 @@ impl Reader<'_> {
                     self.document.preset = Some((name.to_string(), self.origin(byte)));
                 }
                 DeValue::String(name) if path == "nand.part" => {
-                    self.document.part = Some((name.to_string(), self.origin(byte)));
+                    self.document.nand_part = Some((name.to_string(), self.origin(byte)));
                 }
-                other if path == "preset" || path == "nand.part" => {
+                DeValue::String(name) if path == "cell.part" => {
+                    self.document.cell_part = Some((name.to_string(), self.origin(byte)));
+                }
+                other if ["preset", "nand.part", "cell.part"].contains(&path.as_str()) => {
                     let problem = Problem::WrongType {
                         found: to_value(other).to_string(),
                         allowed: "the name of a preset, in quotes".to_owned(),
@@ -252,7 +258,8 @@ impl Reader<'_> {
         let mut allowed = vec!["preset".to_owned()];
         allowed.extend(DriveConfig::section_paths().map(|s| format!("[{s}]")));
         let last = path.rsplit('.').next().unwrap_or(path);
-        let near = elsewhere(last).or_else(|| nearest(path, ["preset", "nand.part"]).map(str::to_owned));
+        let near = elsewhere(last)
+            .or_else(|| nearest(path, ["preset", "nand.part", "cell.part"]).map(str::to_owned));
         let problem = Problem::NoSuchKey { found: path.to_owned(), allowed, near, unit: None };
         self.report(byte, path, problem);
     }

@@ -20,6 +20,7 @@ pub mod presets;
 mod resolve;
 mod sections;
 mod validate;
+mod validate_cells;
 
 use crate::nand::cell::CellPart;
 use serde::{Deserialize, Serialize};

@@ -17,8 +17,16 @@ pub(crate) fn split_unit(key: &str) -> (&str, Option<&str>) {
     (key, None)
 }
 
-/// The candidate nearest to `found`, if one is near enough to be a slip of the pen.
+/// The candidate nearest to `found`, if one is near enough to be a slip of the pen, or the only one that goes on where
+/// `found` ends (`tlc` of `tlc_48l`).
 pub(crate) fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let longer =
+        |name: &&str| !found.is_empty() && name.strip_prefix(found).is_some_and(|s| s.starts_with('_'));
+    let mut longer = candidates.iter().copied().filter(longer);
+    if let (Some(name), None) = (longer.next(), longer.next()) {
+        return Some(name);
+    }
     // One slip in a short word, up to a third of a long one.
     let allowed = (found.chars().count() / 3).clamp(1, 4);
     let distances = candidates.into_iter().map(|name| (distance(found, name), name));
@@ -58,6 +66,8 @@ mod tests {
         assert_eq!(nearest("Greedy", names), Some("greedy"));
         assert_eq!(nearest("lru", names), None);
         assert_eq!(nearest("", names), None);
+        assert_eq!(nearest("tlc", ["slc", "mlc", "tlc_48l"]), Some("tlc_48l"));
+        assert_eq!(nearest("mlc", ["slc", "mlc_hire", "mlc_old"]), Some("slc"));
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! The drives and NAND parts that ship with Wordline: data under `presets/`, compiled in.
+//! The drives, NAND parts and cell parts that ship with Wordline: data under `presets/`, compiled in.
+
+use super::error::Origin;
 
 /// A shipped configuration file.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ macro_rules! shipped {
 }
 
 const DRIVES: &[Preset] = shipped!("drive":
-    "tlc", "qlc", "m64",
+    "tlc", "qlc", "m64", "aged_tlc", "aged_qlc",
     "redftl", "redftl_mds", "redftlplus", "pds", "ids",
     "hire_base", "hire_boost", "hire_reduced",
     "straw", "rftl", "evanesco", "psr", "scan_3d", "rhs",
@@ -42,6 +44,8 @@ const NANDS: &[Preset] = shipped!("nand":
     "straw", "rftl", "psr", "scan_3d", "rhs",
 );
 
+const CELLS: &[Preset] = shipped!("cell": "tlc_48l", "slc", "mlc", "mlc_hire", "qlc");
+
 /// The drives, each a whole configuration.
 pub fn drives() -> &'static [Preset] {
     DRIVES
@@ -52,6 +56,11 @@ pub fn nands() -> &'static [Preset] {
     NANDS
 }
 
+/// The cell parts: what cells are and how they age.
+pub const fn cells() -> &'static [Preset] {
+    CELLS
+}
+
 /// The drive of that name.
 pub fn drive(name: &str) -> Option<&'static Preset> {
     DRIVES.iter().find(|preset| preset.name == name)
@@ -60,4 +69,32 @@ pub fn drive(name: &str) -> Option<&'static Preset> {
 /// The NAND part of that name.
 pub fn nand(name: &str) -> Option<&'static Preset> {
     NANDS.iter().find(|preset| preset.name == name)
+}
+
+/// The cell part of that name.
+pub fn cell(name: &str) -> Option<&'static Preset> {
+    CELLS.iter().find(|preset| preset.name == name)
+}
+
+/// The cell part of a drive that names none, by the bits of its cells.
+pub fn default_cell(bits_per_cell: u32) -> &'static Preset {
+    let name = match bits_per_cell {
+        1 => "slc",
+        2 => "mlc",
+        3 => "tlc_48l",
+        _ => "qlc",
+    };
+    cell(name).unwrap_or(&CELLS[0])
+}
+
+/// The comment that stands beside a value of a shipped preset: its tag ([P], [D], [F] or [A]) and its source.
+pub(super) fn comment(origin: &Origin) -> Option<&'static str> {
+    let (folder, name) = origin.source.strip_prefix("preset ")?.split_once('/')?;
+    let preset = match folder {
+        "drive" => drive(name),
+        "nand" => nand(name),
+        _ => cell(name),
+    }?;
+    let line = preset.text.lines().nth(origin.line?.checked_sub(1)? as usize)?;
+    line.split_once('#').map(|(_, comment)| comment.trim())
 }

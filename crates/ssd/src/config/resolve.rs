@@ -1,11 +1,13 @@
-//! From layers to a configuration: base preset, NAND part, files, command line; with the place of every value.
+//! From layers to a configuration: base preset, NAND part, cell part, files, command line; with the place of every
+//! value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{ConfigError, ConfigErrors, KeyAt, Origin, Problem};
 use super::field::{Table, Value};
 use super::layer::{Document, Entry, Layer, elsewhere};
-use super::{DriveConfig, presets};
+use super::presets::{self, Preset};
+use super::{DriveConfig, ErrorModel};
 
 /// A configuration with the place each value came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,16 +39,44 @@ impl Resolved {
 
 /// Resolves layers to a checked configuration. Later layers override earlier ones.
 ///
-/// A layer may name a shipped drive to start from (`preset = "tlc"`, the last one named counts) and a NAND part
-/// whose sections come just before it (`[nand] part = "..."`). Top-level tables in `foreign` belong to others
-/// and are left alone. All errors found are reported together.
+/// A layer may name a shipped drive to start from (`preset = "tlc"`, the last one named counts), a NAND part
+/// (`[nand] part = "..."`) and a cell part (`[cell] part = "..."`) whose sections come just before it. If cells age and
+/// no layer names a cell part, one with as many bits lies under everything. Top-level tables in `foreign` belong to
+/// others and are left alone. All errors found are reported together.
 pub fn resolve(layers: &[Layer], foreign: &[&str]) -> Result<Resolved, ConfigErrors> {
     let mut resolver = Resolver::default();
     let documents = resolver.read_all(layers, foreign);
     for group in documents.chunk_by(|a, b| a.is_set && b.is_set) {
         resolver.apply(group);
     }
+    resolver.put_cells_under();
     resolver.finish()
+}
+
+/// A kind of shipped file: what messages call it, the key that names one, its folder, and all of them.
+struct Shelf {
+    what: &'static str,
+    key: &'static str,
+    folder: &'static str,
+    presets: &'static [Preset],
+}
+
+impl Shelf {
+    fn drives() -> Self {
+        Shelf { what: "preset", key: "preset", folder: "drive", presets: presets::drives() }
+    }
+
+    fn nands() -> Self {
+        Shelf { what: "NAND part", key: "nand.part", folder: "nand", presets: presets::nands() }
+    }
+
+    fn cells() -> Self {
+        Shelf { what: "cell part", key: "cell.part", folder: "cell", presets: presets::cells() }
+    }
+
+    fn layer(&self, preset: &Preset) -> Layer {
+        Layer::file(format!("preset {}/{}", self.folder, preset.name), preset.text)
+    }
 }
 
 /// Applies the keys of one table, such as `[run]`, that the drive does not own; the same rules, the same errors.
@@ -85,29 +115,54 @@ struct Resolver {
     unsure: BTreeSet<String>,
     /// A layer could not be read at all.
     unreadable: bool,
+    /// A layer names a cell part.
+    cells_named: bool,
 }
 
 impl Resolver {
-    /// Reads the layers and puts the preset and the NAND parts in their places.
+    /// Reads the layers and puts the preset and the parts in their places.
     fn read_all(&mut self, layers: &[Layer], foreign: &[&str]) -> Vec<Document> {
         let mut named: Vec<Document> = layers.iter().filter_map(|layer| self.read(layer, foreign)).collect();
         let base = named.iter().rev().find_map(|document| document.preset.clone());
         if let Some((name, origin)) = base
-            && let Some(layer) = self.shipped("preset", "preset", &name, origin)
-            && let Some(document) = self.read(&layer, foreign)
+            && let Some(document) = self.shipped(&Shelf::drives(), &name, origin)
         {
             named.insert(0, document);
         }
         let mut documents = Vec::new();
         for document in named {
-            if let Some((name, origin)) = document.part.clone() {
-                let layer = self.shipped("NAND part", "nand.part", &name, origin);
-                documents.extend(layer.and_then(|layer| self.read(&layer, foreign)));
+            if let Some((name, origin)) = document.nand_part.clone()
+                && let Some(nand) = self.shipped(&Shelf::nands(), &name, origin)
+            {
+                self.push_with_cells(&mut documents, nand);
             }
-            documents.push(document);
+            self.push_with_cells(&mut documents, document);
         }
         self.sources = documents.iter().map(|document| document.source.clone()).collect();
         documents
+    }
+
+    /// Adds a document, after the cell part that it names.
+    fn push_with_cells(&mut self, documents: &mut Vec<Document>, document: Document) {
+        if let Some((name, origin)) = document.cell_part.clone() {
+            self.cells_named = true;
+            documents.extend(self.shipped(&Shelf::cells(), &name, origin));
+        }
+        documents.push(document);
+    }
+
+    /// If cells age and nobody said which: those with as many bits, wherever no layer says otherwise.
+    fn put_cells_under(&mut self) {
+        if self.cells_named || self.config.errors.model == ErrorModel::None {
+            return;
+        }
+        let layer = Shelf::cells().layer(presets::default_cell(self.config.geometry.bits_per_cell));
+        let Some(mut document) = self.read(&layer, &[]) else { return };
+        document.entries.retain(|entry| !self.provenance.contains_key(&entry.path()));
+        if !document.entries.is_empty() {
+            self.sources.insert(0, document.source.clone());
+            self.apply(&[document]);
+        }
     }
 
     fn read(&mut self, layer: &Layer, foreign: &[&str]) -> Option<Document> {
@@ -129,14 +184,12 @@ impl Resolver {
         }
     }
 
-    fn shipped(&mut self, what: &'static str, key: &str, name: &str, origin: Origin) -> Option<Layer> {
-        let (folder, shipped) =
-            if what == "preset" { ("drive", presets::drives()) } else { ("nand", presets::nands()) };
-        if let Some(preset) = shipped.iter().find(|preset| preset.name == name) {
-            return Some(Layer::file(format!("preset {folder}/{name}"), preset.text));
+    fn shipped(&mut self, shelf: &Shelf, name: &str, origin: Origin) -> Option<Document> {
+        if let Some(preset) = shelf.presets.iter().find(|preset| preset.name == name) {
+            return self.read(&shelf.layer(preset), &[]);
         }
-        let problem = Problem::no_such_name(what, name, shipped.iter().map(|preset| preset.name));
-        let keys = vec![KeyAt { key: key.to_owned(), origin: Some(origin.clone()) }];
+        let problem = Problem::no_such_name(shelf.what, name, shelf.presets.iter().map(|preset| preset.name));
+        let keys = vec![KeyAt { key: shelf.key.to_owned(), origin: Some(origin.clone()) }];
         self.errors.push(ConfigError { keys, origin: Some(origin), problem });
         self.unreadable = true;
         None

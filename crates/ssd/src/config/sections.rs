@@ -163,16 +163,17 @@ section! {
         bits_per_cell: u32 = 3, unit "bits", range 1..=4;
         /// Data bytes of a page.
         page_bytes: u32 = 16_384, unit "bytes", range 512..=262_144;
-        /// Spare (out-of-band) bytes of a page.
-        spare_bytes: u32 = 1_024, unit "bytes", range 0..=65_536;
+        /// Spare (out-of-band) bytes of a page: they hold the parity of its sectors.
+        spare_bytes: u32 = 2_048, unit "bytes", range 0..=65_536;
     }
 }
 
 section! {
     /// `[nand.cell]`: how bits lie in the cell.
     pub struct Cell {
-        /// For each page type, lowest first, the thresholds sensed to read it; threshold k separates state k-1 from
-        /// state k. Empty: the usual code for bits_per_cell (TLC 2-3-2, QLC 1-2-4-8).
+        /// For each page type, lowest first, the thresholds sensed to read it (threshold k separates state k-1 from
+        /// state k); or the code's name. Empty: that of the cells if they age, else the usual one (TLC 2-3-2, QLC
+        /// 1-2-4-8).
         gray_code: Vec<Vec<u32>> = Vec::new(), range 1..=15;
         /// In which order the pages of a block are programmed.
         program_order: ProgramOrder = ProgramOrder::WordlineMajor;
@@ -230,7 +231,7 @@ section! {
         /// How reads become errors.
         disturb_law: DisturbLaw = DisturbLaw::Linear;
         /// Temperature at which the drive works, and at which time passes for its data.
-        temperature_c: f64 = 30.0, unit "degrees C", range -273.15..=300.0;
+        temperature_c: f64 = 30.0, unit "degrees C", range -273.0..=300.0;
         /// Program mode of all data (an index into `cell.modes`), until a policy chooses.
         program_mode: u32 = 0, range 0..=15;
         /// Reads that finding the best voltages of a page takes when the retry table has failed; 0 gives up.

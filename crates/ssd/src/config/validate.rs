@@ -32,6 +32,7 @@ impl DriveConfig {
             self.check_times(&mut conflicts);
             self.check_gray_code(&mut conflicts);
             self.check_marks_and_queues(&mut conflicts);
+            self.check_cells(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
                 self.check_spare(&mut conflicts);
             }
@@ -90,7 +91,10 @@ impl DriveConfig {
 
     fn check_gray_code(&self, conflicts: &mut Conflicts) {
         let bits = self.geometry.bits_per_cell;
-        if let Err(what) = gray::check(&self.gray_code(), bits) {
+        let code = &self.cell.gray_code;
+        if !code.is_empty()
+            && let Err(what) = gray::check(code, bits)
+        {
             let allowed = format!(
                 "{bits} rows, one for each page type, with each threshold of 1 to {} exactly once, so that all states \
                  hold different bits; or [] for the usual code",
@@ -250,10 +254,11 @@ fn show_gib(bytes: u64) -> String {
     show_f64((bytes as f64 / GIB * 1000.0).floor() / 1000.0)
 }
 
-struct Conflicts(Vec<ConfigError>);
+/// Conflicts found so far.
+pub(super) struct Conflicts(pub(super) Vec<ConfigError>);
 
 impl Conflicts {
-    fn add(&mut self, keys: &[&str], found: String, allowed: &str) {
+    pub(super) fn add(&mut self, keys: &[&str], found: String, allowed: &str) {
         let keys = keys.iter().map(|key| KeyAt { key: (*key).to_owned(), origin: None }).collect();
         let problem = Problem::Conflict { found, allowed: allowed.to_owned() };
         self.0.push(ConfigError { keys, origin: None, problem });

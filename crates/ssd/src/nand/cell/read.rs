@@ -7,7 +7,7 @@ use toml::de::DeTable;
 use super::part::{
     Cycling, Disturb, Ecc, Effects, Modes, Observables, Population, Retention, Retry, States, Wordlines,
 };
-use crate::config::presets::Preset;
+use crate::config::presets::{self, Preset};
 use crate::config::{
     ConfigError, ConfigErrors, Field, KeyAt, Layer, Origin, Problem, Table, Value, resolve_table,
 };
@@ -75,30 +75,16 @@ cell_part! {
 }
 
 /// The parts that ship with Wordline, `presets/cell/`.
-pub const PRESETS: &[Preset] = &[
-    shipped("tlc_48l", "presets/cell/tlc_48l.toml", include_str!("../../../../../presets/cell/tlc_48l.toml")),
-    shipped("slc", "presets/cell/slc.toml", include_str!("../../../../../presets/cell/slc.toml")),
-    shipped("mlc", "presets/cell/mlc.toml", include_str!("../../../../../presets/cell/mlc.toml")),
-    shipped(
-        "mlc_hire",
-        "presets/cell/mlc_hire.toml",
-        include_str!("../../../../../presets/cell/mlc_hire.toml"),
-    ),
-    shipped("qlc", "presets/cell/qlc.toml", include_str!("../../../../../presets/cell/qlc.toml")),
-];
-
-const fn shipped(name: &'static str, file: &'static str, text: &'static str) -> Preset {
-    Preset { name, file, text }
-}
+pub const PRESETS: &[Preset] = presets::cells();
 
 impl CellPart {
     /// The shipped part of that name.
     pub fn preset(name: &str) -> Result<Self, ConfigErrors> {
-        match PRESETS.iter().find(|preset| preset.name == name) {
+        match presets::cell(name) {
             Some(preset) => Self::read(&[Layer::file(format!("preset cell/{name}"), preset.text)]),
             None => {
                 let problem =
-                    Problem::no_such_name("NAND part", name, PRESETS.iter().map(|preset| preset.name));
+                    Problem::no_such_name("cell part", name, PRESETS.iter().map(|preset| preset.name));
                 Err(ConfigError { keys: Vec::new(), origin: None, problem }.into())
             }
         }

@@ -1,0 +1,83 @@
+//! Checks of cells that age: are their constants possible, and do they go with the rest of the drive?
+
+use super::validate::Conflicts;
+use super::{DriveConfig, ErrorModel, presets};
+use crate::nand::gray;
+
+impl DriveConfig {
+    /// Nothing is checked while cells make no errors: their constants are not used then.
+    pub(super) fn check_cells(&self, conflicts: &mut Conflicts) {
+        if self.errors.model == ErrorModel::None {
+            return;
+        }
+        if let Err(errors) = self.cells.validate() {
+            conflicts.0.extend(errors.0);
+        }
+        self.check_bits_and_code(conflicts);
+        self.check_sectors(conflicts);
+        let (mode, modes) = (self.errors.program_mode as usize, self.cells.modes.voltage_scale.len());
+        if mode >= modes {
+            let keys = ["nand.errors.program_mode", "cell.modes.voltage_scale"];
+            let allowed = format!("0 to {}, the modes of the cells", modes.saturating_sub(1));
+            conflicts.add(&keys, format!("program mode {mode} of cells with {modes} modes"), &allowed);
+        }
+        if self.cleaning.copyback {
+            let found = "copyback, which carries a page's errors along uncorrected".to_owned();
+            let allowed = "ftl.cleaning.copyback = false, or nand.errors.model = \"none\"";
+            conflicts.add(&["ftl.cleaning.copyback", "nand.errors.model"], found, allowed);
+        }
+    }
+
+    /// Are the cells those that the geometry and `nand.cell` speak of?
+    fn check_bits_and_code(&self, conflicts: &mut Conflicts) {
+        let (bits, states) = (self.geometry.bits_per_cell, &self.cells.states);
+        if states.bits_per_cell != bits {
+            let keys = ["cell.states.bits_per_cell", "nand.geometry.bits_per_cell"];
+            let found = format!("cells of {} bits in a geometry of {bits} bits", states.bits_per_cell);
+            let part = presets::default_cell(bits).name;
+            conflicts.add(&keys, found, &format!("the same number; [cell] part = \"{part}\" has {bits}"));
+            return;
+        }
+        let usual = gray::default_code(bits);
+        let cells = if states.gray_code.is_empty() { &usual } else { &states.gray_code };
+        let drive = &self.cell.gray_code;
+        // The order of the thresholds in a row says nothing.
+        let differ = || gray::codewords(cells, bits) != gray::codewords(drive, bits);
+        if !drive.is_empty()
+            && gray::check(drive, bits).is_ok()
+            && gray::check(cells, bits).is_ok()
+            && differ()
+        {
+            let found = format!("{drive:?} for the drive, {cells:?} for its cells");
+            let allowed = "the same code for both, or nand.cell.gray_code = [] to take that of the cells";
+            conflicts.add(&["nand.cell.gray_code", "cell.states.gray_code"], found, allowed);
+        }
+    }
+
+    /// Is a page made of whole sectors, and is there room for their parity?
+    fn check_sectors(&self, conflicts: &mut Conflicts) {
+        let (geometry, ecc) = (&self.geometry, &self.cells.ecc);
+        let (page, sector) = (geometry.page_bytes, ecc.sector_bytes);
+        if !page.is_multiple_of(sector) {
+            let keys = ["nand.geometry.page_bytes", "cell.ecc.sector_bytes"];
+            let found = format!("pages of {page} bytes, corrected in sectors of {sector} bytes");
+            conflicts.add(&keys, found, "a page of whole sectors");
+            return;
+        }
+        let sectors = page / sector;
+        let needed = u64::from(sectors) * u64::from(ecc.parity_bytes);
+        if needed > u64::from(geometry.spare_bytes) {
+            let keys = ["nand.geometry.spare_bytes", "cell.ecc.parity_bytes"];
+            let found = format!(
+                "{sectors} sectors with {} bytes of parity each, in {} spare bytes",
+                ecc.parity_bytes, geometry.spare_bytes
+            );
+            let least = geometry.spare_bytes / sectors;
+            let mut allowed = format!("spare_bytes at least {needed}");
+            if least > 0 {
+                allowed.push_str(&format!(", or parity_bytes at most {least}"));
+            }
+            conflicts.add(&keys, found, &allowed);
+        }
+    }
+}

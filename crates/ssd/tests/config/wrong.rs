@@ -1,0 +1,250 @@
+//! Wrong configurations, and how each is told.
+
+use super::{assert_has, refused};
+
+/// A wrong text, and what its message must hold: place and key, what was found, what is allowed, the near match.
+const WRONG: &[(&str, &[&str])] = &[
+    (
+        "[nand.timing]\nt_read_ms = 3",
+        &[
+            "my.toml:2: nand.timing.t_read_ms: no such key",
+            "t_read_ms = 3",
+            "t_read_us, ",
+            "mean t_read_us? Its unit is us",
+        ],
+    ),
+    (
+        "\n[nand.geometry]\nchanels = 4",
+        &[
+            "my.toml:3: nand.geometry.chanels: no such key",
+            "chanels = 4",
+            "channels, chips_per_channel",
+            "mean channels?",
+        ],
+    ),
+    (
+        "[nand.timing]\nbits_per_cell = 3",
+        &[
+            "my.toml:2: nand.timing.bits_per_cell: no such key",
+            "t_erase_us",
+            "mean nand.geometry.bits_per_cell?",
+        ],
+    ),
+    ("[nand.cell]\nchannels_us = 1", &["my.toml:2: nand.cell.channels_us", "gray_code, program_order"]),
+    (
+        "[nand.geometry]\nchannels_count = 1\nchannels_us = 1",
+        &["my.toml:3: nand.geometry.channels_us", "mean channels? It has no unit"],
+    ),
+    (
+        "[nand.timng]\nt_read_us = 3",
+        &["my.toml:1: nand.timng: no such section", "[nand.timng]", "nand.timing, ", "mean [nand.timing]?"],
+    ),
+    (
+        "# x\n\n[nan.geometry]\nchannels = 3",
+        &["my.toml:3: nan.geometry", "[nan.geometry]", "mean [nand.geometry]?"],
+    ),
+    ("[timing]\nt_read_us = 3", &["my.toml:1: timing: no such section", "mean [nand.timing]?"]),
+    ("[worklod]\nkind = 3", &["my.toml:1: worklod: no such section", "workload, run", "mean [workload]?"]),
+    ("seed = 3", &["my.toml:1: seed: no such key", "preset, [drive]", "mean drive.seed?"]),
+    ("presett = \"tlc\"", &["my.toml:1: presett: no such key", "preset, ", "mean preset?"]),
+    ("nand = \"tlc\"", &["my.toml:1: nand: wrong type", "\"tlc\"", "a section: [nand]"]),
+    ("drive = 3", &["my.toml:1: drive: wrong type", "found:   3", "a section: [drive]"]),
+    (
+        "[[host.queues]]\ndepth = 3",
+        &["my.toml:1: host.queues: wrong type", "[a table]", "a section: [host.queues]"],
+    ),
+    ("preset = 3", &["my.toml:1: preset: wrong type", "found:   3", "name of a preset"]),
+    (
+        "preset = \"tlcc\"",
+        &["my.toml:1: preset: no such preset", "\"tlcc\"", "tlc, qlc, m64", "mean \"tlc\"?"],
+    ),
+    (
+        "[nand]\npart = \"rfdl\"",
+        &["my.toml:2: nand.part: no such NAND part", "\"rfdl\"", "rhs", "mean \"rftl\"?"],
+    ),
+    (
+        "[ftl.gc_victim]\nd = 3\npolicy = \"gredy\"",
+        &[
+            "my.toml:3: ftl.gc_victim.policy: no such policy",
+            "\"gredy\"",
+            "greedy, cost_benefit",
+            "mean \"greedy\"?",
+        ],
+    ),
+    (
+        "[ftl.gc_victim]\npolicy = 3",
+        &["my.toml:2: ftl.gc_victim.policy: wrong type", "found:   3", "greedy, cost_benefit"],
+    ),
+    (
+        "[ftl.gc_victim]\npolicy = \"greedy\"\nd = 3",
+        &[
+            "my.toml:3: ftl.gc_victim.d: not a parameter",
+            "policy = \"greedy\"",
+            "have d: d_choices",
+            "policy (my.toml:2)",
+        ],
+    ),
+    (
+        "[host.buffer]\nsize_gib = 3",
+        &[
+            "my.toml:2: host.buffer.size_gib: no such key",
+            "policy, size_mib",
+            "mean size_mib? Its unit is MiB",
+        ],
+    ),
+    ("[nand.cell]\npolicy = \"greedy\"", &["my.toml:2: nand.cell.policy: no such key", "gray_code"]),
+    ("[drive]\nseed = \"one\"", &["my.toml:2: drive.seed: wrong type", "\"one\"", "a whole number"]),
+    ("[drive]\nseed = 1.5", &["my.toml:2: drive.seed: wrong type", "1.5", "a whole number"]),
+    ("[drive]\nseed = -1", &["my.toml:2: drive.seed: out of range", "-1", "a whole number"]),
+    (
+        "[drive]\nlogical_gib = nan",
+        &["my.toml:2: drive.logical_gib: out of range", "nan", "0 to 1000000 GiB"],
+    ),
+    (
+        "[drive]\nlogical_gib = inf",
+        &["my.toml:2: drive.logical_gib: out of range", "inf", "0 to 1000000 GiB"],
+    ),
+    ("[drive]\nseed = 1979-05-27", &["my.toml:2: drive.seed: wrong type", "a date or time"]),
+    ("[drive.seed]\nx = 1", &["my.toml:1: drive.seed: wrong type", "a table"]),
+    (
+        "[host.queues]\ndepth = 0",
+        &["my.toml:2: host.queues.depth: out of range", "found:   0", "1 to 65536 commands"],
+    ),
+    (
+        "[host.queues]\ncount = true",
+        &["my.toml:2: host.queues.count: wrong type", "true", "1 to 65536 queues"],
+    ),
+    (
+        "[host.queues]\ncount = 257\ndepth = 256",
+        &[
+            "my.toml:3: host.queues.depth: impossible",
+            "257 x 256",
+            "at most 65536",
+            "host.queues.count (my.toml:2)",
+        ],
+    ),
+    (
+        "[flash.scheduling]\nmulti_plane = \"yes\"",
+        &["my.toml:2: flash.scheduling.multi_plane", "\"yes\"", "true or false"],
+    ),
+    (
+        "[ftl.allocation]\nsuperblock = \"plane\"",
+        &[
+            "my.toml:2: ftl.allocation.superblock: no such value",
+            "\"plane\"",
+            "none, planes, all",
+            "mean \"planes\"?",
+        ],
+    ),
+    (
+        "[nand.timing]\nt_read_us = \"75us\"",
+        &["my.toml:2: nand.timing.t_read_us: wrong type", "\"75us\"", "list of numbers"],
+    ),
+    (
+        "[nand.timing]\nt_read_us = [1, -2, 3]",
+        &["my.toml:2: nand.timing.t_read_us: out of range", "-2", "0 to 1000000 us"],
+    ),
+    (
+        "[nand.timing]\nt_read_us = [50, 60]",
+        &[
+            "my.toml:2: nand.timing.t_read_us: impossible",
+            "a list of 2",
+            "one number, or 3",
+            "bits_per_cell (its default)",
+        ],
+    ),
+    (
+        "[nand.timing]\nt_program_us = []",
+        &["my.toml:2: nand.timing.t_program_us", "a list of 0", "one number, or 3"],
+    ),
+    (
+        "[nand.cell]\ngray_code = [1, 2]",
+        &["my.toml:2: nand.cell.gray_code: wrong type", "[1, 2]", "list of lists"],
+    ),
+    (
+        "[nand.cell]\ngray_code = [[1, 16]]",
+        &["my.toml:2: nand.cell.gray_code: out of range", "16", "1 to 15"],
+    ),
+    (
+        "[nand.cell]\ngray_code = [[1]]",
+        &["my.toml:2: nand.cell.gray_code: impossible", "1 page types", "3 rows"],
+    ),
+    (
+        "[nand.cell]\ngray_code = [[4], [2, 6], [1, 3, 5]]",
+        &[
+            "my.toml:2: nand.cell.gray_code: impossible",
+            "leaves out threshold 7",
+            "each threshold of 1 to 7 exactly once",
+        ],
+    ),
+    (
+        "[nand.cell]\ngray_code = [[1], [2], [3, 4, 5, 6, 7]]",
+        &["my.toml:2: nand.cell.gray_code", "the same bits"],
+    ),
+    (
+        "[nand.geometry]\nchannels = 0",
+        &["my.toml:2: nand.geometry.channels: out of range", "found:   0", "1 to 256"],
+    ),
+    (
+        "[nand.geometry]\npage_bytes = 6144",
+        &["my.toml:2: nand.geometry.page_bytes", "6144", "multiple of 4096", "\"page\""],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"page\"\n[nand.geometry]\npage_bytes = 1000",
+        &["my.toml:4: nand.geometry.page_bytes: impossible", "1000 bytes", "multiple of 512"],
+    ),
+    (
+        "[nand.geometry]\nblocks_per_plane = 4_000_000",
+        &[
+            "my.toml:2: nand.geometry.blocks_per_plane: impossible",
+            "393216000000 mapping",
+            "at most 4294967294",
+        ],
+    ),
+    (
+        "[drive]\nlogical_gib = 97",
+        &[
+            "my.toml:2: drive.logical_gib: impossible",
+            "97 GiB logical on 96 GiB physical",
+            "less than the physical 96 GiB",
+        ],
+    ),
+    (
+        "[drive]\nlogical_gib = 0.000001",
+        &["my.toml:2: drive.logical_gib: impossible", "no mapping unit left", "96 GiB"],
+    ),
+    (
+        "preset = \"tlc\"\n[drive]\nover_provisioning_percent = 0.1",
+        &[
+            "my.toml:3: drive.over_provisioning_percent: impossible",
+            "32 lanes",
+            "at least 4 spare superblocks",
+            "at least",
+        ],
+    ),
+    (
+        "[ftl.cleaning]\ncopyback = true",
+        &[
+            "my.toml:2: ftl.cleaning.copyback: impossible",
+            "4 units in a page",
+            "unit = \"page\"",
+            "ftl.mapping.unit (its default)",
+        ],
+    ),
+    (
+        "[host.buffer]\nflush_start_percent = 20\nflush_stop_percent = 30",
+        &["my.toml:3: host.buffer.flush_stop_percent: impossible", "30 above 20", "(my.toml:2)"],
+    ),
+    ("[drive]\nseed = 1\nseed = 2", &["my.toml:3: not valid TOML", "duplicate key", "seed = 2"]),
+    ("[drive]\n[nand.cell]\n[drive]", &["my.toml:3: not valid TOML", "duplicate key"]),
+    ("a = [1,\n", &["my.toml:", "not valid TOML"]),
+    ("[drive\nseed = 1", &["my.toml:1: not valid TOML", "expected `]`", "[drive"]),
+    ("\u{0}", &["my.toml:1: not valid TOML"]),
+];
+
+#[test]
+fn what_is_wrong_is_told_with_place_finding_and_remedy() {
+    for (text, parts) in WRONG {
+        assert_has(&refused(text), parts);
+    }
+}
