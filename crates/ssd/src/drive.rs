@@ -10,12 +10,13 @@
 //! assert_eq!(done.breakdown.total(), (done.completed - done.arrival).0);
 //! ```
 
-use crate::config::{ConfigError, ConfigErrors, DriveConfig, KeyAt, Problem, ProgramOrder};
+use crate::config::{ConfigError, ConfigErrors, DriveConfig, KeyAt, Problem};
 use crate::engine::Executor;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::host::{Below, Host};
+use crate::nand::aging::Telemetry;
 use crate::nand::order::PageOrder;
 use crate::nand::{Chip, Layout};
 use crate::observe::Effect;
@@ -85,13 +86,11 @@ impl Drive {
         cfg.validate()?;
         let g = &cfg.geometry;
         let chip =
-            Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed);
+            Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
+                .with_cells(cfg)?;
         let layout = Layout::new(cfg, &chip);
         check_good_blocks(cfg, layout.blocks_per_lane)?;
-        let order = match cfg.cell.program_order {
-            ProgramOrder::WordlineMajor => PageOrder::wordline_major(g.wordlines_per_block, g.bits_per_cell),
-            ProgramOrder::Shadow => PageOrder::shadow(g.wordlines_per_block, g.bits_per_cell),
-        };
+        let order = PageOrder::of(cfg);
         let host = Host::new(cfg);
         let ftl = Ftl::new(cfg, layout.clone(), order, |block| chip.erase_count(block));
         // Room for hosts' reads and programs, whatever is being moved.
@@ -236,6 +235,7 @@ impl Drive {
     pub(crate) fn set_now(&mut self, now: SimTime) {
         self.state.now = now;
         self.state.flash.now = now;
+        self.state.flash.chip.advance_clock(now);
     }
 
     /// Records effects from now on, or stops. While recording, take them often: they are kept until taken.
@@ -305,7 +305,13 @@ impl Drive {
 
     /// Bytes of the tables that grow with the drive.
     pub fn table_bytes(&self) -> usize {
-        self.state.ftl.table_bytes()
+        self.state.ftl.table_bytes() + self.state.flash.chip.aging_bytes().0
+    }
+
+    /// What a physical block shows of its wear (blocks are numbered plane by plane over the whole drive); `None` where
+    /// cells do not age. Each call is a new measurement.
+    pub fn telemetry(&mut self, block: u32) -> Option<Telemetry> {
+        self.state.flash.chip.telemetry(block)
     }
 
     /// Pages of the chips that can hold data.
@@ -336,8 +342,9 @@ impl Drive {
     pub fn restore(cfg: &DriveConfig, bytes: &[u8]) -> Result<Drive, SnapshotError> {
         let config_hash = config_hash(cfg);
         let content = snapshot::open(config_hash, bytes)?;
-        let state =
+        let mut state: State =
             postcard::from_bytes(content).map_err(|error| SnapshotError::Malformed(error.to_string()))?;
+        state.flash.chip.attach_cells(cfg).map_err(SnapshotError::Malformed)?;
         Ok(Drive { state, config_hash })
     }
 

@@ -3,10 +3,13 @@
 //! Chip rules are asserted, in release builds too: a page is programmed once after an erase and in order, a page is
 //! read only after it was programmed, a block marked bad is left alone. Breaking one is a bug of the firmware.
 
-use super::aging::{Attempt, PageAge, Sensed};
-use crate::config::Reliability;
+use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry};
+use super::cell::build;
+use crate::config::{ConfigErrors, DriveConfig, Reliability};
 use crate::rng::{Rng, chance};
+use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What a chip says of a program or erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +34,8 @@ pub struct Chip {
     erase_fails: u64,
     program_rng: Rng,
     erase_rng: Rng,
+    /// Where cells age, their state.
+    aging: Option<Box<Aging>>,
 }
 
 impl Chip {
@@ -55,6 +60,7 @@ impl Chip {
             erase_fails: chance(faults.erase_fail_ppm),
             program_rng: Rng::stream(seed, "nand/program_fail"),
             erase_rng: Rng::stream(seed, "nand/erase_fail"),
+            aging: None,
         }
     }
 
@@ -69,46 +75,158 @@ impl Chip {
         self.erase_counts[block as usize]
     }
 
-    /// Ages a block to `cycles` erases.
+    /// Ages a block to `cycles` erases; where cells age, their wear is that of so many cycles of the reference dwell
+    /// more (or, if it had seen more, in all).
     pub fn set_erase_count(&mut self, block: u32, cycles: u32) {
-        self.erase_counts[block as usize] = cycles;
+        let before = core::mem::replace(&mut self.erase_counts[block as usize], cycles);
+        if let Some(aging) = &mut self.aging {
+            aging.recount(block, before, cycles);
+        }
+    }
+
+    /// Gives the chips cells that age as `cfg` says; nothing happens where it says that cells make no errors.
+    /// Errors name the keys that do not fit together. Takes 0.1 to 0.3 s: the cell model becomes tables.
+    pub fn with_cells(mut self, cfg: &DriveConfig) -> Result<Self, ConfigErrors> {
+        self.aging = build::tables(cfg)?.map(|tables| {
+            let mode = cfg.errors.program_mode as u8;
+            Box::new(Aging::new(Arc::new(tables), self.blocks(), mode, cfg.drive.seed))
+        });
+        Ok(self)
+    }
+
+    /// Makes the tables again that a snapshot does not hold.
+    pub(crate) fn attach_cells(&mut self, cfg: &DriveConfig) -> Result<(), String> {
+        let blocks = self.blocks();
+        match (&mut self.aging, build::tables(cfg).map_err(|errors| errors.to_string())?) {
+            (None, None) => Ok(()),
+            (Some(aging), Some(tables)) => aging.attach(Arc::new(tables), blocks),
+            _ => Err("the configuration and the snapshot differ in whether cells age".to_owned()),
+        }
+    }
+
+    /// Physical blocks of the drive.
+    pub fn blocks(&self) -> u32 {
+        self.erase_counts.len() as u32
+    }
+
+    /// Pages of a block.
+    pub fn pages_per_block(&self) -> u32 {
+        self.pages_per_block
+    }
+
+    /// Pages of a block that are programmed.
+    #[inline]
+    pub fn programmed_pages(&self, block: u32) -> u32 {
+        self.next_page[block as usize]
     }
 
     /// Whether cells age; otherwise every read succeeds at once.
     #[inline]
     pub fn ages(&self) -> bool {
-        false
+        self.aging.is_some()
     }
 
-    /// Program mode of a block.
+    /// The cells, where they age.
+    pub(crate) fn aging(&self) -> Option<&Aging> {
+        self.aging.as_deref()
+    }
+
+    /// The cells, where they age.
+    pub(crate) fn aging_mut(&mut self) -> Option<&mut Aging> {
+        self.aging.as_deref_mut()
+    }
+
+    /// Lets time pass for the cells: charge is lost, and erased blocks recover. Cheap: most calls compare two numbers.
     #[inline]
-    pub fn mode(&self, _block: u32) -> u8 {
-        0
+    pub fn advance_clock(&mut self, now: SimTime) {
+        if let Some(aging) = &mut self.aging {
+            aging.advance(now);
+        }
+    }
+
+    /// Program mode of a block: an index into the lists of `cell.modes`.
+    #[inline]
+    pub fn mode(&self, block: u32) -> u8 {
+        self.aging.as_ref().map_or(0, |aging| aging.mode(block))
+    }
+
+    /// Chooses the program mode of a block, which must be erased: from its next program on, until the next choice.
+    /// Does nothing where cells do not age.
+    pub fn set_mode(&mut self, block: u32, mode: u8) {
+        let programmed = self.next_page[block as usize];
+        assert!(programmed == 0, "program mode of block {block} changed with {programmed} pages programmed");
+        if let Some(aging) = &mut self.aging {
+            aging.set_mode(block, mode);
+        }
     }
 
     /// What the firmware knows of a page's age.
     #[inline]
-    pub fn page_age(&self, block: u32, _page: u32) -> PageAge {
-        PageAge { cycles: self.erase_count(block), minutes: 0, group: 0, page_type: 0 }
+    pub fn page_age(&self, block: u32, page: u32) -> PageAge {
+        let cycles = self.erase_count(block);
+        match &self.aging {
+            Some(aging) => aging.page_age(block, page, cycles),
+            None => PageAge { cycles, minutes: 0, group: 0, page_type: 0 },
+        }
     }
 
     /// Reads a page, beginning with an entry of the retry table: how many attempts fail, and whether one succeeds.
-    /// Every attempt disturbs the other wordlines of the block.
+    /// Attempts go from that entry up to the last, then from the one before it down to 0, then (`tracking_reads`
+    /// above 0) with the best voltages, then (LDPC) with the best voltages and more and more levels.
+    ///
+    /// Every attempt disturbs the other wordlines of the block: one with an entry as one read, tracking as
+    /// `tracking_reads`, a soft one as often as it has levels over those that the mode is read with.
     #[inline]
-    pub fn sense(&mut self, _block: u32, _page: u32, _first: u8) -> Sensed {
-        Sensed { failed: 0, readable: true }
+    pub fn sense(&mut self, block: u32, page: u32, first: u8) -> Sensed {
+        let cycles = self.erase_count(block);
+        match &mut self.aging {
+            Some(aging) => aging.sense(block, page, first, cycles),
+            None => Sensed { failed: 0, readable: true },
+        }
     }
 
-    /// The attempt that comes after so many failed ones.
+    /// The attempt that comes after so many failed ones, in a program mode.
     #[inline]
-    pub fn attempt(&self, _mode: u8, _failed: u8) -> Attempt {
-        Attempt::Entry
+    pub fn attempt(&self, mode: u8, failed: u8) -> Attempt {
+        self.aging.as_ref().map_or(Attempt::Entry, |aging| aging.attempt(mode, failed))
     }
 
-    /// Array time of programs (`erase` false) and erases of a block over the nominal, in 1/4096.
+    /// Array time of programs (`erase` false) and erases of a block over the nominal, in 1/4096: that of its worn
+    /// cells over that of an unworn average block in the same program mode (`array_times = "worn"`), or 4096.
     #[inline]
-    pub fn time_scale_q12(&self, _block: u32, _erase: bool) -> u32 {
-        4096
+    pub fn time_scale_q12(&self, block: u32, erase: bool) -> u32 {
+        self.aging.as_ref().map_or(4096, |aging| aging.time_scale_q12(block, erase))
+    }
+
+    /// Starts loading what [`Chip::sense`] of that page will need.
+    #[inline]
+    pub fn prefetch_sense(&self, block: u32, page: u32) {
+        if let Some(aging) = &self.aging {
+            aging.prefetch(block, page);
+        }
+    }
+
+    /// What a block shows of its wear; `None` where cells do not age. Each call is a new measurement: N0 has other
+    /// noise.
+    pub fn telemetry(&mut self, block: u32) -> Option<Telemetry> {
+        let cycles = self.erase_count(block);
+        self.aging.as_mut().map(|aging| aging.telemetry(block, cycles))
+    }
+
+    /// The truth about a page, which no firmware knows; `None` where cells do not age.
+    pub fn margin(&self, block: u32, page: u32) -> Option<Margin> {
+        self.aging.as_ref().map(|aging| aging.margin(block, page, self.erase_count(block)))
+    }
+
+    /// The truth about a wordline's disturb: effective reads (ERC, calibration 2.3) in reads of the worst page type in
+    /// the normal mode; 0 where cells do not age.
+    pub fn effective_reads(&self, block: u32, wordline: u32) -> u64 {
+        self.aging.as_ref().map_or(0, |aging| aging.effective_reads(block, wordline, self.erase_count(block)))
+    }
+
+    /// Bytes of the cells' state, which grows with the drive, and of the tables made of the cell model.
+    pub fn aging_bytes(&self) -> (usize, usize) {
+        self.aging.as_ref().map_or((0, 0), |aging| aging.bytes())
     }
 
     /// Reads a page.
@@ -129,6 +247,11 @@ impl Chip {
             "program of page {page} of block {block}, next is {next}"
         );
         *next += 1;
+        if page == 0
+            && let Some(aging) = &mut self.aging
+        {
+            aging.open(block);
+        }
         if self.program_rng_hits() { Outcome::Fail } else { Outcome::Pass }
     }
 
@@ -141,6 +264,9 @@ impl Chip {
     #[inline]
     pub fn erase(&mut self, block: u32) -> Outcome {
         self.next_page[block as usize] = 0;
+        if let Some(aging) = &mut self.aging {
+            aging.erase(block);
+        }
         let count = &mut self.erase_counts[block as usize];
         *count += 1;
         let worn = self.endurance_cycles != 0 && *count > self.endurance_cycles;

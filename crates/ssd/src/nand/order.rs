@@ -1,5 +1,6 @@
 //! Program order: which wordline and page type the n-th page of a block is.
 
+use crate::config::{DriveConfig, ProgramOrder};
 use serde::{Deserialize, Serialize};
 
 /// A page's place in its block.
@@ -19,6 +20,15 @@ pub struct PageOrder {
 }
 
 impl PageOrder {
+    /// The order of a drive.
+    pub fn of(cfg: &DriveConfig) -> Self {
+        let (wordlines, bits) = (cfg.geometry.wordlines_per_block, cfg.geometry.bits_per_cell);
+        match cfg.cell.program_order {
+            ProgramOrder::WordlineMajor => Self::wordline_major(wordlines, bits),
+            ProgramOrder::Shadow => Self::shadow(wordlines, bits),
+        }
+    }
+
     /// All pages of a wordline one after another: the order of chips that program a wordline in one go, and of
     /// the papers (redFTL+ deals pages in LSB-CSB-MSB order).
     pub fn wordline_major(wordlines: u32, bits: u32) -> Self {

@@ -13,6 +13,7 @@
 //! assert!((bits - 18.4).abs() < 0.1);
 //! ```
 
+pub(crate) mod build;
 mod check;
 pub mod disturb;
 pub mod ecc;
@@ -21,6 +22,7 @@ pub mod rber;
 pub mod read;
 pub mod sector;
 pub mod state;
+pub mod still;
 pub mod table;
 #[cfg(test)]
 mod tests;

@@ -72,26 +72,26 @@ pub struct TablePlan {
 
 /// An axis with `1 << fine` points for each doubling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Axis {
+pub(super) struct Axis {
     fine: u32,
-    points: u32,
+    pub(super) points: u32,
 }
 
 /// Between which points of an axis a value lies: lower point, and how far from it in 1/65536.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Between {
+pub(super) struct Between {
     point: u32,
     part: u32,
 }
 
 impl Axis {
-    fn up_to(most: u32, fine: u32) -> Self {
+    pub(super) fn up_to(most: u32, fine: u32) -> Self {
         let mut axis = Axis { fine, points: u32::MAX };
         axis.points = axis.locate(most).point + 2;
         axis
     }
 
-    fn value(self, point: u32) -> u64 {
+    pub(super) fn value(self, point: u32) -> u64 {
         let in_octave = 1 << self.fine;
         if point < in_octave {
             return u64::from(point);
@@ -102,7 +102,7 @@ impl Axis {
     /// The part is that on a scale of logarithms, on which the model is straighter: p + p (1 - p) / (2 m + 1), with m
     /// the lower point in steps of its doubling, is ln(1 + p/m) / ln(1 + 1/m) to a thousandth.
     #[inline]
-    fn locate(self, x: u32) -> Between {
+    pub(super) fn locate(self, x: u32) -> Between {
         if x < 1 << self.fine {
             return Between { point: x, part: 0 }.within(self.points);
         }
@@ -132,8 +132,8 @@ pub struct TablePoint {
 }
 
 /// Four neighbouring points of wear and retention.
-struct Square {
-    cell: usize,
+pub(super) struct Square {
+    pub(super) cell: usize,
     row: usize,
     worn: u32,
     aged: u32,
@@ -141,7 +141,7 @@ struct Square {
 
 impl Square {
     #[inline]
-    fn of(wear: &Between, time: &Between, axis: Axis) -> Self {
+    pub(super) fn of(wear: &Between, time: &Between, axis: Axis) -> Self {
         let row = axis.points as usize;
         Square {
             cell: wear.point as usize * row + time.point as usize,
@@ -152,7 +152,7 @@ impl Square {
     }
 
     #[inline]
-    fn value(&self, at: impl Fn(usize) -> i64) -> i64 {
+    pub(super) fn value(&self, at: impl Fn(usize) -> i64) -> i64 {
         let young = between(at(self.cell), at(self.cell + self.row), self.worn);
         let old = between(at(self.cell + 1), at(self.cell + self.row + 1), self.worn);
         between(young, old, self.aged)
@@ -171,8 +171,33 @@ pub struct CellTable {
     low_page: usize,
     /// Logarithm of the tail above z, and of nothing else.
     tail: Vec<i32>,
-    /// 2^(i/256) in 1/2^24.
-    powers: Vec<u32>,
+    powers: Powers,
+}
+
+/// 2^(i/256) in 1/2^24: what turns logarithms into errors.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Powers(Vec<u32>);
+
+impl Powers {
+    pub(super) fn new() -> Self {
+        let power = |i: u32| libm::round(libm::exp2(f64::from(i) / 256.0) * 16_777_216.0) as u32;
+        Powers((0..=256).map(power).collect())
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.0.len() * 4
+    }
+
+    /// Errors in 1/256 bit from a logarithm in 1/256 of its steps.
+    #[inline]
+    pub(super) fn bits_q8(&self, log: i64) -> u32 {
+        let (octave, part) = (log >> 19, (log & 0x7_ffff) as u64);
+        let (at, between) = ((part >> 11) as usize, part & 0x7ff);
+        let (low, high) = (u64::from(self.0[at]), u64::from(self.0[at + 1]));
+        let mantissa = low + (((high - low) * between) >> 11);
+        // 24 bits of mantissa, 12 doublings below one error, 8 bits of fraction.
+        ((mantissa << 4) >> (32 - octave.min(31))) as u32
+    }
 }
 
 /// The tables of a height and a reference set.
@@ -201,7 +226,7 @@ const BULGE: [u32; 16] =
     [65_536, 21_845, 13_107, 9362, 7282, 5958, 5041, 4369, 3855, 3449, 3121, 2849, 2621, 2427, 2260, 2114];
 
 /// Errors as they are stored.
-fn to_log(bits: f64) -> u16 {
+pub(super) fn to_log(bits: f64) -> u16 {
     to_u16((libm::log2(bits.max(1e-12)) + FLOOR) * LOG_STEPS)
 }
 
@@ -224,7 +249,6 @@ fn between(a: i64, b: i64, part: u32) -> i64 {
 impl CellTable {
     /// Tabulates a part.
     pub fn new(model: &CellModel, plan: &TablePlan) -> Self {
-        let powers = (0..=256).map(|i| libm::round(libm::exp2(f64::from(i) / 256.0) * 16_777_216.0) as u32);
         let mut table = CellTable {
             wear: Axis::up_to(plan.most_cycles, 3),
             retention: Axis::up_to(plan.most_minutes, 1),
@@ -232,7 +256,7 @@ impl CellTable {
             sets: plan.sets.len(),
             low_page: model.code().iter().position(|thresholds| thresholds.contains(&1)).unwrap_or(0),
             tail: tail_logs(),
-            powers: powers.collect(),
+            powers: Powers::new(),
         };
         let fresh = CellState {
             read_c: CellState::default().program_c + plan.warmer_c,
@@ -327,7 +351,7 @@ impl CellTable {
             };
             table.pages.len() * 2 + reads
         };
-        self.tables.iter().map(set).sum::<usize>() + (self.tail.len() + self.powers.len()) * 4
+        self.tables.iter().map(set).sum::<usize>() + self.tail.len() * 4 + self.powers.bytes()
     }
 
     /// Where a state lies: wear in cycles, retention in minutes at the reference temperature, effective reads in
@@ -348,7 +372,7 @@ impl CellTable {
         let square = Square::of(&at.wear, &at.retention, self.retention);
         let points = (self.wear.points * self.retention.points) as usize;
         let plane = &table.pages[page * points..];
-        let still = self.power(square.value(|cell| i64::from(plane[cell]) << 8));
+        let still = self.powers.bits_q8(square.value(|cell| i64::from(plane[cell]) << 8));
         if page != self.low_page {
             return still;
         }
@@ -357,12 +381,12 @@ impl CellTable {
                 Reads::Fixed { places, whole } => {
                     let z = square.value(|cell| i64::from(places[cell][0]) << 8);
                     let fall = square.value(|cell| i64::from(places[cell][1]));
-                    self.power((self.tail_log(z - ((fall * i64::from(at.erc)) >> 6)) + whole).max(0))
+                    self.powers.bits_q8((self.tail_log(z - ((fall * i64::from(at.erc)) >> 6)) + whole).max(0))
                 }
                 Reads::Tracked(logs) => {
                     let point = (at.erc * ERC_POINTS / ERC_ONE).min(ERC_AXIS - 2);
                     let part = (at.erc * ERC_POINTS - point * ERC_ONE) * (FACTOR_ONE / ERC_ONE);
-                    self.power(square.value(|cell| {
+                    self.powers.bits_q8(square.value(|cell| {
                         let low = cell * ERC_AXIS as usize + point as usize;
                         between(i64::from(logs[low]) << 8, i64::from(logs[low + 1]) << 8, part)
                     }))
@@ -377,17 +401,6 @@ impl CellTable {
         let (point, part) = ((z >> (TAIL_SHIFT + 8)) as usize, z & ((1 << (TAIL_SHIFT + 8)) - 1));
         let (low, high) = (i64::from(self.tail[point]), i64::from(self.tail[point + 1]));
         low + (((high - low) * part) >> (TAIL_SHIFT + 8))
-    }
-
-    /// Errors in 1/256 bit from a logarithm in 1/256 of its steps.
-    #[inline]
-    fn power(&self, log: i64) -> u32 {
-        let (octave, part) = (log >> 19, (log & 0x7_ffff) as u64);
-        let (at, between) = ((part >> 11) as usize, part & 0x7ff);
-        let (low, high) = (u64::from(self.powers[at]), u64::from(self.powers[at + 1]));
-        let mantissa = low + (((high - low) * between) >> 11);
-        // 24 bits of mantissa, 12 doublings below one error, 8 bits of fraction.
-        ((mantissa << 4) >> (32 - octave.min(31))) as u32
     }
 
     /// Attempts that fail before one reads the page: its sets in the order of the plan. `chance` is an even 32-bit
@@ -452,7 +465,7 @@ impl RetryRow {
 }
 
 /// Chance that all sectors of a page have few enough errors to be corrected, by their mean errors.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOdds {
     /// At each quarter of a bit, in 1/2^32.
     odds: Vec<u32>,

@@ -1,0 +1,84 @@
+//! Time travel: cycles, months and reads in bulk, block by block.
+
+use super::tables::{MOST_MINUTES, TICKS_PER_MINUTE};
+use super::{Aging, NO_ERASE};
+
+impl Aging {
+    /// So many more cycles in the block's mode, of whose wear a share lasts (in 1/65536). Data in the block counts as
+    /// programmed again after the last of them.
+    pub(crate) fn cycle(&mut self, block: u32, more: u32, dwell_q16: u32) {
+        if more == 0 {
+            return;
+        }
+        self.damage(block, more, dwell_q16);
+        self.forget_reads(block);
+        self.programmed_at[block as usize] = self.minutes();
+        if self.erased_at[block as usize] != NO_ERASE {
+            self.erased_at[block as usize] = self.clock.ticks;
+        }
+    }
+
+    /// A block of so many cycles of the reference dwell, whatever it was before.
+    pub(crate) fn recount(&mut self, block: u32, before: u32, cycles: u32) {
+        if cycles < before {
+            (self.lasting[block as usize], self.done[block as usize]) = (0, 0);
+            self.damage(block, cycles, 65_536);
+        } else {
+            self.cycle(block, cycles - before, 65_536);
+        }
+    }
+
+    /// Ticks that the clock can still go.
+    pub(crate) fn ticks_left(&self) -> u64 {
+        u64::from(MOST_MINUTES) * u64::from(TICKS_PER_MINUTE) - u64::from(self.clock.ticks)
+    }
+
+    /// Lets so many ticks pass at once; at most [`Aging::ticks_left`].
+    pub(crate) fn retain(&mut self, ticks: u64) {
+        assert!(ticks <= self.ticks_left(), "a jump beyond the end of the clock");
+        self.clock.jumped += ticks;
+        self.clock.ticks += ticks as u32;
+    }
+
+    /// Wordlines of a block that hold data when its first `pages` pages are programmed: they are its first.
+    fn wordlines_of(&self, pages: u32) -> u32 {
+        let places = &self.tables().places;
+        match pages as usize == places.len() {
+            true => self.tables().wordlines,
+            false => {
+                places[..pages as usize].iter().map(|place| place.wordline() as u32 + 1).max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// So many reads of the block's `pages` programmed pages: of all its wordlines evenly, or all of one. Page types
+    /// take turns. Nothing happens where the wordline holds no data.
+    pub(crate) fn disturb(&mut self, block: u32, reads: u64, wordline: Option<u32>, pages: u32) {
+        let held = self.wordlines_of(pages);
+        if held == 0 || wordline.is_some_and(|wordline| wordline >= held) {
+            return;
+        }
+        let tables = self.tables();
+        let wordlines = tables.wordlines as usize;
+        let weight_q16 = tables.modes[usize::from(self.mode(block))].even_weight_q16;
+        let harm = ((u128::from(reads) * u128::from(weight_q16)) >> 16).min(u128::from(u64::MAX >> 8)) as u64;
+        let total = &mut self.reads[block as usize];
+        *total = total.saturating_add(harm).min(u64::MAX >> 8);
+        if self.wordline_reads.is_empty() {
+            return;
+        }
+        let counts = &mut self.wordline_reads[block as usize * wordlines..][..wordlines];
+        let add = |count: &mut u32, harm: u64| {
+            *count = u64::from(*count).saturating_add(harm).min(u64::from(u32::MAX)) as u32;
+        };
+        match wordline {
+            Some(wordline) => add(&mut counts[wordline as usize], harm),
+            None => {
+                let (each, more) = (harm / u64::from(held), harm % u64::from(held));
+                for (at, count) in counts[..held as usize].iter_mut().enumerate() {
+                    add(count, each + u64::from((at as u64) < more));
+                }
+            }
+        }
+    }
+}

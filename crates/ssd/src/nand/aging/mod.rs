@@ -1,0 +1,288 @@
+//! Cells that age, as the event loop sees them: integers only.
+//!
+//! For each block the chips remember how often and how gently it was cycled, when its data was programmed and how
+//! often it was read; from that, and the tables made of the cell model when the drive is built, follows how many
+//! attempts a read takes, and whether any succeeds.
+
+mod bulk;
+mod sense;
+pub(crate) mod tables;
+mod telemetry;
+
+use crate::rng::Rng;
+use crate::snapshot::raw;
+use crate::units::SimTime;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tables::{CYCLE, MOST_MINUTES, TICKS_PER_MINUTE, Tables};
+
+/// How a page is read, attempt by attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// With an entry of the retry table, each threshold sensed as often as the program mode asks.
+    Entry,
+    /// With the best voltages, found by reading the page several times.
+    Tracking,
+    /// With the best voltages and so many sensing levels at each threshold: index into `cell.ecc.level_steps`.
+    Soft(u8),
+}
+
+/// What came of reading a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sensed {
+    /// Attempts that failed.
+    pub failed: u8,
+    /// Whether the attempt after them succeeded; otherwise none was left to make.
+    pub readable: bool,
+}
+
+/// What the firmware knows of a page when it chooses the voltages to read it with first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageAge {
+    /// Program/erase cycles of the block.
+    pub cycles: u32,
+    /// Minutes at the reference temperature since its data was programmed.
+    pub minutes: u32,
+    /// Group of its wordline, as [`super::cell::Group`].
+    pub group: u8,
+    /// Page type.
+    pub page_type: u8,
+}
+
+/// What a block shows of its wear (calibration 4.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Telemetry {
+    /// Program/erase cycles.
+    pub cycles: u32,
+    /// Erase pulses (ISPE loops) of the last erase.
+    pub erase_pulses: u32,
+    /// The same at the fine resolution, in steps of a pulse.
+    pub erase_steps: u32,
+    /// Errors of the first page's worst sector right after programming (N0), with telegraph noise, in 1/256 bit.
+    pub fresh_bits_q8: u32,
+    /// Program time of a page, in ns.
+    pub program_ns: u32,
+}
+
+/// The truth about a page's reading, whatever the firmware believes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Margin {
+    /// Effective reads over what the wordline endures, in 1/4096; the page is lost when this is above 4096 and the law
+    /// of read disturb is linear.
+    pub erc_q12: u32,
+    /// Mean errors of a sector with the best voltages, reads included, in 1/256 bit.
+    pub bits_q8: u32,
+    /// Errors that are corrected with as many levels as the block's mode is read with, in 1/256 bit.
+    pub limit_q8: u32,
+}
+
+/// No erase waits for its program.
+const NO_ERASE: u32 = u32::MAX;
+
+/// Time as the cells feel it: in ticks of 1/16 minute at the reference temperature.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Clock {
+    ticks: u32,
+    /// Ticks of all jumps.
+    jumped: u64,
+    /// When the next tick is due.
+    next: SimTime,
+}
+
+/// The state of all blocks' cells. Blocks are numbered as in [`super::Chip`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Aging {
+    /// Not in snapshots: made again from the configuration.
+    #[serde(skip)]
+    tables: Option<Arc<Tables>>,
+    clock: Clock,
+    /// Equivalent cycles of the average block: the tables' axis of wear.
+    #[serde(with = "raw")]
+    worn: Vec<u32>,
+    /// Minute of the clock at which a block's first page was programmed.
+    #[serde(with = "raw")]
+    programmed_at: Vec<u32>,
+    /// Tick at which a block was erased that was not programmed since.
+    #[serde(with = "raw")]
+    erased_at: Vec<u32>,
+    /// Damage that lasts, and all damage done, in [`CYCLE`].
+    #[serde(with = "raw")]
+    lasting: Vec<u64>,
+    #[serde(with = "raw")]
+    done: Vec<u64>,
+    /// Weighted reads of each block since its erase, in [`Tables::unit`].
+    #[serde(with = "raw")]
+    reads: Vec<u64>,
+    /// The same of each wordline; empty where they are not told apart.
+    #[serde(with = "raw")]
+    wordline_reads: Vec<u32>,
+    #[serde(with = "raw")]
+    modes: Vec<u8>,
+    read_rng: Rng,
+    telemetry_rng: Rng,
+}
+
+impl Aging {
+    /// Fresh cells. Streams: `nand/read_noise` for reads, `nand/telemetry` for measurements.
+    pub(crate) fn new(tables: Arc<Tables>, blocks: u32, mode: u8, seed: u64) -> Self {
+        let blocks = blocks as usize;
+        let counters = if tables.by_wordline { blocks * tables.wordlines as usize } else { 0 };
+        let mut aging = Aging {
+            tables: Some(tables),
+            clock: Clock::default(),
+            worn: vec![0; blocks],
+            programmed_at: vec![0; blocks],
+            erased_at: vec![NO_ERASE; blocks],
+            lasting: vec![0; blocks],
+            done: vec![0; blocks],
+            reads: vec![0; blocks],
+            wordline_reads: vec![0; counters],
+            modes: vec![mode; blocks],
+            read_rng: Rng::stream(seed, "nand/read_noise"),
+            telemetry_rng: Rng::stream(seed, "nand/telemetry"),
+        };
+        for block in 0..blocks as u32 {
+            aging.wear_out(block);
+        }
+        aging
+    }
+
+    /// Gives state that comes from a snapshot its tables. Fails if they are of another drive.
+    pub(crate) fn attach(&mut self, tables: Arc<Tables>, blocks: u32) -> Result<(), String> {
+        let blocks = blocks as usize;
+        let counters = if tables.by_wordline { blocks * tables.wordlines as usize } else { 0 };
+        let of_blocks = [
+            self.worn.len(),
+            self.programmed_at.len(),
+            self.erased_at.len(),
+            self.lasting.len(),
+            self.done.len(),
+            self.reads.len(),
+            self.modes.len(),
+        ];
+        if of_blocks != [blocks; 7] || self.wordline_reads.len() != counters {
+            return Err(format!("ages of {of_blocks:?} blocks, the drive has {blocks}"));
+        }
+        if self.modes.iter().any(|&mode| usize::from(mode) >= tables.modes.len()) {
+            return Err("a block in a program mode that the part does not have".to_owned());
+        }
+        self.tables = Some(tables);
+        Ok(())
+    }
+
+    #[inline]
+    fn tables(&self) -> &Tables {
+        match &self.tables {
+            Some(tables) => tables,
+            None => unreachable!("the tables are attached before the first use"),
+        }
+    }
+
+    /// Program mode of a block.
+    #[inline]
+    pub(crate) fn mode(&self, block: u32) -> u8 {
+        self.modes[block as usize]
+    }
+
+    /// Program modes of the part.
+    pub(crate) fn modes(&self) -> usize {
+        self.tables().modes.len()
+    }
+
+    pub(crate) fn set_mode(&mut self, block: u32, mode: u8) {
+        assert!(usize::from(mode) < self.modes(), "program mode {mode}, the part has {}", self.modes());
+        self.modes[block as usize] = mode;
+    }
+
+    /// Lets time pass.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: SimTime) {
+        if now >= self.clock.next {
+            self.tick(now);
+        }
+    }
+
+    #[inline(never)]
+    fn tick(&mut self, now: SimTime) {
+        let rate = u128::from(self.tables().ticks_q64.max(1));
+        let passed = (u128::from(now.0) * rate) >> 64;
+        let ticks = passed + u128::from(self.clock.jumped);
+        self.clock.ticks = ticks.min(u128::from(MOST_MINUTES) * u128::from(TICKS_PER_MINUTE)) as u32;
+        // The first ns at which the product passes the next whole tick.
+        let next = ((passed + 1) << 64).div_ceil(rate);
+        self.clock.next = SimTime(next.min(u128::from(u64::MAX)) as u64);
+    }
+
+    /// Minutes at the reference temperature, of simulated time and jumps.
+    #[inline]
+    pub(crate) fn minutes(&self) -> u32 {
+        self.clock.ticks / TICKS_PER_MINUTE
+    }
+
+    /// Minutes at the reference temperature since a block's first page was programmed.
+    #[inline]
+    fn data_minutes(&self, block: u32) -> u32 {
+        self.minutes() - self.programmed_at[block as usize]
+    }
+
+    #[inline]
+    pub(crate) fn page_age(&self, block: u32, page: u32, cycles: u32) -> PageAge {
+        let place = self.tables().places[page as usize];
+        PageAge {
+            cycles,
+            minutes: self.data_minutes(block),
+            group: place.group() as u8,
+            page_type: place.page_type() as u8,
+        }
+    }
+
+    /// A block is erased: its reads are forgotten, and it rests until it is programmed.
+    #[inline]
+    pub(crate) fn erase(&mut self, block: u32) {
+        self.forget_reads(block);
+        self.erased_at[block as usize] = self.clock.ticks;
+    }
+
+    fn forget_reads(&mut self, block: u32) {
+        if core::mem::take(&mut self.reads[block as usize]) != 0 && !self.wordline_reads.is_empty() {
+            let wordlines = self.tables().wordlines as usize;
+            self.wordline_reads[block as usize * wordlines..][..wordlines].fill(0);
+        }
+    }
+
+    /// The first page of a block is programmed: from now on its data ages, and the cycle that began with its last
+    /// erase is over. How much of its wear lasts depends on the time in between.
+    #[inline]
+    pub(crate) fn open(&mut self, block: u32) {
+        self.programmed_at[block as usize] = self.minutes();
+        let erased_at = core::mem::replace(&mut self.erased_at[block as usize], NO_ERASE);
+        if erased_at != NO_ERASE {
+            let dwell_q16 = self.tables().dwell_q16(self.clock.ticks - erased_at);
+            self.damage(block, 1, dwell_q16);
+        }
+    }
+
+    /// So many cycles in the block's mode, of whose wear a share lasts.
+    fn damage(&mut self, block: u32, cycles: u32, dwell_q16: u32) {
+        let harm = self.tables().modes[usize::from(self.mode(block))].wear * u64::from(cycles);
+        self.done[block as usize] += harm;
+        self.lasting[block as usize] += ((u128::from(harm) * u128::from(dwell_q16)) >> 16) as u64;
+        self.wear_out(block);
+    }
+
+    /// Where a block lies on the tables' axis of wear.
+    fn wear_out(&mut self, block: u32) {
+        let traits = self.tables().traits(block);
+        let lasting = u128::from(self.lasting[block as usize]) * u128::from(traits.growth_q16);
+        let grown_q4 = (lasting / u128::from(CYCLE >> 4)) >> 16;
+        let cycles = (grown_q4 as i64 + i64::from(traits.born_q4)).max(0) >> 4;
+        self.worn[block as usize] = cycles.min(i64::from(u32::MAX)) as u32;
+    }
+
+    /// Bytes of the tables that grow with the drive, and of those made of the cell model.
+    pub(crate) fn bytes(&self) -> (usize, usize) {
+        let words = self.worn.len() + self.programmed_at.len() + self.erased_at.len();
+        let long = self.lasting.len() + self.done.len() + self.reads.len();
+        ((words + self.wordline_reads.len()) * 4 + long * 8 + self.modes.len(), self.tables().bytes())
+    }
+}

@@ -1,0 +1,283 @@
+//! Reading a page: how far it is disturbed, how many errors that makes, and which attempt corrects them.
+
+use super::tables::{Errors, Limit, Mode, Place, Tables};
+use super::{Aging, Attempt, Margin, Sensed};
+use crate::nand::cell::still::{StillRow, StillTable};
+use crate::nand::cell::table::{CellTable, TablePoint};
+
+/// Effective reads beyond this are all alike: more than four times the highest ERC_MAX.
+const MOST_ERC: u64 = 1 << 42;
+
+/// How a page is disturbed, in units of the read counters.
+#[derive(Clone, Copy, Debug)]
+struct Disturbed {
+    /// Effective reads.
+    erc: u64,
+    /// Those that the wordline endures.
+    most: u64,
+}
+
+/// Errors of one page in its state.
+#[derive(Clone, Copy, Debug)]
+enum Page<'a> {
+    /// Of still cells: what reads add is the same for all voltages.
+    Still {
+        table: &'a StillTable,
+        row: StillRow,
+        added_q8: u32,
+    },
+    Moved {
+        table: &'a CellTable,
+        place: Place,
+        at: TablePoint,
+    },
+}
+
+/// One reading operation: its page, and what is drawn for it.
+#[derive(Clone, Copy, Debug)]
+struct Reading<'a> {
+    tables: &'a Tables,
+    mode: &'a Mode,
+    page: Page<'a>,
+    /// More effective reads than the wordline endures, and the law says that this is the end.
+    lost: bool,
+    draw: u64,
+}
+
+/// Errors with telegraph noise: at most as much as there are errors.
+#[inline]
+fn noisy(bits_q8: u32, most_q8: i32, draw: u64) -> u32 {
+    let even_q16 = (draw >> 47) as i64 - 65_536;
+    let swing = i64::from(most_q8).min(i64::from(bits_q8));
+    (i64::from(bits_q8) + ((even_q16 * swing) >> 16)) as u32
+}
+
+/// What reads add to errors, so that best voltages reach the limit at ERC_MAX (calibration 2.5, linear).
+#[inline]
+fn added_q8(best_q8: u32, limit_q8: u32, disturbed: Disturbed) -> u32 {
+    let room = u64::from(limit_q8.saturating_sub(best_q8));
+    if disturbed.erc == 0 || room == 0 {
+        return 0;
+    }
+    (room * disturbed.erc / disturbed.most).min(u64::from(u32::MAX / 2)) as u32
+}
+
+impl Reading<'_> {
+    /// Mean errors of a sector in 1/256 bit; the set after the last entry is that of the best voltages.
+    #[inline]
+    fn mean_q8(&self, set: usize) -> u32 {
+        match &self.page {
+            Page::Still { table, row, added_q8 } => table.sector_bits_q8(row, set).saturating_add(*added_q8),
+            Page::Moved { table, place, at } => {
+                table.sector_bits_q8(place.group(), set, place.page_type(), at)
+            }
+        }
+    }
+
+    /// Whether an attempt corrects the page. Finding the best voltages takes several readings: noise averages out.
+    #[inline]
+    fn succeeds(&self, set: usize, limit: &Limit) -> bool {
+        if self.tables.drawn {
+            return ((self.draw >> 32) as u32) < limit.odds.read(self.mean_q8(set));
+        }
+        let best = set == usize::from(self.tables.entries);
+        let bits_q8 = match &self.page {
+            _ if best => self.mean_q8(set),
+            Page::Still { table, row, added_q8 } => {
+                let still = table.sector_bits_q8(row, set);
+                noisy(still, self.tables.noise_q8, self.draw).saturating_add(*added_q8)
+            }
+            Page::Moved { .. } => noisy(self.mean_q8(set), self.tables.noise_q8, self.draw),
+        };
+        bits_q8 <= limit.bits_q8
+    }
+
+    /// All attempts in their order: from the first entry up, then down, then tracking, then soft sensing.
+    fn attempts(&self, first: u8) -> Sensed {
+        let entries = self.tables.entries;
+        let mut failed = 0;
+        for set in (first..entries).chain((0..first).rev()) {
+            if !self.lost && self.succeeds(usize::from(set), &self.mode.own) {
+                return Sensed { failed, readable: true };
+            }
+            failed += 1;
+        }
+        if self.tables.tracking > 0 {
+            let best = usize::from(entries);
+            if !self.lost && self.succeeds(best, &self.mode.own) {
+                return Sensed { failed, readable: true };
+            }
+            failed += 1;
+            for soft in &self.mode.soft {
+                if self.succeeds(best, &soft.limit) {
+                    return Sensed { failed, readable: true };
+                }
+                failed += 1;
+            }
+        }
+        Sensed { failed, readable: false }
+    }
+}
+
+impl Aging {
+    /// Effective reads of a wordline (calibration 2.3): ERC = block - adjacent - own + alpha x adjacent; where only
+    /// blocks are counted, those of reads that go round the wordlines evenly: R (1 + (2 alpha - 3) / wordlines).
+    #[inline]
+    fn effective(&self, block: u32, place: Place, cycles: u32) -> u64 {
+        let tables = self.tables();
+        let all = self.reads[block as usize];
+        if all == 0 {
+            return 0;
+        }
+        let alpha_q16 = tables.endurance.adjacent_q16(place.group(), cycles);
+        let (at, wordlines) = (place.wordline(), tables.wordlines as usize);
+        if !tables.by_wordline {
+            let more_q24 = ((2 * alpha_q16 as i64 - 3 * 65_536) << 8) / wordlines as i64;
+            let more = (i128::from(all) * i128::from(more_q24)) >> 24;
+            return (i128::from(all) + more).clamp(0, i128::from(MOST_ERC)) as u64;
+        }
+        let counts = &self.wordline_reads[block as usize * wordlines..][..wordlines];
+        let below = if at > 0 { counts[at - 1] } else { 0 };
+        let above = if at + 1 < wordlines { counts[at + 1] } else { 0 };
+        let adjacent = u64::from(below) + u64::from(above);
+        let others = all.saturating_sub(adjacent + u64::from(counts[at]));
+        (others + ((adjacent * alpha_q16) >> 16)).min(MOST_ERC)
+    }
+
+    #[inline]
+    fn disturbed(&self, block: u32, place: Place, cycles: u32) -> Disturbed {
+        let erc = self.effective(block, place, cycles);
+        let most = self.tables().endurance.most(place.group(), cycles);
+        Disturbed { erc, most }
+    }
+
+    #[inline]
+    fn page(&self, block: u32, place: Place, mode: &Mode, disturbed: Disturbed) -> Page<'_> {
+        let tables = self.tables();
+        let (worn, minutes) = (self.worn[block as usize], self.data_minutes(block));
+        match &tables.errors[mode.errors] {
+            Errors::Still(table) => {
+                let row = table.row(place.group(), place.page_type(), table.locate(worn, minutes));
+                let best_q8 = table.sector_bits_q8(&row, usize::from(tables.entries));
+                Page::Still { table, row, added_q8: added_q8(best_q8, mode.own.bits_q8, disturbed) }
+            }
+            Errors::Moved(table) => {
+                let erc_q12 = ((disturbed.erc << 12) / disturbed.most).min(u64::from(u32::MAX)) as u32;
+                Page::Moved { table, place, at: table.locate(worn, minutes, erc_q12) }
+            }
+        }
+    }
+
+    /// Whether the first attempt surely succeeds, told without the best voltages: they make no more errors than the
+    /// entry, so that what reads add is at most their share of the whole limit.
+    #[inline]
+    fn plainly(
+        &self,
+        block: u32,
+        place: Place,
+        mode: &Mode,
+        first: u8,
+        disturbed: Disturbed,
+        draw: u64,
+    ) -> bool {
+        let tables = self.tables();
+        let Errors::Still(table) = &tables.errors[mode.errors] else { return false };
+        let point = table.locate(self.worn[block as usize], self.data_minutes(block));
+        let row = table.row(place.group(), place.page_type(), point);
+        let limit_q8 = u64::from(mode.own.bits_q8);
+        let still_q8 = table.sector_bits_q8(&row, usize::from(first));
+        let bits_q8 = u64::from(noisy(still_q8, tables.noise_q8, draw));
+        bits_q8 <= limit_q8 && limit_q8 * disturbed.erc <= (limit_q8 - bits_q8) * disturbed.most
+    }
+
+    /// Reads a page: see [`super::super::Chip::sense`].
+    #[inline]
+    pub(crate) fn sense(&mut self, block: u32, page: u32, first: u8, cycles: u32) -> Sensed {
+        let draw = self.read_rng.next_u64();
+        let tables = self.tables();
+        assert!(first < tables.entries, "entry {first} of the retry table, which has {}", tables.entries);
+        let place = tables.places[page as usize];
+        let mode = &tables.modes[usize::from(self.modes[block as usize])];
+        let disturbed = self.disturbed(block, place, cycles);
+        let plain = !tables.drawn && self.plainly(block, place, mode, first, disturbed, draw);
+        let sensed = match plain {
+            true => Sensed { failed: 0, readable: true },
+            false => self.sense_in_full(block, place, first, disturbed, draw),
+        };
+        let attempts = usize::from(sensed.failed) + usize::from(sensed.readable);
+        let harm = mode.weights[place.page_type()] * mode.readings[attempts];
+        self.count(block, place, harm);
+        sensed
+    }
+
+    #[inline(never)]
+    fn sense_in_full(&self, block: u32, place: Place, first: u8, disturbed: Disturbed, draw: u64) -> Sensed {
+        let tables = self.tables();
+        let mode = &tables.modes[usize::from(self.modes[block as usize])];
+        let page = self.page(block, place, mode, disturbed);
+        let linear = matches!(page, Page::Still { .. });
+        let lost = linear && !tables.drawn && disturbed.erc > disturbed.most;
+        Reading { tables, mode, page, lost, draw }.attempts(first)
+    }
+
+    /// Counts what a read does to the other wordlines.
+    #[inline]
+    fn count(&mut self, block: u32, place: Place, harm: u32) {
+        let wordlines = self.tables().wordlines as usize;
+        let block = block as usize;
+        self.reads[block] += u64::from(harm);
+        if let Some(count) = self.wordline_reads.get_mut(block * wordlines + place.wordline()) {
+            *count = count.saturating_add(harm);
+        }
+    }
+
+    /// Starts loading what the next read of a page will need.
+    #[inline]
+    pub(crate) fn prefetch(&self, block: u32, page: u32) {
+        let tables = self.tables();
+        let at = tables.places[page as usize].wordline();
+        let first = block as usize * tables.wordlines as usize;
+        crate::prefetch::prefetch(&self.wordline_reads, first + at);
+        crate::prefetch::prefetch(&self.reads, block as usize);
+    }
+
+    /// The attempt that comes after so many failed ones.
+    #[inline]
+    pub(crate) fn attempt(&self, mode: u8, failed: u8) -> Attempt {
+        let tables = self.tables();
+        let beyond = match failed.checked_sub(tables.entries) {
+            None => return Attempt::Entry,
+            Some(0) => return Attempt::Tracking,
+            Some(beyond) => usize::from(beyond) - 1,
+        };
+        match tables.modes[usize::from(mode)].soft.get(beyond) {
+            Some(soft) => Attempt::Soft(soft.step),
+            None => unreachable!("no attempt comes after {failed} failed ones"),
+        }
+    }
+
+    /// Effective reads of a wordline, in reads of the worst page type in the normal mode.
+    pub(crate) fn effective_reads(&self, block: u32, wordline: u32, cycles: u32) -> u64 {
+        let tables = self.tables();
+        let place = tables.places.iter().copied().find(|place| place.wordline() == wordline as usize);
+        let Some(place) = place else { unreachable!("wordline {wordline} of {}", tables.wordlines) };
+        self.effective(block, place, cycles) / u64::from(tables.unit)
+    }
+
+    /// The truth about a page.
+    pub(crate) fn margin(&self, block: u32, page: u32, cycles: u32) -> Margin {
+        let tables = self.tables();
+        let place = tables.places[page as usize];
+        let mode = &tables.modes[usize::from(self.modes[block as usize])];
+        let disturbed = self.disturbed(block, place, cycles);
+        let page = self.page(block, place, mode, disturbed);
+        let reading = Reading { tables, mode, page, lost: false, draw: 0 };
+        // Rounded up, so that 4096 means "not more than ERC_MAX".
+        let erc_q12 = (disturbed.erc << 12).div_ceil(disturbed.most);
+        Margin {
+            erc_q12: erc_q12.min(u64::from(u32::MAX)) as u32,
+            bits_q8: reading.mean_q8(usize::from(tables.entries)),
+            limit_q8: mode.own.bits_q8,
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! From a drive's configuration to the integer tables that its chips age by: `nand::aging::tables`.
+
+use super::part::{CodeKind, DwellLaw};
+use super::still::StillTable;
+use super::table::{CellTable, ReadOdds, ReferenceSet, TablePlan};
+use super::wear::{Block, MEAN_QUALITY};
+use super::{ABSOLUTE_ZERO_C, CellModel, Group, VirtualChips};
+use crate::config::{
+    ArrayTimes, ConfigError, ConfigErrors, DisturbCounters, DisturbLaw, DriveConfig, ErrorModel, KeyAt,
+    Problem, SectorErrors,
+};
+use crate::nand::aging::tables::{
+    CYCLE, ERC_SHIFT, Endurance, Errors, Limit, MOST_CYCLES, MOST_DWELL_TICKS, MOST_MINUTES, Mode, Place,
+    Seen, Soft, TICKS_PER_MINUTE, Tables, Traits,
+};
+use crate::nand::order::PageOrder;
+
+/// Nanoseconds of a minute.
+const MINUTE_NS: f64 = 60e9;
+
+/// Rounds to the nearest multiple of 2^-bits and counts in those; what does not fit is cut off.
+fn fixed(value: f64, bits: i32) -> f64 {
+    libm::round(libm::scalbn(value, bits))
+}
+
+fn conflict(keys: &[&str], found: String, allowed: &str) -> ConfigErrors {
+    let keys = keys.iter().map(|key| KeyAt { key: (*key).to_owned(), origin: None }).collect();
+    let problem = Problem::Conflict { found, allowed: allowed.to_owned() };
+    ConfigErrors(vec![ConfigError { keys, origin: None, problem }])
+}
+
+/// What a drive's chips age by; `None` where cells make no errors.
+pub(crate) fn tables(cfg: &DriveConfig) -> Result<Option<Tables>, ConfigErrors> {
+    if cfg.errors.model == ErrorModel::None {
+        return Ok(None);
+    }
+    let model = CellModel::new(cfg.cells.clone())?;
+    check(cfg)?;
+    let (errors, part) = (&cfg.errors, model.part());
+    let unit = counter_unit(&model);
+    let (error_tables, table_of_mode) = error_tables(&model, errors.disturb_law);
+    let drawn = errors.sectors == SectorErrors::Drawn;
+    let modes = table_of_mode.iter().enumerate();
+    let modes = modes.map(|(mode, &table)| self::mode(cfg, &model, unit, mode, table)).collect();
+    let rate = model.arrhenius(part.retention.reference_c, errors.temperature_c)
+        * f64::from(TICKS_PER_MINUTE)
+        / MINUTE_NS;
+    Ok(Some(Tables {
+        places: places(cfg, &model),
+        wordlines: cfg.geometry.wordlines_per_block,
+        errors: error_tables,
+        modes,
+        entries: part.retry.entries as u8 + 1,
+        tracking: errors.tracking_reads,
+        noise_q8: fixed(part.effects.rtn_bits, 8) as i32,
+        drawn,
+        by_wordline: errors.disturb_counters == DisturbCounters::Wordline,
+        worn_times: errors.array_times == ArrayTimes::Worn,
+        unit,
+        endurance: endurance(&model, unit),
+        dwell_q16: dwell(&model),
+        ticks_q64: fixed(rate, 64) as u64,
+        seen: seen(&model),
+        traits: traits(cfg, &model),
+        model,
+    }))
+}
+
+/// Rules between the cells and the rest of the drive.
+fn check(cfg: &DriveConfig) -> Result<(), ConfigErrors> {
+    let cells = &cfg.cells;
+    let (bits, own) = (cells.states.bits_per_cell, cfg.geometry.bits_per_cell);
+    if bits != own {
+        let keys = ["cell.states.bits_per_cell", "nand.geometry.bits_per_cell"];
+        return Err(conflict(
+            &keys,
+            format!("cells of {bits} bits in a geometry of {own}"),
+            "the same number",
+        ));
+    }
+    let modes = cells.modes.wear.len();
+    if cfg.errors.program_mode as usize >= modes {
+        let keys = ["nand.errors.program_mode", "cell.modes.wear"];
+        let found = format!("program mode {}, the part has {modes}", cfg.errors.program_mode);
+        return Err(conflict(&keys, found, "an index into the lists of cell.modes, from 0"));
+    }
+    if cfg.errors.temperature_c <= ABSOLUTE_ZERO_C {
+        let found = format!("{} degrees C, absolute zero", cfg.errors.temperature_c);
+        return Err(conflict(&["nand.errors.temperature_c"], found, "a temperature above it"));
+    }
+    if cells.population.retention_span != 0.0 && cfg.errors.variation {
+        let keys = ["cell.population.retention_span", "nand.errors.variation"];
+        let found = format!("blocks whose retention differs by {}", cells.population.retention_span);
+        let allowed =
+            "0 in a drive: its tables hold one law of retention for all blocks; or variation = false";
+        return Err(conflict(&keys, found, allowed));
+    }
+    Ok(())
+}
+
+/// Units that a read of the worst page type in the normal mode counts, so that the weights of all page types and modes
+/// are whole numbers of them, or as nearly as possible; and so few that 32 bits hold four times the highest ERC_MAX.
+fn counter_unit(model: &CellModel) -> u32 {
+    let modes = model.part().modes.wear.len();
+    let pages = model.page_types();
+    let weights: Vec<f64> =
+        (0..modes * pages).map(|at| model.read_weight(at % pages, at / pages)).filter(|w| *w > 0.0).collect();
+    let highest = model.erc_max(Group::Best, 0.0);
+    let most = (libm::floor(f64::from(1 << 30) / highest) as u32).clamp(1, 4_096);
+    let off = |unit: u32| {
+        let off = |w: &f64| (libm::round(w * f64::from(unit)) / (w * f64::from(unit)) - 1.0).abs();
+        weights.iter().map(off).fold(0.0, f64::max)
+    };
+    // Of units that are as good (to rounding) the coarsest.
+    let quantised = |unit: u32| libm::round(off(unit) * 1e9) as u64;
+    (1..=most).min_by_key(|&unit| quantised(unit)).unwrap_or(1)
+}
+
+/// The tables of errors, and which of them each program mode uses: modes of the same voltages share one.
+fn error_tables(model: &CellModel, law: DisturbLaw) -> (Vec<Errors>, Vec<usize>) {
+    let scales = &model.part().modes.voltage_scale;
+    let (mut tables, mut of_mode) = (Vec::new(), Vec::new());
+    for (mode, scale) in scales.iter().enumerate() {
+        if let Some(same) = scales[..mode].iter().position(|earlier| earlier == scale) {
+            of_mode.push(of_mode[same]);
+            continue;
+        }
+        let entries = (0..=model.part().retry.entries).map(ReferenceSet::Entry);
+        let plan = TablePlan {
+            heights: Group::ALL.map(|group| model.height_of(group)).to_vec(),
+            sets: entries.chain([ReferenceSet::Optimal]).collect(),
+            most_cycles: MOST_CYCLES,
+            most_minutes: MOST_MINUTES,
+            mode,
+            warmer_c: 0.0,
+        };
+        of_mode.push(tables.len());
+        tables.push(match law {
+            DisturbLaw::Linear => Errors::Still(StillTable::new(model, &plan)),
+            DisturbLaw::Voltage => Errors::Moved(CellTable::new(model, &plan)),
+        });
+    }
+    (tables, of_mode)
+}
+
+/// Errors corrected in a sector with so many levels at each threshold.
+fn limit(cfg: &DriveConfig, model: &CellModel, levels: u32) -> Limit {
+    let bits = match model.part().ecc.code {
+        CodeKind::Bch => model.hard_limit_bits(),
+        CodeKind::Ldpc => libm::floor(model.max_rber(levels) * f64::from(model.bits_in_sector())) as u32,
+    };
+    let sectors = (cfg.geometry.page_bytes / model.part().ecc.sector_bytes).max(1);
+    let odds = match cfg.errors.sectors {
+        SectorErrors::Drawn => ReadOdds::new(bits, model.bits_in_sector(), sectors),
+        SectorErrors::Worst => ReadOdds::default(),
+    };
+    Limit { bits_q8: bits << 8, odds }
+}
+
+fn mode(cfg: &DriveConfig, model: &CellModel, unit: u32, mode: usize, errors: usize) -> Mode {
+    let (ecc, modes) = (&model.part().ecc, &model.part().modes);
+    let own = modes.levels[mode];
+    let soft_code = ecc.code == CodeKind::Ldpc && cfg.errors.tracking_reads > 0;
+    let steps = ecc.level_steps.iter().enumerate().filter(|(_, levels)| soft_code && **levels > own);
+    let steps: Vec<(usize, f64)> = steps.map(|(step, &levels)| (step, levels)).collect();
+    let entries = model.part().retry.entries + 1;
+    let mut readings: Vec<u32> = (0..=entries).collect();
+    let mut more = |count: u32| readings.push(readings[readings.len() - 1] + count);
+    if cfg.errors.tracking_reads > 0 {
+        more(cfg.errors.tracking_reads);
+    }
+    for (_, levels) in &steps {
+        more(libm::ceil(levels / own) as u32);
+    }
+    let mut weights = [0; 4];
+    for (page, weight) in weights.iter_mut().enumerate().take(model.page_types()) {
+        *weight = libm::round(model.read_weight(page, mode) * f64::from(unit)) as u32;
+    }
+    let even: u32 = weights[..model.page_types()].iter().sum();
+    Mode {
+        errors,
+        own: limit(cfg, model, own as u32),
+        soft: steps
+            .iter()
+            .map(|(step, levels)| Soft { step: *step as u8, limit: limit(cfg, model, *levels as u32) })
+            .collect(),
+        weights,
+        even_weight_q16: fixed(f64::from(even) / model.page_types() as f64, 16) as u64,
+        readings,
+        wear: libm::round(modes.wear[mode] * CYCLE as f64) as u64,
+        program_q16: fixed(modes.program_time[mode], 16) as u32,
+    }
+}
+
+/// Group of each wordline: they are sorted by distance from the middle of the block, and the groups take their shares
+/// from the best (middle) to the worst (edges).
+fn groups(model: &CellModel, wordlines: u32) -> Vec<u8> {
+    let mut order: Vec<u32> = (0..wordlines).collect();
+    order.sort_by_key(|&wordline| ((2 * wordline).abs_diff(wordlines - 1), wordline));
+    let mut groups = vec![Group::Worst as u8; wordlines as usize];
+    let (mut share, mut begin) = (0.0, 0);
+    for group in Group::ALL {
+        share += model.group_share(group);
+        let end = (libm::round(share * f64::from(wordlines)) as usize).min(wordlines as usize);
+        for &wordline in &order[begin..end.max(begin)] {
+            groups[wordline as usize] = group as u8;
+        }
+        begin = end.max(begin);
+    }
+    groups
+}
+
+fn places(cfg: &DriveConfig, model: &CellModel) -> Vec<Place> {
+    let groups = groups(model, cfg.geometry.wordlines_per_block);
+    let order = PageOrder::of(cfg);
+    let pages = (0..order.pages()).map(|page| order.place(page));
+    pages.map(|at| Place::new(at.wordline, at.page_type, groups[at.wordline as usize])).collect()
+}
+
+fn endurance(model: &CellModel, unit: u32) -> Endurance {
+    let d = &model.part().disturb;
+    let unworn = |group: usize| d.adjacent[group] - d.adjacent_per_kcycle * d.reference_kcycles;
+    let points = 0..=(MOST_CYCLES >> ERC_SHIFT);
+    let most = points.map(|point| {
+        let kcycles = f64::from(point << ERC_SHIFT) / 1000.0;
+        Group::ALL.map(|group| libm::round(model.erc_max(group, kcycles) * f64::from(unit)).max(1.0) as u64)
+    });
+    Endurance {
+        adjacent_q16: core::array::from_fn(|group| fixed(unworn(group), 16) as i64),
+        gain_q32: fixed(d.adjacent_per_kcycle / 1000.0, 32) as i64,
+        most: most.collect(),
+    }
+}
+
+/// Share of a cycle's wear that lasts, by ticks of the clock: minutes at the reference temperature.
+fn dwell(model: &CellModel) -> Vec<u32> {
+    let (p, reference_c) = (&model.part().population, model.part().retention.reference_c);
+    let most = match p.dwell {
+        DwellLaw::Log => libm::ceil(p.dwell_full_minutes * f64::from(TICKS_PER_MINUTE)) as u32,
+        DwellLaw::Logistic => MOST_DWELL_TICKS,
+    };
+    let minutes = |ticks: u32| f64::from(ticks) / f64::from(TICKS_PER_MINUTE);
+    (0..=most).map(|ticks| fixed(model.dwell_factor(minutes(ticks), reference_c), 16) as u32).collect()
+}
+
+fn seen(model: &CellModel) -> Seen {
+    let (o, p) = (&model.part().observables, &model.part().population);
+    let average = Block { quality: MEAN_QUALITY, erase_offset: 0.0, fresh_offset: 0.0, program_offset: 0.0 };
+    let unworn = Default::default();
+    let falling = (0..=24 * 256).map(|i| fixed(libm::exp(-f64::from(i) / 256.0), 24) as u32);
+    Seen {
+        done_share_q16: fixed(p.unrecovered, 16) as u32,
+        erase_base_q16: fixed(o.erase_base, 16) as i64,
+        erase_per_bit_q24: fixed(o.erase_per_bit, 24) as i64,
+        erase_fine: i64::from(o.erase_fine),
+        fresh_base_q16: fixed(o.fresh_base - o.fresh_per_bit * p.mean_n12, 16) as i64,
+        fresh_per_bit_q24: fixed(o.fresh_per_bit, 24) as i64,
+        program_ns: libm::round(o.program_us * 1e3) as i64,
+        early_ns: libm::round(o.program_early_us * 1e3) as i64,
+        early_per_bit_q32: fixed(1.0 / o.program_early_bits, 32) as u64,
+        late_ns_per_bit_q16: fixed(o.program_late_us * 1e3 / o.program_late_bits, 16) as i64,
+        program_share_q16: fixed(o.program_share, 16) as i64,
+        program_n12_q16: fixed(model.n12_unworn(o.program_quality), 16) as i64,
+        falling_exp: falling.collect(),
+        nominal_program_ns: libm::round(model.program_us(&average, &unworn, 0) * 1e3) as u32,
+        nominal_pulses: model.erase_pulses(&average, &unworn),
+    }
+}
+
+fn traits(cfg: &DriveConfig, model: &CellModel) -> Vec<Traits> {
+    let p = &model.part().population;
+    let o = &model.part().observables;
+    let of_block = |block: &Block| {
+        let (n12, growth) = (model.n12_unworn(block.quality), model.n12_growth(block.quality));
+        let early = o.program_share * (n12 - model.n12_unworn(o.program_quality)) / o.program_early_bits;
+        Traits {
+            born_q4: fixed((n12 - p.mean_n12) / p.mean_growth * 1e3, 4) as i32,
+            growth_q16: fixed(growth / p.mean_growth, 16) as u32,
+            n12_q16: fixed(n12, 16) as i32,
+            n12_growth_q32: fixed(growth / 1e3, 32) as u32,
+            erase_q16: fixed(block.erase_offset, 16) as i32,
+            fresh_q16: fixed(block.fresh_offset, 16) as i32,
+            program_ns: libm::round(block.program_offset * 1e3) as i32,
+            early_q24: fixed(libm::exp(-early), 24) as u32,
+        }
+    };
+    if !cfg.errors.variation {
+        let average =
+            Block { quality: MEAN_QUALITY, erase_offset: 0.0, fresh_offset: 0.0, program_offset: 0.0 };
+        return vec![of_block(&average)];
+    }
+    let g = &cfg.geometry;
+    let chips = VirtualChips::new(model, cfg.drive.seed).tabulated();
+    let of_chip = g.planes_per_die * g.dies_per_chip * g.blocks_per_plane;
+    let blocks = g.planes() * g.blocks_per_plane;
+    (0..blocks).map(|block| of_block(&chips.block(block / of_chip, block % of_chip))).collect()
+}
