@@ -1,8 +1,8 @@
 //! Cells in the configuration: parts, what they must agree with, and Gray codes by name.
 
 use super::{accepted, assert_has, refused};
-use ssd::config::{Layer, Resolved, presets, resolve};
-use ssd::nand::cell::{CellModel, CellPart};
+use ssd::config::{Kind, Layer, Resolved, Value, presets, resolve};
+use ssd::nand::cell::{CellModel, CellPart, CellState};
 use ssd::nand::gray;
 
 /// A drive with cells that age.
@@ -304,4 +304,48 @@ fn the_note_beside_a_shipped_number_is_told() {
     for row in rows.iter().filter(|row| row.source.starts_with("preset cell/")) {
         assert!(["[P]", "[D]", "[F]", "[A]"].iter().any(|tag| row.note.contains(tag)), "{row:?}");
     }
+}
+
+/// Every constant of every part at the ends of its range: refused with a reason, or a model whose errors are numbers.
+#[test]
+fn what_is_accepted_can_be_computed() {
+    let ages = [(0.0, 0.0), (3.0, 8_760.0)];
+    let (mut accepted, mut refused) = (0, 0);
+    for part in presets::cells() {
+        let whole = CellPart::preset(part.name).expect("a part");
+        for (path, section) in whole.sections() {
+            for field in section.fields() {
+                let Some(limits) = field.limits else { continue };
+                for end in [limits.min, limits.max] {
+                    let mut changed = whole.clone();
+                    let value = match field.kind {
+                        Kind::Integer => Value::Integer(end as i128),
+                        Kind::Numbers => {
+                            let text = section.show(field.key).expect("a list");
+                            Value::List(vec![Value::Float(end); text.split(',').count()])
+                        }
+                        _ => Value::Float(end),
+                    };
+                    let section = changed.section_mut(path).expect("a section");
+                    section.set(field.key, &value).expect("in range");
+                    let Ok(model) = CellModel::new(changed) else {
+                        refused += 1;
+                        continue;
+                    };
+                    accepted += 1;
+                    for (wear_kcycles, retention_hours) in ages {
+                        let state = CellState { wear_kcycles, retention_hours, ..CellState::default() };
+                        let cells = model.distribution(&state);
+                        let references = model.optimal_references(&cells);
+                        for page in 0..model.page_types() {
+                            let rber = model.page_rber(&cells, page, &references);
+                            let what = format!("{}: {path}.{} = {value}", part.name, field.key);
+                            assert!((0.0..=1.0).contains(&rber), "{what}: RBER {rber} at {wear_kcycles}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(accepted > 500 && refused > 50, "{accepted} accepted, {refused} refused");
 }
