@@ -117,6 +117,9 @@ impl Drive {
     #[inline]
     fn empty_outbox(&mut self) {
         let state = &mut self.state;
+        if state.ftl.has_new_wishes() {
+            state.ftl.look_at_lists(&mut state.flash);
+        }
         let timed = state.executor == Executor::Timed;
         for &id in &state.ftl.outbox {
             if timed {

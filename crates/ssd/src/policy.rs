@@ -59,6 +59,7 @@ pub const FAMILIES: &[&FamilyInfo] = &[
     &crate::flash::read_voltage::FAMILY,
     &crate::ftl::gc_trigger::FAMILY,
     &crate::ftl::gc_victim::FAMILY,
+    &crate::ftl::read_reclaim::FAMILY,
     &crate::ftl::wear_leveling::FAMILY,
     &crate::host::buffer::FAMILY,
 ];

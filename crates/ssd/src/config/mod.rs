@@ -99,6 +99,8 @@ drive_config! {
     gc_victim: crate::ftl::gc_victim::Config = "ftl.gc_victim";
     /// When cleaning starts, and how far it goes.
     gc_trigger: crate::ftl::gc_trigger::Config = "ftl.gc_trigger";
+    /// Whether data must move because of reads, and which.
+    read_reclaim: crate::ftl::read_reclaim::Config = "ftl.read_reclaim";
     /// Which blocks trade places.
     wear_leveling: crate::ftl::wear_leveling::Config = "ftl.wear_leveling";
     /// Submission queues.

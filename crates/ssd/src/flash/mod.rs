@@ -85,6 +85,10 @@ pub struct Flash {
 impl Flash {
     /// Idle dies and channels around `chip`, with room for so many operations of the host and of moves.
     pub fn new(cfg: &DriveConfig, layout: &Layout, chip: Chip, host_ops: usize, move_ops: usize) -> Self {
+        let mut read_voltage = read_voltage::Policy::build(&cfg.read_voltage);
+        if let Some(cells) = chip.cells() {
+            read_voltage.learn(cells);
+        }
         Flash {
             pool: OpPool::new(host_ops, move_ops, layout.units_per_page),
             chip,
@@ -96,7 +100,7 @@ impl Flash {
             now: SimTime::ZERO,
             done: Vec::with_capacity(host_ops + move_ops),
             timing: Timing::new(cfg),
-            read_voltage: read_voltage::Policy::build(&cfg.read_voltage),
+            read_voltage,
             dies: vec![Die::new(); layout.dies as usize],
             channels: vec![Channel::new(layout.dies_per_channel); layout.channels as usize],
             channel_of_die: (0..layout.dies).map(|die| die / layout.dies_per_channel).collect(),

@@ -48,6 +48,8 @@ named! {
         WearLeveling = "wear_leveling",
         /// A block is being retired.
         BadBlock = "bad_block",
+        /// Data is moved before reads disturb it too much (read reclaim).
+        ReadReclaim = "read_reclaim",
     }
 }
 

@@ -20,6 +20,8 @@ pub enum BlockState {
     Moving,
     /// All live units were read; their programs are awaited before the erase.
     Draining,
+    /// Some live units were read; their programs are awaited before the block is closed again.
+    Thinning,
     /// Being erased.
     Erasing,
     /// Retired.
@@ -289,7 +291,7 @@ impl Blocks {
     pub fn settle(&mut self, block: BlockId) -> bool {
         let leaving = &mut self.leaving[block.index()];
         *leaving -= 1;
-        *leaving == 0 && self.state[block.index()] == BlockState::Draining
+        *leaving == 0 && matches!(self.state[block.index()], BlockState::Draining | BlockState::Thinning)
     }
 
     /// Units read away and not settled.

@@ -1,34 +1,54 @@
-//! Moving live data out of blocks: for cleaning, for wear levelling, out of blocks that fail.
+//! Moving live data out of blocks: for cleaning, for wear levelling, because of reads, out of blocks that fail.
 //!
-//! One job at a time in each lane, done in steps: a few pages of the block are read, their live units gathered and
-//! programmed elsewhere, and every completion starts the next step, so that host operations run between them. A
-//! block is erased only when every unit read from it is programmed and mapped at its new place.
+//! Jobs of a lane are done in steps: a few pages of the block are read, their live units gathered and programmed
+//! elsewhere, and every completion starts the next step, so that host operations run between them. A block is erased
+//! only when every unit read from it is programmed and mapped at its new place. A lane has at most two jobs at a time:
+//! one of routine, and one because of reads, which goes first (see `reclaim`).
 
 use super::Ftl;
-use super::allocation::{Allocated, Stream};
+use super::allocation::Stream;
 use super::blocks::{BlockState, LaneView};
 use super::gc_trigger::Limits;
+use super::reclaim::Wishes;
 use crate::config::DriveConfig;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::nand::{Layout, Outcome};
-use crate::observe::Effect;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
+use crate::units::{BlockId, LaneId, Pun};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Blocks of a lane that may be on their way to being free at once.
+/// Blocks of a lane that may be on their way to being free at once, by routine work.
 const COMING_AT_MOST: u32 = 3;
+/// The same with those that are emptied because of reads.
+pub(super) const COMING_WITH_RECLAIM: u32 = COMING_AT_MOST + 2;
 
-/// The block being emptied, and how far.
+/// Which of a lane's jobs: the one because of reads, and all others.
+pub(super) const RECLAIM: usize = 0;
+pub(super) const ROUTINE: usize = 1;
+
+/// What is being moved out of a block, and how far.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Job {
-    block: BlockId,
-    cursor: u32,
-    end: u32,
+pub(super) struct Job {
+    pub block: BlockId,
+    /// Only these pages, if not the whole block is moved.
+    pub part: Option<Part>,
+    pub cursor: u32,
+    pub end: u32,
     /// Up to here the mapping entries of live units are being loaded.
-    ahead: u32,
+    pub ahead: u32,
+}
+
+/// Pages of one physical block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Part {
+    /// Member of the (firmware) block.
+    pub member: u32,
+    /// Page types, a bit for each.
+    pub types: u8,
+    /// Wordline; [`crate::units::NONE`] for all.
+    pub wordline: u32,
 }
 
 /// Live units whose mapping entries are loaded ahead of the cursor.
@@ -36,42 +56,44 @@ const AHEAD: u32 = 16;
 
 /// What goes on in one lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct LaneWork {
-    job: Option<Job>,
+pub(super) struct LaneWork {
+    pub jobs: [Option<Job>; 2],
     /// Units read and waiting for a page to be programmed, for each stream that takes moved data.
-    gathered: [VecDeque<UnitRef>; 2],
-    reads: u32,
-    programs: u32,
+    pub gathered: [VecDeque<UnitRef>; 2],
+    pub reads: u32,
+    pub programs: u32,
     /// Cleaning has begun and not reached its end.
-    wanted: bool,
+    pub wanted: bool,
     /// Blocks being emptied for cleaning or erased.
-    coming: u32,
-    erases: u64,
+    pub coming: u32,
+    pub erases: u64,
     /// Blocks that failed a program and are to be retired.
-    retire: VecDeque<BlockId>,
+    pub retire: VecDeque<BlockId>,
     /// The block wear levelling wants moved.
-    swap: BlockId,
+    pub swap: BlockId,
+    /// Blocks that must be looked at because of reads.
+    pub wishes: Wishes,
 }
 
 /// The state of all moves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mover {
-    lanes: Vec<LaneWork>,
+    pub lanes: Vec<LaneWork>,
     in_flight_at_most: u32,
-    copyback: bool,
-    reserve: u32,
+    pub copyback: bool,
+    pub reserve: u32,
     spare: u32,
     span: u32,
-    idle: bool,
+    pub idle: bool,
 }
 
 impl Mover {
-    pub fn new(cfg: &DriveConfig, layout: &Layout, logical_units: u64) -> Self {
+    pub fn new(cfg: &DriveConfig, layout: &Layout, logical_units: u64, reclaims: bool) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
         let gathered = || VecDeque::with_capacity(room);
         let lanes = (0..layout.lanes)
             .map(|_| LaneWork {
-                job: None,
+                jobs: [None; 2],
                 gathered: [gathered(), gathered()],
                 reads: 0,
                 programs: 0,
@@ -80,6 +102,7 @@ impl Mover {
                 erases: 0,
                 retire: VecDeque::with_capacity(8),
                 swap: BlockId::NONE,
+                wishes: Wishes::new(layout, reclaims),
             })
             .collect();
         let share =
@@ -98,12 +121,12 @@ impl Mover {
 
     /// Operations that moves of all lanes can have in flight.
     pub fn operations_at_most(&self) -> usize {
-        self.lanes.len() * (2 * self.in_flight_at_most + (COMING_AT_MOST + 2) * self.span + 4) as usize
+        self.lanes.len() * (2 * self.in_flight_at_most + (COMING_WITH_RECLAIM + 2) * self.span + 4) as usize
     }
 }
 
 /// The stream that takes data moved for this cause.
-fn stream_of(cause: Cause) -> Stream {
+pub(super) fn stream_of(cause: Cause) -> Stream {
     if cause == Cause::WearLeveling { Stream::Cold } else { Stream::Cleaning }
 }
 
@@ -118,7 +141,7 @@ impl Ftl {
         }
     }
 
-    fn work(&mut self, lane: LaneId) -> &mut LaneWork {
+    pub(super) fn work(&mut self, lane: LaneId) -> &mut LaneWork {
         &mut self.mover.lanes[lane.index()]
     }
 
@@ -128,7 +151,7 @@ impl Ftl {
         self.pump_lane(flash, lane);
     }
 
-    fn update_wanted(&mut self, lane: LaneId) {
+    pub(super) fn update_wanted(&mut self, lane: LaneId) {
         let (limits, free) = (self.limits(), self.allocator.free(lane));
         let work = &self.mover.lanes[lane.index()];
         let wanted = if work.wanted {
@@ -151,7 +174,8 @@ impl Ftl {
     pub fn retry(&mut self, flash: &mut Flash) {
         for lane in (0..self.layout.lanes).map(LaneId) {
             let work = self.work(lane);
-            let waiting = work.job.is_some() || !work.gathered.iter().all(VecDeque::is_empty);
+            let waiting =
+                work.has_job() || work.wishes.some() || !work.gathered.iter().all(VecDeque::is_empty);
             if work.reads + work.programs == 0 && (waiting || work.wanted) {
                 self.pump_lane(flash, lane);
                 self.unblock(flash, lane);
@@ -163,17 +187,22 @@ impl Ftl {
     /// can be erased when the rest of it, less than a page, is programmed.
     fn unblock(&mut self, flash: &mut Flash, lane: LaneId) {
         let work = self.work(lane);
-        if work.reads + work.programs == 0 && work.job.is_some() {
+        if work.reads + work.programs == 0 && work.has_job() {
             for stream in [Stream::Cleaning, Stream::Cold] {
                 self.program_gathered(flash, lane, stream, true);
             }
         }
     }
 
-    /// One step of a lane: start a job if there is none, read on, program what is gathered.
-    fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
-        while self.work(lane).job.is_some() || self.start_job(lane) {
-            if !self.read_on(flash, lane) {
+    /// One step of a lane: start jobs if there are none, read on, program what is gathered.
+    pub(super) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+        while self.work(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
+            if !self.read_on(flash, lane, RECLAIM) {
+                break;
+            }
+        }
+        while self.work(lane).jobs[ROUTINE].is_some() || self.start_job(lane) {
+            if !self.read_on(flash, lane, ROUTINE) {
                 break;
             }
         }
@@ -193,9 +222,10 @@ impl Ftl {
             return self.begin(lane, block, Cause::BadBlock);
         }
         let work = &self.mover.lanes[lane.index()];
-        if work.wanted && work.coming < COMING_AT_MOST {
+        if (work.wanted || work.wishes.lacks_room) && work.coming < COMING_AT_MOST {
             self.update_wanted(lane);
-            if self.mover.lanes[lane.index()].wanted
+            let work = &self.mover.lanes[lane.index()];
+            if (work.wanted || work.wishes.lacks_room)
                 && let Some(block) = self.choose_victim(lane)
             {
                 return self.begin(lane, block, Cause::Cleaning);
@@ -214,21 +244,22 @@ impl Ftl {
         false
     }
 
-    fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
+    pub(super) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
         self.blocks.start_moving(block, cause);
         let cursor = self.layout.first_unit(block).0;
         let end = cursor + self.layout.units_per_block();
+        let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
         let work = self.work(lane);
         work.coming += u32::from(cause != Cause::BadBlock);
-        work.job = Some(Job { block, cursor, end, ahead: cursor });
-        self.look_ahead(lane, AHEAD);
+        work.jobs[which] = Some(Job { block, part: None, cursor, end, ahead: cursor });
+        self.look_ahead(lane, which, AHEAD);
         true
     }
 
-    /// Starts loading the mapping entries of the next `count` live units of the lane's job.
+    /// Starts loading the mapping entries of the next `count` live units of a job.
     #[inline]
-    fn look_ahead(&mut self, lane: LaneId, count: u32) {
-        let Some(job) = &mut self.mover.lanes[lane.index()].job else { return };
+    fn look_ahead(&mut self, lane: LaneId, which: usize, count: u32) {
+        let Some(job) = &mut self.mover.lanes[lane.index()].jobs[which] else { return };
         for _ in 0..count {
             let Some(unit) = self.map.next_live(job.ahead, job.end) else { return };
             self.map.prefetch(self.map.stored(Pun(unit)).0);
@@ -253,11 +284,11 @@ impl Ftl {
     }
 
     /// Whether the lane has pages for the live units of a block and for what is already on its way.
-    fn fits(&self, lane: LaneId, block: BlockId, stream: Stream) -> bool {
+    pub(super) fn fits(&self, lane: LaneId, block: BlockId, stream: Stream) -> bool {
         self.has_room(lane, self.blocks.live(block), stream)
     }
 
-    fn has_room(&self, lane: LaneId, units: u32, stream: Stream) -> bool {
+    pub(super) fn has_room(&self, lane: LaneId, units: u32, stream: Stream) -> bool {
         let work = &self.mover.lanes[lane.index()];
         let per_page = self.layout.units_per_page;
         let pages = |units: &VecDeque<UnitRef>| (units.len() as u32).div_ceil(per_page);
@@ -266,10 +297,10 @@ impl Ftl {
     }
 
     /// Reads pages of the job's block while the window is open; returns whether the job is finished.
-    fn read_on(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+    fn read_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
         loop {
             let work = &self.mover.lanes[lane.index()];
-            let Some(job) = work.job else { return false };
+            let Some(job) = work.jobs[which] else { return false };
             // Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
             let full = |units: &VecDeque<UnitRef>| units.len() as u32 / self.layout.units_per_page;
             let pages = work.gathered.iter().map(full).sum::<u32>();
@@ -277,32 +308,42 @@ impl Ftl {
                 return false;
             }
             let Some(first) = self.map.next_live(job.cursor, job.end) else {
-                self.work(lane).job = None;
-                self.blocks.set_state(job.block, BlockState::Draining);
-                if self.blocks.leaving(job.block) == 0 {
-                    self.empty(flash, job.block);
+                self.work(lane).jobs[which] = None;
+                if job.part.is_none() {
+                    self.blocks.set_state(job.block, BlockState::Draining);
+                    if self.blocks.leaving(job.block) == 0 {
+                        self.empty(flash, job.block);
+                    }
                 }
                 return true;
             };
-            self.move_page(flash, lane, job, first);
+            self.move_page(flash, lane, which, job, first);
         }
     }
 
     /// Reads the live units of the page that holds unit `first`, or copies the page inside its plane.
-    fn move_page(&mut self, flash: &mut Flash, lane: LaneId, job: Job, first: u32) {
+    fn move_page(&mut self, flash: &mut Flash, lane: LaneId, which: usize, job: Job, first: u32) {
         let (page, _) = self.layout.page_of_unit(Pun(first));
         let page_end = (page.0 + 1) * self.layout.units_per_page;
         let cause = self.blocks.cause(job.block);
-        self.work(lane).job = Some(Job { cursor: page_end, ..job });
+        self.work(lane).jobs[which] = Some(Job { cursor: page_end, ..job });
+        let op = Op { tag: lane.0, ..self.op(OpKind::Read, cause, page) };
+        if job.part.is_some_and(|part| !self.is_of(&part, page)) {
+            return;
+        }
         let unit =
             |map: &super::map::Map, at: u32| UnitRef { lpn: map.stored(Pun(at)).0, source: at, mask: 0 };
+        self.note_read(flash, &op);
         if self.mover.copyback && self.copy_back(flash, lane, cause, unit(&self.map, first)) {
             return;
         }
-        let op = Op { tag: lane.0, ..self.op(OpKind::Read, cause, page) };
+        if cause == Cause::ReadReclaim {
+            self.note_margin(flash, &op);
+        }
         if flash.is_instant() {
             let outcome = flash.perform(op.kind, cause, page, op.at);
-            self.gather_now(lane, job.block, outcome, first..page_end);
+            let count = self.gather_now(lane, job.block, outcome, first..page_end);
+            self.look_ahead(lane, which, count);
             return self.program_gathered(flash, lane, stream_of(cause), false);
         }
         let id = flash.pool.add(op, &[]);
@@ -312,16 +353,17 @@ impl Ftl {
             count += 1;
             at = self.map.next_live(live + 1, page_end);
         }
-        self.look_ahead(lane, count);
+        self.look_ahead(lane, which, count);
         self.blocks.leave(job.block, count);
         flash.pool.get_mut(id).bytes = count * self.layout.unit_bytes;
         self.work(lane).reads += 1;
         self.outbox.push(id);
     }
 
-    /// The live units of a page were read at once; those of one that cannot be corrected are lost.
+    /// The live units of a page were read at once; those of one that cannot be corrected are lost. Returns how many
+    /// wait to be programmed.
     #[inline]
-    fn gather_now(&mut self, lane: LaneId, block: BlockId, outcome: Outcome, units: Range<u32>) {
+    fn gather_now(&mut self, lane: LaneId, block: BlockId, outcome: Outcome, units: Range<u32>) -> u32 {
         let which = stream_of(self.blocks.cause(block)) as usize - 1;
         let (mut at, mut count) = (Some(units.start), 0);
         while let Some(live) = at {
@@ -335,230 +377,15 @@ impl Ftl {
             }
             at = self.map.next_live(live + 1, units.end);
         }
-        self.look_ahead(lane, count);
         self.blocks.leave(block, count);
+        count
     }
+}
 
-    /// Copies a page inside the chip if the next page of the stream lies in the same plane.
-    fn copy_back(&mut self, flash: &mut Flash, lane: LaneId, cause: Cause, unit: UnitRef) -> bool {
-        let stream = stream_of(cause);
-        let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
-        let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
-        let to = self.layout.locate(next);
-        if (from.die, from.plane) != (to.die, to.plane) {
-            return false;
-        }
-        let Some(found) = self.move_target(lane, stream) else { return false };
-        self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-        let op = Op { tag: lane.0, ..self.op(OpKind::Copyback, cause, found.page) };
-        self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
-        if flash.is_instant() {
-            self.place_now(flash, lane, op, &[unit]);
-        } else {
-            self.issue(flash, op, &[unit]);
-            self.work(lane).programs += 1;
-        }
-        true
-    }
-
-    /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare; if there
-    /// is none, what the other stream of moves has left in its block. Streams kept apart must not keep each other
-    /// waiting: the blocks that would make room may be those that the units come from.
-    fn move_target(&mut self, lane: LaneId, stream: Stream) -> Option<Allocated> {
-        let (blocks, clock, reserve) = (&mut self.blocks, self.clock, self.mover.reserve);
-        let allocator = &mut self.allocator;
-        if let Some(found) = allocator.page_in(lane, stream, 0, blocks, clock) {
-            return Some(found);
-        }
-        let others = (0..self.layout.lanes).map(LaneId).filter(|&other| other != lane);
-        for other in others {
-            if let Some(found) = allocator.page_in(other, stream, reserve, blocks, clock) {
-                return Some(found);
-            }
-        }
-        let shared = if stream == Stream::Cold { Stream::Cleaning } else { Stream::Cold };
-        allocator.page_in(lane, shared, 0, blocks, clock)
-    }
-
-    /// Programs full pages of gathered units; the rest too, if told so or nothing more will join them.
-    fn program_gathered(&mut self, flash: &mut Flash, lane: LaneId, stream: Stream, rest: bool) {
-        let which = stream as usize - 1;
-        let per_page = self.layout.units_per_page as usize;
-        loop {
-            let work = &self.mover.lanes[lane.index()];
-            let waiting = work.gathered[which].len();
-            let last = rest || (work.job.is_none() && work.reads == 0);
-            if waiting < per_page && !(last && waiting > 0) {
-                return;
-            }
-            let Some(found) = self.move_target(lane, stream) else { return };
-            let count = waiting.min(per_page);
-            let source = Pun(self.mover.lanes[lane.index()].gathered[which][0].source);
-            let cause = self.blocks.cause(self.layout.block_of_unit(source));
-            self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-            let bytes = count as u32 * self.layout.unit_bytes;
-            let op = Op { tag: lane.0, bytes, ..self.op(OpKind::Program, cause, found.page) };
-            self.counts.padded_units += (per_page - count) as u64;
-            let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-            for (unit, gathered) in units.iter_mut().zip(self.work(lane).gathered[which].drain(..count)) {
-                *unit = gathered;
-            }
-            if flash.is_instant() {
-                self.place_now(flash, lane, op, &units[..count]);
-            } else {
-                self.issue(flash, op, &units[..count]);
-                self.work(lane).programs += 1;
-            }
-            if found.lane != lane {
-                self.update_wanted(found.lane);
-            }
-        }
-    }
-
-    /// Units of a moving block are in the controller.
-    pub(super) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let lane = LaneId(op.tag);
-        let which = stream_of(op.cause) as usize - 1;
-        let block = self.layout.block_of_page(op.ppn).0;
-        let mut emptied = false;
-        for &unit in flash.pool.units(id) {
-            let from = Pun(unit.source);
-            if op.outcome == Outcome::Fail {
-                self.lose(Lpn(unit.lpn), from);
-                emptied |= self.blocks.settle(block);
-            } else if self.map.lookup(Lpn(unit.lpn)) == from {
-                self.mover.lanes[lane.index()].gathered[which].push_back(unit);
-            } else {
-                emptied |= self.blocks.settle(block);
-            }
-        }
-        flash.pool.remove(id);
-        self.work(lane).reads -= 1;
-        if emptied {
-            self.empty(flash, block);
-        }
-        self.pump_lane(flash, lane);
-    }
-
-    /// Programs moved units at once.
-    fn place_now(&mut self, flash: &mut Flash, lane: LaneId, op: Op, units: &[UnitRef]) {
-        let outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
-        let op = Op { outcome, ..op };
-        for (place, &unit) in (0..).zip(units) {
-            self.place_moved(flash, lane, &op, place, unit);
-        }
-        self.after_program(flash, self.layout.block_of_page(op.ppn).0, outcome == Outcome::Fail);
-    }
-
-    /// Moved units are at their new place.
-    pub(super) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let lane = LaneId(op.tag);
-        for place in 0..u32::from(op.units) {
-            let unit = flash.pool.units(id)[place as usize];
-            self.place_moved(flash, lane, op, place, unit);
-        }
-        flash.pool.remove(id);
-        self.work(lane).programs -= 1;
-        self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
-        self.pump_lane(flash, lane);
-    }
-
-    /// A moved unit is mapped at its new place, if it is still the newest; if its program failed it waits for another.
+impl LaneWork {
+    /// Whether something is being moved.
     #[inline]
-    fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
-        if op.outcome == Outcome::Fail {
-            return self.move_again(flash, lane, op, unit);
-        }
-        let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-        let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
-        if self.map.lookup(lpn) == from {
-            self.commit(lpn, to);
-            self.counts.moved_units[op.cause as usize] += 1;
-            self.effects.push(Effect::Copy { lpn, from, to });
-        } else {
-            self.effects.push(Effect::Dead { lpn, from, to });
-        }
-        let source = self.layout.block_of_unit(from);
-        if self.blocks.settle(source) {
-            self.empty(flash, source);
-        }
-    }
-
-    /// The program of a moved unit failed: it waits for another page. What a copyback moved never was in the
-    /// controller, and is read first.
-    fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
-        if op.kind == OpKind::Copyback {
-            let page = self.layout.page_of_unit(Pun(unit.source)).0;
-            let bytes = self.layout.unit_bytes;
-            let read = Op { tag: lane.0, bytes, ..self.op(OpKind::Read, op.cause, page) };
-            if !flash.is_instant() {
-                self.work(lane).reads += 1;
-                self.issue(flash, read, &[unit]);
-                return;
-            }
-            flash.perform(read.kind, read.cause, page, read.at);
-        }
-        self.work(lane).gathered[stream_of(op.cause) as usize - 1].push_back(unit);
-    }
-
-    /// A block holds nothing any more: erase it, or retire it if it failed.
-    fn empty(&mut self, flash: &mut Flash, block: BlockId) {
-        if self.blocks.cause(block) == Cause::BadBlock {
-            self.blocks.set_state(block, BlockState::Bad);
-            self.counts.retired_blocks += 1;
-            return;
-        }
-        let cause = self.blocks.cause(block);
-        self.blocks.erase_issued(block, self.layout.span);
-        let ppn = crate::units::Ppn(block.0 * self.layout.pages_per_block);
-        for k in 0..self.layout.span {
-            let at = self.layout.member(block, k);
-            let op = Op { tag: block.0, ..Op::new(OpKind::Erase, cause, ppn, at, 0) };
-            self.issue(flash, op, &[]);
-        }
-    }
-
-    /// One member of a block is erased; with the last, the block is free or retired.
-    pub(super) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        flash.pool.remove(id);
-        let block = BlockId(op.tag);
-        if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
-            return;
-        }
-        let lane = self.layout.lane_of(block);
-        self.effects.push(Effect::Erase {
-            first: self.layout.first_unit(block),
-            units: self.layout.units_per_block(),
-        });
-        if self.blocks.is_failing(block) {
-            self.blocks.set_state(block, BlockState::Bad);
-            self.counts.retired_blocks += 1;
-        } else {
-            self.allocator.give_back(lane, block, &mut self.blocks);
-            self.counts.reclaimed_blocks += 1;
-            self.room_made = true;
-        }
-        let work = self.work(lane);
-        work.coming -= 1;
-        work.erases += 1;
-        let erases = work.erases;
-        let view = self.blocks.lane_view(&self.layout, lane, self.clock);
-        if let Some(cold) = self.wear_leveling.choose(&view, erases) {
-            self.work(lane).swap = BlockId(self.layout.first_block(lane).0 + cold);
-        }
-        self.check_lane(flash, lane);
-    }
-
-    /// A failing block is closed and quiet: queue it for retirement.
-    pub(super) fn retire_when_closed(&mut self, flash: &mut Flash, block: BlockId) {
-        if self.blocks.state(block) != BlockState::Closed {
-            return;
-        }
-        let lane = self.layout.lane_of(block);
-        let queue = &mut self.work(lane).retire;
-        if !queue.contains(&block) {
-            queue.push_back(block);
-        }
-        self.pump_lane(flash, lane);
+    pub fn has_job(&self) -> bool {
+        self.jobs.iter().any(Option::is_some)
     }
 }

@@ -4,6 +4,7 @@
 //! read only after it was programmed, a block marked bad is left alone. Breaking one is a bug of the firmware.
 
 use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry};
+use super::cell::CellModel;
 use super::cell::build;
 use crate::config::{ConfigErrors, DriveConfig, Reliability};
 use crate::rng::{Rng, chance};
@@ -134,6 +135,11 @@ impl Chip {
     /// The cells, where they age.
     pub(crate) fn aging_mut(&mut self) -> Option<&mut Aging> {
         self.aging.as_deref_mut()
+    }
+
+    /// The cells' constants, where they age.
+    pub(crate) fn cells(&self) -> Option<&CellModel> {
+        self.aging.as_ref().map(|aging| aging.cells())
     }
 
     /// Lets time pass for the cells: charge is lost, and erased blocks recover. Cheap: most calls compare two numbers.

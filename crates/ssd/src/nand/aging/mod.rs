@@ -9,6 +9,7 @@ mod sense;
 pub(crate) mod tables;
 mod telemetry;
 
+use super::cell::CellModel;
 use crate::rng::Rng;
 use crate::snapshot::raw;
 use crate::units::SimTime;
@@ -168,6 +169,11 @@ impl Aging {
         }
         self.tables = Some(tables);
         Ok(())
+    }
+
+    /// The cells' constants.
+    pub(crate) fn cells(&self) -> &CellModel {
+        &self.tables().model
     }
 
     #[inline]

@@ -194,7 +194,7 @@ fn mode(cfg: &DriveConfig, model: &CellModel, unit: u32, mode: usize, errors: us
 
 /// Group of each wordline: they are sorted by distance from the middle of the block, and the groups take their shares
 /// from the best (middle) to the worst (edges).
-fn groups(model: &CellModel, wordlines: u32) -> Vec<u8> {
+pub(crate) fn groups(model: &CellModel, wordlines: u32) -> Vec<u8> {
     let mut order: Vec<u32> = (0..wordlines).collect();
     order.sort_by_key(|&wordline| ((2 * wordline).abs_diff(wordlines - 1), wordline));
     let mut groups = vec![Group::Worst as u8; wordlines as usize];

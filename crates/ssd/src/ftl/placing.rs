@@ -1,0 +1,246 @@
+//! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
+
+use super::Ftl;
+use super::allocation::{Allocated, Stream};
+use super::blocks::BlockState;
+use super::cleaning::stream_of;
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::nand::Outcome;
+use crate::observe::Effect;
+use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
+
+impl Ftl {
+    /// Copies a page inside the chip if the next page of the stream lies in the same plane.
+    pub(super) fn copy_back(&mut self, flash: &mut Flash, lane: LaneId, cause: Cause, unit: UnitRef) -> bool {
+        let stream = stream_of(cause);
+        let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
+        let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
+        let to = self.layout.locate(next);
+        if (from.die, from.plane) != (to.die, to.plane) {
+            return false;
+        }
+        let Some(found) = self.move_target(lane, stream) else { return false };
+        self.blocks.program_issued(self.layout.block_of_page(found.page).0);
+        let op = Op { tag: lane.0, ..self.op(OpKind::Copyback, cause, found.page) };
+        self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
+        if flash.is_instant() {
+            self.place_now(flash, lane, op, &[unit]);
+        } else {
+            self.issue(flash, op, &[unit]);
+            self.work(lane).programs += 1;
+        }
+        true
+    }
+
+    /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare; if there
+    /// is none, what the other stream of moves has left in its block. Streams kept apart must not keep each other
+    /// waiting: the blocks that would make room may be those that the units come from.
+    fn move_target(&mut self, lane: LaneId, stream: Stream) -> Option<Allocated> {
+        let (blocks, clock, reserve) = (&mut self.blocks, self.clock, self.mover.reserve);
+        let allocator = &mut self.allocator;
+        if let Some(found) = allocator.page_in(lane, stream, 0, blocks, clock) {
+            return Some(found);
+        }
+        let others = (0..self.layout.lanes).map(LaneId).filter(|&other| other != lane);
+        for other in others {
+            if let Some(found) = allocator.page_in(other, stream, reserve, blocks, clock) {
+                return Some(found);
+            }
+        }
+        let shared = if stream == Stream::Cold { Stream::Cleaning } else { Stream::Cold };
+        allocator.page_in(lane, shared, 0, blocks, clock)
+    }
+
+    /// Programs full pages of gathered units; the rest too, if told so or nothing more will join them.
+    pub(super) fn program_gathered(&mut self, flash: &mut Flash, lane: LaneId, stream: Stream, rest: bool) {
+        let which = stream as usize - 1;
+        let per_page = self.layout.units_per_page as usize;
+        loop {
+            let work = &self.mover.lanes[lane.index()];
+            let waiting = work.gathered[which].len();
+            let last = rest || (!work.has_job() && work.reads == 0);
+            if waiting < per_page && !(last && waiting > 0) {
+                return;
+            }
+            let Some(found) = self.move_target(lane, stream) else { return };
+            let count = waiting.min(per_page);
+            let source = Pun(self.mover.lanes[lane.index()].gathered[which][0].source);
+            let cause = self.blocks.cause(self.layout.block_of_unit(source));
+            self.blocks.program_issued(self.layout.block_of_page(found.page).0);
+            let bytes = count as u32 * self.layout.unit_bytes;
+            let op = Op { tag: lane.0, bytes, ..self.op(OpKind::Program, cause, found.page) };
+            self.counts.padded_units += (per_page - count) as u64;
+            let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+            for (unit, gathered) in units.iter_mut().zip(self.work(lane).gathered[which].drain(..count)) {
+                *unit = gathered;
+            }
+            if flash.is_instant() {
+                self.place_now(flash, lane, op, &units[..count]);
+            } else {
+                self.issue(flash, op, &units[..count]);
+                self.work(lane).programs += 1;
+            }
+            if found.lane != lane {
+                self.update_wanted(found.lane);
+            }
+        }
+    }
+
+    /// Units of a moving block are in the controller.
+    pub(super) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+        let lane = LaneId(op.tag);
+        let which = stream_of(op.cause) as usize - 1;
+        let block = self.layout.block_of_page(op.ppn).0;
+        let mut emptied = false;
+        for &unit in flash.pool.units(id) {
+            let from = Pun(unit.source);
+            if op.outcome == Outcome::Fail {
+                self.lose(Lpn(unit.lpn), from);
+                emptied |= self.blocks.settle(block);
+            } else if self.map.lookup(Lpn(unit.lpn)) == from {
+                self.mover.lanes[lane.index()].gathered[which].push_back(unit);
+            } else {
+                emptied |= self.blocks.settle(block);
+            }
+        }
+        flash.pool.remove(id);
+        self.work(lane).reads -= 1;
+        if emptied {
+            self.settled(flash, block);
+        }
+        self.pump_lane(flash, lane);
+    }
+
+    /// Programs moved units at once.
+    fn place_now(&mut self, flash: &mut Flash, lane: LaneId, op: Op, units: &[UnitRef]) {
+        let outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
+        let op = Op { outcome, ..op };
+        for (place, &unit) in (0..).zip(units) {
+            self.place_moved(flash, lane, &op, place, unit);
+        }
+        self.after_program(flash, self.layout.block_of_page(op.ppn).0, outcome == Outcome::Fail);
+    }
+
+    /// Moved units are at their new place.
+    pub(super) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+        let lane = LaneId(op.tag);
+        for place in 0..u32::from(op.units) {
+            let unit = flash.pool.units(id)[place as usize];
+            self.place_moved(flash, lane, op, place, unit);
+        }
+        flash.pool.remove(id);
+        self.work(lane).programs -= 1;
+        self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        self.pump_lane(flash, lane);
+    }
+
+    /// A moved unit is mapped at its new place, if it is still the newest; if its program failed it waits for another.
+    #[inline]
+    fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
+        if op.outcome == Outcome::Fail {
+            return self.move_again(flash, lane, op, unit);
+        }
+        let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
+        let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
+        if self.map.lookup(lpn) == from {
+            self.commit(lpn, to);
+            self.counts.moved_units[op.cause as usize] += 1;
+            self.effects.push(Effect::Copy { lpn, from, to });
+        } else {
+            self.effects.push(Effect::Dead { lpn, from, to });
+        }
+        let source = self.layout.block_of_unit(from);
+        if self.blocks.settle(source) {
+            self.settled(flash, source);
+        }
+    }
+
+    /// The program of a moved unit failed: it waits for another page. What a copyback moved never was in the
+    /// controller, and is read first.
+    fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
+        if op.kind == OpKind::Copyback {
+            let page = self.layout.page_of_unit(Pun(unit.source)).0;
+            let bytes = self.layout.unit_bytes;
+            let read = Op { tag: lane.0, bytes, ..self.op(OpKind::Read, op.cause, page) };
+            if !flash.is_instant() {
+                self.work(lane).reads += 1;
+                self.issue(flash, read, &[unit]);
+                return;
+            }
+            flash.perform(read.kind, read.cause, page, read.at);
+        }
+        self.work(lane).gathered[stream_of(op.cause) as usize - 1].push_back(unit);
+    }
+
+    /// All that was read away from a block is settled: it is empty, or what was to leave it has left.
+    fn settled(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.blocks.state(block) == BlockState::Draining {
+            self.empty(flash, block);
+        } else {
+            self.thinned(flash, block);
+        }
+    }
+
+    /// A block holds nothing any more: erase it, or retire it if it failed.
+    pub(super) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.blocks.cause(block) == Cause::BadBlock {
+            self.blocks.set_state(block, BlockState::Bad);
+            self.counts.retired_blocks += 1;
+            return;
+        }
+        let cause = self.blocks.cause(block);
+        self.blocks.erase_issued(block, self.layout.span);
+        let ppn = crate::units::Ppn(block.0 * self.layout.pages_per_block);
+        for k in 0..self.layout.span {
+            let at = self.layout.member(block, k);
+            let op = Op { tag: block.0, ..Op::new(OpKind::Erase, cause, ppn, at, 0) };
+            self.issue(flash, op, &[]);
+        }
+    }
+
+    /// One member of a block is erased; with the last, the block is free or retired.
+    pub(super) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+        flash.pool.remove(id);
+        let block = BlockId(op.tag);
+        if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
+            return;
+        }
+        let lane = self.layout.lane_of(block);
+        self.forget_reads(block);
+        self.effects.push(Effect::Erase {
+            first: self.layout.first_unit(block),
+            units: self.layout.units_per_block(),
+        });
+        if self.blocks.is_failing(block) {
+            self.blocks.set_state(block, BlockState::Bad);
+            self.counts.retired_blocks += 1;
+        } else {
+            self.allocator.give_back(lane, block, &mut self.blocks);
+            self.counts.reclaimed_blocks += 1;
+            self.room_made = true;
+        }
+        let work = self.work(lane);
+        work.coming -= 1;
+        work.erases += 1;
+        let erases = work.erases;
+        let view = self.blocks.lane_view(&self.layout, lane, self.clock);
+        if let Some(cold) = self.wear_leveling.choose(&view, erases) {
+            self.work(lane).swap = BlockId(self.layout.first_block(lane).0 + cold);
+        }
+        self.check_lane(flash, lane);
+    }
+
+    /// A failing block is closed and quiet: queue it for retirement.
+    pub(super) fn retire_when_closed(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.blocks.state(block) != BlockState::Closed {
+            return;
+        }
+        let lane = self.layout.lane_of(block);
+        let queue = &mut self.work(lane).retire;
+        if !queue.contains(&block) {
+            queue.push_back(block);
+        }
+        self.pump_lane(flash, lane);
+    }
+}

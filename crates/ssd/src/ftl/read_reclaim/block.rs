@@ -1,0 +1,88 @@
+//! A block whose reads reach a share of what it stands is moved as a whole and erased: what most drives do.
+
+use super::{Facts, Look, PageRead, READ_ONE, ReadLimits, Urgency, Want, read_weights};
+use serde::{Deserialize, Serialize};
+
+/// Name in configurations.
+pub const NAME: &str = "block";
+/// What it does.
+pub const SUMMARY: &str = "moves a whole block when its reads reach a limit";
+/// Where it comes from.
+pub const SOURCE: &str = "the baseline of seed 000, section 3.1, and BLOCK of seed 002, section IV";
+/// What it costs.
+pub const MEMORY: &str = "4 bytes per block";
+
+section! {
+    /// Parameters of `block`.
+    pub struct Params {
+        /// Reads that a block stands (MRC). 0 takes what its worst wordline stands at the block's cycles when all reads
+        /// are of a neighbour (`cell.disturb`).
+        max_reads: u32 = 0, unit "reads", range 0..=10_000_000;
+        /// Share of it at which the block is moved.
+        threshold_percent: f64 = 95.0, unit "%", range 1.0..=100.0;
+        /// Counts a read by the harm of its page type in its block's program mode (beta over alpha of redFTL+), not as
+        /// one of the worst.
+        effective: bool = false;
+    }
+}
+
+/// The policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    params: Params,
+    limits: ReadLimits,
+    /// Harm of a read: mode, page type.
+    weights: Vec<Vec<u32>>,
+    /// Reads since the erase, in 1/256, by physical block.
+    #[serde(with = "crate::snapshot::raw")]
+    counts: Vec<u32>,
+}
+
+impl Policy {
+    /// Builds it.
+    pub fn new(params: &Params) -> Self {
+        Policy {
+            params: params.clone(),
+            limits: ReadLimits::default(),
+            weights: Vec::new(),
+            counts: Vec::new(),
+        }
+    }
+
+    /// Makes its tables.
+    // tidy: allow(float): called when a drive is built
+    pub fn learn(&mut self, facts: &Facts<'_>) {
+        let share = self.params.threshold_percent / 100.0;
+        self.limits = ReadLimits::new(facts.cells, self.params.max_reads, share);
+        self.weights = match self.params.effective {
+            true => read_weights(facts.cells),
+            false => vec![vec![READ_ONE; facts.page_types as usize]; facts.cells.part().modes.wear.len()],
+        };
+        self.counts = vec![0; facts.physical_blocks as usize];
+    }
+
+    /// Counts the read.
+    #[inline]
+    pub fn on_read(&mut self, read: &PageRead) -> Urgency {
+        let count = &mut self.counts[read.physical as usize];
+        let weight = self.weights[usize::from(read.mode)][usize::from(read.page_type)];
+        *count = count.saturating_add(weight);
+        if *count / READ_ONE >= self.limits.at(read.cycles) { Urgency::Now } else { Urgency::No }
+    }
+
+    /// All of a block that has reached its limit.
+    pub fn wants(&mut self, look: &Look<'_>, _: Want) -> Want {
+        let reads = self.counts[look.at.block as usize] / READ_ONE;
+        if reads >= self.limits.at(look.cycles) { Want::Block } else { Want::Nothing }
+    }
+
+    /// Counts from zero.
+    pub fn on_erase(&mut self, physical: u32) {
+        self.counts[physical as usize] = 0;
+    }
+
+    /// Its counters and limits.
+    pub fn memory_bytes(&self) -> usize {
+        4 * (self.counts.len() + self.limits.0.len())
+    }
+}

@@ -1,0 +1,206 @@
+//! Must data move because of reads, and which?
+//!
+//! Every read disturbs the cells around it. A policy counts reads as it can afford to, and says when a block is to be
+//! looked at and what must leave it; `ftl::reclaim` carries that out, in steps, like cleaning. What the policy believes
+//! is one thing, what the chips know another: whether data died is decided by the cells (`nand::aging`).
+
+use crate::ftl::map::Map;
+use crate::nand::cell::{CellModel, Group};
+use crate::nand::{Layout, PageAddress};
+use crate::units::{BlockId, Pun};
+use serde::{Deserialize, Serialize};
+
+family! {
+    /// Must data move because of reads, and which?
+    path "ftl/read_reclaim", default never;
+    members {
+        never: Never,
+        block: Block,
+        page_type: PageType,
+        straw: Straw,
+    }
+    methods {
+        /// Told of the drive once, when it is built.
+        fn learn(&mut self, facts: &Facts<'_>);
+        /// A page is read: counts it, and says whether its block must be looked at.
+        fn on_read(&mut self, read: &PageRead) -> Urgency;
+        /// What must leave a block. Asked again, with what it named last and has left by now, until it names nothing.
+        fn wants(&mut self, look: &Look<'_>, left: Want) -> Want;
+        /// A physical block is erased: its reads are forgotten.
+        fn on_erase(&mut self, physical: u32);
+        /// Bytes of its tables.
+        fn memory_bytes(&self) -> usize;
+    }
+}
+
+/// What a policy may know when it is built.
+pub struct Facts<'a> {
+    /// The cells' constants: limits are known to firmware from measurements of sample chips.
+    pub cells: &'a CellModel,
+    /// Physical blocks of the drive.
+    pub physical_blocks: u32,
+    /// Wordlines of a physical block.
+    pub wordlines: u32,
+    /// Page types of a wordline.
+    pub page_types: u32,
+}
+
+/// A read of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRead {
+    /// Physical block, counted over the drive.
+    pub physical: u32,
+    /// Wordline.
+    pub wordline: u32,
+    /// Page type, from 0 (LSB).
+    pub page_type: u8,
+    /// Program mode of the block.
+    pub mode: u8,
+    /// Program/erase cycles of the block.
+    pub cycles: u32,
+}
+
+/// Whether a block must be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// No.
+    No,
+    /// When the host is silent.
+    WhenIdle,
+    /// Yes.
+    Now,
+}
+
+/// What must leave a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Want {
+    /// Nothing.
+    Nothing,
+    /// All of it; then it is erased.
+    Block,
+    /// The live pages of one wordline.
+    Wordline(u32),
+    /// The live pages of some types, a bit for each.
+    Types(u8),
+}
+
+/// A physical block, as a policy looks at it.
+pub struct Look<'a> {
+    pub(super) map: &'a Map,
+    pub(super) layout: &'a Layout,
+    /// Page of each type of each wordline.
+    pub(super) page_at: &'a [u32],
+    pub(super) page_types: u32,
+    pub(super) block: BlockId,
+    pub(super) member: u32,
+    /// Where it is on the chips.
+    pub at: PageAddress,
+    /// Its program/erase cycles.
+    pub cycles: u32,
+}
+
+impl Look<'_> {
+    /// Whether a wordline holds live data.
+    #[inline]
+    pub fn has_live(&self, wordline: u32) -> bool {
+        let types = self.page_types as usize;
+        let pages = &self.page_at[wordline as usize * types..][..types];
+        pages.iter().any(|&page| {
+            let from = self.layout.first_unit_of(self.block, self.member, page).0;
+            self.map.next_live(from, from + self.layout.units_per_page).is_some()
+        })
+    }
+}
+
+impl Layout {
+    /// The first unit of a page of one member of a block.
+    #[inline]
+    pub(super) fn first_unit_of(&self, block: BlockId, member: u32, page: u32) -> Pun {
+        Pun(self.first_unit(block).0 + (page * self.span + member) * self.units_per_page)
+    }
+}
+
+/// Cycles for which one entry of a table stands.
+const CYCLES_PER_BIN: u32 = 64;
+/// Entries of a table: the last holds for all more cycles.
+const BINS: u32 = 512;
+
+#[inline]
+fn bin(cycles: u32) -> usize {
+    (cycles / CYCLES_PER_BIN).min(BINS - 1) as usize
+}
+
+/// Thousands of cycles at the end of each bin: limits fall with wear, and the table is on the safe side.
+// tidy: allow(float): called when a drive is built
+fn bins() -> impl Iterator<Item = f64> {
+    (1..=BINS).map(|bin| f64::from(bin * CYCLES_PER_BIN) / 1000.0)
+}
+
+/// Reads of a block by the share of a limit: integer tables by cycles.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct ReadLimits(Vec<u32>);
+
+impl ReadLimits {
+    /// `max_reads` at all ages, or, if that is 0, what the worst wordline stands when all reads are of its neighbour
+    /// (Straw's BLOCK); times `share`.
+    // tidy: allow(float): called when a drive is built
+    fn new(cells: &CellModel, max_reads: u32, share: f64) -> Self {
+        let reads = bins().map(|kcycles| match max_reads {
+            0 => cells.block_reads_max(kcycles),
+            reads => f64::from(reads),
+        });
+        ReadLimits(reads.map(|reads| libm::floor(reads * share).max(1.0) as u32).collect())
+    }
+
+    #[inline]
+    fn at(&self, cycles: u32) -> u32 {
+        self.0[bin(cycles)]
+    }
+}
+
+/// One read of the worst kind on the scale of counters.
+const READ_ONE: u32 = 256;
+
+/// Harm of a read of each page type in each program mode, in 1/[`READ_ONE`], rounded up: beta over alpha of redFTL+.
+// tidy: allow(float): called when a drive is built
+fn read_weights(cells: &CellModel) -> Vec<Vec<u32>> {
+    let weight = |page, mode| libm::ceil(cells.read_weight(page, mode) * f64::from(READ_ONE)) as u32;
+    let modes = 0..cells.part().modes.read_endurance.len();
+    modes.map(|mode| (0..cells.page_types()).map(|page| weight(page, mode)).collect()).collect()
+}
+
+/// Group of each wordline: sorted by distance from the middle of the block, as the chips' own wordlines are.
+fn groups(facts: &Facts<'_>) -> Vec<u8> {
+    crate::nand::cell::build::groups(facts.cells, facts.wordlines)
+}
+
+/// What the wordlines of a group stand, by cycles: Straw's read-reclaim parameter table.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct ParameterTable {
+    /// Effective reads endured: group, bin.
+    erc_max: Vec<u32>,
+    /// Harm of a neighbour's read, in 1/256: group, bin.
+    adjacent_q8: Vec<u32>,
+}
+
+impl ParameterTable {
+    /// The part's own table, its limits scaled: 1.0 is the truth.
+    // tidy: allow(float): called when a drive is built
+    fn new(cells: &CellModel, scale: f64) -> Self {
+        let by_group = |value: &dyn Fn(Group, f64) -> f64| -> Vec<u32> {
+            let row = |group| bins().map(move |kcycles| value(group, kcycles) as u32);
+            Group::ALL.into_iter().flat_map(row).collect()
+        };
+        ParameterTable {
+            erc_max: by_group(&|group, kcycles| libm::floor(cells.erc_max(group, kcycles) * scale)),
+            adjacent_q8: by_group(&|group, kcycles| libm::ceil(cells.adjacent(group, kcycles) * 256.0)),
+        }
+    }
+
+    /// Effective reads endured, and the harm of a neighbour's read in 1/256.
+    #[inline]
+    fn at(&self, group: u8, cycles: u32) -> (u64, u64) {
+        let at = usize::from(group) * BINS as usize + bin(cycles);
+        (u64::from(self.erc_max[at]), u64::from(self.adjacent_q8[at]))
+    }
+}

@@ -1,0 +1,349 @@
+//! Moving data because of reads (read reclaim): carries out what the policy wants, beside cleaning and before it.
+//!
+//! A read that makes the policy ask for a look puts the block on its lane's list. When its turn comes, the policy names
+//! what must leave the block: all of it, which is then erased, or parts, one after the other, after which the block is
+//! closed again (and erased if it is empty). Moves that find no room make the lane clean first.
+
+use super::Ftl;
+use super::allocation::Stream;
+use super::blocks::BlockState;
+use super::cleaning::{COMING_WITH_RECLAIM, Job, Part, RECLAIM};
+use super::read_reclaim::{self, Facts, Look, PageRead, Urgency, Want};
+use crate::config::DriveConfig;
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op};
+use crate::nand::Layout;
+use crate::nand::cell::CellModel;
+use crate::nand::order::PageOrder;
+use crate::units::{BlockId, LaneId, NONE, Ppn};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// A physical block to be looked at: member of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Wish {
+    block: BlockId,
+    member: u32,
+}
+
+/// A block whose parts are being moved.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Thinning {
+    wish: Wish,
+    /// What has left it last.
+    left: Want,
+}
+
+/// How a physical block stands on its lane's list.
+const NOT_LISTED: u8 = 0;
+const LISTED_FOR_IDLE: u8 = 1;
+const LISTED: u8 = 2;
+
+/// A lane's list of blocks to be looked at.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Wishes {
+    now: VecDeque<Wish>,
+    when_idle: VecDeque<Wish>,
+    /// By member of a block of the lane.
+    listed: Vec<u8>,
+    thinning: Option<Thinning>,
+    /// Something must move and finds no room: the lane is cleaned for it.
+    pub lacks_room: bool,
+}
+
+impl Wishes {
+    /// An empty list for a lane.
+    pub fn new(layout: &Layout, used: bool) -> Self {
+        let members = if used { (layout.blocks_per_lane * layout.span) as usize } else { 0 };
+        Wishes {
+            now: VecDeque::with_capacity(members),
+            when_idle: VecDeque::with_capacity(members),
+            listed: vec![NOT_LISTED; members],
+            ..Wishes::default()
+        }
+    }
+
+    /// Whether anything is to be done.
+    #[inline]
+    pub fn some(&self) -> bool {
+        self.thinning.is_some() || !self.now.is_empty() || !self.when_idle.is_empty()
+    }
+
+    /// Puts a block on the list; `at` is its member among the lane's.
+    fn add(&mut self, wish: Wish, at: usize, urgency: Urgency) {
+        let (mark, list) = match urgency {
+            Urgency::No => return,
+            Urgency::WhenIdle => (LISTED_FOR_IDLE, &mut self.when_idle),
+            Urgency::Now => (LISTED, &mut self.now),
+        };
+        if self.listed[at] < mark {
+            self.listed[at] = mark;
+            list.push_back(wish);
+        }
+    }
+
+    /// The wish to look at next.
+    fn front(&self, idle: bool) -> Option<Wish> {
+        self.now.front().or_else(|| self.when_idle.front().filter(|_| idle)).copied()
+    }
+
+    fn remove_front(&mut self) {
+        _ = self.now.pop_front().or_else(|| self.when_idle.pop_front());
+    }
+}
+
+/// What the translation layer keeps for moves because of reads.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Reclaim {
+    policy: read_reclaim::Policy,
+    /// The policy is not `never`.
+    active: bool,
+    /// Page of each type of each wordline.
+    page_at: Vec<u32>,
+    page_types: u32,
+    /// Lanes with something new on their lists.
+    lanes: Vec<LaneId>,
+}
+
+impl Reclaim {
+    /// The policy of a checked configuration, told of the drive.
+    pub fn new(cfg: &DriveConfig, order: &PageOrder, lanes: u32) -> Self {
+        let g = &cfg.geometry;
+        let active = !matches!(cfg.read_reclaim, read_reclaim::Config::Never(_));
+        let mut policy = read_reclaim::Policy::build(&cfg.read_reclaim);
+        let mut page_at = vec![0; order.pages() as usize];
+        for page in 0..order.pages() {
+            let place = order.place(page);
+            page_at[(place.wordline * g.bits_per_cell) as usize + usize::from(place.page_type)] = page;
+        }
+        if active && let Ok(cells) = CellModel::new(cfg.cells.clone()) {
+            policy.learn(&Facts {
+                cells: &cells,
+                physical_blocks: g.planes() * g.blocks_per_plane,
+                wordlines: g.wordlines_per_block,
+                page_types: g.bits_per_cell,
+            });
+        }
+        let lanes = Vec::with_capacity(if active { lanes as usize } else { 0 });
+        Reclaim { policy, active, page_at, page_types: g.bits_per_cell, lanes }
+    }
+
+    /// Whether anything ever moves because of reads.
+    pub fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Bytes of its tables.
+    pub fn bytes(&self) -> usize {
+        self.policy.memory_bytes()
+    }
+}
+
+impl Ftl {
+    /// A page is about to be read: the policy counts it.
+    #[inline]
+    pub(super) fn note_read(&mut self, flash: &Flash, op: &Op) {
+        if self.reclaim.active {
+            self.count_read(op, flash.chip.mode(op.at.block));
+        }
+    }
+
+    fn count_read(&mut self, op: &Op, mode: u8) {
+        let (block, at) = self.layout.block_of_page(op.ppn);
+        let read = PageRead {
+            physical: op.at.block,
+            wordline: self.order.place(op.at.page).wordline,
+            page_type: op.page_type,
+            mode,
+            cycles: self.blocks.erase_count(block),
+        };
+        let urgency = self.reclaim.policy.on_read(&read);
+        if urgency == Urgency::No {
+            return;
+        }
+        let lane = self.layout.lane_of(block);
+        let member = at % self.layout.span;
+        let place = self.place_in_lane(lane, block, member);
+        self.work(lane).wishes.add(Wish { block, member }, place, urgency);
+        if !self.reclaim.lanes.contains(&lane) {
+            self.reclaim.lanes.push(lane);
+        }
+    }
+
+    fn place_in_lane(&self, lane: LaneId, block: BlockId, member: u32) -> usize {
+        ((block.0 - self.layout.first_block(lane).0) * self.layout.span + member) as usize
+    }
+
+    /// Whether reads have put something on a list since [`Ftl::look_at_lists`].
+    #[inline]
+    pub fn has_new_wishes(&self) -> bool {
+        !self.reclaim.lanes.is_empty()
+    }
+
+    /// Lets the lanes whose lists have grown look at them.
+    pub fn look_at_lists(&mut self, flash: &mut Flash) {
+        while let Some(lane) = self.reclaim.lanes.pop() {
+            self.pump_lane(flash, lane);
+        }
+    }
+
+    /// Starts the next job that is due to reads.
+    #[inline]
+    pub(super) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+        self.reclaim.active && self.work(lane).wishes.some() && self.next_wish(flash, lane)
+    }
+
+    fn next_wish(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+        loop {
+            if let Some(thinning) = self.work(lane).wishes.thinning {
+                if let Some(started) = self.thin_on(flash, lane, thinning) {
+                    return started;
+                }
+                continue;
+            }
+            let idle = self.mover.idle;
+            let Some(wish) = self.work(lane).wishes.front(idle) else { return false };
+            let state = self.blocks.state(wish.block);
+            if state == BlockState::Open {
+                self.allocator.abandon(lane, wish.block, &mut self.blocks, self.clock);
+                continue;
+            }
+            if state != BlockState::Closed || self.blocks.is_failing(wish.block) {
+                self.drop_wish(lane, wish);
+                continue;
+            }
+            if self.blocks.programming(wish.block) > 0 {
+                return false;
+            }
+            match self.ask(wish, Want::Nothing) {
+                Want::Nothing => self.drop_wish(lane, wish),
+                Want::Block => {
+                    let room = self.fits(lane, wish.block, Stream::Cleaning);
+                    let work = self.work(lane);
+                    work.wishes.lacks_room = !room;
+                    if !room || work.coming >= COMING_WITH_RECLAIM {
+                        return false;
+                    }
+                    self.drop_wish(lane, wish);
+                    return self.begin(lane, wish.block, Cause::ReadReclaim);
+                }
+                _ => {
+                    self.drop_wish(lane, wish);
+                    self.blocks.start_moving(wish.block, Cause::ReadReclaim);
+                    self.work(lane).wishes.thinning = Some(Thinning { wish, left: Want::Nothing });
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, wish: Wish, left: Want) -> Want {
+        let look = Look {
+            map: &self.map,
+            layout: &self.layout,
+            page_at: &self.reclaim.page_at,
+            page_types: self.reclaim.page_types,
+            block: wish.block,
+            member: wish.member,
+            at: self.layout.member(wish.block, wish.member),
+            cycles: self.blocks.erase_count(wish.block),
+        };
+        self.reclaim.policy.wants(&look, left)
+    }
+
+    fn drop_wish(&mut self, lane: LaneId, wish: Wish) {
+        let place = self.place_in_lane(lane, wish.block, wish.member);
+        let wishes = &mut self.work(lane).wishes;
+        wishes.remove_front();
+        wishes.listed[place] = NOT_LISTED;
+    }
+
+    /// Starts moving the next part of a block, or ends with it. `None` if the next wish may be looked at.
+    fn thin_on(&mut self, flash: &mut Flash, lane: LaneId, thinning: Thinning) -> Option<bool> {
+        let wish = thinning.wish;
+        let want = self.ask(wish, thinning.left);
+        let (types, pages) = match want {
+            Want::Nothing => return self.end_thinning(flash, lane, wish),
+            Want::Block => {
+                self.work(lane).wishes.thinning = None;
+                return Some(self.begin(lane, wish.block, Cause::ReadReclaim));
+            }
+            Want::Wordline(wordline) => {
+                let types = self.reclaim.page_types;
+                let pages = &self.reclaim.page_at[(wordline * types) as usize..][..types as usize];
+                (u8::MAX, (pages[0], pages[pages.len() - 1] + 1))
+            }
+            Want::Types(types) => (types, (0, self.order.pages())),
+        };
+        let only = if let Want::Wordline(wordline) = want { wordline } else { NONE };
+        // A block's worth of pages stays for cleaning, which must be able to go on.
+        let (per_page, per_block) = (self.layout.units_per_page, self.layout.units_per_block());
+        let units = (pages.1 - pages.0) * per_page;
+        if !self.has_room(lane, units.min(self.blocks.live(wish.block)) + per_block, Stream::Cleaning) {
+            self.work(lane).wishes.lacks_room = true;
+            return self.end_thinning(flash, lane, wish).or(Some(false));
+        }
+        let part = Part { member: wish.member, types, wordline: only };
+        let cursor = self.layout.first_unit_of(wish.block, 0, pages.0).0;
+        let end = self.layout.first_unit_of(wish.block, 0, pages.1).0;
+        let wishes = &mut self.work(lane).wishes;
+        (wishes.lacks_room, wishes.thinning) = (false, Some(Thinning { wish, left: want }));
+        let job = Job { block: wish.block, part: Some(part), cursor, end, ahead: cursor };
+        self.work(lane).jobs[RECLAIM] = Some(job);
+        Some(true)
+    }
+
+    /// Nothing more must leave a block; what was read from it is on its way.
+    fn end_thinning(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> Option<bool> {
+        self.work(lane).wishes.thinning = None;
+        self.blocks.set_state(wish.block, BlockState::Thinning);
+        if self.blocks.leaving(wish.block) == 0 {
+            self.thinned(flash, wish.block);
+        }
+        None
+    }
+
+    /// All that was to leave a block has left: it is closed again, or, if it is empty, erased.
+    pub(super) fn thinned(&mut self, flash: &mut Flash, block: BlockId) {
+        self.blocks.set_state(block, BlockState::Closed);
+        if self.blocks.is_failing(block) {
+            return self.retire_when_closed(flash, block);
+        }
+        let lane = self.layout.lane_of(block);
+        if self.blocks.live(block) == 0 && self.work(lane).coming < COMING_WITH_RECLAIM {
+            self.blocks.start_moving(block, Cause::ReadReclaim);
+            self.blocks.set_state(block, BlockState::Draining);
+            self.work(lane).coming += 1;
+            self.empty(flash, block);
+        }
+    }
+
+    /// Whether a page belongs to the part of a block that is moved.
+    pub(super) fn is_of(&self, part: &Part, page: Ppn) -> bool {
+        let (in_member, member) = {
+            let (_, at) = self.layout.block_of_page(page);
+            (at / self.layout.span, at % self.layout.span)
+        };
+        let place = self.order.place(in_member);
+        member == part.member
+            && part.types >> place.page_type & 1 == 1
+            && (part.wordline == NONE || part.wordline == place.wordline)
+    }
+
+    /// A block is erased: its reads are forgotten.
+    pub(super) fn forget_reads(&mut self, block: BlockId) {
+        if self.reclaim.active {
+            for member in 0..self.layout.span {
+                self.reclaim.policy.on_erase(self.layout.member(block, member).block);
+            }
+        }
+    }
+
+    /// A page moves because of reads: how much of what it stands it had seen by then.
+    pub(super) fn note_margin(&mut self, flash: &Flash, op: &Op) {
+        let Some(margin) = flash.chip.margin(op.at.block, op.at.page) else { return };
+        let seen_q12 = margin.erc_q12;
+        self.counts.reclaimed_pages += 1;
+        self.counts.premature_pages += u64::from(seen_q12 < 2_048);
+        self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
+    }
+}
