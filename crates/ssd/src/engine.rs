@@ -97,6 +97,12 @@ impl Drive {
         loop {
             self.empty_outbox();
             if self.state.flash.done.is_empty() {
+                let state = &mut self.state;
+                if state.ftl.has_new_wishes() {
+                    // Only now: what was issued before is read from where it then was.
+                    state.ftl.look_at_lists(&mut state.flash);
+                    continue;
+                }
                 return something_done;
             }
             something_done = true;
@@ -117,9 +123,6 @@ impl Drive {
     #[inline]
     fn empty_outbox(&mut self) {
         let state = &mut self.state;
-        if state.ftl.has_new_wishes() {
-            state.ftl.look_at_lists(&mut state.flash);
-        }
         let timed = state.executor == Executor::Timed;
         for &id in &state.ftl.outbox {
             if timed {

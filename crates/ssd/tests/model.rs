@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const COMMANDS_PER_RUN: u64 = 4_000;
 /// Commands of all runs.
 const COMMANDS: u64 = 5_000_000;
+/// Commands of all runs with cells that age.
+const AGING_COMMANDS: u64 = 1_500_000;
 /// Seeds of longer searches that found something: they are always run.
 const FINDS: [u64; 4] = [1_484, 1_826, 5_011, 8_985];
 /// So many failures are reported.
@@ -29,9 +31,12 @@ fn variable(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: not a whole number")))
 }
 
+/// How the drive of a seed is drawn.
+type Draw = fn(u64) -> Run;
+
 /// Runs one seed; the error is a whole report.
-fn run(seed: u64) -> Result<Tally, String> {
-    let mut run = Run::new(seed);
+fn run(seed: u64, draw: Draw) -> Result<Tally, String> {
+    let mut run = draw(seed);
     let verdict = catch_unwind(AssertUnwindSafe(|| run.run(COMMANDS_PER_RUN)));
     let what = match verdict {
         Ok(Ok(())) => return Ok(run.tally()),
@@ -46,13 +51,13 @@ fn run(seed: u64) -> Result<Tally, String> {
 }
 
 /// Runs seeds on all processors.
-fn run_all(seeds: &[u64]) -> (Tally, Vec<String>) {
+fn run_all(seeds: &[u64], draw: Draw) -> (Tally, Vec<String>) {
     let total = Mutex::new((Tally::default(), Vec::new()));
     let next = AtomicUsize::new(0);
     let work = || {
         loop {
             let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            let result = run(seed);
+            let result = run(seed, draw);
             let mut total = total.lock().unwrap();
             match result {
                 Ok(tally) => total.0.add(&tally),
@@ -71,19 +76,39 @@ fn run_all(seeds: &[u64]) -> (Tally, Vec<String>) {
     total.into_inner().unwrap()
 }
 
-#[test]
-fn a_drive_agrees_with_a_map_of_versions() {
+/// Runs so many commands, or one seed, as the environment says.
+fn check(commands: u64, finds: &[u64], draw: Draw) -> Tally {
     if let Some(seed) = variable("WORDLINE_MODEL_SEED") {
-        run(seed).unwrap_or_else(|report| panic!("{report}"));
-        return;
+        return run(seed, draw).unwrap_or_else(|report| panic!("{report}"));
     }
-    let commands = variable("WORDLINE_MODEL_OPS").unwrap_or(COMMANDS);
-    let seeds: Vec<u64> = (0..commands.div_ceil(COMMANDS_PER_RUN)).chain(FINDS).collect();
-    let (tally, failures) = run_all(&seeds);
+    let commands = variable("WORDLINE_MODEL_OPS").unwrap_or(commands);
+    let seeds: Vec<u64> = (0..commands.div_ceil(COMMANDS_PER_RUN)).chain(finds.iter().copied()).collect();
+    let (tally, failures) = run_all(&seeds, draw);
     println!(
         "{} commands in {} runs, {} erases, {} blocks retired; {} drives worn out, {} commands refused by them",
         tally.commands, tally.runs, tally.erases, tally.retired, tally.worn_out, tally.refused
     );
     assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
     assert!(tally.commands >= commands, "{} commands of {commands}", tally.commands);
+    tally
+}
+
+#[test]
+fn a_drive_agrees_with_a_map_of_versions() {
+    check(COMMANDS, &FINDS, Run::new);
+}
+
+#[test]
+fn a_drive_that_loses_data_says_so() {
+    let tally = check(AGING_COMMANDS, &[], Run::aging);
+    println!(
+        "{} commands ended uncorrectable, {} units were lost, {} pages moved because of reads",
+        tally.uncorrectable, tally.units_lost, tally.reclaimed
+    );
+    if variable("WORDLINE_MODEL_SEED").is_none() {
+        assert!(
+            tally.uncorrectable > 1_000 && tally.units_lost > 1_000 && tally.reclaimed > 10_000,
+            "{tally:?}"
+        );
+    }
 }

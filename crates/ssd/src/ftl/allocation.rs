@@ -186,6 +186,11 @@ impl Allocator {
         (0..lane.len).max_by_key(wear).unwrap_or(0)
     }
 
+    /// Whether a block is being filled with host data.
+    pub fn is_open_for_host(&self, lane: LaneId, block: BlockId) -> bool {
+        self.lanes[lane.index()].open[Stream::Host as usize].block == block
+    }
+
     /// Stops filling a block, if it is open: a program to it failed.
     pub fn abandon(&mut self, lane: LaneId, block: BlockId, blocks: &mut Blocks, now: u64) {
         for open in &mut self.lanes[lane.index()].open {

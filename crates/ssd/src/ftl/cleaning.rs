@@ -292,7 +292,10 @@ impl Ftl {
         let work = &self.mover.lanes[lane.index()];
         let per_page = self.layout.units_per_page;
         let pages = |units: &VecDeque<UnitRef>| (units.len() as u32).div_ceil(per_page);
-        let waiting = work.gathered.iter().map(pages).sum::<u32>() + work.reads;
+        // What the other job of the lane has still to move counts, too.
+        let left = |job: &Job| self.blocks.live(job.block).min(job.end - job.cursor.min(job.end));
+        let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
+        let waiting = work.gathered.iter().map(pages).sum::<u32>() + work.reads + others;
         u64::from(units.div_ceil(per_page) + waiting) <= self.allocator.room(lane, stream)
     }
 

@@ -205,6 +205,9 @@ impl Ftl {
             let Some(wish) = self.work(lane).wishes.front(idle) else { return false };
             let state = self.blocks.state(wish.block);
             if state == BlockState::Open {
+                if !self.may_abandon(lane, wish.block) {
+                    return false;
+                }
                 self.allocator.abandon(lane, wish.block, &mut self.blocks, self.clock);
                 continue;
             }
@@ -234,6 +237,17 @@ impl Ftl {
                 }
             }
         }
+    }
+
+    /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs to
+    /// the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
+    fn may_abandon(&mut self, lane: LaneId, block: BlockId) -> bool {
+        let work = &self.mover.lanes[lane.index()];
+        let busy = work.has_job() || work.reads > 0 || work.gathered.iter().any(|units| !units.is_empty());
+        let spare = self.allocator.free(lane) > self.mover.reserve;
+        let may = self.allocator.is_open_for_host(lane, block) || (!busy && spare);
+        self.work(lane).wishes.lacks_room = !may && !spare;
+        may
     }
 
     fn ask(&mut self, wish: Wish, left: Want) -> Want {

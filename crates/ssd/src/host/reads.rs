@@ -2,7 +2,7 @@
 
 use super::staging::SlotState;
 use super::{Below, Host};
-use crate::flash::op::{Cause, Op, UnitRef};
+use crate::flash::op::{Cause, Op, UNITS_AT_MOST, UnitRef};
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
 use crate::signals::{Part, Status};
@@ -98,15 +98,18 @@ impl Host {
     pub fn on_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
         let command = CommandId(op.tag);
         if op.outcome == Outcome::Fail {
-            self.commands.get_mut(command).status = Status::Uncorrectable;
-            for i in 0..usize::from(op.units) {
-                let unit = b.flash.pool.units(id)[i];
-                b.ftl.lose(Lpn(unit.lpn), Pun(unit.source));
-            }
-        } else if b.ftl.effects.is_on() || self.rules.keep_reads {
+            return self.on_failed_read(id, op, b);
+        }
+        if b.ftl.effects.is_on() || self.rules.keep_reads {
             self.tell_and_keep(id, command, b);
         }
         b.flash.pool.remove(id);
+        self.end_operation(command, op, b);
+    }
+
+    /// One of the flash reads that a command waits for is over.
+    #[inline]
+    fn end_operation(&mut self, command: CommandId, op: &Op, b: &mut Below<'_>) {
         let entry = self.commands.get_mut(command);
         entry.outstanding -= 1;
         if entry.outstanding == 0 && entry.cursor == entry.end {
@@ -114,6 +117,32 @@ impl Host {
             self.respond(command, b);
         }
         self.feed_starved(b);
+    }
+
+    /// A flash read for a command could not be corrected: what still lies there is lost, what has moved since the read
+    /// was issued is read from where it is now.
+    fn on_failed_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
+        let command = CommandId(op.tag);
+        let mut moved = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut count = 0;
+        for i in 0..usize::from(op.units) {
+            let unit = b.flash.pool.units(id)[i];
+            if b.ftl.lose(Lpn(unit.lpn), Pun(unit.source)) {
+                self.commands.get_mut(command).status = Status::Uncorrectable;
+            } else {
+                (moved[count], count) = (unit, count + 1);
+            }
+        }
+        b.flash.pool.remove(id);
+        let mut last = (OpId::NONE, Pun::NONE);
+        for unit in &moved[..count] {
+            if b.flash.pool.host_room() == 0 {
+                self.commands.get_mut(command).status = Status::Uncorrectable;
+                break;
+            }
+            self.read_unit(command, Lpn(unit.lpn), unit.mask, &mut last, b);
+        }
+        self.end_operation(command, op, b);
     }
 
     fn tell_and_keep(&mut self, id: OpId, command: CommandId, b: &mut Below<'_>) {

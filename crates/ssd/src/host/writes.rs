@@ -164,7 +164,6 @@ impl Host {
         let missing = self.shape.full & !mask;
         let stored = b.ftl.map.lookup(lpn);
         if missing != 0 && !stored.is_some() && b.ftl.map.is_lost(lpn) {
-            b.ftl.counts.lost_units += 1;
             return self.give_up(slot, b);
         }
         if missing == 0 || !stored.is_some() {
@@ -191,11 +190,10 @@ impl Host {
         let Op { tag, outcome, .. } = *b.flash.pool.get(op);
         let slot = SlotId(tag);
         b.flash.pool.remove(op);
-        if outcome == Outcome::Fail {
-            b.ftl.lose(Lpn(unit.lpn), crate::units::Pun(unit.source));
-        }
         if outcome == Outcome::Fail && !self.staging.get(slot).dead {
-            self.give_up(slot, b);
+            b.ftl.lose(Lpn(unit.lpn), crate::units::Pun(unit.source));
+            // Reads again, if the rest has moved since, or ends with a loss.
+            self.prepare(slot, b);
             self.flush_some(b);
         } else if self.staging.get(slot).dead {
             self.staging.release(slot);

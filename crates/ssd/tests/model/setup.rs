@@ -1,6 +1,10 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
-use ssd::config::{AllocationOrder, MappingUnit, ProgramOrder, SchedulingOrder, Superblock, Table, Value};
+use ssd::config::{
+    AllocationOrder, ArrayTimes, DisturbCounters, DisturbLaw, ErrorModel, MappingUnit, ProgramOrder,
+    SchedulingOrder, SectorErrors, Superblock, Table, Value,
+};
+use ssd::nand::cell::CellPart;
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig};
 
@@ -135,6 +139,53 @@ fn random_faults(cfg: &mut DriveConfig, rng: &mut Rng) {
             faults.erase_fail_ppm = pick(rng, &[1_000.0, 20_000.0]);
         }
         _ => {}
+    }
+}
+
+/// Lets the cells of a drive age, and so fast that a run can lose data; and lets data move because of reads.
+pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
+    let part = ["slc", "mlc", "tlc_48l", "qlc"][cfg.geometry.bits_per_cell as usize - 1];
+    cfg.cells = CellPart::preset(part).unwrap();
+    cfg.cells.retry.entries = pick(rng, &[0, 2, 4]);
+    let weakest = pick(rng, &[60.0, 300.0, 2_000.0]);
+    let disturb = &mut cfg.cells.disturb;
+    disturb.erc_max = [2.0, 1.6, 1.3, 1.0].map(|factor| factor * weakest).to_vec();
+    disturb.top_erc = 2.5 * weakest;
+    cfg.geometry.spare_bytes = 65_536;
+    cfg.cleaning.copyback = false;
+    let errors = &mut cfg.errors;
+    errors.model = ErrorModel::Cells;
+    errors.sectors = pick(rng, &[SectorErrors::Worst, SectorErrors::Drawn]);
+    errors.variation = rng.below(2) == 0;
+    errors.disturb_counters = pick(rng, &[DisturbCounters::Wordline, DisturbCounters::Block]);
+    errors.disturb_law = pick(rng, &[DisturbLaw::Linear, DisturbLaw::Voltage]);
+    errors.tracking_reads = pick(rng, &[0, 1, 8]);
+    errors.array_times = pick(rng, &[ArrayTimes::Fixed, ArrayTimes::Worn]);
+    let set = |table: &mut dyn Table, policy: &str, values: &[(&str, Value)]| {
+        table.select(policy).unwrap();
+        for (key, value) in values {
+            table.set(key, value).unwrap_or_else(|problem| panic!("{policy}.{key}: {problem:?}"));
+        }
+    };
+    set(&mut cfg.read_voltage, pick(rng, &["default_sequence", "table_by_cycles"]), &[]);
+    let counters = pick(rng, &["exact", "space_saving"]);
+    let limit = Value::Integer(i128::from(pick(rng, &[5, 40, 400])));
+    match rng.below(4) {
+        0 => set(&mut cfg.read_reclaim, "never", &[]),
+        1 => set(
+            &mut cfg.read_reclaim,
+            "block",
+            &[("max_reads", limit), ("effective", Value::Bool(rng.below(2) == 0))],
+        ),
+        2 => set(&mut cfg.read_reclaim, "page_type", &[("max_reads", limit)]),
+        _ => {
+            let values = [
+                ("counters", Value::Text(counters.to_owned())),
+                ("check_interval", Value::Integer(i128::from(pick(rng, &[1, 5, 30])))),
+                ("entries", Value::Integer(i128::from(pick(rng, &[1, 3, 8])))),
+            ];
+            set(&mut cfg.read_reclaim, "straw", &values);
+        }
     }
 }
 

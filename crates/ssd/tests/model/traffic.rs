@@ -1,7 +1,8 @@
 //! One random run: commands, waits, and everything else that may be done to a drive, judged by the oracle.
 
 use super::oracle::{Oracle, Verdict};
-use super::setup::{may_wear_out, pick, random_config};
+use super::setup::{may_wear_out, pick, random_aging, random_config};
+use ssd::flash::op::{Cause, OpKind};
 use ssd::host::buffer;
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime};
@@ -39,7 +40,7 @@ struct Style {
 }
 
 /// What a run came to.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Tally {
     pub runs: u64,
     pub commands: u64,
@@ -47,6 +48,9 @@ pub struct Tally {
     pub worn_out: u64,
     pub erases: u64,
     pub retired: u64,
+    pub uncorrectable: u64,
+    pub units_lost: u64,
+    pub reclaimed: u64,
 }
 
 impl Tally {
@@ -58,6 +62,9 @@ impl Tally {
         self.worn_out += other.worn_out;
         self.erases += other.erases;
         self.retired += other.retired;
+        self.uncorrectable += other.uncorrectable;
+        self.units_lost += other.units_lost;
+        self.reclaimed += other.reclaimed;
     }
 }
 
@@ -89,6 +96,18 @@ impl Run {
     pub fn new(seed: u64) -> Run {
         let mut rng = Rng::stream(seed, "model");
         let cfg = random_config(&mut rng);
+        Run::of(cfg, rng)
+    }
+
+    /// The run of a seed whose drive has cells that age.
+    pub fn aging(seed: u64) -> Run {
+        let mut rng = Rng::stream(seed, "model/aging");
+        let mut cfg = random_config(&mut rng);
+        random_aging(&mut cfg, &mut rng);
+        Run::of(cfg, rng)
+    }
+
+    fn of(cfg: DriveConfig, mut rng: Rng) -> Run {
         let mut drive = Drive::new(&cfg).unwrap();
         drive.record_effects(true);
         let physical = drive.physical_pages() as usize * cfg.units_per_page() as usize;
@@ -384,6 +403,9 @@ impl Run {
             runs: 1,
             commands: self.oracle.done,
             refused: self.oracle.refused,
+            uncorrectable: self.oracle.uncorrectable,
+            units_lost: self.oracle.units_lost,
+            reclaimed: self.drive.stats().flash.ops[OpKind::Program as usize][Cause::ReadReclaim as usize],
             worn_out: u64::from(health.read_only.is_some()),
             erases: health.wear.total,
             retired: u64::from(health.wear.retired),
