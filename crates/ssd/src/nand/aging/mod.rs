@@ -268,21 +268,46 @@ impl Aging {
         }
     }
 
+    /// What so many cycles in the block's mode do, and the share of it that lasts.
+    fn harm(&self, block: u32, cycles: u32, dwell_q16: u32) -> (u64, u64) {
+        let done = self.tables().modes[usize::from(self.mode(block))].wear * u64::from(cycles);
+        (done, ((u128::from(done) * u128::from(dwell_q16)) >> 16) as u64)
+    }
+
     /// So many cycles in the block's mode, of whose wear a share lasts.
     fn damage(&mut self, block: u32, cycles: u32, dwell_q16: u32) {
-        let harm = self.tables().modes[usize::from(self.mode(block))].wear * u64::from(cycles);
-        self.done[block as usize] += harm;
-        self.lasting[block as usize] += ((u128::from(harm) * u128::from(dwell_q16)) >> 16) as u64;
+        let (done, lasting) = self.harm(block, cycles, dwell_q16);
+        self.done[block as usize] += done;
+        self.lasting[block as usize] += lasting;
         self.wear_out(block);
     }
 
-    /// Where a block lies on the tables' axis of wear.
     fn wear_out(&mut self, block: u32) {
+        self.worn[block as usize] = self.equivalent(block, self.lasting[block as usize]);
+    }
+
+    /// Cycles of the average block that wear as much: the tables' axis.
+    fn equivalent(&self, block: u32, lasting: u64) -> u32 {
         let traits = self.tables().traits(block);
-        let lasting = u128::from(self.lasting[block as usize]) * u128::from(traits.growth_q16);
-        let grown_q4 = (lasting / u128::from(CYCLE >> 4)) >> 16;
+        let grown = u128::from(lasting) * u128::from(traits.growth_q16);
+        let grown_q4 = (grown / u128::from(CYCLE >> 4)) >> 16;
         let cycles = (grown_q4 as i64 + i64::from(traits.born_q4)).max(0) >> 4;
-        self.worn[block as usize] = cycles.min(i64::from(u32::MAX)) as u32;
+        cycles.min(i64::from(u32::MAX)) as u32
+    }
+
+    /// Wordlines of a block.
+    pub(crate) fn wordlines(&self) -> u32 {
+        self.tables().wordlines
+    }
+
+    /// Whether reads are counted for each wordline.
+    pub(crate) fn counts_wordlines(&self) -> bool {
+        self.tables().by_wordline
+    }
+
+    /// Ticks of the clock for each ns of simulated time, in 1/2^64.
+    pub(crate) fn ticks_q64(&self) -> u64 {
+        self.tables().ticks_q64
     }
 
     /// Bytes of the tables that grow with the drive, and of those made of the cell model.
