@@ -3,7 +3,7 @@
 //! Chip rules are asserted, in release builds too: a page is programmed once after an erase and in order, a page is
 //! read only after it was programmed, a block marked bad is left alone. Breaking one is a bug of the firmware.
 
-use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry};
+use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry, TrueWear};
 use super::cell::CellModel;
 use super::cell::build;
 use crate::config::{ConfigErrors, DriveConfig, Reliability};
@@ -222,6 +222,12 @@ impl Chip {
     /// The truth about a page, which no firmware knows; `None` where cells do not age.
     pub fn margin(&self, block: u32, page: u32) -> Option<Margin> {
         self.aging.as_ref().map(|aging| aging.margin(block, page, self.erase_count(block)))
+    }
+
+    /// The truth about a block's wear, which no firmware knows; `None` where cells do not age. The cycle that begins
+    /// with an erase counts from the block's first program on.
+    pub fn true_wear(&self, block: u32) -> Option<TrueWear> {
+        self.aging.as_ref().map(|aging| aging.true_wear(block))
     }
 
     /// The truth about a wordline's disturb: effective reads (ERC, calibration 2.3) in reads of the worst page type in

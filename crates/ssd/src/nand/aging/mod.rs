@@ -77,6 +77,17 @@ pub struct Margin {
     pub limit_q8: u32,
 }
 
+/// The truth about a block's wear, whatever the firmware believes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrueWear {
+    /// What its cycles did that lasts after recovery, in 1/2^20 cycle of the reference dwell in the normal mode.
+    pub lasting_q20: u64,
+    /// All that they did.
+    pub done_q20: u64,
+    /// Cycles of the average block that make as many errors.
+    pub equivalent_cycles: u32,
+}
+
 /// No erase waits for its program.
 const NO_ERASE: u32 = u32::MAX;
 
@@ -293,6 +304,15 @@ impl Aging {
         let grown_q4 = (grown / u128::from(CYCLE >> 4)) >> 16;
         let cycles = (grown_q4 as i64 + i64::from(traits.born_q4)).max(0) >> 4;
         cycles.min(i64::from(u32::MAX)) as u32
+    }
+
+    pub(crate) fn true_wear(&self, block: u32) -> TrueWear {
+        let block = block as usize;
+        TrueWear {
+            lasting_q20: self.lasting[block],
+            done_q20: self.done[block],
+            equivalent_cycles: self.worn[block],
+        }
     }
 
     /// Wordlines of a block.
