@@ -12,7 +12,7 @@ const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 3], [16384, 1]]";
 fn without_the_feature_the_error_says_how_to_build_with_it() {
     let spec = RunSpec { request_log: Some(fresh_path("log.parquet")), ..closed(4) };
     let error = common::try_run(&small_drive(), &generator(10, MIX), &spec).unwrap_err().to_string();
-    for part in ["log.parquet", "--features lab/parquet", ".csv"] {
+    for part in ["log.parquet", "--features parquet", ".csv"] {
         assert!(error.contains(part), "{part} is not in: {error}");
     }
 }

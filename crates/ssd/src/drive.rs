@@ -314,6 +314,11 @@ impl Drive {
         self.state.flash.chip.telemetry(block)
     }
 
+    /// The chips: the ground truth that no firmware sees, for tests and reports.
+    pub fn chips(&self) -> &Chip {
+        &self.state.flash.chip
+    }
+
     /// Pages of the chips that can hold data.
     pub fn physical_pages(&self) -> u64 {
         u64::from(self.state.ftl.layout.blocks()) * u64::from(self.state.ftl.layout.pages_per_block)

@@ -20,6 +20,7 @@ pub mod config;
 #[macro_use]
 pub mod policy;
 
+pub mod age;
 pub mod drive;
 pub mod engine;
 pub mod events;
@@ -35,6 +36,7 @@ pub mod snapshot;
 pub mod stats;
 pub mod units;
 
+pub use age::{AgeError, AgeStep};
 pub use config::DriveConfig;
 pub use drive::{Drive, Health};
 pub use engine::{Executor, NoRoom};

@@ -2,6 +2,7 @@
 
 use ssd::DriveConfig;
 use ssd::config::{ConfigErrors, ErrorModel, Layer, Resolved, Superblock, presets, resolve};
+use ssd::nand::cell::{CellModel, CellState};
 use ssd::policy::{FAMILIES, family};
 
 fn user(text: &str) -> Result<Resolved, ConfigErrors> {
@@ -159,6 +160,28 @@ fn drives_have_the_cells_of_their_paper() {
     assert_eq!(redftlplus.gray_code(), [vec![4], vec![2, 6], vec![1, 3, 5, 7]]);
     assert_eq!(redftlplus.cells.disturb.page_weights, [0.25, 0.5, 1.0]);
     assert_eq!(redftlplus.cells.modes.read_endurance, [1.0, 2.0, 5.0]);
+}
+
+/// Every drive reads its fresh pages, the worst wordline's too, with the levels of its program mode and all the noise.
+#[test]
+fn fresh_drives_are_readable() {
+    for drive in presets::drives() {
+        let config = preset(drive.name).config;
+        let model = CellModel::new(config.cells.clone()).expect("a part");
+        let mode = config.errors.program_mode as usize;
+        let cells = model.distribution(&CellState { mode, ..CellState::default() });
+        let references = model.default_references(mode);
+        let limit = model.sector_bits(model.max_rber(config.cells.modes.levels[mode] as u32));
+        for page in 0..model.page_types() {
+            let bits = model.sector_bits(model.page_rber(&cells, page, references));
+            let most = bits + config.cells.effects.rtn_bits;
+            assert!(
+                most <= limit,
+                "{}: page type {page} has {most} errors, corrected are {limit}",
+                drive.file
+            );
+        }
+    }
 }
 
 /// The aged drives are the plain ones in everything but errors.

@@ -14,7 +14,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   wordline lab check --quick                        the papers' numbers beside ours, in seconds
   wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; keeps the table
-  wordline lab characterize --out out/tlc           dead blocks, N12, RBER, voltages, retries: CSV and SVG";
+  wordline lab characterize --out out/tlc           dead blocks, N12, RBER, voltages, retries, reads endured";
 
 /// Flags of `lab`.
 #[derive(Args, Debug)]
@@ -28,7 +28,7 @@ pub struct Lab {
 enum What {
     /// Measure the papers' numbers that need no drive; misses stay in the table
     Check(Check),
-    /// Draw what a population of a part is like: tables (CSV) and plots (SVG)
+    /// Measure what a population of a part is like: tables (CSV and Parquet) and plots (SVG)
     Characterize(Characterize),
 }
 
@@ -77,17 +77,23 @@ struct Characterize {
     #[arg(long, value_name = "NAME", default_value = PARTS[0])]
     part: String,
 
+    /// A smaller population and fewer cells
+    #[arg(long)]
+    quick: bool,
+
+    /// Single cells to draw at each age
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000_000))]
+    cells: Option<u64>,
+
     /// Chips of the population
-    #[arg(long, value_name = "N", default_value_t = Plan::FULL.chips,
-        value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    chips: u32,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    chips: Option<u32>,
 
     /// Blocks of each chip
-    #[arg(long, value_name = "N", default_value_t = Plan::FULL.blocks,
-        value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    blocks: u32,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    blocks: Option<u32>,
 
-    /// Seed of the population
+    /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -126,32 +132,51 @@ fn run_check(args: &Check, out: &mut dyn Write) -> Result<(), Failure> {
     let check = check::run(&plan)?;
     if let Some(folder) = &args.out {
         create(folder)?;
-        write(&folder.join("results.toml"), &check.toml(args.date.as_deref()))?;
-        write(&folder.join("results.md"), &check.markdown())?;
+        write(&folder.join("results.toml"), check.toml(args.date.as_deref()))?;
+        write(&folder.join("results.md"), check.markdown())?;
     }
     Ok(out.write_all(check.table().as_bytes())?)
 }
 
 fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure> {
-    let plan =
-        curves::Plan { part: part(&args.part)?, seed: args.seed, chips: args.chips, blocks: args.blocks };
+    let base = if args.quick { curves::Plan::QUICK } else { curves::Plan::FULL };
+    let plan = curves::Plan {
+        part: part(&args.part)?,
+        seed: args.seed,
+        chips: args.chips.unwrap_or(base.chips),
+        blocks: args.blocks.unwrap_or(base.blocks),
+        cells: args.cells.unwrap_or(base.cells),
+    };
     create(&args.out)?;
-    let save = |name: String, text: &str, out: &mut dyn Write| -> Result<(), Failure> {
+    let save = |name: String, content: &[u8], out: &mut dyn Write| -> Result<(), Failure> {
         let path = args.out.join(name);
-        write(&path, text)?;
+        write(&path, content)?;
         Ok(writeln!(out, "{}", path.display())?)
     };
-    for curves in curves::measure(&plan)? {
-        save(format!("{}.csv", curves.name), &curves.csv(), out)?;
-        save(format!("{}.svg", curves.name), &curves.svg(), out)?;
+    let date = args.date.as_deref();
+    let provenance = plan.provenance(date)?;
+    let mut is_parquet = true;
+    for sheet in curves::measure(&plan)? {
+        save(format!("{}.csv", sheet.name), sheet.csv().as_bytes(), out)?;
+        match sheet.parquet(&provenance) {
+            Some(content) => save(format!("{}.parquet", sheet.name), &content, out)?,
+            None => is_parquet = false,
+        }
+        for (name, svg) in sheet.svgs() {
+            save(format!("{name}.svg"), svg.as_bytes(), out)?;
+        }
     }
-    save("provenance.json".to_owned(), &plan.json(args.date.as_deref()), out)
+    save("provenance.json".to_owned(), plan.json(date)?.as_bytes(), out)?;
+    if !is_parquet {
+        writeln!(out, "no Parquet: this program was built without the feature `parquet`")?;
+    }
+    Ok(())
 }
 
 fn create(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "create", &error))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))
+fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    std::fs::write(path, content).map_err(|error| Failure::file(path, "write", &error))
 }

@@ -31,13 +31,24 @@ fn a_part_is_characterized_in_tables_and_plots() {
             "4",
             "--blocks",
             "5",
+            "--quick",
+            "--date",
+            "the 1 of May",
             "--out",
             &out,
         ]);
         let done = done.ok();
-        assert_eq!(done.out.lines().count(), 15, "{}", done.out);
+        let ends = |ending: &str| done.out.lines().filter(|path| path.ends_with(ending)).count();
+        assert_eq!((ends(".csv"), ends(".parquet"), ends(".svg")), (13, 13, 16), "{}", done.out);
+        assert_eq!((ends("provenance.json"), done.out.lines().count()), (1, 43), "{}", done.out);
         for path in done.out.lines() {
-            let text = std::fs::read_to_string(path).unwrap();
+            let content = std::fs::read(path).unwrap();
+            if path.ends_with(".parquet") {
+                assert!(content.starts_with(b"PAR1") && content.ends_with(b"PAR1"), "{path}");
+                assert!(content.windows(10).any(|own| own == b"the 1 of May".get(..10).unwrap()), "{path}");
+                continue;
+            }
+            let text = String::from_utf8(content).unwrap();
             assert!(!text.is_empty() && !text.contains("NaN") && !text.contains("inf"), "{path}:\n{text}");
         }
         let csv = std::fs::read_to_string(folder.join(part).join("n12.csv")).unwrap();

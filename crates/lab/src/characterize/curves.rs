@@ -1,176 +1,235 @@
-//! What a population of a part is like, as curves: tables (CSV) and plots (SVG) of one name.
+//! What a population of a part is like: tables and plots, with what they were made from.
 
+use super::max_reads;
+use super::monte_carlo::{self, AGES};
 use super::population::{Population, extremes, quantile};
-use crate::plot::{Line, Lines};
+use super::sheet::{Sheet, line};
+use super::voltages;
 use ssd::config::ConfigErrors;
-use ssd::nand::cell::{CellModel, CellState};
-use std::fmt::Write as _;
+use ssd::nand::cell::{CellModel, CellPart};
 
-/// Hours of a month.
-const MONTH_HOURS: f64 = 730.0;
+/// Hours of 12 months.
+const YEAR_HOURS: f64 = 8_760.0;
+/// Cycles at which the markers of wear are measured, in 1000 (003 figure 14).
+const MARKERS_KCYCLES: f64 = 4.0;
+/// Cycles at which blocks are read after some months, in 1000.
+const READ_KCYCLES: [f64; 6] = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0];
+/// Months at 30 degrees C after which blocks are read.
+const READ_MONTHS: [f64; 7] = [0.0, 0.25, 1.0, 3.0, 6.0, 9.0, 12.0];
 
-/// Curves over one axis.
-pub struct Curves {
-    /// Stem of the files' names.
-    pub name: &'static str,
-    title: String,
-    across: &'static str,
-    lines: Vec<Line>,
-}
-
-impl Curves {
-    /// One line for each point: curve, x, y.
-    pub fn csv(&self) -> String {
-        let mut text = String::from("curve,x,y\n");
-        for line in &self.lines {
-            for (x, y) in &line.points {
-                let _ = writeln!(text, "{},{x:.6},{y:.9}", line.name);
-            }
-        }
-        text
-    }
-
-    /// The plot.
-    pub fn svg(&self) -> String {
-        Lines { title: &self.title, across: self.across, lines: &self.lines }.to_svg()
-    }
-}
-
-/// Whose curves.
+/// What is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Name of the part.
     pub part: &'static str,
-    /// Seed of the population.
+    /// Seed of all random streams.
     pub seed: u64,
     /// Chips of the population.
     pub chips: u32,
     /// Blocks of each chip.
     pub blocks: u32,
+    /// Single cells drawn at each age.
+    pub cells: u64,
 }
 
 impl Plan {
-    /// What the curves were made from, as JSON.
-    pub fn json(&self, date: Option<&str>) -> String {
-        let value = serde_json::json!({
-            "part": self.part,
-            "seed": self.seed,
-            "chips": self.chips,
-            "blocks": self.blocks,
-            "version": env!("CARGO_PKG_VERSION"),
-            "commit": env!("WORDLINE_COMMIT"),
-            "date": date,
-        });
-        format!("{value:#}\n")
+    /// The papers' population, and a million cells at each age.
+    pub const FULL: Plan = Plan { part: "tlc_48l", seed: 1, chips: 160, blocks: 120, cells: 1_000_000 };
+    /// A sixth of the blocks and a tenth of the cells.
+    pub const QUICK: Plan = Plan { part: "tlc_48l", seed: 1, chips: 80, blocks: 40, cells: 100_000 };
+
+    /// What the tables are made from, in the order in which it is written: the same plan of the same program gives
+    /// the same tables. No clock is read: the date is there if it is given.
+    pub fn provenance(&self, date: Option<&str>) -> Result<Vec<(&'static str, String)>, ConfigErrors> {
+        let mut told = vec![
+            ("part", self.part.to_owned()),
+            ("part_hash", format!("{:016x}", part_hash(&CellPart::preset(self.part)?))),
+            ("seed", self.seed.to_string()),
+            ("chips", self.chips.to_string()),
+            ("blocks", self.blocks.to_string()),
+            ("cells", self.cells.to_string()),
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("commit", env!("WORDLINE_COMMIT").to_owned()),
+        ];
+        told.extend(date.map(|date| ("date", date.to_owned())));
+        Ok(told)
+    }
+
+    /// The same as JSON.
+    pub fn json(&self, date: Option<&str>) -> Result<String, ConfigErrors> {
+        let told = self.provenance(date)?;
+        let map: serde_json::Map<String, serde_json::Value> = told
+            .into_iter()
+            .map(|(key, value)| {
+                let number = value.parse::<u64>().ok().filter(|_| NUMBERS.contains(&key));
+                (key.to_owned(), number.map_or_else(|| value.into(), Into::into))
+            })
+            .collect();
+        Ok(format!("{:#}\n", serde_json::Value::Object(map)))
     }
 }
 
-/// All curves.
-pub fn measure(plan: &Plan) -> Result<Vec<Curves>, ConfigErrors> {
+/// Keys of the provenance that are numbers.
+const NUMBERS: [&str; 4] = ["seed", "chips", "blocks", "cells"];
+
+/// A number that is the same for equal constants on every machine: 64-bit FNV-1a of all keys and values.
+fn part_hash(part: &CellPart) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    part.sections()
+        .flat_map(|(path, section)| {
+            let fields = section.fields().iter();
+            let show = move |key: &'static str| section.show(key).unwrap_or_default();
+            fields.map(move |field| format!("{path}.{} = {}\n", field.key, show(field.key)))
+        })
+        .flat_map(String::into_bytes)
+        .fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// All tables.
+pub fn measure(plan: &Plan) -> Result<Vec<Sheet>, ConfigErrors> {
     let model = CellModel::preset(plan.part)?;
     let population = Population::new(&model, plan.seed, plan.chips, plan.blocks);
-    Ok(vec![
-        dead_blocks(&model, &population),
+    let lives = population.lives(&model, 1.0, 30.0);
+    let mut sheets = vec![
+        blocks(&model, &population, plan, &lives),
+        dead_blocks(&model, &population, &lives),
         n12(&population),
-        errors_by_height(&model),
-        errors_by_time(&model),
-        voltages(&model),
+        errors_over_time(&model, &population),
         retries(&model, &population),
-        references(&model),
-    ])
+        retries_by_retention(&model, &population),
+        single_cells(&model, plan),
+    ];
+    sheets.extend(voltages::measure(&model, plan));
+    sheets.extend(max_reads::measure(&model, plan.seed));
+    Ok(sheets)
 }
 
-fn line(name: impl Into<String>, points: impl Iterator<Item = (f64, f64)>) -> Line {
-    Line { name: name.into(), points: points.collect() }
-}
-
-fn aged(wear_kcycles: f64, retention_hours: f64) -> CellState {
-    CellState { wear_kcycles, retention_hours, ..CellState::default() }
-}
-
-fn best_rber(model: &CellModel, state: &CellState, page: usize) -> f64 {
-    let cells = model.distribution(state);
-    model.page_rber(&cells, page, &model.optimal_references(&cells))
+/// Every block: its life, its errors and what shows its wear. The plot: how lives are spread.
+fn blocks(model: &CellModel, population: &Population<'_>, plan: &Plan, lives: &[f64]) -> Sheet {
+    let rested = population.lives(model, 5.0, 30.0);
+    let n12 = [3.0, 7.0].map(|kcycles| population.n12(kcycles));
+    let markers = population.after(MARKERS_KCYCLES, |model, block, damage| {
+        (
+            model.erase_marker_ms(block, damage),
+            model.fresh_bits(block, damage),
+            model.program_us(block, damage, 0),
+        )
+    });
+    let row = |place: usize| {
+        let (erase, fresh, program) = markers[place];
+        [
+            (place as u64 / u64::from(plan.blocks.max(1))).into(),
+            (place as u64 % u64::from(plan.blocks.max(1))).into(),
+            population.blocks()[place].quality.into(),
+            lives[place].into(),
+            rested[place].into(),
+            n12[0][place].into(),
+            n12[1][place].into(),
+            erase.into(),
+            fresh.into(),
+            program.into(),
+        ]
+    };
+    let names = [
+        "chip",
+        "block",
+        "quality",
+        "life_kcycles",
+        "life_rested_5_min_kcycles",
+        "n12_at_3k_bits",
+        "n12_at_7k_bits",
+        "erase_at_4k_ms",
+        "fresh_errors_at_4k_bits",
+        "program_at_4k_us",
+    ];
+    let spread = |name: &str, lives: &[f64]| {
+        let share = |low: f64| {
+            let within = lives.iter().filter(|life| (low..low + 0.5).contains(*life)).count();
+            100.0 * within as f64 / lives.len().max(1) as f64
+        };
+        line(name, (0..60).map(|half| 0.5 * f64::from(half)).map(|low| (low + 0.25, share(low))))
+    };
+    let curves = vec![spread("dwell 1 min", lives), spread("dwell 5 min", &rested)];
+    Sheet::new("blocks", names, (0..lives.len()).map(row)).plot(
+        "lives",
+        "Lives of the blocks (% of blocks in 500 cycles)",
+        "K cycles",
+        curves,
+    )
 }
 
 /// Share of blocks that no longer keep data for 12 months, by cycles and dwell.
-fn dead_blocks(model: &CellModel, population: &Population<'_>) -> Curves {
+fn dead_blocks(model: &CellModel, population: &Population<'_>, lives: &[f64]) -> Sheet {
     let lines = [1.0, 5.0, 60.0].map(|dwell| {
-        let lives = population.lives(model, dwell, 30.0);
-        let dead = |kcycles: f64| lives.iter().filter(|life| **life <= kcycles).count() as f64;
+        let own = if dwell > 1.0 { population.lives(model, dwell, 30.0) } else { lives.to_vec() };
+        let dead = |kcycles: f64| own.iter().filter(|life| **life <= kcycles).count() as f64;
         let points = (0..=60).map(|half| 0.5 * f64::from(half));
-        let share = points.map(|kcycles| (kcycles, 100.0 * dead(kcycles) / lives.len().max(1) as f64));
+        let share = points.map(|kcycles| (kcycles, 100.0 * dead(kcycles) / own.len().max(1) as f64));
         line(format!("dwell {dwell} min"), share)
     });
-    let title = "Dead blocks (%)".to_owned();
-    Curves { name: "dead_blocks", title, across: "K cycles", lines: lines.into() }
+    let names = ["dwell", "kcycles", "dead_percent"];
+    Sheet::curves("dead_blocks", names, "Dead blocks (%)", "K cycles", lines.into())
+}
+
+/// The worst, the median and the best of measured errors.
+fn ranks(bits: &[f64]) -> [(&'static str, f64); 3] {
+    let (best, worst) = extremes(bits);
+    [("worst block", worst), ("median block", quantile(bits, 0.5)), ("best block", best)]
 }
 
 /// N12 of the worst, the median and the best block, by cycles.
-fn n12(population: &Population<'_>) -> Curves {
-    let at = |kcycles: f64| (kcycles, population.n12(kcycles));
-    let measured: Vec<(f64, Vec<f64>)> = (0..=16).map(|kcycles| at(f64::from(kcycles))).collect();
-    let pick = |name: &str, of: &dyn Fn(&[f64]) -> f64| {
-        line(name, measured.iter().map(|(kcycles, bits)| (*kcycles, of(bits))))
+fn n12(population: &Population<'_>) -> Sheet {
+    let at = |kcycles: f64| (kcycles, ranks(&population.n12(kcycles)));
+    let measured: Vec<_> = (0..=16).map(|kcycles| at(f64::from(kcycles))).collect();
+    let pick = |rank: usize| {
+        line(measured[0].1[rank].0, measured.iter().map(|(kcycles, ranks)| (*kcycles, ranks[rank].1)))
     };
-    let lines = vec![
-        pick("worst block", &|bits| extremes(bits).1),
-        pick("median block", &|bits| quantile(bits, 0.5)),
-        pick("best block", &|bits| extremes(bits).0),
-    ];
-    let title = "N12: errors of the worst wordline after 12 months (bits a sector)".to_owned();
-    Curves { name: "n12", title, across: "K cycles", lines }
+    let names = ["block", "kcycles", "n12_bits"];
+    let title = "N12: errors of the worst wordline after 12 months (bits a sector)";
+    Sheet::curves("n12", names, title, "K cycles", [0, 1, 2].map(pick).into())
 }
 
-/// RBER by a wordline's height and page type, at 3K cycles and 12 months.
-fn errors_by_height(model: &CellModel) -> Curves {
-    let of_page = |page: usize| {
-        let at = move |height: f64| CellState { height, ..aged(3.0, 12.0 * MONTH_HOURS) };
-        let heights = (0..=20).map(|step| f64::from(step) / 20.0);
-        line(
-            format!("page type {page}"),
-            heights.map(move |height| (height, 1e3 * best_rber(model, &at(height), page))),
-        )
-    };
-    let lines = (0..model.page_types()).map(of_page).collect();
-    let title = "RBER by wordline at 3K cycles and 12 months, best references (1e-3)".to_owned();
-    Curves { name: "rber_by_height", title, across: "distance from the centre of the block", lines }
-}
-
-/// RBER of the first page type by retention time and cycles.
-fn errors_by_time(model: &CellModel) -> Curves {
-    let of_wear = |wear: f64| {
-        let months = (0..=24).map(|half| 0.5 * f64::from(half));
-        let points =
-            months.map(move |time| (time, 1e3 * best_rber(model, &aged(wear, time * MONTH_HOURS), 0)));
-        line(format!("{wear}K cycles"), points)
-    };
-    let lines = [0.0, 1.0, 3.0, 5.0, 8.0].map(of_wear).into();
-    let title = "RBER of page type 0, worst wordline, best references (1e-3)".to_owned();
-    Curves { name: "rber_by_retention", title, across: "months at 30 degrees C", lines }
-}
-
-/// Threshold voltages: cells by 20 mV.
-fn voltages(model: &CellModel) -> Curves {
-    let ages = [("fresh", aged(0.0, 0.0)), ("3K cycles", aged(3.0, 0.0))];
-    let ages = ages.into_iter().chain([("3K cycles, 12 months", aged(3.0, 12.0 * MONTH_HOURS))]);
-    let histogram = |(name, state): (&str, CellState)| {
-        let cells = model.distribution(&state);
-        let share = move |volts: f64| {
-            let below = |volts: f64, i: usize| {
-                0.5 * libm::erfc((cells.mean[i] - volts) / (cells.sigma[i] * core::f64::consts::SQRT_2))
-            };
-            let in_bin = |i: usize| below(volts + 0.01, i) - below(volts - 0.01, i);
-            100.0 * (0..cells.states).map(in_bin).sum::<f64>() / cells.states as f64
-        };
-        line(name, (-200..=350).map(|step| 0.02 * f64::from(step)).map(move |volts| (volts, share(volts))))
-    };
-    let title = "Threshold voltages (% of cells in 20 mV)".to_owned();
-    Curves { name: "threshold_voltages", title, across: "V", lines: ages.map(histogram).collect() }
+/// N(t): errors of the worst wordline's first page type by its voltages, by cycles and time.
+fn errors_over_time(model: &CellModel, population: &Population<'_>) -> Sheet {
+    let mut rows = Vec::new();
+    let mut curves = Vec::new();
+    for kcycles in [0.0, 1.0, 3.0, 5.0, 8.0] {
+        let months: Vec<f64> = [0.0, 0.03, 0.25, 0.5].into_iter().chain((1..=12).map(f64::from)).collect();
+        let measured: Vec<_> = months
+            .iter()
+            .map(|&months| {
+                let hours = months / 12.0 * YEAR_HOURS;
+                let bits = population.after(kcycles, |model, block, damage| {
+                    let mut state = model.worn_state(block, damage);
+                    state.retention_hours = hours;
+                    model.sector_bits(voltages::best_rber(model, &state, 0))
+                });
+                (months, ranks(&bits))
+            })
+            .collect();
+        for rank in 0..3 {
+            for (months, ranks) in &measured {
+                let (name, bits) = ranks[rank];
+                rows.push([name.into(), kcycles.into(), (*months).into(), bits.into()]);
+            }
+            let points = measured.iter().map(|(months, ranks)| (*months, ranks[rank].1));
+            if [3.0, 8.0].contains(&kcycles) {
+                curves.push(line(format!("{}, {kcycles}K cycles", measured[0].1[rank].0), points));
+            }
+        }
+    }
+    let limit = f64::from(model.hard_limit_bits());
+    curves.push(line("corrected", [(0.0, limit), (12.0, limit)]));
+    Sheet::new("errors_over_time", ["block", "kcycles", "months", "bits"], rows).plot(
+        "errors_over_time",
+        "N(t): errors of the worst wordline, page type 0, best references (bits a sector)",
+        "months at 30 degrees C",
+        curves,
+    )
 }
 
 /// Retries of the blocks of the population after 12 months, with a table by cycles.
-fn retries(model: &CellModel, population: &Population<'_>) -> Curves {
+fn retries(model: &CellModel, population: &Population<'_>) -> Sheet {
     let of_age = |kcycles: f64| {
         let bits = population.n12(kcycles);
         let needed: Vec<u32> = bits.iter().map(|bits| model.retries_by_cycles(*bits, kcycles)).collect();
@@ -180,26 +239,71 @@ fn retries(model: &CellModel, population: &Population<'_>) -> Curves {
         };
         line(format!("{kcycles}K cycles"), (0..=9).map(move |count| (f64::from(count), share(count))))
     };
-    let title = "Retries after 12 months, table by cycles (% of blocks)".to_owned();
-    Curves { name: "retries", title, across: "retries", lines: [1.0, 4.0, 7.0].map(of_age).into() }
+    let names = ["age", "retries", "blocks_percent"];
+    let title = "Retries after 12 months, table by cycles (% of blocks)";
+    Sheet::curves("retries", names, title, "retries", [1.0, 4.0, 7.0].map(of_age).into())
 }
 
-/// How far the best references are from the factory's, after 12 months and at once.
-fn references(model: &CellModel) -> Curves {
-    let factory = *model.default_references(0);
-    let shift = |name: String, hours: f64, threshold: usize| {
-        let at = move |wear: f64| {
-            let cells = model.distribution(&aged(wear, hours));
-            1e3 * (model.optimal_references(&cells)[threshold] - factory[threshold]).abs()
-        };
-        line(name, (0..=24).map(|half| 0.5 * f64::from(half)).map(move |wear| (wear, at(wear))))
-    };
-    let top = model.states() - 1;
-    let mut lines = vec![shift("R1 up at once".to_owned(), 0.0, 1)];
-    if top > 1 {
-        lines.push(shift("R2 up at once".to_owned(), 0.0, 2));
+/// Retries of the part's own table, by cycles and time: entries that fail for the worst wordline's worst page.
+fn retries_by_retention(model: &CellModel, population: &Population<'_>) -> Sheet {
+    let limit = f64::from(model.hard_limit_bits());
+    let mut rows = Vec::new();
+    let mut curves = Vec::new();
+    for kcycles in READ_KCYCLES {
+        let mut points = Vec::new();
+        for months in READ_MONTHS {
+            let needed = population.after(kcycles, |model, block, damage| {
+                let mut state = model.worn_state(block, damage);
+                state.retention_hours = months / 12.0 * YEAR_HOURS;
+                model.retries_needed(&state, limit).map(f64::from)
+            });
+            let read: Vec<f64> = needed.iter().copied().flatten().collect();
+            let lost = 100.0 * (1.0 - read.len() as f64 / needed.len().max(1) as f64);
+            // Where no block can be read there is nothing to tell but that.
+            let (fewest, most) = if read.is_empty() { (0.0, 0.0) } else { extremes(&read) };
+            let mean = super::population::mean(&read);
+            rows.push([kcycles, months, fewest, mean, most, lost].map(Into::into));
+            if !read.is_empty() {
+                points.push((months, mean));
+            }
+        }
+        curves.push(line(format!("{kcycles}K cycles"), points));
     }
-    lines.push(shift(format!("R{top} down after 12 months"), 12.0 * MONTH_HOURS, top));
-    let title = "Best references from the factory's (mV)".to_owned();
-    Curves { name: "reference_shifts", title, across: "K cycles", lines }
+    let names = ["kcycles", "months", "fewest", "mean", "most", "unreadable_percent"];
+    Sheet::new("retries_by_retention", names, rows).plot(
+        "retries_by_retention",
+        "Retries with the part's table, mean of the blocks that can be read",
+        "months at 30 degrees C",
+        curves,
+    )
+}
+
+/// Single cells beside the integrals.
+fn single_cells(model: &CellModel, plan: &Plan) -> Sheet {
+    let row = |count: monte_carlo::Count| {
+        let (kcycles, hours, reads) = AGES[count.age];
+        [
+            kcycles.into(),
+            hours.into(),
+            reads.into(),
+            (count.page as u64).into(),
+            if count.factory { "factory" } else { "best" }.into(),
+            count.cells.into(),
+            count.wrong.into(),
+            count.expected.into(),
+            count.deviation().into(),
+        ]
+    };
+    let names = [
+        "kcycles",
+        "hours",
+        "reads_share",
+        "page_type",
+        "references",
+        "cells",
+        "wrong_bits",
+        "expected_bits",
+        "deviation_sigma",
+    ];
+    Sheet::new("single_cells", names, monte_carlo::count(model, plan.seed, plan.cells).into_iter().map(row))
 }

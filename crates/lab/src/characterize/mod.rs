@@ -2,11 +2,19 @@
 //!
 //! [`check`] measures the pinned numbers of the papers that need no drive. It measures as an experimenter does: it
 //! cycles blocks until they die and reads them until a page is lost, and does not look constants up.
+//! [`curves`] measures what a population of one part is like: tables (CSV and Parquet) and plots. [`reads`] keeps a
+//! counter for each wordline and finds out how many reads a block endures.
 //! [`monte_carlo`] counts wrong bits cell by cell, as a check of the cell model's integrals that shares no formula
 //! with them.
 
 pub mod check;
 mod cores;
 pub mod curves;
+mod max_reads;
 pub mod monte_carlo;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub mod population;
+pub mod reads;
+pub mod sheet;
+mod voltages;

@@ -50,6 +50,38 @@ fn normal(rng: &mut Rng) -> f64 {
     }
 }
 
+/// Voltages of drawn cells, counted in bins around whole multiples of `width` in V, from the first to the last; those
+/// beyond are left out. Stream `lab.voltages` of (age, chunk): the same on any number of cores.
+pub fn histogram(
+    cells: &Distribution,
+    seed: u64,
+    age: u64,
+    count: u64,
+    width: f64,
+    bins: (i32, i32),
+) -> Vec<u64> {
+    let number = (bins.1 - bins.0 + 1).max(0) as usize;
+    let chunks = count.div_ceil(CHUNK).max(1);
+    let drawn = on_all_cores(chunks as usize, |chunk| {
+        let mut rng = place_stream(seed, "lab.voltages", &[age, chunk as u64]);
+        let mut counts = vec![0u64; number];
+        for _ in 0..CHUNK {
+            let written = rng.below(cells.states as u32) as usize;
+            let volts = cells.mean[written] + cells.sigma[written] * normal(&mut rng);
+            let bin = libm::round(volts / width) as i64 - i64::from(bins.0);
+            if let Some(count) = usize::try_from(bin).ok().and_then(|bin| counts.get_mut(bin)) {
+                *count += 1;
+            }
+        }
+        counts
+    });
+    let mut sum = vec![0; number];
+    for counts in drawn {
+        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    sum
+}
+
 /// Cells by state written and by the number of references that their voltage passes.
 type Regions = [[u64; MAX_STATES]; MAX_STATES];
 

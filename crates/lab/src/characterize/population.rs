@@ -48,28 +48,40 @@ impl<'a> Population<'a> {
     }
 
     /// What is measured of each block, on all cores.
-    fn by_block(&self, measure: impl Fn(&Block) -> f64 + Sync) -> Vec<f64> {
+    fn by_block<T: Send>(&self, measure: impl Fn(&Block) -> T + Sync) -> Vec<T> {
+        self.by_place(|_, block| measure(block))
+    }
+
+    /// What is measured of each block, which is told its place, on all cores.
+    pub fn by_place<T: Send>(&self, measure: impl Fn(usize, &Block) -> T + Sync) -> Vec<T> {
         const CHUNK: usize = 256;
         let chunks: Vec<&[Block]> = self.blocks.chunks(CHUNK).collect();
-        on_all_cores(chunks.len(), |number| chunks[number].iter().map(&measure).collect::<Vec<f64>>())
-            .concat()
+        let measured = on_all_cores(chunks.len(), |number| {
+            let blocks = chunks[number].iter().enumerate();
+            blocks.map(|(place, block)| measure(number * CHUNK + place, block)).collect::<Vec<T>>()
+        });
+        measured.into_iter().flatten().collect()
     }
 
     /// What is measured of each block after so many 1000 cycles with a dwell of 1 minute at 30 degrees C.
-    pub fn after(&self, kcycles: f64, measure: impl Fn(&CellModel, &Block, &Damage) -> f64) -> Vec<f64> {
+    pub fn after<T: Send>(
+        &self,
+        kcycles: f64,
+        measure: impl Fn(&CellModel, &Block, &Damage) -> T + Sync,
+    ) -> Vec<T> {
         self.after_resting(kcycles, 1.0, measure)
     }
 
     /// The same with another dwell.
-    pub fn after_resting(
+    pub fn after_resting<T: Send>(
         &self,
         kcycles: f64,
         dwell_minutes: f64,
-        measure: impl Fn(&CellModel, &Block, &Damage) -> f64,
-    ) -> Vec<f64> {
+        measure: impl Fn(&CellModel, &Block, &Damage) -> T + Sync,
+    ) -> Vec<T> {
         let mut damage = Damage::default();
         damage.cycle(self.model, kcycles, dwell_minutes, 30.0, 0);
-        self.blocks.iter().map(|block| measure(self.model, block, &damage)).collect()
+        self.by_block(|block| measure(self.model, block, &damage))
     }
 
     /// N12 of each block after so many 1000 cycles, in bits.

@@ -129,6 +129,6 @@ fn create_parquet(path: &Path) -> Result<Writer, Failure> {
 #[cfg(not(feature = "parquet"))]
 fn create_parquet(path: &Path) -> Result<Writer, Failure> {
     let message = "this program was built without Parquet; name the log .csv or .csv.zst, or build with \
-                   cargo build --release -p wordline --features lab/parquet";
+                   cargo build --release -p wordline --features parquet";
     Err(ReportError::new(path, "create", message).into())
 }

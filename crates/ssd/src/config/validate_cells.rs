@@ -21,6 +21,13 @@ impl DriveConfig {
             let allowed = format!("0 to {}, the modes of the cells", modes.saturating_sub(1));
             conflicts.add(&keys, format!("program mode {mode} of cells with {modes} modes"), &allowed);
         }
+        let span = self.cells.population.retention_span;
+        if span != 0.0 && self.errors.variation {
+            let keys = ["cell.population.retention_span", "nand.errors.variation"];
+            let allowed =
+                "0 in a drive, whose tables hold one law of retention for all blocks; or variation = false";
+            conflicts.add(&keys, format!("blocks whose retention differs by {span}"), allowed);
+        }
         if self.cleaning.copyback {
             let found = "copyback, which carries a page's errors along uncorrected".to_owned();
             let allowed = "ftl.cleaning.copyback = false, or nand.errors.model = \"none\"";

@@ -3,7 +3,7 @@
 //! Chip rules are asserted, in release builds too: a page is programmed once after an erase and in order, a page is
 //! read only after it was programmed, a block marked bad is left alone. Breaking one is a bug of the firmware.
 
-use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry};
+use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry, TrueWear};
 use super::cell::CellModel;
 use super::cell::build;
 use crate::config::{ConfigErrors, DriveConfig, Reliability};
@@ -224,10 +224,51 @@ impl Chip {
         self.aging.as_ref().map(|aging| aging.margin(block, page, self.erase_count(block)))
     }
 
+    /// The truth about a block's wear, which no firmware knows; `None` where cells do not age. The cycle that begins
+    /// with an erase counts from the block's first program on.
+    pub fn true_wear(&self, block: u32) -> Option<TrueWear> {
+        self.aging.as_ref().map(|aging| aging.true_wear(block))
+    }
+
     /// The truth about a wordline's disturb: effective reads (ERC, calibration 2.3) in reads of the worst page type in
     /// the normal mode; 0 where cells do not age.
     pub fn effective_reads(&self, block: u32, wordline: u32) -> u64 {
         self.aging.as_ref().map_or(0, |aging| aging.effective_reads(block, wordline, self.erase_count(block)))
+    }
+
+    /// Equivalent cycles of the most worn block if all were cycled to so many erases, of whose wear a share lasts (in
+    /// 1/65536); `None` where cells do not age.
+    pub(crate) fn most_worn_at(&self, to: u32, lasting_q16: u32) -> Option<u32> {
+        let aging = self.aging.as_ref()?;
+        let counts = (0..).zip(&self.erase_counts);
+        let worn =
+            counts.map(|(block, &count)| aging.worn_after(block, to.saturating_sub(count), lasting_q16));
+        worn.max()
+    }
+
+    /// Cycles all blocks that have seen fewer erases to so many.
+    pub(crate) fn cycle_to(&mut self, to: u32, lasting_q16: u32) {
+        for (block, count) in (0..).zip(&mut self.erase_counts) {
+            if let Some(aging) = &mut self.aging {
+                aging.cycle(block, to.saturating_sub(*count), lasting_q16);
+            }
+            *count = to.max(*count);
+        }
+    }
+
+    /// Whether the counters hold so many more reads of every block, or of that wordline of every block.
+    pub(crate) fn can_disturb(&self, reads: u64, wordline: Option<u32>) -> bool {
+        let Some(aging) = &self.aging else { return true };
+        let mut blocks = (0..).zip(&self.next_page);
+        blocks.all(|(block, &pages)| aging.can_disturb(block, reads, wordline, pages))
+    }
+
+    /// Reads every block that holds data so many times, evenly or at one wordline.
+    pub(crate) fn disturb(&mut self, reads: u64, wordline: Option<u32>) {
+        let Some(aging) = &mut self.aging else { return };
+        for (block, &pages) in (0..).zip(&self.next_page) {
+            aging.disturb(block, reads, wordline, pages);
+        }
     }
 
     /// Bytes of the cells' state, which grows with the drive, and of the tables made of the cell model.

@@ -1,8 +1,14 @@
 //! Small chips whose cells age.
 
-use ssd::DriveConfig;
 use ssd::config::{ErrorModel, Errors};
+use ssd::nand::cell::CellModel;
 use ssd::nand::{Chip, Outcome};
+use ssd::{DriveConfig, SimTime};
+
+/// Nanoseconds of a minute.
+pub const MINUTE_NS: u64 = 60_000_000_000;
+/// Minutes of 12 months.
+pub const YEAR: u64 = 525_600;
 
 /// One die with two planes of eight blocks of 48 TLC wordlines, all alike.
 pub fn config() -> DriveConfig {
@@ -21,11 +27,26 @@ pub fn chip(cfg: &DriveConfig) -> Chip {
         .expect("a part that fits")
 }
 
+pub fn model(cfg: &DriveConfig) -> CellModel {
+    CellModel::new(cfg.cells.clone()).expect("a part that is checked")
+}
+
 /// Programs a whole block.
 pub fn fill(chip: &mut Chip, block: u32) {
-    let mut page = chip.programmed_pages(block);
-    while page < chip.pages_per_block() {
+    for page in chip.programmed_pages(block)..chip.pages_per_block() {
         assert_eq!(chip.program(block, page), Outcome::Pass);
-        page += 1;
     }
+}
+
+pub fn minutes(minutes: u64) -> SimTime {
+    SimTime(minutes * MINUTE_NS)
+}
+
+/// The page of that type of a wordline.
+pub fn page_of(wordline: u32, page_type: u32) -> u32 {
+    3 * wordline + page_type
+}
+
+pub fn near(found: f64, expected: f64, slack: f64) {
+    assert!((found - expected).abs() <= slack, "found {found}, expected {expected} +- {slack}");
 }

@@ -136,6 +136,15 @@ const WRONG_WHEN_ON: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[cell.population]\nretention_span = 0.5",
+        &[
+            "my.toml:4: cell.population.retention_span: impossible",
+            "retention differs by 0.5",
+            "0 in a drive",
+            "nand.errors.variation (its default)",
+        ],
+    ),
+    (
         "[cell.ecc]\nsector_bytes = 12288",
         &[
             "my.toml:4: cell.ecc.sector_bytes: impossible",

@@ -3,6 +3,9 @@
 //! A miss is a result, not an error: it stays in the table. The rules were chosen by how a number is printed, not by
 //! what we measure; whether the number helped to choose a constant stands beside it (calibration 0.1).
 
+mod correction;
+mod elsewhere;
+mod markers;
 mod reading;
 mod voltage;
 mod wear;
@@ -113,8 +116,8 @@ pub struct Finding {
     pub source: &'static str,
     /// What the paper says.
     pub claimed: f64,
-    /// What the laboratory found.
-    pub measured: f64,
+    /// What the laboratory found, if it is a number and if it can be measured here.
+    pub measured: Option<f64>,
     /// When they agree.
     pub rule: Rule,
     /// Whether that says anything.
@@ -124,7 +127,12 @@ pub struct Finding {
 impl Finding {
     /// By the rule.
     pub fn verdict(&self) -> Verdict {
-        match self.rule.holds(self.claimed, self.measured) {
+        let held = match self.measured {
+            Some(measured) => self.rule.holds(self.claimed, measured),
+            None if matches!(self.rule, Rule::None(_)) => None,
+            None => Some(false),
+        };
+        match held {
             Some(true) => Verdict::Met,
             Some(false) => Verdict::Missed,
             None => Verdict::NotJudged,
@@ -180,7 +188,7 @@ struct Findings {
 impl Findings {
     fn add(&mut self, quantity: &str, source: &'static str, numbers: (f64, f64), rule: Rule, fitted: Fitted) {
         let (claimed, measured) = numbers;
-        let quantity = quantity.to_owned();
+        let (quantity, measured) = (quantity.to_owned(), Some(measured).filter(|found| found.is_finite()));
         self.list.push(Finding { part: self.part, quantity, source, claimed, measured, rule, fitted });
     }
 }
@@ -197,13 +205,18 @@ pub fn run(plan: &Plan) -> Result<Check, ConfigErrors> {
                 wear::tlc(&model, &population, &mut of_part)?;
                 voltage::tlc(&model, &population, &mut of_part);
                 reading::tlc(&model, &population, &mut of_part);
+                correction::tlc(&model, &population, &mut of_part)?;
+                markers::tlc(&model, &population, plan.seed, &mut of_part);
             }
             "mlc" => reading::mlc(&model, &mut of_part),
-            "mlc_hire" => reading::hire(&model, &mut of_part),
+            "mlc_hire" => correction::hire(&model, &mut of_part),
             _ => {}
         }
         single_cells(&model, plan, &mut of_part);
         findings.append(&mut of_part.list);
+    }
+    if plan.part.is_none() {
+        findings.extend(elsewhere::findings());
     }
     Ok(Check { plan: plan.clone(), findings })
 }
@@ -249,7 +262,7 @@ impl Check {
                 finding.part.to_owned(),
                 finding.source.to_owned(),
                 digits(finding.claimed),
-                if finding.measured.is_finite() { digits(finding.measured) } else { NONE.to_owned() },
+                finding.measured.map_or(NONE.to_owned(), digits),
                 finding.rule.text().to_owned(),
                 finding.fitted_text().to_owned(),
                 finding.verdict().text().to_owned(),
@@ -290,7 +303,11 @@ impl Check {
         for finding in &self.findings {
             let _ = writeln!(text, "\n[[finding]]\nquantity = {:?}", finding.quantity);
             let _ = writeln!(text, "part = {:?}\nsource = {:?}", finding.part, finding.source);
-            let _ = writeln!(text, "claimed = {:?}\nmeasured = {:?}", finding.claimed, finding.measured);
+            let _ = writeln!(text, "claimed = {:?}", finding.claimed);
+            // What was not measured has no number.
+            if let Some(measured) = finding.measured {
+                let _ = writeln!(text, "measured = {measured:?}");
+            }
             let _ = writeln!(text, "tolerance = {:?}", finding.rule.text());
             let _ = writeln!(text, "used_in_fitting = {:?}", finding.fitted_text());
             let _ = writeln!(text, "verdict = {:?}", finding.verdict().text());

@@ -4,23 +4,11 @@ use super::Fitted::{No, Partly, Yes};
 use super::voltage::best_bits;
 use super::{Findings, Rule};
 use crate::characterize::population::{Population, mean};
-use ssd::nand::cell::disturb::{effective_reads, effective_reads_uniform};
+use crate::characterize::reads::{
+    BlockOfWordlines, Law, MONTH_HOURS, Pattern, Spread, Victim, WORDLINES, reads_until,
+};
+use ssd::nand::cell::disturb::{effective_reads, page_weights};
 use ssd::nand::cell::{CellModel, CellState, Damage, Group};
-
-/// Wordlines of a block of 002.
-const WORDLINES: f64 = 2_568.0;
-/// Hours of the month after which 002 reads its blocks.
-const MONTH_HOURS: f64 = 730.0;
-
-/// The number of reads at which a page is lost: by search.
-fn reads_until(is_lost: impl Fn(f64) -> bool) -> f64 {
-    let (mut fine, mut lost) = (0u64, 1u64 << 40);
-    while lost - fine > 1 {
-        let middle = fine + (lost - fine) / 2;
-        if is_lost(middle as f64) { lost = middle } else { fine = middle }
-    }
-    lost as f64
-}
 
 /// Has a wordline of a group passed the code's limit after so many effective reads? By the linear law.
 fn is_lost(model: &CellModel, endured: f64, kcycles: f64, effective: f64) -> bool {
@@ -46,6 +34,15 @@ pub(super) fn tlc(model: &CellModel, population: &Population<'_>, to: &mut Findi
     pass_voltage(model, to);
     page_types(model, ["LSB", "CSB", "MSB"], &[(0, 28.0), (2, 26.0)], to);
     program_times(model, population, to);
+    let senses = |page: usize| model.code()[page].len() as f64;
+    let longer = senses(1) / senses(0);
+    to.add(
+        "read of a CSB page over an LSB page, by thresholds",
+        "000 Fig. 17",
+        (1.5, longer),
+        Rule::Exact,
+        No,
+    );
     let read = model.read_us(80.0, 0);
     to.add(
         "page read of 80 us with transfer and decoding (us)",
@@ -56,38 +53,39 @@ pub(super) fn tlc(model: &CellModel, population: &Population<'_>, to: &mut Findi
     );
 }
 
+/// Reads in a pattern until a page is lost, by a counter for each wordline.
+fn counted(block: &BlockOfWordlines, pattern: Pattern, victim: Victim) -> f64 {
+    block.reads_until_lost(pattern, victim, 1.0).map_or(f64::NAN, |reads| reads as f64)
+}
+
 fn patterns(model: &CellModel, to: &mut Findings) {
+    let block =
+        |kcycles: f64, spread: Spread| BlockOfWordlines::new(model, WORDLINES, kcycles, Law::Linear, spread);
     let source = "002 Fig. 2";
-    let (near, _) = hammered(model, Group::Worst, 2.0);
+    let at_2k = block(2.0, Spread::Groups);
+    let one = Pattern::One(at_2k.neighbour_of_worst(Group::Worst));
+    let near = counted(&at_2k, one, Victim::First);
     to.add("reads endured, one neighbour hammered, 2K cycles", source, (54_560.0, near), Rule::Printed, Yes);
-    let uniform = |group: Group, endured: f64, kcycles: f64| {
-        let each = effective_reads_uniform(WORDLINES, model.adjacent(group, kcycles));
-        reads_until(|reads| is_lost(model, endured, kcycles, reads * each))
-    };
-    let even = uniform(Group::Worst, model.erc_max(Group::Worst, 2.0), 2.0);
+    let even = counted(&at_2k, Pattern::Round, Victim::First);
     to.add("reads endured, round all wordlines, 2K cycles", source, (518_420.0, even), Rule::Printed, Yes);
+    let counters = at_2k.counters(one, near as u64);
+    let Pattern::One(read) = one else { return };
+    let far = at_2k.lost(&counters, 1.0).map(|lost| lost.abs_diff(read)).max();
+    let far = far.map_or(f64::NAN, |far| far as f64);
+    to.add("wordlines lost first lie this far from the hammered one", source, (1.0, far), Rule::Exact, No);
     let by_voltage = reads_until(|reads| {
         let erc_fraction = effective_reads(reads, reads, 0.0, model.adjacent(Group::Worst, 2.0))
             / model.erc_max(Group::Worst, 2.0);
-        let state = CellState {
-            wear_kcycles: 2.0,
-            retention_hours: MONTH_HOURS,
-            erc_fraction,
-            ..CellState::default()
-        };
-        best_bits(model, &state, 0) > f64::from(model.hard_limit_bits())
+        let aged = CellState { wear_kcycles: 2.0, retention_hours: MONTH_HOURS, ..CellState::default() };
+        best_bits(model, &CellState { erc_fraction, ..aged }, 0) > f64::from(model.hard_limit_bits())
     });
-    to.add(
-        "the same hammered, by the erased state's voltage",
-        source,
-        (54_560.0, by_voltage),
-        Rule::Rounded,
-        Yes,
-    );
+    let quantity = "the same hammered, by the erased state's voltage";
+    to.add(quantity, source, (54_560.0, by_voltage), Rule::Rounded, Yes);
     let source = "002 Fig. 1(b)";
-    let worst = uniform(Group::Worst, model.erc_max(Group::Worst, 3.0), 3.0) / 1e3;
+    let at_3k = block(3.0, Spread::Wordlines);
+    let worst = counted(&at_3k, Pattern::Round, Victim::First) / 1e3;
     to.add("K reads endured by the worst wordline, 3K cycles", source, (403.0, worst), Rule::Printed, Yes);
-    let best = uniform(Group::Best, model.erc_max_at(1.0, 3.0), 3.0) / 1e3;
+    let best = counted(&at_3k, Pattern::Round, Victim::Last) / 1e3;
     to.add("K reads endured by the best wordline, 3K cycles", source, (962.0, best), Rule::Printed, Yes);
     for (kcycles, claimed) in [(1.0, 10.5), (2.0, 15.4)] {
         let ideal = model.erc_max_at(0.5, kcycles);
@@ -96,6 +94,12 @@ fn patterns(model: &CellModel, to: &mut Findings) {
         let ratio = median / hammered(model, Group::Worst, kcycles).0;
         to.add(&quantity, "002 Fig. 3", (claimed, ratio), Rule::Printed, Yes);
     }
+    // A wordline is copied when it is near its end, or all of the block when its worst one could be.
+    let copies =
+        |group: Group| near * model.group_share(group) / counted(&at_2k, Pattern::Round, Victim::Of(group));
+    let less = 100.0 * (1.0 - Group::ALL.map(copies).iter().sum::<f64>());
+    let quantity = "rescue copies less with a counter for each wordline, even reads, 2K (%)";
+    to.add(quantity, "002 Fig. 8", (91.5, less), Rule::Rounded, No);
 }
 
 fn neighbours(model: &CellModel, to: &mut Findings) {
@@ -145,13 +149,25 @@ fn pass_voltage(model: &CellModel, to: &mut Findings) {
         let quantity = format!("reads endured at {percent} % of the pass voltage, by Fowler-Nordheim");
         to.add(&quantity, source, (claimed, model.endurance_by_law(ratio)), Rule::Rounded, Yes);
     }
-    to.add(
-        "harm of an LSB read in mode 2",
-        "000 section 4.2.3",
-        (0.16, model.read_weight(0, 2)),
-        Rule::Rounded,
-        No,
-    );
+    let source = "000 section 4.2.3";
+    to.add("harm of an LSB read in mode 2", source, (0.16, model.read_weight(0, 2)), Rule::Rounded, No);
+    let more = endured(2) / endured(0) / model.part().disturb.page_weights[0];
+    to.add("reads more, LSB in mode 2: about (times)", source, (6.0, more), Rule::Rounded, No);
+    let base = page_weights(&[vec![4], vec![2, 6], vec![1, 3, 5, 7]], 0.0);
+    for (page, name, claimed) in [(0, "LSB", 0.25), (1, "CSB", 0.5)] {
+        let quantity = format!("harm of {name} reads over MSB reads by thresholds, code 1-2-4");
+        to.add(&quantity, source, (claimed, base[page]), Rule::Exact, Partly);
+    }
+    let passes = |thousandth: &u32| model.endurance_as_measured(f64::from(*thousandth) / 1e3).is_some();
+    let lowest = (800..=1_000).find(passes).map_or(f64::NAN, |lowest| f64::from(lowest) / 10.0);
+    to.add("lowest pass voltage that passes (%)", "000 section 4.2", (96.0, lowest), Rule::Exact, Yes);
+    let high = model.endurance_by_law(1.05);
+    let source = "000 Fig. 6";
+    let less = 100.0 * (1.0 - high);
+    to.add("reads endured less at 105 % of the pass voltage (%)", source, (49.0, less), Rule::Rounded, No);
+    let share = 100.0 * high / 1.6;
+    let quantity = "reads endured at 105 % voltage and 160 % time, over MLC (%)";
+    to.add(quantity, source, (28.0, share), Rule::Rounded, No);
     for (mode, claimed) in [(1, 8.0), (2, 19.0)] {
         let more = 100.0 * (model.part().modes.program_time[mode] - 1.0);
         let quantity = format!("program time more in read-resistant mode {mode} (%)");
@@ -189,30 +205,17 @@ fn program_times(model: &CellModel, population: &Population<'_>, to: &mut Findin
 
 pub(super) fn mlc(model: &CellModel, to: &mut Findings) {
     page_types(model, ["LSB", "MSB"], &[(0, 61.0)], to);
+    let limit = f64::from(model.part().disturb.max_reads);
+    let endured = reads_until(|reads| reads * model.read_weight(1, 0) >= limit);
+    to.add("reads endured by MLC of 2009", "000 section 2", (600_000.0, endured), Rule::Exact, Yes);
     let source = "003 section 5.1.2";
     let lost = 100.0 * model.sanitised_over_limit(false, false);
     to.add("pages lost when the LSB page is over-programmed (%)", source, (7.4, lost), Rule::Rounded, Yes);
     let later = 100.0 * model.sanitised_over_limit(false, true);
     to.add("the same after a year: most (%)", source, (50.0, later), Rule::AtLeast, No);
+    let effects = &model.part().effects;
+    let worst = effects.osr_one_median * effects.osr_year_factor * libm::exp(2.326 * effects.osr_sigma);
+    to.add("errors over the limit after a year, 1 % of pages", source, (1.5, worst), Rule::AtLeast, Partly);
     let limit = f64::from(model.hard_limit_bits());
     to.add("errors corrected (bits)", "000 section 4.2.1", (40.0, limit), Rule::Exact, Yes);
-}
-
-pub(super) fn hire(model: &CellModel, to: &mut Findings) {
-    let modes = [(0, "base", 170.0, 1.0), (1, "boosted", 70.0, 1.2), (2, "reduced", 310.0, 0.8)];
-    for (mode, name, us, wear) in modes {
-        // What a controller does: sense more finely until the page can be corrected.
-        let cells = model.distribution(&CellState { mode, ..CellState::default() });
-        let references = model.default_references(mode);
-        let pages = (0..model.page_types()).map(|page| model.page_rber(&cells, page, references));
-        let rber = mean(&pages.collect::<Vec<_>>());
-        let levels = model.levels_needed(rber).map_or(0, |levels| levels * (model.states() as u32 - 1));
-        let measured = model.sense_us(levels) + model.transfer_us(levels);
-        let quantity = format!("read of a page programmed in the {name} mode (us)");
-        to.add(&quantity, "001 Table I", (us, measured), Rule::Exact, Partly);
-        let mut damage = Damage::default();
-        damage.cycle(model, 1.0, 1.0, 30.0, mode);
-        let quantity = format!("wear of a cycle in the {name} mode");
-        to.add(&quantity, "001 section IV", (wear, damage.lasting), Rule::Rounded, Yes);
-    }
 }

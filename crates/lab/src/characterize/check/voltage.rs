@@ -23,6 +23,7 @@ fn aged(wear_kcycles: f64, retention_hours: f64) -> CellState {
 pub(super) fn tlc(model: &CellModel, population: &Population<'_>, to: &mut Findings) {
     errors(model, to);
     references(model, to);
+    ways(model, to);
     temperature(model, to);
     factors(model, to);
     retries(model, population, to);
@@ -58,6 +59,28 @@ fn references(model: &CellModel, to: &mut Findings) {
         let quantity = format!("best R{threshold} at 12K cycles over fresh (mV)");
         to.add(&quantity, source, (1.0, moved), Rule::AtMost, Yes);
     }
+}
+
+/// The ways in which best references go that figure 18 tells only as such.
+fn ways(model: &CellModel, to: &mut Findings) {
+    let start = model.default_references(0);
+    let shift = |state: &CellState, threshold: usize| {
+        1e3 * (model.optimal_references(&model.distribution(state))[threshold] - start[threshold])
+    };
+    let year = |wear: f64, height: f64| CellState { height, ..aged(wear, YEAR_HOURS) };
+    let source = "003 section 3.4.1";
+    let fall = shift(&year(1.0, 1.0), 7);
+    to.add("best R7 falls in 12 months, 1K cycles (mV)", source, (0.0, fall), Rule::AtMost, Partly);
+    let faster = shift(&year(8.0, 1.0), 7) / fall;
+    to.add("the same at 8K over 1K cycles: faster", source, (1.0, faster), Rule::AtLeast, Partly);
+    let at_edge = shift(&year(3.0, 1.0), 7) / shift(&year(3.0, 0.0), 7);
+    to.add("the same at the edge over the centre: more", source, (1.0, at_edge), Rule::AtLeast, No);
+    let lost = |threshold: usize| shift(&year(3.0, 1.0), threshold) - shift(&aged(3.0, 0.0), threshold);
+    let low = lost(1).abs() / lost(7).abs();
+    to.add("the same of R1 over R7, 3K cycles: less", source, (1.0, low), Rule::AtMost, No);
+    let read = |erc_fraction: f64| CellState { erc_fraction, ..aged(3.0, 730.0) };
+    let rise = shift(&read(1.0), 1) - shift(&read(0.0), 1);
+    to.add("best R1 rises by all reads endured (mV)", source, (0.0, rise), Rule::AtLeast, No);
 }
 
 /// Hours at 30 degrees C after which a page has the errors that it has after `hours` at `celsius`: by search.

@@ -18,6 +18,12 @@ impl Aging {
         }
     }
 
+    /// Equivalent cycles of a block after so many more.
+    pub(crate) fn worn_after(&self, block: u32, more: u32, dwell_q16: u32) -> u32 {
+        let (_, lasting) = self.harm(block, more, dwell_q16);
+        self.equivalent(block, self.lasting[block as usize] + lasting)
+    }
+
     /// A block of so many cycles of the reference dwell, whatever it was before.
     pub(crate) fn recount(&mut self, block: u32, before: u32, cycles: u32) {
         if cycles < before {
@@ -51,32 +57,52 @@ impl Aging {
         }
     }
 
-    /// So many reads of the block's `pages` programmed pages: of all its wordlines evenly, or all of one. Page types
-    /// take turns. Nothing happens where the wordline holds no data.
+    /// What so many reads of a block in its mode count, page types taking turns.
+    fn even_harm(&self, block: u32, reads: u64) -> u64 {
+        let weight_q16 = self.tables().modes[usize::from(self.mode(block))].even_weight_q16;
+        ((u128::from(reads) * u128::from(weight_q16)) >> 16).min(u128::from(u64::MAX)) as u64
+    }
+
+    /// Whether the counters of a block hold so many reads more: see [`Aging::disturb`].
+    pub(crate) fn can_disturb(&self, block: u32, reads: u64, wordline: Option<u32>, pages: u32) -> bool {
+        let (held, harm) = (self.wordlines_of(pages), self.even_harm(block, reads));
+        if held == 0 || wordline.is_some_and(|wordline| wordline >= held) {
+            return true;
+        }
+        if harm > u64::from(u32::MAX) * u64::from(held) {
+            return false;
+        }
+        let first = block as usize * self.tables().wordlines as usize;
+        let room = |count: u32| u64::from(u32::MAX - count);
+        match (self.wordline_reads.is_empty(), wordline) {
+            (true, _) => true,
+            (false, Some(wordline)) => harm <= room(self.wordline_reads[first + wordline as usize]),
+            (false, None) => {
+                let counts = &self.wordline_reads[first..][..held as usize];
+                counts.iter().all(|&count| harm.div_ceil(u64::from(held)) <= room(count))
+            }
+        }
+    }
+
+    /// So many reads of the block's `pages` programmed pages: of all their wordlines evenly, or all of one. Page types
+    /// take turns. Nothing happens where the wordline holds no data. The counters must have room.
     pub(crate) fn disturb(&mut self, block: u32, reads: u64, wordline: Option<u32>, pages: u32) {
-        let held = self.wordlines_of(pages);
+        let (held, harm) = (self.wordlines_of(pages), self.even_harm(block, reads));
         if held == 0 || wordline.is_some_and(|wordline| wordline >= held) {
             return;
         }
-        let tables = self.tables();
-        let wordlines = tables.wordlines as usize;
-        let weight_q16 = tables.modes[usize::from(self.mode(block))].even_weight_q16;
-        let harm = ((u128::from(reads) * u128::from(weight_q16)) >> 16).min(u128::from(u64::MAX >> 8)) as u64;
-        let total = &mut self.reads[block as usize];
-        *total = total.saturating_add(harm).min(u64::MAX >> 8);
+        self.reads[block as usize] += harm;
         if self.wordline_reads.is_empty() {
             return;
         }
-        let counts = &mut self.wordline_reads[block as usize * wordlines..][..wordlines];
-        let add = |count: &mut u32, harm: u64| {
-            *count = u64::from(*count).saturating_add(harm).min(u64::from(u32::MAX)) as u32;
-        };
+        let first = block as usize * self.tables().wordlines as usize;
+        let counts = &mut self.wordline_reads[first..][..held as usize];
         match wordline {
-            Some(wordline) => add(&mut counts[wordline as usize], harm),
+            Some(wordline) => counts[wordline as usize] += harm as u32,
             None => {
                 let (each, more) = (harm / u64::from(held), harm % u64::from(held));
-                for (at, count) in counts[..held as usize].iter_mut().enumerate() {
-                    add(count, each + u64::from((at as u64) < more));
+                for (at, count) in counts.iter_mut().enumerate() {
+                    *count += (each + u64::from((at as u64) < more)) as u32;
                 }
             }
         }

@@ -77,6 +77,17 @@ pub struct Margin {
     pub limit_q8: u32,
 }
 
+/// The truth about a block's wear, whatever the firmware believes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrueWear {
+    /// What its cycles did that lasts after recovery, in 1/2^20 cycle of the reference dwell in the normal mode.
+    pub lasting_q20: u64,
+    /// All that they did.
+    pub done_q20: u64,
+    /// Cycles of the average block that make as many errors.
+    pub equivalent_cycles: u32,
+}
+
 /// No erase waits for its program.
 const NO_ERASE: u32 = u32::MAX;
 
@@ -268,21 +279,55 @@ impl Aging {
         }
     }
 
+    /// What so many cycles in the block's mode do, and the share of it that lasts.
+    fn harm(&self, block: u32, cycles: u32, dwell_q16: u32) -> (u64, u64) {
+        let done = self.tables().modes[usize::from(self.mode(block))].wear * u64::from(cycles);
+        (done, ((u128::from(done) * u128::from(dwell_q16)) >> 16) as u64)
+    }
+
     /// So many cycles in the block's mode, of whose wear a share lasts.
     fn damage(&mut self, block: u32, cycles: u32, dwell_q16: u32) {
-        let harm = self.tables().modes[usize::from(self.mode(block))].wear * u64::from(cycles);
-        self.done[block as usize] += harm;
-        self.lasting[block as usize] += ((u128::from(harm) * u128::from(dwell_q16)) >> 16) as u64;
+        let (done, lasting) = self.harm(block, cycles, dwell_q16);
+        self.done[block as usize] += done;
+        self.lasting[block as usize] += lasting;
         self.wear_out(block);
     }
 
-    /// Where a block lies on the tables' axis of wear.
     fn wear_out(&mut self, block: u32) {
+        self.worn[block as usize] = self.equivalent(block, self.lasting[block as usize]);
+    }
+
+    /// Cycles of the average block that wear as much: the tables' axis.
+    fn equivalent(&self, block: u32, lasting: u64) -> u32 {
         let traits = self.tables().traits(block);
-        let lasting = u128::from(self.lasting[block as usize]) * u128::from(traits.growth_q16);
-        let grown_q4 = (lasting / u128::from(CYCLE >> 4)) >> 16;
+        let grown = u128::from(lasting) * u128::from(traits.growth_q16);
+        let grown_q4 = (grown / u128::from(CYCLE >> 4)) >> 16;
         let cycles = (grown_q4 as i64 + i64::from(traits.born_q4)).max(0) >> 4;
-        self.worn[block as usize] = cycles.min(i64::from(u32::MAX)) as u32;
+        cycles.min(i64::from(u32::MAX)) as u32
+    }
+
+    pub(crate) fn true_wear(&self, block: u32) -> TrueWear {
+        let block = block as usize;
+        TrueWear {
+            lasting_q20: self.lasting[block],
+            done_q20: self.done[block],
+            equivalent_cycles: self.worn[block],
+        }
+    }
+
+    /// Wordlines of a block.
+    pub(crate) fn wordlines(&self) -> u32 {
+        self.tables().wordlines
+    }
+
+    /// Whether reads are counted for each wordline.
+    pub(crate) fn counts_wordlines(&self) -> bool {
+        self.tables().by_wordline
+    }
+
+    /// Ticks of the clock for each ns of simulated time, in 1/2^64.
+    pub(crate) fn ticks_q64(&self) -> u64 {
+        self.tables().ticks_q64
     }
 
     /// Bytes of the tables that grow with the drive, and of those made of the cell model.

@@ -261,7 +261,7 @@ impl Aging {
         let tables = self.tables();
         let place = tables.places.iter().copied().find(|place| place.wordline() == wordline as usize);
         let Some(place) = place else { unreachable!("wordline {wordline} of {}", tables.wordlines) };
-        self.effective(block, place, cycles) / u64::from(tables.unit)
+        (self.effective(block, place, cycles) + u64::from(tables.unit / 2)) / u64::from(tables.unit)
     }
 
     /// The truth about a page.

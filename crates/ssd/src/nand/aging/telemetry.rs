@@ -5,7 +5,7 @@ use super::{Aging, Telemetry};
 
 /// Errors gained by so much damage, in 1/65536 bit.
 fn gained_q16(traits: &Traits, damage: u64) -> i64 {
-    ((u128::from(damage) * u128::from(traits.n12_growth_q32)) / u128::from(CYCLE) >> 16) as i64
+    ((u128::from(damage) * u128::from(traits.n12_growth_q32) / u128::from(CYCLE)) >> 16) as i64
 }
 
 impl Aging {

@@ -5,6 +5,7 @@ mod aging;
 mod input;
 mod population;
 mod reading;
+mod still;
 mod tables;
 
 use super::{CellModel, CellState};

@@ -1,0 +1,92 @@
+//! Pinned numbers of calibration 1 to 5 and 12 that no laboratory can measure: they are of techniques, which a drive
+//! under a trace must show. They stand in the table so that none is forgotten.
+
+use super::{Finding, Fitted, Rule};
+
+const RECLAIM: Rule = Rule::None("needs read reclaim under traces");
+const TRACES: Rule = Rule::None("needs the technique under traces");
+const MARKER: Rule = Rule::None("needs a regression on other markers");
+const SANITISE: Rule = Rule::None("needs page and block locks");
+const PREEMPT: Rule = Rule::None("needs suspending firmware under load");
+const PLACEMENT: Rule = Rule::None("needs placement by page type under traces");
+const CHIPS: Rule = Rule::None("chips that are none of our parts");
+
+/// Quantity, source, claimed, why it is not measured.
+const CLAIMS: [(&str, &str, f64, Rule); 63] = [
+    ("errors corrected by 30 nm MLC (bits in 1 KB)", "000 section 1.1", 24.0, CHIPS),
+    ("rescues at 40K over 200K reads endured", "000 Fig. 7", 8.0, RECLAIM),
+    ("rescues' share of overhead at 40K reads endured (%)", "000 Fig. 7", 88.0, RECLAIM),
+    ("longest read during a rescue (ms)", "000 Fig. 8", 332.0, RECLAIM),
+    ("pages moved by a rescue (%)", "000 Fig. 8", 99.0, RECLAIM),
+    ("redFTL: rescues less (%)", "000 section 3.1", 60.0, RECLAIM),
+    ("redFTL: rescue time less (%)", "000 Fig. 11", 50.0, RECLAIM),
+    ("redFTL: cleaning and rescue time less (%)", "000 Fig. 12", 34.0, RECLAIM),
+    ("read-resistant blocks alone: rescue time less (%)", "000 Fig. 21", 30.0, RECLAIM),
+    ("redFTL+: rescue time less (%)", "000 Fig. 21", 62.0, RECLAIM),
+    ("redFTL+: share of LSB reads more (%)", "000 Fig. 22", 40.0, RECLAIM),
+    ("redFTL+: read response shorter (times)", "000 Fig. 23", 150.0, RECLAIM),
+    ("PDS: cleaning time less than HASH (%)", "000 Fig. 30", 58.0, TRACES),
+    ("PDS: best threshold, gcc (updates)", "000 Fig. 31", 1.0, TRACES),
+    ("PDS: best threshold, tpc-h (updates)", "000 Fig. 31", 16.0, TRACES),
+    ("IDS: distance of two program contexts, example", "000 Fig. 33", 1.2, TRACES),
+    ("IDS: distance of two others, example", "000 Fig. 33", 1.8, TRACES),
+    ("IDS: cleaning time less than PDS (%)", "000 Fig. 35", 18.0, TRACES),
+    ("IDS: cleaning time less than HASH (%)", "000 Fig. 35", 42.0, TRACES),
+    ("IDS: copies of a victim less than PDS (%)", "000 Fig. 36", 15.0, TRACES),
+    ("IDS: copies of a victim less than HASH (%)", "000 Fig. 36", 44.0, TRACES),
+    ("IDS: hot archive blocks (%)", "000 Fig. 38", 28.0, TRACES),
+    ("HIRE: read time less, mean of 17 traces (%)", "001 Fig. 3", 43.49, TRACES),
+    ("HIRE: read time less, stg1 (%)", "001 Fig. 3", 58.59, TRACES),
+    ("HIRE: read time less, fin1 (%)", "001 Fig. 3", 6.89, TRACES),
+    ("HIRE: wear less, mean of 17 traces (%)", "001 Fig. 4", 16.87, TRACES),
+    ("HIRE: wear less, stg1 (%)", "001 Fig. 4", 19.99, TRACES),
+    ("HIRE: wear less, fin2 (%)", "001 Fig. 4", 1.66, TRACES),
+    ("Straw with 32 counters: rescue copies less, 2K (%)", "002 Fig. 8", 83.8, RECLAIM),
+    ("limits by page type: rescue copies less (%)", "002 Fig. 8", 29.4, RECLAIM),
+    ("Straw with 32 counters: slowest reads faster (%)", "002 Fig. 9", 70.4, RECLAIM),
+    ("Straw with all counters: slowest reads faster (%)", "002 Fig. 9", 81.3, RECLAIM),
+    ("life used by cycles and program time (%)", "003 Fig. 15", 54.3, MARKER),
+    ("life used by those and fresh errors (%)", "003 Fig. 15", 68.5, MARKER),
+    ("RealWear uncalibrated: dead before it says so (%)", "003 Fig. 14", 28.0, MARKER),
+    ("RealWear uncalibrated: alive after it said so (%)", "003 Fig. 14", 16.0, MARKER),
+    ("N12 spread at one cycles and program time (bits)", "003 Fig. 16", 20.0, MARKER),
+    ("N12 spread at those and fresh errors (bits)", "003 Fig. 16", 15.0, MARKER),
+    ("FastCopy: throughput more, most (%)", "003 Fig. 25", 21.0, TRACES),
+    ("longest wait of a read over a mean read", "003 Fig. 26", 23.0, PREEMPT),
+    ("range of retries after 100 suspends", "003 Fig. 29", 12.0, PREEMPT),
+    ("pSR: slowest 0.01 % of reads faster (%)", "003 Fig. 34", 50.0, PREEMPT),
+    ("pSR: reads faster than always suspending (%)", "003 Fig. 34", 12.0, PREEMPT),
+    ("locks of one page that hold at V1 and 100 us (%)", "003 Fig. 40", 47.3, SANITISE),
+    ("page lock: settings too strong", "003 Fig. 40", 4.0, SANITISE),
+    ("page lock: settings too weak", "003 Fig. 40", 5.0, SANITISE),
+    ("page lock: settings left", "003 Fig. 40", 6.0, SANITISE),
+    ("locks: throughput left (%)", "003 Fig. 45", 94.5, SANITISE),
+    ("scrubbing: throughput left (%)", "003 Fig. 45", 34.0, SANITISE),
+    ("erasing: throughput left, less than (%)", "003 Fig. 45", 4.0, SANITISE),
+    ("scrubbing: write amplification (times)", "003 Fig. 46", 2.6, SANITISE),
+    ("erasing: write amplification (times)", "003 Fig. 46", 251.0, SANITISE),
+    ("block locks: page locks less (%)", "003 section 5.4", 28.0, SANITISE),
+    ("block locks: throughput more (%)", "003 Fig. 45", 3.1, SANITISE),
+    ("RHS: reads faster at 95/20 (times)", "004 Fig. 4", 2.1, PLACEMENT),
+    ("RHS: share of what can be gained, skewed writes, least (%)", "004 Fig. 6", 80.0, PLACEMENT),
+    ("RHS: gained after writing 20 % of the drive, 95/20 (%)", "004 Fig. 7", 76.5, PLACEMENT),
+    ("RHS: writes for the most gain, 80/20 (% of the drive)", "004 Fig. 7", 30.0, PLACEMENT),
+    ("RHS: writes for the most gain, 70/30 (% of the drive)", "004 Fig. 7", 40.0, PLACEMENT),
+    ("RHS: reads of the fastest page type before (%)", "004 Fig. 8", 24.2, PLACEMENT),
+    ("RHS: reads of the fastest page type after (%)", "004 Fig. 8", 44.0, PLACEMENT),
+    ("RHS: reads of the slowest page type after (%)", "004 Fig. 8", 5.5, PLACEMENT),
+    ("RHS: mean read faster on the drive (%)", "004 Fig. 8", 17.1, PLACEMENT),
+];
+
+/// The claims, with nothing measured.
+pub(super) fn findings() -> impl Iterator<Item = Finding> {
+    CLAIMS.into_iter().map(|(quantity, source, claimed, rule)| Finding {
+        part: "a drive",
+        quantity: quantity.to_owned(),
+        source,
+        claimed,
+        measured: None,
+        rule,
+        fitted: Fitted::No,
+    })
+}

@@ -1,0 +1,10 @@
+//! Cells that age, as the chips keep them: the integers of the event loop against the exact model and against numbers
+//! worked out by hand.
+
+mod drive;
+mod errors;
+mod reads;
+mod seen;
+mod steps;
+mod support;
+mod wear;

@@ -1,0 +1,132 @@
+//! Wear and time: modes, dwell, temperature.
+
+use crate::support::{MINUTE_NS, YEAR, chip, config, fill, minutes, model, near};
+use ssd::SimTime;
+use ssd::config::ArrayTimes;
+use ssd::nand::cell::CellPart;
+
+/// A cycle of the reference dwell.
+const CYCLE: u64 = 1 << 20;
+
+/// Factors of seed 003 and calibration 1.3: 12 months at 30 degrees are 12 months, at 55 they are 25 times as long.
+#[test]
+fn retention_goes_by_the_arrhenius_factor() {
+    let aged = |celsius: f64, time: SimTime| {
+        let mut cfg = config();
+        cfg.errors.temperature_c = celsius;
+        let mut chip = chip(&cfg);
+        fill(&mut chip, 0);
+        chip.advance_clock(time);
+        u64::from(chip.page_age(0, 0).minutes)
+    };
+    let factor = model(&config()).arrhenius(30.0, 55.0);
+    near(factor, 24.7, 0.5);
+    assert_eq!(aged(30.0, minutes(YEAR)), YEAR);
+    assert_eq!(aged(55.0, minutes(YEAR)), (YEAR as f64 * factor) as u64);
+    assert_eq!(aged(0.0, minutes(YEAR)), (YEAR as f64 * model(&config()).arrhenius(30.0, 0.0)) as u64);
+    assert_eq!(aged(30.0, SimTime(MINUTE_NS - 1)), 0);
+    assert_eq!(aged(30.0, SimTime(MINUTE_NS)), 1);
+    // Beyond 255 years the clock stands, as the tables do.
+    assert_eq!(aged(85.0, minutes(YEAR)), 1 << 27);
+}
+
+/// Data is as old as the block's first page.
+#[test]
+fn data_ages_from_the_first_program_on() {
+    let mut chip = chip(&config());
+    chip.advance_clock(minutes(100));
+    chip.program(0, 0);
+    chip.advance_clock(minutes(150));
+    chip.program(0, 1);
+    assert_eq!((chip.page_age(0, 0).minutes, chip.page_age(0, 1).minutes), (50, 50));
+    chip.erase(0);
+    chip.program(0, 0);
+    assert_eq!(chip.page_age(0, 0).minutes, 0);
+}
+
+/// A cycle counts when the erased block is programmed, with what the rest in between left of it.
+#[test]
+fn dwell_leaves_its_share_of_a_cycle() {
+    for (rest, factor) in
+        [(0, 1.0), (1, 1.0), (5, 0.885), (10, 0.835), (30, 0.757), (180, 0.629), (9_999, 0.629)]
+    {
+        let cfg = config();
+        let mut chip = chip(&cfg);
+        fill(&mut chip, 0);
+        assert_eq!(chip.true_wear(0).map(|wear| wear.done_q20), Some(0), "never erased");
+        chip.advance_clock(minutes(3));
+        chip.erase(0);
+        chip.advance_clock(minutes(3 + rest));
+        fill(&mut chip, 0);
+        let wear = chip.true_wear(0).expect("cells that age");
+        let exact = model(&cfg).dwell_factor(rest as f64, 30.0);
+        near(exact, factor, 0.0006);
+        near(wear.lasting_q20 as f64 / CYCLE as f64, exact, 1e-4);
+        assert_eq!(wear.done_q20, CYCLE);
+    }
+}
+
+/// HIRE: a cycle in the reduced, normal and boosted mode wears 0.8, 1 and 1.2 times.
+#[test]
+fn modes_wear_by_their_weights() {
+    let mut cfg = config();
+    cfg.geometry.bits_per_cell = 2;
+    cfg.cells = CellPart::preset("mlc_hire").expect("a shipped part");
+    let mut chip = chip(&cfg);
+    for (mode, weight) in [(0, 1.0), (1, 1.2), (2, 0.8)] {
+        for _ in 0..500 {
+            chip.erase(mode);
+            chip.set_mode(mode, mode as u8);
+            chip.program(mode, 0);
+        }
+        let wear = chip.true_wear(mode).expect("cells that age");
+        near(wear.done_q20 as f64 / CYCLE as f64, 500.0 * weight, 0.001);
+        assert_eq!((wear.lasting_q20, chip.erase_count(mode)), (wear.done_q20, 500));
+    }
+    assert_eq!(chip.mode(1), 1, "the mode outlives an erase");
+}
+
+#[test]
+#[should_panic(expected = "with 3 pages programmed")]
+fn a_block_with_data_keeps_its_mode() {
+    let mut chip = chip(&config());
+    (0..3).for_each(|page| _ = chip.program(0, page));
+    chip.set_mode(0, 1);
+}
+
+/// `set_erase_count` wears like so many cycles of the reference dwell, one by one.
+#[test]
+fn cycles_in_bulk_wear_like_cycles_one_by_one() {
+    let mut chip = chip(&config());
+    chip.set_erase_count(0, 300);
+    for _ in 0..300 {
+        chip.erase(1);
+        chip.program(1, 0);
+    }
+    assert_eq!(chip.true_wear(0), chip.true_wear(1));
+    assert_eq!((chip.erase_count(0), chip.erase_count(1)), (300, 300));
+    // The block that all are alike to has quality .65: N12 13.65 + 4.1 P, the tables' own 13.9 + 4.14 P.
+    let expected = (1_000.0 * (13.65 + 4.1 * 0.3 - 13.9) / 4.14) as u32;
+    assert_eq!(chip.true_wear(0).map(|wear| wear.equivalent_cycles), Some(expected));
+    chip.set_erase_count(0, 100);
+    assert_eq!(chip.true_wear(0).map(|wear| wear.done_q20), Some(100 * CYCLE), "younger again");
+}
+
+/// Erases take whole pulses, programs get shorter; nominal is an unworn average block.
+#[test]
+fn times_of_the_array_follow_wear_if_asked() {
+    let mut cfg = config();
+    let fixed = chip(&cfg);
+    assert_eq!((fixed.time_scale_q12(0, true), fixed.time_scale_q12(0, false)), (4_096, 4_096));
+    cfg.errors.array_times = ArrayTimes::Worn;
+    let mut worn = chip(&cfg);
+    assert_eq!((worn.time_scale_q12(0, true), worn.time_scale_q12(0, false)), (4_096, 4_096));
+    worn.set_erase_count(0, 5_000);
+    let seen = worn.telemetry(0).expect("cells that age");
+    assert_eq!(worn.time_scale_q12(0, true), 4_096 * seen.erase_pulses);
+    assert!(seen.erase_pulses >= 2);
+    let unworn = worn.telemetry(1).expect("cells that age").program_ns;
+    let expected = 4_096.0 * f64::from(seen.program_ns) / f64::from(unworn);
+    near(f64::from(worn.time_scale_q12(0, false)), expected, 1.0);
+    assert!(seen.program_ns < unworn);
+}
