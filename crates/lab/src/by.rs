@@ -30,6 +30,9 @@ impl Axis for Cause {
     fn index(self) -> usize {
         self as usize
     }
+    fn came_later(self) -> bool {
+        self == Cause::ReadReclaim
+    }
 }
 
 impl Axis for Part {
@@ -120,12 +123,15 @@ mod tests {
     fn members_are_named_in_json_and_none_may_be_missing() {
         let by = By::<Cause, u64>::new(|cause| cause as u64);
         let text = serde_json::to_string(&by).unwrap();
-        assert_eq!(text, r#"{"host":0,"merge":1,"cleaning":2,"wear_leveling":3,"bad_block":4}"#);
+        assert_eq!(
+            text,
+            r#"{"host":0,"merge":1,"cleaning":2,"wear_leveling":3,"bad_block":4,"read_reclaim":5}"#
+        );
         assert_eq!(serde_json::from_str::<By<Cause, u64>>(&text).unwrap(), by);
         let error = serde_json::from_str::<By<Cause, u64>>(r#"{"host":0}"#).unwrap_err();
         assert!(error.to_string().contains("missing field `merge`"), "{error}");
         assert_eq!(by[Cause::Cleaning], 2);
-        assert_eq!(by.sum(), 10);
+        assert_eq!(by.sum(), 15);
     }
 
     #[test]

@@ -64,7 +64,10 @@ fn metrics() -> Vec<Metric> {
     }
     all.push(metric("write amplification", digits, |r| r.write_amplification));
     for &cause in &Cause::ALL {
-        let value = move |r: &RunResult| r.write_amplification_by_cause[cause];
+        let is_common = cause != Cause::ReadReclaim;
+        let value = move |r: &RunResult| {
+            r.write_amplification_by_cause[cause].filter(|share| is_common || *share > 0.0)
+        };
         all.push(metric(format!("  {}", Axis::name(cause)), digits, value));
     }
     all.extend([
@@ -137,6 +140,13 @@ pub(crate) fn side_by_side(results: &[RunResult]) -> String {
         text.push_str(
             "Latencies of too few requests are left out: fewer than one beyond a percentile, or 20 in all.\n",
         );
+    }
+    for result in results.iter().filter(|result| !result.preconditioning.age_steps.is_empty()) {
+        text.push_str(&format!(
+            "{} was aged: {}.\n",
+            title(result),
+            result.preconditioning.age_steps.join(", ")
+        ));
     }
     if differs(|result| &result.workload_hash) {
         text.push_str("The workloads are not the same.\n");

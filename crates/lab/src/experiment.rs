@@ -1,9 +1,10 @@
 //! One experiment: a drive, a workload, a measurement.
 
+use crate::age::{AgeSteps, age};
 use crate::collect::Facts;
 use crate::error::{Failure, RunError};
 use crate::loops::Session;
-use crate::precondition::{Preconditioning, precondition};
+use crate::precondition::{Preconditioned, Preconditioning, precondition};
 use crate::process::thread_cpu_time;
 use crate::result::RunResult;
 use ssd::{Drive, DriveConfig, Executor};
@@ -41,6 +42,8 @@ pub struct RunSpec {
     pub name: String,
     /// What is done to the drive before.
     pub preconditioning: Preconditioning,
+    /// How its cells are aged after that.
+    pub age: AgeSteps,
     /// How requests reach the drive.
     pub loop_mode: LoopMode,
     /// The measurement begins when so many requests have completed.
@@ -60,6 +63,7 @@ impl Default for RunSpec {
         RunSpec {
             name: String::new(),
             preconditioning: Preconditioning::default(),
+            age: AgeSteps::default(),
             loop_mode: LoopMode::Closed { depth: 32 },
             warm_up: 0,
             requests: None,
@@ -77,6 +81,8 @@ pub enum Phase {
     Filling,
     /// Overwriting it at random.
     Overwriting,
+    /// Making its cells older.
+    Ageing,
     /// Serving the workload.
     Running,
 }
@@ -87,6 +93,7 @@ impl Phase {
         match self {
             Phase::Filling => "filling",
             Phase::Overwriting => "overwriting",
+            Phase::Ageing => "ageing",
             Phase::Running => "running",
         }
     }
@@ -95,6 +102,7 @@ impl Phase {
     pub fn unit(self) -> &'static str {
         match self {
             Phase::Filling | Phase::Overwriting => "units",
+            Phase::Ageing => "steps",
             Phase::Running => "requests",
         }
     }
@@ -134,6 +142,24 @@ impl Experiment<'_> {
     }
 }
 
+/// Preconditions a drive and ages its cells: all that comes before a measurement. `config` is the drive's; counters are
+/// not reset.
+pub fn prepare(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    preconditioning: &Preconditioning,
+    steps: &AgeSteps,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Preconditioned, Failure> {
+    let cpu = thread_cpu_time();
+    let mut done = precondition(drive, config.drive.seed, preconditioning, progress)
+        .map_err(Failure::Preconditioning)?;
+    age(drive, config.errors.model, steps, progress)?;
+    done.age_steps = steps.texts();
+    done.cpu_seconds = thread_cpu_time().saturating_sub(cpu).as_secs_f64();
+    Ok(done)
+}
+
 /// Runs a workload on a drive that exists. `config` is the drive's.
 pub fn run<S: Source + ?Sized>(
     drive: &mut Drive,
@@ -142,8 +168,7 @@ pub fn run<S: Source + ?Sized>(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
-    let aged = precondition(drive, config.drive.seed, &spec.preconditioning, progress)
-        .map_err(Failure::Preconditioning)?;
+    let aged = prepare(drive, config, &spec.preconditioning, &spec.age, progress)?;
     drive.set_executor(spec.executor);
     drive.reset_stats();
     let was_read_only = drive.health().read_only;

@@ -22,6 +22,7 @@
 //! A run either serves every request of its workload or fails with a reason ([`RunError`]); what was measured until
 //! then is not lost. Results are the same whether experiments run one by one or on all cores ([`run_all`]).
 
+mod age;
 mod by;
 pub mod characterize;
 mod collect;
@@ -45,9 +46,10 @@ pub mod result;
 pub mod run_config;
 mod table;
 
+pub use age::AgeSteps;
 pub use by::{Axis, By};
 pub use error::{Failure, ReportError, RunError};
-pub use experiment::{Experiment, LoopMode, Phase, Progress, RunSpec, run};
+pub use experiment::{Experiment, LoopMode, Phase, Progress, RunSpec, prepare, run};
 pub use many::run_all;
 pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, precondition};
 pub use request_log::request_log_columns;

@@ -77,7 +77,10 @@ pub struct Preconditioned {
     /// Write amplification of the last so many overwrites, once the filled space or as much of it as there were;
     /// null if there were less than a quarter.
     pub write_amplification: Option<f64>,
-    /// Processor time it took.
+    /// Steps by which the cells were aged after that ([`crate::AgeSteps`]).
+    #[serde(default)]
+    pub age_steps: Vec<String>,
+    /// Processor time it took, steps included.
     pub cpu_seconds: f64,
 }
 

@@ -1,5 +1,6 @@
 //! The `[run]` table: how a workload is run, as a user writes it.
 
+use crate::age::AgeSteps;
 use crate::experiment::{LoopMode, RunSpec};
 use crate::precondition::{EraseCounts, Overwrite, Preconditioning};
 use ssd::Executor;
@@ -58,6 +59,9 @@ ssd::section! {
         erase_count_min: u32 = 0, unit "erases", range 0..=100_000_000;
         /// Most erases that blocks are given, uniformly from erase_count_min on; 0 leaves them as they are.
         erase_count_max: u32 = 0, unit "erases", range 0..=100_000_000;
+        /// Steps by which the cells are aged after that, in order; needs nand.errors.model = "cells". With --snapshot
+        /// only those of the command line are taken: the saved drive has its age.
+        age: AgeSteps = AgeSteps::default();
         /// How requests reach the drive: by their arrival times, or so many in flight.
         loop_mode: LoopChoice = LoopChoice::Auto;
         /// Closed loop: requests in flight on each queue; 0 for as many as a queue holds.
@@ -107,6 +111,7 @@ impl RunConfig {
     pub fn spec(&self, workload: &Spec) -> RunSpec {
         RunSpec {
             preconditioning: self.preconditioning(),
+            age: self.age.clone(),
             loop_mode: self.loop_mode(workload),
             warm_up: self.warm_up_requests,
             requests: (self.requests > 0).then_some(self.requests),

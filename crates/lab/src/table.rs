@@ -68,6 +68,7 @@ fn head(result: &RunResult) -> String {
             ),
         ),
         ("before", preconditioning(result)),
+        ("aged", result.preconditioning.age_steps.join(", ")),
         ("requests", requests(result)),
         (
             "simulated",
@@ -87,7 +88,7 @@ fn head(result: &RunResult) -> String {
         ("version", format!("{}, seed {}", result.version, result.seed)),
     ];
     let mut text = format!("{}: {}\n", title(result), result.ended);
-    for (name, what) in rows {
+    for (name, what) in rows.into_iter().filter(|(_, what)| !what.is_empty()) {
         text.push_str(&format!("  {name:<10} {what}\n"));
     }
     for remark in &result.remarks {
@@ -192,8 +193,14 @@ fn amplification(result: &RunResult) -> String {
 
 fn operations(result: &RunResult) -> String {
     let mut rows = vec![vec!["flash operations".to_owned(), "total".to_owned()]];
-    rows[0].extend(Cause::ALL.iter().map(|cause| Axis::name(*cause).to_owned()));
     let flash = &result.flash;
+    // Few drives move data because of reads.
+    let moves = &result.ftl.moved_units;
+    let is_shown = |cause: Cause| {
+        cause != Cause::ReadReclaim || flash.reads[cause] + flash.erases[cause] + moves[cause] > 0
+    };
+    let causes = Cause::ALL.iter().filter(|cause| is_shown(**cause));
+    rows[0].extend(causes.map(|cause| Axis::name(*cause).to_owned()));
     let kinds: [(&str, &By<Cause, u64>); 5] = [
         ("reads", &flash.reads),
         ("uncorrectable", &flash.uncorrectable),
@@ -206,7 +213,8 @@ fn operations(result: &RunResult) -> String {
             continue;
         }
         let mut row = vec![format!("  {name}"), count(by_cause.sum())];
-        row.extend(by_cause.iter().map(|(_, number)| count(*number)));
+        let shown = by_cause.iter().filter(|(cause, _)| is_shown(*cause));
+        row.extend(shown.map(|(_, number)| count(*number)));
         rows.push(row);
     }
     grid(&rows)
@@ -229,7 +237,7 @@ fn errors(result: &RunResult) -> String {
         _ => "no pages were read".to_owned(),
     };
     let lost = format!(
-        "{} requests ended uncorrectable, {} units lost when they were moved",
+        "{} requests ended uncorrectable, {} units lost",
         count(result.requests_uncorrectable),
         count(result.ftl.lost_units),
     );

@@ -119,7 +119,7 @@ fn errors_are_told_where_there_are_any_and_only_there() {
     assert_eq!(line, "retries 0.9 a page read in the mean, 40.0 % of them took at least one, 3 at most");
     assert_eq!(row(&table, "uncorrectable"), ["uncorrectable", "3", "0", "0", "3", "0", "0"]);
     let line = row(&table, "data loss").join(" ");
-    assert_eq!(line, "data loss 5 requests ended uncorrectable, 12 units lost when they were moved");
+    assert_eq!(line, "data loss 5 requests ended uncorrectable, 12 units lost");
     assert_eq!(row(&table, "decode")[1], "20 us");
     // A drive without aging cells can still have lost something before.
     let mut lost = results()[0].clone();

@@ -108,6 +108,9 @@ fn results_without_the_newer_keys_are_read() {
         "/ftl/lost_units",
         "/breakdown_ns/read/decode",
         "/breakdown_ns/write/decode",
+        "/flash/reads/read_reclaim",
+        "/ftl/moved_units/read_reclaim",
+        "/write_amplification_by_cause/read_reclaim",
     ] {
         without(&mut value, path);
     }
@@ -116,6 +119,8 @@ fn results_without_the_newer_keys_are_read() {
     std::fs::write(folder.join("result.json"), value.to_string()).unwrap();
     let mut older = RunResult::load(&folder).unwrap();
     assert_eq!(older.breakdown_ns.read[ssd::Part::Decode], lab::Spent::default());
+    assert_eq!(older.write_amplification_by_cause[ssd::flash::op::Cause::ReadReclaim], None);
+    older.write_amplification_by_cause = result.write_amplification_by_cause.clone();
     older.breakdown_ns = result.breakdown_ns.clone();
     assert_eq!(older, result);
     assert!(!older.has_errors());

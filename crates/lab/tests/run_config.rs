@@ -1,8 +1,8 @@
 //! The `[run]` table: defaults, meaning, and what is said about mistakes.
 
-use lab::{EraseCounts, LoopMode, Overwrite, RunConfig};
+use lab::{AgeSteps, EraseCounts, LoopMode, Overwrite, RunConfig};
 use ssd::Executor;
-use ssd::config::{Layer, resolve_table};
+use ssd::config::{Layer, Table, resolve_table};
 use workload::Spec;
 
 fn read(text: &str) -> Result<RunConfig, String> {
@@ -27,6 +27,7 @@ fn without_settings_a_drive_is_aged_to_steady_state() {
     );
     assert_eq!((spec.loop_mode, spec.executor), (LoopMode::Closed { depth: 32 }, Executor::Timed));
     assert_eq!((spec.warm_up, spec.requests, spec.request_log), (0, None, None));
+    assert_eq!(spec.age, AgeSteps::default());
 }
 
 #[test]
@@ -40,6 +41,13 @@ fn every_setting_has_its_effect() {
     assert_eq!(spec.preconditioning.erase_counts, EraseCounts::Uniform { min: 10, max: 20 });
     assert_eq!((spec.loop_mode, spec.executor), (LoopMode::Open, Executor::Functional));
     assert_eq!((spec.warm_up, spec.requests), (100, Some(1_000)));
+    let aged = read("age = [\"cycle to 3000\", \"retain 12 months at 55 C\"]").unwrap();
+    let steps = ["cycle to 3000", "retain 12 months at 55 C"];
+    assert_eq!(aged.spec(&generator()).age.texts(), steps);
+    assert_eq!(read("age = \"cycle to 3000\"").unwrap().age.texts(), steps[..1]);
+    let shown = aged.show("age").unwrap();
+    assert_eq!(shown, "[\"cycle to 3000\", \"retain 12 months at 55 C\"]");
+    assert_eq!(read(&format!("age = {shown}")).unwrap(), aged);
     let none = read("overwrite = \"none\"\nerase_count_min = 7\ndepth = 4").unwrap().spec(&generator());
     assert_eq!(none.preconditioning.overwrite, Overwrite::None);
     assert_eq!(none.preconditioning.erase_counts, EraseCounts::Equal(7));
@@ -67,6 +75,8 @@ fn mistakes_are_told_with_line_key_and_alternatives() {
         ("depth = \"many\"", &["run.depth", "a whole number"]),
         ("warm_up = 100", &["run.warm_up", "warm_up_requests"]),
         ("requests = -1", &["run.requests", "-1"]),
+        ("age = [\"retain 1 hours\", 5]", &["my.toml:3", "run.age", "found:   5", "a list of steps such as"]),
+        ("age = [\"cycel to 3000\"]", &["my.toml:3", "run.age", "\"cycel to 3000\"", "cycle to"]),
     ] {
         let error = read(text).unwrap_err();
         for part in wanted {

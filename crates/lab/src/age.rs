@@ -1,0 +1,125 @@
+//! Time travel before a measurement: the cells are worn, left alone or read, in the steps that `[run] age` lists.
+
+use crate::error::Failure;
+use crate::experiment::{Phase, Progress};
+use serde::{Deserialize, Serialize};
+use ssd::age::GRAMMAR;
+use ssd::config::{ErrorModel, Field, Kind, Parameter, Problem, Value};
+use ssd::{AgeError, AgeStep, Drive};
+
+/// Steps in the order in which they are taken: the value of `run.age`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<String>", try_from = "Vec<String>")]
+pub struct AgeSteps(pub Vec<AgeStep>);
+
+impl AgeSteps {
+    /// Reads steps as a user writes them; the error says which of them is wrong, and what is allowed.
+    pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, Problem> {
+        texts.iter().map(|text| step(text.as_ref())).collect::<Result<_, _>>().map(AgeSteps)
+    }
+
+    /// What was found and what is allowed, if there are steps although the drive's cells do not age.
+    pub fn without_effect(&self, model: ErrorModel) -> Option<(String, String)> {
+        let first = self.0.first().filter(|_| model == ErrorModel::None)?;
+        let found = format!("\"{first}\", on a drive whose cells do not age");
+        Some((found, "no steps, or a drive with nand.errors.model = \"cells\"".to_owned()))
+    }
+
+    /// Each step as it is written.
+    pub fn texts(&self) -> Vec<String> {
+        self.0.iter().map(ToString::to_string).collect()
+    }
+}
+
+/// A step; what is wrong with one is told as with any other value of a configuration.
+fn step(text: &str) -> Result<AgeStep, Problem> {
+    text.parse().map_err(|error| match error {
+        AgeError::Grammar { found, allowed, near, .. } => {
+            let allowed = vec![format!("{allowed}, where there is {found}")];
+            Problem::NoSuchName { what: "age step", found: text.to_owned(), allowed, near }
+        }
+        AgeError::OutOfRange { found, allowed } => {
+            Problem::OutOfRange { found: format!("{text:?}: {found}"), allowed }
+        }
+        other => Problem::Conflict { found: format!("{text:?}"), allowed: other.to_string() },
+    })
+}
+
+impl From<AgeSteps> for Vec<String> {
+    fn from(steps: AgeSteps) -> Self {
+        steps.texts()
+    }
+}
+
+impl TryFrom<Vec<String>> for AgeSteps {
+    type Error = String;
+    fn try_from(texts: Vec<String>) -> Result<Self, String> {
+        AgeSteps::parse(&texts).map_err(|problem| format!("{problem:?}"))
+    }
+}
+
+impl Parameter for AgeSteps {
+    const KIND: Kind = Kind::Choice(GRAMMAR);
+
+    /// A list of texts; one text is a list of one.
+    fn read(value: &Value, _: &Field) -> Result<Self, Problem> {
+        let wrong = |found: &Value| Problem::WrongType {
+            found: found.to_string(),
+            allowed: format!("a list of steps such as {}", GRAMMAR.join(", ")),
+        };
+        let items = match value {
+            Value::List(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let text = |item: &Value| match item {
+            Value::Text(text) => step(text),
+            other => Err(wrong(other)),
+        };
+        items.iter().map(text).collect::<Result<_, _>>().map(AgeSteps)
+    }
+
+    fn check(&self, _: &Field) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        let texts = self.texts().iter().map(|text| format!("{text:?}")).collect::<Vec<_>>();
+        format!("[{}]", texts.join(", "))
+    }
+}
+
+/// Why a drive cannot take a step, as an error of the setting.
+fn refused(step: &AgeStep, error: &AgeError) -> Failure {
+    let (found, allowed) = match error {
+        AgeError::OutOfRange { found, allowed } | AgeError::BeyondTables { found, allowed } => {
+            (format!("\"{step}\": {found}"), allowed.clone())
+        }
+        AgeError::CyclesGoDown { seen, .. } => (
+            format!("\"{step}\", but a block has seen {seen} erases"),
+            format!("\"cycle to {seen}\" or more"),
+        ),
+        AgeError::NoSuchWordline { wordlines, .. } => {
+            (format!("\"{step}\""), format!("wordlines 0 to {}", wordlines - 1))
+        }
+        other => (format!("\"{step}\""), other.to_string()),
+    };
+    Failure::Setting { key: "run.age", found, allowed }
+}
+
+/// Takes the steps, one after the other.
+pub(crate) fn age(
+    drive: &mut Drive,
+    model: ErrorModel,
+    steps: &AgeSteps,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), Failure> {
+    if let Some((found, allowed)) = steps.without_effect(model) {
+        return Err(Failure::Setting { key: "run.age", found, allowed });
+    }
+    let total = steps.0.len() as u64;
+    for (step, done) in steps.0.iter().zip(1..) {
+        drive.age(step).map_err(|error| refused(step, &error))?;
+        progress(Progress { phase: Phase::Ageing, done, total: Some(total), simulated_ns: 0 });
+    }
+    Ok(())
+}
