@@ -98,11 +98,23 @@ mod tests {
     use std::path::Path;
 
     /// The commands of a text: lines that begin with the program's name, up to a remark or redirection.
-    fn commands(text: &str) -> Vec<Vec<&str>> {
+    fn commands(text: &str) -> Vec<Vec<String>> {
         let lines = text.lines().map(|line| line.trim().trim_start_matches("target/release/"));
         let lines = lines.filter(|line| line.starts_with("wordline "));
         let end = |line: &str| ["  ", " #", " >"].iter().filter_map(|mark| line.find(mark)).min();
-        lines.map(|line| line[..end(line).unwrap_or(line.len())].split(' ').collect()).collect()
+        lines.map(|line| words(&line[..end(line).unwrap_or(line.len())])).collect()
+    }
+
+    /// What a shell makes of a line: words between spaces, those in quotes as one.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for (number, part) in line.split('"').enumerate() {
+            match number % 2 {
+                0 => words.extend(part.split(' ').filter(|word| !word.is_empty()).map(str::to_owned)),
+                _ => words.push(part.to_owned()),
+            }
+        }
+        words
     }
 
     #[test]

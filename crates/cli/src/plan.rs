@@ -27,6 +27,7 @@ impl Plan {
         let (mut run, origins) = inputs.run()?;
         let Some((spec, prepared)) = workload.filter(|_| size::wanted(inputs)) else {
             let resolved = inputs.resolve(None)?;
+            check_age(&run, &origins, &resolved)?;
             check_depth(workload, &run, &origins, &resolved)?;
             let note = match workload {
                 Some((spec, prepared)) => address_note(spec, prepared, &resolved)?,
@@ -36,6 +37,7 @@ impl Plan {
         };
         let sized = size::size(inputs, size::need(prepared.space_sectors()))?;
         let resolved = inputs.resolve(Some(&sized.toml))?;
+        check_age(&run, &origins, &resolved)?;
         check_depth(workload, &run, &origins, &resolved)?;
         if !origins.contains_key("run.fill_percent") {
             run.fill_percent = sized.fill_percent;
@@ -66,6 +68,18 @@ impl Plan {
     }
 }
 
+/// Only cells that age can be made older: told before the drive is filled, not after.
+fn check_age(
+    run: &RunConfig,
+    origins: &BTreeMap<String, Origin>,
+    resolved: &Resolved,
+) -> Result<(), Failure> {
+    let Some((found, allowed)) = run.age.without_effect(resolved.config.errors.model) else {
+        return Ok(());
+    };
+    Err(conflict(["run.age", "nand.errors.model"], origins, resolved, found, allowed))
+}
+
 /// A closed loop no deeper than the queues: told before the drive is aged, not after.
 fn check_depth(
     workload: Option<(&Spec, &Prepared)>,
@@ -80,16 +94,25 @@ fn check_depth(
     if depth <= room {
         return Ok(());
     }
-    let key = "run.depth".to_owned();
-    let origin = origins.get(&key).cloned();
-    let other = "host.queues.depth".to_owned();
-    let keys = vec![
-        KeyAt { key, origin: origin.clone() },
-        KeyAt { origin: resolved.origin(&other).cloned(), key: other },
-    ];
     let found = format!("{depth} requests in flight on each queue");
-    let problem = Problem::Conflict { found, allowed: format!("1 to {room}, which is what a queue holds") };
-    Err(ConfigErrors::from(ConfigError { keys, origin, problem }).into())
+    let allowed = format!("1 to {room}, which is what a queue holds");
+    Err(conflict(["run.depth", "host.queues.depth"], origins, resolved, found, allowed))
+}
+
+/// A key of the run and one of the drive that do not go together.
+fn conflict(
+    [of_run, of_drive]: [&str; 2],
+    origins: &BTreeMap<String, Origin>,
+    resolved: &Resolved,
+    found: String,
+    allowed: String,
+) -> Failure {
+    let origin = origins.get(of_run).cloned();
+    let keys = vec![
+        KeyAt { key: of_run.to_owned(), origin: origin.clone() },
+        KeyAt { key: of_drive.to_owned(), origin: resolved.origin(of_drive).cloned() },
+    ];
+    ConfigErrors::from(ConfigError { keys, origin, problem: Problem::Conflict { found, allowed } }).into()
 }
 
 /// Says when addresses of a trace do not stay what they were; refuses those that must and cannot.

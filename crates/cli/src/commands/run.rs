@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::{RunResult, RunSpec, report};
-use ssd::Drive;
-use ssd::config::Layer;
+use lab::{AgeSteps, RunResult, RunSpec, report};
+use ssd::config::{ConfigError, ConfigErrors, KeyAt, Layer, Origin, Parameter};
+use ssd::{Drive, Status};
 use workload::{Prepared, Spec};
 
 use crate::failure::Failure;
@@ -25,11 +25,19 @@ Examples:
   wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32 --requests 500000
   wordline run my.toml --json
       my.toml: a drive, with the tables [workload] and [run]
+  wordline run --requests 100000 --set nand.errors.model=cells --age \"cycle to 3000\" --age \"retain 3 months\"
+      a drive whose cells have aged: how often reads are retried, what is lost
 
 Without --drive and without a drive in the configuration, the default drive (tlc) is made as small as the workload's
 footprint allows: it takes at most 80 % of the logical space. First there are fewer blocks in each plane (at least 64),
 then shorter blocks, then fewer chips. The footprint is written, and overwritten at random until the write amplification
-is steady. A drive that is named is taken as it is, filled and overwritten likewise (--precondition none: not at all).";
+is steady. A drive that is named is taken as it is, filled and overwritten likewise (--precondition none: not at all).
+
+Steps of --age, taken in order on every block of a drive with nand.errors.model = \"cells\":
+  cycle to N [with N UNIT dwell at N C]     it has seen so many program/erase cycles
+  retain N UNIT [at N C]                    its data lies for so long
+  disturb N reads [of wordline N]           it is read so often
+UNIT is minutes, hours, days, weeks, months (730 hours) or years.";
 
 /// Flags of `run`.
 #[derive(Args, Debug)]
@@ -70,9 +78,13 @@ struct MeasurementArgs {
     #[arg(long, conflicts_with = "closed")]
     open: bool,
 
-    /// Age the drive first: none, fill=PERCENT, steady, times=X, or several such as fill=75,times=2
+    /// Fill and overwrite the drive first: none, fill=PERCENT, steady, times=X, or several such as fill=75,times=2
     #[arg(long, value_name = "HOW")]
     precondition: Option<String>,
+
+    /// Age its cells after that, such as "cycle to 3000" or "retain 12 months at 55 C"; may be repeated
+    #[arg(long, value_name = "STEP")]
+    age: Vec<String>,
 
     /// Measure only after N requests
     #[arg(long, value_name = "N")]
@@ -147,6 +159,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     };
     if let Some(result) = &result {
         args.write(&plan, &spec, result, out)?;
+        args.tell(&progress, &lost(result));
     }
     if let Some(path) = &args.measurement.save_snapshot {
         save(&drive, &plan, path)?;
@@ -155,18 +168,30 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     failure.or(failed).map_or(Ok(()), Err)
 }
 
-/// A complaint if requests were not served, or not in success.
+/// A complaint if requests were not served, or not in success. Reads that could not be corrected are what the cells
+/// gave, and part of the result.
 fn unserved(result: &RunResult) -> Option<Failure> {
     if result.requests_served != result.requests_generated {
         let (served, generated) = (result.requests_served, result.requests_generated);
         return Some(Failure::work(format!("{served} of {generated} requests were served")));
     }
-    if result.requests_failed == 0 {
+    let uncorrectable = Status::Uncorrectable.name();
+    let others = result.failed_by_status.iter().filter(|(status, _)| *status != uncorrectable);
+    let by_status: Vec<String> = others.map(|(status, count)| format!("{count} {status}")).collect();
+    if by_status.is_empty() {
         return None;
     }
-    let by_status: Vec<String> =
-        result.failed_by_status.iter().map(|(status, count)| format!("{count} {status}")).collect();
-    Some(Failure::work(format!("{} requests failed: {}", result.requests_failed, by_status.join(", "))))
+    let failed = result.requests_failed - result.requests_uncorrectable;
+    Some(Failure::work(format!("{failed} requests failed: {}", by_status.join(", "))))
+}
+
+/// What to say of data that could not be read.
+fn lost(result: &RunResult) -> Vec<String> {
+    if result.requests_uncorrectable + result.ftl.lost_units == 0 {
+        return Vec::new();
+    }
+    let (requests, units) = (result.requests_uncorrectable, result.ftl.lost_units);
+    vec![format!("data loss: {requests} requests ended uncorrectable, {units} units lost")]
 }
 
 impl MeasurementArgs {
@@ -199,12 +224,32 @@ impl MeasurementArgs {
         if let Some(seed) = &self.seed {
             add(format!("--seed {seed}"), "drive.seed", seed)?;
         }
+        if !self.age.is_empty() {
+            let steps = self.age_steps()?;
+            add(format!("--age {}", steps.texts().join(" --age ")), "run.age", &steps.show())?;
+        }
         if let Some(how) = &self.precondition {
             for (key, value) in preconditioning(how)? {
                 add(format!("--precondition {how}"), key, &value)?;
             }
         }
         Ok(layers)
+    }
+}
+
+impl MeasurementArgs {
+    /// The steps of `--age`.
+    fn age_steps(&self) -> Result<AgeSteps, Failure> {
+        let mut steps = AgeSteps::default();
+        for text in &self.age {
+            let step = AgeSteps::parse(&[text]).map_err(|problem| {
+                let origin = Some(Origin { source: format!("--age {text:?}"), line: None });
+                let keys = vec![KeyAt { key: "run.age".to_owned(), origin: origin.clone() }];
+                ConfigErrors::from(ConfigError { keys, origin, problem })
+            })?;
+            steps.0.extend(step.0);
+        }
+        Ok(steps)
     }
 }
 
@@ -331,16 +376,16 @@ impl Run {
 
     /// Ages the drive and saves it.
     fn age(&self, plan: &Plan, drive: &mut Drive, progress: &Progress) -> Result<(), Failure> {
-        let seed = plan.resolved.config.drive.seed;
+        let config = &plan.resolved.config;
         let wanted = plan.run.preconditioning();
-        let aged = lab::precondition(drive, seed, &wanted, &mut |at| progress.phase(at));
+        let aged = lab::prepare(drive, config, &wanted, &plan.run.age, &mut |at| progress.phase(at));
         progress.finish();
-        let aged =
-            aged.map_err(|error| Failure::from(&lab::RunError::from(lab::Failure::Preconditioning(error))))?;
+        let aged = aged.map_err(|failure| Failure::from(&lab::RunError::from(failure)))?;
         let amplification =
             aged.write_amplification.map_or(String::new(), |x| format!(", write amplification {x:.3}"));
+        let steps: String = aged.age_steps.iter().map(|step| format!(", {step}")).collect();
         let note = format!(
-            "aged: {} units filled, {} overwritten{amplification}",
+            "aged: {} units filled, {} overwritten{amplification}{steps}",
             aged.units_filled, aged.units_overwritten
         );
         self.tell(progress, &[note]);
@@ -363,6 +408,10 @@ impl Run {
         };
         if self.measurement.snapshot.is_some() {
             run.preconditioning = lab::Preconditioning::default();
+            // Those of the file were taken before the drive was saved; the flags ask for more.
+            if self.measurement.age.is_empty() {
+                run.age = AgeSteps::default();
+            }
         }
         let mut source = prepared.open(drive.logical_sectors()).map_err(lab::Failure::Workload)?;
         lab::run(drive, &plan.resolved.config, &mut *source, &run, &mut |at| progress.phase(at))

@@ -61,7 +61,7 @@ fn the_policy_reference_is_fresh() {
 fn policies_as_json_name_files_that_exist() {
     let all = wordline(&["policies", "--json"]).ok().json();
     let families = all.as_array().unwrap();
-    assert_eq!(families.len(), 4);
+    assert_eq!(families.len(), 6);
     for family in families {
         let policies = family["policies"].as_array().unwrap();
         assert!(policies.iter().any(|policy| policy["name"] == family["default"]));
@@ -119,6 +119,7 @@ fn completion_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = wordline(&["completion", shell]).ok().out;
         assert!(script.contains("wordline") && script.contains("save-snapshot"), "{shell}");
+        assert!(script.contains("age"), "{shell}");
     }
     wordline(&["completion", "csh"]).fails(2, &["csh", "bash"]);
 }

@@ -1,5 +1,6 @@
 //! The command line from end to end: the real program, its exit codes, its output and its files.
 
+mod aging;
 mod bad_config;
 mod bad_trace;
 mod explain;
