@@ -3,6 +3,7 @@
 //! Each bench runs in a process of its own, so that peak memory is its own too. Times are processor times of one
 //! core, best of several runs, for machines that others use as well.
 
+mod aging;
 mod memory;
 mod report;
 mod speed;
@@ -21,7 +22,9 @@ const BENCHES: &[Bench] = &[
     Bench { name: "steady_cleaning", run: speed::steady_cleaning },
     Bench { name: "precondition", run: speed::precondition },
     Bench { name: "functional", run: speed::functional },
+    Bench { name: "aging_reads", run: aging::reads },
     Bench { name: "straw", run: memory::straw },
+    Bench { name: "aging_memory", run: aging::memory },
     Bench { name: "memory_flat", run: memory::flat },
 ];
 

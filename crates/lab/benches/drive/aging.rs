@@ -1,0 +1,94 @@
+//! What cells that age cost: time of reads, and memory of what the chips remember of each block or wordline.
+
+use crate::report::{Goal, Row};
+use lab::experiment::{LoopMode, RunSpec, run};
+use lab::process::{cpu_time, rss_bytes};
+use lab::result::RunResult;
+use ssd::config::{self, Layer};
+use ssd::{AgeStep, Drive, DriveConfig};
+use workload::{Prepared, Spec};
+
+/// Runs of each drive, in turns.
+const RUNS: usize = 7;
+
+/// A shipped drive with more settings, as `--set` takes them.
+fn preset(name: &str, settings: &[&str]) -> DriveConfig {
+    let preset = config::presets::drive(name).expect("a shipped preset");
+    let mut layers = vec![Layer::file(name, preset.text)];
+    layers.extend(settings.iter().map(|setting| Layer::set(setting).expect("a sound setting")));
+    config::resolve(&layers, &[]).expect("a sound configuration").config
+}
+
+/// A full drive.
+fn full(cfg: &DriveConfig) -> Drive {
+    let mut drive = Drive::new(cfg).expect("a sound configuration");
+    drive.fill(0, drive.logical_units()).expect("room for the logical space");
+    drive
+}
+
+fn age(drive: &mut Drive, step: &str) {
+    let step: AgeStep = step.parse().expect("a sound step");
+    drive.age(&step).expect("a drive whose cells age");
+}
+
+fn serve(cfg: &DriveConfig, drive: &Drive, load: &Prepared) -> RunResult {
+    let mut drive = drive.clone();
+    let mut source = load.open(drive.logical_sectors()).expect("a generator");
+    let spec = RunSpec { loop_mode: LoopMode::Closed { depth: 32 }, ..RunSpec::default() };
+    run(&mut drive, cfg, &mut *source, &spec, &mut |_| {}).expect("a complete run")
+}
+
+/// Random 4-KiB reads of a full drive at depth 32, without errors and with cells that age: fresh ones, and ones of 3000
+/// cycles and three months. The three take turns, so that what else the machine does is the same for all.
+pub fn reads() -> Vec<Row> {
+    let load = "pattern = 'uniform'\ncount = 2_000_000\nread_percent = 100\nsize_bytes = 4096";
+    let load = Spec::parse(load).and_then(|spec| spec.prepare()).expect("a sound workload");
+    let (plain, aging) = (preset("m64", &[]), preset("m64", &["nand.errors.model=cells"]));
+    let (none, fresh) = (full(&plain), full(&aging));
+    let mut old = fresh.clone();
+    age(&mut old, "cycle to 3000");
+    age(&mut old, "retain 3 months");
+    let drives = [(&plain, &none), (&aging, &fresh), (&aging, &old)];
+    let mut best = [f64::INFINITY; 3];
+    let mut retries = [None; 3];
+    for _ in 0..RUNS {
+        for (number, (cfg, drive)) in drives.into_iter().enumerate() {
+            let result = serve(cfg, drive, &load);
+            best[number] = best[number].min(result.cpu_seconds / result.requests_served as f64);
+            retries[number] = result.flash.retries.mean;
+        }
+    }
+    vec![
+        Row::new("m64_read_cost_of_cells", best[1] / best[0], "times", Goal::AtMost(1.5)),
+        Row::new("m64_read_cost_of_aged_cells", best[2] / best[0], "times", Goal::None),
+        Row::new("m64_random_read_cells", 1.0 / best[1], "requests/s", Goal::None),
+        Row::new("m64_random_read_aged_cells", 1.0 / best[2], "requests/s", Goal::None),
+        Row::new("m64_retries_of_aged_cells", retries[2].unwrap_or(0.0), "retries/page read", Goal::None),
+    ]
+}
+
+/// The 2-TiB drive of Straw, full and with every counter touched: what the chips' memory of age adds to each page, with
+/// a counter of reads for each block and for each wordline.
+pub fn memory() -> Vec<Row> {
+    let measure = |settings: &[&str], ages: bool| {
+        let before = rss_bytes().unwrap_or(0) as f64;
+        let mut drive = full(&preset("straw", settings));
+        let start = cpu_time();
+        if ages {
+            age(&mut drive, "disturb 1 reads");
+        }
+        let seconds = (cpu_time() - start).as_secs_f64();
+        let after = rss_bytes().unwrap_or(0) as f64;
+        ((after - before) / drive.physical_pages() as f64, seconds)
+    };
+    let (none, _) = measure(&[], false);
+    let cells = "nand.errors.model=cells";
+    let (block, _) = measure(&[cells, "nand.errors.disturb_counters=block"], true);
+    let (wordline, seconds) = measure(&[cells, "nand.errors.disturb_counters=wordline"], true);
+    vec![
+        Row::new("straw_2tib_aging_by_block", block - none, "bytes/page", Goal::None),
+        Row::new("straw_2tib_aging_by_wordline", wordline - none, "bytes/page", Goal::None),
+        Row::new("straw_2tib_memory_by_wordline", wordline, "bytes/page", Goal::None),
+        Row::new("straw_2tib_age_step", seconds, "s", Goal::None),
+    ]
+}
