@@ -86,8 +86,8 @@ fn bits_of(levels: u32) -> f64 {
     f64::from(u32::BITS - levels.leading_zeros())
 }
 
-/// Reads of cells that age (calibration 3). The drive's own tR and channel are those of program mode 0 with as many
-/// levels as that mode is read with. Other modes add or save sensing and transfer by HIRE's law (001 table 1): 10 us a
+/// Reads of cells that age (calibration 3). The drive's own tR and channel are those of its program mode
+/// (`nand.errors.program_mode`) with as many levels as that mode is read with. Other modes add or save sensing and transfer by HIRE's law (001 table 1): 10 us a
 /// level of the whole cell, and a transfer in proportion to the bits that tell the levels apart. Tracking reads a page
 /// several times in the chip and transfers it once (assumed). A soft attempt senses each threshold of the page at more
 /// levels, and sends the bits that tell them apart (assumed, by the same law).
@@ -95,6 +95,7 @@ fn cell_reads(cfg: &DriveConfig) -> Vec<AttemptTimes> {
     let CellPart { ecc, modes, states, .. } = &cfg.cells;
     let boundaries = (1 << states.bits_per_cell) - 1;
     let whole = |mode: usize| modes.levels[mode] as u32 * boundaries;
+    let own = whole(cfg.errors.program_mode as usize);
     let thresholds: Vec<f64> = cfg.gray_code().iter().map(|page| page.len() as f64).collect();
     let decode_us = |step: usize| match ecc.code {
         CodeKind::Bch => ecc.page_decode_us,
@@ -108,8 +109,8 @@ fn cell_reads(cfg: &DriveConfig) -> Vec<AttemptTimes> {
     let mut rows = Vec::new();
     for mode in 0..modes.levels.len() {
         let levels = modes.levels[mode];
-        let base_us = ecc.sense_us * (f64::from(whole(mode)) - f64::from(whole(0)));
-        let sent = bits_of(whole(mode)) / bits_of(whole(0));
+        let base_us = ecc.sense_us * (f64::from(whole(mode)) - f64::from(own));
+        let sent = bits_of(whole(mode)) / bits_of(own);
         let own_step = ecc.level_steps.partition_point(|&step| step < levels);
         let reads = cfg.t_read_us().into_iter().map(|us| (us + base_us).max(0.0));
         rows.extend(reads.clone().map(|us| times(us, sent, decode_us(own_step))));
@@ -132,9 +133,13 @@ impl Timing {
         let (kinds, reads, program_us) = match cfg.errors.model {
             ErrorModel::None => (HARD_KINDS, ideal_reads(cfg), cfg.t_program_us()),
             ErrorModel::Cells => {
-                let factors = cfg.cells.modes.program_time.iter();
+                // tPROG as given is that of the drive's own mode, too.
+                let factors = &cfg.cells.modes.program_time;
+                let own = factors[cfg.errors.program_mode as usize];
                 let times = cfg.t_program_us();
-                let program_us = factors.flat_map(|factor| times.iter().map(move |us| us * factor)).collect();
+                let in_mode =
+                    |factor: &f64| times.iter().map(move |us| us * factor / own).collect::<Vec<_>>();
+                let program_us = factors.iter().flat_map(in_mode).collect();
                 (HARD_KINDS + cfg.cells.ecc.level_steps.len(), cell_reads(cfg), program_us)
             }
         };

@@ -2,6 +2,7 @@
 //! worked out by hand.
 
 mod drive;
+mod end_to_end;
 mod errors;
 mod reads;
 mod seen;
