@@ -105,6 +105,20 @@ fn no_allocation_with_whole_pages_and_copyback() {
 }
 
 #[test]
+fn no_allocation_where_cells_age() {
+    use ssd::config::{DisturbLaw, ErrorModel, SectorErrors};
+    for (law, sectors) in
+        [(DisturbLaw::Linear, SectorErrors::Worst), (DisturbLaw::Voltage, SectorErrors::Drawn)]
+    {
+        let mut cfg = small();
+        (cfg.errors.model, cfg.errors.disturb_law, cfg.errors.sectors) = (ErrorModel::Cells, law, sectors);
+        for executor in [Executor::Timed, Executor::Functional] {
+            assert_loop_allocates_nothing(&cfg, executor, "cells that age");
+        }
+    }
+}
+
+#[test]
 fn no_allocation_in_direct_writes() {
     let mut drive = Drive::new(&small()).unwrap();
     let units = drive.logical_units();

@@ -40,12 +40,45 @@ pub struct StillRow {
     at: StillPoint,
 }
 
-/// Error rate at one reference; what is too small to show is left out.
-fn overlap(cells: &Distribution, threshold: usize, volts: f64) -> f64 {
-    let up = (volts - cells.mean[threshold - 1]) / cells.sigma[threshold - 1];
-    let down = (cells.mean[threshold] - volts) / cells.sigma[threshold];
-    let shown = |z: f64| if z < NOTHING_LEFT { tail(z) } else { 0.0 };
-    cells.factor * (shown(up) + shown(down)) / cells.states as f64
+/// Points of [`Tails`] for each standard deviation.
+const TAIL_POINTS: f64 = 64.0;
+
+/// Share of a standard normal variable above z, interpolated by cubics through its values and slopes: within 10^-6 of
+/// the value, and several times as fast as the function, of which a table takes millions.
+struct Tails {
+    /// Value and slope (for one step) at each point from -`NOTHING_LEFT` on.
+    points: Vec<[f64; 2]>,
+}
+
+impl Tails {
+    fn new() -> Self {
+        let slope = |z: f64| -libm::exp(-0.5 * z * z) / (2.0 * core::f64::consts::PI).sqrt() / TAIL_POINTS;
+        let points = 0..=(2.0 * NOTHING_LEFT * TAIL_POINTS) as u32 + 1;
+        let at = |point: u32| f64::from(point) / TAIL_POINTS - NOTHING_LEFT;
+        Tails { points: points.map(|point| [tail(at(point)), slope(at(point))]).collect() }
+    }
+
+    /// The share above z; what is too small to show is left out.
+    fn above(&self, z: f64) -> f64 {
+        if z >= NOTHING_LEFT {
+            return 0.0;
+        }
+        if z <= -NOTHING_LEFT {
+            return 1.0;
+        }
+        let at = (z + NOTHING_LEFT) * TAIL_POINTS;
+        let point = at as usize;
+        let (x, [low, rise], [high, end]) = (at - point as f64, self.points[point], self.points[point + 1]);
+        let (square, bend) = (3.0 * (high - low) - 2.0 * rise - end, rise + end - 2.0 * (high - low));
+        low + x * (rise + x * (square + x * bend))
+    }
+
+    /// Error rate at one reference.
+    fn overlap(&self, cells: &Distribution, threshold: usize, volts: f64) -> f64 {
+        let up = (volts - cells.mean[threshold - 1]) / cells.sigma[threshold - 1];
+        let down = (cells.mean[threshold] - volts) / cells.sigma[threshold];
+        cells.factor * (self.above(up) + self.above(down)) / cells.states as f64
+    }
 }
 
 impl StillTable {
@@ -55,6 +88,7 @@ impl StillTable {
         let (pages, sets) = (model.page_types(), plan.sets.len());
         let points = (wear.points * retention.points) as usize;
         let mut logs = vec![0; plan.heights.len() * pages * points * sets];
+        let tails = Tails::new();
         let fresh = CellState {
             read_c: CellState::default().program_c + plan.warmer_c,
             mode: plan.mode,
@@ -89,7 +123,7 @@ impl StillTable {
                             let volts = volts.as_ref().unwrap_or(&best);
                             let rber = thresholds
                                 .iter()
-                                .map(|&at| overlap(&cells, at as usize, volts[at as usize]))
+                                .map(|&at| tails.overlap(&cells, at as usize, volts[at as usize]))
                                 .sum();
                             *log = to_log(model.sector_bits(rber));
                         }
@@ -124,5 +158,21 @@ impl StillTable {
         let square = Square::of(&row.at.wear, &row.at.retention, self.retention);
         let logs = &self.logs[row.first + set..];
         self.powers.bits_q8(square.value(|cell| i64::from(logs[cell * self.sets]) << 8))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interpolated_tails_are_exact_enough() {
+        let tails = Tails::new();
+        for i in -6_500..6_500 {
+            let (z, exact) = (f64::from(i) / 1_000.0, tail(f64::from(i) / 1_000.0));
+            let found = tails.above(z);
+            let slack = if z >= NOTHING_LEFT { 1e-9 } else { 1e-6 * exact };
+            assert!((found - exact).abs() <= slack, "{z}: {found}, {exact}");
+        }
     }
 }
