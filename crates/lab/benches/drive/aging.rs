@@ -38,8 +38,9 @@ fn serve(cfg: &DriveConfig, drive: &Drive, load: &Prepared) -> RunResult {
     run(&mut drive, cfg, &mut *source, &spec, &mut |_| {}).expect("a complete run")
 }
 
-/// Random 4-KiB reads of a full drive at depth 32, without errors and with cells that age: fresh ones, and ones of 3000
-/// cycles and three months. The three take turns, so that what else the machine does is the same for all.
+/// Random 4-KiB reads of a full drive at depth 32, without errors and with cells that age: fresh ones, ones of 3000
+/// cycles and three months, which these cells of two bits stand without retries, and ones of 10 000 cycles and a year,
+/// which they do not. The drives take turns, so that what else the machine does is the same for all.
 pub fn reads() -> Vec<Row> {
     let load = "pattern = 'uniform'\ncount = 2_000_000\nread_percent = 100\nsize_bytes = 4096";
     let load = Spec::parse(load).and_then(|spec| spec.prepare()).expect("a sound workload");
@@ -48,9 +49,12 @@ pub fn reads() -> Vec<Row> {
     let mut old = fresh.clone();
     age(&mut old, "cycle to 3000");
     age(&mut old, "retain 3 months");
-    let drives = [(&plain, &none), (&aging, &fresh), (&aging, &old)];
-    let mut best = [f64::INFINITY; 3];
-    let mut retries = [None; 3];
+    let mut worn = fresh.clone();
+    age(&mut worn, "cycle to 10000");
+    age(&mut worn, "retain 12 months");
+    let drives = [(&plain, &none), (&aging, &fresh), (&aging, &old), (&aging, &worn)];
+    let mut best = [f64::INFINITY; 4];
+    let mut retries = [None; 4];
     for _ in 0..RUNS {
         for (number, (cfg, drive)) in drives.into_iter().enumerate() {
             let result = serve(cfg, drive, &load);
@@ -61,9 +65,12 @@ pub fn reads() -> Vec<Row> {
     vec![
         Row::new("m64_read_cost_of_cells", best[1] / best[0], "times", Goal::AtMost(1.5)),
         Row::new("m64_read_cost_of_aged_cells", best[2] / best[0], "times", Goal::None),
+        Row::new("m64_read_cost_of_worn_cells", best[3] / best[0], "times", Goal::None),
         Row::new("m64_random_read_cells", 1.0 / best[1], "requests/s", Goal::None),
         Row::new("m64_random_read_aged_cells", 1.0 / best[2], "requests/s", Goal::None),
+        Row::new("m64_random_read_worn_cells", 1.0 / best[3], "requests/s", Goal::None),
         Row::new("m64_retries_of_aged_cells", retries[2].unwrap_or(0.0), "retries/page read", Goal::None),
+        Row::new("m64_retries_of_worn_cells", retries[3].unwrap_or(0.0), "retries/page read", Goal::None),
     ]
 }
 

@@ -85,8 +85,9 @@ impl Chip {
         }
     }
 
-    /// Gives the chips cells that age as `cfg` says; nothing happens where it says that cells make no errors.
-    /// Errors name the keys that do not fit together. Takes 0.1 to 0.3 s: the cell model becomes tables.
+    /// Gives the chips cells that age as `cfg` says, which must be checked ([`DriveConfig::validate`]); nothing happens
+    /// where it says that cells make no errors. Errors are those of the cells' constants. Takes 0.1 to 0.3 s, twice as
+    /// long with the law of voltage: the cell model becomes tables.
     pub fn with_cells(mut self, cfg: &DriveConfig) -> Result<Self, ConfigErrors> {
         self.aging = build::tables(cfg)?.map(|tables| {
             let mode = cfg.errors.program_mode as u8;

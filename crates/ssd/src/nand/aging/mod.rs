@@ -3,6 +3,13 @@
 //! For each block the chips remember how often and how gently it was cycled, when its data was programmed and how
 //! often it was read; from that, and the tables made of the cell model when the drive is built, follows how many
 //! attempts a read takes, and whether any succeeds.
+//!
+//! - **Memory.** 37 bytes for each block and, with exact counters (`disturb_counters = "wordline"`), 4 for each
+//!   wordline. On Straw's drive of 2 TiB that is 185 MB, 1.33 bytes for each page; `"block"` saves it. The tables take
+//!   3.5 MB there.
+//! - **Time.** 35 ns to sense a page that is read at once, when it is in the cache (`examples/aging.rs`).
+//! - **Range.** Wear of 131,072 cycles, 255 years at the reference temperature; there the clock stands and the last
+//!   point of the tables holds. Steps of ageing that lead beyond are refused.
 
 mod bulk;
 mod sense;

@@ -4,10 +4,9 @@ use super::part::{CodeKind, DwellLaw};
 use super::still::StillTable;
 use super::table::{CellTable, ReadOdds, ReferenceSet, TablePlan};
 use super::wear::{Block, MEAN_QUALITY};
-use super::{ABSOLUTE_ZERO_C, CellModel, Group, VirtualChips};
+use super::{CellModel, Group, VirtualChips};
 use crate::config::{
-    ArrayTimes, ConfigError, ConfigErrors, DisturbCounters, DisturbLaw, DriveConfig, ErrorModel, KeyAt,
-    Problem, SectorErrors,
+    ArrayTimes, ConfigErrors, DisturbCounters, DisturbLaw, DriveConfig, ErrorModel, SectorErrors,
 };
 use crate::nand::aging::tables::{
     CYCLE, ERC_SHIFT, Endurance, Errors, Limit, MOST_CYCLES, MOST_DWELL_TICKS, MOST_MINUTES, Mode, Place,
@@ -23,19 +22,12 @@ fn fixed(value: f64, bits: i32) -> f64 {
     libm::round(libm::scalbn(value, bits))
 }
 
-fn conflict(keys: &[&str], found: String, allowed: &str) -> ConfigErrors {
-    let keys = keys.iter().map(|key| KeyAt { key: (*key).to_owned(), origin: None }).collect();
-    let problem = Problem::Conflict { found, allowed: allowed.to_owned() };
-    ConfigErrors(vec![ConfigError { keys, origin: None, problem }])
-}
-
-/// What a drive's chips age by; `None` where cells make no errors.
+/// What a drive's chips age by, for a configuration that is checked; `None` where cells make no errors.
 pub(crate) fn tables(cfg: &DriveConfig) -> Result<Option<Tables>, ConfigErrors> {
     if cfg.errors.model == ErrorModel::None {
         return Ok(None);
     }
     let model = CellModel::new(cfg.cells.clone())?;
-    check(cfg)?;
     let (errors, part) = (&cfg.errors, model.part());
     let unit = counter_unit(&model);
     let (error_tables, table_of_mode) = error_tables(&model, errors.disturb_law);
@@ -64,38 +56,6 @@ pub(crate) fn tables(cfg: &DriveConfig) -> Result<Option<Tables>, ConfigErrors> 
         traits: traits(cfg, &model),
         model,
     }))
-}
-
-/// Rules between the cells and the rest of the drive.
-fn check(cfg: &DriveConfig) -> Result<(), ConfigErrors> {
-    let cells = &cfg.cells;
-    let (bits, own) = (cells.states.bits_per_cell, cfg.geometry.bits_per_cell);
-    if bits != own {
-        let keys = ["cell.states.bits_per_cell", "nand.geometry.bits_per_cell"];
-        return Err(conflict(
-            &keys,
-            format!("cells of {bits} bits in a geometry of {own}"),
-            "the same number",
-        ));
-    }
-    let modes = cells.modes.wear.len();
-    if cfg.errors.program_mode as usize >= modes {
-        let keys = ["nand.errors.program_mode", "cell.modes.wear"];
-        let found = format!("program mode {}, the part has {modes}", cfg.errors.program_mode);
-        return Err(conflict(&keys, found, "an index into the lists of cell.modes, from 0"));
-    }
-    if cfg.errors.temperature_c <= ABSOLUTE_ZERO_C {
-        let found = format!("{} degrees C, absolute zero", cfg.errors.temperature_c);
-        return Err(conflict(&["nand.errors.temperature_c"], found, "a temperature above it"));
-    }
-    if cells.population.retention_span != 0.0 && cfg.errors.variation {
-        let keys = ["cell.population.retention_span", "nand.errors.variation"];
-        let found = format!("blocks whose retention differs by {}", cells.population.retention_span);
-        let allowed =
-            "0 in a drive: its tables hold one law of retention for all blocks; or variation = false";
-        return Err(conflict(&keys, found, allowed));
-    }
-    Ok(())
 }
 
 /// Units that a read of the worst page type in the normal mode counts, so that the weights of all page types and modes
