@@ -30,7 +30,9 @@ impl Flash {
     pub(super) fn prepare(&mut self, id: OpId) {
         let op = self.pool.get_mut(id);
         op.mode = self.chip.mode(op.at.block);
-        if op.kind != OpKind::Read {
+        if op.kind == OpKind::Read {
+            self.chip.prefetch_sense(op.at.block, op.at.page);
+        } else {
             let erase = op.kind == OpKind::Erase;
             op.slower_q12 = self.chip.time_scale_q12(op.at.block, erase).min(u32::from(u16::MAX)) as u16;
         }

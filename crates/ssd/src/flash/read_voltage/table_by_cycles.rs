@@ -1,7 +1,7 @@
 //! A table of starting voltages by program/erase cycles, time since programming, group of the wordline and page type.
 //!
-//! It is made once, from a block of one quality: as firmware makes it from a few sample chips. Blocks of the same cycles
-//! but other quality are misjudged, and take retries for it (003 section 3.4: 2 to 7 of them after 12 months).
+//! It is made once, from a block of one quality: as firmware makes it from a few sample chips. Blocks of the same
+//! cycles but other quality are misjudged, and take retries for it (003 section 3.4: 2 to 7 of them after 12 months).
 
 use crate::nand::aging::PageAge;
 use crate::nand::cell::{Block, CellModel, CellState, Damage, Group};
