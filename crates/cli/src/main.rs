@@ -17,7 +17,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{compare, completion, explain, formats, lab as laboratory, policies, presets, run, trace};
+use commands::{
+    compare, completion, explain, formats, lab as laboratory, policies, presets, reproduce, run, trace,
+};
 use failure::Failure;
 
 /// Big tables lie on huge pages: the map of a large drive is read at random.
@@ -55,6 +57,8 @@ enum Command {
     Formats(formats::Formats),
     /// Measure a population of virtual chips
     Lab(laboratory::Lab),
+    /// Run what papers have run, and put what they claim beside what is measured
+    Reproduce(reproduce::Reproduce),
     /// Put the results of several runs side by side
     Compare(compare::Compare),
     /// Print a script that lets a shell complete commands and flags
@@ -71,6 +75,7 @@ impl Command {
             Command::Trace(args) => trace::run(args, out),
             Command::Formats(args) => formats::run(args, out),
             Command::Lab(args) => laboratory::run(args, out),
+            Command::Reproduce(args) => reproduce::run(args, out),
             Command::Compare(args) => compare::run(args, out),
             Command::Completion(args) => completion::run(args, out),
         }

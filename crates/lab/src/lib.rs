@@ -41,6 +41,7 @@ pub mod precondition;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]
 pub mod process;
 pub mod report;
+pub mod reproduce;
 mod request_log;
 pub mod result;
 pub mod run_config;

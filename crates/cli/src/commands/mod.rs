@@ -7,5 +7,6 @@ pub mod formats;
 pub mod lab;
 pub mod policies;
 pub mod presets;
+pub mod reproduce;
 pub mod run;
 pub mod trace;

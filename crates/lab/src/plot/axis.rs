@@ -1,7 +1,7 @@
 //! Where values lie on an axis, and which of them are marked.
 
 /// Round steps of a linear axis from 0 to at least `most`: the marks, the last of them the end of the axis.
-pub(super) fn linear(most: f64) -> Vec<f64> {
+pub(crate) fn linear(most: f64) -> Vec<f64> {
     const MARKS: f64 = 6.0;
     if most <= 0.0 || !most.is_finite() {
         return vec![0.0, 1.0];
@@ -14,7 +14,7 @@ pub(super) fn linear(most: f64) -> Vec<f64> {
 }
 
 /// The powers of ten around a range of positive values, as exponents.
-pub(super) fn decades(least: f64, most: f64) -> (i32, i32) {
+pub(crate) fn decades(least: f64, most: f64) -> (i32, i32) {
     let low = least.max(1.0).log10().floor() as i32;
     let high = most.max(1.0).log10().ceil() as i32;
     (low, high.max(low + 1))

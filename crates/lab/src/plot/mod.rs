@@ -1,11 +1,11 @@
 //! Plots of results as SVG files that need nothing else.
 
-mod axis;
+pub(crate) mod axis;
 mod bars;
 mod latency;
 mod lines;
 mod retries;
-mod svg;
+pub(crate) mod svg;
 
 use crate::by::Axis;
 use crate::number::{digits, duration};
@@ -26,7 +26,7 @@ const COLOURS: [&str; 11] = [
 ];
 
 /// The colour of the series of that number.
-fn colour(number: usize) -> &'static str {
+pub(crate) fn colour(number: usize) -> &'static str {
     COLOURS[number % COLOURS.len()]
 }
 

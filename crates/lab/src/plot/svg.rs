@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 /// Where a text is relative to its point.
 #[derive(Clone, Copy)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
 }
 
 /// A picture being drawn. Coordinates are in pixels from the upper left corner.
-pub(super) struct Svg {
+pub(crate) struct Svg {
     width: f64,
     height: f64,
     body: String,

@@ -1,0 +1,222 @@
+//! `wordline reproduce`: what papers claim beside what is measured.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use clap::Args;
+use lab::reproduce::{Options, Outcome, Paper, PaperError, papers};
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// Examples for the help text.
+pub const EXAMPLES: &str = "\
+Examples:
+  wordline reproduce --list                     the papers, with their claims
+  wordline reproduce straw --quick              one paper at reduced scale, in seconds
+  wordline reproduce --quick --check            all papers against what quick runs are expected to give
+  wordline reproduce straw redftl --resume --out out/papers
+      at full scale; what an earlier run of the same program has finished is taken over
+
+Each paper is a folder with experiment.toml, claims.toml and configurations; DIR/PAPER/full (or quick) gets results.toml,
+plots (SVG), the aged drives and a file for each finished run.
+
+Exit codes: 0 done, whatever the verdicts; 1 a run failed, or --check found a drift; 2 bad usage or files.";
+
+/// Flags of `reproduce`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Reproduce {
+    /// Papers, by the names of their folders [default: all]
+    #[arg(value_name = "PAPER")]
+    names: Vec<String>,
+
+    /// At reduced scale: seconds instead of minutes
+    #[arg(long)]
+    quick: bool,
+
+    /// Compare quick results with the committed expectations; a drift fails
+    #[arg(long, requires = "quick", conflicts_with = "list")]
+    check: bool,
+
+    /// List the papers and their claims; run nothing
+    #[arg(long)]
+    list: bool,
+
+    /// Folder for results
+    #[arg(long, value_name = "DIR", default_value = "out/reproduce")]
+    out: PathBuf,
+
+    /// Folder of the papers
+    #[arg(long, value_name = "DIR", default_value = "papers")]
+    papers: PathBuf,
+
+    /// Folder with more traces than data/; may be repeated
+    #[arg(long, value_name = "DIR")]
+    traces: Vec<PathBuf>,
+
+    /// Runs at a time [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    jobs: Option<u32>,
+
+    /// Take over the runs that the same commit has finished in the same folder, and the drives it has aged
+    #[arg(long)]
+    resume: bool,
+
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// A date to write beside the results; no clock is read
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
+    date: Option<String>,
+}
+
+/// A date as ISO 8601 writes it.
+fn date(text: &str) -> Result<String, String> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let number = |at: usize, digits: usize, range: std::ops::RangeInclusive<u32>| {
+        let part = parts.get(at).filter(|part| part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()));
+        part.and_then(|part| part.parse().ok()).is_some_and(|number| range.contains(&number))
+    };
+    let is_date = parts.len() == 3 && number(0, 4, 0..=9999) && number(1, 2, 1..=12) && number(2, 2, 1..=31);
+    if is_date { Ok(text.to_owned()) } else { Err("allowed: YYYY-MM-DD, such as 2026-11-21".to_owned()) }
+}
+
+impl From<PaperError> for Failure {
+    fn from(error: PaperError) -> Self {
+        let message = error.to_string();
+        match error {
+            PaperError::Workload { error, .. } => match Failure::from(error) {
+                Failure::Usage(_) => Failure::Usage(message),
+                _ => Failure::Work(message),
+            },
+            _ if error.is_work() => Failure::Work(message),
+            _ => Failure::Usage(message),
+        }
+    }
+}
+
+/// Runs papers.
+pub fn run(args: &Reproduce, out: &mut dyn Write) -> Result<(), Failure> {
+    let names = args.names()?;
+    let papers: Vec<Paper> =
+        names.iter().map(|name| Paper::load(&args.papers.join(name))).collect::<Result<_, _>>()?;
+    if args.list {
+        return list(&papers, out);
+    }
+    let options = args.options();
+    let mut complaints = Vec::new();
+    for paper in &papers {
+        let outcome = args.paper(paper, &options)?;
+        args.write(paper, &options, &outcome)?;
+        out.write_all(outcome.table().as_bytes())?;
+        complaints.extend(outcome.failed.iter().map(|what| format!("{}: {what}", paper.name)));
+        if args.check {
+            complaints.extend(check(paper, &outcome, out)?);
+        }
+        writeln!(out)?;
+        out.flush()?;
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(Failure::work(complaints.join("\n"))) }
+}
+
+/// Claims of papers, a line each.
+fn list(papers: &[Paper], out: &mut dyn Write) -> Result<(), Failure> {
+    for paper in papers {
+        writeln!(out, "{}: {}", paper.name, paper.experiment.title)?;
+        for claim in &paper.claims {
+            let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", claim.unit) };
+            let claimed = claim.claimed.map_or_else(|| claim.rule.text(), |value| format!("{value}{unit}"));
+            writeln!(out, "  {:<28} {:<16} {:<7} {claimed}: {}", claim.id, claim.place, claim.rule.kind(), claim.text)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// What has drifted away from the expectations.
+fn check(paper: &Paper, outcome: &Outcome, out: &mut dyn Write) -> Result<Vec<String>, Failure> {
+    let drifts = paper.check(outcome)?;
+    if drifts.is_empty() {
+        writeln!(out, "as expected (expected_quick.toml)")?;
+    }
+    let tell = |drift: &lab::reproduce::Drift| {
+        format!("{}: {}\n    expected: {}\n    found:    {}", paper.name, drift.what, drift.expected, drift.found)
+    };
+    Ok(drifts.iter().map(tell).collect())
+}
+
+impl Reproduce {
+    /// The papers asked for.
+    fn names(&self) -> Result<Vec<String>, Failure> {
+        let all = papers(&self.papers).map_err(|error| {
+            Failure::usage(format!("{error}\n    run this in a checkout, or name the folder: --papers DIR"))
+        })?;
+        if all.is_empty() {
+            let folder = self.papers.display();
+            return Err(Failure::usage(format!("{folder}: no papers (folders with an experiment.toml)")));
+        }
+        let known: Vec<&str> = all.iter().map(String::as_str).collect();
+        match self.names.iter().find(|name| !known.contains(&name.as_str())) {
+            Some(wrong) => Err(Failure::no_such("paper", wrong, &known)),
+            None if self.names.is_empty() => Ok(all),
+            None => Ok(self.names.clone()),
+        }
+    }
+
+    fn options(&self) -> Options {
+        let beside = self.papers.parent().unwrap_or(Path::new("")).join("data");
+        let mut traces = vec![beside];
+        traces.extend(self.traces.iter().cloned());
+        Options {
+            quick: self.quick,
+            seed: self.seed,
+            jobs: self.jobs.unwrap_or(0) as usize,
+            resume: self.resume,
+            out: self.out.clone(),
+            traces,
+        }
+    }
+
+    /// Runs one paper, showing how far it is.
+    fn paper(&self, paper: &Paper, options: &Options) -> Result<Outcome, Failure> {
+        let shown = Mutex::new((Progress::new(false), ""));
+        let outcome = paper.run(options, &|at| {
+            let mut shown = shown.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            if shown.1 != at.what {
+                shown.1 = at.what;
+                shown.0.begin(&format!("{} {}", paper.name, at.what), at.total as u64);
+            }
+            shown.0.at(at.done as u64);
+        });
+        shown.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).0.finish();
+        Ok(outcome?)
+    }
+
+    fn write(&self, paper: &Paper, options: &Options, outcome: &Outcome) -> Result<(), Failure> {
+        let folder = paper.out(options);
+        std::fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, "create", &error))?;
+        let mut files = outcome.svgs(&paper.experiment);
+        files.push(("results.toml".to_owned(), outcome.toml(self.date.as_deref())));
+        for (name, text) in files {
+            let path = folder.join(name);
+            std::fs::write(&path, text).map_err(|error| Failure::file(&path, "write", &error))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_have_four_two_and_two_digits() {
+        assert_eq!(date("2026-11-21"), Ok("2026-11-21".to_owned()));
+        for wrong in ["", "today", "2026-11", "26-11-21", "2026-13-01", "2026-11-32", "2026-11-21-", "2026-+1-21"] {
+            assert!(date(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! One cell of a study's grid: a technique, a workload, an age. Finished cells and aged drives are kept in a folder.
+
+use super::experiment::{Age, Experiment, From, Setup, Study, Technique, Workload};
+use super::metrics::{self, Facts};
+use super::{Options, PaperError};
+use crate::age::AgeSteps;
+use crate::experiment::{LoopMode, RunSpec, prepare, run};
+use crate::result::RunResult;
+use serde::{Deserialize, Serialize};
+use ssd::config::Resolved;
+use ssd::ftl::read_reclaim;
+use ssd::snapshot::checksum;
+use ssd::{Drive, DriveConfig, Executor};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use workload::{Prepared, Request, Source, SourceReport, Spec, WorkloadError};
+
+/// Which cell of which study.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    /// Name of the study.
+    pub study: String,
+    /// Name of the age.
+    pub age: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the technique.
+    pub technique: String,
+}
+
+impl Place {
+    /// Name of its file, and for people.
+    pub fn name(&self) -> String {
+        format!("{}-{}-{}-{}", self.study, self.technique, self.workload, self.age)
+    }
+}
+
+/// A finished cell, as it is kept in a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Everything that it depends on, as text.
+    pub identity: String,
+    /// Which one it is.
+    pub place: Place,
+    /// What was measured, by name.
+    pub metrics: BTreeMap<String, f64>,
+    /// The whole result.
+    pub result: RunResult,
+}
+
+/// A workload that was looked through, with its settings.
+pub(super) struct Ready {
+    pub spec: Spec,
+    pub prepared: Prepared,
+}
+
+/// Opens a workload's settings for a seed; `None` if its trace is in none of the folders.
+pub(super) fn ready(workload: &Workload, options: &Options) -> Result<Option<Ready>, PaperError> {
+    let about = |error: WorkloadError| PaperError::Workload { name: workload.name.clone(), error };
+    let mut spec = match &workload.from {
+        From::Spec(spec) => (**spec).clone(),
+        From::Trace(name) => {
+            let found = options.traces.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+            let Some(path) = found else { return Ok(None) };
+            Spec::trace(path.display().to_string())
+        }
+    };
+    if spec.entries().iter().any(|(key, _)| *key == "seed") {
+        spec.set("seed", &options.seed.to_string()).map_err(about)?;
+    }
+    for text in &workload.set {
+        let Some((key, value)) = text.split_once('=') else { continue };
+        spec.set(key.trim(), value.trim()).map_err(about)?;
+    }
+    let prepared = spec.prepare().map_err(about)?;
+    Ok(Some(Ready { spec, prepared }))
+}
+
+/// A drive that is aged once and used by several cells.
+pub(super) struct Aged {
+    /// Everything that it depends on, as text.
+    identity: String,
+    path: PathBuf,
+    config: DriveConfig,
+    spec: RunSpec,
+    warm: Option<(usize, u64)>,
+}
+
+/// A cell to be run.
+pub(super) struct Job {
+    pub place: Place,
+    identity: String,
+    path: PathBuf,
+    /// Its workload, by number.
+    workload: usize,
+    /// Its drive, by number.
+    pub aged: usize,
+    spec: RunSpec,
+    /// Bytes of the tables of the same drive without a technique.
+    plain_bytes: usize,
+}
+
+/// All that is to be done for a study.
+#[derive(Default)]
+pub(super) struct Work {
+    pub aged: Vec<Aged>,
+    pub jobs: Vec<Job>,
+}
+
+/// Where a cell lies in its experiment.
+pub(super) struct At<'a> {
+    pub experiment: &'a Experiment,
+    pub study: &'a Study,
+    pub technique: &'a Technique,
+    pub age: &'a Age,
+    pub options: &'a Options,
+    /// Where cells and drives are kept.
+    pub folder: &'a Path,
+    /// All workloads; `None` where a trace is missing.
+    pub workloads: &'a [Option<Ready>],
+}
+
+/// What a run depends on, but for the drive, the workload and the program.
+fn spec_identity(spec: &RunSpec) -> String {
+    format!(
+        "{:?} {:?} {:?} warm_up {} requests {:?} {:?}",
+        spec.preconditioning,
+        spec.age.texts(),
+        spec.loop_mode,
+        spec.warm_up,
+        spec.requests,
+        spec.executor
+    )
+}
+
+impl At<'_> {
+    /// Plans the cells of this technique at this age.
+    pub fn plan(&self, work: &mut Work) -> Result<(), PaperError> {
+        let quick = self.options.quick;
+        let Setup { resolved, run } = self.experiment.setup(self.study, self.technique, quick, self.options.seed)?;
+        let aged = self.aged(&resolved, &run.spec(&Spec::trace("-")))?;
+        let plain_bytes = plain_bytes(&resolved.config)?;
+        let number = work.aged.iter().position(|other| other.identity == aged.identity).unwrap_or_else(|| {
+            work.aged.push(aged);
+            work.aged.len() - 1
+        });
+        for name in self.study.workloads(quick) {
+            let workload = self.number(name);
+            let Some(ready) = &self.workloads[workload] else { continue };
+            let place = Place {
+                study: self.study.name.clone(),
+                technique: self.technique.name.clone(),
+                workload: name.clone(),
+                age: self.age.name.clone(),
+            };
+            let mut spec = run.spec(&ready.spec);
+            spec.name = place.name();
+            spec.preconditioning = crate::Preconditioning::default();
+            spec.age = AgeSteps::default();
+            spec.workload_hash = ready.prepared.workload_hash();
+            let identity = format!(
+                "{}; workload {:016x}; {}",
+                work.aged[number].identity,
+                spec.workload_hash,
+                spec_identity(&spec)
+            );
+            let path = self.folder.join("cells").join(format!("{}.json", place.name()));
+            work.jobs.push(Job { place, identity, path, workload, aged: number, spec, plain_bytes });
+        }
+        Ok(())
+    }
+
+    fn number(&self, name: &str) -> usize {
+        self.experiment.workloads.iter().position(|workload| workload.name == name).unwrap_or(usize::MAX)
+    }
+
+    fn aged(&self, resolved: &Resolved, run: &RunSpec) -> Result<Aged, PaperError> {
+        let mut spec = run.clone();
+        spec.age.0.extend(self.age.steps.0.iter().copied());
+        spec.executor = Executor::Functional;
+        spec.warm_up = 0;
+        let warm = match &self.study.warm {
+            None => None,
+            Some(warm) => {
+                let number = self.number(&warm.workload);
+                if self.workloads.get(number).is_none_or(Option::is_none) {
+                    let name = warm.workload.clone();
+                    return Err(PaperError::Missing { name });
+                }
+                Some((number, warm.requests(self.options.quick)))
+            }
+        };
+        let warm = warm.filter(|(_, requests)| *requests > 0);
+        let warm_text = match warm.and_then(|(number, n)| Some((self.workloads[number].as_ref()?, n))) {
+            None => String::new(),
+            Some((ready, requests)) => {
+                format!("; warmed by {requests} of {:016x}", ready.prepared.workload_hash())
+            }
+        };
+        let identity = format!(
+            "wordline {}; drive {:016x}; {:?} {:?}{warm_text}",
+            crate::result::version(),
+            resolved.hash(),
+            spec.preconditioning,
+            spec.age.texts()
+        );
+        let name = format!("{:016x}.snapshot", checksum(identity.as_bytes()));
+        let path = self.folder.join("drives").join(name);
+        Ok(Aged { identity, path, config: resolved.config.clone(), spec, warm })
+    }
+}
+
+/// Bytes of the tables of the same drive in which data never moves because of reads.
+fn plain_bytes(config: &DriveConfig) -> Result<usize, PaperError> {
+    let mut plain = config.clone();
+    plain.read_reclaim = read_reclaim::Config::default();
+    Ok(Drive::new(&plain).map_err(PaperError::Config)?.table_bytes())
+}
+
+impl Aged {
+    /// Ages the drive and keeps it, unless it is there.
+    pub fn make(&self, workloads: &[Option<Ready>]) -> Result<(), PaperError> {
+        if self.path.is_file() {
+            return Ok(());
+        }
+        let failed = |error: &dyn std::fmt::Display| PaperError::Run {
+            name: format!("ageing a drive ({})", self.identity),
+            message: error.to_string(),
+        };
+        let mut drive = Drive::new(&self.config).map_err(PaperError::Config)?;
+        drive.set_executor(Executor::Functional);
+        prepare(&mut drive, &self.config, &self.spec.preconditioning, &self.spec.age, &mut |_| {})
+            .map_err(|failure| failed(&failure))?;
+        if let Some((ready, requests)) = self.warm.and_then(|(at, n)| Some((workloads[at].as_ref()?, n))) {
+            let spec = RunSpec {
+                executor: Executor::Functional,
+                loop_mode: LoopMode::Closed { depth: 1 },
+                requests: Some(requests),
+                ..RunSpec::default()
+            };
+            let mut source =
+                ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error))?;
+            run(&mut drive, &self.config, &mut *source, &spec, &mut |_| {}).map_err(|error| failed(&error))?;
+        }
+        let mut bytes = Vec::new();
+        drive.save(&mut bytes).map_err(|error| PaperError::file(&self.path, "write", error))?;
+        write(&self.path, &bytes)
+    }
+}
+
+impl Job {
+    /// The finished cell, if there is one that depends on the same things.
+    pub fn finished(&self) -> Option<Cell> {
+        let text = std::fs::read_to_string(&self.path).ok()?;
+        let cell: Cell = serde_json::from_str(&text).ok()?;
+        (cell.identity == self.identity && cell.place == self.place).then_some(cell)
+    }
+
+    /// Runs it on its aged drive and keeps it.
+    pub fn run(&self, aged: &Aged, workloads: &[Option<Ready>]) -> Result<Cell, PaperError> {
+        let failed = |error: &dyn std::fmt::Display| PaperError::Run {
+            name: self.place.name(),
+            message: error.to_string(),
+        };
+        let bytes = std::fs::read(&aged.path).map_err(|error| PaperError::file(&aged.path, "read", error))?;
+        let mut drive = Drive::restore(&aged.config, &bytes).map_err(|error| failed(&error))?;
+        drop(bytes);
+        let Some(ready) = &workloads[self.workload] else {
+            return Err(PaperError::Missing { name: self.place.workload.clone() });
+        };
+        let inner = ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error))?;
+        let mut source = Again { ready, inner, sectors: drive.logical_sectors(), offset_ns: 0, last_ns: 0, any: false };
+        let result = run(&mut drive, &aged.config, &mut source, &self.spec, &mut |_| {})
+            .map_err(|error| failed(&error))?;
+        let stats = drive.stats();
+        let memory_bytes = drive.table_bytes() as f64 - self.plain_bytes as f64;
+        let facts = Facts { result: &result, stats: &stats, config: &aged.config, memory_bytes };
+        let metrics = metrics::measure(&facts);
+        let mut result = result;
+        // What depends on the machine, not on the drive.
+        (result.cpu_seconds, result.wall_seconds, result.preconditioning.cpu_seconds) = (0.0, 0.0, 0.0);
+        (result.requests_per_cpu_second, result.peak_rss_bytes) = (None, None);
+        let cell = Cell { identity: self.identity.clone(), place: self.place.clone(), metrics, result };
+        let text = serde_json::to_string_pretty(&cell).map_err(|error| failed(&error))?;
+        write(&self.path, text.as_bytes())?;
+        Ok(cell)
+    }
+}
+
+/// Writes a file at once: it is there as a whole or not at all, even if the program is killed.
+fn write(path: &Path, content: &[u8]) -> Result<(), PaperError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|error| PaperError::file(folder, "create", error))?;
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    std::fs::write(&beside, content).map_err(|error| PaperError::file(&beside, "write", error))?;
+    std::fs::rename(&beside, path).map_err(|error| PaperError::file(path, "write", error))
+}
+
+/// A workload that begins again when it is over, so that short traces give as many requests as the run asks for.
+struct Again<'a> {
+    ready: &'a Ready,
+    inner: Box<dyn Source>,
+    sectors: u64,
+    /// Time at which this pass began.
+    offset_ns: u64,
+    last_ns: u64,
+    /// This pass has given something.
+    any: bool,
+}
+
+impl Source for Again<'_> {
+    fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
+        loop {
+            if let Some(mut request) = self.inner.next()? {
+                request.arrival_ns = request.arrival_ns.saturating_add(self.offset_ns);
+                (self.last_ns, self.any) = (request.arrival_ns, true);
+                return Ok(Some(request));
+            }
+            if !self.any {
+                return Ok(None);
+            }
+            self.inner = self.ready.prepared.open(self.sectors)?;
+            (self.offset_ns, self.any) = (self.last_ns, false);
+        }
+    }
+
+    fn len_hint(&self) -> Option<u64> {
+        None
+    }
+
+    fn report(&self) -> SourceReport {
+        self.inner.report()
+    }
+}

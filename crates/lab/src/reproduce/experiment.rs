@@ -1,0 +1,387 @@
+//! What is run for a paper: `experiment.toml`. Techniques, workloads and ages make grids, the studies.
+
+use super::PaperError;
+use super::document::{File, Walk};
+use crate::age::AgeSteps;
+use crate::run_config::RunConfig;
+use ssd::config::{Layer, Resolved, resolve, resolve_table};
+use std::path::{Path, PathBuf};
+use workload::Spec;
+
+/// Tables of a configuration that are not the drive's.
+const FOREIGN: &[&str] = &["run", "workload"];
+
+/// A technique: settings on top of the study's drive.
+#[derive(Clone, Debug)]
+pub struct Technique {
+    /// Name in claims and results.
+    pub name: String,
+    /// Name in plots.
+    pub label: String,
+    /// Settings, as of `--set`.
+    pub set: Vec<String>,
+}
+
+/// How old the drive's cells are.
+#[derive(Clone, Debug)]
+pub struct Age {
+    /// Name in claims and results.
+    pub name: String,
+    /// Steps by which they get there.
+    pub steps: AgeSteps,
+}
+
+/// Where requests come from.
+#[derive(Clone, Debug)]
+pub enum From {
+    /// A generator or a shipped stand-in.
+    Spec(Box<Spec>),
+    /// A recorded trace of this file name, wherever it lies.
+    Trace(String),
+}
+
+/// A workload.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Name in claims and results.
+    pub name: String,
+    /// Name in plots.
+    pub label: String,
+    /// Where its requests come from.
+    pub from: From,
+    /// Settings on top.
+    pub set: Vec<String>,
+}
+
+/// Requests served before the measurement, without time, that belong to the aged drive.
+#[derive(Clone, Debug)]
+pub struct Warm {
+    /// Of which workload.
+    pub workload: String,
+    /// How many at full scale.
+    pub requests: u64,
+    /// How many at quick scale.
+    pub quick_requests: u64,
+}
+
+/// A grid of runs.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// Name in claims and results.
+    pub name: String,
+    /// Configurations, later ones override earlier ones.
+    pub config: Vec<PathBuf>,
+    /// More of them at quick scale.
+    pub quick: Vec<PathBuf>,
+    /// Names of techniques.
+    pub techniques: Vec<String>,
+    /// Names of workloads.
+    pub workloads: Vec<String>,
+    /// Those at quick scale.
+    pub quick_workloads: Vec<String>,
+    /// Names of ages.
+    pub ages: Vec<String>,
+    /// Those at quick scale.
+    pub quick_ages: Vec<String>,
+    /// What is served before the measurement.
+    pub warm: Option<Warm>,
+}
+
+/// A plot of bars: one for each technique at each workload.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Name of its file.
+    pub name: String,
+    /// Headline.
+    pub title: String,
+    /// Of which study.
+    pub study: String,
+    /// `bars`: a metric, normalised to `against` if that is named. `cdf`: latencies of reads. `shares`: metrics that
+    /// are parts of a whole.
+    pub kind: FigureKind,
+    /// Bars: normalised to this technique.
+    pub against: String,
+    /// At which age; empty for the first of the study.
+    pub age: String,
+}
+
+/// What a plot shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FigureKind {
+    /// A metric.
+    Bars(String),
+    /// How read latencies are distributed, a plot for each workload.
+    Cdf,
+    /// Parts of a whole.
+    Shares(Vec<String>),
+}
+
+/// How far a quick run may drift from its expectations; %.
+#[derive(Clone, Debug, Default)]
+pub struct Tolerances {
+    /// Of metrics that are not named.
+    pub default_percent: f64,
+    /// Of single metrics.
+    pub metrics: Vec<(String, f64)>,
+}
+
+impl Tolerances {
+    /// That of a metric.
+    pub fn of(&self, metric: &str) -> f64 {
+        let named = self.metrics.iter().find(|(name, _)| name == metric);
+        named.map_or(self.default_percent, |(_, percent)| *percent)
+    }
+}
+
+/// All of `experiment.toml`.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// What it is about.
+    pub title: String,
+    /// All techniques.
+    pub techniques: Vec<Technique>,
+    /// All ages.
+    pub ages: Vec<Age>,
+    /// All workloads.
+    pub workloads: Vec<Workload>,
+    /// All studies.
+    pub studies: Vec<Study>,
+    /// All plots.
+    pub figures: Vec<Figure>,
+    /// For `--check`.
+    pub tolerances: Tolerances,
+}
+
+/// Reads `experiment.toml` of a folder.
+pub fn read(folder: &Path) -> Result<Experiment, PaperError> {
+    let file = File::read(&folder.join("experiment.toml"))?;
+    file.with_table(|top| {
+        let techniques = top.tables("technique", technique)?;
+        let ages = top.tables("age", age)?;
+        let workloads = top.tables("workload", workload)?;
+        let all = Names {
+            techniques: techniques.iter().map(|it| it.name.clone()).collect(),
+            ages: ages.iter().map(|it| it.name.clone()).collect(),
+            workloads: workloads.iter().map(|it| it.name.clone()).collect(),
+        };
+        all.check(top)?;
+        let studies = top.tables("study", |walk| study(walk, folder, &all))?;
+        let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
+        let figures = top.tables("figure", |walk| figure(walk, &names, &all))?;
+        let tolerances = top.table("check", tolerances)?.unwrap_or_default();
+        Ok(Experiment { title: top.need_text("title")?, techniques, ages, workloads, studies, figures, tolerances })
+    })
+}
+
+/// Names of everything that studies put together.
+struct Names {
+    techniques: Vec<String>,
+    ages: Vec<String>,
+    workloads: Vec<String>,
+}
+
+impl Names {
+    fn check(&self, top: &Walk<'_>) -> Result<(), PaperError> {
+        for (key, names) in [("technique", &self.techniques), ("age", &self.ages), ("workload", &self.workloads)] {
+            if names.is_empty() {
+                return Err(top.wrong(key, "found nothing", format!("one [[{key}]] or more")));
+            }
+            if let Some(twice) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+                return Err(top.wrong(key, format!("{:?} twice", twice.1), "a name of its own for each"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn technique(walk: &Walk<'_>) -> Result<Technique, PaperError> {
+    let name = name(walk)?;
+    Ok(Technique {
+        label: walk.text("label")?.unwrap_or_else(|| name.clone()),
+        set: walk.texts("set")?.unwrap_or_default(),
+        name,
+    })
+}
+
+/// A name that can be part of a file's.
+fn name(walk: &Walk<'_>) -> Result<String, PaperError> {
+    let name = walk.need_text("name")?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.chars().all(is_plain) && !name.starts_with('.') {
+        return Ok(name);
+    }
+    Err(walk.wrong("name", format!("{name:?}"), "letters, digits, _, - and ."))
+}
+
+fn age(walk: &Walk<'_>) -> Result<Age, PaperError> {
+    let texts = walk.texts("steps")?.unwrap_or_default();
+    let steps = AgeSteps::parse(&texts).map_err(|problem| walk.config_error("steps", problem))?;
+    Ok(Age { name: name(walk)?, steps })
+}
+
+fn workload(walk: &Walk<'_>) -> Result<Workload, PaperError> {
+    let name = name(walk)?;
+    let trace = walk.text("trace")?;
+    let spec = match walk.raw_table("spec")? {
+        None => None,
+        Some((table, at, file)) => Some(Spec::from_table(table).map_err(|error| {
+            let (key, at) = match error.problem() {
+                workload::Problem::Setting { span: Some(span), .. } => ("", span.start),
+                _ => ("spec", at),
+            };
+            file.wrong(at, &walk.key(key), error.to_string(), "see wordline run --help")
+        })?),
+    };
+    let from = match (trace, spec) {
+        (Some(trace), None) => From::Trace(trace),
+        (None, Some(spec)) => From::Spec(Box::new(spec)),
+        (both, _) => {
+            let found = if both.is_some() { "found both of trace and spec" } else { "found neither trace nor spec" };
+            return Err(walk.wrong("trace", found, "the file name of a trace, or a table [workload.spec]"));
+        }
+    };
+    let set = walk.texts("set")?.unwrap_or_default();
+    if let Some(text) = set.iter().find(|text| !text.contains('=')) {
+        return Err(walk.wrong("set", format!("{text:?}"), "KEY=VALUE"));
+    }
+    Ok(Workload { label: walk.text("label")?.unwrap_or_else(|| name.clone()), name, from, set })
+}
+
+fn study(walk: &Walk<'_>, folder: &Path, all: &Names) -> Result<Study, PaperError> {
+    let files = |key| -> Result<Vec<PathBuf>, PaperError> {
+        Ok(walk.texts(key)?.unwrap_or_default().iter().map(|file| folder.join(file)).collect())
+    };
+    let chosen = |key: &'static str, what, names: &[String], default: &[String]| -> Result<Vec<String>, PaperError> {
+        let Some(chosen) = walk.texts(key)? else { return Ok(default.to_vec()) };
+        known(walk, key, what, &chosen, names).map(|()| chosen)
+    };
+    let workloads = chosen("workloads", "workload", &all.workloads, &all.workloads)?;
+    let ages = chosen("ages", "age", &all.ages, &all.ages)?;
+    let warm = walk.table("warm", |walk| {
+        let workload = walk.need_text("workload")?;
+        known(walk, "workload", "workload", std::slice::from_ref(&workload), &all.workloads)?;
+        let requests = walk.whole("requests")?.unwrap_or(0);
+        Ok(Warm { workload, requests, quick_requests: walk.whole("quick_requests")?.unwrap_or(requests) })
+    })?;
+    Ok(Study {
+        name: name(walk)?,
+        config: files("config")?,
+        quick: files("quick")?,
+        techniques: chosen("techniques", "technique", &all.techniques, &all.techniques)?,
+        quick_workloads: chosen("quick_workloads", "workload", &all.workloads, &workloads)?,
+        quick_ages: chosen("quick_ages", "age", &all.ages, &ages)?,
+        workloads,
+        ages,
+        warm,
+    })
+}
+
+/// Refuses names that are not among those that exist.
+fn known(
+    walk: &Walk<'_>,
+    key: &'static str,
+    what: &'static str,
+    chosen: &[String],
+    names: &[String],
+) -> Result<(), PaperError> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match chosen.iter().find(|name| !names.contains(&name.as_str())) {
+        Some(wrong) => Err(walk.no_such(key, what, wrong, &names)),
+        None => Ok(()),
+    }
+}
+
+fn figure(walk: &Walk<'_>, studies: &[&str], all: &Names) -> Result<Figure, PaperError> {
+    let study = walk.need_text("study")?;
+    if !studies.contains(&study.as_str()) {
+        return Err(walk.no_such("study", "study", &study, studies));
+    }
+    let metrics = walk.texts("metrics")?.unwrap_or_default();
+    let names = super::metrics::names();
+    if let Some(wrong) = metrics.iter().find(|metric| !names.contains(&metric.as_str())) {
+        return Err(walk.no_such("metrics", "metric", wrong, &names));
+    }
+    let kind = walk.need_text("kind")?;
+    let kind = match (kind.as_str(), metrics.as_slice()) {
+        ("bars", [metric]) => FigureKind::Bars(metric.clone()),
+        ("cdf", []) => FigureKind::Cdf,
+        ("shares", [_, _, ..]) => FigureKind::Shares(metrics),
+        ("bars" | "cdf" | "shares", _) => {
+            let allowed = "one metric for bars, none for cdf, two or more for shares";
+            return Err(walk.wrong("metrics", format!("{metrics:?}"), allowed));
+        }
+        (other, _) => return Err(walk.no_such("kind", "kind of figure", other, &["bars", "cdf", "shares"])),
+    };
+    let against = walk.text("against")?.unwrap_or_default();
+    let age = walk.text("age")?.unwrap_or_default();
+    for (key, what, name, names) in
+        [("against", "technique", &against, &all.techniques), ("age", "age", &age, &all.ages)]
+    {
+        if !name.is_empty() {
+            known(walk, key, what, std::slice::from_ref(name), names)?;
+        }
+    }
+    Ok(Figure { name: name(walk)?, title: walk.need_text("title")?, study, kind, against, age })
+}
+
+fn tolerances(walk: &Walk<'_>) -> Result<Tolerances, PaperError> {
+    let default_percent = walk.number("default_percent")?.unwrap_or(0.0);
+    let metrics = walk.table("percent", Walk::all_numbers)?.unwrap_or_default();
+    let names = super::metrics::names();
+    if let Some((wrong, _)) = metrics.iter().find(|(name, _)| !names.contains(&name.as_str())) {
+        return Err(walk.no_such("percent", "metric", wrong, &names));
+    }
+    Ok(Tolerances { default_percent, metrics })
+}
+
+/// A drive and how workloads are run on it.
+pub struct Setup {
+    /// The drive.
+    pub resolved: Resolved,
+    /// The `[run]` table.
+    pub run: RunConfig,
+}
+
+impl Experiment {
+    /// The drive of a technique in a study.
+    pub fn setup(&self, study: &Study, technique: &Technique, quick: bool, seed: u64) -> Result<Setup, PaperError> {
+        let mut layers = Vec::new();
+        for path in study.config.iter().chain(study.quick.iter().filter(|_| quick)) {
+            let file = File::read(path)?;
+            layers.push(Layer::file(path.display().to_string(), file.text));
+        }
+        for text in technique.set.iter().chain([&format!("drive.seed={seed}")]) {
+            let mut layer = Layer::set(text).map_err(PaperError::Config)?;
+            layer.source = format!("technique {}: {text}", technique.name);
+            layers.push(layer);
+        }
+        let resolved = resolve(&layers, FOREIGN).map_err(PaperError::Config)?;
+        let mut run = RunConfig::default();
+        resolve_table(&layers, "run", &mut run).map_err(PaperError::Config)?;
+        Ok(Setup { resolved, run })
+    }
+
+    /// The technique of that name.
+    pub fn technique(&self, name: &str) -> Option<&Technique> {
+        self.techniques.iter().find(|it| it.name == name)
+    }
+}
+
+impl Study {
+    /// Its workloads at a scale.
+    pub fn workloads(&self, quick: bool) -> &[String] {
+        if quick { &self.quick_workloads } else { &self.workloads }
+    }
+
+    /// Its ages at a scale.
+    pub fn ages(&self, quick: bool) -> &[String] {
+        if quick { &self.quick_ages } else { &self.ages }
+    }
+}
+
+impl Warm {
+    /// Requests at a scale.
+    pub fn requests(&self, quick: bool) -> u64 {
+        if quick { self.quick_requests } else { self.requests }
+    }
+}

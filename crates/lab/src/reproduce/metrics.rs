@@ -1,0 +1,139 @@
+//! What is measured of a run, by name.
+
+use crate::result::RunResult;
+use ssd::flash::op::{Cause, OpKind};
+use ssd::{DriveConfig, Stats};
+
+/// What metrics are made of.
+pub struct Facts<'a> {
+    /// The run.
+    pub result: &'a RunResult,
+    /// The drive's counters.
+    pub stats: &'a Stats,
+    /// The drive.
+    pub config: &'a DriveConfig,
+    /// Bytes of the tables that the technique needs more than a drive without it.
+    pub memory_bytes: f64,
+}
+
+/// A number of a run.
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What it is.
+    pub text: &'static str,
+    /// How it is found; `None` where it has no meaning.
+    of: fn(&Facts<'_>) -> Option<f64>,
+}
+
+macro_rules! metrics {
+    ($($name:literal, $unit:literal, $text:literal, $of:expr;)+) => {
+        /// All metrics.
+        pub const METRICS: &[Metric] = &[$(Metric { name: $name, unit: $unit, text: $text, of: $of }),+];
+    };
+}
+
+metrics! {
+    "pages_copied", "pages", "pages programmed because of reads", |f| Some(programs(f, Cause::ReadReclaim) as f64);
+    "pages_copied_all", "pages", "pages programmed to move data, for whatever reason", |f| {
+        let all = Cause::ALL.iter().filter(|cause| **cause != Cause::Host).map(|cause| programs(f, *cause));
+        Some(all.sum::<u64>() as f64)
+    };
+    "erases", "blocks", "blocks erased, for whatever reason", |f| {
+        Some(f.stats.ops(OpKind::Erase) as f64)
+    };
+    "erases_by_reads", "blocks", "blocks erased because of reads", |f| {
+        Some(ops(f, OpKind::Erase, Cause::ReadReclaim) as f64)
+    };
+    "reclaim_ms", "ms", "array time of reads, programs and erases that are due to reads", |f| {
+        Some(array_ms(f, |cause| cause == Cause::ReadReclaim))
+    };
+    "copy_ms", "ms", "the same without erases", |f| {
+        let erases = ops(f, OpKind::Erase, Cause::ReadReclaim) as f64;
+        Some(array_ms(f, |cause| cause == Cause::ReadReclaim) - erases * f.config.timing.t_erase_us / 1e3)
+    };
+    "overhead_ms", "ms", "array time of all that moves data", |f| Some(array_ms(f, |cause| cause != Cause::Host));
+    "reclaim_share", "%", "share of reads in the array time of all that moves data", |f| {
+        let all = array_ms(f, |cause| cause != Cause::Host);
+        (all > 0.0).then(|| 100.0 * array_ms(f, |cause| cause == Cause::ReadReclaim) / all)
+    };
+    "pages_per_erase", "pages", "pages moved because of reads for each block erased because of reads", |f| {
+        let erases = ops(f, OpKind::Erase, Cause::ReadReclaim);
+        (erases > 0).then(|| programs(f, Cause::ReadReclaim) as f64 / erases as f64)
+    };
+    "read_mean_us", "us", "mean latency of reads", |f| timed(f, f.result.latency_ns.read.mean.map(|ns| ns / 1e3));
+    "read_p99_us", "us", "99 % of reads are at most so long", |f| percentile(f, f.result.latency_ns.read.p99);
+    "read_p99_9_us", "us", "99.9 % of reads are at most so long", |f| {
+        percentile(f, f.result.latency_ns.read.p99_9)
+    };
+    "read_p99_99_us", "us", "99.99 % of reads are at most so long", |f| {
+        percentile(f, f.result.latency_ns.read.p99_99)
+    };
+    "read_max_us", "us", "the longest read", |f| percentile(f, f.result.latency_ns.read.max);
+    "uncorrectable", "reads", "page reads that no attempt could correct", |f| {
+        Some(f.stats.flash.uncorrectable.iter().sum::<u64>() as f64)
+    };
+    "lost_units", "units", "mapping units whose data was lost", |f| Some(f.stats.ftl.lost_units as f64);
+    "premature_share", "%", "share of pages moved because of reads that had seen less than half of what they stand",
+        |f| {
+            let moved = f.stats.ftl.reclaimed_pages;
+            (moved > 0).then(|| 100.0 * f.stats.ftl.premature_pages as f64 / moved as f64)
+        };
+    "disturbed_max", "%", "most that a page had seen, of what it stands, when it was moved because of reads", |f| {
+        (f.stats.ftl.reclaimed_pages > 0).then(|| f64::from(f.stats.ftl.disturbed_q12_max) / 40.96)
+    };
+    "memory_mib", "MiB", "tables that the technique needs", |f| Some(f.memory_bytes / 1_048_576.0);
+    "buffer_hits", "%", "share of mapping units read from DRAM", |f| {
+        let all = f.result.buffer.hits + f.result.buffer.misses;
+        (all > 0).then(|| 100.0 * f.result.buffer.hits as f64 / all as f64)
+    };
+}
+
+/// Names of all metrics.
+pub fn names() -> Vec<&'static str> {
+    METRICS.iter().map(|metric| metric.name).collect()
+}
+
+/// The metric of that name.
+pub fn metric(name: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|metric| metric.name == name)
+}
+
+/// All metrics that have a meaning, by name.
+pub(super) fn measure(facts: &Facts<'_>) -> std::collections::BTreeMap<String, f64> {
+    let values = METRICS.iter().map(|metric| (metric.name.to_owned(), (metric.of)(facts)));
+    values.filter_map(|(name, value)| Some((name, value.filter(|value| value.is_finite())?))).collect()
+}
+
+fn ops(facts: &Facts<'_>, kind: OpKind, cause: Cause) -> u64 {
+    facts.stats.flash.ops[kind as usize][cause as usize]
+}
+
+/// Pages programmed for a cause, by whatever means.
+fn programs(facts: &Facts<'_>, cause: Cause) -> u64 {
+    facts.stats.pages_programmed(cause)
+}
+
+/// Time of the array for some causes, by the mean times of the part: what the papers call execution time.
+fn array_ms(facts: &Facts<'_>, of: impl Fn(Cause) -> bool) -> f64 {
+    let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len().max(1) as f64;
+    let timing = &facts.config.timing;
+    let (read, program) = (mean(&timing.t_read_us), mean(&timing.t_program_us));
+    let of_cause = |cause: Cause| {
+        ops(facts, OpKind::Read, cause) as f64 * read
+            + programs(facts, cause) as f64 * program
+            + ops(facts, OpKind::Erase, cause) as f64 * timing.t_erase_us
+    };
+    Cause::ALL.iter().filter(|cause| of(**cause)).map(|cause| of_cause(*cause)).sum::<f64>() / 1e3
+}
+
+/// A time, where time passes.
+fn timed(facts: &Facts<'_>, us: Option<f64>) -> Option<f64> {
+    us.filter(|_| facts.result.executor == "timed")
+}
+
+fn percentile(facts: &Facts<'_>, ns: Option<u64>) -> Option<f64> {
+    timed(facts, ns.map(|ns| ns as f64 / 1e3))
+}

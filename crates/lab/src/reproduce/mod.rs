@@ -1,0 +1,369 @@
+//! Papers, reproduced: what a paper claims, what is run for it, and what becomes of each claim.
+//!
+//! A paper is a folder under `papers/`: `experiment.toml` (techniques, workloads and ages, and the studies that put them
+//! together), configurations of drives and runs, `claims.toml`, a README, the measured `results.toml`, and
+//! `expected_quick.toml`, to which quick runs are held. `docs/reproduce.md` explains each key.
+//!
+//! Drives are aged once for all workloads and kept; each finished cell is kept in a file of its own, with everything that
+//! it depends on written in it. Results do not depend on how many threads there are.
+
+mod cell;
+mod check;
+mod claims;
+mod document;
+mod experiment;
+mod figures;
+mod metrics;
+mod output;
+mod verdict;
+
+pub use cell::{Cell, Place};
+pub use check::Drift;
+pub use claims::{As, Claim, Measure, Rule};
+pub use experiment::{Experiment, Figure, FigureKind, Study, Technique, Tolerances};
+pub use metrics::{METRICS, Metric};
+pub use verdict::{Finding, Measured, Verdict, judge};
+
+use cell::{At, Ready, Work};
+use ssd::config::ConfigErrors;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use workload::WorkloadError;
+
+/// Why a paper cannot be read or run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PaperError {
+    /// A file that cannot be used.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// What the system says.
+        message: String,
+    },
+    /// A key of a paper's file is wrong.
+    Wrong {
+        /// File and line.
+        place: String,
+        /// Path of the key.
+        key: String,
+        /// What was found.
+        found: String,
+        /// What is allowed.
+        allowed: String,
+        /// What was probably meant.
+        near: Option<String>,
+    },
+    /// A drive's configuration is wrong.
+    Config(ConfigErrors),
+    /// A workload's settings are wrong, or its trace is damaged.
+    Workload {
+        /// Name of the workload.
+        name: String,
+        /// What is wrong.
+        error: WorkloadError,
+    },
+    /// A workload is needed that cannot be had.
+    Missing {
+        /// Its name.
+        name: String,
+    },
+    /// A run failed.
+    Run {
+        /// Which one.
+        name: String,
+        /// Why.
+        message: String,
+    },
+}
+
+impl PaperError {
+    fn file(path: &Path, action: &'static str, error: impl fmt::Display) -> Self {
+        PaperError::File { path: path.to_owned(), action, message: error.to_string() }
+    }
+
+    /// Whether the work failed, not what was asked for.
+    pub fn is_work(&self) -> bool {
+        match self {
+            PaperError::Run { .. } => true,
+            PaperError::File { action, .. } => *action == "write",
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for PaperError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PaperError::File { path, action, message } => {
+                write!(f, "{}: cannot {action}: {message}", path.display())
+            }
+            PaperError::Wrong { place, key, found, allowed, near } => {
+                write!(f, "{place}: {key}\n    found:   {found}\n    allowed: {allowed}")?;
+                near.as_ref().map_or(Ok(()), |near| write!(f, "\n    did you mean {near:?}?"))
+            }
+            PaperError::Config(errors) => write!(f, "{errors}"),
+            PaperError::Workload { name, error } => write!(f, "workload {name}: {error}"),
+            PaperError::Missing { name } => {
+                write!(f, "workload {name} is needed to age drives, and its trace is missing")
+            }
+            PaperError::Run { name, message } => write!(f, "{name}: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for PaperError {}
+
+/// A paper's folder, read.
+#[derive(Clone, Debug)]
+pub struct Paper {
+    /// Its name: that of the folder.
+    pub name: String,
+    /// The folder.
+    pub folder: PathBuf,
+    /// What is run.
+    pub experiment: Experiment,
+    /// What is claimed.
+    pub claims: Vec<Claim>,
+}
+
+/// How papers are run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// At reduced scale.
+    pub quick: bool,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Threads; 0 for as many as there are cores.
+    pub jobs: usize,
+    /// Finished cells and aged drives of an earlier run are taken over.
+    pub resume: bool,
+    /// Folder for results; each paper and scale has one of its own in it.
+    pub out: PathBuf,
+    /// Folders in which traces are looked for.
+    pub traces: Vec<PathBuf>,
+}
+
+/// How far a paper is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What is being done: `ageing drives` or `running`.
+    pub what: &'static str,
+    /// So many pieces of work are done.
+    pub done: usize,
+    /// Of so many.
+    pub total: usize,
+}
+
+/// What came of a paper.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Name of the paper.
+    pub paper: String,
+    /// What it is about.
+    pub title: String,
+    /// At reduced scale.
+    pub quick: bool,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// All claims with their verdicts.
+    pub findings: Vec<Finding>,
+    /// All cells, in the order of the studies.
+    pub cells: Vec<Cell>,
+    /// How many of them an earlier run had finished.
+    pub resumed: usize,
+    /// Workloads whose traces are in none of the folders.
+    pub skipped: Vec<String>,
+    /// Cells that failed, with the reason.
+    pub failed: Vec<String>,
+}
+
+/// Names of all papers in a folder: its folders with an `experiment.toml`.
+pub fn papers(folder: &Path) -> Result<Vec<String>, PaperError> {
+    let list = std::fs::read_dir(folder).map_err(|error| PaperError::file(folder, "read", error))?;
+    let entries = list.filter_map(Result::ok).filter(|entry| entry.path().join("experiment.toml").is_file());
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+impl Paper {
+    /// Reads a paper's folder and checks that its files fit together.
+    pub fn load(folder: &Path) -> Result<Self, PaperError> {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let experiment = experiment::read(folder)?;
+        let path = folder.join("claims.toml");
+        let claims = claims::read(&path)?;
+        for claim in &claims {
+            check_names(&path, &experiment, claim)?;
+        }
+        Ok(Paper { name, folder: folder.to_owned(), experiment, claims })
+    }
+
+    /// The folder in which a run keeps everything.
+    pub fn out(&self, options: &Options) -> PathBuf {
+        options.out.join(&self.name).join(if options.quick { "quick" } else { "full" })
+    }
+
+    /// Checks every configuration, ages the drives, runs the cells, judges the claims.
+    pub fn run(&self, options: &Options, progress: &(dyn Fn(Progress) + Sync)) -> Result<Outcome, PaperError> {
+        let folder = self.out(options);
+        let workloads = self.ready(options)?;
+        let work = self.plan(options, &folder, &workloads)?;
+        if !options.resume && folder.is_dir() {
+            for old in [folder.join("cells"), folder.join("drives")].iter().filter(|old| old.is_dir()) {
+                std::fs::remove_dir_all(old).map_err(|error| PaperError::file(old, "write", error))?;
+            }
+        }
+        let found: Vec<Option<Cell>> = work.jobs.iter().map(|job| job.finished()).collect();
+        let resumed = found.iter().flatten().count();
+        let mut needed: Vec<usize> =
+            work.jobs.iter().zip(&found).filter(|(_, cell)| cell.is_none()).map(|(job, _)| job.aged).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        let aged = on_threads(options.jobs, needed.len(), "ageing drives", 0, progress, &|at| {
+            work.aged[needed[at]].make(&workloads)
+        });
+        let mut failed: Vec<String> = Vec::new();
+        let mut usable = vec![false; work.aged.len()];
+        for (at, made) in needed.iter().zip(aged) {
+            match made {
+                Ok(()) => usable[*at] = true,
+                Err(error) if error.is_work() => failed.push(error.to_string()),
+                Err(error) => return Err(error),
+            }
+        }
+        let open: Vec<usize> =
+            (0..work.jobs.len()).filter(|&job| found[job].is_none() && usable[work.jobs[job].aged]).collect();
+        let ran = on_threads(options.jobs, open.len(), "running", resumed, progress, &|at| {
+            let job = &work.jobs[open[at]];
+            job.run(&work.aged[job.aged], &workloads)
+        });
+        let mut cells = found;
+        for (at, result) in open.iter().zip(ran) {
+            match result {
+                Ok(cell) => cells[*at] = Some(cell),
+                Err(error) if error.is_work() => failed.push(error.to_string()),
+                Err(error) => return Err(error),
+            }
+        }
+        let cells: Vec<Cell> = cells.into_iter().flatten().collect();
+        let missing = self.experiment.workloads.iter().zip(&workloads).filter(|(_, ready)| ready.is_none());
+        Ok(Outcome {
+            paper: self.name.clone(),
+            title: self.experiment.title.clone(),
+            quick: options.quick,
+            seed: options.seed,
+            findings: self.claims.iter().map(|claim| verdict::find(claim, &cells)).collect(),
+            cells,
+            resumed,
+            skipped: missing.map(|(workload, _)| workload.name.clone()).collect(),
+            failed,
+        })
+    }
+
+    /// Looks through all workloads that the studies use at this scale.
+    fn ready(&self, options: &Options) -> Result<Vec<Option<Ready>>, PaperError> {
+        let is_used = |name: &String| {
+            self.experiment.studies.iter().any(|study| {
+                study.workloads(options.quick).contains(name)
+                    || study.warm.as_ref().is_some_and(|warm| warm.workload == *name)
+            })
+        };
+        let each = self.experiment.workloads.iter().map(|workload| {
+            if is_used(&workload.name) { cell::ready(workload, options) } else { Ok(None) }
+        });
+        each.collect()
+    }
+
+    fn plan(&self, options: &Options, folder: &Path, workloads: &[Option<Ready>]) -> Result<Work, PaperError> {
+        let experiment = &self.experiment;
+        let mut work = Work::default();
+        for study in &experiment.studies {
+            for age in experiment.ages.iter().filter(|age| study.ages(options.quick).contains(&age.name)) {
+                for technique in experiment.techniques.iter().filter(|it| study.techniques.contains(&it.name)) {
+                    At { experiment, study, technique, age, options, folder, workloads }.plan(&mut work)?;
+                }
+            }
+        }
+        Ok(work)
+    }
+}
+
+/// Refuses a claim about something that is not run.
+fn check_names(path: &Path, experiment: &Experiment, claim: &Claim) -> Result<(), PaperError> {
+    let Some(measure) = &claim.measure else { return Ok(()) };
+    let wrong = |key: &str, found: &str, names: Vec<&str>| PaperError::Wrong {
+        place: format!("{}: claim {:?}", path.display(), claim.id),
+        key: key.to_owned(),
+        found: format!("{found:?}, which experiment.toml does not run"),
+        allowed: names.join(", "),
+        near: None,
+    };
+    let Some(study) = experiment.studies.iter().find(|study| study.name == measure.study) else {
+        let names = experiment.studies.iter().map(|study| study.name.as_str()).collect();
+        return Err(wrong("study", &measure.study, names));
+    };
+    let mut techniques = vec![&measure.technique, &measure.against];
+    if let Rule::Order { techniques: order, .. } = &claim.rule {
+        techniques.extend(order);
+    }
+    techniques.retain(|name| !name.is_empty());
+    let lists = [
+        ("technique", techniques, &study.techniques),
+        ("workloads", measure.workloads.iter().collect(), &study.workloads),
+        ("ages", measure.ages.iter().collect(), &study.ages),
+    ];
+    for (key, names, known) in lists {
+        if let Some(name) = names.into_iter().find(|name| !known.contains(name)) {
+            return Err(wrong(key, name, known.iter().map(String::as_str).collect()));
+        }
+    }
+    Ok(())
+}
+
+/// The results of `count` pieces of work, in their order, by so many threads (0: as many as there are cores). `before`
+/// pieces were done earlier.
+fn on_threads<T: Send>(
+    threads: usize,
+    count: usize,
+    what: &'static str,
+    before: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+    work: &(dyn Fn(usize) -> T + Sync),
+) -> Vec<T> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores } else { threads };
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(count));
+    let total = count + before;
+    let take_turns = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return;
+            }
+            let result = work(number);
+            // A panic of another thread ends the scope with that panic; its results are not looked at.
+            let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            done.push((number, result));
+            progress(Progress { what, done: done.len() + before, total });
+        }
+    };
+    if count > 0 {
+        progress(Progress { what, done: before, total });
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(count) {
+            scope.spawn(take_turns);
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+

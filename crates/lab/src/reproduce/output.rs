@@ -1,0 +1,130 @@
+//! Outcomes for people (a table) and for programs (`results.toml`).
+
+use super::verdict::{Finding, Measured};
+use super::{Cell, Outcome};
+use crate::number::digits;
+use crate::table::grid;
+use std::fmt::Write as _;
+
+impl Finding {
+    /// What is claimed, in words.
+    pub fn claimed_text(&self) -> String {
+        let claim = &self.claim;
+        match (&claim.rule, claim.claimed) {
+            (super::Rule::Order { techniques, .. }, _) => techniques.join(" < "),
+            (super::Rule::Sign { above }, Some(bound)) => {
+                format!("{} {} {}", if *above { ">" } else { "<" }, digits(bound), claim.unit).trim_end().to_owned()
+            }
+            (_, Some(value)) => format!("{} {}", digits(value), claim.unit).trim_end().to_owned(),
+            (_, None) => String::new(),
+        }
+    }
+
+    /// What was measured, in words.
+    pub fn measured_text(&self) -> String {
+        match &self.measured {
+            Measured::Nothing(_) => "-".to_owned(),
+            Measured::Number(value) => format!("{} {}", digits(*value), self.claim.unit).trim_end().to_owned(),
+            Measured::Order(order) => {
+                let names: Vec<&str> = order.iter().map(|(name, _)| name.as_str()).collect();
+                names.join(" < ")
+            }
+        }
+    }
+}
+
+impl Outcome {
+    /// How many claims are met, missed and not judged.
+    pub fn counts(&self) -> [usize; 3] {
+        let count = |name: &str| self.findings.iter().filter(|finding| finding.verdict.name() == name).count();
+        ["met", "missed", "not judged"].map(count)
+    }
+
+    /// Claimed beside measured, for people.
+    pub fn table(&self) -> String {
+        let scale = if self.quick { "quick scale" } else { "full scale" };
+        let mut text = format!("{}: {} ({scale}, seed {})\n\n", self.paper, self.title, self.seed);
+        let head = ["claim", "where", "claimed", "measured", "rule", "verdict"].map(str::to_owned);
+        let mut rows = vec![head.to_vec()];
+        for finding in &self.findings {
+            rows.push(vec![
+                finding.claim.id.clone(),
+                finding.claim.place.clone(),
+                finding.claimed_text(),
+                finding.measured_text(),
+                finding.claim.rule.text(),
+                finding.verdict.name().to_owned(),
+            ]);
+        }
+        let whys = self.findings.iter().map(|finding| finding.verdict.why());
+        for (line, why) in grid(&rows).lines().zip([""].into_iter().chain(whys)) {
+            let _ = writeln!(text, "{}", format!("{line}  {why}").trim_end());
+        }
+        let [met, missed, open] = self.counts();
+        let _ = write!(text, "\n{met} met, {missed} missed, {open} not judged; {} runs", self.cells.len());
+        if self.resumed > 0 {
+            let _ = write!(text, ", {} of them from before", self.resumed);
+        }
+        text.push('\n');
+        for name in &self.skipped {
+            let _ = writeln!(text, "skipped: workload {name}: its trace is in none of the folders (--traces DIR)");
+        }
+        text
+    }
+
+    /// The whole outcome as TOML: seed, commit and date, claims, cells.
+    pub fn toml(&self, date: Option<&str>) -> String {
+        let mut text = String::from("# Written by `wordline reproduce`.\n");
+        let version = crate::result::version();
+        let (version, commit) = version.split_once('+').unwrap_or((&version, ""));
+        let [met, missed, not_judged] = self.counts();
+        let scale = if self.quick { "quick" } else { "full" };
+        let _ = writeln!(text, "paper = {:?}\nversion = {version:?}\ncommit = {commit:?}", self.paper);
+        if let Some(date) = date {
+            let _ = writeln!(text, "date = {date:?}");
+        }
+        let _ = writeln!(text, "seed = {}\nscale = {scale:?}", self.seed);
+        let _ = writeln!(text, "met = {met}\nmissed = {missed}\nnot_judged = {not_judged}");
+        let _ = writeln!(text, "skipped = {:?}", self.skipped);
+        for finding in &self.findings {
+            finding_toml(&mut text, finding);
+        }
+        for cell in &self.cells {
+            cell_toml(&mut text, cell);
+        }
+        text
+    }
+}
+
+fn finding_toml(text: &mut String, finding: &Finding) {
+    let claim = &finding.claim;
+    let _ = writeln!(text, "\n[[claim]]\nid = {:?}\nwhere = {:?}\ntext = {:?}", claim.id, claim.place, claim.text);
+    let _ = writeln!(text, "kind = {:?}\nrule = {:?}", claim.rule.kind(), claim.rule.text());
+    let _ = writeln!(text, "claimed = {:?}", finding.claimed_text());
+    match &finding.measured {
+        Measured::Nothing(_) => {}
+        Measured::Number(value) => {
+            let _ = writeln!(text, "measured = {value:?}\nunit = {:?}", claim.unit);
+        }
+        Measured::Order(order) => {
+            let list: Vec<String> = order.iter().map(|(name, value)| format!("[{name:?}, {value:?}]")).collect();
+            let _ = writeln!(text, "measured = [{}]", list.join(", "));
+        }
+    }
+    let _ = writeln!(text, "verdict = {:?}", finding.verdict.name());
+    if !finding.verdict.why().is_empty() {
+        let _ = writeln!(text, "why = {:?}", finding.verdict.why());
+    }
+    if !claim.note.is_empty() {
+        let _ = writeln!(text, "note = {:?}", claim.note);
+    }
+}
+
+fn cell_toml(text: &mut String, cell: &Cell) {
+    let place = &cell.place;
+    let _ = writeln!(text, "\n[[cell]]\nstudy = {:?}\ntechnique = {:?}", place.study, place.technique);
+    let _ = writeln!(text, "workload = {:?}\nage = {:?}", place.workload, place.age);
+    let _ = writeln!(text, "requests = {}", cell.result.requests_measured);
+    let metrics: Vec<String> = cell.metrics.iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
+    let _ = writeln!(text, "metrics = {{ {} }}", metrics.join(", "));
+}
