@@ -20,6 +20,8 @@ pub struct Technique {
     pub label: String,
     /// Settings, as of `--set`.
     pub set: Vec<String>,
+    /// More of them at quick scale.
+    pub quick_set: Vec<String>,
 }
 
 /// How old the drive's cells are.
@@ -199,6 +201,7 @@ fn technique(walk: &Walk<'_>) -> Result<Technique, PaperError> {
     Ok(Technique {
         label: walk.text("label")?.unwrap_or_else(|| name.clone()),
         set: walk.texts("set")?.unwrap_or_default(),
+        quick_set: walk.texts("quick_set")?.unwrap_or_default(),
         name,
     })
 }
@@ -350,7 +353,8 @@ impl Experiment {
             let file = File::read(path)?;
             layers.push(Layer::file(path.display().to_string(), file.text));
         }
-        for text in technique.set.iter().chain([&format!("drive.seed={seed}")]) {
+        let of_scale = technique.quick_set.iter().filter(|_| quick);
+        for text in technique.set.iter().chain(of_scale).chain([&format!("drive.seed={seed}")]) {
             let mut layer = Layer::set(text).map_err(PaperError::Config)?;
             layer.source = format!("technique {}: {text}", technique.name);
             layers.push(layer);
