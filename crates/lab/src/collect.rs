@@ -9,7 +9,7 @@ use crate::precondition::Preconditioned;
 use crate::process::peak_rss_bytes;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
-    Retries, RunResult, Spent, TimeSpent, Utilisation, version,
+    ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, version,
 };
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
@@ -125,9 +125,18 @@ impl FlashWork {
 }
 
 impl FtlWork {
-    fn of(stats: &Stats) -> Self {
+    fn of(stats: &Stats, drive: &ssd::Drive, config: &DriveConfig) -> Self {
         let counts = &stats.ftl;
+        let read_reclaim = ReadReclaimWork {
+            policy: config.read_reclaim.name().to_owned(),
+            pages: counts.reclaimed_pages,
+            premature_pages: counts.premature_pages,
+            most_disturbed: (counts.reclaimed_pages > 0)
+                .then(|| f64::from(counts.disturbed_q12_max) / 4096.0),
+            table_bytes: drive.read_reclaim_bytes() as u64,
+        };
         FtlWork {
+            read_reclaim,
             host_units: counts.host_units,
             moved_units: By::new(|cause: Cause| counts.moved_units[cause.index()]),
             padded_units: counts.padded_units,
@@ -268,7 +277,7 @@ impl RunResult {
             write_amplification: amplification(flash.bytes_programmed.sum()),
             write_amplification_by_cause: By::new(|cause| amplification(flash.bytes_programmed[cause])),
             flash,
-            ftl: FtlWork::of(&stats),
+            ftl: FtlWork::of(&stats, drive, config),
             buffer: BufferWork::of(&stats),
             erase_count: EraseCount::of(drive),
             utilisation: Utilisation::of(&stats, meter),

@@ -85,6 +85,18 @@ fn metrics() -> Vec<Metric> {
             r.has_errors().then_some(r.requests_uncorrectable as f64)
         }),
         metric("units lost", plain_si, |r| r.has_errors().then_some(r.ftl.lost_units as f64)),
+        metric("pages moved for reads", plain_si, |r| {
+            let reclaim = &r.ftl.read_reclaim;
+            (!matches!(reclaim.policy.as_str(), "" | "never"))
+                .then(|| r.flash.programs[Cause::ReadReclaim] as f64)
+        }),
+        metric("premature reclaims", plain_si, |r| {
+            r.ftl.read_reclaim.most_disturbed.map(|_| r.ftl.read_reclaim.premature_pages as f64)
+        }),
+        metric("read reclaim tables", plain_si, |r| {
+            let reclaim = &r.ftl.read_reclaim;
+            (reclaim.table_bytes > 0).then_some(reclaim.table_bytes as f64)
+        }),
         metric("erase count mean", digits, |r| Some(r.erase_count.mean)),
         metric("erase count max", digits, |r| Some(f64::from(r.erase_count.max))),
         metric("dies busy", percent, |r| r.utilisation.die.mean),

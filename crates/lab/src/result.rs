@@ -143,6 +143,25 @@ pub struct FtlWork {
     pub reclaimed_blocks: u64,
     /// Blocks retired.
     pub retired_blocks: u64,
+    /// What moved because of reads.
+    #[serde(default)]
+    pub read_reclaim: ReadReclaimWork,
+}
+
+/// What the read-reclaim policy did, judged by the chips' own counters. Pages it copied are in `flash.programs` under
+/// its cause.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReadReclaimWork {
+    /// The policy.
+    pub policy: String,
+    /// Pages moved, where cells age.
+    pub pages: u64,
+    /// Of these, pages that had seen less than half of the reads they stand.
+    pub premature_pages: u64,
+    /// Most that any of them had seen, over what it stands: above 1 it came too late.
+    pub most_disturbed: Option<f64>,
+    /// Bytes of the policy's tables.
+    pub table_bytes: u64,
 }
 
 /// Work of the DRAM buffer, in mapping units.

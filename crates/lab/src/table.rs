@@ -241,8 +241,19 @@ fn errors(result: &RunResult) -> String {
         count(result.requests_uncorrectable),
         count(result.ftl.lost_units),
     );
+    let reclaim = &result.ftl.read_reclaim;
+    let moved = reclaim.most_disturbed.map(|most| {
+        let moved = format!(
+            "{} pages by `{}`, {} of them with more than half of their margin left; the latest at {} of what it stands",
+            count(reclaim.pages),
+            reclaim.policy,
+            count(reclaim.premature_pages),
+            percent(most),
+        );
+        ("read reclaim", moved)
+    });
     let lines = [("retries", tries), ("data loss", lost)];
-    lines.into_iter().map(|(name, what)| format!("{name:<14} {what}\n")).collect()
+    lines.into_iter().chain(moved).map(|(name, what)| format!("{name:<14} {what}\n")).collect()
 }
 
 fn busy(busy: &Busy) -> String {

@@ -303,6 +303,11 @@ impl Drive {
         }
     }
 
+    /// Bytes of the tables that the read-reclaim policy keeps: its counters and limits.
+    pub fn read_reclaim_bytes(&self) -> usize {
+        self.state.ftl.read_reclaim_bytes()
+    }
+
     /// Bytes of the tables that grow with the drive.
     pub fn table_bytes(&self) -> usize {
         self.state.ftl.table_bytes() + self.state.flash.chip.aging_bytes().0

@@ -271,6 +271,11 @@ impl Ftl {
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
     }
 
+    /// Bytes of the tables that the read-reclaim policy keeps.
+    pub fn read_reclaim_bytes(&self) -> usize {
+        self.reclaim.bytes()
+    }
+
     /// Writes whole units one after another without operations or time: the quick way to a full drive. Cleaning is
     /// done as needed. Returns how many units were written before there was something to carry out or a program
     /// failed, as an error if before no page was left.
