@@ -19,8 +19,8 @@ Examples:
   wordline reproduce straw redftl --resume --out out/papers
       at full scale; what an earlier run of the same program has finished is taken over
 
-Each paper is a folder with experiment.toml, claims.toml and configurations; DIR/PAPER/full (or quick) gets results.toml,
-plots (SVG), the aged drives and a file for each finished run.
+Each paper is a folder with experiment.toml, claims.toml and configurations; DIR/PAPER/full (or quick) gets
+results.toml, plots (SVG), the aged drives and a file for each finished run.
 
 Exit codes: 0 done, whatever the verdicts; 1 a run failed, or --check found a drift; 2 bad usage or files.";
 
@@ -77,7 +77,8 @@ pub struct Reproduce {
 fn date(text: &str) -> Result<String, String> {
     let parts: Vec<&str> = text.split('-').collect();
     let number = |at: usize, digits: usize, range: std::ops::RangeInclusive<u32>| {
-        let part = parts.get(at).filter(|part| part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()));
+        let part =
+            parts.get(at).filter(|part| part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()));
         part.and_then(|part| part.parse().ok()).is_some_and(|number| range.contains(&number))
     };
     let is_date = parts.len() == 3 && number(0, 4, 0..=9999) && number(1, 2, 1..=12) && number(2, 2, 1..=31);
@@ -129,7 +130,14 @@ fn list(papers: &[Paper], out: &mut dyn Write) -> Result<(), Failure> {
         for claim in &paper.claims {
             let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", claim.unit) };
             let claimed = claim.claimed.map_or_else(|| claim.rule.text(), |value| format!("{value}{unit}"));
-            writeln!(out, "  {:<28} {:<16} {:<7} {claimed}: {}", claim.id, claim.place, claim.rule.kind(), claim.text)?;
+            writeln!(
+                out,
+                "  {:<28} {:<16} {:<7} {claimed}: {}",
+                claim.id,
+                claim.place,
+                claim.rule.kind(),
+                claim.text
+            )?;
         }
         writeln!(out)?;
     }
@@ -143,7 +151,10 @@ fn check(paper: &Paper, outcome: &Outcome, out: &mut dyn Write) -> Result<Vec<St
         writeln!(out, "as expected (expected_quick.toml)")?;
     }
     let tell = |drift: &lab::reproduce::Drift| {
-        format!("{}: {}\n    expected: {}\n    found:    {}", paper.name, drift.what, drift.expected, drift.found)
+        format!(
+            "{}: {}\n    expected: {}\n    found:    {}",
+            paper.name, drift.what, drift.expected, drift.found
+        )
     };
     Ok(drifts.iter().map(tell).collect())
 }
@@ -215,7 +226,9 @@ mod tests {
     #[test]
     fn dates_have_four_two_and_two_digits() {
         assert_eq!(date("2026-11-21"), Ok("2026-11-21".to_owned()));
-        for wrong in ["", "today", "2026-11", "26-11-21", "2026-13-01", "2026-11-32", "2026-11-21-", "2026-+1-21"] {
+        for wrong in
+            ["", "today", "2026-11", "26-11-21", "2026-13-01", "2026-11-32", "2026-11-21-", "2026-+1-21"]
+        {
             assert!(date(wrong).is_err(), "{wrong}");
         }
     }

@@ -7,5 +7,6 @@ mod explain;
 mod laboratory;
 mod lists;
 mod program;
+mod reproduce;
 mod results;
 mod snapshots;

@@ -8,7 +8,6 @@ use crate::experiment::{LoopMode, RunSpec, prepare, run};
 use crate::result::RunResult;
 use serde::{Deserialize, Serialize};
 use ssd::config::Resolved;
-use ssd::ftl::read_reclaim;
 use ssd::snapshot::checksum;
 use ssd::{Drive, DriveConfig, Executor};
 use std::collections::BTreeMap;
@@ -68,7 +67,7 @@ pub(super) fn ready(workload: &Workload, options: &Options) -> Result<Option<Rea
     if spec.entries().iter().any(|(key, _)| *key == "seed") {
         spec.set("seed", &options.seed.to_string()).map_err(about)?;
     }
-    for text in &workload.set {
+    for text in workload.set.iter().chain(workload.quick_set.iter().filter(|_| options.quick)) {
         let Some((key, value)) = text.split_once('=') else { continue };
         spec.set(key.trim(), value.trim()).map_err(about)?;
     }
@@ -96,8 +95,6 @@ pub(super) struct Job {
     /// Its drive, by number.
     pub aged: usize,
     spec: RunSpec,
-    /// Bytes of the tables of the same drive without a technique.
-    plain_bytes: usize,
 }
 
 /// All that is to be done for a study.
@@ -137,13 +134,14 @@ impl At<'_> {
     /// Plans the cells of this technique at this age.
     pub fn plan(&self, work: &mut Work) -> Result<(), PaperError> {
         let quick = self.options.quick;
-        let Setup { resolved, run } = self.experiment.setup(self.study, self.technique, quick, self.options.seed)?;
+        let Setup { resolved, run } =
+            self.experiment.setup(self.study, self.technique, quick, self.options.seed)?;
         let aged = self.aged(&resolved, &run.spec(&Spec::trace("-")))?;
-        let plain_bytes = plain_bytes(&resolved.config)?;
-        let number = work.aged.iter().position(|other| other.identity == aged.identity).unwrap_or_else(|| {
-            work.aged.push(aged);
-            work.aged.len() - 1
-        });
+        let number =
+            work.aged.iter().position(|other| other.identity == aged.identity).unwrap_or_else(|| {
+                work.aged.push(aged);
+                work.aged.len() - 1
+            });
         for name in self.study.workloads(quick) {
             let workload = self.number(name);
             let Some(ready) = &self.workloads[workload] else { continue };
@@ -165,7 +163,7 @@ impl At<'_> {
                 spec_identity(&spec)
             );
             let path = self.folder.join("cells").join(format!("{}.json", place.name()));
-            work.jobs.push(Job { place, identity, path, workload, aged: number, spec, plain_bytes });
+            work.jobs.push(Job { place, identity, path, workload, aged: number, spec });
         }
         Ok(())
     }
@@ -210,13 +208,6 @@ impl At<'_> {
     }
 }
 
-/// Bytes of the tables of the same drive in which data never moves because of reads.
-fn plain_bytes(config: &DriveConfig) -> Result<usize, PaperError> {
-    let mut plain = config.clone();
-    plain.read_reclaim = read_reclaim::Config::default();
-    Ok(Drive::new(&plain).map_err(PaperError::Config)?.table_bytes())
-}
-
 impl Aged {
     /// Ages the drive and keeps it, unless it is there.
     pub fn make(&self, workloads: &[Option<Ready>]) -> Result<(), PaperError> {
@@ -238,9 +229,9 @@ impl Aged {
                 requests: Some(requests),
                 ..RunSpec::default()
             };
-            let mut source =
-                ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error))?;
-            run(&mut drive, &self.config, &mut *source, &spec, &mut |_| {}).map_err(|error| failed(&error))?;
+            let mut source = ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error))?;
+            run(&mut drive, &self.config, &mut *source, &spec, &mut |_| {})
+                .map_err(|error| failed(&error))?;
         }
         let mut bytes = Vec::new();
         drive.save(&mut bytes).map_err(|error| PaperError::file(&self.path, "write", error))?;
@@ -269,12 +260,13 @@ impl Job {
             return Err(PaperError::Missing { name: self.place.workload.clone() });
         };
         let inner = ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error))?;
-        let mut source = Again { ready, inner, sectors: drive.logical_sectors(), offset_ns: 0, last_ns: 0, any: false };
+        let sectors = drive.logical_sectors();
+        let repeats = self.spec.requests.is_some();
+        let mut source = Again { ready, inner, sectors, offset_ns: 0, last_ns: 0, any: false, repeats };
         let result = run(&mut drive, &aged.config, &mut source, &self.spec, &mut |_| {})
             .map_err(|error| failed(&error))?;
         let stats = drive.stats();
-        let memory_bytes = drive.table_bytes() as f64 - self.plain_bytes as f64;
-        let facts = Facts { result: &result, stats: &stats, config: &aged.config, memory_bytes };
+        let facts = Facts { result: &result, stats: &stats, config: &aged.config };
         let metrics = metrics::measure(&facts);
         let mut result = result;
         // What depends on the machine, not on the drive.
@@ -308,6 +300,8 @@ struct Again<'a> {
     last_ns: u64,
     /// This pass has given something.
     any: bool,
+    /// The run asks for so many requests, not for one pass.
+    repeats: bool,
 }
 
 impl Source for Again<'_> {
@@ -318,7 +312,7 @@ impl Source for Again<'_> {
                 (self.last_ns, self.any) = (request.arrival_ns, true);
                 return Ok(Some(request));
             }
-            if !self.any {
+            if !self.any || !self.repeats {
                 return Ok(None);
             }
             self.inner = self.ready.prepared.open(self.sectors)?;

@@ -55,7 +55,9 @@ impl Paper {
             let expected = claims.iter().find(|(id, _)| *id == finding.claim.id);
             let found = finding.verdict.name();
             match expected {
-                None => drift(&format!("claim {}", finding.claim.id), "no claim".to_owned(), found.to_owned()),
+                None => {
+                    drift(&format!("claim {}", finding.claim.id), "no claim".to_owned(), found.to_owned())
+                }
                 Some((_, verdict)) if verdict == found => {}
                 Some((id, verdict)) => drift(&format!("claim {id}"), verdict.clone(), found.to_owned()),
             }
@@ -82,8 +84,12 @@ fn read(path: &Path) -> Result<Expectations, PaperError> {
             Ok((walk.need_text("id")?, walk.need_text("verdict")?))
         })?;
         let cells = top.tables("cell", |walk| {
-            let [study, technique, workload, age] =
-                [walk.need_text("study")?, walk.need_text("technique")?, walk.need_text("workload")?, walk.need_text("age")?];
+            let [study, technique, workload, age] = [
+                walk.need_text("study")?,
+                walk.need_text("technique")?,
+                walk.need_text("workload")?,
+                walk.need_text("age")?,
+            ];
             walk.whole("requests")?;
             let metrics = walk.table("metrics", |walk| walk.all_numbers())?.unwrap_or_default();
             Ok(Expected { name: format!("{study}-{technique}-{workload}-{age}"), workload, metrics })

@@ -159,7 +159,9 @@ fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
     if tolerance.is_some_and(|tolerance| tolerance < 0.0) {
         return Err(walk.wrong("tolerance", "a negative number", "0 or more"));
     }
-    let only = |key, of| Err(walk.wrong(key, format!("a key of kind = {of:?}, with kind = {kind:?}"), "no such key"));
+    let only = |key, of| {
+        Err(walk.wrong(key, format!("a key of kind = {of:?}, with kind = {kind:?}"), "no such key"))
+    };
     if side.is_some() && kind != "sign" {
         return only("side", "sign");
     }
@@ -199,7 +201,9 @@ fn measure(walk: &Walk<'_>, rule: &Rule, may_lack: bool) -> Result<Option<Measur
     let ages = walk.texts("ages")?.unwrap_or_default();
     let (study, metric) = match (study, metric) {
         (None, None) if may_lack => return Ok(None),
-        (None, _) => return Err(walk.wrong("study", "found nothing", "a study of experiment.toml, or not_judged")),
+        (None, _) => {
+            return Err(walk.wrong("study", "found nothing", "a study of experiment.toml, or not_judged"));
+        }
         (_, None) => return Err(walk.wrong("metric", "found nothing", metrics::names().join(", "))),
         (Some(study), Some(metric)) => (study, metric),
     };

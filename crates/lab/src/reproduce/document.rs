@@ -28,7 +28,13 @@ impl File {
     }
 
     /// An error at a byte of it.
-    pub fn wrong(&self, byte: usize, key: &str, found: impl Into<String>, allowed: impl Into<String>) -> PaperError {
+    pub fn wrong(
+        &self,
+        byte: usize,
+        key: &str,
+        found: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> PaperError {
         PaperError::Wrong {
             place: format!("{}:{}", self.path.display(), self.line(byte)),
             key: key.to_owned(),
@@ -47,7 +53,8 @@ impl File {
             let at = error.span().map_or(0, |span| span.start);
             self.wrong(at, "", error.message(), "TOML")
         })?;
-        let walk = Walk { file: self, table: table.get_ref(), path: String::new(), at: 0, read: RefCell::default() };
+        let walk =
+            Walk { file: self, table: table.get_ref(), path: String::new(), at: 0, read: RefCell::default() };
         let value = read(&walk)?;
         walk.finish()?;
         Ok(value)
@@ -79,7 +86,12 @@ impl<'a> Walk<'a> {
     }
 
     /// An error about a key: at its value, or at the table if it is not there.
-    pub fn wrong(&self, key: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> PaperError {
+    pub fn wrong(
+        &self,
+        key: &'static str,
+        found: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> PaperError {
         let at = self.get(key).map_or(self.at, |(_, at)| at);
         self.file.wrong(at, &self.key(key), found, allowed)
     }
@@ -144,7 +156,9 @@ impl<'a> Walk<'a> {
             return Err(self.wrong_type(key, value, "a whole number from 0"));
         };
         let number = u64::from_str_radix(number.as_str(), number.radix());
-        number.map(Some).map_err(|_| self.wrong(key, format!("found {}", kind(value)), "a whole number from 0"))
+        number
+            .map(Some)
+            .map_err(|_| self.wrong(key, format!("found {}", kind(value)), "a whole number from 0"))
     }
 
     /// A list of texts; one text is a list of one.
@@ -155,7 +169,9 @@ impl<'a> Walk<'a> {
             other => Err(self.wrong_type(key, other, "a list of texts")),
         };
         match value {
-            DeValue::Array(items) => items.iter().map(|item| text(item.get_ref())).collect::<Result<_, _>>().map(Some),
+            DeValue::Array(items) => {
+                items.iter().map(|item| text(item.get_ref())).collect::<Result<_, _>>().map(Some)
+            }
             one => text(one).map(|text| Some(vec![text])),
         }
     }
@@ -194,7 +210,10 @@ impl<'a> Walk<'a> {
     }
 
     /// A table in it as the parser has it, for those who read it themselves; with the file.
-    pub fn raw_table(&self, key: &'static str) -> Result<Option<(&'a DeTable<'a>, usize, &'a File)>, PaperError> {
+    pub fn raw_table(
+        &self,
+        key: &'static str,
+    ) -> Result<Option<(&'a DeTable<'a>, usize, &'a File)>, PaperError> {
         match self.get(key) {
             None => Ok(None),
             Some((DeValue::Table(table), at)) => Ok(Some((table, at, self.file))),

@@ -53,6 +53,8 @@ pub struct Workload {
     pub from: From,
     /// Settings on top.
     pub set: Vec<String>,
+    /// More of them at quick scale.
+    pub quick_set: Vec<String>,
 }
 
 /// Requests served before the measurement, without time, that belong to the aged drive.
@@ -171,7 +173,15 @@ pub fn read(folder: &Path) -> Result<Experiment, PaperError> {
         let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
         let figures = top.tables("figure", |walk| figure(walk, &names, &all))?;
         let tolerances = top.table("check", tolerances)?.unwrap_or_default();
-        Ok(Experiment { title: top.need_text("title")?, techniques, ages, workloads, studies, figures, tolerances })
+        Ok(Experiment {
+            title: top.need_text("title")?,
+            techniques,
+            ages,
+            workloads,
+            studies,
+            figures,
+            tolerances,
+        })
     })
 }
 
@@ -184,7 +194,9 @@ struct Names {
 
 impl Names {
     fn check(&self, top: &Walk<'_>) -> Result<(), PaperError> {
-        for (key, names) in [("technique", &self.techniques), ("age", &self.ages), ("workload", &self.workloads)] {
+        for (key, names) in
+            [("technique", &self.techniques), ("age", &self.ages), ("workload", &self.workloads)]
+        {
             if names.is_empty() {
                 return Err(top.wrong(key, "found nothing", format!("one [[{key}]] or more")));
             }
@@ -239,25 +251,31 @@ fn workload(walk: &Walk<'_>) -> Result<Workload, PaperError> {
         (Some(trace), None) => From::Trace(trace),
         (None, Some(spec)) => From::Spec(Box::new(spec)),
         (both, _) => {
-            let found = if both.is_some() { "found both of trace and spec" } else { "found neither trace nor spec" };
+            let found =
+                if both.is_some() { "found both of trace and spec" } else { "found neither trace nor spec" };
             return Err(walk.wrong("trace", found, "the file name of a trace, or a table [workload.spec]"));
         }
     };
-    let set = walk.texts("set")?.unwrap_or_default();
-    if let Some(text) = set.iter().find(|text| !text.contains('=')) {
-        return Err(walk.wrong("set", format!("{text:?}"), "KEY=VALUE"));
-    }
-    Ok(Workload { label: walk.text("label")?.unwrap_or_else(|| name.clone()), name, from, set })
+    let settings = |key| -> Result<Vec<String>, PaperError> {
+        let set = walk.texts(key)?.unwrap_or_default();
+        match set.iter().find(|text| !text.contains('=')) {
+            Some(text) => Err(walk.wrong(key, format!("{text:?}"), "KEY=VALUE")),
+            None => Ok(set),
+        }
+    };
+    let label = walk.text("label")?.unwrap_or_else(|| name.clone());
+    Ok(Workload { label, name, from, set: settings("set")?, quick_set: settings("quick_set")? })
 }
 
 fn study(walk: &Walk<'_>, folder: &Path, all: &Names) -> Result<Study, PaperError> {
     let files = |key| -> Result<Vec<PathBuf>, PaperError> {
         Ok(walk.texts(key)?.unwrap_or_default().iter().map(|file| folder.join(file)).collect())
     };
-    let chosen = |key: &'static str, what, names: &[String], default: &[String]| -> Result<Vec<String>, PaperError> {
-        let Some(chosen) = walk.texts(key)? else { return Ok(default.to_vec()) };
-        known(walk, key, what, &chosen, names).map(|()| chosen)
-    };
+    let chosen =
+        |key: &'static str, what, names: &[String], default: &[String]| -> Result<Vec<String>, PaperError> {
+            let Some(chosen) = walk.texts(key)? else { return Ok(default.to_vec()) };
+            known(walk, key, what, &chosen, names).map(|()| chosen)
+        };
     let workloads = chosen("workloads", "workload", &all.workloads, &all.workloads)?;
     let ages = chosen("ages", "age", &all.ages, &all.ages)?;
     let warm = walk.table("warm", |walk| {
@@ -347,7 +365,13 @@ pub struct Setup {
 
 impl Experiment {
     /// The drive of a technique in a study.
-    pub fn setup(&self, study: &Study, technique: &Technique, quick: bool, seed: u64) -> Result<Setup, PaperError> {
+    pub fn setup(
+        &self,
+        study: &Study,
+        technique: &Technique,
+        quick: bool,
+        seed: u64,
+    ) -> Result<Setup, PaperError> {
         let mut layers = Vec::new();
         for path in study.config.iter().chain(study.quick.iter().filter(|_| quick)) {
             let file = File::read(path)?;

@@ -1,4 +1,5 @@
-//! Plots in the papers' own axes: bars for each workload and technique, distributions of read latencies, parts of a whole.
+//! Plots in the papers' own axes: bars for each workload and technique, distributions of read latencies, parts of a
+//! whole.
 
 use super::experiment::{Figure, FigureKind};
 use super::metrics;
@@ -29,7 +30,9 @@ impl Outcome {
     pub fn svgs(&self, experiment: &Experiment) -> Vec<(String, String)> {
         let mut files = Vec::new();
         for figure in &experiment.figures {
-            let Some(study) = experiment.studies.iter().find(|study| study.name == figure.study) else { continue };
+            let Some(study) = experiment.studies.iter().find(|study| study.name == figure.study) else {
+                continue;
+            };
             let ages: Vec<&String> = match figure.age.as_str() {
                 "" => study.ages(self.quick).iter().collect(),
                 age => study.ages(self.quick).iter().filter(|other| *other == age).collect(),
@@ -37,7 +40,9 @@ impl Outcome {
             for age in ages {
                 let shown = Shown { outcome: self, experiment, figure, age };
                 match &figure.kind {
-                    FigureKind::Bars(metric) => files.push((shown.file(""), shown.bars(metric, study.workloads(self.quick)))),
+                    FigureKind::Bars(metric) => {
+                        files.push((shown.file(""), shown.bars(metric, study.workloads(self.quick))))
+                    }
                     FigureKind::Cdf => {
                         for workload in study.workloads(self.quick) {
                             files.push((shown.file(workload), shown.distributions(workload)));
@@ -122,7 +127,8 @@ impl Shown<'_> {
         let unit = match self.figure.against.as_str() {
             "" => metrics::metric(metric).map_or("", |metric| metric.unit).to_owned(),
             against => {
-                let label = techniques.iter().find(|(name, _)| *name == against).map_or(against, |(_, label)| label);
+                let label =
+                    techniques.iter().find(|(name, _)| *name == against).map_or(against, |(_, label)| label);
                 format!("{metric}, normalised to {label}")
             }
         };
@@ -185,7 +191,8 @@ impl Shown<'_> {
             svg.text((left + step / 2.0, HEIGHT - BOTTOM + 34.0), Anchor::Middle, &self.label(workload));
             for (number, (name, label)) in techniques.iter().enumerate() {
                 let Some(cell) = self.cell(name, workload) else { continue };
-                let values: Vec<f64> = parts.iter().map(|part| cell.metrics.get(part).copied().unwrap_or(0.0)).collect();
+                let values: Vec<f64> =
+                    parts.iter().map(|part| cell.metrics.get(part).copied().unwrap_or(0.0)).collect();
                 let all: f64 = values.iter().sum();
                 let x = left + step * (1.0 - FILLED) / 2.0 + bar * number as f64;
                 svg.text((x + bar / 2.0, HEIGHT - BOTTOM + 16.0), Anchor::Middle, &(number + 1).to_string());
@@ -237,7 +244,12 @@ fn grouped(title: &str, unit: &str, names: &[&str], groups: &[Group]) -> String 
             let Some(value) = value else { continue };
             let x = left + step * (1.0 - FILLED) / 2.0 + bar * number as f64;
             let hint = format!("{}, {}: {}", group.name, names[number], digits(*value));
-            svg.rect((x, place_y(*value)), (bar * 0.95, place_y(0.0) - place_y(*value)), colour(number), &hint);
+            svg.rect(
+                (x, place_y(*value)),
+                (bar * 0.95, place_y(0.0) - place_y(*value)),
+                colour(number),
+                &hint,
+            );
         }
     }
     for (number, name) in names.iter().enumerate() {

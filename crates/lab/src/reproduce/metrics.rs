@@ -12,8 +12,6 @@ pub struct Facts<'a> {
     pub stats: &'a Stats,
     /// The drive.
     pub config: &'a DriveConfig,
-    /// Bytes of the tables that the technique needs more than a drive without it.
-    pub memory_bytes: f64,
 }
 
 /// A number of a run.
@@ -36,32 +34,39 @@ macro_rules! metrics {
 }
 
 metrics! {
-    "pages_copied", "pages", "pages programmed because of reads", |f| Some(programs(f, Cause::ReadReclaim) as f64);
+    "pages_copied", "pages", "pages programmed because of reads", |f| Some(sum(f, programs, is_due_to_reads));
     "pages_copied_all", "pages", "pages programmed to move data, for whatever reason", |f| {
-        let all = Cause::ALL.iter().filter(|cause| **cause != Cause::Host).map(|cause| programs(f, *cause));
-        Some(all.sum::<u64>() as f64)
+        Some(sum(f, programs, is_overhead))
+    };
+    "extra_ops", "operations", "reads, programs and erases of all that moves data", |f| {
+        let reads = sum(f, |f, cause| ops(f, OpKind::Read, cause), is_overhead);
+        let erases = sum(f, |f, cause| ops(f, OpKind::Erase, cause), is_overhead);
+        Some(reads + sum(f, programs, is_overhead) + erases)
     };
     "erases", "blocks", "blocks erased, for whatever reason", |f| {
         Some(f.stats.ops(OpKind::Erase) as f64)
     };
     "erases_by_reads", "blocks", "blocks erased because of reads", |f| {
-        Some(ops(f, OpKind::Erase, Cause::ReadReclaim) as f64)
+        Some(erases_by_reads(f))
     };
     "reclaim_ms", "ms", "array time of reads, programs and erases that are due to reads", |f| {
+        Some(array_ms(f, is_due_to_reads))
+    };
+    "migration_ms", "ms", "array time of reads, programs and erases of whole blocks that move because of reads", |f| {
         Some(array_ms(f, |cause| cause == Cause::ReadReclaim))
     };
-    "copy_ms", "ms", "the same without erases", |f| {
-        let erases = ops(f, OpKind::Erase, Cause::ReadReclaim) as f64;
-        Some(array_ms(f, |cause| cause == Cause::ReadReclaim) - erases * f.config.timing.t_erase_us / 1e3)
+    "replica_share", "%", "share of replicas in the array time that is due to reads", |f| {
+        let all = array_ms(f, is_due_to_reads);
+        (all > 0.0).then(|| 100.0 - 100.0 * array_ms(f, |cause| cause == Cause::ReadReclaim) / all)
     };
-    "overhead_ms", "ms", "array time of all that moves data", |f| Some(array_ms(f, |cause| cause != Cause::Host));
+    "overhead_ms", "ms", "array time of all that moves data", |f| Some(array_ms(f, is_overhead));
     "reclaim_share", "%", "share of reads in the array time of all that moves data", |f| {
-        let all = array_ms(f, |cause| cause != Cause::Host);
-        (all > 0.0).then(|| 100.0 * array_ms(f, |cause| cause == Cause::ReadReclaim) / all)
+        let all = array_ms(f, is_overhead);
+        (all > 0.0).then(|| 100.0 * array_ms(f, is_due_to_reads) / all)
     };
     "pages_per_erase", "pages", "pages moved because of reads for each block erased because of reads", |f| {
-        let erases = ops(f, OpKind::Erase, Cause::ReadReclaim);
-        (erases > 0).then(|| programs(f, Cause::ReadReclaim) as f64 / erases as f64)
+        let erases = erases_by_reads(f);
+        (erases > 0.0).then(|| sum(f, programs, is_due_to_reads) / erases)
     };
     "read_mean_us", "us", "mean latency of reads", |f| timed(f, f.result.latency_ns.read.mean.map(|ns| ns / 1e3));
     "read_p99_us", "us", "99 % of reads are at most so long", |f| percentile(f, f.result.latency_ns.read.p99);
@@ -78,13 +83,15 @@ metrics! {
     "lost_units", "units", "mapping units whose data was lost", |f| Some(f.stats.ftl.lost_units as f64);
     "premature_share", "%", "share of pages moved because of reads that had seen less than half of what they stand",
         |f| {
-            let moved = f.stats.ftl.reclaimed_pages;
-            (moved > 0).then(|| 100.0 * f.stats.ftl.premature_pages as f64 / moved as f64)
+            let work = &f.result.ftl.read_reclaim;
+            (work.pages > 0).then(|| 100.0 * work.premature_pages as f64 / work.pages as f64)
         };
     "disturbed_max", "%", "most that a page had seen, of what it stands, when it was moved because of reads", |f| {
-        (f.stats.ftl.reclaimed_pages > 0).then(|| f64::from(f.stats.ftl.disturbed_q12_max) / 40.96)
+        f.result.ftl.read_reclaim.most_disturbed.map(|share| 100.0 * share)
     };
-    "memory_mib", "MiB", "tables that the technique needs", |f| Some(f.memory_bytes / 1_048_576.0);
+    "memory_mib", "MiB", "tables that the technique needs", |f| {
+        Some(f.result.ftl.read_reclaim.table_bytes as f64 / 1_048_576.0)
+    };
     "buffer_hits", "%", "share of mapping units read from DRAM", |f| {
         let all = f.result.buffer.hits + f.result.buffer.misses;
         (all > 0).then(|| 100.0 * f.result.buffer.hits as f64 / all as f64)
@@ -114,6 +121,25 @@ fn ops(facts: &Facts<'_>, kind: OpKind, cause: Cause) -> u64 {
 /// Pages programmed for a cause, by whatever means.
 fn programs(facts: &Facts<'_>, cause: Cause) -> u64 {
     facts.stats.pages_programmed(cause)
+}
+
+/// Whether work is due to reads.
+fn is_due_to_reads(cause: Cause) -> bool {
+    ["read_reclaim", "replica"].contains(&cause.name())
+}
+
+/// Whether work moves data, for whatever reason.
+fn is_overhead(cause: Cause) -> bool {
+    cause != Cause::Host
+}
+
+/// A count over some causes.
+fn sum(facts: &Facts<'_>, count: impl Fn(&Facts<'_>, Cause) -> u64, of: impl Fn(Cause) -> bool) -> f64 {
+    Cause::ALL.iter().filter(|cause| of(**cause)).map(|cause| count(facts, *cause)).sum::<u64>() as f64
+}
+
+fn erases_by_reads(facts: &Facts<'_>) -> f64 {
+    sum(facts, |facts, cause| ops(facts, OpKind::Erase, cause), is_due_to_reads)
 }
 
 /// Time of the array for some causes, by the mean times of the part: what the papers call execution time.

@@ -1,11 +1,11 @@
 //! Papers, reproduced: what a paper claims, what is run for it, and what becomes of each claim.
 //!
-//! A paper is a folder under `papers/`: `experiment.toml` (techniques, workloads and ages, and the studies that put them
-//! together), configurations of drives and runs, `claims.toml`, a README, the measured `results.toml`, and
+//! A paper is a folder under `papers/`: `experiment.toml` (techniques, workloads and ages, and the studies that put
+//! them together), configurations of drives and runs, `claims.toml`, a README, the measured `results.toml`, and
 //! `expected_quick.toml`, to which quick runs are held. `docs/reproduce.md` explains each key.
 //!
-//! Drives are aged once for all workloads and kept; each finished cell is kept in a file of its own, with everything that
-//! it depends on written in it. Results do not depend on how many threads there are.
+//! Drives are aged once for all workloads and kept; each finished cell is kept in a file of its own, with everything
+//! that it depends on written in it. Results do not depend on how many threads there are.
 
 mod cell;
 mod check;
@@ -210,7 +210,11 @@ impl Paper {
     }
 
     /// Checks every configuration, ages the drives, runs the cells, judges the claims.
-    pub fn run(&self, options: &Options, progress: &(dyn Fn(Progress) + Sync)) -> Result<Outcome, PaperError> {
+    pub fn run(
+        &self,
+        options: &Options,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Outcome, PaperError> {
         let folder = self.out(options);
         let workloads = self.ready(options)?;
         let work = self.plan(options, &folder, &workloads)?;
@@ -221,8 +225,13 @@ impl Paper {
         }
         let found: Vec<Option<Cell>> = work.jobs.iter().map(|job| job.finished()).collect();
         let resumed = found.iter().flatten().count();
-        let mut needed: Vec<usize> =
-            work.jobs.iter().zip(&found).filter(|(_, cell)| cell.is_none()).map(|(job, _)| job.aged).collect();
+        let mut needed: Vec<usize> = work
+            .jobs
+            .iter()
+            .zip(&found)
+            .filter(|(_, cell)| cell.is_none())
+            .map(|(job, _)| job.aged)
+            .collect();
         needed.sort_unstable();
         needed.dedup();
         let aged = on_threads(options.jobs, needed.len(), "ageing drives", 0, progress, &|at| {
@@ -274,18 +283,25 @@ impl Paper {
                     || study.warm.as_ref().is_some_and(|warm| warm.workload == *name)
             })
         };
-        let each = self.experiment.workloads.iter().map(|workload| {
-            if is_used(&workload.name) { cell::ready(workload, options) } else { Ok(None) }
-        });
+        let each =
+            self.experiment.workloads.iter().map(|workload| {
+                if is_used(&workload.name) { cell::ready(workload, options) } else { Ok(None) }
+            });
         each.collect()
     }
 
-    fn plan(&self, options: &Options, folder: &Path, workloads: &[Option<Ready>]) -> Result<Work, PaperError> {
+    fn plan(
+        &self,
+        options: &Options,
+        folder: &Path,
+        workloads: &[Option<Ready>],
+    ) -> Result<Work, PaperError> {
         let experiment = &self.experiment;
         let mut work = Work::default();
         for study in &experiment.studies {
             for age in experiment.ages.iter().filter(|age| study.ages(options.quick).contains(&age.name)) {
-                for technique in experiment.techniques.iter().filter(|it| study.techniques.contains(&it.name)) {
+                for technique in experiment.techniques.iter().filter(|it| study.techniques.contains(&it.name))
+                {
                     At { experiment, study, technique, age, options, folder, workloads }.plan(&mut work)?;
                 }
             }
@@ -366,4 +382,3 @@ fn on_threads<T: Send>(
     done.sort_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
 }
-

@@ -13,7 +13,9 @@ impl Finding {
         match (&claim.rule, claim.claimed) {
             (super::Rule::Order { techniques, .. }, _) => techniques.join(" < "),
             (super::Rule::Sign { above }, Some(bound)) => {
-                format!("{} {} {}", if *above { ">" } else { "<" }, digits(bound), claim.unit).trim_end().to_owned()
+                format!("{} {} {}", if *above { ">" } else { "<" }, digits(bound), claim.unit)
+                    .trim_end()
+                    .to_owned()
             }
             (_, Some(value)) => format!("{} {}", digits(value), claim.unit).trim_end().to_owned(),
             (_, None) => String::new(),
@@ -24,7 +26,9 @@ impl Finding {
     pub fn measured_text(&self) -> String {
         match &self.measured {
             Measured::Nothing(_) => "-".to_owned(),
-            Measured::Number(value) => format!("{} {}", digits(*value), self.claim.unit).trim_end().to_owned(),
+            Measured::Number(value) => {
+                format!("{} {}", digits(*value), self.claim.unit).trim_end().to_owned()
+            }
             Measured::Order(order) => {
                 let names: Vec<&str> = order.iter().map(|(name, _)| name.as_str()).collect();
                 names.join(" < ")
@@ -36,7 +40,8 @@ impl Finding {
 impl Outcome {
     /// How many claims are met, missed and not judged.
     pub fn counts(&self) -> [usize; 3] {
-        let count = |name: &str| self.findings.iter().filter(|finding| finding.verdict.name() == name).count();
+        let count =
+            |name: &str| self.findings.iter().filter(|finding| finding.verdict.name() == name).count();
         ["met", "missed", "not judged"].map(count)
     }
 
@@ -67,7 +72,10 @@ impl Outcome {
         }
         text.push('\n');
         for name in &self.skipped {
-            let _ = writeln!(text, "skipped: workload {name}: its trace is in none of the folders (--traces DIR)");
+            let _ = writeln!(
+                text,
+                "skipped: workload {name}: its trace is in none of the folders (--traces DIR)"
+            );
         }
         text
     }
@@ -98,7 +106,11 @@ impl Outcome {
 
 fn finding_toml(text: &mut String, finding: &Finding) {
     let claim = &finding.claim;
-    let _ = writeln!(text, "\n[[claim]]\nid = {:?}\nwhere = {:?}\ntext = {:?}", claim.id, claim.place, claim.text);
+    let _ = writeln!(
+        text,
+        "\n[[claim]]\nid = {:?}\nwhere = {:?}\ntext = {:?}",
+        claim.id, claim.place, claim.text
+    );
     let _ = writeln!(text, "kind = {:?}\nrule = {:?}", claim.rule.kind(), claim.rule.text());
     let _ = writeln!(text, "claimed = {:?}", finding.claimed_text());
     match &finding.measured {
@@ -107,7 +119,8 @@ fn finding_toml(text: &mut String, finding: &Finding) {
             let _ = writeln!(text, "measured = {value:?}\nunit = {:?}", claim.unit);
         }
         Measured::Order(order) => {
-            let list: Vec<String> = order.iter().map(|(name, value)| format!("[{name:?}, {value:?}]")).collect();
+            let list: Vec<String> =
+                order.iter().map(|(name, value)| format!("[{name:?}, {value:?}]")).collect();
             let _ = writeln!(text, "measured = [{}]", list.join(", "));
         }
     }
@@ -125,6 +138,7 @@ fn cell_toml(text: &mut String, cell: &Cell) {
     let _ = writeln!(text, "\n[[cell]]\nstudy = {:?}\ntechnique = {:?}", place.study, place.technique);
     let _ = writeln!(text, "workload = {:?}\nage = {:?}", place.workload, place.age);
     let _ = writeln!(text, "requests = {}", cell.result.requests_measured);
-    let metrics: Vec<String> = cell.metrics.iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
+    let metrics: Vec<String> =
+        cell.metrics.iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
     let _ = writeln!(text, "metrics = {{ {} }}", metrics.join(", "));
 }

@@ -87,7 +87,8 @@ pub fn judge(rule: &Rule, claimed: Option<f64>, measured: &Measured) -> Verdict 
             if holds { Verdict::Met } else { Verdict::Missed(format!("not {side} {}", digits(bound))) }
         }
         (Rule::Order { techniques, tie_percent }, Measured::Order(found), _) => {
-            let value = |name: &String| found.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
+            let value =
+                |name: &String| found.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
             for pair in techniques.windows(2) {
                 let (Some(first), Some(second)) = (value(&pair[0]), value(&pair[1])) else {
                     return Verdict::NotJudged(format!("{} or {} was not run", pair[0], pair[1]));

@@ -82,6 +82,7 @@ against = "early"
 default_percent = 0
 "#;
 
+/// Three claims.
 pub const CLAIMS: &str = r#"
 [[claim]]
 id = "fewer"

@@ -44,11 +44,20 @@ fn claims_are_measured_over_all_cells() {
     assert_eq!(verdicts, ["met", "met", "not judged"]);
     assert_eq!(outcome.findings[2].verdict.why(), "it needs a crystal ball");
     let table = outcome.table();
-    for text in ["claimed", "measured", "75 %", "late < early", "2 met, 0 missed, 1 not judged", "skipped: workload absent"] {
+    for text in [
+        "claimed",
+        "measured",
+        "75 %",
+        "late < early",
+        "2 met, 0 missed, 1 not judged",
+        "skipped: workload absent",
+    ] {
         assert!(table.contains(text), "{text} in:\n{table}");
     }
     let toml = outcome.toml(Some("2026-11-21"));
-    for text in ["date = \"2026-11-21\"", "seed = 1", "commit = ", "verdict = \"not judged\"", "pages_copied = "] {
+    for text in
+        ["date = \"2026-11-21\"", "seed = 1", "commit = ", "verdict = \"not judged\"", "pages_copied = "]
+    {
         assert!(toml.contains(text), "{text} in:\n{toml}");
     }
     let svgs = outcome.svgs(&paper.experiment);
@@ -83,8 +92,13 @@ fn a_run_goes_on_where_it_stopped() {
     }));
     assert!(killed.is_err() && *done.lock().expect("no panic") == 2);
     let cells = paper.out(&options).join("cells");
-    let modified = |name: &std::ffi::OsStr| std::fs::metadata(cells.join(name)).expect("a file").modified().expect("a time");
-    let kept: Vec<_> = std::fs::read_dir(&cells).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
+    let modified = |name: &std::ffi::OsStr| {
+        std::fs::metadata(cells.join(name)).expect("a file").modified().expect("a time")
+    };
+    let kept: Vec<_> = std::fs::read_dir(&cells)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
     assert_eq!(kept.len(), 2, "{kept:?}");
     let before: Vec<_> = kept.iter().map(|name| modified(name)).collect();
     let resumed = run(&paper, &Options { resume: true, ..options.clone() });
@@ -134,6 +148,7 @@ fn quick_runs_are_held_to_their_expectations() {
         .replacen("verdict = \"met\"", "verdict = \"missed\"", 1)
         + "\n[[cell]]\nstudy = \"copies\"\ntechnique = \"gone\"\nworkload = \"even\"\nage = \"old\"\n";
     std::fs::write(&expected, drifted).expect("a file");
-    let what: Vec<String> = paper.check(&outcome).expect("a file").into_iter().map(|drift| drift.what).collect();
+    let what: Vec<String> =
+        paper.check(&outcome).expect("a file").into_iter().map(|drift| drift.what).collect();
     assert_eq!(what, ["copies-early-even-young: pages_copied", "copies-gone-even-old", "claim fewer"]);
 }

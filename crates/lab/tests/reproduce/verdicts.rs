@@ -21,7 +21,8 @@ fn a_number_is_met_within_its_tolerance_the_edge_included() {
 
 #[test]
 fn a_sign_is_met_on_the_claimed_side_only() {
-    let sign = |above, bound, value| judge(&Rule::Sign { above }, Some(bound), &Measured::Number(value)).name();
+    let sign =
+        |above, bound, value| judge(&Rule::Sign { above }, Some(bound), &Measured::Number(value)).name();
     assert_eq!(sign(true, 0.0, 0.1), "met");
     assert_eq!(sign(true, 0.0, 0.0), "missed");
     assert_eq!(sign(true, 0.0, -0.1), "missed");
@@ -52,5 +53,8 @@ fn nothing_measured_is_not_judged_and_says_why() {
     }
     // A rule that does not fit what was measured is no verdict either.
     assert_eq!(judge(&Rule::Sign { above: true }, None, &Measured::Number(1.0)).name(), "not judged");
-    assert_eq!(judge(&Rule::Number { tolerance: 1.0 }, Some(1.0), &Measured::Order(Vec::new())).name(), "not judged");
+    assert_eq!(
+        judge(&Rule::Number { tolerance: 1.0 }, Some(1.0), &Measured::Order(Vec::new())).name(),
+        "not judged"
+    );
 }
