@@ -9,3 +9,4 @@ mod lists;
 mod program;
 mod results;
 mod snapshots;
+mod standins;
