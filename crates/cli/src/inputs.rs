@@ -12,8 +12,8 @@ use workload::{AddressPolicy, Problem, Spec, WorkloadError};
 use crate::failure::Failure;
 use crate::size;
 
-/// Tables of a configuration file that are not the drive's.
-pub const FOREIGN: &[&str] = &["workload", "run"];
+/// Tables of a configuration file that are not the drive's; `pinned` is what a stand-in matches.
+pub const FOREIGN: &[&str] = &["workload", "run", "pinned"];
 
 /// The drive that is used if nothing names another.
 pub const DEFAULT_DRIVE: &str = "tlc";

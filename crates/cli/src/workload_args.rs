@@ -24,13 +24,17 @@ pub struct TraceArgs {
     pub skip_bad_lines: bool,
 }
 
-/// How a trace is replayed.
+/// How a workload is replayed.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Trace")]
+#[command(next_help_heading = "Replay")]
 pub struct ReplayArgs {
-    /// Run through the trace N times
+    /// Run through the workload N times
     #[arg(long, value_name = "N")]
     pub repeat: Option<String>,
+
+    /// Let N users replay the workload at a time, each with idle gaps of its own: the original's times U(0,2)
+    #[arg(long, value_name = "N")]
+    pub copies: Option<String>,
 
     /// Divide all arrival times by X (a number, or a fraction such as 3/2)
     #[arg(long, value_name = "X")]
@@ -45,6 +49,10 @@ pub struct ReplayArgs {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Generated workload")]
 pub struct SyntheticArgs {
+    /// A shipped stand-in for a paper's trace, such as ads or websearch (see `wordline presets`)
+    #[arg(long, value_name = "NAME", conflicts_with = "synthetic")]
+    pub workload: Option<String>,
+
     /// Generate requests instead of reading a trace: uniform, sequential or zipf
     #[arg(long, value_name = "PATTERN")]
     pub synthetic: Option<String>,
@@ -69,7 +77,8 @@ pub struct SyntheticArgs {
     #[arg(long, value_name = "THETA", conflicts_with = "zipf")]
     pub zipf_theta: Option<String>,
 
-    /// Space addressed: a size such as 8GiB, or a share of the drive such as 50% [default: 100%]
+    /// Space addressed: a size such as 8GiB, or a share of the drive such as 50% [default: 100%, or as the stand-in has
+    /// it]
     #[arg(long, value_name = "SPACE")]
     pub footprint: Option<String>,
 
@@ -91,6 +100,7 @@ impl ReplayArgs {
     /// Applies the flags.
     pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
         set(spec, "--repeat", "repeat", self.repeat.as_deref())?;
+        set(spec, "--copies", "copies", self.copies.as_deref())?;
         // As text, so that 3/2 is a fraction and 2.5 stays exact.
         let speed_up = self.speed_up.as_ref().map(|x| format!("\"{}\"", x.escape_default()));
         set(spec, "--speed-up", "speed_up", speed_up.as_deref())?;
@@ -102,14 +112,20 @@ impl SyntheticArgs {
     /// Whether any of the flags was given.
     pub fn any(&self) -> bool {
         self.synthetic.is_some()
+            || self.workload.is_some()
             || self.zipf.is_some()
             || self.zipf_theta.is_some()
             || self.requests.is_some()
     }
 
-    /// A generator with all defaults, for the flags to be applied to.
-    pub fn start(&self) -> Spec {
-        Spec::Synthetic(SyntheticSpec::default())
+    /// What the flags are applied to: the stand-in named, what the configuration has, or a generator with all defaults.
+    pub fn start(&self, configured: Option<Spec>) -> Result<Spec, Failure> {
+        let mut spec = configured.unwrap_or_else(|| Spec::Synthetic(SyntheticSpec::default()));
+        if let Some(name) = &self.workload {
+            let quoted = format!("\"{}\"", name.escape_default());
+            set(&mut spec, "--workload", "preset", Some(&quoted))?;
+        }
+        Ok(spec)
     }
 
     /// Applies the flags.
@@ -120,7 +136,7 @@ impl SyntheticArgs {
                 "--zipf with --synthetic {other}; allowed: --synthetic zipf"
             )));
         }
-        let pattern = self.synthetic.as_deref().or(is_zipf.then_some("zipf"));
+        let pattern = self.synthetic.as_deref().or((is_zipf && self.workload.is_none()).then_some("zipf"));
         set(spec, "--synthetic", "pattern", pattern)?;
         set(spec, "--requests", "count", self.requests.as_deref())?;
         set(spec, "--read-percent", "read_percent", self.read_percent.as_deref())?;
@@ -170,7 +186,7 @@ pub fn with_path(spec: Option<Spec>, path: &Path) -> Spec {
 }
 
 /// Bytes of a size such as `4096`, `4KiB`, `4k` or `1GiB`.
-fn size(text: &str) -> Result<u64, Failure> {
+pub fn size(text: &str) -> Result<u64, Failure> {
     let allowed = || {
         Failure::usage(format!(
             "found {text:?}, allowed: bytes, or a number with KiB, MiB or GiB, such as 4KiB"
@@ -240,7 +256,7 @@ mod tests {
             rate: Some("1000".into()),
             ..SyntheticArgs::default()
         };
-        let mut spec = args.start();
+        let mut spec = args.start(None).unwrap();
         args.apply(&mut spec).unwrap();
         let entries = spec.entries();
         for expected in [

@@ -4,7 +4,7 @@ use crate::age::AgeSteps;
 use crate::experiment::{LoopMode, RunSpec};
 use crate::precondition::{EraseCounts, Overwrite, Preconditioning};
 use ssd::Executor;
-use workload::{Arrival, Spec};
+use workload::Spec;
 
 ssd::choice! {
     /// How the drive is overwritten before the measurement.
@@ -98,11 +98,10 @@ impl RunConfig {
 
     /// How requests of this workload reach the drive.
     pub fn loop_mode(&self, workload: &Spec) -> LoopMode {
-        let is_closed = match (self.loop_mode, workload) {
-            (LoopChoice::Closed, _) => true,
-            (LoopChoice::Open, _) => false,
-            (LoopChoice::Auto, Spec::Trace(_)) => false,
-            (LoopChoice::Auto, Spec::Synthetic(spec)) => spec.arrival == Arrival::Closed,
+        let is_closed = match self.loop_mode {
+            LoopChoice::Closed => true,
+            LoopChoice::Open => false,
+            LoopChoice::Auto => !workload.has_times(),
         };
         if is_closed { LoopMode::Closed { depth: self.depth } } else { LoopMode::Open }
     }

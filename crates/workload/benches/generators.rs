@@ -51,11 +51,30 @@ fn main() {
         ("sequential", "pattern = 'sequential'"),
         ("zipf 80/20, in order", "pattern = 'zipf'\nscatter = false"),
         ("zipf 80/20, scattered", "pattern = 'zipf'"),
+        ("ads", "preset = 'ads'"),
+        ("ads, closed loop", "preset = 'ads'\narrival = 'closed'"),
+        ("mds", "preset = 'mds'"),
+        ("websearch", "preset = 'websearch'"),
+        ("websearch, closed loop", "preset = 'websearch'\narrival = 'closed'"),
+        ("websearch, 10 passes", "preset = 'websearch'\narrival = 'closed'\nrepeat = 10"),
+        ("websearch, 100 copies", "preset = 'websearch'\ncopies = 100"),
+        ("tpc-h", "preset = 'tpc-h'"),
+        ("tatp", "preset = 'tatp'"),
+        ("multi", "preset = 'multi'"),
+        ("ali124", "preset = 'ali124'"),
+        ("syn1, closed loop", "preset = 'syn1'\narrival = 'closed'"),
     ];
     for (name, table) in workloads {
         let run = || {
             let mut spec = Spec::parse(table).ok()?;
-            spec.set("count", &REQUESTS.to_string()).ok()?;
+            // All passes and copies together make that many.
+            let value = |key: &str| {
+                let entries = spec.entries();
+                let text = entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone());
+                text.and_then(|text| text.parse::<u64>().ok()).unwrap_or(1)
+            };
+            let count = REQUESTS / (value("repeat") * value("copies"));
+            spec.set("count", &count.to_string()).ok()?;
             let mut source = spec.open(1 << 31).ok()?;
             let mut sum = 0u64;
             while let Ok(Some(request)) = source.next() {

@@ -1,5 +1,6 @@
 //! What can be wrong with a workload, told with the place, what was found there and what is allowed.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -82,13 +83,13 @@ pub enum Problem {
     /// The workload needs more space than the drive has.
     DoesNotFit {
         /// What needs the space.
-        what: &'static str,
+        what: Cow<'static, str>,
         /// Sectors needed.
         needed_sectors: u64,
         /// Sectors of the drive.
         drive_sectors: u64,
         /// What can be done about it.
-        advice: &'static str,
+        advice: Cow<'static, str>,
     },
     /// A key or value of the `[workload]` table is wrong.
     Setting {
@@ -127,6 +128,14 @@ impl WorkloadError {
     pub(crate) fn with_near(mut self, name: Option<String>) -> Self {
         if let Problem::Setting { near, .. } = &mut *self.0 {
             *near = name;
+        }
+        self
+    }
+
+    /// The same error of a setting that lies in another one.
+    pub(crate) fn within(mut self, outer: &str) -> Self {
+        if let Problem::Setting { key, .. } = &mut *self.0 {
+            *key = if key.is_empty() { outer.to_string() } else { format!("{outer}.{key}") };
         }
         self
     }

@@ -19,7 +19,8 @@
 //! ```
 //!
 //! Trace formats, one file each, and the policy for damaged input that they share are in [`reader`]; where a trace's
-//! addresses lie on a smaller drive is in [`address`]; generators are in [`synthetic`], all settings in [`spec`].
+//! addresses lie on a smaller drive is in [`address`]; generators are in [`synthetic`], mixes of several kinds of
+//! requests in [`mix`], shipped stand-ins for the traces of papers in [`mod@standin`], all settings in [`spec`].
 //!
 //! Damaged input is never a panic and never silent: by default the first damaged line is an error that names file,
 //! line and column, what was found and what is allowed; with `on_bad_line = "skip"` such lines are counted by reason
@@ -31,14 +32,19 @@ mod error;
 mod footprint;
 mod input;
 mod lines;
+pub mod mix;
 mod near;
 mod pages;
+mod read_buffer;
 pub mod reader;
 mod record;
+mod replay;
 mod report;
 mod settings;
 mod shape;
+mod skew;
 pub mod spec;
+pub mod standin;
 pub mod synthetic;
 mod trace;
 
@@ -47,10 +53,14 @@ pub use error::{BadReason, Problem, WorkloadError};
 pub use footprint::{Footprint, footprint};
 pub use input::Progress;
 pub use lines::LINE_BYTES_MAX;
+pub use mix::{Mix, MixSpec, Part};
+pub use read_buffer::{ReadBuffer, read_hit_percent};
 pub use reader::{FormatInfo, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, formats};
 pub use record::{PAGE_BYTES, Request, SECTOR_BYTES, Source};
 pub use report::{Skipped, SourceReport};
 pub use settings::Key;
 pub use shape::{Devices, Sizes, SpeedUp};
+pub use skew::{EXTENT_BYTES, Skew};
 pub use spec::{Prepared, Spec, TraceSpec};
+pub use standin::{Pinned, standin, standins};
 pub use synthetic::{Arrival, Generator, Pattern, SyntheticSpec};

@@ -27,6 +27,10 @@ pub(crate) trait Value: Sized + Clone {
     fn show(&self) -> String;
     /// The words or the kind allowed.
     fn allowed() -> String;
+    /// Says more closely what is wrong with a value that cannot be read, if it can.
+    fn explain(_key: &str, _value: &DeValue<'_>) -> Option<WorkloadError> {
+        None
+    }
     /// Names for "did you mean".
     fn names() -> &'static [&'static str] {
         &[]
@@ -117,6 +121,9 @@ pub(crate) fn read<T: Value>(
     is_allowed: impl FnOnce(&T) -> bool,
 ) -> Result<T, WorkloadError> {
     T::read(value).filter(is_allowed).ok_or_else(|| {
+        if let Some(error) = T::explain(key, value) {
+            return error;
+        }
         let allowed = if allowed.is_empty() { T::allowed() } else { allowed.to_string() };
         let near = value.as_str().and_then(|given| crate::near::near(given, T::names().iter().copied()));
         WorkloadError::setting(key, format!("found {}", found(value)), allowed).with_near(near)

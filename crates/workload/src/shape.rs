@@ -127,6 +127,16 @@ const WEIGHT_MAX: u64 = 1_000_000;
 const SIZES_MAX: usize = 64;
 
 impl Sizes {
+    /// The largest, in bytes.
+    pub(crate) fn largest(&self) -> u64 {
+        self.0.iter().map(|(bytes, _)| *bytes).max().unwrap_or(512)
+    }
+
+    /// The smallest, in bytes.
+    pub(crate) fn smallest(&self) -> u64 {
+        self.0.iter().map(|(bytes, _)| *bytes).min().unwrap_or(512)
+    }
+
     fn is_allowed(&self) -> bool {
         let each = |&(bytes, weight): &(u64, u64)| {
             (1..=SIZE_BYTES_MAX).contains(&bytes) && bytes % 512 == 0 && (1..=WEIGHT_MAX).contains(&weight)

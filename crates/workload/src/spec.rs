@@ -4,13 +4,16 @@ use crate::address::AddressPolicy;
 use crate::error::WorkloadError;
 use crate::footprint::{Footprint, footprint};
 use crate::input::Progress;
+use crate::mix::{Mix, MixSpec};
 use crate::near::near;
 use crate::reader::{OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, check_name};
 use crate::record::Source;
+use crate::replay::{Copies, Repeat};
 use crate::report::SourceReport;
 use crate::settings::{Key, found, settings};
 use crate::shape::{Devices, SpeedUp};
-use crate::synthetic::{Generator, SyntheticSpec};
+use crate::standin;
+use crate::synthetic::{Arrival, Generator, SyntheticSpec};
 use crate::trace::{Survey, TraceSource};
 use ssd::rng::mix;
 use std::path::Path;
@@ -19,7 +22,7 @@ use toml::de::{DeTable, DeValue};
 
 settings! {
     /// A recorded trace and what is to be done with it. Order: choose devices, take the first requests, repeat,
-    /// speed up, place addresses.
+    /// speed up, place addresses, copy.
     pub struct TraceSpec {
         /// The trace file: text, gzip or zstd, recognised by content.
         path: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
@@ -44,6 +47,11 @@ settings! {
         repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
         /// Divide arrival times by this.
         speed_up: SpeedUp = SpeedUp::default(), unit "", allowed "", if |_| true;
+        /// Users who all send these requests, each with idle gaps of its own: the trace's times U(0,2); 1 for the
+        /// trace's own gaps. Each reads the trace for itself.
+        copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
+        /// Seed of the copies' gaps.
+        seed: u64 = 1, unit "", allowed "", if |_| true;
     }
 }
 
@@ -57,19 +65,32 @@ impl TraceSpec {
     }
 }
 
-/// A workload: a trace (the table has `path`) or a generator (it has `pattern`).
+/// A workload: a trace (the table has `path`), a generator (it has `pattern`) or a mix (`preset` or `parts`).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spec {
     /// A recorded trace.
     Trace(TraceSpec),
     /// A generator.
     Synthetic(SyntheticSpec),
+    /// A mix of several kinds of requests, such as the stand-ins for traces of papers.
+    Mix(MixSpec),
 }
 
 /// The key that makes a table a trace.
 const TRACE_KEY: &str = "path";
 /// The key that makes it a generator.
 const SYNTHETIC_KEY: &str = "pattern";
+/// The key that starts from a shipped mix.
+const PRESET_KEY: &str = "preset";
+/// The key that makes it a mix.
+const MIX_KEY: &str = "parts";
+
+/// The kinds of workloads: their keys, what to call them, and one of them.
+const KINDS: [(&[&str], &str, &str); 3] = [
+    (TraceSpec::NAMES, "traces (`path`)", "a trace (`path`)"),
+    (SyntheticSpec::NAMES, "generators (`pattern`)", "a generator (`pattern`)"),
+    (MixSpec::NAMES, "mixes (`preset` or `parts`)", "a mix (`preset` or `parts`)"),
+];
 
 /// The error for a key that does not exist.
 pub(crate) fn unknown_key(key: &str, known: &[&'static str]) -> WorkloadError {
@@ -84,20 +105,8 @@ impl Spec {
 
     /// Reads the `[workload]` table of a parsed TOML document. Errors carry the key and its span in the text.
     pub fn from_table(table: &DeTable<'_>) -> Result<Self, WorkloadError> {
-        let has = |key: &str| table.iter().any(|(name, _)| name.get_ref() == key);
-        let mut spec = match (has(TRACE_KEY), has(SYNTHETIC_KEY)) {
-            (true, false) => Spec::Trace(TraceSpec::default()),
-            (false, true) => Spec::Synthetic(SyntheticSpec::default()),
-            (both, _) => {
-                let keys = "both `path` (a trace) and `pattern` (a generator)";
-                let found = if both { format!("found {keys}") } else { format!("found neither of {keys}") };
-                let error = WorkloadError::setting("", found, "one of the two");
-                let names = || table.iter().map(|(name, _)| name.get_ref().as_ref());
-                let close = [TRACE_KEY, SYNTHETIC_KEY].into_iter().find(|key| near(key, names()).is_some());
-                return Err(error.with_near(close.filter(|_| !both).map(str::to_string)));
-            }
-        };
-        for (key, value) in table.iter() {
+        let mut spec = start(table)?;
+        for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != PRESET_KEY) {
             let place =
                 if spec.names().contains(&key.get_ref().as_ref()) { value.span() } else { key.span() };
             spec.set_value(key.get_ref(), value.get_ref()).map_err(|error| error.at(place))?;
@@ -115,12 +124,15 @@ impl Spec {
         Spec::from_table(table.get_ref())
     }
 
-    /// Sets one key from text: TOML, or a bare word for text (`zipf`). Setting `path` turns a generator into a trace
-    /// and setting `pattern` the other way round, with defaults for all else. Call [`Spec::check`] when all are set.
+    /// Sets one key from text: TOML, or a bare word for text (`zipf`). Setting `path` makes any workload a trace,
+    /// `pattern` a generator, `preset` that stand-in and `parts` a mix, with defaults for all else. Call
+    /// [`Spec::check`] when all are set.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), WorkloadError> {
         match (&self, key) {
-            (Spec::Synthetic(_), TRACE_KEY) => *self = Spec::Trace(TraceSpec::default()),
-            (Spec::Trace(_), SYNTHETIC_KEY) => *self = Spec::Synthetic(SyntheticSpec::default()),
+            (Spec::Trace(_), TRACE_KEY) | (Spec::Synthetic(_), SYNTHETIC_KEY) | (Spec::Mix(_), MIX_KEY) => {}
+            (_, TRACE_KEY) => *self = Spec::Trace(TraceSpec::default()),
+            (_, SYNTHETIC_KEY) => *self = Spec::Synthetic(SyntheticSpec::default()),
+            (_, MIX_KEY) => *self = Spec::Mix(MixSpec::default()),
             _ => {}
         }
         match DeValue::parse(text) {
@@ -134,20 +146,21 @@ impl Spec {
         if matches!(value, DeValue::Table(_)) {
             return Err(WorkloadError::setting(key, format!("found {}", found(value)), "a value"));
         }
-        let (own, other, what) = match self {
-            Spec::Trace(_) => {
-                (TraceSpec::NAMES, SyntheticSpec::NAMES, "generators (`pattern`); this is a trace (`path`)")
-            }
-            Spec::Synthetic(_) => {
-                (SyntheticSpec::NAMES, TraceSpec::NAMES, "traces (`path`); this is a generator (`pattern`)")
-            }
-        };
-        if other.contains(&key) && !own.contains(&key) {
-            return Err(WorkloadError::setting(key, format!("belongs to {what}"), own.join(", ")));
+        if key == PRESET_KEY {
+            *self = Spec::Mix(standin::named(value)?);
+            return Ok(());
+        }
+        let (own, _, what) = self.kind();
+        if !own.contains(&key)
+            && let Some((_, others, _)) = KINDS.iter().find(|(names, ..)| names.contains(&key))
+        {
+            let found = format!("belongs to {others}; this is {what}");
+            return Err(WorkloadError::setting(key, found, own.join(", ")));
         }
         match self {
             Spec::Trace(spec) => spec.set_value(key, value)?,
             Spec::Synthetic(spec) => spec.set_value(key, value)?,
+            Spec::Mix(spec) => spec.set_value(key, value)?,
         }
         if let (Spec::Trace(spec), "format") = (&*self, key) {
             check_name(&spec.format)?;
@@ -155,11 +168,18 @@ impl Spec {
         Ok(())
     }
 
+    /// Its keys, what to call its like, and itself.
+    fn kind(&self) -> (&'static [&'static str], &'static str, &'static str) {
+        KINDS[match self {
+            Spec::Trace(_) => 0,
+            Spec::Synthetic(_) => 1,
+            Spec::Mix(_) => 2,
+        }]
+    }
+
+    /// Names of all its keys.
     fn names(&self) -> &'static [&'static str] {
-        match self {
-            Spec::Trace(_) => TraceSpec::NAMES,
-            Spec::Synthetic(_) => SyntheticSpec::NAMES,
-        }
+        self.kind().0
     }
 
     /// Checks what no single key can tell.
@@ -170,12 +190,22 @@ impl Spec {
             }
             Spec::Trace(spec) => check_name(&spec.format),
             Spec::Synthetic(spec) => spec.check(),
+            Spec::Mix(spec) => spec.check(),
         }
     }
 
-    /// All keys of traces, then of generators, for help.
-    pub fn keys() -> (Vec<Key>, Vec<Key>) {
-        (TraceSpec::keys(), SyntheticSpec::keys())
+    /// All keys of traces, of generators and of mixes, for help.
+    pub fn keys() -> (Vec<Key>, Vec<Key>, Vec<Key>) {
+        (TraceSpec::keys(), SyntheticSpec::keys(), MixSpec::keys())
+    }
+
+    /// All keys of this kind of workload, in the order of [`Spec::entries`].
+    pub fn own_keys(&self) -> Vec<Key> {
+        match self {
+            Spec::Trace(_) => TraceSpec::keys(),
+            Spec::Synthetic(_) => SyntheticSpec::keys(),
+            Spec::Mix(_) => MixSpec::keys(),
+        }
     }
 
     /// All keys of this workload with their values as TOML text, in declared order.
@@ -183,6 +213,29 @@ impl Spec {
         match self {
             Spec::Trace(spec) => spec.entries(),
             Spec::Synthetic(spec) => spec.entries(),
+            Spec::Mix(spec) => spec.entries(),
+        }
+    }
+
+    /// Whether requests have times of their own; otherwise whoever runs the workload keeps so many in flight.
+    pub fn has_times(&self) -> bool {
+        match self {
+            Spec::Trace(_) => true,
+            Spec::Synthetic(spec) => spec.arrival != Arrival::Closed,
+            Spec::Mix(spec) => spec.arrival != Arrival::Closed,
+        }
+    }
+
+    /// What to call it where nobody has named it: the trace's file, the generator's pattern, the mix's preset.
+    pub fn title(&self) -> String {
+        match self {
+            Spec::Trace(spec) => {
+                let name = Path::new(&spec.path).file_name();
+                name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+            }
+            Spec::Synthetic(spec) => spec.pattern.name().to_string(),
+            Spec::Mix(spec) if spec.preset.is_empty() => "mix".to_string(),
+            Spec::Mix(spec) => spec.preset.clone(),
         }
     }
 
@@ -204,15 +257,15 @@ impl Spec {
     /// The same, telling now and then how far it is.
     pub fn prepare_with(&self, progress: &mut dyn FnMut(Progress)) -> Result<Prepared, WorkloadError> {
         self.check()?;
-        Ok(match self {
+        let kind = match self {
             Spec::Trace(spec) => {
                 let survey = Arc::new(Survey::run(spec, progress)?);
-                Prepared { entries: self.entries(), kind: Kind::Trace { spec: spec.clone(), survey } }
+                Kind::Trace { spec: spec.clone(), survey }
             }
-            Spec::Synthetic(spec) => {
-                Prepared { entries: self.entries(), kind: Kind::Synthetic(spec.clone()) }
-            }
-        })
+            Spec::Synthetic(spec) => Kind::Synthetic(spec.clone()),
+            Spec::Mix(spec) => Kind::Mix(spec.clone()),
+        };
+        Ok(Prepared { entries: self.entries(), kind })
     }
 
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
@@ -230,24 +283,27 @@ pub struct Prepared {
 enum Kind {
     Trace { spec: TraceSpec, survey: Arc<Survey> },
     Synthetic(SyntheticSpec),
+    Mix(MixSpec),
 }
 
 impl Prepared {
     /// The smallest drive, in sectors, on which it runs unchanged: the compacted footprint or the last address of a
-    /// trace, the size given for a generator. `None` for a generator that fills a share of whatever drive there is.
+    /// trace, the size given for a generator or mix. `None` for one that fills a share of whatever drive there is.
     pub fn space_sectors(&self) -> Option<u64> {
         match &self.kind {
             Kind::Trace { spec, survey } => Some(survey.space_sectors(spec)),
             Kind::Synthetic(spec) => spec.space_sectors(),
+            Kind::Mix(spec) => spec.space_sectors(),
         }
     }
 
-    /// Totals of one pass before repeating and speeding up: of a trace at once (addresses as recorded), of a
+    /// Totals of one pass before repeating, copying and speeding up: of a trace at once (addresses as recorded), of a
     /// generator by running it through for a drive of so many sectors.
     pub fn footprint(&self, drive_sectors: u64) -> Result<Footprint, WorkloadError> {
         match &self.kind {
             Kind::Trace { survey, .. } => Ok(survey.footprint),
-            Kind::Synthetic(_) => footprint(&mut *self.open(drive_sectors)?),
+            Kind::Synthetic(spec) => footprint(&mut Generator::new(spec, drive_sectors)?),
+            Kind::Mix(spec) => footprint(&mut Mix::new(spec, drive_sectors)?),
         }
     }
 
@@ -255,7 +311,7 @@ impl Prepared {
     pub fn report(&self) -> SourceReport {
         match &self.kind {
             Kind::Trace { survey, .. } => survey.report.clone(),
-            Kind::Synthetic(_) => SourceReport::default(),
+            Kind::Synthetic(_) | Kind::Mix(_) => SourceReport::default(),
         }
     }
 
@@ -267,9 +323,18 @@ impl Prepared {
             &["path", "format", "time_unit", "on_bad_line", "on_time_step_back", "first"];
         let (mut hash, done): (u64, &[&str]) = match &self.kind {
             Kind::Trace { survey, .. } => (mix(survey.hash), IN_REQUESTS),
-            Kind::Synthetic(_) => (mix(0), &[]),
+            Kind::Synthetic(_) | Kind::Mix(_) => (mix(0), &[]),
         };
-        for (key, value) in self.entries.iter().filter(|(key, _)| !done.contains(key)) {
+        let is_single = |(key, value): &&(&str, String)| *key == "copies" && value == "1";
+        let has_copies = !self.entries.iter().any(|entry| is_single(&entry));
+        let counts = |entry: &&(&str, String)| match entry.0 {
+            "copies" => has_copies,
+            // Of a trace, only the copies' gaps depend on it.
+            "seed" => has_copies || !matches!(self.kind, Kind::Trace { .. }),
+            "repeat" => entry.1 != "1" || matches!(self.kind, Kind::Trace { .. }),
+            key => !done.contains(&key),
+        };
+        for (key, value) in self.entries.iter().filter(counts) {
             for byte in key.bytes().chain(*b"=").chain(value.bytes()).chain(*b"\n") {
                 hash = mix(hash ^ u64::from(byte));
             }
@@ -279,9 +344,61 @@ impl Prepared {
 
     /// The stream of requests for a drive of so many 512-byte sectors.
     pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        Ok(match &self.kind {
-            Kind::Trace { spec, survey } => Box::new(TraceSource::open(spec, survey, drive_sectors)?),
-            Kind::Synthetic(spec) => Box::new(Generator::new(spec, drive_sectors)?),
-        })
+        match &self.kind {
+            Kind::Trace { spec, survey } => copies(spec.copies, spec.seed, || {
+                Ok(Box::new(TraceSource::open(spec, survey, drive_sectors)?))
+            }),
+            Kind::Synthetic(spec) => {
+                let one = Generator::new(spec, drive_sectors)?;
+                copies(spec.copies, spec.seed, || Ok(passes(one.clone(), spec.repeat)))
+            }
+            Kind::Mix(spec) => {
+                let one = Mix::new(spec, drive_sectors)?;
+                copies(spec.copies, spec.seed, || Ok(passes(one.clone(), spec.repeat)))
+            }
+        }
+    }
+}
+
+/// So many passes over what a generator gives.
+fn passes<G: Source + Clone + 'static>(one: G, repeat: u64) -> Box<dyn Source> {
+    if repeat == 1 { Box::new(one) } else { Box::new(Repeat::new(one, repeat)) }
+}
+
+/// So many users of what `open` opens.
+fn copies(
+    copies: u64,
+    seed: u64,
+    mut open: impl FnMut() -> Result<Box<dyn Source>, WorkloadError>,
+) -> Result<Box<dyn Source>, WorkloadError> {
+    if copies == 1 { open() } else { Ok(Box::new(Copies::new(copies, seed, open)?)) }
+}
+
+/// What a table describes, with all settings at their defaults: a trace, a generator, a mix, or the stand-in it names.
+fn start(table: &DeTable<'_>) -> Result<Spec, WorkloadError> {
+    let has = |key: &str| table.iter().any(|(name, _)| name.get_ref() == key);
+    match (has(TRACE_KEY), has(SYNTHETIC_KEY), has(PRESET_KEY) || has(MIX_KEY)) {
+        (true, false, false) => Ok(Spec::Trace(TraceSpec::default())),
+        (false, true, false) => Ok(Spec::Synthetic(SyntheticSpec::default())),
+        (false, false, true) => match table.get(PRESET_KEY) {
+            Some(name) => {
+                standin::named(name.get_ref()).map(Spec::Mix).map_err(|error| error.at(name.span()))
+            }
+            None => Ok(Spec::Mix(MixSpec::default())),
+        },
+        (false, false, false) => {
+            let kinds = KINDS.map(|(_, _, what)| what).join(", ");
+            let names = || table.iter().map(|(name, _)| name.get_ref().as_ref());
+            let known = [TRACE_KEY, SYNTHETIC_KEY, PRESET_KEY, MIX_KEY];
+            let close = known.into_iter().find(|key| near(key, names()).is_some());
+            let error = WorkloadError::setting("", format!("found none of {kinds}"), "one of them");
+            Err(error.with_near(close.map(str::to_string)))
+        }
+        (trace, synthetic, mix) => {
+            let there = [trace, synthetic, mix].into_iter().zip(KINDS).filter(|(is_there, _)| *is_there);
+            let kinds: Vec<&str> = there.map(|(_, (_, _, what))| what).collect();
+            let found = format!("found both {}", kinds.join(" and "));
+            Err(WorkloadError::setting("", found, "one of the two"))
+        }
     }
 }

@@ -121,10 +121,10 @@ impl Survey {
         let bases = if is_laid_out { bases(&ends, &mut footprint.end_lba) } else { Vec::new() };
         if !is_compact && footprint.end_lba > SECTORS_MAX {
             return Err(Problem::DoesNotFit {
-                what: "a layout of all devices one after the other",
+                what: "a layout of all devices one after the other".into(),
                 needed_sectors: footprint.end_lba,
                 drive_sectors: SECTORS_MAX,
-                advice: "choose one device, or devices = \"merge\"",
+                advice: "choose one device, or devices = \"merge\"".into(),
             }
             .into());
         }
@@ -227,8 +227,8 @@ impl TraceSource {
         let map = match (&survey.ranks, spec.address) {
             (Some(ranks), _) => {
                 if needed_sectors > drive_sectors {
-                    let what = "this trace, compacted to the pages it touches,";
-                    let advice = "take a larger drive, or address = \"wrap\"";
+                    let what = "this trace, compacted to the pages it touches,".into();
+                    let advice = "take a larger drive, or address = \"wrap\"".into();
                     return Err(Problem::DoesNotFit { what, needed_sectors, drive_sectors, advice }.into());
                 }
                 AddressMap::compact(Arc::clone(ranks), shift)

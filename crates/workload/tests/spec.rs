@@ -222,7 +222,39 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
         ),
         ("path = ''", "workload.path: found \"\", allowed: a path"),
         ("pattern = 'zipff'", "(did you mean `zipf`?)"),
-        ("pattern = 'zipf'\nrepeat = 2", "belongs to traces (`path`)"),
+        ("pattern = 'zipf'\nfirst = 2", "belongs to traces (`path`); this is a generator (`pattern`)"),
+        ("preset = 'ads'\nfirst = 2", "belongs to traces (`path`); this is a mix"),
+        (
+            "preset = 'wensearch'",
+            "workload.preset: found \"wensearch\" (did you mean `websearch`?), allowed: ads, mds",
+        ),
+        ("preset = 7", "workload.preset: found 7, allowed: ads"),
+        ("preset = 'ads'\npath = 't'", "found both a trace (`path`) and a mix"),
+        ("preset = 'ads'\ncopies = 0", "workload.copies: found 0, allowed: 1 to 1000"),
+        ("preset = 'ads'\nfootprint_percent = 101", "found 101, allowed: 0 to 100"),
+        ("preset = 'ads'\nchunk_kib = 3", "a multiple of 4"),
+        ("preset = 'ads'\nchunk_kb = 4", "unknown key (did you mean `chunk_kib`?)"),
+        ("preset = 'ads'\ncount = 999999999999\nrate_iops = 1", "146 years"),
+        ("parts = []", "workload.parts: found none"),
+        ("parts = 3", "workload.parts: found 3, allowed: a list of tables"),
+        ("parts = [3]", "workload.parts[0]: found 3, allowed: a list of tables"),
+        (
+            "[[parts]]\nname = 'x'",
+            "workload.parts[0].space_mib: found 0.0 MiB, less than its longest request",
+        ),
+        ("[[parts]]\nspace_mib = 1\nshare_percent = 90", "add up to 90.0, allowed: 100"),
+        (
+            "[[parts]]\nspace_mib = 1\nplace = 'zipf'",
+            "workload.parts[0].place: unknown key (did you mean `places`?)",
+        ),
+        (
+            "[[parts]]\nspace_mib = 1\nplaces = 'zip'",
+            "workload.parts[0].places: found \"zip\" (did you mean `zipf`?)",
+        ),
+        (
+            "[[parts]]\nspace_mib = 1\nrun_bytes = 2097152",
+            "less than its longest request or run, allowed: 2.0 MiB",
+        ),
         ("pattern = 'uniform'\nread_percent = 101", "workload.read_percent: found 101, allowed: 0 to 100"),
         ("pattern = 'uniform'\nread_percent = nan", "found nan"),
         ("pattern = 'uniform'\nsize_bytes = 100", "a multiple of 512"),
@@ -235,7 +267,7 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
         ("pattern = 'uniform'\narrival = 'fixed'\nrate_iops = 0.01\ncount = 999999999999", "146 years"),
         (
             "pathh = 't'",
-            "neither of both `path` (a trace) and `pattern` (a generator) (did you mean `path`?)",
+            "none of a trace (`path`), a generator (`pattern`), a mix (`preset` or `parts`) (did you mean `path`?)",
         ),
         ("path = 't'\npattern = 'zipf'", "found both"),
         ("path = ", "workload: "),
@@ -261,14 +293,16 @@ fn settings_survive_a_round_trip() {
     let tables = [
         "path = 'a \"b\"\\c'\ndevices = 3\nspeed_up = 2.5\nrepeat = 7\naddress = 'as_is'\non_bad_line = 'skip'",
         "pattern = 'zipf'\nsize_bytes = [[4096, 70], [8192, 30]]\nread_percent = 33.3\narrival = 'poisson'",
+        "preset = 'tpc-h'\ncopies = 200\nfootprint_gib = 0.5\nseed = 3",
+        "count = 5\n[[parts]]\nname = 'a \"b\"'\nspace_mib = 0.5\nsize_bytes = [[4096, 2], [8192, 1]]",
     ];
     for table in tables {
         let spec = Spec::parse(table).unwrap();
         let text: String = spec.entries().iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
         assert_eq!(Spec::parse(&text).unwrap(), spec, "{text}");
     }
-    let (trace, synthetic) = Spec::keys();
-    for key in trace.iter().chain(&synthetic) {
+    let (trace, synthetic, mix) = Spec::keys();
+    for key in trace.iter().chain(&synthetic).chain(&mix).chain(&workload::Part::keys()) {
         assert!(!key.text.is_empty() && !key.allowed.is_empty() && !key.default.is_empty(), "{key:?}");
     }
 }
@@ -280,7 +314,12 @@ fn set_takes_bare_words_and_changes_kind() {
     spec.set("pattern", "zipf").unwrap();
     spec.set("zipf_theta", "0.99").unwrap();
     assert!(matches!(&spec, Spec::Synthetic(s) if s.zipf_theta == 0.99));
-    assert!(message(spec.set("repeat", "2")).contains("belongs to traces"));
+    assert!(message(spec.set("first", "2")).contains("belongs to traces"));
+    spec.set("preset", "Ali121").unwrap();
+    assert_eq!((spec.title().as_str(), spec.has_times()), ("ali121", true));
+    assert!(message(spec.set("read_percent", "2")).contains("belongs to generators"));
+    spec.set("copies", "2").unwrap();
+    assert_eq!(spec.entries().len(), spec.own_keys().len());
     spec.set("path", "dir/trace.csv").unwrap();
     spec.resolve_path(std::path::Path::new("base"));
     assert_eq!(spec.entries()[0], ("path", "\"base/dir/trace.csv\"".to_string()));

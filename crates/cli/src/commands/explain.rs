@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use ssd::config::{ErrorModel, Explained, Resolved, Table};
-use workload::Spec;
 
 use crate::failure::Failure;
 use crate::inputs::{DriveArgs, Inputs};
@@ -164,8 +163,6 @@ fn workload_rows(inputs: &Inputs) -> Result<Vec<Explained>, Failure> {
     let Some(mut spec) = inputs.workload()? else { return Ok(Vec::new()) };
     inputs.set_workload(&mut spec)?;
     spec.check()?;
-    let (trace, synthetic) = Spec::keys();
-    let keys = if matches!(spec, Spec::Trace(_)) { trace } else { synthetic };
     let row = |((name, value), key): ((&str, String), workload::Key)| Explained {
         key: format!("workload.{name}"),
         value,
@@ -176,7 +173,7 @@ fn workload_rows(inputs: &Inputs) -> Result<Vec<Explained>, Failure> {
         range: key.allowed,
         derived: false,
     };
-    Ok(spec.entries().into_iter().zip(keys).map(row).collect())
+    Ok(spec.entries().into_iter().zip(spec.own_keys()).map(row).collect())
 }
 
 /// Runs of rows that belong to the same section.

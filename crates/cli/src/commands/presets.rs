@@ -1,4 +1,4 @@
-//! `wordline presets`: the drives, NAND parts and cell parts that ship with the program.
+//! `wordline presets`: the drives, NAND parts, cell parts and workloads that ship with the program.
 
 use std::io::Write;
 
@@ -15,13 +15,14 @@ Examples:
   wordline presets m64                 the text of a drive, with the source of each number
   wordline presets nand/straw          the text of a NAND part
   wordline presets cell/tlc_48l        the constants of a cell part: voltages, wear, retention, correction
+  wordline presets workload/ads        a stand-in for a paper's trace: what is known of it, what is assumed
   wordline presets tlc > my-drive.toml a drive of your own to start from";
 
 /// Flags of `presets`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Presets {
-    /// Show the text of this one: NAME of a drive, or drive/NAME, nand/NAME, cell/NAME
+    /// Show the text of this one: NAME of a drive, or drive/NAME, nand/NAME, cell/NAME, workload/NAME
     name: Option<String>,
 }
 
@@ -35,7 +36,11 @@ pub fn run(args: &Presets, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out)?;
     list(out, "NAND parts (`part = \"NAME\"` in the table [nand])", presets::nands())?;
     writeln!(out)?;
-    list(out, "Cell parts, how cells age (`part = \"NAME\"` in the table [cell])", presets::cells())
+    list(out, "Cell parts, how cells age (`part = \"NAME\"` in the table [cell])", presets::cells())?;
+    writeln!(out)?;
+    let title =
+        "Workloads, stand-ins for papers' traces (--workload NAME, or `preset = \"NAME\"` in [workload])";
+    list(out, title, workload::standins())
 }
 
 fn list(out: &mut dyn Write, title: &str, presets: &[Preset]) -> Result<(), Failure> {
@@ -53,14 +58,19 @@ fn find(name: &str) -> Result<&'static Preset, Failure> {
         Some(("nand", part)) => presets::nand(part),
         Some(("cell", part)) => presets::cell(part),
         Some(("drive", drive)) => presets::drive(drive),
+        Some(("workload", standin)) => workload::standin(standin),
         Some(_) => None,
-        None => presets::drive(name).or_else(|| presets::nand(name)).or_else(|| presets::cell(name)),
+        None => {
+            let part = || presets::nand(name).or_else(|| presets::cell(name));
+            presets::drive(name).or_else(part).or_else(|| workload::standin(name))
+        }
     };
     found.ok_or_else(|| {
         let drives = presets::drives().iter().map(|preset| preset.name.to_owned());
         let parts = presets::nands().iter().map(|preset| format!("nand/{}", preset.name));
         let cells = presets::cells().iter().map(|preset| format!("cell/{}", preset.name));
-        let names: Vec<String> = drives.chain(parts).chain(cells).collect();
+        let standins = workload::standins().iter().map(|preset| format!("workload/{}", preset.name));
+        let names: Vec<String> = drives.chain(parts).chain(cells).chain(standins).collect();
         Failure::no_such("preset", name, &names.iter().map(String::as_str).collect::<Vec<_>>())
     })
 }

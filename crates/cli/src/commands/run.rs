@@ -22,6 +22,8 @@ Examples:
   wordline run data/rocksdb-ycsb-a-run1.csv.zst --out out/my
       a trace on a TLC drive sized to it and aged first; tables here, files in out/my
   wordline run trace.csv.gz --drive qlc --set ftl.gc_victim.policy=cost_benefit --speed-up 2
+  wordline run --workload websearch --footprint 2GiB --requests 1000000 --copies 4
+      a stand-in for a paper's trace, shrunk to 2 GiB, with four users
   wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32 --requests 500000
   wordline run my.toml --json
       my.toml: a drive, with the tables [workload] and [run]
@@ -291,7 +293,7 @@ impl Run {
                 return Err(Failure::usage(format!("{both}; allowed: one of the two")));
             }
             (Some(path), false) => with_path(configured, path),
-            (None, true) => configured.unwrap_or_else(|| self.synthetic.start()),
+            (None, true) => self.synthetic.start(configured)?,
             (None, false) => match configured {
                 Some(spec) => spec,
                 None => return Ok(None),
@@ -300,9 +302,7 @@ impl Run {
         self.trace.apply(&mut spec)?;
         self.replay.apply(&mut spec)?;
         self.synthetic.apply(&mut spec)?;
-        if let (Spec::Synthetic(_), Some(seed)) = (&spec, &self.measurement.seed) {
-            set(&mut spec, "--seed", "seed", Some(seed))?;
-        }
+        set(&mut spec, "--seed", "seed", self.measurement.seed.as_deref())?;
         inputs.set_workload(&mut spec)?;
         spec.check()?;
         if let Spec::Trace(trace) = &mut spec
@@ -421,11 +421,7 @@ impl Run {
     fn name(&self, spec: &Spec) -> String {
         let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let from_folder = || self.output.out.as_deref().and_then(last);
-        let from_workload = || match spec {
-            Spec::Trace(trace) => last(Path::new(&trace.path)),
-            Spec::Synthetic(generator) => Some(generator.pattern.name().to_owned()),
-        };
-        self.output.name.clone().or_else(from_folder).or_else(from_workload).unwrap_or_default()
+        self.output.name.clone().or_else(from_folder).unwrap_or_else(|| spec.title())
     }
 
     /// Everything the user wants to have of the result.

@@ -1,4 +1,4 @@
-//! `wordline trace`: what is in a trace, without simulating anything.
+//! `wordline trace`: what is in a trace or another workload, without simulating anything.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -7,32 +7,54 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use ssd::OpCode;
-use workload::{Footprint, Prepared, SECTOR_BYTES, SourceReport, Spec, WorkloadError};
+use workload::{Footprint, Prepared, ReadBuffer, SECTOR_BYTES, Skew, SourceReport, Spec, WorkloadError};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::size::GENERATOR_SPACE_BYTES;
 use crate::text::{Columns, bytes, thousands, time};
-use crate::workload_args::{TraceArgs, with_path};
+use crate::workload_args::{SyntheticArgs, TraceArgs, size, with_path};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
 Examples:
   wordline trace data/rocksdb-ycsb-a-run1.csv.zst
   wordline trace --first 100000 --json src1_0.csv.gz
+  wordline trace --workload ads --buffer 64MiB,128MiB,256MiB
   wordline trace --format spc --skip-bad-lines Financial1.spc";
 
 /// Sizes that are shown, the most frequent first.
 const SIZES_SHOWN: usize = 6;
+
+/// Parts of the space, in percent, whose share of the accesses is shown.
+const HOTTEST_PERCENT: [f64; 3] = [1.0, 10.0, 20.0];
+/// Pages of a read buffer, unless the user says otherwise.
+const BUFFER_PAGE: &str = "8KiB";
 
 /// Flags of `trace`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Trace {
     /// The trace: any known format, plain, gzip or zstd
-    file: PathBuf,
+    file: Option<PathBuf>,
 
     #[command(flatten)]
     trace: TraceArgs,
+
+    #[command(flatten)]
+    synthetic: SyntheticArgs,
+
+    /// Share of reads that an LRU read buffer answers: of one size, or several such as 64MiB,256MiB
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    buffer: Vec<String>,
+
+    /// Pages of that buffer
+    #[arg(long, value_name = "SIZE", default_value = BUFFER_PAGE, requires = "buffer")]
+    buffer_page: String,
+
+    /// Leave out the first N requests when hits are counted: the buffer fills
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "buffer")]
+    buffer_warm_up: u64,
 
     /// Print JSON
     #[arg(long)]
@@ -46,43 +68,102 @@ struct Sizes {
     writes: BTreeMap<u32, u64>,
 }
 
-/// Looks through the trace and says what it found.
-pub fn run(args: &Trace, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut spec = with_path(None, &args.file);
-    args.trace.apply(&mut spec)?;
-    let progress = Progress::new(false);
-    let prepared = progress.survey(&spec)?;
-    let sizes = sizes(&prepared)?;
-    progress.finish();
-    let footprint = prepared.footprint(0)?;
-    let report = prepared.report();
-    if args.json {
-        writeln!(out, "{:#}", as_json(&spec, &footprint, &report, &sizes))?;
-        return Ok(());
-    }
-    print(out, &args.file.display().to_string(), &footprint, &report, &sizes)
+/// What a pass over all requests finds.
+#[derive(Default)]
+struct Pass {
+    sizes: Sizes,
+    skew: Skew,
+    /// With the size of each as the user wrote it.
+    buffers: Vec<(String, ReadBuffer)>,
 }
 
-/// A second pass, for the sizes of requests.
-fn sizes(prepared: &Prepared) -> Result<Sizes, WorkloadError> {
-    let mut sizes = Sizes::default();
-    let mut source = prepared.open(prepared.space_sectors().unwrap_or(0))?;
-    while let Some(request) = source.next()? {
-        match request.op {
-            OpCode::Read => *sizes.reads.entry(request.sectors).or_default() += 1,
-            OpCode::Write => *sizes.writes.entry(request.sectors).or_default() += 1,
-            OpCode::Trim | OpCode::Flush => {}
-        }
+/// Looks through the workload and says what it found.
+pub fn run(args: &Trace, out: &mut dyn Write) -> Result<(), Failure> {
+    let spec = args.spec()?;
+    let mut pass = Pass { buffers: args.buffers()?, ..Pass::default() };
+    let progress = Progress::new(false);
+    let prepared = progress.survey(&spec)?;
+    let space = prepared.space_sectors().unwrap_or(GENERATOR_SPACE_BYTES / SECTOR_BYTES);
+    pass.run(&prepared, space, args.buffer_warm_up)?;
+    progress.finish();
+    let footprint = prepared.footprint(space)?;
+    let report = prepared.report();
+    if args.json {
+        writeln!(out, "{:#}", as_json(&spec, &footprint, &report, &pass))?;
+        return Ok(());
     }
-    Ok(sizes)
+    let title = args.file.as_ref().map_or_else(|| spec.title(), |file| file.display().to_string());
+    print(out, &title, &footprint, matches!(spec, Spec::Trace(_)).then_some(&report), &pass)
+}
+
+impl Trace {
+    /// The trace named, or the generator described.
+    fn spec(&self) -> Result<Spec, Failure> {
+        let mut spec = match (&self.file, self.synthetic.any()) {
+            (Some(file), false) => with_path(None, file),
+            (None, true) => self.synthetic.start(None)?,
+            (Some(_), true) => {
+                return Err(Failure::usage("both a trace and a generated workload; allowed: one of the two"));
+            }
+            (None, false) => {
+                let message = "nothing to look at: name a trace, or --workload NAME, or --synthetic PATTERN";
+                return Err(Failure::usage(message));
+            }
+        };
+        self.trace.apply(&mut spec)?;
+        self.synthetic.apply(&mut spec)?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    fn buffers(&self) -> Result<Vec<(String, ReadBuffer)>, Failure> {
+        let page = size(&self.buffer_page).map_err(|e| e.about("--buffer-page"))?;
+        if page < SECTOR_BYTES || page % SECTOR_BYTES != 0 {
+            let found = &self.buffer_page;
+            return Err(Failure::usage(format!(
+                "--buffer-page: found {found:?}, allowed: a multiple of 512 bytes"
+            )));
+        }
+        let buffer = |text: &String| {
+            let bytes = size(text).map_err(|e| e.about("--buffer"))?;
+            if bytes < page {
+                return Err(Failure::usage(format!("--buffer: found {text:?}, allowed: a page or more")));
+            }
+            Ok((text.trim().to_owned(), ReadBuffer::new(bytes, page)))
+        };
+        self.buffer.iter().map(buffer).collect()
+    }
+}
+
+impl Pass {
+    fn run(&mut self, prepared: &Prepared, space: u64, warm_up: u64) -> Result<(), WorkloadError> {
+        let mut source = prepared.open(space)?;
+        let mut seen = 0;
+        while let Some(request) = source.next()? {
+            match request.op {
+                OpCode::Read => *self.sizes.reads.entry(request.sectors).or_default() += 1,
+                OpCode::Write => *self.sizes.writes.entry(request.sectors).or_default() += 1,
+                OpCode::Trim | OpCode::Flush => {}
+            }
+            self.skew.add(&request);
+            for (_, buffer) in &mut self.buffers {
+                if seen == warm_up {
+                    buffer.start_counting();
+                }
+                buffer.add(&request);
+            }
+            seen += 1;
+        }
+        Ok(())
+    }
 }
 
 fn print(
     out: &mut dyn Write,
     file: &str,
     footprint: &Footprint,
-    report: &SourceReport,
-    sizes: &Sizes,
+    report: Option<&SourceReport>,
+    pass: &Pass,
 ) -> Result<(), Failure> {
     let seconds = footprint.duration_ns as f64 / 1e9;
     let rate = if seconds > 0.0 {
@@ -95,8 +176,8 @@ fn print(
     let requests = thousands(footprint.requests);
     columns.row(["requests", &format!("{requests} ({:.1} % reads)", footprint.read_percent())]);
     for (name, count, moved, sizes) in [
-        ("reads", footprint.reads, footprint.bytes_read, &sizes.reads),
-        ("writes", footprint.writes, footprint.bytes_written, &sizes.writes),
+        ("reads", footprint.reads, footprint.bytes_read, &pass.sizes.reads),
+        ("writes", footprint.writes, footprint.bytes_written, &pass.sizes.writes),
     ] {
         columns.row([name, &format!("{}, {}{}", thousands(count), bytes(moved), common(sizes))]);
     }
@@ -106,10 +187,22 @@ fn print(
     let pages = thousands(footprint.pages);
     columns.row(["footprint", &format!("{} ({pages} pages of 4 KiB)", bytes(footprint.bytes()))]);
     columns.row(["last address", &bytes(footprint.end_lba.saturating_mul(SECTOR_BYTES))]);
-    columns.row(["lines", &thousands(report.lines)]);
-    columns.row(["skipped", &thousands(report.skipped_total())]);
+    let shares = pass.skew.access_percent(&HOTTEST_PERCENT).into_iter().zip(HOTTEST_PERCENT);
+    let shares: Vec<String> =
+        shares.map(|(access, space)| format!("{access:.1} % to {space:.0} %")).collect();
+    columns.row(["skew", &format!("{} of the 64-KiB extents touched", shares.join(", "))]);
+    for (size, buffer) in &pass.buffers {
+        let (hits, reads) = buffer.counts();
+        let counts = format!("{} of {} pages", thousands(hits), thousands(reads));
+        columns
+            .row([format!("LRU {size}"), format!("{:.2} % of reads hit ({counts})", buffer.hit_percent())]);
+    }
+    if let Some(report) = report {
+        columns.row(["lines", &thousands(report.lines)]);
+        columns.row(["skipped", &thousands(report.skipped_total())]);
+    }
     columns.write(out, 2)?;
-    for remark in report.remarks() {
+    for remark in report.map(SourceReport::remarks).unwrap_or_default() {
         writeln!(out, "  note: {remark}")?;
     }
     Ok(())
@@ -133,16 +226,25 @@ fn common(sizes: &BTreeMap<u32, u64>) -> String {
     if shown.is_empty() { String::new() } else { format!(": {}{more}", shown.join(", ")) }
 }
 
-fn as_json(spec: &Spec, footprint: &Footprint, report: &SourceReport, sizes: &Sizes) -> serde_json::Value {
+fn as_json(spec: &Spec, footprint: &Footprint, report: &SourceReport, pass: &Pass) -> serde_json::Value {
     let by_bytes = |counts: &BTreeMap<u32, u64>| -> serde_json::Map<String, serde_json::Value> {
         let in_bytes = |sectors: u32| (u64::from(sectors) * SECTOR_BYTES).to_string();
         counts.iter().map(|(sectors, count)| (in_bytes(*sectors), json!(count))).collect()
     };
     let skipped: serde_json::Map<String, serde_json::Value> =
         report.skipped.iter().map(|s| (s.reason.name().to_owned(), json!(s.count))).collect();
+    let sizes = &pass.sizes;
+    let hits: serde_json::Map<String, serde_json::Value> =
+        pass.buffers.iter().map(|(size, buffer)| (size.clone(), json!(buffer.hit_percent()))).collect();
+    let hottest: serde_json::Map<String, serde_json::Value> = HOTTEST_PERCENT
+        .iter()
+        .zip(pass.skew.access_percent(&HOTTEST_PERCENT))
+        .map(|(space, access)| (space.to_string(), json!(access)))
+        .collect();
     let file = if let Spec::Trace(trace) = spec { trace.path.as_str() } else { "" };
     json!({
         "file": file,
+        "title": spec.title(),
         "requests": footprint.requests,
         "reads": footprint.reads,
         "writes": footprint.writes,
@@ -159,5 +261,7 @@ fn as_json(spec: &Spec, footprint: &Footprint, report: &SourceReport, sizes: &Si
         "time_steps_back": report.time_steps_back,
         "read_sizes_bytes": by_bytes(&sizes.reads),
         "write_sizes_bytes": by_bytes(&sizes.writes),
+        "access_percent_by_hottest_percent": hottest,
+        "buffer_hit_percent": hits,
     })
 }

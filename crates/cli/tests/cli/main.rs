@@ -10,3 +10,4 @@ mod program;
 mod reproduce;
 mod results;
 mod snapshots;
+mod standins;

@@ -41,11 +41,13 @@ impl FineTime {
 }
 
 /// Hands out arrival times; the first is 0.
+#[derive(Clone)]
 pub(crate) struct Clock {
     next: FineTime,
     process: Process,
 }
 
+#[derive(Clone)]
 enum Process {
     Closed,
     Fixed(FineTime),

@@ -5,8 +5,8 @@
 //! of the read share leaves the addresses as they were. Everything is computed with integers and `libm`: the same
 //! seed gives the same requests on every machine.
 
-mod arrival;
-mod scatter;
+pub(crate) mod arrival;
+pub(crate) mod scatter;
 pub mod zipf;
 
 use crate::error::{Problem, WorkloadError};
@@ -18,6 +18,7 @@ use arrival::Clock;
 use scatter::Scatter;
 use ssd::rng::Rng;
 use ssd::signals::{Hints, OpCode};
+use std::sync::Arc;
 use zipf::{Alias, Zipf};
 
 pub use arrival::Arrival;
@@ -70,6 +71,11 @@ settings! {
         arrival: Arrival = Arrival::Closed, unit "", allowed "", if |_| true;
         /// Arrivals per second, for `fixed` and `poisson`.
         rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
+        /// Go so often through the same requests; time goes on by their duration and one mean gap.
+        repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
+        /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
+        /// original gaps.
+        copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
         /// Seed of the random streams.
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
@@ -91,7 +97,8 @@ impl SyntheticSpec {
     }
 
     pub(crate) fn check(&self) -> Result<(), WorkloadError> {
-        if self.arrival != Arrival::Closed && self.count as f64 / self.rate_iops > 4.6e9 {
+        if self.arrival != Arrival::Closed && self.count as f64 * self.repeat as f64 / self.rate_iops > 4.6e9
+        {
             let found = format!(
                 "{} requests at {} per second last longer than 146 years",
                 self.count, self.rate_iops
@@ -111,6 +118,7 @@ impl SyntheticSpec {
 }
 
 /// The space and the places in it.
+#[derive(Clone)]
 struct Places {
     /// Sectors between two places.
     stride: u64,
@@ -136,13 +144,14 @@ impl Places {
         } else {
             return Ok(Places { stride, count: (space - largest) / stride + 1, sectors: space });
         };
-        let advice = "take a larger drive, or change the footprint or the sizes";
+        let advice = "take a larger drive, or change the footprint or the sizes".into();
         let drive_sectors = drive_sectors.min(space);
-        Err(Problem::DoesNotFit { what, needed_sectors, drive_sectors, advice }.into())
+        Err(Problem::DoesNotFit { what: what.into(), needed_sectors, drive_sectors, advice }.into())
     }
 }
 
 /// How a place is chosen.
+#[derive(Clone)]
 enum Chooser {
     Uniform,
     Sequential { next: u64 },
@@ -150,8 +159,9 @@ enum Chooser {
 }
 
 /// Zipf ranks and where they lie.
+#[derive(Clone)]
 struct Hot {
-    zipf: Zipf,
+    zipf: Arc<Zipf>,
     scatter: Option<Scatter>,
     /// Ranks are moved by this much, modulo the number of places.
     shift: u64,
@@ -170,7 +180,7 @@ impl Hot {
         };
         let share = |percent: f64| ((places as f64 * (percent / 100.0)) as u64) % places;
         Hot {
-            zipf: Zipf::new(places, theta),
+            zipf: Arc::new(Zipf::new(places, theta)),
             scatter: spec.scatter.then(|| Scatter::new(places, spec.seed)),
             shift: 0,
             write_shift: share(spec.write_shift_percent),
@@ -201,13 +211,14 @@ impl Hot {
 }
 
 /// A generator of requests.
+#[derive(Clone)]
 pub struct Generator {
     places: Places,
     chooser: Chooser,
     /// Reads as a 64-bit fraction; `None` for all.
     reads: Option<u64>,
     sizes: Vec<u32>,
-    mix: Option<Alias>,
+    mix: Option<Arc<Alias>>,
     clock: Clock,
     left: u64,
     ops: Rng,
@@ -231,7 +242,7 @@ impl Generator {
             reads: (spec.read_percent < 100.0).then(|| (spec.read_percent / 100.0 * TWO_TO_64) as u64),
             // At most 2^21 sectors each.
             sizes: spec.sizes().map(|bytes| sectors(bytes) as u32).collect(),
-            mix: (weights.len() > 1).then(|| Alias::new(&weights)),
+            mix: (weights.len() > 1).then(|| Arc::new(Alias::new(&weights))),
             clock: Clock::new(spec.arrival, spec.rate_iops, spec.seed),
             left: spec.count,
             ops: Rng::stream(spec.seed, "workload/operation"),
@@ -265,7 +276,7 @@ impl Generator {
 }
 
 /// 2^64.
-const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+pub(crate) const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 impl Source for Generator {
     fn next(&mut self) -> Result<Option<Request>, WorkloadError> {

@@ -8,6 +8,7 @@ const ROUNDS: usize = 3;
 ///
 /// Rounds of multiply, add and xor-shift permute the next power of two; a value that falls outside `0..places` is
 /// permuted again until it falls inside (cycle walking: Black and Rogaway, CT-RSA 2002), twice at most on average.
+#[derive(Clone)]
 pub(crate) struct Scatter {
     places: u64,
     mask: u64,
