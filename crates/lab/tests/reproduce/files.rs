@@ -22,20 +22,20 @@ fn claims_with_mistakes_are_refused_with_their_place() {
         (
             "kind = \"number\"",
             "kind = \"nummer\"",
-            &["claims.toml:12: claim[1].kind", "no such kind", "did you mean \"number\""],
+            &["claims.toml:13: claim[1].kind", "no such kind", "did you mean \"number\""],
         ),
         (
             "kind = \"number\"",
             "kind = 3",
-            &["claims.toml:12: claim[1].kind", "the number 3", "text in quotes"],
+            &["claims.toml:13: claim[1].kind", "the number 3", "text in quotes"],
         ),
         ("tolerance = 10", "", &["claim[1].tolerance", "found nothing"]),
-        ("tolerance = 10", "tolerance = -1", &["claims.toml:13: claim[1].tolerance", "0 or more"]),
-        ("tolerance = 10", "tolerance = inf", &["claims.toml:13", "a finite number"]),
+        ("tolerance = 10", "tolerance = -1", &["claims.toml:14: claim[1].tolerance", "0 or more"]),
+        ("tolerance = 10", "tolerance = inf", &["claims.toml:14", "a finite number"]),
         (
             "tolerance = 10",
             "tolerance = 10\nside = \"above\"",
-            &["claims.toml:14: claim[1].side", "kind = \"sign\""],
+            &["claims.toml:15: claim[1].side", "kind = \"sign\""],
         ),
         ("claimed = 75.0", "", &["claim[1].claimed", "found nothing"]),
         (
@@ -54,16 +54,16 @@ fn claims_with_mistakes_are_refused_with_their_place() {
         (
             "unit = \"%\"",
             "unti = \"%\"",
-            &["claims.toml:11: claim[1].unti", "unknown key", "did you mean \"unit\""],
+            &["claims.toml:12: claim[1].unti", "unknown key", "did you mean \"unit\""],
         ),
         ("id = \"order\"", "id = \"fewer\"", &["\"fewer\" twice"]),
         (
             "order = [\"late\", \"early\"]",
             "order = [\"late\"]",
-            &["claims.toml:23: claim[2].order", "fewer than two"],
+            &["claims.toml:22: claim[2].order", "fewer than two"],
         ),
         ("order = [\"late\", \"early\"]", "order = [\"late\", \"never\"]", &["claim \"order\"", "\"never\""]),
-        ("not_judged = \"it needs a crystal ball\"", "", &["claims.toml:24: claim[3].study", "not_judged"]),
+        ("not_judged = \"it needs a crystal ball\"", "", &["claims.toml:23: claim[3].study", "not_judged"]),
         ("id = \"fewer\"", "id = fewer", &["claims.toml:3", "TOML"]),
     ];
     for (old, new, says) in cases {
@@ -90,12 +90,12 @@ fn experiments_with_mistakes_are_refused_with_their_place() {
         (
             "quick_ages = [\"young\"]",
             "quick_ages = [\"yuong\"]",
-            &["experiment.toml:29: study[1].quick_ages", "did you mean \"young\""],
+            &["experiment.toml:28: study[1].quick_ages", "did you mean \"young\""],
         ),
         (
             "config = [\"drive.toml\"]",
             "confg = [\"drive.toml\"]",
-            &["experiment.toml:28: study[1].confg", "did you mean \"config\""],
+            &["experiment.toml:27: study[1].confg", "did you mean \"config\""],
         ),
         ("kind = \"bars\"", "kind = \"bar\"", &["figure[1].kind", "did you mean \"bars\""]),
         ("metrics = [\"pages_copied\"]", "metrics = []", &["figure[1].metrics", "one metric for bars"]),
