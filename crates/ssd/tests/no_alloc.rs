@@ -6,6 +6,7 @@
 
 mod support;
 
+use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::{Drive, DriveConfig, Executor};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -91,6 +92,21 @@ fn no_allocation_under_any_cleaning() {
         Executor::Timed,
         "static_swap",
     );
+}
+
+#[test]
+fn no_allocation_under_reclaim_that_deals() {
+    for counters in [Counters::TwoLevel, Counters::Exact] {
+        for executor in [Executor::Timed, Executor::Functional] {
+            let mut cfg = small();
+            cfg.read_reclaim = redftl_plus::Params { max_reads: 40, counters, ..Default::default() }.into();
+            assert_loop_allocates_nothing(&cfg, executor, "redftl_plus");
+            let mut drive = Drive::new(&cfg).unwrap();
+            drive.set_executor(executor);
+            Load::new(3).run(&mut drive, 8_000);
+            assert!(drive.stats().ftl.reclaims > 20, "{} reclaims", drive.stats().ftl.reclaims);
+        }
+    }
 }
 
 #[test]
