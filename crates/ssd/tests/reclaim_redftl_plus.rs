@@ -407,6 +407,11 @@ struct Outcome {
     lsb_percent: u64,
 }
 
+/// A share of 2^64ths of all.
+fn scaled(all: u64, share: u64) -> u64 {
+    ((u128::from(all) * u128::from(share)) >> 64) as u64
+}
+
 /// Reads of skewed heat over a drive of two chips with 48 blocks of 192 pages each, and one write for 5,000 reads; the
 /// hottest of 10,800 units takes some 4 % of all reads. The limit is a tenth of the paper's.
 fn hot_reads(policy: read_reclaim::Config) -> Outcome {
@@ -425,9 +430,10 @@ fn hot_reads(policy: read_reclaim::Config) -> Outcome {
     let mut rng = Rng::stream(7, "hot");
     let (mut reads, mut lsb) = (0, 0);
     for n in 0..1_500_000u64 {
-        let r = u128::from(rng.next_u64());
-        let place = (u128::from(units) * (r * r >> 64) >> 64) * r >> 64;
-        let lpn = (place as u64 * 7_919 % u64::from(units)) as u32;
+        // The cube of an even share of the drive, strewn over it.
+        let share = rng.next_u64();
+        let place = [share; 3].iter().fold(u64::from(units) << 32, |all, &share| scaled(all, share)) >> 32;
+        let lpn = (place * 7_919 % u64::from(units)) as u32;
         if n % 5_000 == 4_999 {
             rewrite(&mut drive, rng.below(units));
             continue;

@@ -2,10 +2,14 @@
 //! hottest units on the page types that are read with least harm (seed 000, section 4.3.3).
 //!
 //! Pages of a block are programmed in a fixed order, so it is the sources that are read in the order of the deal: with
-//! n pages of data, page k goes to target k mod 2 as its page k / 2; the pages of each type among them make a share, and
-//! the hottest units fill the share of type 0, the next that of type 1, and so on. A unit that is overwritten, trimmed
-//! or lost before its turn is passed over, and the next of its share takes its place, so that the others stay on their
-//! page types. A deal needs no room but its targets: what they take of the free blocks comes back with the sources.
+//! n pages of data, page k goes to target k mod 2 as its page k / 2; the pages of each type among them make a share,
+//! and the hottest units fill the share of type 0, the next that of type 1, and so on. A unit that is overwritten,
+//! trimmed or lost before its turn is passed over, and the next of its share takes its place, so that the others stay
+//! on their page types. A deal needs no room but its targets: what they take of the free blocks comes back with the
+//! sources.
+//!
+//! With too few free blocks a deal waits for cleaning, one that cannot wait not for long; then the disturbed block
+//! moves alone into one target, and if there is none, to where cleaning's data goes, in the normal mode.
 
 use super::Ftl;
 use super::allocation::Stream;
@@ -162,13 +166,14 @@ impl Ftl {
             return Begun::Yes;
         }
         let work = self.work(lane);
-        let nothing_comes = work.coming == 0 && work.jobs[ROUTINE].is_none();
+        let comes = work.coming > 0 || work.jobs[ROUTINE].is_some();
         if !work.wishes.lacks_room {
             (work.wishes.lacks_room, work.wishes.lacked_at) = (true, work.erases);
             return Begun::Later;
         }
         let waited = work.erases - work.wishes.lacked_at;
-        if !nothing_comes && !(forced && waited >= PATIENCE) {
+        let patient = !forced || waited < PATIENCE;
+        if comes && patient {
             return Begun::Later;
         }
         if to_spare >= 1 {
@@ -497,7 +502,7 @@ impl Ftl {
         }
     }
 
-    /// All that is to be read is read and on its way to the targets: they are closed, and the sources wait to be erased.
+    /// All is read and on its way to the targets: they are closed, and the sources wait to be erased.
     fn end_deal(&mut self, flash: &mut Flash, lane: LaneId) {
         let deal = &mut self.work(lane).deal;
         deal.active = false;

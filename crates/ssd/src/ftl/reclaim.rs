@@ -197,7 +197,7 @@ impl Ftl {
             cycles: self.blocks.erase_count(block),
         };
         let urgency = self.reclaim.policy.on_read(&read);
-        if self.reclaim.policy.sample_due() {
+        if self.reclaim.deals && self.reclaim.policy.sample_due() {
             let (look, policy) = self.look(Wish { block, member: at % self.layout.span });
             policy.sample(&look);
         }
@@ -288,8 +288,8 @@ impl Ftl {
         }
     }
 
-    /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs to
-    /// the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
+    /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs
+    /// to the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
     fn may_abandon(&mut self, lane: LaneId, block: BlockId) -> bool {
         let work = &self.mover.lanes[lane.index()];
         let busy = work.has_job()

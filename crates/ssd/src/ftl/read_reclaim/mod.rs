@@ -263,8 +263,8 @@ const READ_ONE: u32 = 320;
 /// Page types at most: four bits in a cell.
 const MAX_PAGE_TYPES: usize = 4;
 
-/// Harm of a read of each page type in each program mode, in 1/[`READ_ONE`], rounded up: beta over alpha of redFTL+. Types
-/// that the part does not have (where cells do not age, it need not fit the drive) count as the worst.
+/// Harm of a read of each page type in each program mode, in 1/[`READ_ONE`], rounded up: beta over alpha of redFTL+.
+/// Types that the part does not have (where cells do not age, it need not fit the drive) count as the worst.
 // tidy: allow(float): called when a drive is built
 fn read_weights(cells: &CellModel) -> Vec<Vec<u32>> {
     let weight = |page, mode| libm::ceil(cells.read_weight(page, mode) * f64::from(READ_ONE) - 1e-9) as u32;

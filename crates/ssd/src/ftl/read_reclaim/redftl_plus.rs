@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "redftl_plus";
 /// What it does.
-pub const SUMMARY: &str = "deals a disturbed and the least-read block over read-resistant blocks, hottest data on the fastest pages";
+pub const SUMMARY: &str =
+    "deals a disturbed block and the least-read over read-resistant blocks, hottest on fast pages";
 /// Where it comes from.
 pub const SOURCE: &str = "redFTL+ of seed 000, chapter 4 (sections 4.2.3 and 4.3)";
 /// What it costs.
@@ -29,8 +30,8 @@ choice! {
 section! {
     /// Parameters of `redftl_plus`.
     pub struct Params {
-        /// Effective reads that a block stands (MRC), in reads of the worst page type in the normal mode. 0 as in policy
-        /// `block`.
+        /// Effective reads that a block stands (MRC), in reads of the worst page type in the normal mode; 0 as in
+        /// policy `block`.
         max_reads: u32 = 40_000, unit "reads", range 0..=10_000_000;
         /// Share of it at which a block moves while the host is silent.
         threshold_percent: f64 = 95.0, unit "%", range 1.0..=100.0;
@@ -56,6 +57,7 @@ const SECOND: u8 = 16;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     params: Params,
+    idle_after_ns: u64,
     /// Reads at which a block moves in the background, moves at once, and fails.
     background: ReadLimits,
     forced: ReadLimits,
@@ -87,6 +89,7 @@ impl Policy {
     pub fn new(params: &Params) -> Self {
         Policy {
             params: params.clone(),
+            idle_after_ns: SimDuration::from_us(params.idle_after_us).0,
             background: ReadLimits::default(),
             forced: ReadLimits::default(),
             most: ReadLimits::default(),
@@ -130,7 +133,7 @@ impl Policy {
             (u64::from(count) * 15, u64::from(self.most.at(read.cycles)) * u64::from(READ_ONE));
         if samples < FULL && passed >= whole * u64::from(samples + 1) {
             let samples = (passed / whole).min(u64::from(FULL)) as u8;
-            self.status[at] = mode_of(self.status[at]) | samples * SECOND;
+            self.status[at] = mode_of(self.status[at]) + samples * SECOND;
             self.sample_due = !self.levels.is_empty();
         }
         let reads = count / READ_ONE;
@@ -218,7 +221,7 @@ impl Deals for Policy {
     }
 
     fn idle_after_ns(&self) -> Option<u64> {
-        Some(SimDuration::from_us(self.params.idle_after_us).0)
+        Some(self.idle_after_ns)
     }
 }
 
