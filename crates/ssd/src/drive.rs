@@ -14,7 +14,7 @@ use crate::config::{ConfigError, ConfigErrors, DriveConfig, KeyAt, Problem};
 use crate::engine::Executor;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
-use crate::ftl::Ftl;
+use crate::ftl::{Ftl, IdleWork};
 use crate::host::{Below, Host};
 use crate::nand::aging::Telemetry;
 use crate::nand::order::PageOrder;
@@ -38,9 +38,10 @@ pub(crate) struct State {
     pub executor: Executor,
     /// The host has been silent since then.
     pub silent_since: SimTime,
-    /// An idle check is scheduled.
-    pub idle_check: bool,
-    pub idle: bool,
+    /// For each [`IdleWork`]: a check is scheduled.
+    pub idle_check: [bool; 2],
+    /// For each [`IdleWork`]: the host has been silent for so long.
+    pub idle: [bool; 2],
     counted_since: SimTime,
 }
 
@@ -106,8 +107,8 @@ impl Drive {
             now: SimTime::ZERO,
             executor: Executor::Timed,
             silent_since: SimTime::ZERO,
-            idle_check: false,
-            idle: false,
+            idle_check: [false; 2],
+            idle: [false; 2],
             counted_since: SimTime::ZERO,
         };
         Ok(Drive { state, config_hash: config_hash(cfg) })
@@ -359,21 +360,25 @@ impl Drive {
     }
 
     fn wake(&mut self) {
-        if self.state.idle {
-            self.state.idle = false;
-            let State { ftl, flash, .. } = &mut self.state;
-            ftl.set_idle(flash, false);
+        for work in IdleWork::ALL {
+            if std::mem::take(&mut self.state.idle[work as usize]) {
+                let State { ftl, flash, .. } = &mut self.state;
+                ftl.set_idle(flash, work, false);
+            }
         }
     }
 
     pub(crate) fn fall_silent(&mut self) {
         self.state.silent_since = self.state.now;
-        if !self.state.idle_check
-            && let Some(ns) = self.state.ftl.idle_after_ns()
-            && self.state.executor == Executor::Timed
-        {
-            self.state.idle_check = true;
-            self.state.events.push(SimTime(self.state.now.0 + ns), EventKind::IdleCheck, 0);
+        for work in IdleWork::ALL {
+            if !self.state.idle_check[work as usize]
+                && let Some(ns) = self.state.ftl.idle_after_ns(work)
+                && self.state.executor == Executor::Timed
+            {
+                self.state.idle_check[work as usize] = true;
+                let due = SimTime(self.state.now.0 + ns);
+                self.state.events.push(due, EventKind::IdleCheck, work as u32);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 use crate::drive::Drive;
 use crate::events::EventKind;
 use crate::flash::op::{Cause, OpKind};
+use crate::ftl::IdleWork;
 use crate::signals::Reason;
 use crate::units::{CommandId, OpId, SimTime};
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ impl Drive {
                 let state = &mut self.state;
                 state.flash.on_event(kind, id, at, &mut state.events);
             }
-            EventKind::IdleCheck => self.on_idle_check(),
+            EventKind::IdleCheck => self.on_idle_check(IdleWork::ALL[id as usize]),
             _ => {
                 let (host, mut below) = self.split();
                 let command = CommandId(id);
@@ -195,21 +196,21 @@ impl Drive {
         false
     }
 
-    fn on_idle_check(&mut self) {
+    fn on_idle_check(&mut self, work: IdleWork) {
         let state = &mut self.state;
-        state.idle_check = false;
-        let Some(ns) = state.ftl.idle_after_ns() else { return };
+        state.idle_check[work as usize] = false;
+        let Some(ns) = state.ftl.idle_after_ns(work) else { return };
         let due = SimTime(state.silent_since.0 + ns);
         if state.host.working() > 0 {
             return;
         }
         if due > state.now {
-            state.idle_check = true;
-            state.events.push(due, EventKind::IdleCheck, 0);
+            state.idle_check[work as usize] = true;
+            state.events.push(due, EventKind::IdleCheck, work as u32);
             return;
         }
-        state.idle = true;
-        state.ftl.set_idle(&mut state.flash, true);
+        state.idle[work as usize] = true;
+        state.ftl.set_idle(&mut state.flash, work, true);
     }
 
     /// Writes everything dirty in the buffer to flash and empties the buffer.

@@ -25,7 +25,7 @@ pub enum EventKind {
     ChannelFree,
     /// Data gathered for a page has waited long enough (id: 0).
     GatherTimeout,
-    /// The drive may have been idle for long enough (id: 0).
+    /// The drive may have been idle for long enough (id: for what, see `ftl::IdleWork`).
     IdleCheck,
     /// The controller has decoded a page, or has failed to (id: operation).
     Decoded,

@@ -6,7 +6,8 @@
 
 mod support;
 
-use ssd::{Drive, DriveConfig, Executor};
+use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
+use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::{Load, small, with_policy};
@@ -91,6 +92,45 @@ fn no_allocation_under_any_cleaning() {
         Executor::Timed,
         "static_swap",
     );
+}
+
+/// Reads of a few units one after the other.
+fn read_often(drive: &mut Drive, commands: u64) {
+    let sectors = drive.unit_bytes() / 512;
+    for n in 0..commands {
+        let lba = Lba((n % 7) * u64::from(sectors));
+        let command = Command { op: OpCode::Read, lba, sectors, arrival: drive.now(), ..Command::default() };
+        while drive.outstanding() >= 24 || !drive.queue_has_room(0) {
+            assert!(drive.advance_to_completion(), "stuck");
+            while drive.pop_completion().is_some() {}
+        }
+        drive.submit(0, &command, drive.now()).unwrap();
+    }
+}
+
+#[test]
+fn no_allocation_under_reclaim_that_deals() {
+    for counters in [Counters::TwoLevel, Counters::Exact] {
+        for executor in [Executor::Timed, Executor::Functional] {
+            let mut cfg = with_policy("buffer", "none");
+            let params = redftl_plus::Params { max_reads: 60, counters, ..redftl_plus::Params::default() };
+            cfg.read_reclaim = params.into();
+            let mut drive = Drive::new(&cfg).unwrap();
+            drive.set_executor(executor);
+            let mut load = Load::new(3);
+            let mut work = |drive: &mut Drive, rounds: u32| {
+                for _ in 0..rounds {
+                    load.run(drive, 40);
+                    read_often(drive, 400);
+                }
+            };
+            work(&mut drive, 100);
+            let before = drive.stats().ftl.reclaims;
+            let found = allocations(|| work(&mut drive, 100));
+            assert!(drive.stats().ftl.reclaims > before + 50, "{} reclaims", drive.stats().ftl.reclaims);
+            assert_eq!(found, 0, "{counters:?}, {executor:?}");
+        }
+    }
 }
 
 #[test]

@@ -121,6 +121,7 @@ impl DriveConfig {
         self.check_order(conflicts, "host.buffer", "flush_stop_percent", "flush_start_percent");
         self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "stop_free_percent");
         self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "idle_free_percent");
+        self.check_order(conflicts, "ftl.read_reclaim", "threshold_percent", "forced_percent");
     }
 
     /// If the policy of the section has both parameters: the first must not exceed the second.

@@ -170,6 +170,17 @@ impl Allocator {
         Some(Allocated { page, lane, opened })
     }
 
+    /// Opens a free block of a lane for pages that belong to no stream, if more than `keep` are free.
+    pub fn take_block(&mut self, lane: LaneId, keep: u32, blocks: &mut Blocks) -> Option<BlockId> {
+        let state = &mut self.lanes[lane.index()];
+        if state.len <= keep {
+            return None;
+        }
+        let block = state.take(0);
+        blocks.set_state(block, BlockState::Open);
+        Some(block)
+    }
+
     /// The page `page_in` would return next, from the block open or the one it would open.
     pub fn peek(&self, lane: LaneId, stream: Stream, blocks: &Blocks) -> Option<Ppn> {
         let state = &self.lanes[lane.index()];

@@ -5,11 +5,12 @@
 //! only when every unit read from it is programmed and mapped at its new place. A lane has at most two jobs at a time:
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
-use super::Ftl;
 use super::allocation::Stream;
 use super::blocks::{BlockState, LaneView};
+use super::dealing::Deal;
 use super::gc_trigger::Limits;
-use super::reclaim::Wishes;
+use super::reclaim::{Reclaim, Wishes};
+use super::{Ftl, IdleWork};
 use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
@@ -73,22 +74,26 @@ pub(super) struct LaneWork {
     pub swap: BlockId,
     /// Blocks that must be looked at because of reads.
     pub wishes: Wishes,
+    /// Blocks being dealt because of reads.
+    pub deal: Deal,
 }
 
 /// The state of all moves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mover {
     pub lanes: Vec<LaneWork>,
-    in_flight_at_most: u32,
+    pub in_flight_at_most: u32,
     pub copyback: bool,
     pub reserve: u32,
     spare: u32,
     span: u32,
     pub idle: bool,
+    /// The host has been silent long enough for blocks that wait for it to be looked at.
+    pub quiet: bool,
 }
 
 impl Mover {
-    pub fn new(cfg: &DriveConfig, layout: &Layout, logical_units: u64, reclaims: bool) -> Self {
+    pub fn new(cfg: &DriveConfig, layout: &Layout, logical_units: u64, reclaim: &Reclaim) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
         let gathered = || VecDeque::with_capacity(room);
         let lanes = (0..layout.lanes)
@@ -102,7 +107,8 @@ impl Mover {
                 erases: 0,
                 retire: VecDeque::with_capacity(8),
                 swap: BlockId::NONE,
-                wishes: Wishes::new(layout, reclaims),
+                wishes: Wishes::new(layout, reclaim.is_active()),
+                deal: Deal::new(layout, cfg.cleaning.copies_in_flight, reclaim.deals()),
             })
             .collect();
         let share =
@@ -116,7 +122,13 @@ impl Mover {
             spare: layout.blocks_per_lane.saturating_sub(share as u32 + 2),
             span: layout.span,
             idle: false,
+            quiet: false,
         }
+    }
+
+    /// Bytes of the lists that deals take.
+    pub fn bytes_of_deals(&self) -> usize {
+        self.lanes.iter().map(|work| work.deal.bytes()).sum()
     }
 
     /// Operations that moves of all lanes can have in flight.
@@ -162,9 +174,12 @@ impl Ftl {
         self.work(lane).wanted = wanted;
     }
 
-    /// Tells whether the host is silent; idle cleaning begins or ends.
-    pub fn set_idle(&mut self, flash: &mut Flash, idle: bool) {
-        self.mover.idle = idle;
+    /// Tells whether the host has been silent long enough for something to begin; it begins, or no more of it does.
+    pub fn set_idle(&mut self, flash: &mut Flash, work: IdleWork, idle: bool) {
+        match work {
+            IdleWork::Cleaning => self.mover.idle = idle,
+            IdleWork::Reclaim => self.mover.quiet = idle,
+        }
         for lane in (0..self.layout.lanes).map(LaneId).filter(|_| idle) {
             self.check_lane(flash, lane);
         }
@@ -174,8 +189,10 @@ impl Ftl {
     pub fn retry(&mut self, flash: &mut Flash) {
         for lane in (0..self.layout.lanes).map(LaneId) {
             let work = self.work(lane);
-            let waiting =
-                work.has_job() || work.wishes.some() || !work.gathered.iter().all(VecDeque::is_empty);
+            let waiting = work.has_job()
+                || work.is_dealing()
+                || work.wishes.some()
+                || !work.gathered.iter().all(VecDeque::is_empty);
             if work.reads + work.programs == 0 && (waiting || work.wanted) {
                 self.pump_lane(flash, lane);
                 self.unblock(flash, lane);
@@ -196,6 +213,7 @@ impl Ftl {
 
     /// One step of a lane: start jobs if there are none, read on, program what is gathered.
     pub(super) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+        self.deal_on(flash, lane);
         while self.work(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
             if !self.read_on(flash, lane, RECLAIM) {
                 break;

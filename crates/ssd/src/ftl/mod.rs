@@ -6,6 +6,7 @@
 pub mod allocation;
 pub mod blocks;
 mod cleaning;
+mod dealing;
 pub mod gc_trigger;
 pub mod gc_victim;
 pub mod map;
@@ -42,6 +43,8 @@ pub struct FtlCounts {
     pub trimmed_units: u64,
     /// Mapping units whose data was lost to errors.
     pub lost_units: u64,
+    /// Blocks moved because of reads, as a whole; a block that only moved with another does not count.
+    pub reclaims: u64,
     /// Pages moved because of reads, where cells age.
     pub reclaimed_pages: u64,
     /// Of these, pages that had seen less than half of the reads they stand.
@@ -52,6 +55,21 @@ pub struct FtlCounts {
     pub reclaimed_blocks: u64,
     /// Blocks retired.
     pub retired_blocks: u64,
+}
+
+/// What begins when the host has been silent for long enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum IdleWork {
+    /// Cleaning ahead.
+    Cleaning,
+    /// Blocks that must be looked at because of reads, and can wait.
+    Reclaim,
+}
+
+impl IdleWork {
+    /// All of it, in order.
+    pub const ALL: [IdleWork; 2] = [IdleWork::Cleaning, IdleWork::Reclaim];
 }
 
 /// The end of a program, for one of the slots it carried.
@@ -110,8 +128,8 @@ impl Ftl {
         let ages = (0..layout.blocks()).map(|b| erase_count(layout.member(BlockId(b), 0).block));
         let blocks = Blocks::new(&layout, ages);
         let logical = cfg.logical_units();
-        let reclaim = Reclaim::new(cfg, &order, layout.lanes);
-        let mover = Mover::new(cfg, &layout, logical, reclaim.is_active());
+        let reclaim = Reclaim::new(cfg, &order, layout.lanes, logical as u32);
+        let mover = Mover::new(cfg, &layout, logical, &reclaim);
         Ftl {
             map: Map::new(
                 logical as usize,
@@ -143,8 +161,11 @@ impl Ftl {
     }
 
     /// Nanoseconds without commands after which [`Ftl::set_idle`] should be called, if ever.
-    pub fn idle_after_ns(&self) -> Option<u64> {
-        self.gc_trigger.idle_after_ns()
+    pub fn idle_after_ns(&self, work: IdleWork) -> Option<u64> {
+        match work {
+            IdleWork::Cleaning => self.gc_trigger.idle_after_ns(),
+            IdleWork::Reclaim => self.reclaim.idle_after_ns(),
+        }
     }
 
     /// Issues an operation on a page.
@@ -166,6 +187,7 @@ impl Ftl {
     pub fn read(&mut self, flash: &mut Flash, cause: Cause, bytes: u32, tag: u32, unit: UnitRef) -> OpId {
         let page = self.layout.page_of_unit(Pun(unit.source)).0;
         let op = Op { bytes, tag, ..self.op(OpKind::Read, cause, page) };
+        self.note_unit(Lpn(unit.lpn));
         self.note_read(flash, &op);
         self.issue(flash, op, &[unit])
     }
@@ -258,6 +280,7 @@ impl Ftl {
         if failed && !self.blocks.is_failing(block) {
             self.blocks.set_failing(block);
             self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+            self.drop_target(lane, block);
         }
         if last && self.blocks.is_failing(block) {
             self.retire_when_closed(flash, block);
@@ -268,6 +291,7 @@ impl Ftl {
     pub fn table_bytes(&self) -> usize {
         self.map.bytes()
             + self.reclaim.bytes()
+            + self.mover.bytes_of_deals()
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
     }
 

@@ -92,6 +92,9 @@ impl Ftl {
         let lane = LaneId(op.tag);
         let which = stream_of(op.cause) as usize - 1;
         let block = self.layout.block_of_page(op.ppn).0;
+        if self.is_dealt_from(lane, block) {
+            return self.on_dealt_read(flash, id, op, lane);
+        }
         let mut emptied = false;
         for &unit in flash.pool.units(id) {
             let from = Pun(unit.source);
@@ -113,7 +116,7 @@ impl Ftl {
     }
 
     /// Programs moved units at once.
-    fn place_now(&mut self, flash: &mut Flash, lane: LaneId, op: Op, units: &[UnitRef]) {
+    pub(super) fn place_now(&mut self, flash: &mut Flash, lane: LaneId, op: Op, units: &[UnitRef]) {
         let outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
         let op = Op { outcome, ..op };
         for (place, &unit) in (0..).zip(units) {
@@ -207,7 +210,7 @@ impl Ftl {
             return;
         }
         let lane = self.layout.lane_of(block);
-        self.forget_reads(block);
+        self.forget_reads(flash, block);
         self.effects.push(Effect::Erase {
             first: self.layout.first_unit(block),
             units: self.layout.units_per_block(),

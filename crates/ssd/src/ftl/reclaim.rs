@@ -8,6 +8,7 @@ use super::Ftl;
 use super::allocation::Stream;
 use super::blocks::BlockState;
 use super::cleaning::{COMING_WITH_RECLAIM, Job, Part, RECLAIM};
+use super::dealing::{Begun, DealWish};
 use super::read_reclaim::{self, Facts, Look, PageRead, Urgency, Want};
 use crate::config::DriveConfig;
 use crate::flash::Flash;
@@ -15,15 +16,15 @@ use crate::flash::op::{Cause, Op};
 use crate::nand::Layout;
 use crate::nand::cell::CellModel;
 use crate::nand::order::PageOrder;
-use crate::units::{BlockId, LaneId, NONE, Ppn};
+use crate::units::{BlockId, LaneId, Lpn, NONE, Ppn};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// A physical block to be looked at: member of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Wish {
-    block: BlockId,
-    member: u32,
+pub(super) struct Wish {
+    pub block: BlockId,
+    pub member: u32,
 }
 
 /// A block whose parts are being moved.
@@ -49,6 +50,8 @@ pub(super) struct Wishes {
     thinning: Option<Thinning>,
     /// Something must move and finds no room: the lane is cleaned for it.
     pub lacks_room: bool,
+    /// Erases of the lane when a deal first lacked room.
+    pub lacked_at: u64,
 }
 
 impl Wishes {
@@ -71,14 +74,17 @@ impl Wishes {
 
     /// Puts a block on the list; `at` is its member among the lane's.
     fn add(&mut self, wish: Wish, at: usize, urgency: Urgency) {
-        let (mark, list) = match urgency {
+        let (mark, waits) = match urgency {
             Urgency::No => return,
-            Urgency::WhenIdle => (LISTED_FOR_IDLE, &mut self.when_idle),
-            Urgency::Now => (LISTED, &mut self.now),
+            Urgency::WhenIdle => (LISTED_FOR_IDLE, true),
+            Urgency::Now => (LISTED, false),
         };
         if self.listed[at] < mark {
-            self.listed[at] = mark;
-            list.push_back(wish);
+            let waited = std::mem::replace(&mut self.listed[at], mark) == LISTED_FOR_IDLE;
+            if waited {
+                self.when_idle.retain(|&waiting| waiting != wish);
+            }
+            if waits { self.when_idle.push_back(wish) } else { self.now.push_back(wish) }
         }
     }
 
@@ -90,24 +96,37 @@ impl Wishes {
     fn remove_front(&mut self) {
         _ = self.now.pop_front().or_else(|| self.when_idle.pop_front());
     }
+
+    /// Takes a block off the list.
+    fn remove(&mut self, wish: Wish, at: usize) {
+        match std::mem::replace(&mut self.listed[at], NOT_LISTED) {
+            NOT_LISTED => {}
+            LISTED_FOR_IDLE => self.when_idle.retain(|&waiting| waiting != wish),
+            _ => self.now.retain(|&waiting| waiting != wish),
+        }
+    }
 }
 
 /// What the translation layer keeps for moves because of reads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Reclaim {
-    policy: read_reclaim::Policy,
+    pub(super) policy: read_reclaim::Policy,
     /// The policy is not `never`.
     active: bool,
     /// Page of each type of each wordline.
     page_at: Vec<u32>,
     page_types: u32,
+    /// The policy may deal units and hears of their reads.
+    deals: bool,
+    /// Program mode of blocks that nobody chose one for.
+    pub(super) normal_mode: u8,
     /// Lanes with something new on their lists.
     lanes: Vec<LaneId>,
 }
 
 impl Reclaim {
     /// The policy of a checked configuration, told of the drive.
-    pub fn new(cfg: &DriveConfig, order: &PageOrder, lanes: u32) -> Self {
+    pub fn new(cfg: &DriveConfig, order: &PageOrder, lanes: u32, logical_units: u32) -> Self {
         let g = &cfg.geometry;
         let active = !matches!(cfg.read_reclaim, read_reclaim::Config::Never(_));
         let mut policy = read_reclaim::Policy::build(&cfg.read_reclaim);
@@ -122,15 +141,27 @@ impl Reclaim {
                 physical_blocks: g.planes() * g.blocks_per_plane,
                 wordlines: g.wordlines_per_block,
                 page_types: g.bits_per_cell,
+                logical_units,
             });
         }
         let lanes = Vec::with_capacity(if active { lanes as usize } else { 0 });
-        Reclaim { policy, active, page_at, page_types: g.bits_per_cell, lanes }
+        let (deals, normal_mode) = (policy.deals(), cfg.errors.program_mode as u8);
+        Reclaim { policy, active, page_at, page_types: g.bits_per_cell, deals, normal_mode, lanes }
     }
 
     /// Whether anything ever moves because of reads.
     pub fn is_active(&self) -> bool {
         self.active
+    }
+
+    /// Whether it may deal units over blocks of its own.
+    pub fn deals(&self) -> bool {
+        self.deals
+    }
+
+    /// See [`Ftl::idle_after_ns`].
+    pub fn idle_after_ns(&self) -> Option<u64> {
+        self.policy.idle_after_ns()
     }
 
     /// Bytes of its tables.
@@ -140,6 +171,14 @@ impl Reclaim {
 }
 
 impl Ftl {
+    /// The host reads a logical unit from flash.
+    #[inline]
+    pub fn note_unit(&mut self, lpn: Lpn) {
+        if self.reclaim.deals {
+            self.reclaim.policy.on_unit_read(lpn);
+        }
+    }
+
     /// A page is about to be read: the policy counts it.
     #[inline]
     pub(super) fn note_read(&mut self, flash: &Flash, op: &Op) {
@@ -158,6 +197,10 @@ impl Ftl {
             cycles: self.blocks.erase_count(block),
         };
         let urgency = self.reclaim.policy.on_read(&read);
+        if self.reclaim.deals && self.reclaim.policy.sample_due() {
+            let (look, policy) = self.look(Wish { block, member: at % self.layout.span });
+            policy.sample(&look);
+        }
         if urgency == Urgency::No {
             return;
         }
@@ -190,7 +233,10 @@ impl Ftl {
     /// Starts the next job that is due to reads.
     #[inline]
     pub(super) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        self.reclaim.active && self.work(lane).wishes.some() && self.next_wish(flash, lane)
+        self.reclaim.active
+            && self.work(lane).wishes.some()
+            && !self.work(lane).is_dealing()
+            && self.next_wish(flash, lane)
     }
 
     fn next_wish(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
@@ -201,8 +247,11 @@ impl Ftl {
                 }
                 continue;
             }
-            let idle = self.mover.idle;
-            let Some(wish) = self.work(lane).wishes.front(idle) else { return false };
+            let quiet = self.mover.quiet;
+            let Some(wish) = self.work(lane).wishes.front(quiet) else {
+                self.need_no_room(lane);
+                return false;
+            };
             let state = self.blocks.state(wish.block);
             if state == BlockState::Open {
                 if !self.may_abandon(lane, wish.block) {
@@ -220,15 +269,15 @@ impl Ftl {
             }
             match self.ask(wish, Want::Nothing) {
                 Want::Nothing => self.drop_wish(lane, wish),
-                Want::Block => {
-                    let room = self.fits(lane, wish.block, Stream::Cleaning);
-                    let work = self.work(lane);
-                    work.wishes.lacks_room = !room;
-                    if !room || work.coming >= COMING_WITH_RECLAIM {
-                        return false;
+                Want::Block => return self.begin_whole(lane, wish),
+                Want::Deal { mode, paired } => {
+                    let forced = !self.work(lane).wishes.now.is_empty();
+                    match self.begin_deal(flash, lane, DealWish { wish, mode, paired, forced }) {
+                        Begun::Later => return false,
+                        Begun::Yes if self.work(lane).is_dealing() => return false,
+                        Begun::Yes => {}
+                        Begun::NoBlocks => return self.begin_whole(lane, wish),
                     }
-                    self.drop_wish(lane, wish);
-                    return self.begin(lane, wish.block, Cause::ReadReclaim);
                 }
                 _ => {
                     self.drop_wish(lane, wish);
@@ -239,18 +288,47 @@ impl Ftl {
         }
     }
 
-    /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs to
-    /// the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
+    /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs
+    /// to the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
     fn may_abandon(&mut self, lane: LaneId, block: BlockId) -> bool {
         let work = &self.mover.lanes[lane.index()];
-        let busy = work.has_job() || work.reads > 0 || work.gathered.iter().any(|units| !units.is_empty());
+        let busy = work.has_job()
+            || work.is_dealing()
+            || work.reads > 0
+            || work.gathered.iter().any(|units| !units.is_empty());
         let spare = self.allocator.free(lane) > self.mover.reserve;
         let may = self.allocator.is_open_for_host(lane, block) || (!busy && spare);
         self.work(lane).wishes.lacks_room = !may && !spare;
         may
     }
 
+    /// Begins moving a whole block to where cleaning's data goes, if there is room.
+    fn begin_whole(&mut self, lane: LaneId, wish: Wish) -> bool {
+        let room = self.fits(lane, wish.block, Stream::Cleaning);
+        let work = self.work(lane);
+        work.wishes.lacks_room = !room;
+        if !room || work.coming >= COMING_WITH_RECLAIM {
+            return false;
+        }
+        self.counts.reclaims += 1;
+        self.drop_wish(lane, wish);
+        self.begin(lane, wish.block, Cause::ReadReclaim)
+    }
+
+    /// No deal waits for room any more.
+    fn need_no_room(&mut self, lane: LaneId) {
+        if self.reclaim.deals {
+            self.work(lane).wishes.lacks_room = false;
+        }
+    }
+
     fn ask(&mut self, wish: Wish, left: Want) -> Want {
+        let (look, policy) = self.look(wish);
+        policy.wants(&look, left)
+    }
+
+    /// A block as the policy looks at it, and the policy.
+    fn look(&mut self, wish: Wish) -> (Look<'_>, &mut read_reclaim::Policy) {
         let look = Look {
             map: &self.map,
             layout: &self.layout,
@@ -261,10 +339,10 @@ impl Ftl {
             at: self.layout.member(wish.block, wish.member),
             cycles: self.blocks.erase_count(wish.block),
         };
-        self.reclaim.policy.wants(&look, left)
+        (look, &mut self.reclaim.policy)
     }
 
-    fn drop_wish(&mut self, lane: LaneId, wish: Wish) {
+    pub(super) fn drop_wish(&mut self, lane: LaneId, wish: Wish) {
         let place = self.place_in_lane(lane, wish.block, wish.member);
         let wishes = &mut self.work(lane).wishes;
         wishes.remove_front();
@@ -277,7 +355,7 @@ impl Ftl {
         let want = self.ask(wish, thinning.left);
         let (types, pages) = match want {
             Want::Nothing => return self.end_thinning(flash, lane, wish),
-            Want::Block => {
+            Want::Block | Want::Deal { .. } => {
                 self.work(lane).wishes.thinning = None;
                 return Some(self.begin(lane, wish.block, Cause::ReadReclaim));
             }
@@ -343,11 +421,21 @@ impl Ftl {
             && (part.wordline == NONE || part.wordline == place.wordline)
     }
 
-    /// A block is erased: its reads are forgotten.
-    pub(super) fn forget_reads(&mut self, block: BlockId) {
-        if self.reclaim.active {
-            for member in 0..self.layout.span {
-                self.reclaim.policy.on_erase(self.layout.member(block, member).block);
+    /// A block is erased: its reads are forgotten, and it is programmed in the normal mode.
+    pub(super) fn forget_reads(&mut self, flash: &mut Flash, block: BlockId) {
+        if !self.reclaim.active {
+            return;
+        }
+        let lane = self.layout.lane_of(block);
+        for member in 0..self.layout.span {
+            self.reclaim.policy.on_erase(self.layout.member(block, member).block);
+            let at = self.place_in_lane(lane, block, member);
+            self.work(lane).wishes.remove(Wish { block, member }, at);
+        }
+        if self.reclaim.deals {
+            self.make_normal(flash, block);
+            if !self.work(lane).wishes.some() {
+                self.need_no_room(lane);
             }
         }
     }

@@ -55,6 +55,7 @@ impl Host {
         let wanted = UnitRef { lpn: lpn.0, source: unit.0, mask: missing };
         let bytes = self.shape.bytes(missing);
         if last.0.is_some() && b.ftl.layout.share_page(last.1, unit) {
+            b.ftl.note_unit(lpn);
             b.flash.pool.extend(last.0, wanted);
             b.flash.pool.get_mut(last.0).bytes += bytes;
             return;

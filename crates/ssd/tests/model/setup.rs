@@ -4,6 +4,7 @@ use ssd::config::{
     AllocationOrder, ArrayTimes, DisturbCounters, DisturbLaw, ErrorModel, MappingUnit, ProgramOrder,
     SchedulingOrder, SectorErrors, Superblock, Table, Value,
 };
+use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::nand::cell::CellPart;
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig};
@@ -25,6 +26,7 @@ pub fn random_config(rng: &mut Rng) -> DriveConfig {
         random_firmware(&mut cfg, rng);
         random_times(&mut cfg, rng);
         random_faults(&mut cfg, rng);
+        random_dealing(&mut cfg);
         // Tiny drives need a larger share of spare blocks than usual; some need more than they have.
         let usual = pick(rng, &[7.0, 12.0, 28.0, 60.0]);
         for step in 0..12 {
@@ -186,6 +188,24 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
             ];
             set(&mut cfg.read_reclaim, "straw", &values);
         }
+    }
+    random_dealing(cfg);
+}
+
+/// A quarter of the drives deal data over blocks because of reads, whether their cells age or not. Draws of its own:
+/// those above stay what they were.
+fn random_dealing(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::stream(cfg.drive.seed, "model/dealing");
+    if rng.below(4) == 0 {
+        let params = redftl_plus::Params {
+            max_reads: pick(rng, &[5, 40, 300]),
+            threshold_percent: pick(rng, &[50.0, 95.0]),
+            idle_after_us: pick(rng, &[5.0, 500.0, 10_000.0]),
+            pairing: rng.below(4) > 0,
+            counters: pick(rng, &[Counters::TwoLevel, Counters::Exact]),
+            ..redftl_plus::Params::default()
+        };
+        cfg.read_reclaim = params.into();
     }
 }
 

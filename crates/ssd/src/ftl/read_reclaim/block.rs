@@ -33,7 +33,7 @@ pub struct Policy {
     limits: ReadLimits,
     /// Harm of a read: mode, page type.
     weights: Vec<Vec<u32>>,
-    /// Reads since the erase, in 1/256, by physical block.
+    /// Reads since the erase, in 1/[`READ_ONE`], by physical block.
     #[serde(with = "crate::snapshot::raw")]
     counts: Vec<u32>,
 }

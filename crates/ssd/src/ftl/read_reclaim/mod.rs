@@ -4,10 +4,11 @@
 //! looked at and what must leave it; `ftl::reclaim` carries that out, in steps, like cleaning. What the policy believes
 //! is one thing, what the chips know another: whether data died is decided by the cells (`nand::aging`).
 
+use crate::ftl::blocks::{BlockState, Blocks};
 use crate::ftl::map::Map;
 use crate::nand::cell::{CellModel, Group};
 use crate::nand::{Layout, PageAddress};
-use crate::units::{BlockId, Pun};
+use crate::units::{BlockId, LaneId, Lpn, Pun};
 use serde::{Deserialize, Serialize};
 
 family! {
@@ -18,6 +19,7 @@ family! {
         block: Block,
         page_type: PageType,
         straw: Straw,
+        redftl_plus: RedftlPlus,
     }
     methods {
         /// Told of the drive once, when it is built.
@@ -30,6 +32,22 @@ family! {
         fn on_erase(&mut self, physical: u32);
         /// Bytes of its tables.
         fn memory_bytes(&self) -> usize;
+        /// Whether it may deal units over blocks of its own ([`Want::Deal`]) and wants to hear of their reads.
+        fn deals(&self) -> bool;
+        /// The host reads a logical unit from flash.
+        fn on_unit_read(&mut self, lpn: Lpn);
+        /// Whether the last read asks for a sample of its block.
+        fn sample_due(&self) -> bool;
+        /// Samples what it knows of a block's live units.
+        fn sample(&mut self, look: &Look<'_>);
+        /// The block that moves with a disturbed one, if any.
+        fn partner(&self, partners: &Partners<'_>) -> Option<BlockId>;
+        /// How hot a unit is that is about to be dealt; forgotten from now on.
+        fn take_heat(&mut self, lpn: Lpn) -> u32;
+        /// A physical block is opened in a program mode, to be dealt over.
+        fn on_open(&mut self, physical: u32, mode: u8);
+        /// Nanoseconds without host commands after which blocks are looked at that wait for it.
+        fn idle_after_ns(&self) -> Option<u64>;
     }
 }
 
@@ -43,6 +61,8 @@ pub struct Facts<'a> {
     pub wordlines: u32,
     /// Page types of a wordline.
     pub page_types: u32,
+    /// Logical units.
+    pub logical_units: u32,
 }
 
 /// A read of a page.
@@ -82,6 +102,14 @@ pub enum Want {
     Wordline(u32),
     /// The live pages of some types, a bit for each.
     Types(u8),
+    /// All of it, into freshly opened blocks in a program mode (see `dealing`).
+    Deal {
+        /// Program mode, index into `cell.modes`.
+        mode: u8,
+        /// With the block that the policy pairs it with, hottest units first on the page types that are read with
+        /// least harm; otherwise alone and in order.
+        paired: bool,
+    },
 }
 
 /// A physical block, as a policy looks at it.
@@ -111,6 +139,77 @@ impl Look<'_> {
         })
     }
 }
+
+impl Look<'_> {
+    /// Calls `then` with every logical unit that lives in the physical block.
+    fn each_live(&self, mut then: impl FnMut(Lpn)) {
+        let pages = self.layout.pages_per_block / self.layout.span;
+        for page in 0..pages {
+            let from = self.layout.first_unit_of(self.block, self.member, page).0;
+            let end = from + self.layout.units_per_page;
+            let mut at = self.map.next_live(from, end);
+            while let Some(unit) = at {
+                then(self.map.stored(Pun(unit)));
+                at = self.map.next_live(unit + 1, end);
+            }
+        }
+    }
+}
+
+/// The blocks of a lane that may move with a disturbed one.
+pub struct Partners<'a> {
+    pub(super) blocks: &'a Blocks,
+    pub(super) layout: &'a Layout,
+    pub(super) lane: LaneId,
+    pub(super) disturbed: BlockId,
+}
+
+impl Partners<'_> {
+    /// All of them: full blocks but the disturbed one, that nothing is done with.
+    pub fn each(&self) -> impl Iterator<Item = BlockId> + '_ {
+        let first = self.layout.first_block(self.lane).0;
+        let movable = |&block: &BlockId| {
+            block != self.disturbed
+                && self.blocks.state(block) == BlockState::Closed
+                && self.blocks.programming(block) == 0
+                && self.blocks.leaving(block) == 0
+                && !self.blocks.is_failing(block)
+        };
+        (first..first + self.layout.blocks_per_lane).map(BlockId).filter(movable)
+    }
+
+    /// The physical blocks of a block.
+    pub fn members(&self, block: BlockId) -> impl Iterator<Item = u32> + '_ {
+        (0..self.layout.span).map(move |k| self.layout.member(block, k).block)
+    }
+}
+
+/// What only policies that deal units over blocks do; the others do none of it.
+trait Deals {
+    fn deals(&self) -> bool {
+        false
+    }
+    fn on_unit_read(&mut self, _: Lpn) {}
+    fn sample_due(&self) -> bool {
+        false
+    }
+    fn sample(&mut self, _: &Look<'_>) {}
+    fn partner(&self, _: &Partners<'_>) -> Option<BlockId> {
+        None
+    }
+    fn take_heat(&mut self, _: Lpn) -> u32 {
+        0
+    }
+    fn on_open(&mut self, _: u32, _: u8) {}
+    fn idle_after_ns(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl Deals for never::Policy {}
+impl Deals for block::Policy {}
+impl Deals for page_type::Policy {}
+impl Deals for straw::Policy {}
 
 impl Layout {
     /// The first unit of a page of one member of a block.
@@ -158,15 +257,20 @@ impl ReadLimits {
     }
 }
 
-/// One read of the worst kind on the scale of counters.
-const READ_ONE: u32 = 256;
+/// One read of the worst kind on the scale of counters: the alphas 1, 2, 5 and betas 1/4, 1/2, 1 of redFTL+ are exact.
+const READ_ONE: u32 = 320;
+
+/// Page types at most: four bits in a cell.
+const MAX_PAGE_TYPES: usize = 4;
 
 /// Harm of a read of each page type in each program mode, in 1/[`READ_ONE`], rounded up: beta over alpha of redFTL+.
+/// Types that the part does not have (where cells do not age, it need not fit the drive) count as the worst.
 // tidy: allow(float): called when a drive is built
 fn read_weights(cells: &CellModel) -> Vec<Vec<u32>> {
-    let weight = |page, mode| libm::ceil(cells.read_weight(page, mode) * f64::from(READ_ONE)) as u32;
+    let weight = |page, mode| libm::ceil(cells.read_weight(page, mode) * f64::from(READ_ONE) - 1e-9) as u32;
+    let of = |page, mode| if page < cells.page_types() { weight(page, mode) } else { READ_ONE };
     let modes = 0..cells.part().modes.read_endurance.len();
-    modes.map(|mode| (0..cells.page_types()).map(|page| weight(page, mode)).collect()).collect()
+    modes.map(|mode| (0..MAX_PAGE_TYPES).map(|page| of(page, mode)).collect()).collect()
 }
 
 /// Group of each wordline: sorted by distance from the middle of the block, as the chips' own wordlines are.

@@ -1,0 +1,552 @@
+//! Dealing: all that lives in one or two blocks moves into freshly opened blocks in a program mode of their own, the
+//! hottest units on the page types that are read with least harm (seed 000, section 4.3.3).
+//!
+//! Pages of a block are programmed in a fixed order, so it is the sources that are read in the order of the deal: with
+//! n pages of data, page k goes to target k mod 2 as its page k / 2; the pages of each type among them make a share,
+//! and the hottest units fill the share of type 0, the next that of type 1, and so on. A unit that is overwritten,
+//! trimmed or lost before its turn is passed over, and the next of its share takes its place, so that the others stay
+//! on their page types. A deal needs no room but its targets: what they take of the free blocks comes back with the
+//! sources.
+//!
+//! With too few free blocks a deal waits for cleaning, one that cannot wait not for long; then the disturbed block
+//! moves alone into one target, and if there is none, to where cleaning's data goes, in the normal mode.
+
+use super::Ftl;
+use super::allocation::Stream;
+use super::blocks::BlockState;
+use super::cleaning::{COMING_WITH_RECLAIM, LaneWork, ROUTINE};
+use super::read_reclaim::Partners;
+use super::reclaim::Wish;
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::nand::{Layout, Outcome};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
+use core::cmp::Reverse;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Page types at most: four bits in a cell.
+const TYPES: usize = 4;
+
+/// Blocks that were to come free while a deal waited for room, after which it makes do with less.
+const PATIENCE: u64 = 4;
+
+/// A unit to be dealt.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Dealt {
+    heat: u32,
+    unit: u32,
+}
+
+/// A block that units are dealt to.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Target {
+    block: BlockId,
+    next: u32,
+}
+
+const NO_TARGET: Target = Target { block: BlockId::NONE, next: 0 };
+
+/// What is known of a unit on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Way {
+    Reading,
+    InController,
+    Dead,
+}
+
+/// A unit on its way, in the order of programs.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct OnItsWay {
+    unit: UnitRef,
+    way: Way,
+    /// The last of its page.
+    last: bool,
+    target: u8,
+}
+
+/// A lane's deal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Deal {
+    pub active: bool,
+    /// The disturbed block and its partner, if it has one.
+    sources: [BlockId; 2],
+    targets: [Target; 2],
+    /// Targets that pages go round.
+    fan: u32,
+    mode: u8,
+    /// Hottest first, if they are sorted.
+    sorted: bool,
+    units: Vec<Dealt>,
+    /// Next and end of the units for each page type; for all in the first, if they are not sorted.
+    shares: [(u32, u32); TYPES],
+    /// Pages whose units are read or being read, and units of the one begun.
+    pages: u32,
+    filled: u32,
+    /// No more is to be read: all was, or no target is left.
+    over: bool,
+    /// A target failed and there was none in its place: the rest stays where it is.
+    cut_short: bool,
+    window: VecDeque<OnItsWay>,
+}
+
+impl Deal {
+    /// No deal; with room for those of a lane, if there ever are any.
+    pub fn new(layout: &Layout, pages_in_flight: u32, used: bool) -> Self {
+        let (units, window) = match used {
+            true => (2 * layout.units_per_block(), (pages_in_flight + 2) * layout.units_per_page),
+            false => (0, 0),
+        };
+        Deal {
+            active: false,
+            sources: [BlockId::NONE; 2],
+            targets: [NO_TARGET; 2],
+            fan: 1,
+            mode: 0,
+            sorted: false,
+            units: Vec::with_capacity(units as usize),
+            shares: [(0, 0); TYPES],
+            pages: 0,
+            filled: 0,
+            over: false,
+            cut_short: false,
+            window: VecDeque::with_capacity(window as usize),
+        }
+    }
+
+    /// Bytes of its lists.
+    pub fn bytes(&self) -> usize {
+        self.units.capacity() * size_of::<Dealt>() + self.window.capacity() * size_of::<OnItsWay>()
+    }
+
+    /// The sources there are.
+    fn sources(&self) -> impl Iterator<Item = BlockId> + use<> {
+        self.sources.into_iter().filter(|block| block.is_some())
+    }
+}
+
+/// A deal that is wished for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DealWish {
+    pub wish: Wish,
+    pub mode: u8,
+    pub paired: bool,
+    /// It cannot wait for long.
+    pub forced: bool,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begun {
+    /// It has begun, may be over, and is on the list no more.
+    Yes,
+    /// It waits for blocks to come free.
+    Later,
+    /// There are no free blocks to be had: the block may only move as cleaning moves it.
+    NoBlocks,
+}
+
+impl Ftl {
+    /// Begins a deal if there is room. With less room than it needs it waits for cleaning, the forced one not for long,
+    /// and then makes do with one target and no partner.
+    pub(super) fn begin_deal(&mut self, flash: &mut Flash, lane: LaneId, asked: DealWish) -> Begun {
+        let DealWish { wish, mode, paired, forced } = asked;
+        let block = wish.block;
+        let partner = if paired { self.partner_of(lane, block) } else { BlockId::NONE };
+        let sources = [block, partner];
+        let needed = 1 + u32::from(partner.is_some());
+        if self.work(lane).coming + needed > COMING_WITH_RECLAIM {
+            return Begun::Later;
+        }
+        let fan = self.targets_for(sources);
+        let to_spare = self.allocator.free(lane).saturating_sub(self.mover.reserve);
+        if to_spare >= fan {
+            self.drop_wish(lane, wish);
+            self.deal(flash, lane, sources, fan, mode, paired);
+            return Begun::Yes;
+        }
+        let work = self.work(lane);
+        let comes = work.coming > 0 || work.jobs[ROUTINE].is_some();
+        if !work.wishes.lacks_room {
+            (work.wishes.lacks_room, work.wishes.lacked_at) = (true, work.erases);
+            return Begun::Later;
+        }
+        let waited = work.erases - work.wishes.lacked_at;
+        let patient = !forced || waited < PATIENCE;
+        if comes && patient {
+            return Begun::Later;
+        }
+        if to_spare >= 1 {
+            self.drop_wish(lane, wish);
+            self.deal(flash, lane, [block, BlockId::NONE], 1, mode, paired);
+            return Begun::Yes;
+        }
+        if forced { Begun::NoBlocks } else { Begun::Later }
+    }
+
+    fn partner_of(&self, lane: LaneId, disturbed: BlockId) -> BlockId {
+        let partners = Partners { blocks: &self.blocks, layout: &self.layout, lane, disturbed };
+        self.reclaim.policy.partner(&partners).unwrap_or(BlockId::NONE)
+    }
+
+    /// Targets that the data of some blocks fills: one, if it fits.
+    fn targets_for(&self, sources: [BlockId; 2]) -> u32 {
+        let live: u32 =
+            sources.iter().filter(|block| block.is_some()).map(|&block| self.blocks.live(block)).sum();
+        1 + u32::from(live > self.layout.units_per_block())
+    }
+
+    fn deal(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        sources: [BlockId; 2],
+        fan: u32,
+        mode: u8,
+        sorted: bool,
+    ) {
+        self.counts.reclaims += 1;
+        let work = self.work(lane);
+        work.wishes.lacks_room = false;
+        let deal = &mut work.deal;
+        (deal.active, deal.sources, deal.fan, deal.mode, deal.sorted) = (true, sources, fan, mode, sorted);
+        (deal.pages, deal.filled, deal.over, deal.cut_short) = (0, 0, false, false);
+        (deal.targets, deal.shares) = ([NO_TARGET; 2], [(0, 0); TYPES]);
+        deal.units.clear();
+        for block in sources.into_iter().filter(|block| block.is_some()) {
+            self.blocks.start_moving(block, Cause::ReadReclaim);
+            self.work(lane).coming += 1;
+            self.list_units(lane, block);
+        }
+        self.sort_units(lane);
+        for at in 0..fan as usize {
+            let block = self.open_target(flash, lane, mode);
+            self.work(lane).deal.targets[at].block = block;
+        }
+        self.update_wanted(lane);
+        self.deal_on(flash, lane);
+    }
+
+    fn list_units(&mut self, lane: LaneId, block: BlockId) {
+        let from = self.layout.first_unit(block).0;
+        let end = from + self.layout.units_per_block();
+        let mut at = self.map.next_live(from, end);
+        while let Some(unit) = at {
+            let heat = self.reclaim.policy.take_heat(self.map.stored(Pun(unit)));
+            self.mover.lanes[lane.index()].deal.units.push(Dealt { heat, unit });
+            at = self.map.next_live(unit + 1, end);
+        }
+    }
+
+    /// Hottest first, of equals the disturbed block's and then the first; and how many go to pages of each type.
+    fn sort_units(&mut self, lane: LaneId) {
+        let (per_page, per_block) = (self.layout.units_per_page, self.layout.units_per_block());
+        let (layout, order) = (&self.layout, &self.order);
+        let deal = &mut self.mover.lanes[lane.index()].deal;
+        let count = deal.units.len() as u32;
+        if !deal.sorted {
+            deal.shares[0] = (0, count);
+            return;
+        }
+        let first = layout.first_unit(deal.sources[0]).0;
+        let own = first..first + per_block;
+        deal.units
+            .sort_unstable_by_key(|dealt| (Reverse(dealt.heat), !own.contains(&dealt.unit), dealt.unit));
+        let mut sizes = [0; TYPES];
+        for page in 0..count.div_ceil(per_page) {
+            let page_type = order.page_type(page / deal.fan / layout.span);
+            sizes[usize::from(page_type)] += per_page.min(count - page * per_page);
+        }
+        let mut from = 0;
+        for (share, size) in deal.shares.iter_mut().zip(sizes) {
+            *share = (from, from + size);
+            from += size;
+        }
+    }
+
+    /// Opens a free block in a program mode, if one is left beside those kept for moves.
+    fn open_target(&mut self, flash: &mut Flash, lane: LaneId, mode: u8) -> BlockId {
+        let Some(block) = self.allocator.take_block(lane, self.mover.reserve, &mut self.blocks) else {
+            return BlockId::NONE;
+        };
+        for k in 0..self.layout.span {
+            let physical = self.layout.member(block, k).block;
+            flash.chip.set_mode(physical, mode.max(self.reclaim.normal_mode));
+            self.reclaim.policy.on_open(physical, mode);
+        }
+        block
+    }
+
+    /// Goes on with a lane's deal: programs what is there, reads what is next, and ends it when nothing is left.
+    pub(super) fn deal_on(&mut self, flash: &mut Flash, lane: LaneId) {
+        while self.work(lane).deal.active {
+            if self.program_dealt(flash, lane) || self.read_dealt(flash, lane) {
+                continue;
+            }
+            let deal = &mut self.work(lane).deal;
+            if !deal.over {
+                return;
+            }
+            match deal.window.back_mut() {
+                None => self.end_deal(flash, lane),
+                Some(back) if back.last => return,
+                Some(back) => back.last = true,
+            }
+        }
+    }
+
+    /// The unit to be read next, and the share it is of: the next of the page type that is planned; if none is left,
+    /// of the less, then of the more vulnerable types.
+    fn peek_dealt(&mut self, lane: LaneId) -> Option<(usize, u32)> {
+        let deal = &mut self.mover.lanes[lane.index()].deal;
+        let planned = match deal.sorted {
+            true => usize::from(
+                self.order.page_type((deal.pages / deal.fan / self.layout.span).min(self.order.pages() - 1)),
+            ),
+            false => 0,
+        };
+        for share in (planned..TYPES).chain((0..planned).rev()) {
+            let (next, end) = &mut deal.shares[share];
+            while *next < *end {
+                let unit = deal.units[*next as usize].unit;
+                if self.map.is_live(Pun(unit)) {
+                    return Some((share, unit));
+                }
+                *next += 1;
+            }
+        }
+        None
+    }
+
+    /// Reads the next unit, with those after it that lie in the same page and go to the same page. Returns whether it
+    /// did.
+    fn read_dealt(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+        let per_page = self.layout.units_per_page;
+        let at_most = self.mover.in_flight_at_most;
+        let work = self.work(lane);
+        let full = (work.deal.window.len() as u32 + per_page) > (at_most + 2) * per_page;
+        if work.deal.over || full || (!flash.is_instant() && work.reads + work.programs >= at_most) {
+            return false;
+        }
+        let Some((mut share, first)) = self.peek_dealt(lane) else {
+            self.work(lane).deal.over = true;
+            return false;
+        };
+        let from = self.layout.page_of_unit(Pun(first)).0;
+        let op = Op { tag: lane.0, ..self.op(OpKind::Read, Cause::ReadReclaim, from) };
+        self.note_read(flash, &op);
+        self.note_dealt(flash, lane, &op, first);
+        let instant = flash.is_instant();
+        let outcome = if instant { flash.perform(op.kind, op.cause, op.ppn, op.at) } else { Outcome::Pass };
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let (mut unit, mut count) = (first, 0);
+        loop {
+            let lpn = self.map.stored(Pun(unit));
+            units[count] = UnitRef { lpn: lpn.0, source: unit, mask: 0 };
+            count += 1;
+            if outcome == Outcome::Fail {
+                self.lose(lpn, Pun(unit));
+            }
+            let way = match (instant, outcome) {
+                (false, _) => Way::Reading,
+                (true, Outcome::Pass) => Way::InController,
+                (true, Outcome::Fail) => Way::Dead,
+            };
+            let ended = self.put_on_its_way(lane, share, units[count - 1], way);
+            match self.peek_dealt(lane) {
+                Some((next_share, next)) if !ended && self.layout.share_page(Pun(first), Pun(next)) => {
+                    (share, unit) = (next_share, next);
+                }
+                _ => break,
+            }
+        }
+        if outcome == Outcome::Pass {
+            self.blocks.leave(self.layout.block_of_unit(Pun(first)), count as u32);
+        }
+        if !instant {
+            let bytes = count as u32 * self.layout.unit_bytes;
+            self.issue(flash, Op { bytes, ..op }, &units[..count]);
+            self.work(lane).reads += 1;
+        }
+        true
+    }
+
+    /// Plans where a unit goes; returns whether its page is full.
+    fn put_on_its_way(&mut self, lane: LaneId, share: usize, unit: UnitRef, way: Way) -> bool {
+        let per_page = self.layout.units_per_page;
+        let deal = &mut self.work(lane).deal;
+        deal.shares[share].0 += 1;
+        deal.filled += 1;
+        let last = deal.filled == per_page;
+        let target = (deal.pages % deal.fan) as u8;
+        if last {
+            (deal.pages, deal.filled) = (deal.pages + 1, 0);
+        }
+        deal.window.push_back(OnItsWay { unit, way, last, target });
+        last
+    }
+
+    /// A page is read for a deal. Of the disturbed block it is known how near its end it was; the partner's moves only
+    /// to be mixed with it.
+    fn note_dealt(&mut self, flash: &Flash, lane: LaneId, op: &Op, first: u32) {
+        // Where units are mapped, a page may be read several times: its first unit counts.
+        let page = op.ppn.0 * self.layout.units_per_page;
+        if self.map.next_live(page, first + 1) != Some(first) {
+            return;
+        }
+        if self.layout.block_of_page(op.ppn).0 == self.work(lane).deal.sources[0] {
+            self.note_margin(flash, op);
+        } else if flash.chip.ages() {
+            self.counts.reclaimed_pages += 1;
+        }
+    }
+
+    /// Whether a block is being dealt.
+    pub(super) fn is_dealt_from(&self, lane: LaneId, block: BlockId) -> bool {
+        let deal = &self.mover.lanes[lane.index()].deal;
+        deal.active && deal.sources.contains(&block)
+    }
+
+    /// Units of a deal are in the controller, or lost.
+    pub(super) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
+        let block = self.layout.block_of_page(op.ppn).0;
+        for place in 0..usize::from(op.units) {
+            let unit = flash.pool.units(id)[place];
+            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
+            if op.outcome == Outcome::Fail {
+                self.lose(lpn, from);
+            }
+            let way = if self.map.lookup(lpn) == from { Way::InController } else { Way::Dead };
+            if way == Way::Dead {
+                self.blocks.settle(block);
+            }
+            let window = &mut self.work(lane).deal.window;
+            if let Some(found) = window.iter_mut().find(|found| found.unit.source == unit.source) {
+                found.way = way;
+            }
+        }
+        flash.pool.remove(id);
+        self.work(lane).reads -= 1;
+        self.pump_lane(flash, lane);
+    }
+
+    /// Programs the first page on its way, if it is complete. Returns whether it did.
+    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+        let deal = &mut self.work(lane).deal;
+        let Some(last) = deal.window.iter().position(|unit| unit.last) else { return false };
+        if deal.window.iter().take(last + 1).any(|unit| unit.way == Way::Reading) {
+            return false;
+        }
+        let planned = usize::from(deal.window[0].target);
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut count = 0;
+        for dealt in deal.window.drain(..=last).filter(|dealt| dealt.way == Way::InController) {
+            units[count] = dealt.unit;
+            count += 1;
+        }
+        if count == 0 && deal.over && deal.window.is_empty() {
+            return true;
+        }
+        let Some(page) = self.next_of_target(flash, lane, planned) else {
+            // What is in the controller goes where cleaning's data goes; the rest stays.
+            let work = self.work(lane);
+            work.gathered[Stream::Cleaning as usize - 1].extend(&units[..count]);
+            (work.deal.over, work.deal.cut_short) = (true, true);
+            return true;
+        };
+        self.blocks.program_issued(self.layout.block_of_page(page).0);
+        let bytes = count as u32 * self.layout.unit_bytes;
+        let op = Op { tag: lane.0, bytes, ..self.op(OpKind::Program, Cause::ReadReclaim, page) };
+        self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
+        if flash.is_instant() {
+            self.place_now(flash, lane, op, &units[..count]);
+        } else {
+            self.issue(flash, op, &units[..count]);
+            self.work(lane).programs += 1;
+        }
+        true
+    }
+
+    /// The next page of a target; if it is full or has failed, of the other, or of a fresh one.
+    fn next_of_target(&mut self, flash: &mut Flash, lane: LaneId, planned: usize) -> Option<Ppn> {
+        let targets = self.work(lane).deal.targets;
+        let open = [planned, 1 - planned].into_iter().find(|&at| targets[at].block.is_some());
+        let at = open.unwrap_or(planned);
+        if open.is_none() {
+            let mode = self.work(lane).deal.mode;
+            let block = self.open_target(flash, lane, mode);
+            self.work(lane).deal.targets[at] = Target { block, next: 0 };
+            if !block.is_some() {
+                return None;
+            }
+        }
+        let clock = self.clock;
+        let pages = self.layout.pages_per_block;
+        let target = &mut self.mover.lanes[lane.index()].deal.targets[at];
+        let page = Ppn(target.block.0 * pages + target.next);
+        target.next += 1;
+        if target.next == pages {
+            self.blocks.close(target.block, clock);
+            *target = NO_TARGET;
+        }
+        Some(page)
+    }
+
+    /// A program to a block failed: if it is a target, no more goes there.
+    pub(super) fn drop_target(&mut self, lane: LaneId, block: BlockId) {
+        let clock = self.clock;
+        let deal = &mut self.mover.lanes[lane.index()].deal;
+        if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
+            *target = NO_TARGET;
+            self.blocks.close(block, clock);
+        }
+    }
+
+    /// All is read and on its way to the targets: they are closed, and the sources wait to be erased.
+    fn end_deal(&mut self, flash: &mut Flash, lane: LaneId) {
+        let deal = &mut self.work(lane).deal;
+        deal.active = false;
+        let (sources, cut_short) = (deal.sources(), deal.cut_short);
+        for target in core::mem::replace(&mut deal.targets, [NO_TARGET; 2]) {
+            if target.block.is_some() && target.next == 0 {
+                self.make_normal(flash, target.block);
+                self.allocator.give_back(lane, target.block, &mut self.blocks);
+            } else if target.block.is_some() {
+                self.blocks.close(target.block, self.clock);
+            }
+        }
+        for source in sources {
+            if cut_short {
+                self.work(lane).coming -= 1;
+                self.blocks.set_state(source, BlockState::Thinning);
+                if self.blocks.leaving(source) == 0 {
+                    self.thinned(flash, source);
+                }
+            } else {
+                self.blocks.set_state(source, BlockState::Draining);
+                if self.blocks.leaving(source) == 0 {
+                    self.empty(flash, source);
+                }
+            }
+        }
+    }
+
+    /// An erased block is programmed in the normal mode again.
+    pub(super) fn make_normal(&mut self, flash: &mut Flash, block: BlockId) {
+        for k in 0..self.layout.span {
+            let physical = self.layout.member(block, k).block;
+            self.reclaim.policy.on_open(physical, 0);
+            if flash.chip.mode(physical) != self.reclaim.normal_mode {
+                flash.chip.set_mode(physical, self.reclaim.normal_mode);
+            }
+        }
+    }
+}
+
+impl LaneWork {
+    /// Whether a deal is under way.
+    #[inline]
+    pub fn is_dealing(&self) -> bool {
+        self.deal.active
+    }
+}

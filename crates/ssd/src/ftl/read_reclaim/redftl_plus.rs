@@ -1,0 +1,339 @@
+//! redFTL+: disturbed blocks move to read-resistant blocks, which are programmed in a mode that is read at a lower pass
+//! voltage, together with the least-read block of the lane, the hottest data on the pages whose reads harm least.
+
+use super::{Deals, Facts, Look, PageRead, Partners, READ_ONE, ReadLimits, Urgency, Want, read_weights};
+use crate::snapshot::raw;
+use crate::units::{BlockId, Lpn, SimDuration};
+use serde::{Deserialize, Serialize};
+
+/// Name in configurations.
+pub const NAME: &str = "redftl_plus";
+/// What it does.
+pub const SUMMARY: &str =
+    "deals a disturbed block and the least-read over read-resistant blocks, hottest on fast pages";
+/// Where it comes from.
+pub const SOURCE: &str = "redFTL+ of seed 000, chapter 4 (sections 4.2.3 and 4.3)";
+/// What it costs.
+pub const MEMORY: &str =
+    "5 bytes per block and, paired, 1 byte (two_level) or 4 bytes (exact) per logical unit";
+
+choice! {
+    /// How the reads of logical units are counted.
+    pub enum Counters {
+        /// Two saturating counters of 4 bits in a byte; the first is sampled 15 times in a block's life.
+        TwoLevel = "two_level",
+        /// A counter of 32 bits: redFTL++.
+        Exact = "exact",
+    }
+}
+
+section! {
+    /// Parameters of `redftl_plus`.
+    pub struct Params {
+        /// Effective reads that a block stands (MRC), in reads of the worst page type in the normal mode; 0 as in
+        /// policy `block`.
+        max_reads: u32 = 40_000, unit "reads", range 0..=10_000_000;
+        /// Share of it at which a block moves while the host is silent.
+        threshold_percent: f64 = 95.0, unit "%", range 1.0..=100.0;
+        /// Share of it at which a block moves at once (assumed: the paper only moves in the background). Where no time
+        /// passes the host is never silent, and this alone counts.
+        forced_percent: f64 = 100.0, unit "%", range 1.0..=200.0;
+        /// Time without host commands after which the drive counts as idle (assumed, calibration 15).
+        idle_after_us: f64 = 10000.0, unit "us", range 1.0..=1e9;
+        /// Moves a block with the least-read block of its lane and sorts their data; without (RRB in the paper), only
+        /// program modes resist, and a block moves alone into one block, in order.
+        pairing: bool = true;
+        /// How the reads of logical units are counted.
+        counters: Counters = Counters::TwoLevel;
+    }
+}
+
+/// Most that a counter of 4 bits says, and samples in a block's life.
+const FULL: u8 = 15;
+/// One on the second level: the upper half of the byte.
+const SECOND: u8 = 16;
+
+/// The policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    params: Params,
+    idle_after_ns: u64,
+    /// Reads at which a block moves in the background, moves at once, and fails.
+    background: ReadLimits,
+    forced: ReadLimits,
+    most: ReadLimits,
+    /// Harm of a read: mode, page type.
+    weights: Vec<Vec<u32>>,
+    /// Effective reads since the erase, in 1/[`READ_ONE`], by physical block.
+    #[serde(with = "raw")]
+    counts: Vec<u32>,
+    /// The block status table: program mode, and in the upper four bits the samples taken, by physical block.
+    #[serde(with = "raw")]
+    status: Vec<u8>,
+    /// Both levels in a byte, by logical unit (`two_level`).
+    #[serde(with = "raw")]
+    levels: Vec<u8>,
+    /// Reads by logical unit (`exact`).
+    #[serde(with = "raw")]
+    reads: Vec<u32>,
+    sample_due: bool,
+}
+
+#[inline]
+fn mode_of(status: u8) -> u8 {
+    status % SECOND
+}
+
+impl Policy {
+    /// Builds it.
+    pub fn new(params: &Params) -> Self {
+        Policy {
+            params: params.clone(),
+            idle_after_ns: SimDuration::from_us(params.idle_after_us).0,
+            background: ReadLimits::default(),
+            forced: ReadLimits::default(),
+            most: ReadLimits::default(),
+            weights: Vec::new(),
+            counts: Vec::new(),
+            status: Vec::new(),
+            levels: Vec::new(),
+            reads: Vec::new(),
+            sample_due: false,
+        }
+    }
+
+    /// Makes its tables.
+    // tidy: allow(float): called when a drive is built
+    pub fn learn(&mut self, facts: &Facts<'_>) {
+        let Params { max_reads, threshold_percent, forced_percent, pairing, counters, .. } = self.params;
+        let limits = |share: f64| ReadLimits::new(facts.cells, max_reads, share);
+        self.most = limits(1.0);
+        self.forced = limits(forced_percent / 100.0);
+        self.background = limits(threshold_percent.min(forced_percent) / 100.0);
+        self.weights = read_weights(facts.cells);
+        self.counts = vec![0; facts.physical_blocks as usize];
+        self.status = vec![0; facts.physical_blocks as usize];
+        let units = if pairing { facts.logical_units as usize } else { 0 };
+        match counters {
+            Counters::TwoLevel => self.levels = vec![0; units],
+            Counters::Exact => self.reads = vec![0; units],
+        }
+    }
+
+    /// Counts the read by the harm of its page type in its block's mode; 15 times in a block's life, whenever the sum
+    /// passes another fifteenth of what the block stands, a sample is due.
+    #[inline]
+    pub fn on_read(&mut self, read: &PageRead) -> Urgency {
+        let at = read.physical as usize;
+        let mode = mode_of(self.status[at]).max(read.mode);
+        let count = &mut self.counts[at];
+        *count = count.saturating_add(self.weights[usize::from(mode)][usize::from(read.page_type)]);
+        let (count, samples) = (*count, self.status[at] / SECOND);
+        let (passed, whole) =
+            (u64::from(count) * 15, u64::from(self.most.at(read.cycles)) * u64::from(READ_ONE));
+        if samples < FULL && passed >= whole * u64::from(samples + 1) {
+            let samples = (passed / whole).min(u64::from(FULL)) as u8;
+            self.status[at] = mode_of(self.status[at]) + samples * SECOND;
+            self.sample_due = !self.levels.is_empty();
+        }
+        let reads = count / READ_ONE;
+        if reads >= self.forced.at(read.cycles) {
+            Urgency::Now
+        } else if reads >= self.background.at(read.cycles) {
+            Urgency::WhenIdle
+        } else {
+            Urgency::No
+        }
+    }
+
+    /// All of a block that has reached its limit: out of a normal block to mode 1, out of a read-resistant one to
+    /// mode 2.
+    pub fn wants(&mut self, look: &Look<'_>, _: Want) -> Want {
+        let at = look.at.block as usize;
+        if self.counts[at] / READ_ONE < self.background.at(look.cycles) {
+            return Want::Nothing;
+        }
+        let mode = if mode_of(self.status[at]) == 0 { 1 } else { 2 };
+        let highest = self.weights.len().min(usize::from(SECOND)) - 1;
+        Want::Deal { mode: mode.min(highest as u8), paired: self.params.pairing }
+    }
+
+    /// Counts from zero; what fills the block next does so in the normal mode, unless it is opened otherwise.
+    pub fn on_erase(&mut self, physical: u32) {
+        self.counts[physical as usize] = 0;
+        self.status[physical as usize] = 0;
+    }
+
+    /// Its counters, status table and limits.
+    pub fn memory_bytes(&self) -> usize {
+        let limits = self.most.0.len() + self.forced.0.len() + self.background.0.len();
+        4 * (self.counts.len() + limits + self.reads.len()) + self.status.len() + self.levels.len()
+    }
+}
+
+impl Deals for Policy {
+    fn deals(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn on_unit_read(&mut self, lpn: Lpn) {
+        if let Some(levels) = self.levels.get_mut(lpn.index()) {
+            *levels += u8::from(*levels % SECOND < FULL);
+        } else if let Some(reads) = self.reads.get_mut(lpn.index()) {
+            *reads = reads.saturating_add(1);
+        }
+    }
+
+    #[inline]
+    fn sample_due(&self) -> bool {
+        self.sample_due
+    }
+
+    /// Saturated counters of the first level add one to the second, and all of the first begin again (section 4.3.4).
+    fn sample(&mut self, look: &Look<'_>) {
+        self.sample_due = false;
+        look.each_live(|lpn| {
+            let levels = &mut self.levels[lpn.index()];
+            let (first, second) = (*levels % SECOND, *levels / SECOND);
+            *levels = (second + u8::from(first == FULL)).min(FULL) * SECOND;
+        });
+    }
+
+    /// The least-read block, the first of equals: reads of its physical blocks together.
+    fn partner(&self, partners: &Partners<'_>) -> Option<BlockId> {
+        let reads = |&block: &BlockId| -> u64 {
+            partners.members(block).map(|physical| u64::from(self.counts[physical as usize])).sum()
+        };
+        partners.each().min_by_key(reads)
+    }
+
+    /// The second level, or all reads; both levels begin again.
+    fn take_heat(&mut self, lpn: Lpn) -> u32 {
+        if let Some(levels) = self.levels.get_mut(lpn.index()) {
+            return u32::from(core::mem::take(levels) / SECOND);
+        }
+        self.reads.get_mut(lpn.index()).map_or(0, core::mem::take)
+    }
+
+    fn on_open(&mut self, physical: u32, mode: u8) {
+        self.status[physical as usize] = mode;
+    }
+
+    fn idle_after_ns(&self) -> Option<u64> {
+        Some(self.idle_after_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::DriveConfig;
+    use crate::ftl::map::Map;
+    use crate::nand::cell::CellModel;
+    use crate::nand::{Chip, Layout};
+    use crate::units::Pun;
+
+    /// TLCbase of seed 000, table 5, on blocks of 2 wordlines.
+    fn policy(params: Params) -> (Policy, DriveConfig) {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (12, 2, 3);
+        cfg.cells.disturb.page_weights = vec![0.25, 0.5, 1.0];
+        let cells = CellModel::new(cfg.cells.clone()).unwrap();
+        let mut policy = Policy::new(&params);
+        policy.learn(&Facts {
+            cells: &cells,
+            physical_blocks: 12,
+            wordlines: 2,
+            page_types: 3,
+            logical_units: 40,
+        });
+        (policy, cfg)
+    }
+
+    fn read(physical: u32, page_type: u8) -> PageRead {
+        PageRead { physical, wordline: 0, page_type, mode: 0, cycles: 0 }
+    }
+
+    /// Reads of a page type that a block in a mode takes before it is wished for at once.
+    fn endured(policy: &mut Policy, mode: u8, page_type: u8) -> u32 {
+        policy.on_erase(3);
+        policy.on_open(3, mode);
+        (1..).find(|_| policy.on_read(&read(3, page_type)) == Urgency::Now).unwrap()
+    }
+
+    #[test]
+    fn reads_count_beta_over_alpha() {
+        let (mut policy, _) = policy(Params { max_reads: 1_000, ..Params::default() });
+        assert_eq!([0, 1, 2].map(|page_type| endured(&mut policy, 0, page_type)), [4_000, 2_000, 1_000]);
+        assert_eq!([0, 1, 2].map(|page_type| endured(&mut policy, 1, page_type)), [8_000, 4_000, 2_000]);
+        // An LSB read in mode 2 counts .25 / 5 = .05.
+        assert_eq!([0, 1, 2].map(|page_type| endured(&mut policy, 2, page_type)), [20_000, 10_000, 5_000]);
+    }
+
+    #[test]
+    fn a_block_waits_for_silence_before_it_must_move() {
+        let (mut policy, _) = policy(Params { max_reads: 100, ..Params::default() });
+        let urgencies: Vec<_> = (0..101).map(|_| policy.on_read(&read(5, 2))).collect();
+        let first = |urgency| urgencies.iter().position(|&found| found == urgency).map(|at| at + 1);
+        assert_eq!((first(Urgency::WhenIdle), first(Urgency::Now)), (Some(95), Some(100)));
+    }
+
+    #[test]
+    fn counters_are_sampled_at_every_fifteenth() {
+        let (mut policy, cfg) = policy(Params { max_reads: 150, ..Params::default() });
+        let chip = Chip::new(1, 12, 6, &cfg.reliability, 1);
+        let layout = Layout::new(&cfg, &chip);
+        let mut map = Map::new(40, 12 * 6 * layout.units_per_page as usize, false);
+        // Units 7 and 8 live in block 2, unit 9 does not.
+        let first = layout.first_unit(BlockId(2));
+        map.assign(Lpn(7), first);
+        map.assign(Lpn(8), Pun(first.0 + layout.units_per_page));
+        map.assign(Lpn(9), layout.first_unit(BlockId(4)));
+        let mut samples = Vec::new();
+        for n in 1..=150 {
+            // Unit 7 is read once, unit 8 every second time, unit 9 (elsewhere) always.
+            policy.on_unit_read(Lpn(9));
+            policy.on_unit_read(Lpn(7));
+            if n % 2 == 0 {
+                policy.on_unit_read(Lpn(8));
+            }
+            policy.on_unit_read(Lpn(7));
+            _ = policy.on_read(&read(2, 2));
+            if policy.sample_due() {
+                samples.push((n, policy.levels[7] % SECOND, policy.levels[8] % SECOND));
+                let at = layout.member(BlockId(2), 0);
+                let look = Look {
+                    map: &map,
+                    layout: &layout,
+                    page_at: &[],
+                    page_types: 3,
+                    block: BlockId(2),
+                    member: 0,
+                    at,
+                    cycles: 0,
+                };
+                policy.sample(&look);
+                assert!(!policy.sample_due());
+            }
+        }
+        // 150 reads of weight 1: a sample every 10; by then unit 7 was read 20 times, which is 15, and unit 8 5 times.
+        assert_eq!(samples, (1..=15).map(|i| (10 * i, 15, 5)).collect::<Vec<_>>());
+        // The second level is full at 15; the first of a unit of another block is not reset.
+        assert_eq!([7, 8, 9].map(|lpn| policy.levels[lpn]), [15 * SECOND, 0, 15]);
+        // Dealing takes the second level, and forgets both.
+        assert_eq!([7, 8, 9].map(|lpn| policy.take_heat(Lpn(lpn))), [15, 0, 0]);
+        assert_eq!(policy.levels[..10], [0; 10]);
+    }
+
+    #[test]
+    fn memory_is_what_the_tables_take() {
+        let limits = 3 * 512 * 4;
+        let bytes = |params| policy(params).0.memory_bytes() - limits;
+        assert_eq!(bytes(Params::default()), 12 * 5 + 40);
+        assert_eq!(bytes(Params { counters: Counters::Exact, ..Params::default() }), 12 * 5 + 4 * 40);
+        assert_eq!(bytes(Params { pairing: false, ..Params::default() }), 12 * 5);
+    }
+}
