@@ -92,6 +92,9 @@ metrics! {
     "memory_mib", "MiB", "tables that the technique needs", |f| {
         Some(f.result.ftl.read_reclaim.table_bytes as f64 / 1_048_576.0)
     };
+    "lsb_reads", "%", "share of LSB pages (the lowest) in the pages read for the host", |f| page_type_share(f, 0);
+    "csb_reads", "%", "share of the second page type", |f| page_type_share(f, 1);
+    "msb_reads", "%", "share of the third page type", |f| page_type_share(f, 2);
     "buffer_hits", "%", "share of mapping units read from DRAM", |f| {
         let all = f.result.buffer.hits + f.result.buffer.misses;
         (all > 0).then(|| 100.0 * f.result.buffer.hits as f64 / all as f64)
@@ -140,6 +143,12 @@ fn sum(facts: &Facts<'_>, count: impl Fn(&Facts<'_>, Cause) -> u64, of: impl Fn(
 
 fn erases_by_reads(facts: &Facts<'_>) -> f64 {
     sum(facts, |facts, cause| ops(facts, OpKind::Erase, cause), is_due_to_reads)
+}
+
+fn page_type_share(facts: &Facts<'_>, page_type: usize) -> Option<f64> {
+    let reads = &facts.stats.ftl.host_reads_by_type;
+    let all: u64 = reads.iter().sum();
+    (all > 0).then(|| 100.0 * reads[page_type] as f64 / all as f64)
 }
 
 /// Time of the array for some causes, by the mean times of the part: what the papers call execution time.

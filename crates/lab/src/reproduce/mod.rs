@@ -261,7 +261,9 @@ impl Paper {
             }
         }
         let cells: Vec<Cell> = cells.into_iter().flatten().collect();
-        let missing = self.experiment.workloads.iter().zip(&workloads).filter(|(_, ready)| ready.is_none());
+        let all = self.experiment.workloads.iter().zip(&workloads);
+        let missing =
+            all.filter(|(workload, ready)| ready.is_none() && self.is_used(&workload.name, options.quick));
         Ok(Outcome {
             paper: self.name.clone(),
             title: self.experiment.title.clone(),
@@ -275,18 +277,20 @@ impl Paper {
         })
     }
 
+    /// Whether a study uses a workload at a scale.
+    fn is_used(&self, workload: &str, quick: bool) -> bool {
+        self.experiment.studies.iter().any(|study| {
+            study.workloads(quick).iter().any(|name| name == workload)
+                || study.warm.as_ref().is_some_and(|warm| warm.workload == workload)
+        })
+    }
+
     /// Looks through all workloads that the studies use at this scale.
     fn ready(&self, options: &Options) -> Result<Vec<Option<Ready>>, PaperError> {
-        let is_used = |name: &String| {
-            self.experiment.studies.iter().any(|study| {
-                study.workloads(options.quick).contains(name)
-                    || study.warm.as_ref().is_some_and(|warm| warm.workload == *name)
-            })
-        };
-        let each =
-            self.experiment.workloads.iter().map(|workload| {
-                if is_used(&workload.name) { cell::ready(workload, options) } else { Ok(None) }
-            });
+        let each = self.experiment.workloads.iter().map(|workload| {
+            let is_used = self.is_used(&workload.name, options.quick);
+            if is_used { cell::ready(workload, options) } else { Ok(None) }
+        });
         each.collect()
     }
 

@@ -43,6 +43,8 @@ pub struct FtlCounts {
     pub trimmed_units: u64,
     /// Mapping units whose data was lost to errors.
     pub lost_units: u64,
+    /// Pages read for the host by page type, lowest first, where reads may move data.
+    pub host_reads_by_type: [u64; 4],
     /// Blocks moved because of reads, as a whole; a block that only moved with another does not count.
     pub reclaims: u64,
     /// Pages moved because of reads, where cells age.

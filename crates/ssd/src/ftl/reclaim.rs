@@ -196,6 +196,9 @@ impl Ftl {
             mode,
             cycles: self.blocks.erase_count(block),
         };
+        if op.cause == Cause::Host {
+            self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+        }
         let urgency = self.reclaim.policy.on_read(&read);
         if self.reclaim.deals && self.reclaim.policy.sample_due() {
             let (look, policy) = self.look(Wish { block, member: at % self.layout.span });
