@@ -219,10 +219,11 @@ pub fn weaken(cfg: &mut DriveConfig) {
 
 /// Replicas of pages read often, as many as the drive has room for.
 pub fn random_redftl(cfg: &mut DriveConfig, rng: &mut Rng) {
+    let replica_percent = pick(rng, &[10.0, 50.0, 70.0]);
     let values = [
         ("max_reads", Value::Integer(i128::from(pick(rng, &[20, 60, 400])))),
-        ("replica_percent", Value::Float(pick(rng, &[10.0, 50.0, 70.0]))),
-        ("migration_percent", Value::Float(pick(rng, &[75.0, 90.0, 95.0]))),
+        ("replica_percent", Value::Float(replica_percent)),
+        ("migration_percent", Value::Float(pick(rng, &[replica_percent + 2.0, 75.0, 95.0]))),
         ("check_percent", Value::Float(pick(rng, &[1.0, 5.0, 30.0]))),
         ("alpha", Value::Float(pick(rng, &[0.0, 0.5, 2.0]))),
         ("block_rate", Value::Text(pick(rng, &["mean", "sum"]).to_owned())),
