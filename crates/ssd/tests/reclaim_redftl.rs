@@ -423,7 +423,8 @@ fn a_snapshot_holds_replicas_on_their_way() {
         let mut restored = Drive::restore(&cfg, &bytes).unwrap();
         let mut old = bench.drive.clone();
         let before = old.stats().flash.ops[OpKind::Program as usize][Cause::Replication as usize];
-        (restored.drain(), old.drain());
+        restored.drain();
+        old.drain();
         assert_eq!((restored.event_hash(), restored.stats()), (old.event_hash(), old.stats()));
         restored.check().unwrap();
         under_way +=
