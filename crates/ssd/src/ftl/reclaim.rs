@@ -33,6 +33,8 @@ struct Thinning {
     wish: Wish,
     /// What has left it last.
     left: Want,
+    /// What is to leave it next, if that was asked and not done.
+    next: Option<Want>,
 }
 
 /// How a physical block stands on its lane's list.
@@ -142,6 +144,7 @@ impl Reclaim {
                 wordlines: g.wordlines_per_block,
                 page_types: g.bits_per_cell,
                 logical_units,
+                seed: cfg.drive.seed,
             });
         }
         let lanes = Vec::with_capacity(if active { lanes as usize } else { 0 });
@@ -257,10 +260,15 @@ impl Ftl {
             };
             let state = self.blocks.state(wish.block);
             if state == BlockState::Open {
+                if self.ask(wish, Want::Nothing) == Want::Nothing {
+                    self.drop_wish(lane, wish);
+                    continue;
+                }
                 if !self.may_abandon(lane, wish.block) {
                     return false;
                 }
                 self.allocator.abandon(lane, wish.block, &mut self.blocks, self.clock);
+                self.replicas.close_off(&self.layout, wish.block);
                 continue;
             }
             if state != BlockState::Closed || self.blocks.is_failing(wish.block) {
@@ -282,10 +290,11 @@ impl Ftl {
                         Begun::NoBlocks => return self.begin_whole(lane, wish),
                     }
                 }
-                _ => {
+                want => {
                     self.drop_wish(lane, wish);
                     self.blocks.start_moving(wish.block, Cause::ReadReclaim);
-                    self.work(lane).wishes.thinning = Some(Thinning { wish, left: Want::Nothing });
+                    self.work(lane).wishes.thinning =
+                        Some(Thinning { wish, left: Want::Nothing, next: Some(want) });
                 }
             }
         }
@@ -335,6 +344,8 @@ impl Ftl {
         let look = Look {
             map: &self.map,
             layout: &self.layout,
+            blocks: &self.blocks,
+            replicas: &self.replicas,
             page_at: &self.reclaim.page_at,
             page_types: self.reclaim.page_types,
             block: wish.block,
@@ -355,7 +366,7 @@ impl Ftl {
     /// Starts moving the next part of a block, or ends with it. `None` if the next wish may be looked at.
     fn thin_on(&mut self, flash: &mut Flash, lane: LaneId, thinning: Thinning) -> Option<bool> {
         let wish = thinning.wish;
-        let want = self.ask(wish, thinning.left);
+        let want = thinning.next.unwrap_or_else(|| self.ask(wish, thinning.left));
         let (types, pages) = match want {
             Want::Nothing => return self.end_thinning(flash, lane, wish),
             Want::Block | Want::Deal { .. } => {
@@ -368,10 +379,26 @@ impl Ftl {
                 (u8::MAX, (pages[0], pages[pages.len() - 1] + 1))
             }
             Want::Types(types) => (types, (0, self.order.pages())),
+            Want::Adopt => {
+                self.adopt_all(wish);
+                self.work(lane).wishes.thinning = Some(Thinning { wish, left: want, next: None });
+                return None;
+            }
+            Want::Replicate { place, to } => {
+                let full = self.is_busy(lane);
+                let (left, next) = if full { (thinning.left, Some(want)) } else { (want, None) };
+                self.work(lane).wishes.thinning = Some(Thinning { wish, left, next });
+                if full {
+                    return Some(false);
+                }
+                let page = self.reclaim.page_at[place as usize];
+                self.replicate(flash, lane, wish, page, to);
+                return None;
+            }
         };
         let only = if let Want::Wordline(wordline) = want { wordline } else { NONE };
         // A block's worth of pages stays for cleaning, which must be able to go on.
-        let (per_page, per_block) = (self.layout.units_per_page, self.layout.units_per_block());
+        let (per_page, per_block) = (self.layout.units_per_page, self.layout.data_units_per_block());
         let units = (pages.1 - pages.0) * per_page;
         if !self.has_room(lane, units.min(self.blocks.live(wish.block)) + per_block, Stream::Cleaning) {
             self.work(lane).wishes.lacks_room = true;
@@ -381,7 +408,7 @@ impl Ftl {
         let cursor = self.layout.first_unit_of(wish.block, 0, pages.0).0;
         let end = self.layout.first_unit_of(wish.block, 0, pages.1).0;
         let wishes = &mut self.work(lane).wishes;
-        (wishes.lacks_room, wishes.thinning) = (false, Some(Thinning { wish, left: want }));
+        (wishes.lacks_room, wishes.thinning) = (false, Some(Thinning { wish, left: want, next: None }));
         let job = Job { block: wish.block, part: Some(part), cursor, end, ahead: cursor };
         self.work(lane).jobs[RECLAIM] = Some(job);
         Some(true)

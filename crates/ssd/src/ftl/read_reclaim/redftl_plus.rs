@@ -229,7 +229,9 @@ impl Deals for Policy {
 mod tests {
     use super::*;
     use crate::config::DriveConfig;
+    use crate::ftl::blocks::Blocks;
     use crate::ftl::map::Map;
+    use crate::ftl::replicas::Replicas;
     use crate::nand::cell::CellModel;
     use crate::nand::{Chip, Layout};
     use crate::units::Pun;
@@ -249,6 +251,7 @@ mod tests {
             wordlines: 2,
             page_types: 3,
             logical_units: 40,
+            seed: 1,
         });
         (policy, cfg)
     }
@@ -292,6 +295,7 @@ mod tests {
         map.assign(Lpn(7), first);
         map.assign(Lpn(8), Pun(first.0 + layout.units_per_page));
         map.assign(Lpn(9), layout.first_unit(BlockId(4)));
+        let (blocks, replicas) = (Blocks::new(&layout, (0..12).map(|_| 0)), Replicas::new(&cfg, &layout));
         let mut samples = Vec::new();
         for n in 1..=150 {
             // Unit 7 is read once, unit 8 every second time, unit 9 (elsewhere) always.
@@ -308,6 +312,8 @@ mod tests {
                 let look = Look {
                     map: &map,
                     layout: &layout,
+                    blocks: &blocks,
+                    replicas: &replicas,
                     page_at: &[],
                     page_types: 3,
                     block: BlockId(2),
