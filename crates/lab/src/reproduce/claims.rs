@@ -152,7 +152,11 @@ fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
 }
 
 fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
+    const KINDS: [&str; 3] = ["number", "sign", "order"];
     let kind = walk.need_text("kind")?;
+    if !KINDS.contains(&kind.as_str()) {
+        return Err(walk.no_such("kind", "kind of claim", &kind, &KINDS));
+    }
     let tolerance = walk.number("tolerance")?;
     let side = walk.text("side")?;
     let order = walk.texts("order")?;
@@ -180,14 +184,13 @@ fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
             Some(other) => Err(walk.no_such("side", "side", other, &["above", "below"])),
             None => Err(walk.wrong("side", "found nothing", "\"above\" or \"below\" (the claimed value)")),
         },
-        "order" => {
+        _ => {
             let techniques = order.unwrap_or_default();
             if techniques.len() < 2 {
                 return Err(walk.wrong("order", "fewer than two techniques", "two or more, the least first"));
             }
             Ok(Rule::Order { techniques, tie_percent: tolerance.unwrap_or(0.0) })
         }
-        other => Err(walk.no_such("kind", "kind of claim", other, &["number", "sign", "order"])),
     }
 }
 

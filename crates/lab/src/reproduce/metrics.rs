@@ -128,7 +128,7 @@ fn programs(facts: &Facts<'_>, cause: Cause) -> u64 {
 
 /// Whether work is due to reads.
 fn is_due_to_reads(cause: Cause) -> bool {
-    ["read_reclaim", "replica"].contains(&cause.name())
+    matches!(cause, Cause::ReadReclaim | Cause::Replication)
 }
 
 /// Whether work moves data, for whatever reason.
