@@ -166,6 +166,7 @@ impl Ftl {
             let page = self.layout.page_of_unit(Pun(unit.source)).0;
             let bytes = self.layout.unit_bytes;
             let read = Op { tag: lane.0, bytes, ..self.op(OpKind::Read, op.cause, page) };
+            self.note_read(flash, &read);
             if !flash.is_instant() {
                 self.work(lane).reads += 1;
                 self.issue(flash, read, &[unit]);
