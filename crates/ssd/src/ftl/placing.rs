@@ -83,6 +83,10 @@ impl Ftl {
             }
             if found.lane != lane {
                 self.update_wanted(found.lane);
+            } else if found.opened && self.reclaim.is_active() {
+                // Moves because of reads use up blocks that no cleaning is about to make good.
+                self.update_wanted(lane);
+                self.look_soon(lane);
             }
         }
     }

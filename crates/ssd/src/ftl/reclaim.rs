@@ -278,7 +278,7 @@ impl Ftl {
     }
 
     /// The lane's list is looked at as soon as what was issued is on its way.
-    fn look_soon(&mut self, lane: LaneId) {
+    pub(super) fn look_soon(&mut self, lane: LaneId) {
         if !self.reclaim.lanes.contains(&lane) {
             self.reclaim.lanes.push(lane);
         }

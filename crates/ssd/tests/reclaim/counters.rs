@@ -8,8 +8,14 @@ use ssd::rng::Rng;
 
 fn policy(counters: Counters, entries: u32, blocks: u32, wordlines: u32) -> Policy {
     let cells = model(&config("never", &[]));
-    let facts =
-        Facts { cells: &cells, physical_blocks: blocks, wordlines, page_types: 3, readings_at_most: 1 };
+    let facts = Facts {
+        cells: &cells,
+        physical_blocks: blocks,
+        wordlines,
+        page_types: 3,
+        readings_at_most: 1,
+        logical_units: 0,
+    };
     let mut policy = Policy::new(&Params { counters, entries, ..Params::default() });
     policy.learn(&facts);
     policy

@@ -3,7 +3,8 @@
 //! It counts every reading of every wordline, as the chips do, and knows what each wordline endures at its very cycles:
 //! their own table, in their own units. No drive can be built so; it tells how much of what others copy had to be copied.
 //! "Could lose it" means: the worst next read of a neighbour, and then the reads that empty the block, each of which
-//! disturbs what is still there (a block whose wordlines all stand at their limits could not even be moved away).
+//! disturbs what is still there (a block whose wordlines all stand at their limits could not even be moved away). A read
+//! of these counts one reading: where a page needs many attempts, and cells stand few reads, that is not enough.
 
 use super::{Facts, Look, PageRead, Urgency, Want, groups};
 use crate::nand::aging::tables::Endurance;
