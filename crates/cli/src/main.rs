@@ -50,7 +50,7 @@ enum Command {
     /// Show the drive as configured: every value, and where it came from
     Explain(explain::Explain),
     /// Look into a trace: how much it reads, writes and touches
-    Trace(trace::Trace),
+    Trace(Box<trace::Trace>),
     /// List the trace formats that can be read
     Formats(formats::Formats),
     /// Measure a population of virtual chips

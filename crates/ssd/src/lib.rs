@@ -27,6 +27,7 @@ pub mod events;
 pub mod flash;
 pub mod ftl;
 pub mod host;
+mod index;
 pub mod nand;
 pub mod observe;
 mod prefetch;

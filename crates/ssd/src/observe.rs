@@ -79,6 +79,25 @@ pub enum Effect {
         /// The unit of flash that holds the useless copy.
         to: Pun,
     },
+    /// A unit of flash was copied to another, its replica. The mapping still points to the first; from now on reads may
+    /// come from either, until the logical unit is programmed, placed or trimmed or one of the two is erased.
+    Replicate {
+        /// The logical unit.
+        lpn: Lpn,
+        /// The unit of flash it was read from, and stays mapped to.
+        from: Pun,
+        /// The unit of flash that holds the replica.
+        to: Pun,
+    },
+    /// The mapping of a logical unit now points to its replica; nothing was copied.
+    Adopt {
+        /// The logical unit.
+        lpn: Lpn,
+        /// The unit of flash it was mapped to, now dead.
+        from: Pun,
+        /// The unit of flash that held its replica.
+        to: Pun,
+    },
     /// All units of a block are gone.
     Erase {
         /// The block's first unit of flash.

@@ -21,6 +21,8 @@ const COMMANDS_PER_RUN: u64 = 4_000;
 const COMMANDS: u64 = 5_000_000;
 /// Commands of all runs with cells that age.
 const AGING_COMMANDS: u64 = 1_500_000;
+/// Commands of all runs with replicas.
+const REPLICA_COMMANDS: u64 = 600_000;
 /// Seeds of longer searches that found something: they are always run.
 const FINDS: [u64; 4] = [1_484, 1_826, 5_011, 8_985];
 /// So many failures are reported.
@@ -108,6 +110,24 @@ fn a_drive_that_loses_data_says_so() {
     if variable("WORDLINE_MODEL_SEED").is_none() {
         assert!(
             tally.uncorrectable > 1_000 && tally.units_lost > 1_000 && tally.reclaimed > 10_000,
+            "{tally:?}"
+        );
+    }
+}
+
+#[test]
+fn a_drive_with_replicas_never_reads_an_old_one() {
+    let tally = check(REPLICA_COMMANDS, &[], Run::replicating);
+    println!(
+        "{} units replicated, {} replicas adopted, {} failed; {} units read from replicas",
+        tally.replicas, tally.adopted, tally.failed_replicas, tally.replica_reads
+    );
+    if variable("WORDLINE_MODEL_SEED").is_none() {
+        assert!(
+            tally.replicas > 1_000
+                && tally.adopted > 30
+                && tally.failed_replicas > 5
+                && tally.replica_reads > 1_000,
             "{tally:?}"
         );
     }

@@ -159,6 +159,29 @@ fn no_allocation_where_cells_age() {
 }
 
 #[test]
+fn no_allocation_with_replicas() {
+    use ssd::config::{Table, Value};
+    use ssd::flash::op::{Cause, OpKind};
+    for executor in [Executor::Timed, Executor::Functional] {
+        let mut cfg = with_policy("read_reclaim", "redftl");
+        for (key, value) in [("max_reads", 12), ("replica_limit", 1)] {
+            cfg.read_reclaim.set(key, &Value::Integer(value)).unwrap();
+        }
+        cfg.buffer.select("none").unwrap();
+        let mut drive = Drive::new(&cfg).unwrap();
+        drive.set_executor(executor);
+        let mut load = Load::new(3);
+        load.run(&mut drive, 8_000);
+        let made =
+            |drive: &Drive| drive.stats().flash.ops[OpKind::Program as usize][Cause::Replication as usize];
+        let before = made(&drive);
+        let found = allocations(|| load.run(&mut drive, 30_000));
+        assert!(made(&drive) > before + 20, "{executor:?}: {} replicas were made", made(&drive) - before);
+        assert_eq!(found, 0, "{executor:?}");
+    }
+}
+
+#[test]
 fn no_allocation_in_direct_writes() {
     let mut drive = Drive::new(&small()).unwrap();
     let units = drive.logical_units();

@@ -2,6 +2,7 @@
 
 use super::sections::{ErrorModel, Geometry, MappingUnit, Superblock};
 use super::{DriveConfig, Table};
+use crate::ftl::read_reclaim;
 use crate::nand::gray;
 
 /// Bytes of a 4-KiB mapping unit.
@@ -62,6 +63,25 @@ impl DriveConfig {
         self.geometry.page_bytes / self.units_per_page()
     }
 
+    /// Pages at the end of each block that are kept for replicas of pages read often (`ftl.read_reclaim`).
+    pub fn replica_pages_per_block(&self) -> u32 {
+        match &self.read_reclaim {
+            read_reclaim::Config::Redftl(params) => params.replica_limit,
+            _ => 0,
+        }
+    }
+
+    /// Pages of a block that data fills: all but those kept for replicas, and at least one.
+    pub fn data_pages_per_block(&self) -> u32 {
+        self.geometry.pages_per_block().saturating_sub(self.replica_pages_per_block()).max(1)
+    }
+
+    /// Mapping units that data can fill.
+    pub fn data_units(&self) -> u64 {
+        let per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
+        self.geometry.blocks().saturating_mul(per_block)
+    }
+
     /// Mapping units that fit on the drive physically.
     pub fn physical_units(&self) -> u64 {
         self.geometry.physical_pages().saturating_mul(u64::from(self.units_per_page()))
@@ -102,7 +122,7 @@ impl DriveConfig {
 
     /// Blocks (or superblocks) of each lane that the logical space fills when it is all written.
     pub fn data_blocks_per_lane(&self) -> u64 {
-        let units_per_block = u64::from(self.geometry.pages_per_block()) * u64::from(self.units_per_page());
+        let units_per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
         let per_lane = self.logical_units().div_ceil(u64::from(self.lanes()));
         per_lane.div_ceil(units_per_block * u64::from(self.lane_span()))
     }
@@ -129,7 +149,7 @@ impl DriveConfig {
     pub fn stray_blocks_per_lane(&self, blocks: u32) -> u64 {
         let units_per_page = u64::from(self.units_per_page());
         let units_per_block =
-            u64::from(self.geometry.pages_per_block()) * units_per_page * u64::from(self.lane_span());
+            u64::from(self.data_pages_per_block()) * units_per_page * u64::from(self.lane_span());
         (u64::from(blocks) * (units_per_page - 1) / units_per_block).saturating_sub(1)
     }
 

@@ -122,6 +122,14 @@ impl DriveConfig {
         self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "stop_free_percent");
         self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "idle_free_percent");
         self.check_order(conflicts, "ftl.read_reclaim", "threshold_percent", "forced_percent");
+        self.check_order(conflicts, "ftl.read_reclaim", "replica_percent", "migration_percent");
+        self.check_order(conflicts, "ftl.read_reclaim", "migration_percent", "threshold_percent");
+        let (kept, pages) = (self.replica_pages_per_block(), self.geometry.pages_per_block());
+        if kept >= pages {
+            let keys = ["ftl.read_reclaim.replica_limit", "nand.geometry.wordlines_per_block"];
+            let found = format!("{kept} pages of each block kept for replicas, of {pages}");
+            conflicts.add(&keys, found, &format!("at most {}, so that data has a page", pages - 1));
+        }
     }
 
     /// If the policy of the section has both parameters: the first must not exceed the second.
@@ -211,7 +219,7 @@ impl DriveConfig {
         let mut remedies = Vec::new();
         if blocks > needed {
             // The largest logical space whose data leaves the spare blocks.
-            let most = self.physical_units() / blocks * (blocks - needed);
+            let most = self.data_units() / blocks * (blocks - needed);
             if self.drive.logical_gib > 0.0 {
                 remedies
                     .push(format!("logical_gib at most {}", show_gib(most * u64::from(self.unit_bytes()))));

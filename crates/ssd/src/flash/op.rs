@@ -50,6 +50,8 @@ named! {
         BadBlock = "bad_block",
         /// Data is moved before reads disturb it too much (read reclaim).
         ReadReclaim = "read_reclaim",
+        /// A second copy of a page is made, so that reads spread over more blocks.
+        Replication = "replication",
     }
 }
 

@@ -65,6 +65,8 @@ impl LaneBlocks {
 pub struct Allocator {
     lanes: Vec<LaneBlocks>,
     pages_per_block: u32,
+    /// Pages of a block that are filled; what follows is kept for replicas.
+    data_pages: u32,
     reserve: u32,
     /// Position in the order of lanes, and pages left of that lane's turn.
     turn: u32,
@@ -98,6 +100,7 @@ impl Allocator {
         Allocator {
             lanes,
             pages_per_block: layout.pages_per_block,
+            data_pages: layout.data_pages_per_block,
             reserve,
             turn: 0,
             left: layout.pages_per_turn,
@@ -114,9 +117,8 @@ impl Allocator {
     pub fn room(&self, lane: LaneId, stream: Stream) -> u64 {
         let lane = &self.lanes[lane.index()];
         let open = lane.open[stream as usize];
-        let left = if open.block.is_some() { self.pages_per_block - open.next } else { 0 };
-        u64::from(left)
-            + u64::from(lane.len.min(self.reserve + lane.claimed)) * u64::from(self.pages_per_block)
+        let left = if open.block.is_some() { self.data_pages - open.next } else { 0 };
+        u64::from(left) + u64::from(lane.len.min(self.reserve + lane.claimed)) * u64::from(self.data_pages)
     }
 
     /// Keeps a free block beyond the reserve for moves, until they open one, if there is one.
@@ -181,7 +183,7 @@ impl Allocator {
         }
         let page = Ppn(open.block.0 * self.pages_per_block + open.next);
         open.next += 1;
-        if open.next == self.pages_per_block {
+        if open.next == self.data_pages {
             blocks.close(open.block, now);
             open.block = BlockId::NONE;
         }

@@ -59,7 +59,7 @@ pub struct LaneView<'a> {
     state: &'a [BlockState],
     erase_count: &'a [u32],
     closed_at: &'a [u64],
-    /// Units of a block.
+    /// Units of a block that data fills.
     pub units_per_block: u32,
     /// Host units written so far: the clock of ages.
     pub now: u64,
@@ -141,7 +141,7 @@ impl Blocks {
             closed_at: vec![0; n],
             failing: vec![false; n],
             cause: vec![Cause::Cleaning; n],
-            units_per_block: layout.units_per_block(),
+            units_per_block: layout.data_units_per_block(),
             units_per_page: layout.units_per_page,
         }
     }
@@ -206,6 +206,12 @@ impl Blocks {
     #[inline]
     pub fn gain(&mut self, block: BlockId) {
         self.live[block.index()] += 1;
+    }
+
+    /// A unit of a block that is not being filled became live: a replica is the page now.
+    pub fn adopt(&mut self, block: BlockId) {
+        self.gain(block);
+        self.update_eligible(block);
     }
 
     /// A unit of the block died.

@@ -111,8 +111,9 @@ impl Mover {
                 deal: Deal::new(layout, cfg.cleaning.copies_in_flight, reclaim.deals()),
             })
             .collect();
-        let share =
-            logical_units.div_ceil(u64::from(layout.lanes)).div_ceil(u64::from(layout.units_per_block()));
+        let share = logical_units
+            .div_ceil(u64::from(layout.lanes))
+            .div_ceil(u64::from(layout.data_units_per_block()));
         Mover {
             lanes,
             in_flight_at_most: cfg.cleaning.copies_in_flight,
@@ -263,6 +264,7 @@ impl Ftl {
     }
 
     pub(super) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
+        self.drop_replicas(block);
         self.blocks.start_moving(block, cause);
         let cursor = self.layout.first_unit(block).0;
         let end = cursor + self.layout.units_per_block();
@@ -288,7 +290,7 @@ impl Ftl {
     fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
         let coming = self.mover.lanes[lane.index()].coming > 0;
-        if coming && !self.has_room(lane, self.layout.units_per_block(), Stream::Cleaning) {
+        if coming && !self.has_room(lane, self.layout.data_units_per_block(), Stream::Cleaning) {
             return None;
         }
         let first = self.layout.first_block(lane).0;
@@ -317,15 +319,21 @@ impl Ftl {
         u64::from(units.div_ceil(per_page) + waiting) <= self.allocator.room(lane, stream)
     }
 
+    /// Whether a lane has as many pages on their way as it may.
+    #[inline]
+    pub(super) fn is_busy(&self, lane: LaneId) -> bool {
+        let work = &self.mover.lanes[lane.index()];
+        // Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
+        let full = |units: &VecDeque<UnitRef>| units.len() as u32 / self.layout.units_per_page;
+        let pages = work.gathered.iter().map(full).sum::<u32>();
+        work.reads + work.programs + pages >= self.mover.in_flight_at_most
+    }
+
     /// Reads pages of the job's block while the window is open; returns whether the job is finished.
     fn read_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
         loop {
-            let work = &self.mover.lanes[lane.index()];
-            let Some(job) = work.jobs[which] else { return false };
-            // Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
-            let full = |units: &VecDeque<UnitRef>| units.len() as u32 / self.layout.units_per_page;
-            let pages = work.gathered.iter().map(full).sum::<u32>();
-            if work.reads + work.programs + pages >= self.mover.in_flight_at_most {
+            let Some(job) = self.mover.lanes[lane.index()].jobs[which] else { return false };
+            if self.is_busy(lane) {
                 return false;
             }
             let Some(first) = self.map.next_live(job.cursor, job.end) else {

@@ -118,6 +118,12 @@ impl Map {
         Lpn(self.inverse.get(unit.index()))
     }
 
+    /// Notes that a unit of flash holds a copy of a logical unit, which stays mapped where it is.
+    #[inline]
+    pub fn note_copy(&mut self, lpn: Lpn, unit: Pun) {
+        self.inverse.replace(unit.index(), lpn.0);
+    }
+
     /// Whether a unit of flash holds live data.
     #[inline]
     pub fn is_live(&self, unit: Pun) -> bool {

@@ -13,6 +13,7 @@ pub mod map;
 mod placing;
 pub mod read_reclaim;
 mod reclaim;
+mod replicas;
 pub mod wear_leveling;
 
 use crate::config::{DriveConfig, ErrorModel};
@@ -28,6 +29,7 @@ use blocks::{BlockState, Blocks};
 use cleaning::Mover;
 use map::Map;
 use reclaim::Reclaim;
+use replicas::Replicas;
 use serde::{Deserialize, Serialize};
 
 /// What the translation layer has counted.
@@ -45,6 +47,12 @@ pub struct FtlCounts {
     pub lost_units: u64,
     /// Blocks moved because of reads, as a whole; a block that only moved with another does not count.
     pub reclaims: u64,
+    /// Mapping units read by the host from replicas.
+    pub replica_reads: u64,
+    /// Replicas of mapping units that became the page itself.
+    pub replicas_adopted: u64,
+    /// Replicas of mapping units that could not be corrected when read.
+    pub replicas_failed: u64,
     /// Pages moved because of reads, where cells age.
     pub reclaimed_pages: u64,
     /// Of these, pages that had seen less than half of the reads they stand.
@@ -110,6 +118,7 @@ pub struct Ftl {
     order: PageOrder,
     mover: Mover,
     reclaim: Reclaim,
+    replicas: Replicas,
     gc_victim: gc_victim::Policy,
     gc_trigger: gc_trigger::Policy,
     wear_leveling: wear_leveling::Policy,
@@ -147,6 +156,7 @@ impl Ftl {
             order,
             mover,
             reclaim,
+            replicas: Replicas::new(cfg, &layout),
             gc_victim: gc_victim::Policy::build(&cfg.gc_victim),
             gc_trigger: gc_trigger::Policy::build(&cfg.gc_trigger),
             wear_leveling: wear_leveling::Policy::build(&cfg.wear_leveling),
@@ -210,6 +220,7 @@ impl Ftl {
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) {
         let old = self.map.remove(lpn);
+        self.replicas.forget(lpn);
         if old.is_some() {
             self.blocks.lose(self.layout.block_of_unit(old));
             self.counts.trimmed_units += 1;
@@ -217,10 +228,10 @@ impl Ftl {
         self.effects.push(Effect::Trim { lpn });
     }
 
-    /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one has no data any more
-    /// until it is written again; returns whether it does.
+    /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one's replica takes its
+    /// place; without one it has no data any more until it is written again. Returns whether that is so.
     pub fn lose(&mut self, lpn: Lpn, from: Pun) -> bool {
-        if self.map.lookup(lpn) != from {
+        if self.map.lookup(lpn) != from || self.adopt(lpn) {
             return false;
         }
         self.map.lose(lpn);
@@ -246,6 +257,8 @@ impl Ftl {
         match (op.kind, op.cause) {
             (OpKind::Program, Cause::Host) => self.on_host_program(flash, id, &op),
             (OpKind::Erase, _) => self.on_erased(flash, id, &op),
+            (OpKind::Read, Cause::Replication) => self.on_replica_read(flash, id, &op),
+            (_, Cause::Replication) => self.on_replica_programmed(flash, id, &op),
             (OpKind::Read, _) => self.on_move_read(flash, id, &op),
             (OpKind::Program | OpKind::Copyback, _) => self.on_move_programmed(flash, id, &op),
         }
@@ -258,6 +271,7 @@ impl Ftl {
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
             if !failed && unit.lpn != NONE {
+                self.replicas.forget(Lpn(unit.lpn));
                 self.commit(Lpn(unit.lpn), to);
                 self.clock += 1;
                 self.counts.host_units += 1;
@@ -280,6 +294,7 @@ impl Ftl {
         let lane = self.layout.lane_of(block);
         if failed && !self.blocks.is_failing(block) {
             self.blocks.set_failing(block);
+            self.replicas.close_off(&self.layout, block);
             self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
             self.drop_target(lane, block);
         }
@@ -293,14 +308,13 @@ impl Ftl {
     /// Bytes of tables that grow with the number of pages or blocks.
     pub fn table_bytes(&self) -> usize {
         self.map.bytes()
-            + self.reclaim.bytes()
-            + self.mover.bytes_of_deals()
+            + self.read_reclaim_bytes()
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
     }
 
-    /// Bytes of the tables that the read-reclaim policy keeps.
+    /// Bytes of the tables that the read-reclaim policy keeps, and of those that its replicas need.
     pub fn read_reclaim_bytes(&self) -> usize {
-        self.reclaim.bytes()
+        self.reclaim.bytes() + self.replicas.bytes() + self.mover.bytes_of_deals()
     }
 
     /// Writes whole units one after another without operations or time: the quick way to a full drive. Cleaning is
@@ -321,6 +335,7 @@ impl Ftl {
             if outcome == Outcome::Pass {
                 for (i, &lpn) in (0..).zip(page_units) {
                     let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
+                    self.replicas.forget(lpn);
                     self.commit(lpn, to);
                     self.effects.push(Effect::Place { lpn, to });
                 }
@@ -369,6 +384,7 @@ impl Ftl {
     /// Checks that counts and tables agree (slow); the error names the first place where they do not.
     pub fn check(&self) -> Result<(), String> {
         self.map.check()?;
+        self.check_replicas()?;
         let units = self.layout.units_per_block();
         for b in 0..self.layout.blocks() {
             let from = b * units;

@@ -181,6 +181,13 @@ impl Ftl {
         self.work(lane).gathered[stream_of(op.cause) as usize - 1].push_back(unit);
     }
 
+    /// A unit read away from a block needs it no more.
+    pub(super) fn settle_source(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.blocks.settle(block) {
+            self.settled(flash, block);
+        }
+    }
+
     /// All that was read away from a block is settled: it is empty, or what was to leave it has left.
     fn settled(&mut self, flash: &mut Flash, block: BlockId) {
         if self.blocks.state(block) == BlockState::Draining {
@@ -192,6 +199,7 @@ impl Ftl {
 
     /// A block holds nothing any more: erase it, or retire it if it failed.
     pub(super) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
+        self.drop_replicas(block);
         if self.blocks.cause(block) == Cause::BadBlock {
             self.blocks.set_state(block, BlockState::Bad);
             self.counts.retired_blocks += 1;
@@ -216,6 +224,7 @@ impl Ftl {
         }
         let lane = self.layout.lane_of(block);
         self.forget_reads(flash, block);
+        self.replicas.reset(&self.layout, block);
         self.effects.push(Effect::Erase {
             first: self.layout.first_unit(block),
             units: self.layout.units_per_block(),

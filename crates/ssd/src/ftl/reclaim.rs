@@ -177,6 +177,7 @@ impl Reclaim {
                 page_types: g.bits_per_cell,
                 logical_units,
                 readings_at_most: readings_at_most(cfg, &cells),
+                seed: cfg.drive.seed,
             });
         }
         let in_order = (0..).zip(&page_at).all(|(at, &page)| at == page);
@@ -375,8 +376,8 @@ impl Ftl {
         let mut waiting = 0;
         loop {
             if let Some(thinning) = self.work(lane).wishes.thinning {
-                if self.thin_on(flash, lane, thinning) {
-                    return true;
+                if let Some(started) = self.thin_on(flash, lane, thinning) {
+                    return started;
                 }
                 continue;
             }
@@ -430,6 +431,7 @@ impl Ftl {
             }
             // Closed, it is asked about again: what was yet to be written need not leave it.
             self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+            self.replicas.close_off(&self.layout, block);
             return self.look_at(flash, lane, wish);
         }
         if want == Want::Block {
@@ -444,7 +446,8 @@ impl Ftl {
                 Begun::NoBlocks => self.begin_whole(lane, wish),
             };
         }
-        if !self.has_room_for(lane, wish, want) {
+        let moves = matches!(want, Want::Wordline(_) | Want::Types(_));
+        if moves && !self.has_room_for(lane, wish, want) {
             return Turn::Waits;
         }
         self.drop_wish(lane, wish);
@@ -462,7 +465,7 @@ impl Ftl {
             _ => self.order.pages(),
         };
         let live = self.blocks.live(wish.block);
-        let needed = (pages * per_page).min(live) + self.layout.units_per_block();
+        let needed = (pages * per_page).min(live) + self.layout.data_units_per_block();
         if self.has_room(lane, needed, Stream::Cleaning) {
             return true;
         }
@@ -523,6 +526,8 @@ impl Ftl {
         let look = Look {
             map: &self.map,
             layout: &self.layout,
+            blocks: &self.blocks,
+            replicas: &self.replicas,
             page_at: &self.reclaim.page_at,
             page_types: self.reclaim.page_types,
             in_order: self.reclaim.in_order,
@@ -549,7 +554,8 @@ impl Ftl {
     }
 
     /// Starts moving the next part of a block, or ends with it; returns whether a job was started.
-    fn thin_on(&mut self, flash: &mut Flash, lane: LaneId, thinning: Thinning) -> bool {
+    /// `None` if the next wish may be looked at.
+    fn thin_on(&mut self, flash: &mut Flash, lane: LaneId, thinning: Thinning) -> Option<bool> {
         let wish = thinning.wish;
         let want = thinning.next.unwrap_or_else(|| self.ask(flash, wish, thinning.left));
         let (types, only, pages) = match want {
@@ -560,6 +566,22 @@ impl Ftl {
                 (u8::MAX, wordline, (pages[0], pages[pages.len() - 1] + 1))
             }
             Want::Types(types) => (types, NONE, (0, self.order.pages())),
+            Want::Adopt => {
+                self.adopt_all(wish);
+                self.work(lane).wishes.thinning = Some(Thinning { wish, left: want, next: None });
+                return None;
+            }
+            Want::Replicate { place, to } => {
+                let full = self.is_busy(lane);
+                let (left, next) = if full { (thinning.left, Some(want)) } else { (want, None) };
+                self.work(lane).wishes.thinning = Some(Thinning { wish, left, next });
+                if full {
+                    return Some(false);
+                }
+                let page = self.reclaim.page_at[place as usize];
+                self.replicate(flash, lane, wish, page, to);
+                return None;
+            }
             Want::Block | Want::Deal { .. } => return self.look_later(flash, lane, wish),
         };
         // What was read meanwhile may have brought wordlines to their limits that were passed before.
@@ -574,24 +596,24 @@ impl Ftl {
         let work = self.work(lane);
         work.wishes.thinning = Some(Thinning { wish, left: want, next: None });
         work.jobs[RECLAIM] = Some(Job { block: wish.block, part: Some(part), cursor, end, ahead: cursor });
-        true
+        Some(true)
     }
 
     /// The rest of a block leaves it later: the block is first on the list again.
-    fn look_later(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> bool {
+    fn look_later(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> Option<bool> {
         let place = self.place_in_lane(lane, &wish);
         self.work(lane).wishes.put_first(wish, place);
         self.end_thinning(flash, lane, wish)
     }
 
     /// Nothing more must leave a block; what was read from it is on its way.
-    fn end_thinning(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> bool {
+    fn end_thinning(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> Option<bool> {
         self.work(lane).wishes.thinning = None;
         self.blocks.set_state(wish.block, BlockState::Thinning);
         if self.blocks.leaving(wish.block) == 0 {
             self.thinned(flash, wish.block);
         }
-        false
+        None
     }
 
     /// All that was to leave a block has left: it is closed again, or, if it is empty, erased.

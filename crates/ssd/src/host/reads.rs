@@ -6,7 +6,7 @@ use crate::flash::op::{Cause, Op, UNITS_AT_MOST, UnitRef};
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
 use crate::signals::{Part, Status};
-use crate::units::{CommandId, Lpn, OpId, Pun, SimTime, SlotId};
+use crate::units::{CommandId, Lpn, NONE, OpId, Pun, SimTime, SlotId};
 
 impl Host {
     /// Reads the command's units from where it stopped; units of one page become one operation.
@@ -39,7 +39,7 @@ impl Host {
             self.counts.buffer_hits += 1;
             return;
         }
-        let unit = b.ftl.map.lookup(lpn);
+        let unit = b.ftl.place_to_read(lpn);
         if !unit.is_some() && b.ftl.map.is_lost(lpn) {
             self.commands.get_mut(id).status = Status::Uncorrectable;
             return;
@@ -52,6 +52,7 @@ impl Host {
             return;
         }
         self.counts.buffer_misses += 1;
+        b.ftl.count_read_of(lpn, unit);
         let wanted = UnitRef { lpn: lpn.0, source: unit.0, mask: missing };
         let bytes = self.shape.bytes(missing);
         if last.0.is_some() && b.ftl.layout.share_page(last.1, unit) {
@@ -98,8 +99,9 @@ impl Host {
     #[inline]
     pub fn on_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
         let command = CommandId(op.tag);
-        if op.outcome == Outcome::Fail {
-            return self.on_failed_read(id, op, b);
+        let waiting = b.flash.pool.units(id).last().is_some_and(|unit| unit.source == NONE);
+        if op.outcome == Outcome::Fail || waiting {
+            return self.read_on_elsewhere(id, op, b);
         }
         if b.ftl.effects.is_on() || self.rules.keep_reads {
             self.tell_and_keep(id, command, b);
@@ -120,28 +122,34 @@ impl Host {
         self.feed_starved(b);
     }
 
-    /// A flash read for a command could not be corrected: what still lies there is lost, what has moved since the read
-    /// was issued is read from where it is now.
-    fn on_failed_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
+    /// A flash read for a command could not be corrected, or units wait behind it. What still lies there is lost; what
+    /// has moved since the read was issued, or has a second copy, is read from where it is now.
+    fn read_on_elsewhere(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
         let command = CommandId(op.tag);
-        let mut moved = [UnitRef::PADDING; UNITS_AT_MOST];
-        let mut count = 0;
+        let mut again = [UnitRef::PADDING; UNITS_AT_MOST];
+        let (mut count, mut read) = (0, 0);
         for i in 0..usize::from(op.units) {
             let unit = b.flash.pool.units(id)[i];
-            if b.ftl.lose(Lpn(unit.lpn), Pun(unit.source)) {
+            let waiting = unit.source == NONE;
+            if !waiting && op.outcome == Outcome::Pass {
+                read += 1;
+            } else if !waiting && b.ftl.read_failed(Lpn(unit.lpn), Pun(unit.source)) {
                 self.commands.get_mut(command).status = Status::Uncorrectable;
             } else {
-                (moved[count], count) = (unit, count + 1);
+                (again[count], count) = (unit, count + 1);
             }
         }
+        b.flash.pool.get_mut(id).units = read;
+        self.tell_and_keep(id, command, b);
         b.flash.pool.remove(id);
         let mut last = (OpId::NONE, Pun::NONE);
-        for unit in &moved[..count] {
+        for &unit in &again[..count] {
             if b.flash.pool.host_room() == 0 {
-                self.commands.get_mut(command).status = Status::Uncorrectable;
-                break;
+                // There was room for one read; the rest waits behind it.
+                b.flash.pool.extend(last.0, UnitRef { source: NONE, ..unit });
+            } else {
+                self.read_unit(command, Lpn(unit.lpn), unit.mask, &mut last, b);
             }
-            self.read_unit(command, Lpn(unit.lpn), unit.mask, &mut last, b);
         }
         self.end_operation(command, op, b);
     }
@@ -152,7 +160,7 @@ impl Host {
             let unit = b.flash.pool.units(id)[i];
             let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
             b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Flash(from), mask: unit.mask });
-            let current = b.ftl.map.lookup(lpn) == from;
+            let current = b.ftl.is_current(lpn, from);
             if self.rules.keep_reads
                 && current
                 && unit.mask == self.shape.full

@@ -162,7 +162,7 @@ impl Host {
     fn prepare(&mut self, slot: SlotId, b: &mut Below<'_>) {
         let (lpn, mask) = (self.staging.get(slot).lpn, self.staging.get(slot).mask);
         let missing = self.shape.full & !mask;
-        let stored = b.ftl.map.lookup(lpn);
+        let stored = b.ftl.place_to_read(lpn);
         if missing != 0 && !stored.is_some() && b.ftl.map.is_lost(lpn) {
             return self.give_up(slot, b);
         }
@@ -191,8 +191,8 @@ impl Host {
         let slot = SlotId(tag);
         b.flash.pool.remove(op);
         if outcome == Outcome::Fail && !self.staging.get(slot).dead {
-            b.ftl.lose(Lpn(unit.lpn), crate::units::Pun(unit.source));
-            // Reads again, if the rest has moved since, or ends with a loss.
+            b.ftl.read_failed(Lpn(unit.lpn), crate::units::Pun(unit.source));
+            // Reads again, if the rest is elsewhere, or ends with a loss.
             self.prepare(slot, b);
             self.flush_some(b);
         } else if self.staging.get(slot).dead {

@@ -40,6 +40,8 @@ pub struct Layout {
     pub span: u32,
     /// Pages of a (firmware) block.
     pub pages_per_block: u32,
+    /// Pages of it that data fills; those after them are kept for replicas.
+    pub data_pages_per_block: u32,
     /// Mapping units in a page.
     pub units_per_page: u32,
     /// Bytes of a mapping unit.
@@ -119,6 +121,7 @@ impl Layout {
             blocks_per_lane,
             span,
             pages_per_block,
+            data_pages_per_block: cfg.data_pages_per_block() * span,
             units_per_page: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
             pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes {
@@ -147,6 +150,12 @@ impl Layout {
     #[inline]
     pub fn units_per_block(&self) -> u32 {
         self.pages_per_block * self.units_per_page
+    }
+
+    /// Mapping units of a block that data fills.
+    #[inline]
+    pub fn data_units_per_block(&self) -> u32 {
+        self.data_pages_per_block * self.units_per_page
     }
 
     /// The page a unit lies in, and its place there.

@@ -118,6 +118,8 @@ pub struct Oracle {
     slots: BTreeMap<u32, Slot>,
     flash: Vec<Option<Stored>>,
     copies: Vec<Vec<u32>>,
+    /// Where the mapping points, as the effects tell.
+    mapped: Vec<Option<u32>>,
     pending: BTreeMap<u64, Pending>,
     reads: usize,
     /// Commands completed.
@@ -127,6 +129,9 @@ pub struct Oracle {
     /// Commands that ended in `Uncorrectable`, and units lost.
     pub uncorrectable: u64,
     pub units_lost: u64,
+    /// Replicas made, and of those, how many became pages.
+    pub replicated: u64,
+    pub adopted: u64,
 }
 
 impl Oracle {
@@ -148,12 +153,15 @@ impl Oracle {
             slots: BTreeMap::new(),
             flash: (0..physical).map(|_| None).collect(),
             copies: vec![Vec::new(); units as usize],
+            mapped: vec![None; units as usize],
             pending: BTreeMap::new(),
             reads: 0,
             done: 0,
             refused: 0,
             uncorrectable: 0,
             units_lost: 0,
+            replicated: 0,
+            adopted: 0,
         }
     }
 
@@ -205,12 +213,24 @@ impl Oracle {
             Effect::Accept { tag, lpn, slot, mask, fresh } => self.accept(tag, lpn.0, slot.0, mask, fresh),
             Effect::Fill { slot, from, mask } => self.fill(slot.0, from, mask),
             Effect::Program { lpn, slot, to } => self.program(lpn.0, slot.0, to.0),
-            Effect::Copy { lpn, from, to } | Effect::Dead { lpn, from, to } => self.copy(lpn.0, from.0, to.0),
+            Effect::Copy { lpn, from, to } => {
+                self.is_mapped(lpn.0, from.0)?;
+                self.mapped[lpn.index()] = Some(to.0);
+                self.copy(lpn.0, from.0, to.0)
+            }
+            Effect::Dead { lpn, from, to } => self.copy(lpn.0, from.0, to.0),
+            Effect::Replicate { lpn, from, to } => {
+                self.is_mapped(lpn.0, from.0)?;
+                self.replicated += 1;
+                self.copy(lpn.0, from.0, to.0)
+            }
+            Effect::Adopt { lpn, from, to } => self.adopt(lpn.0, from.0, to.0),
             Effect::Place { lpn, to } => self.place(lpn.0, to.0),
             Effect::Erase { first, units } => self.erase(first.0, units),
             Effect::Trim { lpn } => self.trim(lpn.0),
             Effect::Lose { lpn } => {
                 self.lost[lpn.index()].0 = self.clock;
+                self.mapped[lpn.index()] = None;
                 self.units_lost += 1;
                 Ok(())
             }
@@ -330,7 +350,31 @@ impl Oracle {
         };
         ensure!(found.lpn == lpn, "slot {slot} of unit {} programmed as unit {lpn}", found.lpn);
         let data = found.data.clone();
+        self.mapped[lpn as usize] = Some(to);
         self.store(lpn, to, self.clock, data)
+    }
+
+    /// What is done to a mapped unit is done to the one that the mapping points to.
+    fn is_mapped(&self, lpn: u32, from: u32) -> Verdict {
+        let mapped = self.mapped[lpn as usize];
+        ensure!(mapped == Some(from), "unit {lpn} taken from flash unit {from}, it is mapped to {mapped:?}");
+        Ok(())
+    }
+
+    /// The mapping points to a replica: it must hold what the original does.
+    fn adopt(&mut self, lpn: u32, from: u32, to: u32) -> Verdict {
+        self.is_mapped(lpn, from)?;
+        let held = |unit: u32| self.flash[unit as usize].as_ref().filter(|stored| stored.lpn == lpn);
+        let (Some(old), Some(new)) = (held(from), held(to)) else {
+            return Err(format!("unit {lpn} adopted from flash unit {from} to {to}, not both hold it"));
+        };
+        ensure!(
+            (old.sequence, &old.data) == (new.sequence, &new.data),
+            "unit {lpn} adopted from flash unit {from} to {to}, which hold different versions"
+        );
+        self.mapped[lpn as usize] = Some(to);
+        self.adopted += 1;
+        Ok(())
     }
 
     fn copy(&mut self, lpn: u32, from: u32, to: u32) -> Verdict {
@@ -345,6 +389,7 @@ impl Oracle {
     /// A whole unit was written below the buffer: it is durable at once.
     fn place(&mut self, lpn: u32, to: u32) -> Verdict {
         let clock = self.clock;
+        self.mapped[lpn as usize] = Some(to);
         self.store(lpn, to, clock, vec![clock; self.shape.granules])?;
         for g in 0..self.shape.granules {
             let granule = lpn as usize * self.shape.granules + g;
@@ -376,6 +421,7 @@ impl Oracle {
         };
         ensure!(self.pending.values().any(covers), "unit {lpn} trimmed, nobody asked for it");
         self.trimmed[lpn as usize] = clock;
+        self.mapped[lpn as usize] = None;
         self.found_again(lpn);
         for g in 0..self.shape.granules {
             self.overwrite(lpn as usize * self.shape.granules + g, 0, clock);

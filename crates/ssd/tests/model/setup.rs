@@ -172,7 +172,7 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     set(&mut cfg.read_voltage, pick(rng, &["default_sequence", "table_by_cycles"]), &[]);
     let counters = pick(rng, &["exact", "space_saving"]);
     let limit = Value::Integer(i128::from(pick(rng, &[5, 40, 400])));
-    match rng.below(5) {
+    match rng.below(6) {
         0 => set(&mut cfg.read_reclaim, "never", &[]),
         3 => {
             let ahead = Value::Integer(i128::from(pick(rng, &[1, 20])));
@@ -184,6 +184,7 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
             &[("max_reads", limit), ("effective", Value::Bool(rng.below(2) == 0))],
         ),
         2 => set(&mut cfg.read_reclaim, "page_type", &[("max_reads", limit)]),
+        4 => random_redftl(cfg, rng),
         _ => {
             let values = [
                 ("counters", Value::Text(counters.to_owned())),
@@ -211,6 +212,44 @@ fn random_dealing(cfg: &mut DriveConfig) {
         };
         cfg.read_reclaim = params.into();
     }
+}
+
+/// Cells that reads harm ten times as fast, so that replicas are lost, too.
+pub fn weaken(cfg: &mut DriveConfig) {
+    let disturb = &mut cfg.cells.disturb;
+    disturb.erc_max.iter_mut().for_each(|erc| *erc /= 10.0);
+    disturb.top_erc /= 10.0;
+}
+
+/// Replicas of pages read often, as many as the drive has room for.
+pub fn random_redftl(cfg: &mut DriveConfig, rng: &mut Rng) {
+    let replica_percent = pick(rng, &[10.0, 50.0, 70.0]);
+    let values = [
+        ("max_reads", Value::Integer(i128::from(pick(rng, &[20, 60, 400])))),
+        ("replica_percent", Value::Float(replica_percent)),
+        ("migration_percent", Value::Float(pick(rng, &[replica_percent + 2.0, 75.0, 95.0]))),
+        ("check_percent", Value::Float(pick(rng, &[1.0, 5.0, 30.0]))),
+        ("alpha", Value::Float(pick(rng, &[0.0, 0.5, 2.0]))),
+        ("block_rate", Value::Text(pick(rng, &["mean", "sum"]).to_owned())),
+        ("even_variation", Value::Float(pick(rng, &[0.0, 0.25, 2.0]))),
+        ("good_blocks_percent", Value::Float(pick(rng, &[3.0, 30.0, 100.0]))),
+    ];
+    cfg.read_reclaim.select("redftl").unwrap();
+    for (key, value) in values {
+        cfg.read_reclaim.set(key, &value).unwrap_or_else(|problem| panic!("redftl.{key}: {problem:?}"));
+    }
+    let pages = cfg.geometry.pages_per_block();
+    let limit = pick(rng, &[1, 2, 15]).min(pages / 2);
+    cfg.read_reclaim.set("replica_limit", &Value::Integer(i128::from(limit))).unwrap();
+    let usual = cfg.drive.over_provisioning_percent;
+    for step in 0..16 {
+        cfg.drive.over_provisioning_percent = f64::round(usual * f64::powi(1.2, step));
+        if Drive::new(cfg).is_ok() {
+            return;
+        }
+    }
+    cfg.drive.over_provisioning_percent = usual;
+    cfg.read_reclaim.set("replica_limit", &Value::Integer(0)).unwrap();
 }
 
 /// Whether the drive may run out of good blocks.

@@ -1,7 +1,7 @@
 //! One random run: commands, waits, and everything else that may be done to a drive, judged by the oracle.
 
 use super::oracle::{Oracle, Verdict};
-use super::setup::{may_wear_out, pick, random_aging, random_config};
+use super::setup::{may_wear_out, pick, random_aging, random_config, random_redftl, weaken};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::host::buffer;
 use ssd::rng::Rng;
@@ -51,6 +51,10 @@ pub struct Tally {
     pub uncorrectable: u64,
     pub units_lost: u64,
     pub reclaimed: u64,
+    pub replica_reads: u64,
+    pub replicas: u64,
+    pub adopted: u64,
+    pub failed_replicas: u64,
 }
 
 impl Tally {
@@ -65,6 +69,10 @@ impl Tally {
         self.uncorrectable += other.uncorrectable;
         self.units_lost += other.units_lost;
         self.reclaimed += other.reclaimed;
+        self.replica_reads += other.replica_reads;
+        self.replicas += other.replicas;
+        self.adopted += other.adopted;
+        self.failed_replicas += other.failed_replicas;
     }
 }
 
@@ -104,6 +112,18 @@ impl Run {
         let mut rng = Rng::stream(seed, "model/aging");
         let mut cfg = random_config(&mut rng);
         random_aging(&mut cfg, &mut rng);
+        Run::of(cfg, rng)
+    }
+
+    /// The run of a seed whose drive has cells that age, and makes replicas of what is read often.
+    pub fn replicating(seed: u64) -> Run {
+        let mut rng = Rng::stream(seed, "model/replicas");
+        let mut cfg = random_config(&mut rng);
+        random_aging(&mut cfg, &mut rng);
+        random_redftl(&mut cfg, &mut rng);
+        if rng.below(2) == 0 {
+            weaken(&mut cfg);
+        }
         Run::of(cfg, rng)
     }
 
@@ -406,6 +426,10 @@ impl Run {
             uncorrectable: self.oracle.uncorrectable,
             units_lost: self.oracle.units_lost,
             reclaimed: self.drive.stats().flash.ops[OpKind::Program as usize][Cause::ReadReclaim as usize],
+            replica_reads: self.drive.stats().ftl.replica_reads,
+            replicas: self.oracle.replicated,
+            adopted: self.oracle.adopted,
+            failed_replicas: self.drive.stats().ftl.replicas_failed,
             worn_out: u64::from(health.read_only.is_some()),
             erases: health.wear.total,
             retired: u64::from(health.wear.retired),

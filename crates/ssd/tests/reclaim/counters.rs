@@ -15,6 +15,7 @@ fn policy(counters: Counters, entries: u32, blocks: u32, wordlines: u32) -> Poli
         page_types: 3,
         readings_at_most: 1,
         logical_units: 0,
+        seed: 1,
     };
     let mut policy = Policy::new(&Params { counters, entries, ..Params::default() });
     policy.learn(&facts);

@@ -1,5 +1,6 @@
 //! A small drive that is soon full, and a load that makes it clean.
 
+use ssd::config::Table;
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
 
@@ -20,6 +21,11 @@ pub fn with_policy(family: &str, policy: &str) -> DriveConfig {
     let mut cfg = small();
     let section = ssd::policy::FAMILIES.iter().map(|f| f.section()).find(|s| s.ends_with(family)).unwrap();
     cfg.section_mut(&section).unwrap().select(policy).unwrap();
+    if policy == "redftl" {
+        // Of blocks of 6 pages one can be kept for replicas, if there is room.
+        cfg.read_reclaim.set("replica_limit", &ssd::config::Value::Integer(1)).unwrap();
+        cfg.drive.over_provisioning_percent = 80.0;
+    }
     if policy == "lru_write" || policy == "lru_read_write" {
         let size = ssd::config::Value::Float(0.5);
         cfg.section_mut(&section).unwrap().set("size_mib", &size).unwrap();

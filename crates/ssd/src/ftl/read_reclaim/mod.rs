@@ -6,6 +6,7 @@
 
 use crate::ftl::blocks::{BlockState, Blocks};
 use crate::ftl::map::Map;
+use crate::ftl::replicas::Replicas;
 use crate::nand::cell::{CellModel, Group};
 use crate::nand::{Layout, PageAddress};
 use crate::units::{BlockId, LaneId, Lpn, Pun};
@@ -19,6 +20,7 @@ family! {
         block: Block,
         page_type: PageType,
         oracle: Oracle,
+        redftl: Redftl,
         straw: Straw,
         redftl_plus: RedftlPlus,
     }
@@ -67,6 +69,8 @@ pub struct Facts<'a> {
     pub logical_units: u32,
     /// How often one read senses its page at most, all its attempts together.
     pub readings_at_most: u32,
+    /// Seed of the drive, for decisions by lot.
+    pub seed: u64,
 }
 
 /// A read of a page.
@@ -116,12 +120,23 @@ pub enum Want {
         /// least harm; otherwise alone and in order.
         paired: bool,
     },
+    /// Nothing: the replicas it holds become the pages they are replicas of.
+    Adopt,
+    /// Nothing: a page of it gets a replica.
+    Replicate {
+        /// The page: wordline times page types plus page type.
+        place: u32,
+        /// Physical block that takes the replica.
+        to: u32,
+    },
 }
 
 /// A physical block, as a policy looks at it.
 pub struct Look<'a> {
     pub(super) map: &'a Map,
     pub(super) layout: &'a Layout,
+    pub(super) blocks: &'a Blocks,
+    pub(super) replicas: &'a Replicas,
     /// Page of each type of each wordline.
     pub(super) page_at: &'a [u32],
     pub(super) page_types: u32,
@@ -181,6 +196,42 @@ impl Look<'_> {
     /// No more pages than these hold live data, if the block is not being filled.
     pub fn live_pages_at_most(&self) -> u32 {
         self.live_units.min(self.page_at.len() as u32)
+    }
+
+    fn units_at(&self, place: u32) -> core::ops::Range<u32> {
+        let from = self.layout.first_unit_of(self.block, self.member, self.page_at[place as usize]).0;
+        from..from + self.layout.units_per_page
+    }
+
+    /// Whether a page (wordline times page types plus page type) holds live data.
+    #[inline]
+    pub fn is_valid(&self, place: u32) -> bool {
+        let units = self.units_at(place);
+        self.map.next_live(units.start, units.end).is_some()
+    }
+
+    /// Whether it holds live data that has no replica.
+    #[inline]
+    pub fn lacks_replica(&self, place: u32) -> bool {
+        let lacks = |unit: Pun| self.map.is_live(unit) && !self.replicas.get(self.map.stored(unit)).is_some();
+        self.units_at(place).map(Pun).any(lacks)
+    }
+
+    /// Whether a physical block can take a replica now.
+    #[inline]
+    pub fn may_hold(&self, physical: u32) -> bool {
+        self.replicas.may_hold(self.blocks, self.layout, physical)
+    }
+
+    /// Pages of a physical block that hold replicas, or held some since its erase.
+    #[inline]
+    pub fn replicas_in(&self, physical: u32) -> u32 {
+        self.replicas.used(physical)
+    }
+
+    /// Whether the block is still being filled: it would have to be closed before its turn.
+    pub fn is_open(&self) -> bool {
+        self.blocks.state(self.block) == BlockState::Open
     }
 }
 
@@ -254,6 +305,7 @@ impl Deals for never::Policy {}
 impl Deals for block::Policy {}
 impl Deals for page_type::Policy {}
 impl Deals for oracle::Policy {}
+impl Deals for redftl::Policy {}
 impl Deals for straw::Policy {}
 
 impl Layout {

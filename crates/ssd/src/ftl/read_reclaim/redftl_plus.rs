@@ -127,7 +127,8 @@ impl Policy {
         let at = read.physical as usize;
         let mode = mode_of(self.status[at]).max(read.mode);
         let count = &mut self.counts[at];
-        *count = count.saturating_add(self.weights[usize::from(mode)][usize::from(read.page_type)]);
+        let weight = self.weights[usize::from(mode)][usize::from(read.page_type)];
+        *count = count.saturating_add(weight.saturating_mul(read.readings));
         let (count, samples) = (*count, self.status[at] / SECOND);
         let (passed, whole) =
             (u64::from(count) * 15, u64::from(self.most.at(read.cycles)) * u64::from(READ_ONE));
@@ -229,7 +230,9 @@ impl Deals for Policy {
 mod tests {
     use super::*;
     use crate::config::DriveConfig;
+    use crate::ftl::blocks::Blocks;
     use crate::ftl::map::Map;
+    use crate::ftl::replicas::Replicas;
     use crate::nand::cell::CellModel;
     use crate::nand::{Chip, Layout};
     use crate::units::Pun;
@@ -244,17 +247,19 @@ mod tests {
         let cells = CellModel::new(cfg.cells.clone()).unwrap();
         let mut policy = Policy::new(&params);
         policy.learn(&Facts {
+            readings_at_most: 1,
             cells: &cells,
             physical_blocks: 12,
             wordlines: 2,
             page_types: 3,
             logical_units: 40,
+            seed: 1,
         });
         (policy, cfg)
     }
 
     fn read(physical: u32, page_type: u8) -> PageRead {
-        PageRead { physical, wordline: 0, page_type, mode: 0, cycles: 0 }
+        PageRead { physical, wordline: 0, page_type, mode: 0, cycles: 0, readings: 1 }
     }
 
     /// Reads of a page type that a block in a mode takes before it is wished for at once.
@@ -292,6 +297,7 @@ mod tests {
         map.assign(Lpn(7), first);
         map.assign(Lpn(8), Pun(first.0 + layout.units_per_page));
         map.assign(Lpn(9), layout.first_unit(BlockId(4)));
+        let (blocks, replicas) = (Blocks::new(&layout, (0..12).map(|_| 0)), Replicas::new(&cfg, &layout));
         let mut samples = Vec::new();
         for n in 1..=150 {
             // Unit 7 is read once, unit 8 every second time, unit 9 (elsewhere) always.
@@ -306,8 +312,13 @@ mod tests {
                 samples.push((n, policy.levels[7] % SECOND, policy.levels[8] % SECOND));
                 let at = layout.member(BlockId(2), 0);
                 let look = Look {
+                    in_order: false,
+                    unwritten: None,
+                    live_units: 0,
                     map: &map,
                     layout: &layout,
+                    blocks: &blocks,
+                    replicas: &replicas,
                     page_at: &[],
                     page_types: 3,
                     block: BlockId(2),

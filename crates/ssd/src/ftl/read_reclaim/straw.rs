@@ -34,7 +34,7 @@ section! {
         entries: u32 = 32, unit "counters", range 1..=4096;
         /// Reads of a block between two checks.
         check_interval: u32 = 1_000, unit "reads", range 1..=1_000_000;
-        /// Effective reads of the firmware's table over those that the chips stand: 100 is the truth, more is optimistic.
+        /// Effective reads of the firmware's table over those the chips stand: 100 is the truth, more is optimistic.
         table_percent: f64 = 100.0, unit "%", range 1.0..=1000.0;
     }
 }

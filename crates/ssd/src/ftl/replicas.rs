@@ -1,0 +1,356 @@
+//! Replicas: second copies of pages that are read often, in blocks that are read seldom (redFTL).
+//!
+//! Data fills a block up to some pages at its end; those hold replicas later. A page is read and programmed there, in
+//! steps like all moves, and a table of fixed size then sends reads of its units to the replica, while the mapping, and
+//! cleaning with it, stay with the original. A replica ends when its unit is written, trimmed or lost, and when its
+//! block is to be erased; or it becomes the page itself, and the original is dead. What cannot be corrected in one of
+//! the two is read from the other.
+
+use super::Ftl;
+use super::blocks::{BlockState, Blocks};
+use super::reclaim::Wish;
+use crate::config::DriveConfig;
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::index::UnitIndex;
+use crate::nand::{Layout, Outcome};
+use crate::observe::Effect;
+use crate::snapshot::raw;
+use crate::units::{BlockId, LaneId, Lpn, NONE, OpId, Ppn, Pun};
+use serde::{Deserialize, Serialize};
+
+/// The tables of replicas.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Replicas {
+    /// Replicas that a physical block takes, in pages; 0 if there never are any.
+    limit: u32,
+    /// First page of a physical block that data does not fill.
+    first: u32,
+    /// Pages of replicas programmed since the erase, by physical block; `limit` if no more may come.
+    #[serde(with = "raw")]
+    used: Vec<u16>,
+    /// Pages being read that are to go there.
+    #[serde(with = "raw")]
+    promised: Vec<u16>,
+    /// The firmware's block of each physical block, and its place there: `block * span + member`.
+    #[serde(with = "raw")]
+    owner: Vec<u32>,
+    /// The replica mapping table: from a logical unit to the unit of flash that holds its replica.
+    index: UnitIndex,
+    count: u32,
+}
+
+impl Replicas {
+    /// No replicas yet; tables for as many as there can be.
+    pub fn new(cfg: &DriveConfig, layout: &Layout) -> Self {
+        let limit = cfg.replica_pages_per_block();
+        let physical = if limit > 0 { cfg.geometry.blocks() as usize } else { 0 };
+        let mut owner = vec![NONE; physical];
+        let members = layout.blocks() * if limit > 0 { layout.span } else { 0 };
+        for at in 0..members {
+            owner[layout.member(BlockId(at / layout.span), at % layout.span).block as usize] = at;
+        }
+        Replicas {
+            limit,
+            first: cfg.data_pages_per_block(),
+            used: vec![0; physical],
+            promised: vec![0; physical],
+            owner,
+            index: UnitIndex::new(members * limit * layout.units_per_page),
+            count: 0,
+        }
+    }
+
+    /// Whether there may be any.
+    #[inline]
+    pub fn are_used(&self) -> bool {
+        self.limit > 0
+    }
+
+    /// Where the replica of a logical unit is, if it has one.
+    #[inline]
+    pub fn get(&self, lpn: Lpn) -> Pun {
+        if self.count == 0 { Pun::NONE } else { Pun(self.index.get(lpn)) }
+    }
+
+    /// A logical unit has a replica from now on; an older one no longer counts.
+    fn set(&mut self, lpn: Lpn, at: Pun) {
+        self.count += u32::from(self.index.set(lpn, at.0) == NONE);
+    }
+
+    /// The replica of a logical unit, if it has one, no longer counts.
+    #[inline]
+    pub fn forget(&mut self, lpn: Lpn) {
+        if self.count > 0 && self.index.get(lpn) != NONE {
+            self.index.remove(lpn);
+            self.count -= 1;
+        }
+    }
+
+    /// Pages of a physical block that are taken by replicas, programmed or on their way.
+    #[inline]
+    pub fn used(&self, physical: u32) -> u32 {
+        u32::from(self.used[physical as usize]) + u32::from(self.promised[physical as usize])
+    }
+
+    /// Whether a physical block may take another replica.
+    pub fn may_hold(&self, blocks: &Blocks, layout: &Layout, physical: u32) -> bool {
+        let owner = self.owner[physical as usize];
+        let block = BlockId(owner / layout.span);
+        owner != NONE
+            && self.used(physical) < self.limit
+            && blocks.state(block) == BlockState::Closed
+            && !blocks.is_failing(block)
+    }
+
+    /// The block stays as it is: no replica may follow its last page, because data does not fill it.
+    pub fn close_off(&mut self, layout: &Layout, block: BlockId) {
+        for member in 0..if self.are_used() { layout.span } else { 0 } {
+            self.used[layout.member(block, member).block as usize] = self.limit as u16;
+        }
+    }
+
+    /// The block is erased.
+    pub fn reset(&mut self, layout: &Layout, block: BlockId) {
+        for member in 0..if self.are_used() { layout.span } else { 0 } {
+            self.used[layout.member(block, member).block as usize] = 0;
+        }
+    }
+
+    /// Bytes of its tables.
+    pub fn bytes(&self) -> usize {
+        if self.are_used() { 4 * self.used.len() + 4 * self.owner.len() + self.index.bytes() } else { 0 }
+    }
+
+    /// The page of a physical block that its next replica takes.
+    fn take_page(&mut self, layout: &Layout, physical: u32) -> Ppn {
+        let (owner, used) = (self.owner[physical as usize], &mut self.used[physical as usize]);
+        let (block, member) = (owner / layout.span, owner % layout.span);
+        let page = self.first + u32::from(*used);
+        *used += 1;
+        Ppn(block * layout.pages_per_block + page * layout.span + member)
+    }
+}
+
+impl Ftl {
+    /// Where a logical unit is read, if it is anywhere: its replica, or where it is mapped.
+    #[inline]
+    pub fn place_to_read(&self, lpn: Lpn) -> Pun {
+        let replica = self.replicas.get(lpn);
+        if replica.is_some() { replica } else { self.map.lookup(lpn) }
+    }
+
+    /// The host reads a logical unit where it was told to.
+    #[inline]
+    pub fn count_read_of(&mut self, lpn: Lpn, at: Pun) {
+        self.counts.replica_reads += u64::from(self.replicas.get(lpn) == at);
+    }
+
+    /// Whether a unit of flash holds the current data of a logical unit.
+    #[inline]
+    pub fn is_current(&self, lpn: Lpn, at: Pun) -> bool {
+        self.map.lookup(lpn) == at || self.replicas.get(lpn) == at
+    }
+
+    /// The data of a unit of flash that stands for a logical unit, or may have, cannot be corrected: a replica is given
+    /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
+    pub fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
+        if at.is_some() && self.replicas.get(lpn) == at {
+            self.replicas.forget(lpn);
+            self.counts.replicas_failed += 1;
+            return false;
+        }
+        self.lose(lpn, at)
+    }
+
+    /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.
+    pub(super) fn adopt(&mut self, lpn: Lpn) -> bool {
+        let to = self.replicas.get(lpn);
+        if !to.is_some() {
+            return false;
+        }
+        self.replicas.forget(lpn);
+        let from = self.map.assign(lpn, to);
+        self.blocks.lose(self.layout.block_of_unit(from));
+        self.blocks.adopt(self.layout.block_of_unit(to));
+        self.counts.replicas_adopted += 1;
+        self.effects.push(Effect::Adopt { lpn, from, to });
+        true
+    }
+
+    /// The units of a block that may hold replicas, in the order in which they were programmed.
+    fn replica_units(&self, block: BlockId) -> impl Iterator<Item = Pun> + use<> {
+        let first = self.replicas.first * self.layout.span * self.layout.units_per_page;
+        let base = self.layout.first_unit(block).0;
+        (base + first..base + self.layout.units_per_block()).map(Pun)
+    }
+
+    /// All replicas in one member of a block become pages.
+    pub(super) fn adopt_all(&mut self, wish: Wish) {
+        for unit in self.replica_units(wish.block) {
+            let lpn = self.map.stored(unit);
+            let at = self.layout.block_of_page(self.layout.page_of_unit(unit).0).1;
+            if at % self.layout.span == wish.member && lpn.is_some() && self.replicas.get(lpn) == unit {
+                self.adopt(lpn);
+            }
+        }
+    }
+
+    /// A block is to be erased or retired: its replicas no longer count.
+    pub(super) fn drop_replicas(&mut self, block: BlockId) {
+        if self.replicas.count == 0 {
+            return;
+        }
+        for unit in self.replica_units(block) {
+            let lpn = self.map.stored(unit);
+            if lpn.is_some() && self.replicas.get(lpn) == unit {
+                self.replicas.forget(lpn);
+            }
+        }
+    }
+
+    /// Makes a replica of a page of a block in physical block `to`: the units that have none are read and programmed
+    /// there.
+    pub(super) fn replicate(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish, page: u32, to: u32) {
+        let first = self.layout.first_unit_of(wish.block, wish.member, page);
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut count = 0;
+        for at in first.0..first.0 + self.layout.units_per_page {
+            let lpn = self.map.stored(Pun(at));
+            if self.map.is_live(Pun(at)) && !self.replicas.get(lpn).is_some() {
+                units[count] = UnitRef { lpn: lpn.0, source: at, mask: 0 };
+                count += 1;
+            }
+        }
+        // Where no time passes, programs issued before may not be applied yet, and pages are programmed in order.
+        let target = BlockId(self.replicas.owner[to as usize] / self.layout.span);
+        if count == 0 || (flash.is_instant() && self.blocks.programming(target) > 0) {
+            return;
+        }
+        let bytes = count as u32 * self.layout.unit_bytes;
+        let page = self.layout.page_of_unit(first).0;
+        let read = Op { tag: to, bytes, ..self.op(OpKind::Read, Cause::Replication, page) };
+        self.note_read(flash, &read);
+        self.blocks.leave(wish.block, count as u32);
+        self.replicas.promised[to as usize] += 1;
+        if flash.is_instant() {
+            let outcome = flash.perform(read.kind, read.cause, page, read.at);
+            let read = Op { outcome, ..read };
+            self.replica_read(flash, lane, &read, &units[..count]);
+        } else {
+            self.work(lane).reads += 1;
+            self.issue(flash, read, &units[..count]);
+        }
+    }
+
+    /// A page to be replicated is in the controller.
+    pub(super) fn on_replica_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let count = usize::from(op.units);
+        units[..count].copy_from_slice(flash.pool.units(id));
+        flash.pool.remove(id);
+        let lane = self.layout.lane_of(self.layout.block_of_page(op.ppn).0);
+        self.work(lane).reads -= 1;
+        self.replica_read(flash, lane, op, &units[..count]);
+        self.pump_lane(flash, lane);
+    }
+
+    /// Programs what was read and is still current, if the block chosen can still take it.
+    fn replica_read(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, read: &[UnitRef]) {
+        let source = self.layout.block_of_page(op.ppn).0;
+        self.replicas.promised[op.tag as usize] -= 1;
+        let holds = self.replicas.may_hold(&self.blocks, &self.layout, op.tag);
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut count = 0;
+        for &unit in read {
+            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
+            if op.outcome == Outcome::Fail {
+                self.lose(lpn, from);
+            } else if holds && self.map.lookup(lpn) == from {
+                (units[count], count) = (unit, count + 1);
+                continue;
+            }
+            self.settle_source(flash, source);
+        }
+        if count == 0 {
+            return;
+        }
+        let page = self.replicas.take_page(&self.layout, op.tag);
+        self.blocks.program_issued(self.layout.block_of_page(page).0);
+        self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
+        let bytes = count as u32 * self.layout.unit_bytes;
+        let program = Op { tag: lane.0, bytes, ..self.op(OpKind::Program, Cause::Replication, page) };
+        if flash.is_instant() {
+            let outcome = flash.perform(program.kind, program.cause, page, program.at);
+            self.replica_programmed(flash, &Op { outcome, ..program }, &units[..count]);
+        } else {
+            self.issue(flash, program, &units[..count]);
+            self.work(lane).programs += 1;
+        }
+    }
+
+    /// A replica is at its place.
+    pub(super) fn on_replica_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let count = usize::from(op.units);
+        units[..count].copy_from_slice(flash.pool.units(id));
+        flash.pool.remove(id);
+        let lane = LaneId(op.tag);
+        self.work(lane).programs -= 1;
+        self.replica_programmed(flash, op, &units[..count]);
+        self.pump_lane(flash, lane);
+        let other = self.layout.lane_of(self.layout.block_of_page(op.ppn).0);
+        if other != lane {
+            // What reads want of the block waited for this program.
+            self.pump_lane(flash, other);
+        }
+    }
+
+    /// Units that are still current are read from their replica from now on. A failed program makes none.
+    fn replica_programmed(&mut self, flash: &mut Flash, op: &Op, units: &[UnitRef]) {
+        let first = op.ppn.0 * self.layout.units_per_page;
+        for (place, unit) in (first..).zip(units) {
+            let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));
+            if op.outcome == Outcome::Pass && self.map.lookup(lpn) == from {
+                self.map.note_copy(lpn, to);
+                self.replicas.set(lpn, to);
+                self.counts.moved_units[Cause::Replication as usize] += 1;
+                self.effects.push(Effect::Replicate { lpn, from, to });
+            } else if op.outcome == Outcome::Pass {
+                self.effects.push(Effect::Dead { lpn, from, to });
+            }
+        }
+        self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        for unit in units {
+            self.settle_source(flash, self.layout.block_of_unit(Pun(unit.source)));
+        }
+    }
+
+    /// Checks the table against the others (slow); the error names the first place where they do not agree.
+    pub(super) fn check_replicas(&self) -> Result<(), String> {
+        let mut count = 0;
+        for (lpn, at) in self.replicas.index.iter().map(|(lpn, at)| (lpn, Pun(at))) {
+            count += 1;
+            let page = self.layout.page_of_unit(at).0;
+            let (block, place) = self.layout.block_of_page(page);
+            let physical = self.layout.locate(page).block as usize;
+            let programmed = self.replicas.first + u32::from(self.replicas.used[physical]);
+            let inside = (self.replicas.first..programmed).contains(&(place / self.layout.span));
+            if !inside || self.map.stored(at) != lpn || self.map.is_live(at) {
+                return Err(format!("logical unit {} has no replica in unit {}", lpn.0, at.0));
+            }
+            if !self.map.lookup(lpn).is_some() {
+                return Err(format!("logical unit {} has a replica and no page", lpn.0));
+            }
+            let state = self.blocks.state(block);
+            if !matches!(state, BlockState::Closed | BlockState::Moving | BlockState::Thinning) {
+                return Err(format!("block {} is {state:?} and holds replicas", block.0));
+            }
+        }
+        if count == self.replicas.count {
+            Ok(())
+        } else {
+            Err(format!("{count} units have replicas, their count says {}", self.replicas.count))
+        }
+    }
+}
