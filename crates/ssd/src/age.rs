@@ -445,6 +445,7 @@ impl Drive {
             });
         }
         chip.cycle_to(to, lasting_q16);
+        self.state.ftl.forget_reads_of_younger(to);
         self.set_erase_counts(|_| to);
         Ok(())
     }
@@ -488,6 +489,8 @@ impl Drive {
             });
         }
         chip.disturb(reads, wordline);
+        let crate::drive::State { ftl, flash, .. } = &mut self.state;
+        ftl.note_disturb(flash, reads, wordline);
         Ok(())
     }
 }

@@ -320,6 +320,12 @@ impl Drive {
         self.state.flash.chip.telemetry(block)
     }
 
+    /// The most that any page with live data is disturbed now, in 1/4096 of what it stands; `None` where cells do not
+    /// age. Takes a look at every wordline. With `FtlCounts::disturbed_q12_max` it is the smallest margin of a run.
+    pub fn worst_disturb_q12(&self) -> Option<u32> {
+        self.state.ftl.worst_disturb_q12(&self.state.flash)
+    }
+
     /// The chips: the ground truth that no firmware sees, for tests and reports.
     pub fn chips(&self) -> &Chip {
         &self.state.flash.chip

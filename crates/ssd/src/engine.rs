@@ -7,6 +7,7 @@ use crate::drive::Drive;
 use crate::events::EventKind;
 use crate::flash::op::{Cause, OpKind};
 use crate::ftl::IdleWork;
+use crate::nand::Outcome;
 use crate::signals::Reason;
 use crate::units::{CommandId, OpId, SimTime};
 use serde::{Deserialize, Serialize};
@@ -143,6 +144,14 @@ impl Drive {
     #[inline]
     fn on_done(&mut self, id: OpId) -> bool {
         let op = *self.state.flash.pool.get(id);
+        if op.attempts > 1 {
+            let state = &mut self.state;
+            state.ftl.note_retries(&state.flash, &op, op.attempts);
+        }
+        if op.kind == OpKind::Read && op.outcome == Outcome::Fail {
+            let state = &mut self.state;
+            state.ftl.note_lost(&state.flash, &op);
+        }
         if op.kind == OpKind::Read && op.cause == Cause::Host {
             let (host, mut below) = self.split();
             host.on_read(id, &op, &mut below);

@@ -5,9 +5,15 @@ use super::{DriveConfig, ErrorModel, presets};
 use crate::nand::gray;
 
 impl DriveConfig {
-    /// Nothing is checked while cells make no errors: their constants are not used then.
+    /// Nothing is checked while cells make no errors and no data moves because of reads: their constants are not used
+    /// then.
     pub(super) fn check_cells(&self, conflicts: &mut Conflicts) {
+        let reclaims = self.read_reclaim.name() != crate::ftl::read_reclaim::never::NAME;
         if self.errors.model == ErrorModel::None {
+            if reclaims {
+                conflicts.0.extend(self.cells.validate().err().map_or_else(Vec::new, |errors| errors.0));
+                self.check_bits_and_code(conflicts);
+            }
             return;
         }
         if let Err(errors) = self.cells.validate() {

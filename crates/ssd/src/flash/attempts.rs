@@ -18,11 +18,12 @@ impl Flash {
         let first = self.read_voltage.first(&self.chip.page_age(at.block, at.page));
         let sensed = self.chip.sense(at.block, at.page, first);
         self.counts.retries[usize::from(sensed.failed).min(super::ATTEMPTS - 1)] += 1;
+        self.attempts = sensed.failed + u8::from(sensed.readable);
         if sensed.readable {
-            return (sensed.failed + 1, Outcome::Pass);
+            return (self.attempts, Outcome::Pass);
         }
         self.counts.uncorrectable[cause as usize] += 1;
-        (sensed.failed, Outcome::Fail)
+        (self.attempts, Outcome::Fail)
     }
 
     /// What an operation's durations depend on, for cells that age.

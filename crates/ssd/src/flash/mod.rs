@@ -80,6 +80,8 @@ pub struct Flash {
     sequence: u64,
     hash: u64,
     instant: bool,
+    /// Attempts of the page read last, where cells age.
+    pub(crate) attempts: u8,
 }
 
 impl Flash {
@@ -111,6 +113,7 @@ impl Flash {
             sequence: 0,
             hash: 0,
             instant: false,
+            attempts: 0,
         }
     }
 
@@ -474,9 +477,12 @@ impl Flash {
             self.record(kind, cause, ppn, outcome);
             outcome
         } else {
+            self.attempts = 0;
             self.perform(kind, cause, ppn, at)
         };
+        let tried = self.attempts;
         let op = self.pool.get_mut(id);
+        op.attempts = op.attempts.max(if kind == OpKind::Read { tried } else { 0 });
         (op.follower, op.outcome) = (OpId::NONE, outcome);
         self.done.push(id);
     }

@@ -32,6 +32,8 @@ struct LaneBlocks {
     free: Box<[u32]>,
     head: u32,
     len: u32,
+    /// Of the free blocks one that, beside the reserve, only moves may open.
+    claimed: u32,
     open: [OpenBlock; STREAMS],
 }
 
@@ -91,6 +93,7 @@ impl Allocator {
                 free: (0..layout.blocks_per_lane).map(|i| layout.first_block(LaneId(lane)).0 + i).collect(),
                 head: 0,
                 len: layout.blocks_per_lane,
+                claimed: 0,
                 open: [none; STREAMS],
             })
             .collect();
@@ -115,7 +118,18 @@ impl Allocator {
         let lane = &self.lanes[lane.index()];
         let open = lane.open[stream as usize];
         let left = if open.block.is_some() { self.data_pages - open.next } else { 0 };
-        u64::from(left) + u64::from(lane.len.min(self.reserve)) * u64::from(self.data_pages)
+        u64::from(left) + u64::from(lane.len.min(self.reserve + lane.claimed)) * u64::from(self.data_pages)
+    }
+
+    /// Keeps a free block beyond the reserve for moves, until they open one, if there is one.
+    pub fn claim(&mut self, lane: LaneId) {
+        let lane = &mut self.lanes[lane.index()];
+        lane.claimed = u32::from(lane.len > self.reserve);
+    }
+
+    /// Gives up that claim; returns whether there was one.
+    pub fn unclaim(&mut self, lane: LaneId) -> bool {
+        core::mem::take(&mut self.lanes[lane.index()].claimed) > 0
     }
 
     /// Gives an erased block back to its lane.
@@ -141,7 +155,8 @@ impl Allocator {
         None
     }
 
-    /// The next page of `stream` in a lane; a new block is opened only if more than `keep` blocks are free.
+    /// The next page of `stream` in a lane; a new block is opened only if more than `keep` blocks are free, and one
+    /// that is claimed only if `keep` is 0.
     #[inline]
     pub fn page_in(
         &mut self,
@@ -155,8 +170,11 @@ impl Allocator {
         let mut open = state.open[stream as usize];
         let mut opened = false;
         if !open.block.is_some() {
-            if state.len <= keep {
+            if state.len <= keep + if keep > 0 { state.claimed } else { 0 } {
                 return None;
+            }
+            if stream == Stream::Cleaning {
+                state.claimed = 0;
             }
             let position = if stream == Stream::Cold { Self::most_worn(state, blocks) } else { 0 };
             open = OpenBlock { block: state.take(position), next: 0 };

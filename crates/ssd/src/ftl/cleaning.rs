@@ -362,15 +362,14 @@ impl Ftl {
         }
         let unit =
             |map: &super::map::Map, at: u32| UnitRef { lpn: map.stored(Pun(at)).0, source: at, mask: 0 };
+        self.note_margin(flash, &op);
         self.note_read(flash, &op);
         if self.mover.copyback && self.copy_back(flash, lane, cause, unit(&self.map, first)) {
             return;
         }
-        if cause == Cause::ReadReclaim {
-            self.note_margin(flash, &op);
-        }
         if flash.is_instant() {
             let outcome = flash.perform(op.kind, cause, page, op.at);
+            self.note_retries(flash, &op, flash.attempts);
             let count = self.gather_now(lane, job.block, outcome, first..page_end);
             self.look_ahead(lane, which, count);
             return self.program_gathered(flash, lane, stream_of(cause), false);

@@ -59,7 +59,8 @@ pub struct FtlCounts {
     pub reclaimed_pages: u64,
     /// Of these, pages that had seen less than half of the reads they stand.
     pub premature_pages: u64,
-    /// Most that any of them had seen, in 1/4096 of what it stands: above 4096 it came too late.
+    /// Most reads that any page had seen when it moved, for whatever cause, or when it could not be corrected, in 1/4096
+    /// of what it stands: above 4096 the move came too late. What has not moved is told by [`crate::Drive::worst_disturb_q12`].
     pub disturbed_q12_max: u32,
     /// Blocks erased and given back.
     pub reclaimed_blocks: u64,
@@ -301,6 +302,8 @@ impl Ftl {
         }
         if last && self.blocks.is_failing(block) {
             self.retire_when_closed(flash, block);
+        } else if last {
+            self.may_look_again(lane);
         }
     }
 
@@ -406,6 +409,7 @@ impl Ftl {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
         }
+        self.check_wishes()?;
         Ok(())
     }
 }

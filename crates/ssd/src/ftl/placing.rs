@@ -83,6 +83,10 @@ impl Ftl {
             }
             if found.lane != lane {
                 self.update_wanted(found.lane);
+            } else if found.opened && self.reclaim.is_active() {
+                // Moves because of reads use up blocks that no cleaning is about to make good.
+                self.update_wanted(lane);
+                self.look_soon(lane);
             }
         }
     }
@@ -166,6 +170,7 @@ impl Ftl {
             let page = self.layout.page_of_unit(Pun(unit.source)).0;
             let bytes = self.layout.unit_bytes;
             let read = Op { tag: lane.0, bytes, ..self.op(OpKind::Read, op.cause, page) };
+            self.note_read(flash, &read);
             if !flash.is_instant() {
                 self.work(lane).reads += 1;
                 self.issue(flash, read, &[unit]);

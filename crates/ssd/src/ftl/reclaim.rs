@@ -10,7 +10,7 @@ use super::blocks::BlockState;
 use super::cleaning::{COMING_WITH_RECLAIM, Job, Part, RECLAIM};
 use super::dealing::{Begun, DealWish};
 use super::read_reclaim::{self, Facts, Look, PageRead, Urgency, Want};
-use crate::config::DriveConfig;
+use crate::config::{DriveConfig, ErrorModel};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::nand::Layout;
@@ -37,10 +37,19 @@ struct Thinning {
     next: Option<Want>,
 }
 
-/// How a physical block stands on its lane's list.
-const NOT_LISTED: u8 = 0;
-const LISTED_FOR_IDLE: u8 = 1;
-const LISTED: u8 = 2;
+/// What became of a look at a block.
+pub(super) enum Turn {
+    /// It is off the list.
+    Over,
+    /// It must wait: for programs, for room, for what is already leaving it.
+    Waits,
+    /// A job was started.
+    Started,
+}
+
+/// On which of its lane's lists a physical block is: bits.
+const WHEN_IDLE: u8 = 1;
+const NOW: u8 = 2;
 
 /// A lane's list of blocks to be looked at.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -63,7 +72,7 @@ impl Wishes {
         Wishes {
             now: VecDeque::with_capacity(members),
             when_idle: VecDeque::with_capacity(members),
-            listed: vec![NOT_LISTED; members],
+            listed: vec![0; members],
             ..Wishes::default()
         }
     }
@@ -74,37 +83,58 @@ impl Wishes {
         self.thinning.is_some() || !self.now.is_empty() || !self.when_idle.is_empty()
     }
 
-    /// Puts a block on the list; `at` is its member among the lane's.
+    /// Puts a block on a list, once; `at` is its member among the lane's.
     fn add(&mut self, wish: Wish, at: usize, urgency: Urgency) {
-        let (mark, waits) = match urgency {
+        let (bit, list) = match urgency {
             Urgency::No => return,
-            Urgency::WhenIdle => (LISTED_FOR_IDLE, true),
-            Urgency::Now => (LISTED, false),
+            Urgency::WhenIdle => (WHEN_IDLE, &mut self.when_idle),
+            Urgency::Now => (NOW, &mut self.now),
         };
-        if self.listed[at] < mark {
-            let waited = std::mem::replace(&mut self.listed[at], mark) == LISTED_FOR_IDLE;
-            if waited {
-                self.when_idle.retain(|&waiting| waiting != wish);
-            }
-            if waits { self.when_idle.push_back(wish) } else { self.now.push_back(wish) }
+        if self.listed[at] < bit {
+            self.listed[at] |= bit;
+            list.push_back(wish);
         }
     }
 
-    /// The wish to look at next.
-    fn front(&self, idle: bool) -> Option<Wish> {
-        self.now.front().or_else(|| self.when_idle.front().filter(|_| idle)).copied()
+    /// Puts a block in front of all others.
+    fn put_first(&mut self, wish: Wish, at: usize) {
+        if self.listed[at] & NOW != 0 {
+            self.now.retain(|other| *other != wish);
+        }
+        self.listed[at] |= NOW;
+        self.now.push_front(wish);
     }
 
-    fn remove_front(&mut self) {
-        _ = self.now.pop_front().or_else(|| self.when_idle.pop_front());
+    /// The list whose turn it is, and its bit.
+    fn list(&mut self, idle: bool) -> Option<(&mut VecDeque<Wish>, u8)> {
+        if !self.now.is_empty() {
+            return Some((&mut self.now, NOW));
+        }
+        (idle && !self.when_idle.is_empty()).then_some((&mut self.when_idle, WHEN_IDLE))
+    }
+
+    /// Every block is on each list at most once, and marked so.
+    fn check(&self, place: impl Fn(&Wish) -> usize) -> bool {
+        let mut marks = vec![0u8; self.listed.len()];
+        for (list, bit) in [(&self.now, NOW), (&self.when_idle, WHEN_IDLE)] {
+            for wish in list {
+                let mark = &mut marks[place(wish)];
+                if *mark & bit != 0 {
+                    return false;
+                }
+                *mark |= bit;
+            }
+        }
+        marks == self.listed
     }
 
     /// Takes a block off the list.
     fn remove(&mut self, wish: Wish, at: usize) {
-        match std::mem::replace(&mut self.listed[at], NOT_LISTED) {
-            NOT_LISTED => {}
-            LISTED_FOR_IDLE => self.when_idle.retain(|&waiting| waiting != wish),
-            _ => self.now.retain(|&waiting| waiting != wish),
+        let lists = std::mem::take(&mut self.listed[at]);
+        for (list, bit) in [(&mut self.now, NOW), (&mut self.when_idle, WHEN_IDLE)] {
+            if lists & bit != 0 {
+                list.retain(|&waiting| waiting != wish);
+            }
         }
     }
 }
@@ -117,6 +147,8 @@ pub(super) struct Reclaim {
     active: bool,
     /// Page of each type of each wordline.
     page_at: Vec<u32>,
+    /// Pages of a wordline follow one another, and those of the next them.
+    in_order: bool,
     page_types: u32,
     /// The policy may deal units and hears of their reads.
     deals: bool,
@@ -144,12 +176,15 @@ impl Reclaim {
                 wordlines: g.wordlines_per_block,
                 page_types: g.bits_per_cell,
                 logical_units,
+                readings_at_most: readings_at_most(cfg, &cells),
                 seed: cfg.drive.seed,
             });
         }
+        let in_order = (0..).zip(&page_at).all(|(at, &page)| at == page);
         let lanes = Vec::with_capacity(if active { lanes as usize } else { 0 });
         let (deals, normal_mode) = (policy.deals(), cfg.errors.program_mode as u8);
-        Reclaim { policy, active, page_at, page_types: g.bits_per_cell, deals, normal_mode, lanes }
+        let page_types = g.bits_per_cell;
+        Reclaim { policy, active, page_at, in_order, page_types, deals, normal_mode, lanes }
     }
 
     /// Whether anything ever moves because of reads.
@@ -173,6 +208,18 @@ impl Reclaim {
     }
 }
 
+/// How often the attempts of one read sense a page at most.
+// tidy: allow(float): called when a drive is built
+fn readings_at_most(cfg: &DriveConfig, cells: &CellModel) -> u32 {
+    if cfg.errors.model == ErrorModel::None {
+        return 1;
+    }
+    let part = cells.part();
+    let soft = if cfg.errors.tracking_reads > 0 { &part.ecc.level_steps[..] } else { &[] };
+    let soft: f64 = soft.iter().map(|levels| libm::ceil(*levels)).sum();
+    part.retry.entries + 1 + cfg.errors.tracking_reads + soft as u32
+}
+
 impl Ftl {
     /// The host reads a logical unit from flash.
     #[inline]
@@ -186,41 +233,122 @@ impl Ftl {
     #[inline]
     pub(super) fn note_read(&mut self, flash: &Flash, op: &Op) {
         if self.reclaim.active {
-            self.count_read(op, flash.chip.mode(op.at.block));
+            self.count_read(flash, op, 1);
         }
     }
 
-    fn count_read(&mut self, op: &Op, mode: u8) {
+    fn count_read(&mut self, flash: &Flash, op: &Op, readings: u32) {
         let (block, at) = self.layout.block_of_page(op.ppn);
         let read = PageRead {
             physical: op.at.block,
             wordline: self.order.place(op.at.page).wordline,
             page_type: op.page_type,
-            mode,
+            mode: flash.chip.mode(op.at.block),
             cycles: self.blocks.erase_count(block),
+            readings,
         };
         if op.cause == Cause::Host {
             self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
         }
-        let urgency = self.reclaim.policy.on_read(&read);
+        self.tell(flash, &read, block, at % self.layout.span);
+    }
+
+    /// Tells the policy of reads, and puts the block on a list if it says so.
+    #[inline]
+    fn tell(&mut self, flash: &Flash, read: &PageRead, block: BlockId, member: u32) {
+        let urgency = self.reclaim.policy.on_read(read);
         if self.reclaim.deals && self.reclaim.policy.sample_due() {
-            let (look, policy) = self.look(Wish { block, member: at % self.layout.span });
+            let (look, policy) = self.look(flash, Wish { block, member });
             policy.sample(&look);
         }
-        if urgency == Urgency::No {
-            return;
+        if urgency != Urgency::No {
+            self.list(Wish { block, member }, urgency);
         }
-        let lane = self.layout.lane_of(block);
-        let member = at % self.layout.span;
-        let place = self.place_in_lane(lane, block, member);
-        self.work(lane).wishes.add(Wish { block, member }, place, urgency);
+    }
+
+    fn list(&mut self, wish: Wish, urgency: Urgency) {
+        let lane = self.layout.lane_of(wish.block);
+        let wishes = &self.mover.lanes[lane.index()].wishes;
+        let is_thinned = wishes.thinning.is_some_and(|thinning| thinning.wish.block == wish.block);
+        match self.blocks.state(wish.block) {
+            BlockState::Open | BlockState::Closed | BlockState::Thinning => {}
+            BlockState::Moving if is_thinned => {}
+            // All of it is leaving already.
+            _ => return,
+        }
+        let place = self.place_in_lane(lane, &wish);
+        self.work(lane).wishes.add(wish, place, urgency);
+        self.look_soon(lane);
+    }
+
+    /// The lane's list is looked at as soon as what was issued is on its way.
+    pub(super) fn look_soon(&mut self, lane: LaneId) {
         if !self.reclaim.lanes.contains(&lane) {
             self.reclaim.lanes.push(lane);
         }
     }
 
-    fn place_in_lane(&self, lane: LaneId, block: BlockId, member: u32) -> usize {
-        ((block.0 - self.layout.first_block(lane).0) * self.layout.span + member) as usize
+    /// What a block on a lane's list may have waited for is over.
+    #[inline]
+    pub(super) fn may_look_again(&mut self, lane: LaneId) {
+        if self.reclaim.active && self.work(lane).wishes.some() {
+            self.look_soon(lane);
+        }
+    }
+
+    /// A read is over, and took some attempts: the policy counts those after the first. They disturb as much.
+    #[inline]
+    pub fn note_retries(&mut self, flash: &Flash, op: &Op, attempts: u8) {
+        if self.reclaim.active && attempts > 1 {
+            let readings = flash.chip.readings(op.at.block, attempts);
+            self.count_read(flash, op, readings - 1);
+        }
+    }
+
+    /// Every block that holds data was read so many times at once, evenly or at one wordline: [`crate::AgeStep`].
+    pub fn note_disturb(&mut self, flash: &Flash, reads: u64, wordline: Option<u32>) {
+        if !self.reclaim.active {
+            return;
+        }
+        for block in (0..self.layout.blocks()).map(BlockId) {
+            for member in 0..self.layout.span {
+                let physical = self.layout.member(block, member).block;
+                let pages = flash.chip.programmed_pages(physical);
+                let held = (0..pages).map(|page| self.order.place(page).wordline + 1).max().unwrap_or(0);
+                let hit = |at: u32| wordline.is_none_or(|wordline| wordline == at);
+                let shares = if wordline.is_some() { 1 } else { u64::from(held) };
+                for at in (0..held).filter(|&at| hit(at)) {
+                    self.tell_evenly(flash, (block, member), at, reads.div_ceil(shares));
+                }
+            }
+        }
+    }
+
+    /// So many reads of a wordline, page types taking turns.
+    fn tell_evenly(&mut self, flash: &Flash, of: (BlockId, u32), wordline: u32, reads: u64) {
+        let physical = self.layout.member(of.0, of.1).block;
+        let types = self.reclaim.page_types as u8;
+        for page_type in 0..types {
+            let readings = reads.div_ceil(u64::from(types)).min(u64::from(u32::MAX)) as u32;
+            let (mode, cycles) = (flash.chip.mode(physical), self.blocks.erase_count(of.0));
+            let read = PageRead { physical, wordline, page_type, mode, cycles, readings };
+            self.tell(flash, &read, of.0, of.1);
+        }
+    }
+
+    /// Blocks are cycled to so many erases: the reads of those that had fewer are forgotten.
+    pub fn forget_reads_of_younger(&mut self, cycles: u32) {
+        for block in (0..self.layout.blocks()).map(BlockId).filter(|_| self.reclaim.active) {
+            if self.blocks.erase_count(block) < cycles {
+                for member in 0..self.layout.span {
+                    self.reclaim.policy.on_erase(self.layout.member(block, member).block);
+                }
+            }
+        }
+    }
+
+    fn place_in_lane(&self, lane: LaneId, wish: &Wish) -> usize {
+        ((wish.block.0 - self.layout.first_block(lane).0) * self.layout.span + wish.member) as usize
     }
 
     /// Whether reads have put something on a list since [`Ftl::look_at_lists`].
@@ -246,6 +374,9 @@ impl Ftl {
     }
 
     fn next_wish(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+        // Deals remember for how long they have waited.
+        self.work(lane).wishes.lacks_room &= self.reclaim.deals;
+        let mut waiting = 0;
         loop {
             if let Some(thinning) = self.work(lane).wishes.thinning {
                 if let Some(started) = self.thin_on(flash, lane, thinning) {
@@ -253,51 +384,101 @@ impl Ftl {
                 }
                 continue;
             }
-            let quiet = self.mover.quiet;
-            let Some(wish) = self.work(lane).wishes.front(quiet) else {
+            // A claim that came to nothing: the host may have the block.
+            self.room_made |= self.allocator.unclaim(lane);
+            let idle = self.mover.quiet;
+            let Some((list, _)) = self.work(lane).wishes.list(idle) else {
                 self.need_no_room(lane);
                 return false;
             };
-            let state = self.blocks.state(wish.block);
-            if state == BlockState::Open {
-                if self.ask(wish, Want::Nothing) == Want::Nothing {
-                    self.drop_wish(lane, wish);
-                    continue;
-                }
-                if !self.may_abandon(lane, wish.block) {
-                    return false;
-                }
-                self.allocator.abandon(lane, wish.block, &mut self.blocks, self.clock);
-                self.replicas.close_off(&self.layout, wish.block);
-                continue;
-            }
-            if state != BlockState::Closed || self.blocks.is_failing(wish.block) {
-                self.drop_wish(lane, wish);
-                continue;
-            }
-            if self.blocks.programming(wish.block) > 0 {
+            if waiting >= list.len() {
                 return false;
             }
-            match self.ask(wish, Want::Nothing) {
-                Want::Nothing => self.drop_wish(lane, wish),
-                Want::Block => return self.begin_whole(lane, wish),
-                Want::Deal { mode, paired } => {
-                    let forced = !self.work(lane).wishes.now.is_empty();
-                    match self.begin_deal(flash, lane, DealWish { wish, mode, paired, forced }) {
-                        Begun::Later => return false,
-                        Begun::Yes if self.work(lane).is_dealing() => return false,
-                        Begun::Yes => {}
-                        Begun::NoBlocks => return self.begin_whole(lane, wish),
+            let wish = list[0];
+            match self.look_at(flash, lane, wish) {
+                Turn::Over => {}
+                Turn::Started => return true,
+                // A deal keeps its turn.
+                Turn::Waits if self.reclaim.deals => return false,
+                Turn::Waits => {
+                    waiting += 1;
+                    if let Some((list, _)) = self.work(lane).wishes.list(idle) {
+                        list.rotate_left(1);
                     }
-                }
-                want => {
-                    self.drop_wish(lane, wish);
-                    self.blocks.start_moving(wish.block, Cause::ReadReclaim);
-                    self.work(lane).wishes.thinning =
-                        Some(Thinning { wish, left: Want::Nothing, next: Some(want) });
                 }
             }
         }
+    }
+
+    /// Looks at the block that is first on its lane's list.
+    fn look_at(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> Turn {
+        let block = wish.block;
+        let state = self.blocks.state(block);
+        if state == BlockState::Thinning {
+            return Turn::Waits;
+        }
+        if !matches!(state, BlockState::Open | BlockState::Closed) || self.blocks.is_failing(block) {
+            return self.drop_wish(lane, wish);
+        }
+        let is_programmed = state == BlockState::Closed && self.blocks.programming(block) > 0;
+        if is_programmed {
+            return Turn::Waits;
+        }
+        let want = self.ask(flash, wish, Want::Nothing);
+        if want == Want::Nothing {
+            return self.drop_wish(lane, wish);
+        }
+        if state == BlockState::Open {
+            if !self.may_abandon(lane, block) {
+                return Turn::Waits;
+            }
+            // Closed, it is asked about again: what was yet to be written need not leave it.
+            self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+            self.replicas.close_off(&self.layout, block);
+            return self.look_at(flash, lane, wish);
+        }
+        if want == Want::Block {
+            return self.begin_whole(lane, wish);
+        }
+        if let Want::Deal { mode, paired } = want {
+            let forced = !self.work(lane).wishes.now.is_empty();
+            return match self.begin_deal(flash, lane, DealWish { wish, mode, paired, forced }) {
+                Begun::Later => Turn::Waits,
+                Begun::Yes if self.work(lane).is_dealing() => Turn::Waits,
+                Begun::Yes => Turn::Over,
+                Begun::NoBlocks => self.begin_whole(lane, wish),
+            };
+        }
+        let moves = matches!(want, Want::Wordline(_) | Want::Types(_));
+        if moves && !self.has_room_for(lane, wish, want) {
+            return Turn::Waits;
+        }
+        self.drop_wish(lane, wish);
+        self.blocks.start_moving(block, Cause::ReadReclaim);
+        self.work(lane).wishes.thinning = Some(Thinning { wish, left: Want::Nothing, next: Some(want) });
+        Turn::Over
+    }
+
+    /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able to
+    /// go on. A free block that the host could have is kept for it.
+    fn has_room_for(&mut self, lane: LaneId, wish: Wish, want: Want) -> bool {
+        let (types, per_page) = (self.reclaim.page_types, self.layout.units_per_page);
+        let pages = match want {
+            Want::Wordline(_) => types,
+            _ => self.order.pages(),
+        };
+        let live = self.blocks.live(wish.block);
+        let needed = (pages * per_page).min(live) + self.layout.data_units_per_block();
+        if self.has_room(lane, needed, Stream::Cleaning) {
+            return true;
+        }
+        self.allocator.claim(lane);
+        let room = self.has_room(lane, needed, Stream::Cleaning);
+        if !room {
+            self.allocator.unclaim(lane);
+            self.work(lane).wishes.lacks_room = true;
+        }
+        room
     }
 
     /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs
@@ -310,21 +491,23 @@ impl Ftl {
             || work.gathered.iter().any(|units| !units.is_empty());
         let spare = self.allocator.free(lane) > self.mover.reserve;
         let may = self.allocator.is_open_for_host(lane, block) || (!busy && spare);
-        self.work(lane).wishes.lacks_room = !may && !spare;
+        self.work(lane).wishes.lacks_room |= !may && !spare;
         may
     }
 
     /// Begins moving a whole block to where cleaning's data goes, if there is room.
-    fn begin_whole(&mut self, lane: LaneId, wish: Wish) -> bool {
+    fn begin_whole(&mut self, lane: LaneId, wish: Wish) -> Turn {
         let room = self.fits(lane, wish.block, Stream::Cleaning);
+        let deals = self.reclaim.deals;
         let work = self.work(lane);
-        work.wishes.lacks_room = !room;
+        work.wishes.lacks_room = !room || (work.wishes.lacks_room && !deals);
         if !room || work.coming >= COMING_WITH_RECLAIM {
-            return false;
+            return Turn::Waits;
         }
         self.counts.reclaims += 1;
         self.drop_wish(lane, wish);
-        self.begin(lane, wish.block, Cause::ReadReclaim)
+        self.begin(lane, wish.block, Cause::ReadReclaim);
+        Turn::Started
     }
 
     /// No deal waits for room any more.
@@ -334,13 +517,15 @@ impl Ftl {
         }
     }
 
-    fn ask(&mut self, wish: Wish, left: Want) -> Want {
-        let (look, policy) = self.look(wish);
+    fn ask(&mut self, flash: &Flash, wish: Wish, left: Want) -> Want {
+        let (look, policy) = self.look(flash, wish);
         policy.wants(&look, left)
     }
 
     /// A block as the policy looks at it, and the policy.
-    fn look(&mut self, wish: Wish) -> (Look<'_>, &mut read_reclaim::Policy) {
+    fn look(&mut self, flash: &Flash, wish: Wish) -> (Look<'_>, &mut read_reclaim::Policy) {
+        let at = self.layout.member(wish.block, wish.member);
+        let filling = self.blocks.state(wish.block) == BlockState::Open;
         let look = Look {
             map: &self.map,
             layout: &self.layout,
@@ -348,37 +533,42 @@ impl Ftl {
             replicas: &self.replicas,
             page_at: &self.reclaim.page_at,
             page_types: self.reclaim.page_types,
+            in_order: self.reclaim.in_order,
+            unwritten: filling.then(|| flash.chip.programmed_pages(at.block)),
+            live_units: self.blocks.live(wish.block),
             block: wish.block,
             member: wish.member,
-            at: self.layout.member(wish.block, wish.member),
+            at,
             cycles: self.blocks.erase_count(wish.block),
         };
         (look, &mut self.reclaim.policy)
     }
 
-    pub(super) fn drop_wish(&mut self, lane: LaneId, wish: Wish) {
-        let place = self.place_in_lane(lane, wish.block, wish.member);
+    /// Takes the first off the list whose turn it is.
+    pub(super) fn drop_wish(&mut self, lane: LaneId, wish: Wish) -> Turn {
+        let (idle, place) = (self.mover.quiet, self.place_in_lane(lane, &wish));
         let wishes = &mut self.work(lane).wishes;
-        wishes.remove_front();
-        wishes.listed[place] = NOT_LISTED;
+        if let Some((list, bit)) = wishes.list(idle) {
+            let first = list.pop_front();
+            debug_assert_eq!(first, Some(wish));
+            wishes.listed[place] &= !bit;
+        }
+        Turn::Over
     }
 
-    /// Starts moving the next part of a block, or ends with it. `None` if the next wish may be looked at.
+    /// Starts moving the next part of a block, or ends with it; returns whether a job was started.
+    /// `None` if the next wish may be looked at.
     fn thin_on(&mut self, flash: &mut Flash, lane: LaneId, thinning: Thinning) -> Option<bool> {
         let wish = thinning.wish;
-        let want = thinning.next.unwrap_or_else(|| self.ask(wish, thinning.left));
-        let (types, pages) = match want {
+        let want = thinning.next.unwrap_or_else(|| self.ask(flash, wish, thinning.left));
+        let (types, only, pages) = match want {
             Want::Nothing => return self.end_thinning(flash, lane, wish),
-            Want::Block | Want::Deal { .. } => {
-                self.work(lane).wishes.thinning = None;
-                return Some(self.begin(lane, wish.block, Cause::ReadReclaim));
-            }
             Want::Wordline(wordline) => {
                 let types = self.reclaim.page_types;
                 let pages = &self.reclaim.page_at[(wordline * types) as usize..][..types as usize];
-                (u8::MAX, (pages[0], pages[pages.len() - 1] + 1))
+                (u8::MAX, wordline, (pages[0], pages[pages.len() - 1] + 1))
             }
-            Want::Types(types) => (types, (0, self.order.pages())),
+            Want::Types(types) => (types, NONE, (0, self.order.pages())),
             Want::Adopt => {
                 self.adopt_all(wish);
                 self.work(lane).wishes.thinning = Some(Thinning { wish, left: want, next: None });
@@ -395,23 +585,28 @@ impl Ftl {
                 self.replicate(flash, lane, wish, page, to);
                 return None;
             }
+            Want::Block | Want::Deal { .. } => return self.look_later(flash, lane, wish),
         };
-        let only = if let Want::Wordline(wordline) = want { wordline } else { NONE };
-        // A block's worth of pages stays for cleaning, which must be able to go on.
-        let (per_page, per_block) = (self.layout.units_per_page, self.layout.data_units_per_block());
-        let units = (pages.1 - pages.0) * per_page;
-        if !self.has_room(lane, units.min(self.blocks.live(wish.block)) + per_block, Stream::Cleaning) {
-            self.work(lane).wishes.lacks_room = true;
-            return self.end_thinning(flash, lane, wish).or(Some(false));
+        // What was read meanwhile may have brought wordlines to their limits that were passed before.
+        let place = self.place_in_lane(lane, &wish);
+        let asked_again = self.work(lane).wishes.listed[place] & NOW != 0;
+        if thinning.next.is_none() && (asked_again || !self.has_room_for(lane, wish, want)) {
+            return self.look_later(flash, lane, wish);
         }
         let part = Part { member: wish.member, types, wordline: only };
         let cursor = self.layout.first_unit_of(wish.block, 0, pages.0).0;
         let end = self.layout.first_unit_of(wish.block, 0, pages.1).0;
-        let wishes = &mut self.work(lane).wishes;
-        (wishes.lacks_room, wishes.thinning) = (false, Some(Thinning { wish, left: want, next: None }));
-        let job = Job { block: wish.block, part: Some(part), cursor, end, ahead: cursor };
-        self.work(lane).jobs[RECLAIM] = Some(job);
+        let work = self.work(lane);
+        work.wishes.thinning = Some(Thinning { wish, left: want, next: None });
+        work.jobs[RECLAIM] = Some(Job { block: wish.block, part: Some(part), cursor, end, ahead: cursor });
         Some(true)
+    }
+
+    /// The rest of a block leaves it later: the block is first on the list again.
+    fn look_later(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> Option<bool> {
+        let place = self.place_in_lane(lane, &wish);
+        self.work(lane).wishes.put_first(wish, place);
+        self.end_thinning(flash, lane, wish)
     }
 
     /// Nothing more must leave a block; what was read from it is on its way.
@@ -431,6 +626,7 @@ impl Ftl {
             return self.retire_when_closed(flash, block);
         }
         let lane = self.layout.lane_of(block);
+        self.may_look_again(lane);
         if self.blocks.live(block) == 0 && self.work(lane).coming < COMING_WITH_RECLAIM {
             self.blocks.start_moving(block, Cause::ReadReclaim);
             self.blocks.set_state(block, BlockState::Draining);
@@ -459,8 +655,9 @@ impl Ftl {
         let lane = self.layout.lane_of(block);
         for member in 0..self.layout.span {
             self.reclaim.policy.on_erase(self.layout.member(block, member).block);
-            let at = self.place_in_lane(lane, block, member);
-            self.work(lane).wishes.remove(Wish { block, member }, at);
+            let wish = Wish { block, member };
+            let at = self.place_in_lane(lane, &wish);
+            self.work(lane).wishes.remove(wish, at);
         }
         if self.reclaim.deals {
             self.make_normal(flash, block);
@@ -470,12 +667,47 @@ impl Ftl {
         }
     }
 
-    /// A page moves because of reads: how much of what it stands it had seen by then.
+    /// A page is about to move: how much of what it stands it has seen.
+    #[inline]
     pub(super) fn note_margin(&mut self, flash: &Flash, op: &Op) {
-        let Some(margin) = flash.chip.margin(op.at.block, op.at.page) else { return };
-        let seen_q12 = margin.erc_q12;
-        self.counts.reclaimed_pages += 1;
-        self.counts.premature_pages += u64::from(seen_q12 < 2_048);
+        let Some(seen_q12) = flash.chip.disturb_q12(op.at.block, op.at.page) else { return };
         self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
+        if op.cause == Cause::ReadReclaim {
+            self.counts.reclaimed_pages += 1;
+            self.counts.premature_pages += u64::from(seen_q12 < 2_048);
+        }
+    }
+
+    /// A page could not be corrected: how much it had seen.
+    pub fn note_lost(&mut self, flash: &Flash, op: &Op) {
+        let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
+        self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
+    }
+
+    /// See [`crate::Drive::worst_disturb_q12`].
+    pub fn worst_disturb_q12(&self, flash: &Flash) -> Option<u32> {
+        let mut worst = flash.chip.ages().then_some(0)?;
+        let units = self.layout.units_per_page;
+        for block in (0..self.layout.blocks()).map(BlockId).filter(|&block| self.blocks.live(block) > 0) {
+            let first = self.layout.first_unit(block).0 / units;
+            for page in (first..first + self.layout.pages_per_block).map(Ppn) {
+                // One page of a wordline tells of all; where none is live there is nothing to tell.
+                let at = self.layout.locate(page);
+                if self.map.next_live(page.0 * units, (page.0 + 1) * units).is_some() {
+                    worst = worst.max(flash.chip.disturb_q12(at.block, at.page)?);
+                }
+            }
+        }
+        Some(worst)
+    }
+
+    /// Lists and marks must agree.
+    pub(super) fn check_wishes(&self) -> Result<(), String> {
+        for lane in (0..self.layout.lanes).map(LaneId) {
+            if !self.mover.lanes[lane.index()].wishes.check(|wish| self.place_in_lane(lane, wish)) {
+                return Err(format!("lane {}: blocks to be looked at and their marks differ", lane.0));
+            }
+        }
+        Ok(())
     }
 }

@@ -225,6 +225,19 @@ impl Chip {
         self.aging.as_ref().map(|aging| aging.margin(block, page, self.erase_count(block)))
     }
 
+    /// Effective reads of a page's wordline over what it endures, in 1/4096, as in [`Margin`]; `None` where cells do
+    /// not age.
+    #[inline]
+    pub fn disturb_q12(&self, block: u32, page: u32) -> Option<u32> {
+        self.aging.as_ref().map(|aging| aging.disturb_q12(block, page, self.erase_count(block)))
+    }
+
+    /// How often so many attempts to read a page of a block sense it; 1 each where cells do not age.
+    #[inline]
+    pub fn readings(&self, block: u32, attempts: u8) -> u32 {
+        self.aging.as_ref().map_or(u32::from(attempts), |aging| aging.readings(block, attempts))
+    }
+
     /// The truth about a block's wear, which no firmware knows; `None` where cells do not age. The cycle that begins
     /// with an erase counts from the block's first program on.
     pub fn true_wear(&self, block: u32) -> Option<TrueWear> {

@@ -172,15 +172,19 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     set(&mut cfg.read_voltage, pick(rng, &["default_sequence", "table_by_cycles"]), &[]);
     let counters = pick(rng, &["exact", "space_saving"]);
     let limit = Value::Integer(i128::from(pick(rng, &[5, 40, 400])));
-    match rng.below(5) {
+    match rng.below(6) {
         0 => set(&mut cfg.read_reclaim, "never", &[]),
+        3 => {
+            let ahead = Value::Integer(i128::from(pick(rng, &[1, 20])));
+            set(&mut cfg.read_reclaim, "oracle", &[("ahead_reads", ahead)]);
+        }
         1 => set(
             &mut cfg.read_reclaim,
             "block",
             &[("max_reads", limit), ("effective", Value::Bool(rng.below(2) == 0))],
         ),
         2 => set(&mut cfg.read_reclaim, "page_type", &[("max_reads", limit)]),
-        3 => random_redftl(cfg, rng),
+        4 => random_redftl(cfg, rng),
         _ => {
             let values = [
                 ("counters", Value::Text(counters.to_owned())),

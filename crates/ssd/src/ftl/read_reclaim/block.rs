@@ -54,6 +54,8 @@ impl Policy {
     pub fn learn(&mut self, facts: &Facts<'_>) {
         let share = self.params.threshold_percent / 100.0;
         self.limits = ReadLimits::new(facts.cells, self.params.max_reads, share);
+        // Counters end there.
+        self.limits.0.iter_mut().for_each(|limit| *limit = (*limit).min(u32::MAX / READ_ONE));
         self.weights = match self.params.effective {
             true => read_weights(facts.cells),
             false => vec![vec![READ_ONE; facts.page_types as usize]; facts.cells.part().modes.wear.len()],
@@ -66,7 +68,7 @@ impl Policy {
     pub fn on_read(&mut self, read: &PageRead) -> Urgency {
         let count = &mut self.counts[read.physical as usize];
         let weight = self.weights[usize::from(read.mode)][usize::from(read.page_type)];
-        *count = count.saturating_add(weight);
+        *count = count.saturating_add(weight.saturating_mul(read.readings));
         if *count / READ_ONE >= self.limits.at(read.cycles) { Urgency::Now } else { Urgency::No }
     }
 

@@ -19,6 +19,7 @@ family! {
         never: Never,
         block: Block,
         page_type: PageType,
+        oracle: Oracle,
         redftl: Redftl,
         straw: Straw,
         redftl_plus: RedftlPlus,
@@ -28,7 +29,8 @@ family! {
         fn learn(&mut self, facts: &Facts<'_>);
         /// A page is read: counts it, and says whether its block must be looked at.
         fn on_read(&mut self, read: &PageRead) -> Urgency;
-        /// What must leave a block. Asked again, with what it named last and has left by now, until it names nothing.
+        /// What must leave a block. Asked again, with what it named last and has left by now, until it names nothing;
+        /// asked with `Nothing` as often as the block is looked at, also if what it named could not leave yet.
         fn wants(&mut self, look: &Look<'_>, left: Want) -> Want;
         /// A physical block is erased: its reads are forgotten.
         fn on_erase(&mut self, physical: u32);
@@ -65,6 +67,8 @@ pub struct Facts<'a> {
     pub page_types: u32,
     /// Logical units.
     pub logical_units: u32,
+    /// How often one read senses its page at most, all its attempts together.
+    pub readings_at_most: u32,
     /// Seed of the drive, for decisions by lot.
     pub seed: u64,
 }
@@ -82,6 +86,8 @@ pub struct PageRead {
     pub mode: u8,
     /// Program/erase cycles of the block.
     pub cycles: u32,
+    /// How often the page is sensed: once, or, told when that is known, so many times more because attempts failed.
+    pub readings: u32,
 }
 
 /// Whether a block must be looked at.
@@ -134,6 +140,10 @@ pub struct Look<'a> {
     /// Page of each type of each wordline.
     pub(super) page_at: &'a [u32],
     pub(super) page_types: u32,
+    pub(super) in_order: bool,
+    /// In a block that is being filled, the first page that is not written.
+    pub(super) unwritten: Option<u32>,
+    pub(super) live_units: u32,
     pub(super) block: BlockId,
     pub(super) member: u32,
     /// Where it is on the chips.
@@ -143,15 +153,49 @@ pub struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Whether a wordline holds live data.
+    /// Whether a wordline holds live data, or is going to: what is yet to be written in a block being filled is
+    /// disturbed before it is there. (If that must leave, the block is closed.)
     #[inline]
     pub fn has_live(&self, wordline: u32) -> bool {
         let types = self.page_types as usize;
         let pages = &self.page_at[wordline as usize * types..][..types];
         pages.iter().any(|&page| {
+            if self.unwritten.is_some_and(|unwritten| page >= unwritten) {
+                return true;
+            }
             let from = self.layout.first_unit_of(self.block, self.member, page).0;
             self.map.next_live(from, from + self.layout.units_per_page).is_some()
         })
+    }
+
+    /// The first wordline of `from..end` that holds live data.
+    #[inline]
+    pub fn next_live(&self, from: u32, end: u32) -> Option<u32> {
+        let mut at = from;
+        while at < end {
+            if self.in_order && self.unwritten.is_none() {
+                // Where nothing lives the map is passed over quickly.
+                let unit = |wordline| self.layout.first_unit_of(self.block, 0, wordline * self.page_types).0;
+                let found = self.map.next_live(unit(at), unit(end))?;
+                let page = (found - unit(0)) / self.layout.units_per_page / self.layout.span;
+                at = page / self.page_types;
+            }
+            if self.has_live(at) {
+                return Some(at);
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Whether the block is still being filled.
+    pub fn is_filling(&self) -> bool {
+        self.unwritten.is_some()
+    }
+
+    /// No more pages than these hold live data, if the block is not being filled.
+    pub fn live_pages_at_most(&self) -> u32 {
+        self.live_units.min(self.page_at.len() as u32)
     }
 
     fn units_at(&self, place: u32) -> core::ops::Range<u32> {
@@ -260,6 +304,7 @@ trait Deals {
 impl Deals for never::Policy {}
 impl Deals for block::Policy {}
 impl Deals for page_type::Policy {}
+impl Deals for oracle::Policy {}
 impl Deals for redftl::Policy {}
 impl Deals for straw::Policy {}
 

@@ -68,17 +68,17 @@ impl Policy {
     /// Counts the read.
     #[inline]
     pub fn on_read(&mut self, read: &PageRead) -> Urgency {
-        self.counts[read.physical as usize] += 1;
+        let count = &mut self.counts[read.physical as usize];
+        *count = count.saturating_add(read.readings);
         if self.due(read.physical, read.cycles) == 0 { Urgency::No } else { Urgency::Now }
     }
 
     /// The types that have reached their limit; once they are moved they are not asked for again.
     pub fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
-        let types = self.due(look.at.block, look.cycles);
-        if left != Want::Nothing {
+        if let Want::Types(types) = left {
             self.moved[look.at.block as usize] |= types;
-            return Want::Nothing;
         }
+        let types = self.due(look.at.block, look.cycles);
         if types == 0 { Want::Nothing } else { Want::Types(types) }
     }
 

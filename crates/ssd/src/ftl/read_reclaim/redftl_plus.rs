@@ -127,7 +127,8 @@ impl Policy {
         let at = read.physical as usize;
         let mode = mode_of(self.status[at]).max(read.mode);
         let count = &mut self.counts[at];
-        *count = count.saturating_add(self.weights[usize::from(mode)][usize::from(read.page_type)]);
+        let weight = self.weights[usize::from(mode)][usize::from(read.page_type)];
+        *count = count.saturating_add(weight.saturating_mul(read.readings));
         let (count, samples) = (*count, self.status[at] / SECOND);
         let (passed, whole) =
             (u64::from(count) * 15, u64::from(self.most.at(read.cycles)) * u64::from(READ_ONE));
@@ -246,6 +247,7 @@ mod tests {
         let cells = CellModel::new(cfg.cells.clone()).unwrap();
         let mut policy = Policy::new(&params);
         policy.learn(&Facts {
+            readings_at_most: 1,
             cells: &cells,
             physical_blocks: 12,
             wordlines: 2,
@@ -257,7 +259,7 @@ mod tests {
     }
 
     fn read(physical: u32, page_type: u8) -> PageRead {
-        PageRead { physical, wordline: 0, page_type, mode: 0, cycles: 0 }
+        PageRead { physical, wordline: 0, page_type, mode: 0, cycles: 0, readings: 1 }
     }
 
     /// Reads of a page type that a block in a mode takes before it is wished for at once.
@@ -310,6 +312,9 @@ mod tests {
                 samples.push((n, policy.levels[7] % SECOND, policy.levels[8] % SECOND));
                 let at = layout.member(BlockId(2), 0);
                 let look = Look {
+                    in_order: false,
+                    unwritten: None,
+                    live_units: 0,
                     map: &map,
                     layout: &layout,
                     blocks: &blocks,

@@ -264,6 +264,19 @@ impl Aging {
         (self.effective(block, place, cycles) + u64::from(tables.unit / 2)) / u64::from(tables.unit)
     }
 
+    /// How often so many attempts sense a page.
+    #[inline]
+    pub(crate) fn readings(&self, block: u32, attempts: u8) -> u32 {
+        self.tables().modes[usize::from(self.modes[block as usize])].readings[usize::from(attempts)]
+    }
+
+    /// Effective reads over what the wordline endures, in 1/4096; rounded up, so that 4096 means "not more".
+    #[inline]
+    pub(crate) fn disturb_q12(&self, block: u32, page: u32, cycles: u32) -> u32 {
+        let disturbed = self.disturbed(block, self.tables().places[page as usize], cycles);
+        (disturbed.erc << 12).div_ceil(disturbed.most).min(u64::from(u32::MAX)) as u32
+    }
+
     /// The truth about a page.
     pub(crate) fn margin(&self, block: u32, page: u32, cycles: u32) -> Margin {
         let tables = self.tables();

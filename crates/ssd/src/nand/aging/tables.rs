@@ -109,7 +109,7 @@ pub(crate) enum Errors {
 }
 
 /// Effective reads by group and cycles (calibration 2.3).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Endurance {
     /// alpha at no cycles, in 1/65536.
     pub adjacent_q16: [i64; 4],

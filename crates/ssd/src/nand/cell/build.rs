@@ -132,10 +132,7 @@ fn mode(cfg: &DriveConfig, model: &CellModel, unit: u32, mode: usize, errors: us
     for (_, levels) in &steps {
         more(libm::ceil(levels / own) as u32);
     }
-    let mut weights = [0; 4];
-    for (page, weight) in weights.iter_mut().enumerate().take(model.page_types()) {
-        *weight = libm::round(model.read_weight(page, mode) * f64::from(unit)) as u32;
-    }
+    let weights = read_weights(model, unit, mode);
     let even: u32 = weights[..model.page_types()].iter().sum();
     Mode {
         errors,
@@ -190,6 +187,23 @@ fn endurance(model: &CellModel, unit: u32) -> Endurance {
         gain_q32: fixed(d.adjacent_per_kcycle / 1000.0, 32) as i64,
         most: most.collect(),
     }
+}
+
+/// What the chips go by when reads disturb: units of their counters, harm of a read in them by mode and page type, and
+/// what wordlines endure.
+pub(crate) fn disturb_truth(model: &CellModel) -> (u32, Vec<[u32; 4]>, Endurance) {
+    let unit = counter_unit(model);
+    let modes = 0..model.part().modes.wear.len();
+    (unit, modes.map(|mode| read_weights(model, unit, mode)).collect(), endurance(model, unit))
+}
+
+/// Harm of a reading of each page type in a mode, in units of the read counters.
+fn read_weights(model: &CellModel, unit: u32, mode: usize) -> [u32; 4] {
+    let mut weights = [0; 4];
+    for (page, weight) in weights.iter_mut().enumerate().take(model.page_types()) {
+        *weight = libm::round(model.read_weight(page, mode) * f64::from(unit)) as u32;
+    }
+    weights
 }
 
 /// Share of a cycle's wear that lasts, by ticks of the clock: minutes at the reference temperature.

@@ -1,0 +1,9 @@
+//! Data moved because of reads: what moves, when, what it costs, and whether data survives.
+
+mod counters;
+mod executors;
+mod mechanism;
+mod safety;
+mod speed;
+mod straw;
+mod support;

@@ -1,0 +1,167 @@
+//! Does data survive? The chips' truth decides: nothing uncorrectable, nothing lost, no page beyond what it stands.
+
+use crate::support::*;
+use ssd::config::Value;
+use ssd::flash::op::Cause;
+use ssd::{Drive, DriveConfig, Executor};
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    /// Commands that ended uncorrectable, and units lost.
+    lost: u64,
+    /// Most that any page was disturbed, moved or not, in 1/4096 of what it stands.
+    worst: u32,
+    /// Pages copied because of reads, and of them those with more than half of their margin left.
+    copied: u64,
+    premature: u64,
+}
+
+impl Report {
+    fn of(drive: &Drive) -> Self {
+        let stats = drive.stats();
+        Report {
+            lost: stats.host.uncorrectable + stats.ftl.lost_units,
+            worst: stats.ftl.disturbed_q12_max.max(drive.worst_disturb_q12().expect("cells that age")),
+            copied: stats.pages_programmed(Cause::ReadReclaim),
+            premature: stats.ftl.premature_pages,
+        }
+    }
+}
+
+/// Reads so many times, then every unit once. Where time passes reads follow one another without a pause, four at a
+/// time, or, `paced`, each after a millisecond.
+fn run_at(cfg: &DriveConfig, executor: Executor, shape: Shape, count: u32, paced: bool) -> Report {
+    let mut drive = filled(cfg, executor);
+    let units = drive.logical_units();
+    if paced {
+        for unit in reads(shape, units, 7, count) {
+            read(&mut drive, unit);
+            let pause = ssd::SimTime(drive.now().0 + 1_000_000);
+            drive.advance_to(pause);
+        }
+    } else {
+        read_many(&mut drive, 4, reads(shape, units, 7, count));
+    }
+    drive.drain();
+    read_many(&mut drive, 4, 0..units);
+    drive.drain();
+    drive.check().unwrap();
+    let report = Report::of(&drive);
+    let counters = if let ssd::ftl::read_reclaim::Config::Straw(params) = &cfg.read_reclaim {
+        format!(" {:?} {} %", params.counters, params.table_percent)
+    } else {
+        String::new()
+    };
+    println!("{}{counters} {executor:?} {shape:?}: {report:?}", cfg.read_reclaim.name());
+    report
+}
+
+fn run(cfg: &DriveConfig, executor: Executor, shape: Shape, count: u32) -> Report {
+    run_at(cfg, executor, shape, count, false)
+}
+
+const READS: u32 = 400_000;
+
+fn assert_safe(cfg: &DriveConfig, executor: Executor) -> u64 {
+    SHAPES
+        .into_iter()
+        .map(|shape| {
+            let report = run(cfg, executor, shape, READS);
+            assert!(report.lost == 0 && report.worst <= 4_096, "{shape:?}: {report:?}");
+            assert!(report.copied > 0 && report.premature <= report.copied, "{shape:?}: {report:?}");
+            report.copied
+        })
+        .sum()
+}
+
+#[test]
+fn straw_with_the_chips_table_never_loses_data() {
+    for counters in ["exact", "space_saving"] {
+        assert_safe(&straw(counters), Executor::Functional);
+    }
+}
+
+/// The look-ahead is enough if what is due can move while as many reads are made as lie between two checks. With pauses
+/// it can, whatever is read; without, as long as not all wordlines of a group are due at the same time.
+#[test]
+fn straw_never_loses_data_where_moves_take_time() {
+    for counters in ["exact", "space_saving"] {
+        let cfg = tougher(straw(counters));
+        for shape in SHAPES {
+            let report = run_at(&cfg, Executor::Timed, shape, READS / 2, true);
+            assert!(report.lost == 0 && report.worst <= 4_096, "{shape:?}: {report:?}");
+        }
+        for shape in [Shape::Hammer, Shape::Zipf] {
+            let report = run(&cfg, Executor::Timed, shape, READS);
+            assert!(report.lost == 0 && report.worst <= 4_096 && report.copied > 0, "{shape:?}: {report:?}");
+        }
+        // Without pauses all blocks' groups are due at once: told, not promised.
+        run(&cfg, Executor::Timed, Shape::Sequential, READS);
+    }
+}
+
+/// A table that is 10 % too kind: the report shows it.
+#[test]
+fn straw_with_an_optimistic_table_loses_data() {
+    for executor in [Executor::Functional, Executor::Timed] {
+        let mut cfg = if executor == Executor::Timed { tougher(straw("exact")) } else { straw("exact") };
+        select(&mut cfg, "straw", &[("table_percent", Value::Float(110.0))]);
+        let reports = SHAPES.map(|shape| run(&cfg, executor, shape, 3 * READS));
+        assert!(reports.iter().all(|report| report.worst > 4_096), "{executor:?}: {reports:?}");
+        assert!(reports.iter().all(|report| report.lost > 0), "{executor:?}: {reports:?}");
+    }
+}
+
+#[test]
+fn block_at_95_percent_never_loses_data_and_never_does() {
+    assert_safe(&config("block", &[]), Executor::Functional);
+    for executor in [Executor::Functional, Executor::Timed] {
+        for shape in SHAPES {
+            let report = run(&config("never", &[]), executor, shape, READS);
+            assert!(report.lost > 0 && report.worst > 4_096 && report.copied == 0, "{report:?}");
+        }
+    }
+}
+
+/// Where time passes the last 5 % must be enough to move a whole block. With pauses they are; a page read without a pause
+/// is read more often than that before its block has been moved, and the report says what that cost.
+#[test]
+fn block_needs_pauses_where_moves_take_time() {
+    for shape in SHAPES {
+        let report = run_at(&tougher(config("block", &[])), Executor::Timed, shape, READS / 4, true);
+        assert!(report.lost == 0 && report.worst <= 4_096, "{shape:?}: {report:?}");
+    }
+    let report = run(&config("block", &[]), Executor::Timed, Shape::Hammer, READS);
+    assert!(report.worst > 4_096, "{report:?}");
+}
+
+/// The chips know no difference of page types in what they stand: types that wait for 110 and 120 % of what a hammered
+/// wordline's neighbour stands are lost there.
+#[test]
+fn page_type_loses_what_it_lets_wait_beside_a_hammered_wordline() {
+    let cfg = config("page_type", &[]);
+    let mut drive = filled(&cfg, Executor::Functional);
+    read_many(&mut drive, 1, std::iter::repeat_n(3 * 14, 3_000));
+    let report = Report::of(&drive);
+    println!("page_type hammered: {report:?}");
+    assert!(report.worst > 4_096, "{report:?}");
+}
+
+/// The bound: nothing is lost, and nobody who is safe copies less.
+#[test]
+fn the_oracle_loses_nothing_and_copies_least() {
+    for shape in SHAPES {
+        let copied = |cfg: &DriveConfig| {
+            let report = run(cfg, Executor::Functional, shape, READS);
+            assert!(report.lost == 0 && report.worst <= 4_096, "{shape:?}: {report:?}");
+            report.copied
+        };
+        let bound = copied(&plainly_read(config("oracle", &[])));
+        let others = [straw("exact"), straw("space_saving"), config("block", &[])];
+        for cfg in &others.map(plainly_read) {
+            let found = copied(cfg);
+            assert!(bound > 0 && bound <= found, "{shape:?}: {bound} by the oracle, {found}");
+        }
+    }
+}
