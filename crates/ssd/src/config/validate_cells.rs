@@ -12,7 +12,10 @@ impl DriveConfig {
         if self.errors.model == ErrorModel::None {
             if reclaims {
                 conflicts.0.extend(self.cells.validate().err().map_or_else(Vec::new, |errors| errors.0));
-                self.check_bits_and_code(conflicts);
+                // Cells of fewer bits would say nothing of some page types.
+                if self.cells.states.bits_per_cell < self.geometry.bits_per_cell {
+                    self.check_bits_and_code(conflicts);
+                }
             }
             return;
         }
