@@ -59,8 +59,9 @@ pub struct FtlCounts {
     pub reclaimed_pages: u64,
     /// Of these, pages that had seen less than half of the reads they stand.
     pub premature_pages: u64,
-    /// Most reads that any page had seen when it moved, for whatever cause, or when it could not be corrected, in 1/4096
-    /// of what it stands: above 4096 the move came too late. What has not moved is told by [`crate::Drive::worst_disturb_q12`].
+    /// Most reads that any page had seen when it moved, for whatever cause, or when it could not be corrected, in
+    /// 1/4096 of what it stands: above 4096 the move came too late. What has not moved is told by
+    /// [`crate::Drive::worst_disturb_q12`].
     pub disturbed_q12_max: u32,
     /// Blocks erased and given back.
     pub reclaimed_blocks: u64,

@@ -4,13 +4,15 @@
 //! what must leave the block: all of it, which is then erased, or parts, one after the other, after which the block is
 //! closed again (and erased if it is empty). Moves that find no room make the lane clean first.
 
+mod told;
+
 use super::Ftl;
 use super::allocation::Stream;
 use super::blocks::BlockState;
 use super::cleaning::{COMING_WITH_RECLAIM, Job, Part, RECLAIM};
 use super::dealing::{Begun, DealWish};
 use super::read_reclaim::{self, Facts, Look, PageRead, Urgency, Want};
-use crate::config::{DriveConfig, ErrorModel};
+use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::nand::Layout;
@@ -176,7 +178,7 @@ impl Reclaim {
                 wordlines: g.wordlines_per_block,
                 page_types: g.bits_per_cell,
                 logical_units,
-                readings_at_most: readings_at_most(cfg, &cells),
+                readings_at_most: told::readings_at_most(cfg, &cells),
                 seed: cfg.drive.seed,
             });
         }
@@ -206,18 +208,6 @@ impl Reclaim {
     pub fn bytes(&self) -> usize {
         self.policy.memory_bytes()
     }
-}
-
-/// How often the attempts of one read sense a page at most.
-// tidy: allow(float): called when a drive is built
-fn readings_at_most(cfg: &DriveConfig, cells: &CellModel) -> u32 {
-    if cfg.errors.model == ErrorModel::None {
-        return 1;
-    }
-    let part = cells.part();
-    let soft = if cfg.errors.tracking_reads > 0 { &part.ecc.level_steps[..] } else { &[] };
-    let soft: f64 = soft.iter().map(|levels| libm::ceil(*levels)).sum();
-    part.retry.entries + 1 + cfg.errors.tracking_reads + soft as u32
 }
 
 impl Ftl {
@@ -302,48 +292,6 @@ impl Ftl {
         if self.reclaim.active && attempts > 1 {
             let readings = flash.chip.readings(op.at.block, attempts);
             self.count_read(flash, op, readings - 1);
-        }
-    }
-
-    /// Every block that holds data was read so many times at once, evenly or at one wordline: [`crate::AgeStep`].
-    pub fn note_disturb(&mut self, flash: &Flash, reads: u64, wordline: Option<u32>) {
-        if !self.reclaim.active {
-            return;
-        }
-        for block in (0..self.layout.blocks()).map(BlockId) {
-            for member in 0..self.layout.span {
-                let physical = self.layout.member(block, member).block;
-                let pages = flash.chip.programmed_pages(physical);
-                let held = (0..pages).map(|page| self.order.place(page).wordline + 1).max().unwrap_or(0);
-                let hit = |at: u32| wordline.is_none_or(|wordline| wordline == at);
-                let shares = if wordline.is_some() { 1 } else { u64::from(held) };
-                for at in (0..held).filter(|&at| hit(at)) {
-                    self.tell_evenly(flash, (block, member), at, reads.div_ceil(shares));
-                }
-            }
-        }
-    }
-
-    /// So many reads of a wordline, page types taking turns.
-    fn tell_evenly(&mut self, flash: &Flash, of: (BlockId, u32), wordline: u32, reads: u64) {
-        let physical = self.layout.member(of.0, of.1).block;
-        let types = self.reclaim.page_types as u8;
-        for page_type in 0..types {
-            let readings = reads.div_ceil(u64::from(types)).min(u64::from(u32::MAX)) as u32;
-            let (mode, cycles) = (flash.chip.mode(physical), self.blocks.erase_count(of.0));
-            let read = PageRead { physical, wordline, page_type, mode, cycles, readings };
-            self.tell(flash, &read, of.0, of.1);
-        }
-    }
-
-    /// Blocks are cycled to so many erases: the reads of those that had fewer are forgotten.
-    pub fn forget_reads_of_younger(&mut self, cycles: u32) {
-        for block in (0..self.layout.blocks()).map(BlockId).filter(|_| self.reclaim.active) {
-            if self.blocks.erase_count(block) < cycles {
-                for member in 0..self.layout.span {
-                    self.reclaim.policy.on_erase(self.layout.member(block, member).block);
-                }
-            }
         }
     }
 
@@ -459,8 +407,8 @@ impl Ftl {
         Turn::Over
     }
 
-    /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able to
-    /// go on. A free block that the host could have is kept for it.
+    /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able
+    /// to go on. A free block that the host could have is kept for it.
     fn has_room_for(&mut self, lane: LaneId, wish: Wish, want: Want) -> bool {
         let (types, per_page) = (self.reclaim.page_types, self.layout.units_per_page);
         let pages = match want {
@@ -645,69 +593,5 @@ impl Ftl {
         member == part.member
             && part.types >> place.page_type & 1 == 1
             && (part.wordline == NONE || part.wordline == place.wordline)
-    }
-
-    /// A block is erased: its reads are forgotten, and it is programmed in the normal mode.
-    pub(super) fn forget_reads(&mut self, flash: &mut Flash, block: BlockId) {
-        if !self.reclaim.active {
-            return;
-        }
-        let lane = self.layout.lane_of(block);
-        for member in 0..self.layout.span {
-            self.reclaim.policy.on_erase(self.layout.member(block, member).block);
-            let wish = Wish { block, member };
-            let at = self.place_in_lane(lane, &wish);
-            self.work(lane).wishes.remove(wish, at);
-        }
-        if self.reclaim.deals {
-            self.make_normal(flash, block);
-            if !self.work(lane).wishes.some() {
-                self.need_no_room(lane);
-            }
-        }
-    }
-
-    /// A page is about to move: how much of what it stands it has seen.
-    #[inline]
-    pub(super) fn note_margin(&mut self, flash: &Flash, op: &Op) {
-        let Some(seen_q12) = flash.chip.disturb_q12(op.at.block, op.at.page) else { return };
-        self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
-        if op.cause == Cause::ReadReclaim {
-            self.counts.reclaimed_pages += 1;
-            self.counts.premature_pages += u64::from(seen_q12 < 2_048);
-        }
-    }
-
-    /// A page could not be corrected: how much it had seen.
-    pub fn note_lost(&mut self, flash: &Flash, op: &Op) {
-        let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
-        self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
-    }
-
-    /// See [`crate::Drive::worst_disturb_q12`].
-    pub fn worst_disturb_q12(&self, flash: &Flash) -> Option<u32> {
-        let mut worst = flash.chip.ages().then_some(0)?;
-        let units = self.layout.units_per_page;
-        for block in (0..self.layout.blocks()).map(BlockId).filter(|&block| self.blocks.live(block) > 0) {
-            let first = self.layout.first_unit(block).0 / units;
-            for page in (first..first + self.layout.pages_per_block).map(Ppn) {
-                // One page of a wordline tells of all; where none is live there is nothing to tell.
-                let at = self.layout.locate(page);
-                if self.map.next_live(page.0 * units, (page.0 + 1) * units).is_some() {
-                    worst = worst.max(flash.chip.disturb_q12(at.block, at.page)?);
-                }
-            }
-        }
-        Some(worst)
-    }
-
-    /// Lists and marks must agree.
-    pub(super) fn check_wishes(&self) -> Result<(), String> {
-        for lane in (0..self.layout.lanes).map(LaneId) {
-            if !self.mover.lanes[lane.index()].wishes.check(|wish| self.place_in_lane(lane, wish)) {
-                return Err(format!("lane {}: blocks to be looked at and their marks differ", lane.0));
-            }
-        }
-        Ok(())
     }
 }

@@ -121,7 +121,8 @@ fn beside_everything_else() {
                     stats.ftl.disturbed_q12_max
                 );
                 assert!(stats.ftl.reclaimed_pages > 20, "{}", cfg.read_reclaim.name());
-                // Where time passes, 8 reads under way without a pause leave moves too little of it for such weak cells.
+                // Where time passes, 8 reads under way without a pause leave moves too little of it for such weak
+                // cells.
                 let lost = if executor == Executor::Functional { stats.ftl.lost_units } else { 0 };
                 assert_eq!(lost, 0, "{}", cfg.read_reclaim.name());
             }

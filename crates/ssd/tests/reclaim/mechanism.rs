@@ -57,8 +57,8 @@ fn block_weighs_page_types() {
     }
 }
 
-/// By the part's own limit: what the worst wordline stands when all reads are of its neighbour, at the end of the bin of
-/// 64 cycles.
+/// By the part's own limit: what the worst wordline stands when all reads are of its neighbour, at the end of the bin
+/// of 64 cycles.
 #[test]
 fn block_takes_its_limit_from_the_part() {
     let cfg = config("block", &[]);

@@ -124,8 +124,8 @@ fn block_at_95_percent_never_loses_data_and_never_does() {
     }
 }
 
-/// Where time passes the last 5 % must be enough to move a whole block. With pauses they are; a page read without a pause
-/// is read more often than that before its block has been moved, and the report says what that cost.
+/// Where time passes the last 5 % must be enough to move a whole block. With pauses they are; a page read without a
+/// pause is read more often than that before its block has been moved, and the report says what that cost.
 #[test]
 fn block_needs_pauses_where_moves_take_time() {
     for shape in SHAPES {

@@ -63,8 +63,8 @@ impl Block {
         }
     }
 
-    /// ERC with the reads until the next check, all of a neighbour, over what the group stands: at the end of the bin of
-    /// 64 cycles that 2,000 cycles lie in.
+    /// ERC with the reads until the next check, all of a neighbour, over what the group stands: at the end of the bin
+    /// of 64 cycles that 2,000 cycles lie in.
     fn is_heavy(&self, wordline: u32) -> bool {
         let (group, kcycles) = (Group::ALL[self.groups[wordline as usize]], 2.048 - 0.064 + 0.064 * 0.5);
         let kcycles = libm::floor(kcycles * 1000.0 / 64.0) * 0.064 + 0.064;
@@ -96,7 +96,8 @@ impl Block {
     }
 }
 
-/// Reads pages of the first block in that order, as long as it has any, beside the reckoning; returns what left it when.
+/// Reads pages of the first block in that order, as long as it has any, beside the reckoning; returns what left it
+/// when.
 fn follow(cfg: &DriveConfig, entries: Option<usize>, page: impl Fn(u32) -> u32) -> Vec<(u32, u32)> {
     let mut drive = filled(cfg, Executor::Functional);
     drive.record_effects(true);

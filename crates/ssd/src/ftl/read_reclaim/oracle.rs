@@ -1,10 +1,11 @@
 //! The physical lower bound: a wordline moves when its next read could lose it, and not before.
 //!
 //! It counts every reading of every wordline, as the chips do, and knows what each wordline endures at its very cycles:
-//! their own table, in their own units. No drive can be built so; it tells how much of what others copy had to be copied.
-//! "Could lose it" means: the worst next read of a neighbour, and then the reads that empty the block, each of which
-//! disturbs what is still there (a block whose wordlines all stand at their limits could not even be moved away). A read
-//! of these counts one reading: where a page needs many attempts, and cells stand few reads, that is not enough.
+//! their own table, in their own units. No drive can be built so; it tells how much of what others copy had to be
+//! copied. "Could lose it" means: the worst next read of a neighbour, and then the reads that empty the block, each of
+//! which disturbs what is still there (a block whose wordlines all stand at their limits could not even be moved
+//! away). A read of these counts one reading: where a page needs many attempts, and cells stand few reads, that is not
+//! enough.
 
 use super::{Facts, Look, PageRead, Urgency, Want, groups};
 use crate::nand::aging::tables::Endurance;
@@ -38,7 +39,8 @@ pub struct Policy {
     params: Params,
     group_of: Vec<u8>,
     page_types: u32,
-    /// The chips' own: harm of a reading by mode and page type in units of the counters, the largest, what wordlines endure.
+    /// The chips' own: harm of a reading by mode and page type in units of the counters, the largest, what wordlines
+    /// endure.
     weights: Vec<[u32; 4]>,
     worst: u64,
     endurance: Endurance,
@@ -111,8 +113,8 @@ impl Policy {
         most as i64 - (erc + kept.min(most / 2)) as i64
     }
 
-    /// Counts the read. Those beside it come closer by alpha reads, all others by one: for them it is enough to look when
-    /// the block's reads have brought the closest of them to its limit.
+    /// Counts the read. Those beside it come closer by alpha reads, all others by one: for them it is enough to look
+    /// when the block's reads have brought the closest of them to its limit.
     #[inline]
     pub fn on_read(&mut self, read: &PageRead) -> Urgency {
         let wordlines = self.group_of.len();

@@ -171,8 +171,8 @@ impl Policy {
         if passed < read.readings { Urgency::Now } else { Urgency::No }
     }
 
-    /// Space-Saving (Metwally et al.): a wordline without a counter takes the least, and its count. Counts only grow, so
-    /// that the least is found by going on from the last one: a step a read, in the long run.
+    /// Space-Saving (Metwally et al.): a wordline without a counter takes the least, and its count. Counts only grow,
+    /// so that the least is found by going on from the last one: a step a read, in the long run.
     #[inline]
     fn count_shared(&mut self, read: &PageRead) {
         let from = read.physical as usize * self.stride;
