@@ -45,7 +45,7 @@ pub struct FtlCounts {
     pub trimmed_units: u64,
     /// Mapping units whose data was lost to errors.
     pub lost_units: u64,
-    /// Pages read for the host by page type, lowest first, where reads may move data.
+    /// Pages read for the host by page type, lowest first, where reads may move data; one with retries counts twice.
     pub host_reads_by_type: [u64; 4],
     /// Blocks moved because of reads, as a whole; a block that only moved with another does not count.
     pub reclaims: u64,
