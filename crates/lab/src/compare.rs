@@ -64,7 +64,7 @@ fn metrics() -> Vec<Metric> {
     }
     all.push(metric("write amplification", digits, |r| r.write_amplification));
     for &cause in &Cause::ALL {
-        let is_common = cause != Cause::ReadReclaim;
+        let is_common = !matches!(cause, Cause::ReadReclaim | Cause::Replication);
         let value = move |r: &RunResult| {
             r.write_amplification_by_cause[cause].filter(|share| is_common || *share > 0.0)
         };

@@ -194,10 +194,11 @@ fn amplification(result: &RunResult) -> String {
 fn operations(result: &RunResult) -> String {
     let mut rows = vec![vec!["flash operations".to_owned(), "total".to_owned()]];
     let flash = &result.flash;
-    // Few drives move data because of reads.
+    // Few drives move or copy data because of reads.
     let moves = &result.ftl.moved_units;
     let is_shown = |cause: Cause| {
-        cause != Cause::ReadReclaim || flash.reads[cause] + flash.erases[cause] + moves[cause] > 0
+        let is_rare = matches!(cause, Cause::ReadReclaim | Cause::Replication);
+        !is_rare || flash.reads[cause] + flash.programs[cause] + flash.erases[cause] + moves[cause] > 0
     };
     let causes = Cause::ALL.iter().filter(|cause| is_shown(**cause));
     rows[0].extend(causes.map(|cause| Axis::name(*cause).to_owned()));
