@@ -177,6 +177,7 @@ impl Reclaim {
                 physical_blocks: g.planes() * g.blocks_per_plane,
                 wordlines: g.wordlines_per_block,
                 page_types: g.bits_per_cell,
+                lanes,
                 logical_units,
                 readings_at_most: told::readings_at_most(cfg, &cells),
                 seed: cfg.drive.seed,

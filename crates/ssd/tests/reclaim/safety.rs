@@ -75,10 +75,42 @@ fn assert_safe(cfg: &DriveConfig, executor: Executor) -> u64 {
         .sum()
 }
 
+/// Numbers of 16 bits tell the holders of shared counters apart, and the last is nobody's.
+#[test]
+fn shared_counters_are_refused_where_they_cannot_tell_wordlines_apart() {
+    let refused = |counters, wordlines| {
+        let mut cfg = straw(counters);
+        cfg.geometry.wordlines_per_block = wordlines;
+        cfg.validate().err().map_or_else(String::new, |errors| errors.to_string())
+    };
+    let text = refused("space_saving", 65_536);
+    let names = ["nand.geometry.wordlines_per_block", "ftl.read_reclaim.counters", "at most 65535", "exact"];
+    assert!(names.iter().all(|name| text.contains(name)), "{text}");
+    assert!([refused("space_saving", 65_535), refused("exact", 65_536)].iter().all(String::is_empty));
+}
+
 #[test]
 fn straw_with_the_chips_table_never_loses_data() {
     for counters in ["exact", "space_saving"] {
         assert_safe(&straw(counters), Executor::Functional);
+    }
+}
+
+/// Many wordlines that are due at nearly the same time, of pages that take up to 35 readings near their limits: read
+/// evenly, a group of a tenth of the block would cost its last wordline several times what it stands.
+#[test]
+fn straw_never_loses_data_where_crowds_are_due() {
+    for counters in ["exact", "space_saving"] {
+        for wordlines in [256, 512] {
+            let cfg = crowded(straw(counters), wordlines);
+            let reports = SHAPES.map(|shape| run(&cfg, Executor::Functional, shape, 2 * READS));
+            for (shape, report) in SHAPES.iter().zip(reports) {
+                assert!(
+                    report.lost == 0 && report.worst <= 4_096 && report.copied > 0,
+                    "{shape:?}: {report:?}"
+                );
+            }
+        }
     }
 }
 
@@ -101,12 +133,12 @@ fn straw_never_loses_data_where_moves_take_time() {
     }
 }
 
-/// A table that is 10 % too kind: the report shows it.
+/// A table that is a fifth too kind: the report shows it.
 #[test]
 fn straw_with_an_optimistic_table_loses_data() {
     for executor in [Executor::Functional, Executor::Timed] {
-        let mut cfg = if executor == Executor::Timed { tougher(straw("exact")) } else { straw("exact") };
-        select(&mut cfg, "straw", &[("table_percent", Value::Float(110.0))]);
+        let mut cfg = tougher(plainly_read(straw("exact")));
+        select(&mut cfg, "straw", &[("table_percent", Value::Float(120.0))]);
         let reports = SHAPES.map(|shape| run(&cfg, executor, shape, 3 * READS));
         assert!(reports.iter().all(|report| report.worst > 4_096), "{executor:?}: {reports:?}");
         assert!(reports.iter().all(|report| report.lost > 0), "{executor:?}: {reports:?}");

@@ -92,6 +92,15 @@ pub fn tougher(mut cfg: DriveConfig) -> DriveConfig {
     cfg
 }
 
+/// The same drive with six blocks of so many wordlines, two of them filled, that stand a tenth of the reads of Straw's;
+/// looked at every hundred reads.
+pub fn crowded(mut cfg: DriveConfig, wordlines: u32) -> DriveConfig {
+    cfg = tougher(cfg);
+    (cfg.geometry.blocks_per_plane, cfg.geometry.wordlines_per_block) = (7, wordlines);
+    cfg.drive.over_provisioning_percent = 250.0;
+    cfg
+}
+
 /// Does something with a whole unit and waits for it.
 pub fn act(drive: &mut Drive, op: OpCode, unit: u32) -> Status {
     let command = command(drive, op, unit);

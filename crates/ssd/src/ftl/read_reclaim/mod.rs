@@ -65,6 +65,8 @@ pub struct Facts<'a> {
     pub wordlines: u32,
     /// Page types of a wordline.
     pub page_types: u32,
+    /// Lanes, on each of which one block at a time loses parts.
+    pub lanes: u32,
     /// Logical units.
     pub logical_units: u32,
     /// How often one read senses its page at most, all its attempts together.
@@ -186,6 +188,11 @@ impl Look<'_> {
             at += 1;
         }
         None
+    }
+
+    /// The lane that the block is of.
+    pub fn lane(&self) -> usize {
+        self.layout.lane_of(self.block).index()
     }
 
     /// Whether the block is still being filled.

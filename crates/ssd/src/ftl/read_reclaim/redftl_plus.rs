@@ -248,6 +248,7 @@ mod tests {
         let mut policy = Policy::new(&params);
         policy.learn(&Facts {
             readings_at_most: 1,
+            lanes: 1,
             cells: &cells,
             physical_blocks: 12,
             wordlines: 2,
