@@ -15,6 +15,8 @@ struct Report {
     /// Pages copied because of reads, and of them those with more than half of their margin left.
     copied: u64,
     premature: u64,
+    /// Pages copied by cleaning.
+    cleaned: u64,
 }
 
 impl Report {
@@ -25,6 +27,7 @@ impl Report {
             worst: stats.ftl.disturbed_q12_max.max(drive.worst_disturb_q12().expect("cells that age")),
             copied: stats.pages_programmed(Cause::ReadReclaim),
             premature: stats.ftl.premature_pages,
+            cleaned: stats.pages_programmed(Cause::Cleaning),
         }
     }
 }
@@ -180,21 +183,27 @@ fn page_type_loses_what_it_lets_wait_beside_a_hammered_wordline() {
     assert!(report.worst > 4_096, "{report:?}");
 }
 
-/// The bound: nothing is lost, and nobody who is safe copies less. It holds block by block; over a whole drive it
-/// matters where moved data comes to lie, which may be worth a wordline or two (1 % here).
+/// As late as can be without losing anything. That is not the least that a drive can copy, by reads and by the cleaning
+/// that follows: who moves a wordline early spares its neighbours, and it matters where moved data comes to lie (10 %
+/// here). Who moves much earlier copies more.
 #[test]
-fn the_oracle_loses_nothing_and_copies_least() {
+fn the_oracle_loses_nothing_and_copies_little() {
     for shape in SHAPES {
-        let copied = |cfg: &DriveConfig| {
-            let report = run(cfg, Executor::Functional, shape, READS);
-            assert!(report.lost == 0 && report.worst <= 4_096, "{shape:?}: {report:?}");
-            report.copied
-        };
-        let bound = copied(&plainly_read(config("oracle", &[])));
         let others = [straw("exact"), straw("space_saving"), config("block", &[])];
-        for cfg in &others.map(plainly_read) {
-            let found = copied(cfg);
-            assert!(bound > 0 && bound * 100 <= found * 101, "{shape:?}: {bound} by the oracle, {found}");
-        }
+        little_is_copied_by(&config("oracle", &[]), &others, shape, READS);
+        let oracle = crowded(config("oracle", &[]), 256);
+        little_is_copied_by(&oracle, &[crowded(straw("exact"), 256)], shape, 2 * READS);
+    }
+}
+
+fn little_is_copied_by(oracle: &DriveConfig, others: &[DriveConfig], shape: Shape, reads: u32) {
+    let copied = |cfg: &DriveConfig| {
+        let report = run(cfg, Executor::Functional, shape, reads);
+        assert!(report.lost == 0 && report.worst <= 4_096, "{shape:?}: {report:?}");
+        report.copied + report.cleaned
+    };
+    let bound = copied(oracle);
+    for found in others.iter().map(copied) {
+        assert!(bound > 0 && bound * 100 <= found * 115, "{shape:?}: {bound} by the oracle, {found}");
     }
 }

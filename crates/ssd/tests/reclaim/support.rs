@@ -72,8 +72,7 @@ pub fn command(drive: &Drive, op: OpCode, unit: u32) -> Command {
     Command { op, lba, sectors, arrival: drive.now(), ..Command::default() }
 }
 
-/// The same drive with cells that are read in at most two attempts. The bound counts a reading for each read of a move;
-/// where cells stand as few reads as here, 25 readings of one page cost its neighbours a twentieth of their lives.
+/// The same drive with cells that are read in at most two attempts: moves cost the others little.
 pub fn plainly_read(mut cfg: DriveConfig) -> DriveConfig {
     cfg.cells.retry.entries = 0;
     cfg.errors.tracking_reads = 1;

@@ -320,6 +320,7 @@ mod tests {
                     layout: &layout,
                     blocks: &blocks,
                     replicas: &replicas,
+                    flash: None,
                     page_at: &[],
                     page_types: 3,
                     block: BlockId(2),
