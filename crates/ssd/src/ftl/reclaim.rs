@@ -219,6 +219,20 @@ impl Ftl {
         }
     }
 
+    /// Starts loading the counters of the page that a read of a logical unit will find.
+    #[inline]
+    pub fn prefetch_read(&self, flash: &Flash, lpn: u32) {
+        if !flash.chip.ages() || lpn >= self.map.logical() {
+            return;
+        }
+        let unit = self.map.lookup(Lpn(lpn));
+        if unit.is_some() {
+            let at = self.layout.locate(self.layout.page_of_unit(unit).0);
+            flash.chip.prefetch_sense(at.block, at.page);
+            self.reclaim.policy.prefetch(at.block, self.order.place(at.page).wordline);
+        }
+    }
+
     /// A page is about to be read: the policy counts it.
     #[inline]
     pub(super) fn note_read(&mut self, flash: &Flash, op: &Op) {
