@@ -54,7 +54,10 @@ impl Host {
             }
             // Units that are read together have no replicas: none is left, or the only one is read again.
             let from = |lpn, b: &Below<'_>| if count == 1 { at } else { b.ftl.map.lookup(lpn) };
-            let lost = units().fold(true, |lost, lpn| b.ftl.read_failed(lpn, from(lpn, b)) && lost);
+            let mut lost = true;
+            for lpn in units() {
+                lost &= b.ftl.read_failed(lpn, from(lpn, b));
+            }
             if lost {
                 return Status::Uncorrectable;
             }
