@@ -74,8 +74,8 @@ pub fn reads() -> Vec<Row> {
     ]
 }
 
-/// Page reads all over Straw's 2-TiB drive, full and cycled 2,000 times, where no time passes: counting what each policy
-/// against read disturb does. 500 million in two minutes are 4.17 million a second.
+/// Page reads all over Straw's 2-TiB drive, full and cycled 2,000 times, where no time passes: counting what each
+/// policy against read disturb does. 500 million in two minutes are 4.17 million a second.
 pub fn counted_reads() -> Vec<Row> {
     let load = "pattern = 'uniform'\ncount = 20_000_000\nread_percent = 100\nsize_bytes = 16384";
     let load = Spec::parse(load).and_then(|spec| spec.prepare()).expect("a sound workload");
