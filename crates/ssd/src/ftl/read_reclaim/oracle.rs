@@ -17,6 +17,7 @@
 use super::{Facts, Look, PageRead, Urgency, Want, groups};
 use crate::nand::aging::tables::Endurance;
 use crate::nand::cell::build::disturb_truth;
+use crate::prefetch::prefetch;
 use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
 
@@ -146,6 +147,12 @@ impl Policy {
         let beside = u64::from(below) + u64::from(above);
         let others = self.blocks[physical as usize].saturating_sub(beside + u64::from(counts[wordline]));
         others + ((beside * adjacent_q16) >> 16)
+    }
+
+    /// Starts loading the counter of a wordline.
+    #[inline]
+    pub fn prefetch(&self, physical: u32, wordline: u32) {
+        prefetch(&self.counts, physical as usize * self.group_of.len() + wordline as usize);
     }
 
     /// Counts the read. What was played through stays true until the harm done to the block reaches what was then found

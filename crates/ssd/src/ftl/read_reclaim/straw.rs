@@ -9,6 +9,7 @@
 //! kept if the earliest goes first), as long as host reads wait for them.
 
 use super::{Facts, Look, PageRead, ParameterTable, Urgency, Want, groups};
+use crate::prefetch::prefetch;
 use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
 
@@ -281,6 +282,21 @@ impl Policy {
     /// Words of a bit per wordline.
     fn words(&self) -> usize {
         self.group_of.len().div_ceil(64)
+    }
+
+    /// Starts loading the counters of a wordline, or those that the wordlines of its block share.
+    #[inline]
+    pub fn prefetch(&self, physical: u32, wordline: u32) {
+        let from = physical as usize * self.stride;
+        prefetch(&self.blocks, physical as usize);
+        if self.holders.is_empty() {
+            return prefetch(&self.counts, from + wordline as usize);
+        }
+        for at in (from..from + self.stride).step_by(32) {
+            prefetch(&self.holders, at);
+            prefetch(&self.counts, at);
+            prefetch(&self.counts, at + 16);
+        }
     }
 
     /// Counts the read.
