@@ -27,6 +27,8 @@ family! {
     methods {
         /// Told of the drive once, when it is built.
         fn learn(&mut self, facts: &Facts<'_>);
+        /// A wordline is read soon: starts loading its counters.
+        fn prefetch(&self, physical: u32, wordline: u32);
         /// A page is read: counts it, and says whether its block must be looked at.
         fn on_read(&mut self, read: &PageRead) -> Urgency;
         /// What must leave a block. Asked again, with what it named last and has left by now, until it names nothing;
@@ -271,6 +273,17 @@ impl Partners<'_> {
         (0..self.layout.span).map(move |k| self.layout.member(block, k).block)
     }
 }
+
+/// What policies need not do whose counters are few.
+trait Prefetches {
+    fn prefetch(&self, _: u32, _: u32) {}
+}
+
+impl Prefetches for never::Policy {}
+impl Prefetches for block::Policy {}
+impl Prefetches for page_type::Policy {}
+impl Prefetches for redftl::Policy {}
+impl Prefetches for redftl_plus::Policy {}
 
 /// What only policies that deal units over blocks do; the others do none of it.
 trait Deals {

@@ -6,7 +6,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
 use crate::nand::cell::CellModel;
-use crate::units::{BlockId, LaneId, Ppn};
+use crate::units::{BlockId, LaneId, Lpn, Ppn};
 
 /// The cells of a checked configuration whose data moves because of reads: such are refused if their cells are wrong,
 /// whether or not these make errors.
@@ -74,6 +74,20 @@ impl Ftl {
     fn forget_reads_of(&mut self, block: BlockId) {
         for member in 0..self.layout.span {
             self.reclaim.policy.on_erase(self.layout.member(block, member).block);
+        }
+    }
+
+    /// Starts loading the counters of the page that a read of a logical unit will find.
+    #[inline]
+    pub fn prefetch_read(&self, flash: &Flash, lpn: u32) {
+        if !flash.chip.ages() || lpn >= self.map.logical() {
+            return;
+        }
+        let unit = self.map.lookup(Lpn(lpn));
+        if unit.is_some() {
+            let at = self.layout.locate(self.layout.page_of_unit(unit).0);
+            flash.chip.prefetch_sense(at.block, at.page);
+            self.reclaim.policy.prefetch(at.block, self.order.place(at.page).wordline);
         }
     }
 
