@@ -136,12 +136,13 @@ fn straw_never_loses_data_where_moves_take_time() {
     }
 }
 
-/// A table that is a fifth too kind: the report shows it.
+/// A table that is 10 % too kind: the report shows it, where cells are as strong, and read as plainly, as to leave no
+/// more margin than that for what moves beside a wordline.
 #[test]
 fn straw_with_an_optimistic_table_loses_data() {
     for executor in [Executor::Functional, Executor::Timed] {
         let mut cfg = tougher(plainly_read(straw("exact")));
-        select(&mut cfg, "straw", &[("table_percent", Value::Float(120.0))]);
+        select(&mut cfg, "straw", &[("table_percent", Value::Float(110.0))]);
         let reports = SHAPES.map(|shape| run(&cfg, executor, shape, 3 * READS));
         assert!(reports.iter().all(|report| report.worst > 4_096), "{executor:?}: {reports:?}");
         assert!(reports.iter().all(|report| report.lost > 0), "{executor:?}: {reports:?}");
