@@ -7,3 +7,4 @@ mod safety;
 mod speed;
 mod straw;
 mod support;
+mod timed;
