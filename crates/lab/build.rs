@@ -1,7 +1,6 @@
 //! Tells the crate which commit it was built from: `WORDLINE_COMMIT`, empty where that is not known.
 
-use std::path::Path;
-use std::process::Command;
+include!("commit.rs");
 
 fn main() {
     println!("cargo:rerun-if-env-changed=WORDLINE_COMMIT");
@@ -13,20 +12,15 @@ fn main() {
 /// The commit of the checkout this crate lies in, if it lies in its own and not in somebody else's.
 fn own_commit() -> Option<String> {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().ok()?;
-    let top = Path::new(&git(&["rev-parse", "--show-toplevel"])?).canonicalize().ok()?;
+    let top = git(&crate_folder, &["rev-parse", "--show-toplevel"])?;
+    let top = Path::new(top.trim()).canonicalize().ok()?;
     if top.join("crates").join("lab") != crate_folder {
         return None;
     }
-    // Every commit, checkout and reset is a line in this log.
-    let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
-    if crate_folder.join(&log).exists() {
-        println!("cargo:rerun-if-changed={log}");
+    // Every commit, checkout and reset is a line in this log; every change before that is one of a source.
+    let log = top.join(git(&top, &["rev-parse", "--git-path", "logs/HEAD"])?.trim());
+    for path in [log].into_iter().chain(SOURCES.map(|source| top.join(source))).filter(|path| path.exists()) {
+        println!("cargo:rerun-if-changed={}", path.display());
     }
-    git(&["rev-parse", "--short=12", "HEAD"])
-}
-
-fn git(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
+    commit_of(&top)
 }

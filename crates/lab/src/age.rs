@@ -106,16 +106,20 @@ fn refused(step: &AgeStep, error: &AgeError) -> Failure {
     Failure::Setting { key: "run.age", found, allowed }
 }
 
-/// Takes the steps, one after the other.
-pub(crate) fn age(
-    drive: &mut Drive,
-    model: ErrorModel,
-    steps: &AgeSteps,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(), Failure> {
+/// Refuses steps that the drive would refuse at any age: before it is filled, which takes long.
+pub(crate) fn check(drive: &Drive, model: ErrorModel, steps: &AgeSteps) -> Result<(), Failure> {
     if let Some((found, allowed)) = steps.without_effect(model) {
         return Err(Failure::Setting { key: "run.age", found, allowed });
     }
+    steps.0.iter().try_for_each(|step| drive.check_age(step).map_err(|error| refused(step, &error)))
+}
+
+/// Takes steps that were checked, one after the other.
+pub(crate) fn age(
+    drive: &mut Drive,
+    steps: &AgeSteps,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), Failure> {
     let total = steps.0.len() as u64;
     for (step, done) in steps.0.iter().zip(1..) {
         drive.age(step).map_err(|error| refused(step, &error))?;

@@ -13,6 +13,7 @@ use crate::result::{
 };
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
+use ssd::ftl::ServiceTimes;
 use ssd::{DriveConfig, Executor, OpCode, Part, Stats, Status};
 
 /// Steps of a distribution for each halving of the distance to 100 %.
@@ -54,6 +55,34 @@ impl Distribution {
             p99_99: percentile(99.99),
             max: Some(max),
             percentiles: steps.map(|at| (at.quantile() * 100.0, within(at.value_iterated_to()))).collect(),
+        }
+    }
+
+    /// From the steps in which the drive counts.
+    fn of_services(times: &ServiceTimes) -> Self {
+        if times.count == 0 {
+            return Self::default();
+        }
+        let mut so_far = 0;
+        let steps = times.steps().map(|(longest, count)| {
+            so_far += count;
+            (100.0 * so_far as f64 / times.count as f64, longest.clamp(times.min_ns, times.max_ns))
+        });
+        let percentiles: Vec<(f64, u64)> = steps.collect();
+        let percentile = |percent: f64| {
+            let found = percentiles.iter().find(|(reached, _)| *reached >= percent);
+            found.map(|(_, longest)| *longest)
+        };
+        Distribution {
+            count: times.count,
+            mean: ratio(times.sum_ns as f64, times.count as f64),
+            min: Some(times.min_ns),
+            p50: percentile(50.0),
+            p99: percentile(99.0),
+            p99_9: percentile(99.9),
+            p99_99: percentile(99.99),
+            max: Some(times.max_ns),
+            percentiles,
         }
     }
 
@@ -134,6 +163,10 @@ impl FtlWork {
             most_disturbed: (counts.reclaimed_pages > 0)
                 .then(|| f64::from(counts.disturbed_q12_max) / 4096.0),
             table_bytes: drive.read_reclaim_bytes() as u64,
+            service_ns: Distribution::of_services(&counts.services),
+            replica_reads: counts.replica_reads,
+            replicas_adopted: counts.replicas_adopted,
+            replicas_failed: counts.replicas_failed,
         };
         FtlWork {
             read_reclaim,

@@ -1,6 +1,6 @@
 //! One experiment: a drive, a workload, a measurement.
 
-use crate::age::{AgeSteps, age};
+use crate::age::{self, AgeSteps};
 use crate::collect::Facts;
 use crate::error::{Failure, RunError};
 use crate::loops::Session;
@@ -152,9 +152,10 @@ pub fn prepare(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Preconditioned, Failure> {
     let cpu = thread_cpu_time();
+    age::check(drive, config.errors.model, steps)?;
     let mut done = precondition(drive, config.drive.seed, preconditioning, progress)
         .map_err(Failure::Preconditioning)?;
-    age(drive, config.errors.model, steps, progress)?;
+    age::age(drive, steps, progress)?;
     done.age_steps = steps.texts();
     done.cpu_seconds = thread_cpu_time().saturating_sub(cpu).as_secs_f64();
     Ok(done)

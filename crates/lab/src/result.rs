@@ -162,6 +162,19 @@ pub struct ReadReclaimWork {
     pub most_disturbed: Option<f64>,
     /// Bytes of the policy's tables.
     pub table_bytes: u64,
+    /// How long moves because of reads took, each until the last of it was at its new place; ns. Percentiles are at
+    /// most 1/16 above the true ones. Empty where no time passes.
+    #[serde(default)]
+    pub service_ns: Distribution,
+    /// Mapping units read by the host from replicas.
+    #[serde(default)]
+    pub replica_reads: u64,
+    /// Replicas of mapping units that became the page itself.
+    #[serde(default)]
+    pub replicas_adopted: u64,
+    /// Replicas of mapping units that could not be corrected when read.
+    #[serde(default)]
+    pub replicas_failed: u64,
 }
 
 /// Work of the DRAM buffer, in mapping units.

@@ -130,5 +130,12 @@ fn a_step_that_cannot_be_taken_ends_the_experiment() {
         let text = error.to_string();
         assert!(text.starts_with("run.age") && text.contains(step) && text.contains("allowed"), "{text}");
         assert!(error.result.is_none());
+        // It is refused before the drive is filled.
+        let mut drive = ssd::Drive::new(&config).unwrap();
+        let spec = aged(&["cycle to 10", step], 1);
+        let mut worked = false;
+        let refused =
+            lab::prepare(&mut drive, &config, &spec.preconditioning, &spec.age, &mut |_| worked = true);
+        assert!(refused.is_err() && !worked, "{step}");
     }
 }

@@ -402,9 +402,31 @@ fn ticks(chip: &Chip, step: &AgeStep, time: &Span, celsius: Option<f64>) -> Resu
 }
 
 impl Drive {
+    /// Whether a step is possible on a drive built as this one is, whatever its age: what can be refused before a drive
+    /// is filled.
+    pub fn check_age(&self, step: &AgeStep) -> Result<(), AgeError> {
+        step.check()?;
+        if matches!(step, AgeStep::Cycle { dwell: None, .. }) {
+            return Ok(());
+        }
+        let Some(aging) = self.state.flash.chip.aging() else {
+            return Err(AgeError::NeedsCells { step: *step });
+        };
+        if let AgeStep::Disturb { wordline: Some(found), .. } = *step {
+            let wordlines = aging.wordlines();
+            if found >= wordlines {
+                return Err(AgeError::NoSuchWordline { found, wordlines });
+            }
+            if !aging.counts_wordlines() {
+                return Err(AgeError::OnlyByBlock { wordline: found });
+            }
+        }
+        Ok(())
+    }
+
     /// Takes a step of ageing, at once and for all blocks. Nothing changes if it fails.
     pub fn age(&mut self, step: &AgeStep) -> Result<(), AgeError> {
-        step.check()?;
+        self.check_age(step)?;
         match *step {
             AgeStep::Cycle { to, dwell, celsius } => self.cycle(step, to, dwell, celsius),
             AgeStep::Retain { time, celsius } => self.retain(step, &time, celsius),
@@ -472,16 +494,6 @@ impl Drive {
 
     fn disturb(&mut self, step: &AgeStep, reads: u64, wordline: Option<u32>) -> Result<(), AgeError> {
         let chip = &mut self.state.flash.chip;
-        let Some(aging) = chip.aging() else { return Err(AgeError::NeedsCells { step: *step }) };
-        if let Some(found) = wordline {
-            let wordlines = aging.wordlines();
-            if found >= wordlines {
-                return Err(AgeError::NoSuchWordline { found, wordlines });
-            }
-            if !aging.counts_wordlines() {
-                return Err(AgeError::OnlyByBlock { wordline: found });
-            }
-        }
         if !chip.can_disturb(reads, wordline) {
             return Err(AgeError::BeyondTables {
                 found: format!("{step}"),

@@ -125,6 +125,9 @@ fn a_page_read_often_gets_a_replica_at_the_threshold_and_not_before() {
         assert_eq!(bench.replicas(), [(2, 2, PAGES + DATA)], "{executor:?}");
         assert_eq!(bench.operations(OpKind::Read, Cause::Replication), 1);
         assert_eq!(bench.operations(OpKind::Program, Cause::Replication), 1);
+        bench.drive.drain();
+        let rounds = u64::from(executor == Executor::Timed);
+        assert_eq!(bench.drive.stats().ftl.services.count, rounds, "a round of one replica");
         // From now on it is read there; the others of the block where they were.
         assert_eq!(bench.read_from(2), PAGES + DATA);
         assert_eq!(bench.read_from(3), 3);

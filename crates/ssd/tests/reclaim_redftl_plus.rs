@@ -43,6 +43,7 @@ fn two_blocks_of_six_pages_are_dealt_hottest_first() {
     }
     assert_eq!(drive.erased(), [0, 6]);
     assert_eq!([first, second].map(|block| drive.drive.chips().mode(block)), [1, 1]);
+    assert_eq!(drive.drive.stats().ftl.dealt_pages, [0, 12, 0, 0]);
     drive.drive.check().unwrap();
 }
 

@@ -52,6 +52,11 @@ metrics! {
     "reclaim_ms", "ms", "array time of reads, programs and erases that are due to reads", |f| {
         Some(array_ms(f, is_due_to_reads))
     };
+    "service_p50_ms", "ms", "half of the reclaims take at most so long, until their last page has arrived", |f| {
+        service_ms(f, f.result.ftl.read_reclaim.service_ns.p50)
+    };
+    "service_p99_ms", "ms", "99 % of them", |f| service_ms(f, f.result.ftl.read_reclaim.service_ns.p99);
+    "service_max_ms", "ms", "the longest of them", |f| service_ms(f, f.result.ftl.read_reclaim.service_ns.max);
     "migration_ms", "ms", "array time of reads, programs and erases of whole blocks that move because of reads", |f| {
         Some(array_ms(f, |cause| cause == Cause::ReadReclaim))
     };
@@ -158,10 +163,27 @@ fn array_ms(facts: &Facts<'_>, of: impl Fn(Cause) -> bool) -> f64 {
     let (read, program) = (mean(&timing.t_read_us), mean(&timing.t_program_us));
     let of_cause = |cause: Cause| {
         ops(facts, OpKind::Read, cause) as f64 * read
-            + programs(facts, cause) as f64 * program
+            + (programs(facts, cause) as f64 + more_of_modes(facts, cause)) * program
             + ops(facts, OpKind::Erase, cause) as f64 * timing.t_erase_us
     };
     Cause::ALL.iter().filter(|cause| of(**cause)).map(|cause| of_cause(*cause)).sum::<f64>() / 1e3
+}
+
+/// Program times that pages in read-resistant modes take on top of those of the drive's own mode.
+fn more_of_modes(facts: &Facts<'_>, cause: Cause) -> f64 {
+    // Only moves because of reads choose a mode.
+    if cause != Cause::ReadReclaim {
+        return 0.0;
+    }
+    let factors = &facts.config.cells.modes.program_time;
+    let Some(own) = factors.get(facts.config.errors.program_mode as usize) else { return 0.0 };
+    let more = |(pages, factor): (&u64, &f64)| *pages as f64 * (factor / own - 1.0);
+    facts.stats.ftl.dealt_pages.iter().zip(factors).map(more).sum()
+}
+
+/// Times of reclaims, where there are any.
+fn service_ms(facts: &Facts<'_>, ns: Option<u64>) -> Option<f64> {
+    timed(facts, ns.map(|ns| ns as f64 / 1e6))
 }
 
 /// A time, where time passes.

@@ -1,6 +1,7 @@
 //! Papers, reproduced: files with mistakes, verdicts by rule, runs that go on where they stopped.
 
 mod files;
+mod provenance;
 mod runs;
 mod verdicts;
 

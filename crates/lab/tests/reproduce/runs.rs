@@ -128,6 +128,13 @@ fn what_has_changed_is_run_again() {
     let cells = first.out(&options).join("cells");
     std::fs::write(cells.join("copies-early-even-old.json"), "{").expect("a file");
     assert_eq!(run(&second, &options).resumed, 3);
+    // Nor is that of another program, be it the same commit with changes.
+    let other = cells.join("copies-late-even-old.json");
+    let text = std::fs::read_to_string(&other).expect("a file");
+    let changed = text.replacen("; drive ", "-dirty-01234567; drive ", 1);
+    assert_ne!(changed, text);
+    std::fs::write(&other, changed).expect("a file");
+    assert_eq!(run(&second, &options).resumed, 3);
 }
 
 #[test]

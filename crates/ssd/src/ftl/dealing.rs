@@ -11,12 +11,12 @@
 //! With too few free blocks a deal waits for cleaning, one that cannot wait not for long; then the disturbed block
 //! moves alone into one target, and if there is none, to where cleaning's data goes, in the normal mode.
 
-use super::Ftl;
 use super::allocation::Stream;
 use super::blocks::BlockState;
 use super::cleaning::{COMING_WITH_RECLAIM, LaneWork, ROUTINE};
 use super::read_reclaim::Partners;
 use super::reclaim::Wish;
+use super::{Ftl, PROGRAM_MODES};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::nand::{Layout, Outcome};
@@ -147,6 +147,14 @@ pub(super) enum Begun {
 }
 
 impl Ftl {
+    /// The host reads a logical unit from flash: it has become hotter.
+    #[inline]
+    pub fn note_unit(&mut self, lpn: Lpn) {
+        if self.reclaim.deals() {
+            self.reclaim.policy.on_unit_read(lpn);
+        }
+    }
+
     /// Begins a deal if there is room. With less room than it needs it waits for cleaning, the forced one not for long,
     /// and then makes do with one target and no partner.
     pub(super) fn begin_deal(&mut self, flash: &mut Flash, lane: LaneId, asked: DealWish) -> Begun {
@@ -213,8 +221,9 @@ impl Ftl {
         (deal.pages, deal.filled, deal.over, deal.cut_short) = (0, 0, false, false);
         (deal.targets, deal.shares) = ([NO_TARGET; 2], [(0, 0); TYPES]);
         deal.units.clear();
-        for block in sources.into_iter().filter(|block| block.is_some()) {
+        for (at, block) in sources.into_iter().enumerate().filter(|(_, block)| block.is_some()) {
             self.blocks.start_moving(block, Cause::ReadReclaim);
+            self.begin_service(flash, block, Some(sources[1 - at]).filter(|other| other.is_some()));
             self.work(lane).coming += 1;
             self.list_units(lane, block);
         }
@@ -458,6 +467,8 @@ impl Ftl {
         let bytes = count as u32 * self.layout.unit_bytes;
         let op = Op { bytes, ..self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane) };
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
+        let mode = usize::from(self.work(lane).deal.mode.max(self.reclaim.normal_mode));
+        self.counts.dealt_pages[mode.min(PROGRAM_MODES - 1)] += 1;
         if flash.is_instant() {
             self.place_now(flash, lane, op, &units[..count]);
         } else {

@@ -29,8 +29,12 @@ use blocks::{BlockState, Blocks};
 use cleaning::Mover;
 use map::Map;
 use reclaim::Reclaim;
+pub use reclaim::ServiceTimes;
 use replicas::Replicas;
 use serde::{Deserialize, Serialize};
+
+/// Program modes told apart by [`FtlCounts::dealt_pages`]; what is programmed in higher ones counts as the last.
+pub const PROGRAM_MODES: usize = 4;
 
 /// What the translation layer has counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,10 +49,14 @@ pub struct FtlCounts {
     pub trimmed_units: u64,
     /// Mapping units whose data was lost to errors.
     pub lost_units: u64,
-    /// Pages read for the host by page type, lowest first, where reads may move data; one with retries counts twice.
+    /// Pages read for the host by page type, lowest first; retries do not count.
     pub host_reads_by_type: [u64; 4],
     /// Blocks moved because of reads, as a whole; a block that only moved with another does not count.
     pub reclaims: u64,
+    /// How long moves because of reads took, in the timed executor.
+    pub services: ServiceTimes,
+    /// Pages programmed because of reads to blocks opened in a program mode, by the mode.
+    pub dealt_pages: [u64; PROGRAM_MODES],
     /// Mapping units read by the host from replicas.
     pub replica_reads: u64,
     /// Replicas of mapping units that became the page itself.
@@ -141,7 +149,7 @@ impl Ftl {
         let ages = (0..layout.blocks()).map(|b| erase_count(layout.member(BlockId(b), 0).block));
         let blocks = Blocks::new(&layout, ages);
         let logical = cfg.logical_units();
-        let reclaim = Reclaim::new(cfg, &order, layout.lanes, logical as u32);
+        let reclaim = Reclaim::new(cfg, &order, &layout, logical as u32);
         let mover = Mover::new(cfg, &layout, logical, &reclaim);
         Ftl {
             map: Map::new(
@@ -209,6 +217,9 @@ impl Ftl {
         let page = self.layout.page_of_unit(Pun(unit.source)).0;
         let op = Op { bytes, tag, ..self.op(OpKind::Read, cause, page) };
         self.note_unit(Lpn(unit.lpn));
+        if cause == Cause::Host {
+            self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+        }
         self.note_read(flash, &op);
         self.issue(flash, op, &[unit])
     }

@@ -199,6 +199,7 @@ impl Ftl {
 
     /// A block holds nothing any more: erase it, or retire it if it failed.
     pub(super) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
+        self.end_service(flash, block);
         self.drop_replicas(block);
         if self.blocks.cause(block) == Cause::BadBlock {
             self.blocks.set_state(block, BlockState::Bad);

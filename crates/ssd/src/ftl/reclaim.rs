@@ -4,7 +4,10 @@
 //! what must leave the block: all of it, which is then erased, or parts, one after the other, after which the block is
 //! closed again (and erased if it is empty). Moves that find no room make the lane clean first.
 
+mod service;
 mod told;
+
+pub use service::ServiceTimes;
 
 use super::Ftl;
 use super::allocation::Stream;
@@ -18,7 +21,7 @@ use crate::flash::op::{Cause, Op};
 use crate::nand::Layout;
 use crate::nand::cell::CellModel;
 use crate::nand::order::PageOrder;
-use crate::units::{BlockId, LaneId, Lpn, NONE, Ppn};
+use crate::units::{BlockId, LaneId, NONE, Ppn};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -158,11 +161,13 @@ pub(super) struct Reclaim {
     pub(super) normal_mode: u8,
     /// Lanes with something new on their lists.
     lanes: Vec<LaneId>,
+    /// Reclaims under way, by block.
+    services: Vec<Option<service::Service>>,
 }
 
 impl Reclaim {
     /// The policy of a checked configuration, told of the drive.
-    pub fn new(cfg: &DriveConfig, order: &PageOrder, lanes: u32, logical_units: u32) -> Self {
+    pub fn new(cfg: &DriveConfig, order: &PageOrder, layout: &Layout, logical_units: u32) -> Self {
         let g = &cfg.geometry;
         let active = !matches!(cfg.read_reclaim, read_reclaim::Config::Never(_));
         let mut policy = read_reclaim::Policy::build(&cfg.read_reclaim);
@@ -183,10 +188,12 @@ impl Reclaim {
             });
         }
         let in_order = (0..).zip(&page_at).all(|(at, &page)| at == page);
-        let lanes = Vec::with_capacity(if active { lanes as usize } else { 0 });
+        let of_active = |count: u32| if active { count as usize } else { 0 };
+        let lanes = Vec::with_capacity(of_active(layout.lanes));
+        let services = vec![None; of_active(layout.blocks())];
         let (deals, normal_mode) = (policy.deals(), cfg.errors.program_mode as u8);
         let page_types = g.bits_per_cell;
-        Reclaim { policy, active, page_at, in_order, page_types, deals, normal_mode, lanes }
+        Reclaim { policy, active, page_at, in_order, page_types, deals, normal_mode, lanes, services }
     }
 
     /// Whether anything ever moves because of reads.
@@ -211,14 +218,6 @@ impl Reclaim {
 }
 
 impl Ftl {
-    /// The host reads a logical unit from flash.
-    #[inline]
-    pub fn note_unit(&mut self, lpn: Lpn) {
-        if self.reclaim.deals {
-            self.reclaim.policy.on_unit_read(lpn);
-        }
-    }
-
     /// A page is about to be read: the policy counts it.
     #[inline]
     pub(super) fn note_read(&mut self, flash: &Flash, op: &Op) {
@@ -237,9 +236,6 @@ impl Ftl {
             cycles: self.blocks.erase_count(block),
             readings,
         };
-        if op.cause == Cause::Host {
-            self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
-        }
         self.tell(flash, &read, block, at % self.layout.span);
     }
 
@@ -387,7 +383,7 @@ impl Ftl {
             return self.look_at(flash, lane, wish);
         }
         if want == Want::Block {
-            return self.begin_whole(lane, wish);
+            return self.begin_whole(flash, lane, wish);
         }
         if let Want::Deal { mode, paired } = want {
             let forced = !self.work(lane).wishes.now.is_empty();
@@ -395,7 +391,7 @@ impl Ftl {
                 Begun::Later => Turn::Waits,
                 Begun::Yes if self.work(lane).is_dealing() => Turn::Waits,
                 Begun::Yes => Turn::Over,
-                Begun::NoBlocks => self.begin_whole(lane, wish),
+                Begun::NoBlocks => self.begin_whole(flash, lane, wish),
             };
         }
         let moves = matches!(want, Want::Wordline(_) | Want::Types(_));
@@ -404,6 +400,7 @@ impl Ftl {
         }
         self.drop_wish(lane, wish);
         self.blocks.start_moving(block, Cause::ReadReclaim);
+        self.begin_service(flash, block, None);
         self.work(lane).wishes.thinning = Some(Thinning { wish, left: Want::Nothing, next: Some(want) });
         Turn::Over
     }
@@ -445,7 +442,7 @@ impl Ftl {
     }
 
     /// Begins moving a whole block to where cleaning's data goes, if there is room.
-    fn begin_whole(&mut self, lane: LaneId, wish: Wish) -> Turn {
+    fn begin_whole(&mut self, flash: &Flash, lane: LaneId, wish: Wish) -> Turn {
         let room = self.fits(lane, wish.block, Stream::Cleaning);
         let deals = self.reclaim.deals;
         let work = self.work(lane);
@@ -455,6 +452,7 @@ impl Ftl {
         }
         self.counts.reclaims += 1;
         self.drop_wish(lane, wish);
+        self.begin_service(flash, wish.block, None);
         self.begin(lane, wish.block, Cause::ReadReclaim);
         Turn::Started
     }
@@ -570,6 +568,7 @@ impl Ftl {
 
     /// All that was to leave a block has left: it is closed again, or, if it is empty, erased.
     pub(super) fn thinned(&mut self, flash: &mut Flash, block: BlockId) {
+        self.end_service(flash, block);
         self.blocks.set_state(block, BlockState::Closed);
         if self.blocks.is_failing(block) {
             return self.retire_when_closed(flash, block);

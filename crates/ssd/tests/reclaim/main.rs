@@ -4,6 +4,7 @@ mod counters;
 mod executors;
 mod mechanism;
 mod safety;
+mod service;
 mod speed;
 mod straw;
 mod support;
