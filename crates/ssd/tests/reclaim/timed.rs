@@ -2,7 +2,6 @@
 
 use crate::support::*;
 use ssd::config::ReclaimOrder;
-use ssd::ftl::read_reclaim::Config;
 use ssd::{DriveConfig, Executor};
 
 /// Most that any page was disturbed, in what it stands, and losses.
