@@ -59,14 +59,12 @@ impl TryFrom<Vec<String>> for AgeSteps {
 }
 
 impl Parameter for AgeSteps {
-    const KIND: Kind = Kind::Choice(GRAMMAR);
+    const KIND: Kind = Kind::Steps(GRAMMAR);
 
     /// A list of texts; one text is a list of one.
     fn read(value: &Value, _: &Field) -> Result<Self, Problem> {
-        let wrong = |found: &Value| Problem::WrongType {
-            found: found.to_string(),
-            allowed: format!("a list of steps such as {}", GRAMMAR.join(", ")),
-        };
+        let wrong =
+            |found: &Value| Problem::WrongType { found: found.to_string(), allowed: Self::KIND.to_string() };
         let items = match value {
             Value::List(items) => items.as_slice(),
             one => std::slice::from_ref(one),

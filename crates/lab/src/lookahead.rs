@@ -1,11 +1,13 @@
 //! The next requests of a workload, read a little ahead so that the drive can load their table lines in time.
 
-use ssd::{Drive, Lba};
+use ssd::{Drive, Lba, OpCode};
 use workload::{Request, Source, WorkloadError};
 
 /// Requests read ahead. At 300 ns each that is 19 us: many times the latency of memory, and their table lines
 /// (4 KiB) are still in the nearest cache when they are needed.
 const AHEAD: usize = 64;
+/// Requests ahead at which the counters of what will be read are loaded.
+const SOON: usize = 16;
 
 /// A source with the next requests taken out of it.
 pub(crate) struct Lookahead<'a, S: ?Sized> {
@@ -56,12 +58,24 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         }
     }
 
+    /// Starts loading what a request halfway up the ring will read: by then its mapping has come.
+    #[inline]
+    fn look_at_page(&self, drive: &Drive) {
+        if self.held > SOON {
+            let soon = &self.ring[(self.next + SOON) % AHEAD];
+            if soon.op == OpCode::Read {
+                drive.prefetch_read(Lba(soon.lba));
+            }
+        }
+    }
+
     /// The next request. An error of the source comes when all requests before it were taken.
     #[inline]
     pub fn take(&mut self, drive: &Drive) -> Result<Option<Request>, WorkloadError> {
         if self.held == 0 {
             return self.error.take().map_or(Ok(None), Err);
         }
+        self.look_at_page(drive);
         let place = self.next;
         let request = self.ring[place];
         self.next = (place + 1) % AHEAD;

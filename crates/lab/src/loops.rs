@@ -8,7 +8,9 @@ use crate::experiment::{LoopMode, Phase, Progress, RunSpec};
 use crate::lookahead::Lookahead;
 use crate::meter::Meter;
 use crate::request_log::{Origin, RequestLog};
-use ssd::{Command, Completion, Drive, DriveConfig, Executor, Lba, SimDuration, SimTime, Status};
+use ssd::{
+    Breakdown, Command, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimDuration, SimTime, Status,
+};
 use workload::{Request, Source};
 
 /// Bits of a command's tag that hold its queue; the others number the request.
@@ -102,7 +104,48 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         (self.served, self.meter)
     }
 
+    /// One request after the other, those that need no command without it.
+    fn one_by_one(&mut self) -> Result<(), Failure> {
+        while let Some(request) = self.next_request() {
+            if request.op == OpCode::Read
+                && let Some(status) = self.drive.read_at_once(Lba(request.lba), request.sectors)
+            {
+                let now = self.drive.now();
+                let tag = self.served.generated << QUEUE_BITS;
+                self.served.generated += 1;
+                let Request { op, lba, sectors, .. } = request;
+                let (lba, breakdown) = (Lba(lba), Breakdown::default());
+                let (arrival, submitted, completed) = (now, now, now);
+                self.complete(&Completion {
+                    tag,
+                    op,
+                    status,
+                    lba,
+                    sectors,
+                    arrival,
+                    submitted,
+                    completed,
+                    breakdown,
+                });
+                continue;
+            }
+            self.submit(0, &request, self.drive.now(), self.drive.now());
+            while self.is_waiting() {
+                if !self.drive.advance_to_completion() {
+                    return Err(self.lost());
+                }
+                while let Some(completion) = self.drive.pop_completion() {
+                    self.complete(&completion);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn closed(&mut self, depth: u32) -> Result<(), Failure> {
+        if depth == 1 && self.drive.queues() == 1 && self.drive.executor() == Executor::Functional {
+            return self.one_by_one();
+        }
         'fill: for _ in 0..depth {
             for queue in 0..self.drive.queues() {
                 let Some(request) = self.next_request() else { break 'fill };

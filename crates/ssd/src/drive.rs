@@ -214,6 +214,14 @@ impl Drive {
         self.state.ftl.map.prefetch(lpn as u32);
     }
 
+    /// Starts loading what a read of it will need of the chips' counters and the firmware's. Best some time after
+    /// [`Drive::prefetch`]: it looks the mapping up.
+    #[inline]
+    pub fn prefetch_read(&self, lba: Lba) {
+        let lpn = lba.0 / self.state.host.unit_sectors();
+        self.state.ftl.prefetch_read(&self.state.flash, lpn as u32);
+    }
+
     /// Whether time passes.
     pub fn executor(&self) -> Executor {
         self.state.executor

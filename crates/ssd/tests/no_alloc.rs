@@ -4,6 +4,8 @@
     reason = "an allocator that counts is the only way to see allocations, and its trait is unsafe"
 )]
 
+#[path = "support/reclaiming.rs"]
+mod reclaiming;
 mod support;
 
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
@@ -154,6 +156,25 @@ fn no_allocation_where_cells_age() {
         (cfg.errors.model, cfg.errors.disturb_law, cfg.errors.sectors) = (ErrorModel::Cells, law, sectors);
         for executor in [Executor::Timed, Executor::Functional] {
             assert_loop_allocates_nothing(&cfg, executor, "cells that age");
+        }
+    }
+}
+
+#[test]
+fn no_allocation_where_cells_age_and_reads_move_data() {
+    for (_, name, cfg) in reclaiming::drives() {
+        for executor in [Executor::Timed, Executor::Functional] {
+            let mut drive = Drive::new(&cfg).unwrap();
+            let units = drive.logical_units();
+            drive.fill(0, units).unwrap();
+            drive.set_executor(executor);
+            let mut reads = reclaiming::Reads::new(1);
+            reads.run(&mut drive, 5_000);
+            let before = reclaiming::moved(&drive);
+            let found = allocations(|| _ = reads.run(&mut drive, 40_000));
+            let moved = reclaiming::moved(&drive) - before;
+            assert!(moved > 50, "{name}, {executor:?}: {moved} units were moved");
+            assert_eq!(found, 0, "{name}, {executor:?}");
         }
     }
 }

@@ -1,15 +1,19 @@
 //! What every policy of a family keeps to: its name, and what it may answer.
 
+#[path = "support/reclaiming.rs"]
+mod reclaiming;
+
 use ssd::config::DriveConfig;
 use ssd::flash::op::Cause;
 use ssd::ftl::blocks::{BlockState, Blocks};
 use ssd::ftl::gc_trigger::{self, Limits};
-use ssd::ftl::{gc_victim, wear_leveling};
+use ssd::ftl::{gc_victim, read_reclaim, wear_leveling};
 use ssd::host::buffer;
 use ssd::nand::{Chip, Layout};
 use ssd::policy::FAMILIES;
 use ssd::rng::Rng;
 use ssd::units::{BlockId, LaneId};
+use ssd::{Drive, Executor};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -102,6 +106,9 @@ fn configurations_are_found_by_name_and_keep_it() {
     for member in buffer::FAMILY.members {
         assert_eq!(buffer::Config::named(member.name).map(|config| config.name()), Some(member.name));
     }
+    for member in read_reclaim::FAMILY.members {
+        assert_eq!(read_reclaim::Config::named(member.name).map(|config| config.name()), Some(member.name));
+    }
     assert!(gc_victim::Config::named("best").is_none());
 }
 
@@ -180,6 +187,42 @@ fn wear_leveling_chooses_closed_blocks_only() {
         }
         assert_eq!(chosen > 0, member.name != "none", "{}", member.name);
     }
+}
+
+/// What cells lose that nobody moves, policies save, and go the same way twice.
+#[test]
+fn read_reclaim_moves_data_before_it_is_lost() {
+    let run = |cfg: &DriveConfig, executor: Executor| {
+        let mut drive = Drive::new(cfg).unwrap();
+        let units = drive.logical_units();
+        drive.fill(0, units).unwrap();
+        drive.set_executor(executor);
+        let failed = reclaiming::Reads::new(2).run(&mut drive, 60_000);
+        drive.drain();
+        drive.check().unwrap();
+        (failed, reclaiming::moved(&drive), drive)
+    };
+    let mut names = BTreeSet::from([read_reclaim::never::NAME]);
+    for (policy, name, cfg) in reclaiming::drives() {
+        names.insert(policy);
+        for executor in [Executor::Timed, Executor::Functional] {
+            let ((failed, moved, one), (_, _, two)) = (run(&cfg, executor), run(&cfg, executor));
+            assert_eq!(
+                (one.event_hash(), one.stats()),
+                (two.event_hash(), two.stats()),
+                "{name}, {executor:?}"
+            );
+            println!("{name}, {executor:?}: {moved} moved, {failed} failed");
+            assert_eq!((failed, one.stats().ftl.lost_units), (0, 0), "{name}, {executor:?}");
+            assert!(moved > 100, "{name}, {executor:?}: {moved} units were moved");
+        }
+    }
+    let (_, _, mut cfg) = reclaiming::drives().swap_remove(0);
+    cfg.read_reclaim = read_reclaim::Config::named(read_reclaim::never::NAME).unwrap();
+    let (failed, moved, _) = run(&cfg, Executor::Functional);
+    assert!(failed > 0 && moved == 0, "{failed} reads failed, {moved} units were moved");
+    let members: BTreeSet<_> = read_reclaim::FAMILY.members.iter().map(|member| member.name).collect();
+    assert_eq!(names, members);
 }
 
 #[test]

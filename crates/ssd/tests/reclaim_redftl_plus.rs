@@ -1,5 +1,7 @@
 //! redFTL+ in whole drives: which data moves, when, in which program mode and to which pages.
 
+#[path = "reclaim_redftl_plus/scarce.rs"]
+mod scarce;
 #[path = "reclaim_redftl_plus/support.rs"]
 mod support;
 

@@ -32,19 +32,14 @@ enum What {
     Characterize(Characterize),
 }
 
-/// Flags of `lab check`.
+/// How much is measured: flags of both.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
-struct Check {
+struct Scale {
     /// A smaller population and fewer cells
     #[arg(long)]
     quick: bool,
 
-    /// Measure only this part
-    #[arg(long, value_name = "NAME")]
-    part: Option<String>,
-
-    /// Single cells to draw, over all parts and ages
+    /// Single cells to draw: `check` over all parts and ages, `characterize` at each age
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000_000))]
     cells: Option<u64>,
 
@@ -63,6 +58,18 @@ struct Check {
     /// A date to write beside the results; no clock is read
     #[arg(long, value_name = "DATE")]
     date: Option<String>,
+}
+
+/// Flags of `lab check`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+struct Check {
+    /// Measure only this part
+    #[arg(long, value_name = "NAME")]
+    part: Option<String>,
+
+    #[command(flatten)]
+    scale: Scale,
 
     /// Write results.toml and results.md to this folder
     #[arg(long, value_name = "DIR")]
@@ -77,29 +84,8 @@ struct Characterize {
     #[arg(long, value_name = "NAME", default_value = PARTS[0])]
     part: String,
 
-    /// A smaller population and fewer cells
-    #[arg(long)]
-    quick: bool,
-
-    /// Single cells to draw at each age
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000_000))]
-    cells: Option<u64>,
-
-    /// Chips of the population
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    chips: Option<u32>,
-
-    /// Blocks of each chip
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    blocks: Option<u32>,
-
-    /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-
-    /// A date to write beside the results; no clock is read
-    #[arg(long, value_name = "DATE")]
-    date: Option<String>,
+    #[command(flatten)]
+    scale: Scale,
 
     /// Write the files to this folder
     #[arg(long, value_name = "DIR")]
@@ -121,31 +107,33 @@ fn part(name: &str) -> Result<&'static str, Failure> {
 }
 
 fn run_check(args: &Check, out: &mut dyn Write) -> Result<(), Failure> {
-    let base = if args.quick { Plan::QUICK } else { Plan::FULL };
+    let scale = &args.scale;
+    let base = if scale.quick { Plan::QUICK } else { Plan::FULL };
     let plan = Plan {
-        seed: args.seed,
-        chips: args.chips.unwrap_or(base.chips),
-        blocks: args.blocks.unwrap_or(base.blocks),
-        cells: args.cells.unwrap_or(base.cells),
+        seed: scale.seed,
+        chips: scale.chips.unwrap_or(base.chips),
+        blocks: scale.blocks.unwrap_or(base.blocks),
+        cells: scale.cells.unwrap_or(base.cells),
         part: args.part.as_deref().map(part).transpose()?,
     };
     let check = check::run(&plan)?;
     if let Some(folder) = &args.out {
         create(folder)?;
-        write(&folder.join("results.toml"), check.toml(args.date.as_deref()))?;
+        write(&folder.join("results.toml"), check.toml(scale.date.as_deref()))?;
         write(&folder.join("results.md"), check.markdown())?;
     }
     Ok(out.write_all(check.table().as_bytes())?)
 }
 
 fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure> {
-    let base = if args.quick { curves::Plan::QUICK } else { curves::Plan::FULL };
+    let scale = &args.scale;
+    let base = if scale.quick { curves::Plan::QUICK } else { curves::Plan::FULL };
     let plan = curves::Plan {
         part: part(&args.part)?,
-        seed: args.seed,
-        chips: args.chips.unwrap_or(base.chips),
-        blocks: args.blocks.unwrap_or(base.blocks),
-        cells: args.cells.unwrap_or(base.cells),
+        seed: scale.seed,
+        chips: scale.chips.unwrap_or(base.chips),
+        blocks: scale.blocks.unwrap_or(base.blocks),
+        cells: scale.cells.unwrap_or(base.cells),
     };
     create(&args.out)?;
     let save = |name: String, content: &[u8], out: &mut dyn Write| -> Result<(), Failure> {
@@ -153,7 +141,7 @@ fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure>
         write(&path, content)?;
         Ok(writeln!(out, "{}", path.display())?)
     };
-    let date = args.date.as_deref();
+    let date = scale.date.as_deref();
     let provenance = plan.provenance(date)?;
     let mut is_parquet = true;
     for sheet in curves::measure(&plan)? {

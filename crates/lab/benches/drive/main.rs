@@ -25,6 +25,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "aging_reads", run: aging::reads },
     Bench { name: "straw", run: memory::straw },
     Bench { name: "aging_memory", run: aging::memory },
+    Bench { name: "counted_reads", run: aging::counted_reads },
     Bench { name: "memory_flat", run: memory::flat },
 ];
 

@@ -82,6 +82,8 @@ pub enum Kind {
     Switch,
     /// One of these names.
     Choice(&'static [&'static str]),
+    /// A list of steps, each in one of these forms.
+    Steps(&'static [&'static str]),
     /// A number, or a list of numbers.
     Numbers,
     /// A Gray code: its name, or for each page type the thresholds that are sensed.
@@ -95,6 +97,7 @@ impl Display for Kind {
             Kind::Number => f.write_str("a number"),
             Kind::Switch => f.write_str("true or false"),
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
+            Kind::Steps(forms) => write!(f, "a list of steps such as {}", forms.join(", ")),
             Kind::Numbers => f.write_str("a number or a list of numbers"),
             Kind::GrayCode => {
                 let names: Vec<&str> = gray::NAMED.iter().map(|code| code.name).collect();

@@ -163,6 +163,14 @@ impl Flash {
         self.finish(id);
     }
 
+    /// Applies a read that is in no queue at once.
+    #[inline]
+    pub fn read_at_once(&mut self, op: &mut Op) {
+        self.attempts = 0;
+        op.outcome = self.perform(op.kind, op.cause, op.ppn, op.at);
+        op.attempts = self.attempts;
+    }
+
     /// Whether operations are applied at once: the functional executor.
     #[inline]
     pub fn is_instant(&self) -> bool {

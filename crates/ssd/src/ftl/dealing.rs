@@ -14,7 +14,7 @@
 use super::allocation::Stream;
 use super::blocks::BlockState;
 use super::cleaning::{COMING_WITH_RECLAIM, LaneWork, ROUTINE};
-use super::read_reclaim::Partners;
+use super::read_reclaim::{MAX_PAGE_TYPES as TYPES, Partners};
 use super::reclaim::Wish;
 use super::{Ftl, PROGRAM_MODES};
 use crate::flash::Flash;
@@ -24,9 +24,6 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
 use core::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-
-/// Page types at most: four bits in a cell.
-const TYPES: usize = 4;
 
 /// Blocks that were to come free while a deal waited for room, after which it makes do with less.
 const PATIENCE: u64 = 4;
@@ -346,7 +343,11 @@ impl Ftl {
         self.note_read(flash, &op);
         self.note_dealt(flash, lane, &op, first);
         let instant = flash.is_instant();
-        let outcome = if instant { flash.perform(op.kind, op.cause, op.ppn, op.at) } else { Outcome::Pass };
+        let mut outcome = Outcome::Pass;
+        if instant {
+            outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
+            self.note_retries(flash, &op, flash.attempts);
+        }
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let (mut unit, mut count) = (first, 0);
         loop {

@@ -224,6 +224,27 @@ impl Ftl {
         self.issue(flash, op, &[unit])
     }
 
+    /// Reads units of one page for the host in no time; the first lies at `at`. What moves because of it has yet to be
+    /// looked at.
+    #[inline]
+    pub fn read_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
+        let mut op = self.op(OpKind::Read, Cause::Host, self.layout.page_of_unit(at).0);
+        self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+        for (nth, lpn) in units.enumerate() {
+            self.note_unit(lpn);
+            if nth == 0 {
+                self.count_read_of(lpn, at);
+                self.note_read(flash, &op);
+            }
+        }
+        flash.read_at_once(&mut op);
+        self.note_retries(flash, &op, op.attempts);
+        if op.outcome == Outcome::Fail {
+            self.note_lost(flash, &op);
+        }
+        op.outcome
+    }
+
     /// Programs slots of host data to the next page. `None` if no lane has room.
     pub fn program(&mut self, flash: &mut Flash, units: &[UnitRef], bytes: u32) -> Option<OpId> {
         let found = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock)?;

@@ -19,7 +19,6 @@ use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::nand::Layout;
-use crate::nand::cell::CellModel;
 use crate::nand::order::PageOrder;
 use crate::units::{BlockId, LaneId, NONE, Ppn};
 use serde::{Deserialize, Serialize};
@@ -176,7 +175,8 @@ impl Reclaim {
             let place = order.place(page);
             page_at[(place.wordline * g.bits_per_cell) as usize + usize::from(place.page_type)] = page;
         }
-        if active && let Ok(cells) = CellModel::new(cfg.cells.clone()) {
+        if active {
+            let cells = told::cells(cfg);
             policy.learn(&Facts {
                 cells: &cells,
                 physical_blocks: g.planes() * g.blocks_per_plane,
@@ -222,11 +222,11 @@ impl Ftl {
     #[inline]
     pub(super) fn note_read(&mut self, flash: &Flash, op: &Op) {
         if self.reclaim.active {
-            self.count_read(flash, op, 1);
+            self.count_read(flash, op, 1, true);
         }
     }
 
-    fn count_read(&mut self, flash: &Flash, op: &Op, readings: u32) {
+    fn count_read(&mut self, flash: &Flash, op: &Op, readings: u32, access: bool) {
         let (block, at) = self.layout.block_of_page(op.ppn);
         let read = PageRead {
             physical: op.at.block,
@@ -235,6 +235,7 @@ impl Ftl {
             mode: flash.chip.mode(op.at.block),
             cycles: self.blocks.erase_count(block),
             readings,
+            access,
         };
         self.tell(flash, &read, block, at % self.layout.span);
     }
@@ -287,7 +288,7 @@ impl Ftl {
     pub fn note_retries(&mut self, flash: &Flash, op: &Op, attempts: u8) {
         if self.reclaim.active && attempts > 1 {
             let readings = flash.chip.readings(op.at.block, attempts);
-            self.count_read(flash, op, readings - 1);
+            self.count_read(flash, op, readings - 1, false);
         }
     }
 

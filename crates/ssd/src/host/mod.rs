@@ -3,6 +3,7 @@
 //! Knows no physical page beyond passing on what the translation layer answers. A command passes: submission queue,
 //! link latency, fetch (round robin over the queues, one at a time), data or flash work, link, completion.
 
+mod at_once;
 pub mod buffer;
 mod check;
 mod command;
@@ -341,21 +342,27 @@ impl Host {
     pub fn on_complete(&mut self, id: CommandId, b: &mut Below<'_>) {
         let entry = self.commands.get_mut(id);
         entry.book(Part::Link, b.now);
-        let Command { op, sectors, lba, tag, .. } = entry.command;
+        let (Command { op, sectors, lba, tag, .. }, status) = (entry.command, entry.status);
+        self.count_end(op, lba, sectors, status, b.now);
+        b.ftl.effects.push(Effect::Complete { command: id, tag });
+        self.completed.push_back(id);
+    }
+
+    /// Counts a command that has ended, and adds it to the hash.
+    #[inline]
+    fn count_end(&mut self, op: OpCode, Lba(lba): Lba, sectors: u32, status: Status, now: SimTime) {
         let bytes = u64::from(sectors) * crate::units::SECTOR_BYTES;
         let counts = &mut self.counts;
         counts.commands[op as usize] += 1;
-        match (op, entry.status) {
+        match (op, status) {
             (OpCode::Read, Status::Ok) => counts.read_bytes += bytes,
             (OpCode::Write, Status::Ok) => counts.written_bytes += bytes,
             (_, Status::Ok) => {}
             _ => counts.failed += 1,
         }
-        counts.uncorrectable += u64::from(entry.status == Status::Uncorrectable);
-        let what = lba.0 << 3 | (entry.status as u64) << 2 | op as u64;
-        self.hash = (self.hash ^ b.now.0 ^ what.rotate_left(32)).wrapping_mul(SPREAD).rotate_left(31);
-        b.ftl.effects.push(Effect::Complete { command: id, tag });
-        self.completed.push_back(id);
+        counts.uncorrectable += u64::from(status == Status::Uncorrectable);
+        let what = lba << 3 | (status as u64) << 2 | op as u64;
+        self.hash = (self.hash ^ now.0 ^ what.rotate_left(32)).wrapping_mul(SPREAD).rotate_left(31);
     }
 
     /// Whether a completion waits to be taken.

@@ -23,7 +23,7 @@ fn policy(counters: Counters, entries: u32, blocks: u32, wordlines: u32) -> Poli
 }
 
 fn page_read(physical: u32, wordline: u32, readings: u32) -> PageRead {
-    PageRead { physical, wordline, page_type: 0, mode: 0, cycles: 0, readings }
+    PageRead { physical, wordline, page_type: 0, mode: 0, cycles: 0, readings, access: true }
 }
 
 /// Three counters, reads of wordlines 5 6 7 5 8 6: 8 takes the counter of 6 (the first of the least) and its count, 6

@@ -1,5 +1,6 @@
 //! Data moved because of reads: what moves, when, what it costs, and whether data survives.
 
+mod at_once;
 mod counters;
 mod executors;
 mod mechanism;

@@ -53,9 +53,7 @@ impl Policy {
     // tidy: allow(float): called when a drive is built
     pub fn learn(&mut self, facts: &Facts<'_>) {
         let share = self.params.threshold_percent / 100.0;
-        self.limits = ReadLimits::new(facts.cells, self.params.max_reads, share);
-        // Counters end there.
-        self.limits.0.iter_mut().for_each(|limit| *limit = (*limit).min(u32::MAX / READ_ONE));
+        self.limits = ReadLimits::of_harm(facts.cells, self.params.max_reads, share);
         self.weights = match self.params.effective {
             true => read_weights(facts.cells),
             false => vec![vec![READ_ONE; facts.page_types as usize]; facts.cells.part().modes.wear.len()],

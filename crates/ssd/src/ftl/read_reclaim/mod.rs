@@ -27,6 +27,8 @@ family! {
     methods {
         /// Told of the drive once, when it is built.
         fn learn(&mut self, facts: &Facts<'_>);
+        /// A wordline is read soon: starts loading its counters.
+        fn prefetch(&self, physical: u32, wordline: u32);
         /// A page is read: counts it, and says whether its block must be looked at.
         fn on_read(&mut self, read: &PageRead) -> Urgency;
         /// What must leave a block. Asked again, with what it named last and has left by now, until it names nothing;
@@ -88,6 +90,9 @@ pub struct PageRead {
     pub cycles: u32,
     /// How often the page is sensed: once, or, told when that is known, so many times more because attempts failed.
     pub readings: u32,
+    /// Whether the page is accessed: not so by the further attempts of a read told before, nor by the reads of an age
+    /// step, of which it is not known what they asked for. These disturb, and make no page hotter.
+    pub access: bool,
 }
 
 /// Whether a block must be looked at.
@@ -153,19 +158,40 @@ pub struct Look<'a> {
 }
 
 impl Look<'_> {
+    /// Whether the block is still being filled: it would have to be closed before its turn.
+    pub fn is_filling(&self) -> bool {
+        self.unwritten.is_some()
+    }
+
+    /// No more pages than these hold live data, if the block is not being filled.
+    pub fn live_pages_at_most(&self) -> u32 {
+        self.live_units.min(self.page_at.len() as u32)
+    }
+
+    fn units_of(&self, page: u32) -> core::ops::Range<u32> {
+        let from = self.layout.first_unit_of(self.block, self.member, page).0;
+        from..from + self.layout.units_per_page
+    }
+
+    fn units_at(&self, place: u32) -> core::ops::Range<u32> {
+        self.units_of(self.page_at[place as usize])
+    }
+
+    /// Whether a page (wordline times page types plus page type) holds live data.
+    #[inline]
+    pub fn is_valid(&self, place: u32) -> bool {
+        let units = self.units_at(place);
+        self.map.next_live(units.start, units.end).is_some()
+    }
+
     /// Whether a wordline holds live data, or is going to: what is yet to be written in a block being filled is
     /// disturbed before it is there. (If that must leave, the block is closed.)
     #[inline]
     pub fn has_live(&self, wordline: u32) -> bool {
-        let types = self.page_types as usize;
-        let pages = &self.page_at[wordline as usize * types..][..types];
-        pages.iter().any(|&page| {
-            if self.unwritten.is_some_and(|unwritten| page >= unwritten) {
-                return true;
-            }
-            let from = self.layout.first_unit_of(self.block, self.member, page).0;
-            self.map.next_live(from, from + self.layout.units_per_page).is_some()
-        })
+        let unwritten = self.unwritten.unwrap_or(u32::MAX);
+        let first = wordline * self.page_types;
+        (first..first + self.page_types)
+            .any(|place| self.page_at[place as usize] >= unwritten || self.is_valid(place))
     }
 
     /// The first wordline of `from..end` that holds live data.
@@ -188,29 +214,19 @@ impl Look<'_> {
         None
     }
 
-    /// Whether the block is still being filled.
-    pub fn is_filling(&self) -> bool {
-        self.unwritten.is_some()
+    /// Calls `then` with every logical unit that lives in the physical block.
+    fn each_live(&self, mut then: impl FnMut(Lpn)) {
+        let pages = self.layout.pages_per_block / self.layout.span;
+        for units in (0..pages).map(|page| self.units_of(page)) {
+            let mut at = self.map.next_live(units.start, units.end);
+            while let Some(unit) = at {
+                then(self.map.stored(Pun(unit)));
+                at = self.map.next_live(unit + 1, units.end);
+            }
+        }
     }
 
-    /// No more pages than these hold live data, if the block is not being filled.
-    pub fn live_pages_at_most(&self) -> u32 {
-        self.live_units.min(self.page_at.len() as u32)
-    }
-
-    fn units_at(&self, place: u32) -> core::ops::Range<u32> {
-        let from = self.layout.first_unit_of(self.block, self.member, self.page_at[place as usize]).0;
-        from..from + self.layout.units_per_page
-    }
-
-    /// Whether a page (wordline times page types plus page type) holds live data.
-    #[inline]
-    pub fn is_valid(&self, place: u32) -> bool {
-        let units = self.units_at(place);
-        self.map.next_live(units.start, units.end).is_some()
-    }
-
-    /// Whether it holds live data that has no replica.
+    /// Whether a page holds live data that has no replica.
     #[inline]
     pub fn lacks_replica(&self, place: u32) -> bool {
         let lacks = |unit: Pun| self.map.is_live(unit) && !self.replicas.get(self.map.stored(unit)).is_some();
@@ -227,27 +243,6 @@ impl Look<'_> {
     #[inline]
     pub fn replicas_in(&self, physical: u32) -> u32 {
         self.replicas.used(physical)
-    }
-
-    /// Whether the block is still being filled: it would have to be closed before its turn.
-    pub fn is_open(&self) -> bool {
-        self.blocks.state(self.block) == BlockState::Open
-    }
-}
-
-impl Look<'_> {
-    /// Calls `then` with every logical unit that lives in the physical block.
-    fn each_live(&self, mut then: impl FnMut(Lpn)) {
-        let pages = self.layout.pages_per_block / self.layout.span;
-        for page in 0..pages {
-            let from = self.layout.first_unit_of(self.block, self.member, page).0;
-            let end = from + self.layout.units_per_page;
-            let mut at = self.map.next_live(from, end);
-            while let Some(unit) = at {
-                then(self.map.stored(Pun(unit)));
-                at = self.map.next_live(unit + 1, end);
-            }
-        }
     }
 }
 
@@ -278,6 +273,17 @@ impl Partners<'_> {
         (0..self.layout.span).map(move |k| self.layout.member(block, k).block)
     }
 }
+
+/// What policies need not do whose counters are few.
+trait Prefetches {
+    fn prefetch(&self, _: u32, _: u32) {}
+}
+
+impl Prefetches for never::Policy {}
+impl Prefetches for block::Policy {}
+impl Prefetches for page_type::Policy {}
+impl Prefetches for redftl::Policy {}
+impl Prefetches for redftl_plus::Policy {}
 
 /// What only policies that deal units over blocks do; the others do none of it.
 trait Deals {
@@ -348,6 +354,14 @@ impl ReadLimits {
         ReadLimits(reads.map(|reads| libm::floor(reads * share).max(1.0) as u32).collect())
     }
 
+    /// The same for reads that are counted by their harm, in 1/[`READ_ONE`]: no more than such counters hold.
+    // tidy: allow(float): called when a drive is built
+    fn of_harm(cells: &CellModel, max_reads: u32, share: f64) -> Self {
+        let mut limits = ReadLimits::new(cells, max_reads, share);
+        limits.0.iter_mut().for_each(|limit| *limit = (*limit).min(u32::MAX / READ_ONE));
+        limits
+    }
+
     #[inline]
     fn at(&self, cycles: u32) -> u32 {
         self.0[bin(cycles)]
@@ -358,7 +372,7 @@ impl ReadLimits {
 const READ_ONE: u32 = 320;
 
 /// Page types at most: four bits in a cell.
-const MAX_PAGE_TYPES: usize = 4;
+pub(super) const MAX_PAGE_TYPES: usize = 4;
 
 /// Harm of a read of each page type in each program mode, in 1/[`READ_ONE`], rounded up: beta over alpha of redFTL+.
 /// Types that the part does not have (where cells do not age, it need not fit the drive) count as the worst.

@@ -10,6 +10,7 @@
 use super::{Facts, Look, PageRead, Urgency, Want, groups};
 use crate::nand::aging::tables::Endurance;
 use crate::nand::cell::build::disturb_truth;
+use crate::prefetch::prefetch;
 use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +112,12 @@ impl Policy {
         let most = self.endurance.most(group, cycles);
         // Cells that do not even stand that are used to the half.
         most as i64 - (erc + kept.min(most / 2)) as i64
+    }
+
+    /// Starts loading the counter of a wordline.
+    #[inline]
+    pub fn prefetch(&self, physical: u32, wordline: u32) {
+        prefetch(&self.counts, physical as usize * self.group_of.len() + wordline as usize);
     }
 
     /// Counts the read. Those beside it come closer by alpha reads, all others by one: for them it is enough to look

@@ -74,7 +74,7 @@ pub struct Policy {
     page_types: u32,
     /// Reads of the drive so far: the clock of accesses. It wraps.
     clock: u32,
-    /// Reads since the erase, and what they were at the last look, by physical block.
+    /// Readings since the erase, and what they were at the last look, by physical block: every attempt disturbs.
     #[serde(with = "raw")]
     blocks: Vec<u32>,
     #[serde(with = "raw")]
@@ -82,7 +82,7 @@ pub struct Policy {
     /// First and last access.
     #[serde(with = "raw")]
     block_span: Vec<[u32; 2]>,
-    /// The same of pages: wordline by wordline, type by type.
+    /// Accesses of pages, wordline by wordline, type by type: attempts to correct one make no page hotter.
     #[serde(with = "raw")]
     page_reads: Vec<u32>,
     #[serde(with = "raw")]
@@ -153,15 +153,22 @@ impl Policy {
         self.rng = Rng::stream(facts.seed, "ftl/read_reclaim/redftl");
     }
 
-    /// Counts the read, of the block and of the page, and notes when it was.
+    /// Counts the read. What a block stands is a matter of readings. What is read often is one of accesses: rates are
+    /// "read access counts" over "logical read access times", which grow by one with a read of any page (sections
+    /// 3.3.1, 3.4.2), and the paper knows no retries. If those counted, pages would be taken for hot that are hard to
+    /// read.
     #[inline]
     pub fn on_read(&mut self, read: &PageRead) -> Urgency {
-        self.clock = self.clock.wrapping_add(1);
         let block = read.physical as usize;
-        let place = read.wordline * self.page_types + u32::from(read.page_type);
-        let page = block * self.pages as usize + place as usize;
-        count(&mut self.blocks[block], &mut self.block_span[block], self.clock);
-        count(&mut self.page_reads[page], &mut self.page_span[page], self.clock);
+        if read.access {
+            let place = read.wordline * self.page_types + u32::from(read.page_type);
+            let page = block * self.pages as usize + place as usize;
+            self.clock = self.clock.wrapping_add(1);
+            note(&mut self.block_span[block], self.clock);
+            note(&mut self.page_span[page], self.clock);
+            self.page_reads[page] = self.page_reads[page].saturating_add(1);
+        }
+        self.blocks[block] = self.blocks[block].saturating_add(read.readings);
         let reads = self.blocks[block];
         if reads <= self.replicate_above.at(read.cycles) && reads < self.reclaim_at.at(read.cycles) {
             return Urgency::No;
@@ -197,7 +204,7 @@ impl Policy {
                 if self.blocks[block] >= self.reclaim_at.at(look.cycles) {
                     return Want::Block;
                 }
-                if look.is_open() {
+                if look.is_filling() {
                     return Want::Nothing;
                 }
                 let adopts = self.adopts(block, look.cycles);
@@ -254,7 +261,8 @@ impl Policy {
             return self.choose_half(look, block, valid);
         }
         let divisor = if self.params.block_rate == BlockRate::Mean { valid } else { 1 };
-        let of_block_q8 = u128::from(self.blocks[block]) << 8;
+        let accesses: u128 = self.page_reads[base..][..self.pages as usize].iter().copied().map(u128::from).sum();
+        let of_block_q8 = accesses << 8;
         for place in (0..self.pages).filter(|&place| look.is_valid(place)) {
             let rate = self.rate_q8(base + place as usize, time) * u128::from(divisor);
             if rate << 8 > u128::from(self.alpha_q8) * of_block_q8 {
@@ -321,12 +329,76 @@ impl Policy {
     }
 }
 
-/// One more access at time `now`.
+/// An access at time `now`. (Where there were only readings there is no first one yet.)
 #[inline]
-fn count(reads: &mut u32, span: &mut [u32; 2], now: u32) {
-    if *reads == 0 {
-        span[0] = now;
+fn note(span: &mut [u32; 2], now: u32) {
+    *span = [if *span == [0; 2] { now } else { span[0] }, now];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::DriveConfig;
+    use crate::nand::cell::CellModel;
+
+    /// Two blocks of 4 pages, which stand 100 reads.
+    fn policy(percent: f64) -> Policy {
+        let cells = CellModel::new(DriveConfig::default().cells).unwrap();
+        let mut policy = Policy::new(&Params {
+            max_reads: 100,
+            replica_percent: percent,
+            migration_percent: percent,
+            threshold_percent: percent,
+            ..Params::default()
+        });
+        policy.learn(&Facts {
+            readings_at_most: 9,
+            cells: &cells,
+            physical_blocks: 2,
+            wordlines: 4,
+            page_types: 1,
+            logical_units: 6,
+            seed: 1,
+        });
+        policy
     }
-    span[1] = now;
-    *reads = reads.saturating_add(1);
+
+    fn read(wordline: u32, readings: u32, access: bool) -> PageRead {
+        PageRead { physical: 1, wordline, page_type: 0, mode: 0, cycles: 0, readings, access }
+    }
+
+    #[test]
+    fn what_a_block_stands_is_counted_in_readings() {
+        let mut policy = policy(50.0);
+        // Seven readings for each access: 49 after seven of them.
+        for _ in 0..7 {
+            assert_eq!(policy.on_read(&read(0, 1, true)), Urgency::No);
+            assert_eq!(policy.on_read(&read(0, 6, false)), Urgency::No);
+        }
+        assert_eq!(policy.on_read(&read(3, 1, true)), Urgency::Now);
+        policy.on_erase(1);
+        // Reads of an age step, all at once.
+        assert_eq!(policy.on_read(&read(2, 49, false)), Urgency::No);
+        assert_eq!(policy.on_read(&read(2, 1, true)), Urgency::Now);
+    }
+
+    #[test]
+    fn what_is_hot_is_counted_in_accesses() {
+        let (mut plain, mut hard) = (policy(100.0), policy(100.0));
+        for turn in 0..12 {
+            for policy in [&mut plain, &mut hard] {
+                _ = policy.on_read(&read(turn % 3, 1, true));
+            }
+            _ = hard.on_read(&read(turn % 3, 5 * (turn % 3), false));
+        }
+        let heat = |policy: &Policy| {
+            (policy.clock, policy.block_span[1], [4, 5, 6, 7].map(|page| policy.rate_q8(page, 11)))
+        };
+        // Four accesses in the 9 steps from the first to the last, in a block's time of 11.
+        let rate = 4 * 11 * 256 / 9;
+        assert_eq!(heat(&plain), (12, [1, 12], [rate, rate, rate, 0]));
+        assert_eq!(heat(&hard), heat(&plain));
+        // Readings: 4 of each page, and 4 times 5 and 10 more.
+        assert_eq!([plain.blocks[1], hard.blocks[1]], [12, 72]);
+    }
 }

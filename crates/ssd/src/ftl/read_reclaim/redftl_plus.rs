@@ -106,7 +106,7 @@ impl Policy {
     // tidy: allow(float): called when a drive is built
     pub fn learn(&mut self, facts: &Facts<'_>) {
         let Params { max_reads, threshold_percent, forced_percent, pairing, counters, .. } = self.params;
-        let limits = |share: f64| ReadLimits::new(facts.cells, max_reads, share);
+        let limits = |share: f64| ReadLimits::of_harm(facts.cells, max_reads, share);
         self.most = limits(1.0);
         self.forced = limits(forced_percent / 100.0);
         self.background = limits(threshold_percent.min(forced_percent) / 100.0);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     fn read(physical: u32, page_type: u8) -> PageRead {
-        PageRead { physical, wordline: 0, page_type, mode: 0, cycles: 0, readings: 1 }
+        PageRead { physical, wordline: 0, page_type, mode: 0, cycles: 0, readings: 1, access: true }
     }
 
     /// Reads of a page type that a block in a mode takes before it is wished for at once.

@@ -2,6 +2,7 @@
 //! alpha times) are compared with what its group stands at the block's cycles; a block is erased when it is empty.
 
 use super::{Facts, Look, PageRead, ParameterTable, Urgency, Want, groups};
+use crate::prefetch::prefetch;
 use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
 
@@ -154,6 +155,21 @@ impl Policy {
             }
         }
         self.ahead = self.params.check_interval + facts.readings_at_most - 1;
+    }
+
+    /// Starts loading the counters of a wordline, or those that the wordlines of its block share.
+    #[inline]
+    pub fn prefetch(&self, physical: u32, wordline: u32) {
+        let from = physical as usize * self.stride;
+        prefetch(&self.blocks, physical as usize);
+        if self.holders.is_empty() {
+            return prefetch(&self.counts, from + wordline as usize);
+        }
+        for at in (from..from + self.stride).step_by(32) {
+            prefetch(&self.holders, at);
+            prefetch(&self.counts, at);
+            prefetch(&self.counts, at + 16);
+        }
     }
 
     /// Counts the read.

@@ -6,7 +6,16 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
 use crate::nand::cell::CellModel;
-use crate::units::{BlockId, LaneId, Ppn};
+use crate::units::{BlockId, LaneId, Lpn, Ppn};
+
+/// The cells of a checked configuration whose data moves because of reads: such are refused if their cells are wrong,
+/// whether or not these make errors.
+pub(super) fn cells(cfg: &DriveConfig) -> CellModel {
+    match CellModel::new(cfg.cells.clone()) {
+        Ok(cells) => cells,
+        Err(errors) => unreachable!("cells that were not checked: {errors}"),
+    }
+}
 
 /// How often the attempts of one read sense a page at most.
 // tidy: allow(float): called when a drive is built
@@ -47,19 +56,38 @@ impl Ftl {
         for page_type in 0..types {
             let readings = reads.div_ceil(u64::from(types)).min(u64::from(u32::MAX)) as u32;
             let (mode, cycles) = (flash.chip.mode(physical), self.blocks.erase_count(of.0));
-            let read = PageRead { physical, wordline, page_type, mode, cycles, readings };
+            let read = PageRead { physical, wordline, page_type, mode, cycles, readings, access: false };
             self.tell(flash, &read, of.0, of.1);
         }
     }
 
     /// Blocks are cycled to so many erases: the reads of those that had fewer are forgotten.
     pub fn forget_reads_of_younger(&mut self, cycles: u32) {
-        for block in (0..self.layout.blocks()).map(BlockId).filter(|_| self.reclaim.active) {
+        let blocks = if self.reclaim.active { self.layout.blocks() } else { 0 };
+        for block in (0..blocks).map(BlockId) {
             if self.blocks.erase_count(block) < cycles {
-                for member in 0..self.layout.span {
-                    self.reclaim.policy.on_erase(self.layout.member(block, member).block);
-                }
+                self.forget_reads_of(block);
             }
+        }
+    }
+
+    fn forget_reads_of(&mut self, block: BlockId) {
+        for member in 0..self.layout.span {
+            self.reclaim.policy.on_erase(self.layout.member(block, member).block);
+        }
+    }
+
+    /// Starts loading the counters of the page that a read of a logical unit will find.
+    #[inline]
+    pub fn prefetch_read(&self, flash: &Flash, lpn: u32) {
+        if !flash.chip.ages() || lpn >= self.map.logical() {
+            return;
+        }
+        let unit = self.map.lookup(Lpn(lpn));
+        if unit.is_some() {
+            let at = self.layout.locate(self.layout.page_of_unit(unit).0);
+            flash.chip.prefetch_sense(at.block, at.page);
+            self.reclaim.policy.prefetch(at.block, self.order.place(at.page).wordline);
         }
     }
 
@@ -102,9 +130,9 @@ impl Ftl {
         if !self.reclaim.active {
             return;
         }
+        self.forget_reads_of(block);
         let lane = self.layout.lane_of(block);
         for member in 0..self.layout.span {
-            self.reclaim.policy.on_erase(self.layout.member(block, member).block);
             let wish = Wish { block, member };
             let at = self.place_in_lane(lane, &wish);
             self.work(lane).wishes.remove(wish, at);
