@@ -6,6 +6,7 @@ use super::error::{ConfigError, ConfigErrors, KeyAt, Problem};
 use super::field::show_f64;
 use super::sections::MappingUnit;
 use crate::flash::op::UNITS_AT_MOST;
+use crate::ftl::read_reclaim::{self, straw};
 use crate::nand::gray;
 
 /// Most commands that all queues together may hold.
@@ -129,6 +130,15 @@ impl DriveConfig {
             let keys = ["ftl.read_reclaim.replica_limit", "nand.geometry.wordlines_per_block"];
             let found = format!("{kept} pages of each block kept for replicas, of {pages}");
             conflicts.add(&keys, found, &format!("at most {}, so that data has a page", pages - 1));
+        }
+        let (most, wordlines) = (straw::MOST_SHARING, self.geometry.wordlines_per_block);
+        if wordlines > most
+            && let read_reclaim::Config::Straw(params) = &self.read_reclaim
+            && params.counters == straw::Counters::SpaceSaving
+        {
+            let keys = ["nand.geometry.wordlines_per_block", "ftl.read_reclaim.counters"];
+            let found = format!("{wordlines} wordlines of a block, whose reads share counters");
+            conflicts.add(&keys, found, &format!("at most {most}, or ftl.read_reclaim.counters = \"exact\""));
         }
     }
 

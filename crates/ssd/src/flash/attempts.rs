@@ -26,6 +26,12 @@ impl Flash {
         (self.attempts, Outcome::Fail)
     }
 
+    /// Effective reads, in units of the chips' counters, up to which the first attempt to read a page surely succeeds.
+    pub(crate) fn plain_until(&self, block: u32, page: u32) -> u64 {
+        let first = self.read_voltage.first(&self.chip.page_age(block, page));
+        self.chip.plain_until(block, page, first)
+    }
+
     /// What an operation's durations depend on, for cells that age.
     #[inline]
     pub(super) fn prepare(&mut self, id: OpId) {

@@ -182,6 +182,7 @@ impl Reclaim {
                 physical_blocks: g.planes() * g.blocks_per_plane,
                 wordlines: g.wordlines_per_block,
                 page_types: g.bits_per_cell,
+                lanes: layout.lanes,
                 logical_units,
                 readings_at_most: told::readings_at_most(cfg, &cells),
                 seed: cfg.drive.seed,
@@ -471,7 +472,7 @@ impl Ftl {
     }
 
     /// A block as the policy looks at it, and the policy.
-    fn look(&mut self, flash: &Flash, wish: Wish) -> (Look<'_>, &mut read_reclaim::Policy) {
+    fn look<'a>(&'a mut self, flash: &'a Flash, wish: Wish) -> (Look<'a>, &'a mut read_reclaim::Policy) {
         let at = self.layout.member(wish.block, wish.member);
         let filling = self.blocks.state(wish.block) == BlockState::Open;
         let look = Look {
@@ -479,6 +480,7 @@ impl Ftl {
             layout: &self.layout,
             blocks: &self.blocks,
             replicas: &self.replicas,
+            flash: Some(flash),
             page_at: &self.reclaim.page_at,
             page_types: self.reclaim.page_types,
             in_order: self.reclaim.in_order,

@@ -232,6 +232,13 @@ impl Chip {
         self.aging.as_ref().map(|aging| aging.disturb_q12(block, page, self.erase_count(block)))
     }
 
+    /// Effective reads, in units of the counters, up to which an attempt with an entry surely reads a page; all where
+    /// cells do not age.
+    pub(crate) fn plain_until(&self, block: u32, page: u32, entry: u8) -> u64 {
+        let aging = self.aging.as_ref();
+        aging.map_or(u64::MAX, |aging| aging.plain_until(block, page, entry, self.erase_count(block)))
+    }
+
     /// How often so many attempts to read a page of a block sense it; 1 each where cells do not age.
     #[inline]
     pub fn readings(&self, block: u32, attempts: u8) -> u32 {

@@ -72,8 +72,7 @@ pub fn command(drive: &Drive, op: OpCode, unit: u32) -> Command {
     Command { op, lba, sectors, arrival: drive.now(), ..Command::default() }
 }
 
-/// The same drive with cells that are read in at most two attempts. The bound counts a reading for each read of a move;
-/// where cells stand as few reads as here, 25 readings of one page cost its neighbours a twentieth of their lives.
+/// The same drive with cells that are read in at most two attempts: moves cost the others little.
 pub fn plainly_read(mut cfg: DriveConfig) -> DriveConfig {
     cfg.cells.retry.entries = 0;
     cfg.errors.tracking_reads = 1;
@@ -89,6 +88,15 @@ pub fn tougher(mut cfg: DriveConfig) -> DriveConfig {
     if let ssd::ftl::read_reclaim::Config::Straw(params) = &mut cfg.read_reclaim {
         params.check_interval *= 10;
     }
+    cfg
+}
+
+/// The same drive with six blocks of so many wordlines, two of them filled, that stand a tenth of the reads of Straw's;
+/// looked at every hundred reads.
+pub fn crowded(mut cfg: DriveConfig, wordlines: u32) -> DriveConfig {
+    cfg = tougher(cfg);
+    (cfg.geometry.blocks_per_plane, cfg.geometry.wordlines_per_block) = (7, wordlines);
+    cfg.drive.over_provisioning_percent = 250.0;
     cfg
 }
 

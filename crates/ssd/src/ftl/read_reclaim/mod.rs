@@ -4,6 +4,7 @@
 //! looked at and what must leave it; `ftl::reclaim` carries that out, in steps, like cleaning. What the policy believes
 //! is one thing, what the chips know another: whether data died is decided by the cells (`nand::aging`).
 
+use crate::flash::Flash;
 use crate::ftl::blocks::{BlockState, Blocks};
 use crate::ftl::map::Map;
 use crate::ftl::replicas::Replicas;
@@ -67,6 +68,8 @@ pub struct Facts<'a> {
     pub wordlines: u32,
     /// Page types of a wordline.
     pub page_types: u32,
+    /// Lanes, on each of which one block at a time loses parts.
+    pub lanes: u32,
     /// Logical units.
     pub logical_units: u32,
     /// How often one read senses its page at most, all its attempts together.
@@ -142,6 +145,8 @@ pub struct Look<'a> {
     pub(super) layout: &'a Layout,
     pub(super) blocks: &'a Blocks,
     pub(super) replicas: &'a Replicas,
+    /// The chips: only a bound asks them what no drive can know.
+    pub(super) flash: Option<&'a Flash>,
     /// Page of each type of each wordline.
     pub(super) page_at: &'a [u32],
     pub(super) page_types: u32,
@@ -212,6 +217,19 @@ impl Look<'_> {
             at += 1;
         }
         None
+    }
+
+    /// Effective reads, in units of the chips' counters, up to which the first attempt of all pages of a wordline, and
+    /// of all others of its group, surely succeeds.
+    pub fn plain_until(&self, wordline: u32) -> u64 {
+        let pages = &self.page_at[(wordline * self.page_types) as usize..][..self.page_types as usize];
+        let until = |&page: &u32| self.flash.map_or(u64::MAX, |flash| flash.plain_until(self.at.block, page));
+        pages.iter().map(until).min().unwrap_or(u64::MAX)
+    }
+
+    /// The lane that the block is of.
+    pub fn lane(&self) -> usize {
+        self.layout.lane_of(self.block).index()
     }
 
     /// Calls `then` with every logical unit that lives in the physical block.

@@ -1,11 +1,18 @@
-//! The physical lower bound: a wordline moves when its next read could lose it, and not before.
+//! A lower bound with the chips' own knowledge: a wordline moves when waiting for one more read could lose data.
 //!
-//! It counts every reading of every wordline, as the chips do, and knows what each wordline endures at its very cycles:
-//! their own table, in their own units. No drive can be built so; it tells how much of what others copy had to be
-//! copied. "Could lose it" means: the worst next read of a neighbour, and then the reads that empty the block, each of
-//! which disturbs what is still there (a block whose wordlines all stand at their limits could not even be moved
-//! away). A read of these counts one reading: where a page needs many attempts, and cells stand few reads, that is not
-//! enough.
+//! It counts every reading of every wordline, as the chips do, and knows what each wordline endures at its very cycles
+//! and how far it can be disturbed before a page of it may need a second attempt: their own tables, in their own units.
+//! No drive can be built so; it tells how much of what others copy had to be copied.
+//!
+//! At each look it plays through that the host reads the worst page once more and then all that lives leaves the block,
+//! closest to its limit first, each disturbing what is still there. While everybody would get away nothing moves; if
+//! not, the closest does, and the rest is played through anew. What it does not know is how many attempts a page beyond
+//! its plain range takes, which noise decides: it counts as many as there can be.
+//!
+//! So what it bounds is how early a wordline of a block must leave: no drive that must be safe whatever the noise, and
+//! whatever is read next, can leave it there for longer if it moves the closest first. It does not look into the future,
+//! and does not bound what a drive copies in all: who moves wordlines early spares their neighbours, which are then read
+//! beside no more, and the readings of a late move. In blocks of few wordlines that is worth a fifth of all copies.
 
 use super::{Facts, Look, PageRead, Urgency, Want, groups};
 use crate::nand::aging::tables::Endurance;
@@ -18,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "oracle";
 /// What it does.
 pub const SUMMARY: &str =
-    "moves single wordlines when their next read could lose them; a bound, no drive can do it";
+    "moves single wordlines when one more read could lose them; a bound, no drive can do it";
 /// Where it comes from.
 pub const SOURCE: &str =
     "lower bound of this project: calibration 2.3 with the chips' own table and counters";
@@ -39,12 +46,16 @@ section! {
 pub struct Policy {
     params: Params,
     group_of: Vec<u8>,
-    page_types: u32,
-    /// The chips' own: harm of a reading by mode and page type in units of the counters, the largest, what wordlines
-    /// endure.
+    /// A wordline of each group.
+    of_group: [Option<u32>; 4],
+    /// The chips' own: harm of a reading by mode and page type in units of the counters, what wordlines endure.
     weights: Vec<[u32; 4]>,
-    worst: u64,
     endurance: Endurance,
+    /// Harm of the worst reading, and of one of each page of a wordline.
+    worst: u64,
+    move_once: u64,
+    /// How often one read senses its page at most.
+    readings_at_most: u64,
     /// Harm done since the erase, by physical block.
     #[serde(with = "raw")]
     blocks: Vec<u64>,
@@ -54,12 +65,25 @@ pub struct Policy {
     /// Wordlines that have left their block.
     #[serde(with = "raw")]
     gone: Vec<u8>,
-    /// Harm at which a wordline that was not read beside could be due.
+    /// Harm to the block at which a wordline makes what was played through untrue: where it would be lost, or no longer
+    /// be read plainly.
+    #[serde(with = "raw")]
+    due: Vec<u64>,
+    /// The first of them, by physical block.
     #[serde(with = "raw")]
     look_at: Vec<u64>,
-    /// Pages that emptying the block reads.
+    /// Scratch, by wordline of the block looked at: how far it is disturbed, how far from its limit, what moving it does
+    /// to others, whether it may take many readings, and who is closest.
     #[serde(with = "raw")]
-    to_empty: Vec<u32>,
+    erc: Vec<u64>,
+    #[serde(with = "raw")]
+    slack: Vec<i64>,
+    #[serde(with = "raw")]
+    harm: Vec<u64>,
+    #[serde(with = "raw")]
+    hard: Vec<u8>,
+    #[serde(with = "raw")]
+    line: Vec<u32>,
 }
 
 impl Policy {
@@ -68,50 +92,61 @@ impl Policy {
         Policy {
             params: params.clone(),
             group_of: Vec::new(),
-            page_types: 0,
+            of_group: [None; 4],
             weights: Vec::new(),
-            worst: 0,
             endurance: Endurance::default(),
+            worst: 0,
+            move_once: 0,
+            readings_at_most: 0,
             blocks: Vec::new(),
             counts: Vec::new(),
             gone: Vec::new(),
+            due: Vec::new(),
             look_at: Vec::new(),
-            to_empty: Vec::new(),
+            erc: Vec::new(),
+            slack: Vec::new(),
+            harm: Vec::new(),
+            hard: Vec::new(),
+            line: Vec::new(),
         }
     }
 
     /// Makes its tables.
     pub fn learn(&mut self, facts: &Facts<'_>) {
         let (_, weights, endurance) = disturb_truth(facts.cells);
+        let types = facts.page_types as usize;
+        let of_mode = |weights: &[u32; 4]| weights.iter().take(types).copied().map(u64::from).sum();
         self.worst = weights.iter().flatten().copied().max().map_or(1, u64::from);
+        self.move_once = weights.iter().map(of_mode).max().unwrap_or(1);
+        self.readings_at_most = u64::from(facts.readings_at_most);
         (self.weights, self.endurance) = (weights, endurance);
-        (self.group_of, self.page_types) = (groups(facts), facts.page_types);
+        self.group_of = groups(facts);
+        self.of_group = core::array::from_fn(|group| {
+            (0..).zip(&self.group_of).find(|(_, of)| usize::from(**of) == group).map(|(at, _)| at)
+        });
         let (blocks, wordlines) = (facts.physical_blocks as usize, facts.wordlines as usize);
         self.blocks = vec![0; blocks];
         self.counts = vec![0; blocks * wordlines];
         self.gone = vec![0; blocks * wordlines];
+        self.due = vec![0; blocks * wordlines];
         self.look_at = vec![0; blocks];
-        self.to_empty = vec![facts.wordlines * facts.page_types; blocks];
+        self.erc = vec![0; wordlines];
+        self.slack = vec![0; wordlines];
+        self.harm = vec![0; wordlines];
+        self.hard = vec![0; wordlines];
+        self.line = Vec::with_capacity(wordlines);
     }
 
-    /// Harm that a wordline still stands, less what must be kept; negative when it is due.
+    /// How far a wordline is disturbed.
     #[inline]
-    fn slack(&self, physical: u32, wordline: usize, cycles: u32) -> i64 {
+    fn effective(&self, physical: u32, wordline: usize, adjacent_q16: u64) -> u64 {
         let wordlines = self.group_of.len();
         let counts = &self.counts[physical as usize * wordlines..][..wordlines];
         let below = if wordline > 0 { counts[wordline - 1] } else { 0 };
         let above = if wordline + 1 < wordlines { counts[wordline + 1] } else { 0 };
-        let group = usize::from(self.group_of[wordline]);
-        let adjacent_q16 = self.endurance.adjacent_q16(group, cycles);
         let beside = u64::from(below) + u64::from(above);
         let others = self.blocks[physical as usize].saturating_sub(beside + u64::from(counts[wordline]));
-        let erc = others + ((beside * adjacent_q16) >> 16);
-        let reads_beside = u64::from(self.params.ahead_reads) + 2 * u64::from(self.page_types);
-        let kept = ((reads_beside * self.worst * adjacent_q16) >> 16)
-            + u64::from(self.to_empty[physical as usize]) * self.worst;
-        let most = self.endurance.most(group, cycles);
-        // Cells that do not even stand that are used to the half.
-        most as i64 - (erc + kept.min(most / 2)) as i64
+        others + ((beside * adjacent_q16) >> 16)
     }
 
     /// Starts loading the counter of a wordline.
@@ -120,8 +155,8 @@ impl Policy {
         prefetch(&self.counts, physical as usize * self.group_of.len() + wordline as usize);
     }
 
-    /// Counts the read. Those beside it come closer by alpha reads, all others by one: for them it is enough to look
-    /// when the block's reads have brought the closest of them to its limit.
+    /// Counts the read. What was played through stays true until the harm done to the block reaches what was then found
+    /// for one of its wordlines; for those beside the read, which it harms more, that comes closer.
     #[inline]
     pub fn on_read(&mut self, read: &PageRead) -> Urgency {
         let wordlines = self.group_of.len();
@@ -133,42 +168,111 @@ impl Policy {
         *count = count.saturating_add(harm);
         for at in [wordline.wrapping_sub(1), wordline + 1] {
             if at < wordlines && self.gone[block * wordlines + at] == 0 {
-                let slack = self.slack(read.physical, at, read.cycles);
-                let due = self.blocks[block] + (slack + 1).max(0) as u64;
-                self.look_at[block] = self.look_at[block].min(due);
+                let adjacent_q16 = self.endurance.adjacent_q16(usize::from(self.group_of[at]), read.cycles);
+                let more = ((u64::from(harm) * (adjacent_q16 - 65_536)) >> 16) + 1;
+                let due = &mut self.due[block * wordlines + at];
+                *due = due.saturating_sub(more);
+                self.look_at[block] = self.look_at[block].min(*due);
             }
         }
         if self.blocks[block] >= self.look_at[block] { Urgency::Now } else { Urgency::No }
     }
 
-    /// The wordline with live data that is due and closest to its limit.
+    /// The live wordline that is closest to its limit, if not everybody would get away after one more read.
     pub fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
         let wordlines = self.group_of.len();
         let block = look.at.block as usize;
         if let Want::Wordline(wordline) = left {
             self.gone[block * wordlines + wordline as usize] = 1;
         }
-        let pages = wordlines as u32 * self.page_types;
-        self.to_empty[block] = if look.is_filling() { pages } else { look.live_pages_at_most() };
-        let (mut closest, mut nearest) = (None, i64::MAX);
+        let (adjacent_q16, plain) = self.line_up(look);
+        let is_safe = self.play(look, &adjacent_q16, &plain);
+        self.look_at[block] = if is_safe { self.first_due(block) } else { 0 };
+        let closest = self.line.first().filter(|_| !is_safe);
+        closest.map_or(Want::Nothing, |&wordline| Want::Wordline(wordline))
+    }
+
+    /// Puts the live wordlines in line, closest first, as they would stand after one more read; returns the harm of a
+    /// neighbour's read and the end of the plain range of each group.
+    fn line_up(&mut self, look: &Look<'_>) -> ([u64; 4], [u64; 4]) {
+        let (wordlines, block) = (self.group_of.len(), look.at.block);
+        let gone = block as usize * wordlines;
+        let adjacent_q16 =
+            core::array::from_fn::<_, 4, _>(|group| self.endurance.adjacent_q16(group, look.cycles));
+        let plain = self.of_group.map(|at| at.map_or(u64::MAX, |at| look.plain_until(at)));
+        let reads = self.worst * u64::from(self.params.ahead_reads);
+        self.line.clear();
+        let mut any_hard = false;
         for at in 0..wordlines {
-            if self.gone[block * wordlines + at] != 0 {
+            self.hard[at] = 0;
+            if self.gone[gone + at] != 0 {
                 continue;
             }
-            let live = look.has_live(at as u32);
-            let slack = self.slack(look.at.block, at, look.cycles);
-            if live && slack < 0 && closest.is_none_or(|(_, least)| slack < least) {
-                closest = Some((at as u32, slack));
+            if !look.has_live(at as u32) {
+                // In a block that is full nothing is written there any more.
+                self.gone[gone + at] = u8::from(!look.is_filling());
+                continue;
             }
-            if live {
-                nearest = nearest.min(slack);
-            } else if !look.is_filling() {
-                // Nothing is written there any more.
-                self.gone[block * wordlines + at] = 1;
-            }
+            let group = usize::from(self.group_of[at]);
+            self.erc[at] = self.effective(block, at, adjacent_q16[group]);
+            let soon = self.erc[at] + self.most_of_a_read(reads, adjacent_q16[group]);
+            self.hard[at] = u8::from(soon > plain[group]);
+            any_hard |= self.hard[at] != 0;
+            self.line.push(at as u32);
         }
-        self.look_at[block] = self.blocks[block].saturating_add(nearest.max(0) as u64).saturating_add(1);
-        closest.map_or(Want::Nothing, |(wordline, _)| Want::Wordline(wordline))
+        let readings = |is_hard| if is_hard { self.readings_at_most } else { 1 };
+        for &at in &self.line {
+            let at = at as usize;
+            let group = usize::from(self.group_of[at]);
+            let beside = (at > 0 && self.hard[at - 1] != 0) || self.hard.get(at + 1).is_some_and(|&hard| hard != 0);
+            let by_neighbour = (reads * readings(beside) * adjacent_q16[group]) >> 16;
+            self.erc[at] += by_neighbour.max(reads * readings(any_hard)) + 1;
+            self.slack[at] = self.endurance.most(group, look.cycles) as i64 - self.erc[at] as i64;
+        }
+        let slack = &self.slack;
+        self.line.sort_unstable_by_key(|&at| (slack[at as usize], at));
+        (adjacent_q16, plain)
+    }
+
+    /// What so much harm of single readings comes to at most beside a wordline.
+    fn most_of_a_read(&self, reads: u64, adjacent_q16: u64) -> u64 {
+        ((reads * self.readings_at_most * adjacent_q16) >> 16) + 1
+    }
+
+    /// Lets all leave as they stand in line, and tells whether everybody gets away; notes for each how much more harm
+    /// changes nothing.
+    fn play(&mut self, look: &Look<'_>, adjacent_q16: &[u64; 4], plain: &[u64; 4]) -> bool {
+        let wordlines = self.group_of.len();
+        let block = look.at.block as usize;
+        let reads = self.worst * u64::from(self.params.ahead_reads);
+        self.harm.fill(0);
+        let mut all = 0;
+        for &at in &self.line {
+            let at = at as usize;
+            let group = usize::from(self.group_of[at]);
+            let below = if at > 0 { self.harm[at - 1] } else { 0 };
+            let beside = below + self.harm.get(at + 1).copied().unwrap_or(0);
+            let waited = all + ((beside * (adjacent_q16[group] - 65_536)) >> 16);
+            let Some(mut left) = (self.slack[at] - waited as i64).try_into().ok() else { return false };
+            if self.hard[at] == 0 {
+                // It is told that it will be hard as soon as the worst read could make it so.
+                let soon = self.most_of_a_read(reads, adjacent_q16[group]);
+                left = u64::min(left, plain[group].saturating_sub(self.erc[at] + soon));
+            }
+            let is_plain = self.erc[at] + waited <= plain[group];
+            if is_plain {
+                left = u64::min(left, plain[group] - self.erc[at] - waited);
+            }
+            self.due[block * wordlines + at] = self.blocks[block] + left + 1;
+            self.harm[at] = self.move_once * if is_plain { 1 } else { self.readings_at_most };
+            all += self.harm[at];
+        }
+        true
+    }
+
+    fn first_due(&self, block: usize) -> u64 {
+        let due = &self.due[block * self.group_of.len()..];
+        self.line.iter().map(|&at| due[at as usize]).min().unwrap_or(u64::MAX)
     }
 
     /// Counts from zero.
@@ -178,11 +282,11 @@ impl Policy {
         (self.blocks[block], self.look_at[block]) = (0, 0);
         self.counts[from..from + wordlines].fill(0);
         self.gone[from..from + wordlines].fill(0);
-        self.to_empty[block] = wordlines as u32 * self.page_types;
     }
 
     /// Its counters, if it could be built.
     pub fn memory_bytes(&self) -> usize {
-        4 * (self.counts.len() + self.to_empty.len()) + self.gone.len() + 8 * (2 * self.blocks.len())
+        let by_wordline = 4 * self.counts.len() + self.gone.len() + 8 * self.due.len();
+        by_wordline + 29 * self.group_of.len() + 16 * self.blocks.len()
     }
 }

@@ -353,6 +353,7 @@ mod tests {
         });
         policy.learn(&Facts {
             readings_at_most: 9,
+            lanes: 1,
             cells: &cells,
             physical_blocks: 2,
             wordlines: 4,

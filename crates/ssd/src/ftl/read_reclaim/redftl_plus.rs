@@ -248,6 +248,7 @@ mod tests {
         let mut policy = Policy::new(&params);
         policy.learn(&Facts {
             readings_at_most: 1,
+            lanes: 1,
             cells: &cells,
             physical_blocks: 12,
             wordlines: 2,
@@ -319,6 +320,7 @@ mod tests {
                     layout: &layout,
                     blocks: &blocks,
                     replicas: &replicas,
+                    flash: None,
                     page_at: &[],
                     page_types: 3,
                     block: BlockId(2),

@@ -1,5 +1,12 @@
 //! Straw: only the wordlines that are heavily disturbed move. A wordline's effective reads (neighbours' reads count
 //! alpha times) are compared with what its group stands at the block's cycles; a block is erased when it is empty.
+//!
+//! Moving a wordline reads it, and pages near their limits are read in many attempts, each of which disturbs what is
+//! still in the block. So wordlines that are due at nearly the same time, such as a group that is read evenly, cannot
+//! all wait for their own limits: whoever is k-th in line must stand what the k - 1 before it cost. A block is in need
+//! if somebody would not; then the closest leaves, and the rest is reckoned anew, with the readings it really took.
+//! Wordlines that leave closest first, one at a time, never pass what the table says (deadlines that can be kept are
+//! kept if the earliest goes first), as long as host reads wait for them.
 
 use super::{Facts, Look, PageRead, ParameterTable, Urgency, Want, groups};
 use crate::prefetch::prefetch;
@@ -14,7 +21,8 @@ pub const SUMMARY: &str = "moves single wordlines when their effective reads rea
 pub const SOURCE: &str = "seed 002 (Straw), section III";
 /// What it costs.
 pub const MEMORY: &str =
-    "4 bytes per block and, exact, 4 per wordline or, space_saving, 6 per counter and 4 more per block";
+    "4 bytes per block and, exact, 4 per wordline or, space_saving, 6 per counter and 4 more per block; to choose, a \
+     bit per wordline of a lane's block and, once for all, 4 bytes per wordline of a block and 4 KiB";
 
 choice! {
     /// How the reads of wordlines are counted.
@@ -60,28 +68,135 @@ pub struct Policy {
     /// The least counter of each block, the first of equals (`space_saving`).
     #[serde(with = "raw")]
     least: Vec<u32>,
-    /// Wordlines side by side that are of one group: the last of them, and the group.
-    runs: Vec<(u32, u8)>,
+    /// Wordlines of each group.
+    sizes: [u32; 4],
     /// Reads to look ahead: until the next check, which a read of many attempts may pass by as many.
     ahead: u32,
+    /// Readings that move a wordline, at most.
+    to_move: u32,
+    /// Wordlines that have been told to leave and may still be on their way: a bit each, by lane.
+    #[serde(with = "raw")]
+    leaving: Vec<u64>,
+    /// Scratch: wordlines by how far they are from being due, see [`Crowd`].
+    #[serde(with = "raw")]
+    crowd: Vec<u32>,
+    /// Scratch: reads beside each wordline of the block looked at (`space_saving`).
+    #[serde(with = "raw")]
+    beside: Vec<u32>,
 }
 
-/// What a wordline of a group is told to be heavily disturbed by, at a block's cycles and reads: others' reads count
-/// 256, neighbours' `adjacent_q8`, and more than `limit_q8` is too much.
+/// What a wordline of a group is told by, at a block's cycles and reads: others' reads count 256, neighbours'
+/// `adjacent_q8`, and more than `limit_q8` is too much.
 #[derive(Clone, Copy)]
 struct Bound {
     all: u64,
     adjacent_q8: u64,
     limit_q8: u64,
+    /// Kept for the reads until the next check, all of a neighbour.
+    ahead_q8: u64,
+    /// Kept for the move of each neighbour, beyond what any move costs.
+    move_beside_q8: u64,
 }
 
 impl Bound {
-    /// With so many reads beside a wordline and of its own.
+    /// What is left of the limit with so many reads beside a wordline and of its own, and so many neighbours that may
+    /// move before it. Cells that hardly stand a move's readings are used to the half.
     #[inline]
-    fn is_passed(&self, beside: u64, own: u64) -> bool {
+    fn slack(&self, beside: u64, own: u64, neighbours: u64) -> i64 {
         let beside = beside.min(self.all);
         let others = (self.all - beside).saturating_sub(own);
-        (others << 8) + beside * self.adjacent_q8 > self.limit_q8
+        let kept = (self.ahead_q8 + neighbours * self.move_beside_q8).min(self.limit_q8 / 2);
+        self.limit_q8 as i64 - (kept + (others << 8) + beside * self.adjacent_q8) as i64
+    }
+}
+
+/// Buckets of a crowd.
+const BUCKETS: usize = 1024;
+
+/// Wordlines by what is left of their limits: who waits in line, and whether all of them can.
+struct Crowd<'a> {
+    buckets: &'a mut [u32],
+    /// Width of a bucket in 1/256 read, as a power of two: the last bucket ends where no line is long enough to matter.
+    width: u32,
+    /// What moving one costs all others, in 1/256 read.
+    move_q8: u64,
+    /// Somebody is due already.
+    late: bool,
+}
+
+impl<'a> Crowd<'a> {
+    fn new(buckets: &'a mut [u32], wordlines: usize, to_move: u32) -> Self {
+        buckets.fill(0);
+        let move_q8 = u64::from(to_move) << 8;
+        let width = (wordlines as u64 * move_q8).div_ceil(BUCKETS as u64).next_power_of_two().ilog2();
+        Crowd { buckets, width, move_q8, late: false }
+    }
+
+    /// Whether a wordline with so much left matters, however many wait.
+    #[inline]
+    fn reaches(&self, slack: i64) -> bool {
+        slack < (BUCKETS as i64) << self.width
+    }
+
+    /// So many wordlines have so much left.
+    #[inline]
+    fn add(&mut self, slack: i64, count: u32) {
+        self.late |= slack < 0 && count > 0;
+        if slack >= 0 && self.reaches(slack) {
+            self.buckets[(slack >> self.width) as usize] += count;
+        }
+    }
+
+    /// Whether somebody is due, or would be before all in front have moved.
+    fn is_in_need(&self) -> bool {
+        let mut upto = 0;
+        self.late
+            || (0u64..).zip(&*self.buckets).any(|(bucket, &count)| {
+                upto += u64::from(count);
+                count > 0 && (upto - 1) * self.move_q8 > bucket << self.width
+            })
+    }
+}
+
+/// Live wordlines of a block, less those on their way out: in their order, each with the number of its live neighbours.
+struct Line<'a> {
+    look: &'a Look<'a>,
+    leaving: &'a [u64],
+    wordlines: u32,
+    before: Option<u32>,
+    next: Option<u32>,
+}
+
+impl<'a> Line<'a> {
+    fn new(look: &'a Look<'a>, leaving: &'a [u64], wordlines: u32) -> Self {
+        let mut line = Line { look, leaving, wordlines, before: None, next: None };
+        line.next = line.live(0);
+        line
+    }
+
+    #[inline]
+    fn live(&self, mut from: u32) -> Option<u32> {
+        loop {
+            let at = self.look.next_live(from, self.wordlines)?;
+            if self.leaving[at as usize / 64] >> (at % 64) & 1 == 0 {
+                return Some(at);
+            }
+            from = at + 1;
+        }
+    }
+}
+
+impl Iterator for Line<'_> {
+    type Item = (u32, u64);
+
+    #[inline]
+    fn next(&mut self) -> Option<(u32, u64)> {
+        let at = self.next?;
+        self.next = self.live(at + 1);
+        let below = self.before.is_some_and(|before| before + 1 == at);
+        let above = self.next == Some(at + 1);
+        self.before = Some(at);
+        Some((at, u64::from(below) + u64::from(above)))
     }
 }
 
@@ -116,6 +231,8 @@ fn find(holders: &[u16], wordline: u16) -> Option<usize> {
 
 /// No wordline.
 const NOBODY: u16 = u16::MAX;
+/// Wordlines of a block that can share counters, at most: the last number is nobody's.
+pub const MOST_SHARING: u32 = NOBODY as u32;
 
 impl Policy {
     /// Builds it.
@@ -129,8 +246,12 @@ impl Policy {
             counts: Vec::new(),
             holders: Vec::new(),
             least: Vec::new(),
-            runs: Vec::new(),
+            sizes: [0; 4],
             ahead: 0,
+            to_move: 0,
+            leaving: Vec::new(),
+            crowd: Vec::new(),
+            beside: Vec::new(),
         }
     }
 
@@ -147,14 +268,20 @@ impl Policy {
         let of_entries = if exact { 0 } else { blocks };
         self.holders = vec![NOBODY; of_entries * self.stride];
         self.least = vec![0; of_entries];
-        self.runs = Vec::new();
-        for (wordline, &group) in (0..).zip(&self.group_of) {
-            match self.runs.last_mut() {
-                Some((last, same)) if *same == group => *last = wordline,
-                _ => self.runs.push((wordline, group)),
-            }
+        self.sizes = [0; 4];
+        for &group in &self.group_of {
+            self.sizes[usize::from(group)] += 1;
         }
         self.ahead = self.params.check_interval + facts.readings_at_most - 1;
+        self.to_move = facts.page_types * facts.readings_at_most;
+        self.leaving = vec![0; facts.lanes as usize * self.words()];
+        self.crowd = vec![0; BUCKETS];
+        self.beside = vec![0; if exact { 0 } else { facts.wordlines as usize }];
+    }
+
+    /// Words of a bit per wordline.
+    fn words(&self) -> usize {
+        self.group_of.len().div_ceil(64)
     }
 
     /// Starts loading the counters of a wordline, or those that the wordlines of its block share.
@@ -208,21 +335,22 @@ impl Policy {
         }
     }
 
-    /// The first heavily disturbed wordline with live data: one whose effective reads, with those that may come until
-    /// the next check, pass what its group stands.
+    /// The live wordline that is closest to its limit, if the block is in need.
     pub fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
-        let first = if let Want::Wordline(wordline) = left { wordline + 1 } else { 0 };
+        let words = self.words();
+        let lane = look.lane() * words;
+        match left {
+            Want::Wordline(at) => self.leaving[lane + at as usize / 64] |= 1 << (at % 64),
+            _ => self.leaving[lane..lane + words].fill(0),
+        }
         let bounds = self.bounds(look);
-        if bounds.iter().all(|bound| !bound.is_passed(bound.all, 0)) {
+        let crowd = Crowd::new(&mut self.crowd, self.group_of.len(), self.to_move);
+        if !bounds.iter().any(|bound| crowd.reaches(bound.slack(bound.all, 0, 2))) {
             // Not even if all reads were of its neighbours.
             return Want::Nothing;
         }
         let exact = self.holders.is_empty();
-        let found = if exact {
-            self.first_exact(look, &bounds, first)
-        } else {
-            self.first_shared(look, &bounds, first)
-        };
+        let found = if exact { self.closest_exact(look, &bounds) } else { self.closest_shared(look, &bounds) };
         found.map_or(Want::Nothing, Want::Wordline)
     }
 
@@ -231,61 +359,79 @@ impl Policy {
         let all = u64::from(self.blocks[look.at.block as usize]);
         core::array::from_fn(|group| {
             let (limit, adjacent_q8) = self.table.at(group as u8, look.cycles);
-            let limit_q8 = (limit << 8).saturating_sub(u64::from(self.ahead) * adjacent_q8);
-            Bound { all, adjacent_q8, limit_q8 }
+            Bound {
+                all,
+                adjacent_q8,
+                limit_q8: limit << 8,
+                ahead_q8: u64::from(self.ahead) * adjacent_q8,
+                move_beside_q8: u64::from(self.to_move) * adjacent_q8.saturating_sub(256),
+            }
         })
     }
 
-    fn first_exact(&self, look: &Look<'_>, bounds: &[Bound; 4], first: u32) -> Option<u32> {
-        let wordlines = self.group_of.len();
-        let counts = &self.counts[look.at.block as usize * self.stride..][..wordlines];
-        let mut from = first;
-        while let Some(wordline) = look.next_live(from, wordlines as u32) {
-            let at = wordline as usize;
+    fn closest_exact(&mut self, look: &Look<'_>, bounds: &[Bound; 4]) -> Option<u32> {
+        let (groups, words) = (&self.group_of, self.words());
+        let counts = &self.counts[look.at.block as usize * self.stride..][..groups.len()];
+        let slack = |at: usize, neighbours: u64| {
             let below = if at > 0 { counts[at - 1] } else { 0 };
-            let above = if at + 1 < wordlines { counts[at + 1] } else { 0 };
-            let bound = &bounds[usize::from(self.group_of[at])];
-            if bound.is_passed(u64::from(below) + u64::from(above), u64::from(counts[at])) {
-                return Some(wordline);
-            }
-            from = wordline + 1;
+            let above = counts.get(at + 1).copied().unwrap_or(0);
+            let beside = u64::from(below) + u64::from(above);
+            bounds[usize::from(groups[at])].slack(beside, u64::from(counts[at]), neighbours)
+        };
+        // First as if all of them lived, which is quickly told.
+        let mut crowd = Crowd::new(&mut self.crowd, groups.len(), self.to_move);
+        (0..groups.len()).for_each(|at| crowd.add(slack(at, 2), 1));
+        if !crowd.is_in_need() {
+            return None;
         }
-        None
+        let leaving = &self.leaving[look.lane() * words..][..words];
+        let crowd = Crowd::new(&mut self.crowd, groups.len(), self.to_move);
+        closest(Line::new(look, leaving, groups.len() as u32), crowd, slack)
     }
 
     /// The same by shared counters. A wordline's own reads are not told from those that its counter took over, so they
-    /// count as disturbing it; a wordline without a counter was read at most as often as the least of them.
-    fn first_shared(&self, look: &Look<'_>, bounds: &[Bound; 4], first: u32) -> Option<u32> {
-        let wordlines = self.group_of.len() as u32;
+    /// count as disturbing it; a wordline without a counter was read at most as often as the least of them. Those with
+    /// no counter beside them are all alike in their group, and it is enough to know how many they are.
+    fn closest_shared(&mut self, look: &Look<'_>, bounds: &[Bound; 4]) -> Option<u32> {
+        let (groups, words) = (&self.group_of, self.words());
+        let wordlines = groups.len() as u32;
         let range = look.at.block as usize * self.stride..(look.at.block as usize + 1) * self.stride;
         let (holders, counts) = (&self.holders[range.clone()], &self.counts[range]);
         let unknown = counts[self.least[look.at.block as usize] as usize];
         let entries = Entries { holders, counts, unknown };
-        let is_heavy = |wordline: u32| {
-            let below = if wordline > 0 { entries.reads(wordline - 1) } else { 0 };
-            let above = if wordline + 1 < wordlines { entries.reads(wordline + 1) } else { 0 };
-            bounds[usize::from(self.group_of[wordline as usize])].is_passed(below + above, 0)
-        };
-        let counted = holders.iter().filter(|&&holder| holder != NOBODY).map(|&holder| u32::from(holder));
-        let beside = counted.flat_map(|wordline| [wordline.checked_sub(1), Some(wordline + 1)]).flatten();
-        let candidates = beside.filter(|&at| at >= first && at < wordlines);
-        let by_counter = candidates.filter(|&at| look.has_live(at) && is_heavy(at)).min();
-        // Of groups that pass their limits without a counter beside them every wordline is looked at.
-        let mut start = 0;
-        for &(last, group) in &self.runs {
-            let (from, end) = (start.max(first), (last + 1).min(by_counter.unwrap_or(wordlines)));
-            start = last + 1;
-            if from < end && bounds[usize::from(group)].is_passed(2 * u64::from(unknown), 0) {
-                let mut from = from;
-                while let Some(wordline) = look.next_live(from, end) {
-                    if is_heavy(wordline) {
-                        return Some(wordline);
-                    }
-                    from = wordline + 1;
+        let counted = || holders.iter().filter(|&&holder| holder != NOBODY).map(|&holder| u32::from(holder));
+        let mut crowd = Crowd::new(&mut self.crowd, groups.len(), self.to_move);
+        for (bound, &size) in bounds.iter().zip(&self.sizes) {
+            crowd.add(bound.slack(2 * u64::from(unknown), 0, 2), size);
+        }
+        for at in counted().flat_map(|at| [at.checked_sub(1), Some(at + 1)]).flatten() {
+            if at < wordlines {
+                let below = if at > 0 { entries.reads(at - 1) } else { 0 };
+                let above = if at + 1 < wordlines { entries.reads(at + 1) } else { 0 };
+                crowd.add(bounds[usize::from(groups[at as usize])].slack(below + above, 0, 2), 1);
+            }
+        }
+        if !crowd.is_in_need() {
+            return None;
+        }
+        let beside = &mut self.beside[..];
+        beside.fill(unknown.saturating_mul(2));
+        for edge in [0, groups.len() - 1] {
+            beside[edge] -= unknown.min(beside[edge]);
+        }
+        for (&holder, &count) in holders.iter().zip(counts).filter(|(holder, _)| **holder != NOBODY) {
+            for at in [usize::from(holder).wrapping_sub(1), usize::from(holder) + 1] {
+                if let Some(beside) = beside.get_mut(at) {
+                    *beside = beside.saturating_add(count - unknown);
                 }
             }
         }
-        by_counter
+        let slack = |at: usize, neighbours: u64| {
+            bounds[usize::from(groups[at])].slack(u64::from(beside[at]), 0, neighbours)
+        };
+        let leaving = &self.leaving[look.lane() * words..][..words];
+        let crowd = Crowd::new(&mut self.crowd, groups.len(), self.to_move);
+        closest(Line::new(look, leaving, wordlines), crowd, slack)
     }
 
     /// Counts from zero.
@@ -336,8 +482,24 @@ impl Policy {
     pub fn memory_bytes(&self) -> usize {
         4 * (self.blocks.len() + self.counts.len() + self.least.len())
             + 2 * self.holders.len()
+            + 4 * (self.crowd.len() + self.beside.len())
+            + 8 * self.leaving.len()
             + 8 * self.table.erc_max.len()
     }
+}
+
+/// Who of a block in need has least left; nobody if it is in none.
+#[inline]
+fn closest(line: Line<'_>, mut crowd: Crowd<'_>, slack: impl Fn(usize, u64) -> i64) -> Option<u32> {
+    let mut closest = None;
+    for (wordline, neighbours) in line {
+        let slack = slack(wordline as usize, neighbours);
+        crowd.add(slack, 1);
+        if closest.is_none_or(|(_, least)| slack < least) {
+            closest = Some((wordline, slack));
+        }
+    }
+    closest.filter(|_| crowd.is_in_need()).map(|(wordline, _)| wordline)
 }
 
 /// The place of the least of some counters, the first of equals.

@@ -32,7 +32,7 @@ impl ServiceTimes {
         self.min_ns = if self.count == 0 { ns } else { self.min_ns.min(ns) };
         self.max_ns = self.max_ns.max(ns);
         self.count += 1;
-        self.sum_ns += ns;
+        self.sum_ns = self.sum_ns.saturating_add(ns);
         let told = ns.max(1 << LEAST_LOG2);
         let log2 = told.ilog2();
         let doubling = ((log2 - LEAST_LOG2) as usize).min(DOUBLINGS - 1);

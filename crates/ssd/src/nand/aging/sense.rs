@@ -190,6 +190,27 @@ impl Aging {
         bits_q8 <= limit_q8 && limit_q8 * disturbed.erc <= (limit_q8 - bits_q8) * disturbed.most
     }
 
+    /// Effective reads up to which an attempt with an entry surely reads a page, whatever the noise; none where that
+    /// cannot be told.
+    pub(crate) fn plain_until(&self, block: u32, page: u32, entry: u8, cycles: u32) -> u64 {
+        let tables = self.tables();
+        let place = tables.places[page as usize];
+        let mode = &tables.modes[usize::from(self.modes[block as usize])];
+        let Errors::Still(table) = &tables.errors[mode.errors] else { return 0 };
+        let point = table.locate(self.worn[block as usize], self.data_minutes(block));
+        let row = table.row(place.group(), place.page_type(), point);
+        let still_q8 = table.sector_bits_q8(&row, usize::from(entry));
+        let noise_q8 = u32::try_from(tables.noise_q8).unwrap_or(0).min(still_q8);
+        let limit_q8 = mode.own.bits_q8;
+        if tables.drawn || still_q8 + noise_q8 > limit_q8 {
+            return 0;
+        }
+        let best_q8 = table.sector_bits_q8(&row, usize::from(tables.entries));
+        let (left, room) = (limit_q8 - still_q8 - noise_q8, limit_q8.saturating_sub(best_q8).max(1));
+        let most = tables.endurance.most(place.group(), cycles);
+        most.min(u64::from(left) * most / u64::from(room))
+    }
+
     /// Reads a page: see [`super::super::Chip::sense`].
     #[inline]
     pub(crate) fn sense(&mut self, block: u32, page: u32, first: u8, cycles: u32) -> Sensed {
