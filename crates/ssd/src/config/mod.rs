@@ -36,7 +36,7 @@ pub use resolve::{Resolved, resolve, resolve_table};
 pub use sections::{
     Allocation, AllocationOrder, ArrayTimes, Axis, Cell, Channel, Cleaning, DisturbCounters, DisturbLaw,
     DriveSection, ErrorModel, Errors, Firmware, Geometry, Link, Mapping, MappingUnit, ProgramOrder, Queues,
-    Reliability, Scheduling, SchedulingOrder, SectorErrors, Superblock, Timing,
+    ReclaimOrder, Reliability, Scheduling, SchedulingOrder, SectorErrors, Superblock, Timing,
 };
 
 macro_rules! drive_config {

@@ -24,6 +24,17 @@ choice! {
 }
 
 choice! {
+    /// How moves that reads have made due (read reclaim) stand beside host reads, where reads go first.
+    pub enum ReclaimOrder {
+        /// Their operations go in the order of arrival, and before older reads, too, after `due_bypass_limit` reads:
+        /// until data has moved it is disturbed further, and by a known number of reads.
+        Urgent = "urgent",
+        /// As everything else that is not a host read.
+        Background = "background",
+    }
+}
+
+choice! {
     /// The unit of the logical-to-physical map.
     pub enum MappingUnit {
         /// One entry a flash page; smaller writes are read-modify-writes.
@@ -264,6 +275,11 @@ section! {
         order: SchedulingOrder = SchedulingOrder::ReadFirst;
         /// How many reads may pass a waiting program or erase before it goes first.
         read_bypass_limit: u32 = 16, unit "reads", range 0..=1_000_000;
+        /// How moves that reads have made due (read reclaim) stand beside host reads, where reads go first.
+        reclaim: ReclaimOrder = ReclaimOrder::Urgent;
+        /// How many reads, older ones too, may go between two operations of moves that are due (`urgent`). With 2 a
+        /// host keeps about a third of what a die can read, while data moves from it.
+        due_bypass_limit: u32 = 2, unit "reads", range 1..=1_000_000;
         /// Join operations of different planes of a die into one multi-plane operation.
         multi_plane: bool = true;
     }

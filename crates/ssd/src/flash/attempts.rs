@@ -80,10 +80,9 @@ impl Flash {
         let op = self.pool.get_mut(id);
         op.attempt_kind = Timing::kind_of(attempt);
         op.follower = OpId::NONE;
-        let (kind, cause) = (op.kind, op.cause);
         let die = &mut self.dies[at.die as usize];
         die.returning -= 1;
-        die.queue_for(self.order, kind, cause).push_front(&mut self.pool, id);
+        die.queue(&mut self.pool, self.precedence.order, id, true);
         self.start_next(at.die, now, events);
     }
 }

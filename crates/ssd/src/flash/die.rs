@@ -1,7 +1,7 @@
 //! A die: its queues, and the two places an operation can be in: on the interface, or in the array.
 
-use crate::config::SchedulingOrder;
-use crate::flash::op::{Cause, OpKind, OpPool};
+use crate::config::{ReclaimOrder, SchedulingOrder};
+use crate::flash::op::{Cause, Op, OpKind, OpPool};
 use crate::units::{OpId, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +86,23 @@ pub(super) struct Die {
     pub returning: u32,
     /// Reads that have passed the head of `others`.
     bypassed: u32,
+    /// Reads since an operation of `others`, younger and older than its head.
+    in_a_row: u32,
+    /// Operations of `others` that are due.
+    due: u32,
+}
+
+/// What decides between reads and others.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Precedence {
+    /// Which goes first at all.
+    pub order: SchedulingOrder,
+    /// Reads that may pass an older other operation.
+    pub bypass_limit: u32,
+    /// What becomes of that while moves are due.
+    pub reclaim: ReclaimOrder,
+    /// Reads that may go between two operations then, older ones too.
+    pub due_bypass_limit: u32,
 }
 
 impl Die {
@@ -101,74 +118,118 @@ impl Die {
             others: OpList::EMPTY,
             returning: 0,
             bypassed: 0,
+            in_a_row: 0,
+            due: 0,
         }
     }
 
-    /// The queue an operation belongs in.
-    pub fn queue_for(&mut self, order: SchedulingOrder, kind: OpKind, cause: Cause) -> &mut OpList {
-        let is_host_read = kind == OpKind::Read && matches!(cause, Cause::Host | Cause::Merge);
-        if order == SchedulingOrder::ReadFirst && is_host_read { &mut self.reads } else { &mut self.others }
+    /// Whether an operation stands with the reads.
+    #[inline]
+    pub fn is_read(order: SchedulingOrder, op: &Op) -> bool {
+        let is_for_host = matches!(op.cause, Cause::Host | Cause::Merge);
+        order == SchedulingOrder::ReadFirst && op.kind == OpKind::Read && is_for_host
     }
 
-    /// Takes the operation to do next: the oldest read, unless `limit` reads have already passed an older other
-    /// operation; then that one.
+    /// Puts an operation in line; one that comes back goes before all others of its list.
     #[inline]
-    pub fn take_next(&mut self, pool: &OpPool, limit: u32) -> OpId {
+    pub fn queue(&mut self, pool: &mut OpPool, order: SchedulingOrder, id: OpId, again: bool) {
+        let op = pool.get(id);
+        let is_read = Self::is_read(order, op);
+        self.due += u32::from(op.due);
+        let list = if is_read { &mut self.reads } else { &mut self.others };
+        if again { list.push_front(pool, id) } else { list.push(pool, id) }
+    }
+
+    /// Takes the head of a list.
+    #[inline]
+    pub fn pop(&mut self, pool: &OpPool, from_reads: bool) -> OpId {
+        let id = if from_reads { self.reads.pop(pool) } else { self.others.pop(pool) };
+        self.due -= u32::from(pool.get(id).due);
+        id
+    }
+
+    /// Takes the operation to do next: the oldest read, unless as many as the limit have already passed an older other
+    /// operation; then that one. Programs keep their order, so what stands before a due operation is as urgent as it.
+    #[inline]
+    pub fn take_next(&mut self, pool: &OpPool, by: Precedence) -> OpId {
         let (read, mut other) = (self.reads.head, self.others.head);
         if self.returning > 0 && other.is_some() && pool.get(other).kind == OpKind::Erase {
             other = OpId::NONE;
         }
         if !other.is_some() {
-            return if read.is_some() { self.reads.pop(pool) } else { OpId::NONE };
+            if !read.is_some() {
+                return OpId::NONE;
+            }
+            self.in_a_row = self.in_a_row.saturating_add(1);
+            return self.pop(pool, true);
         }
         let read_is_older = read.is_some() && pool.get(read).sequence < pool.get(other).sequence;
-        if read.is_some() && (read_is_older || self.bypassed < limit) {
+        let reads_go_first = match by.reclaim {
+            // An erase waits for older reads, which may be of its block.
+            _ if read_is_older && pool.get(other).kind == OpKind::Erase => true,
+            ReclaimOrder::Urgent if self.due > 0 => read_is_older && self.in_a_row < by.due_bypass_limit,
+            _ => read_is_older || self.bypassed < by.bypass_limit,
+        };
+        if read.is_some() && reads_go_first {
             self.bypassed += u32::from(!read_is_older);
-            return self.reads.pop(pool);
+            self.in_a_row = self.in_a_row.saturating_add(1);
+            return self.pop(pool, true);
         }
-        self.bypassed = 0;
-        self.others.pop(pool)
-    }
-
-    /// The list the operation `id` would be followed from, given its kind: where group members may come from.
-    #[inline]
-    pub fn list_of(&mut self, from_reads: bool) -> &mut OpList {
-        if from_reads { &mut self.reads } else { &mut self.others }
+        (self.bypassed, self.in_a_row) = (0, 0);
+        self.pop(pool, false)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flash::op::Op;
     use crate::nand::PageAddress;
     use crate::units::Ppn;
 
+    /// The order in which a die takes operations: of the host if they are not due.
+    fn order(reclaim: ReclaimOrder, due_bypass_limit: u32, queued: &[(OpKind, bool)]) -> Vec<u32> {
+        let mut pool = OpPool::new(16, 16, 1);
+        let mut die = Die::new();
+        for (tag, &(kind, due)) in (0..).zip(queued) {
+            let at = PageAddress { die: 0, plane: 0, block: 0, page: 0 };
+            let cause = if due { Cause::ReadReclaim } else { Cause::Host };
+            let id = pool.add(Op { tag, due, ..Op::new(kind, cause, Ppn(0), at, 0) }, &[]);
+            pool.get_mut(id).sequence = u64::from(tag);
+            die.queue(&mut pool, SchedulingOrder::ReadFirst, id, false);
+        }
+        let by = Precedence { order: SchedulingOrder::ReadFirst, bypass_limit: 2, reclaim, due_bypass_limit };
+        let taken = std::iter::from_fn(|| {
+            let id = die.take_next(&pool, by);
+            id.is_some().then(|| pool.get(id).tag)
+        });
+        taken.collect()
+    }
+
+    const READ: (OpKind, bool) = (OpKind::Read, false);
+    const PROGRAM: (OpKind, bool) = (OpKind::Program, false);
+    const ERASE: (OpKind, bool) = (OpKind::Erase, false);
+    const DUE_READ: (OpKind, bool) = (OpKind::Read, true);
+    const DUE_PROGRAM: (OpKind, bool) = (OpKind::Program, true);
+
     #[test]
     fn reads_pass_a_bounded_number_of_times() {
-        let mut pool = OpPool::new(16, 0, 1);
-        let mut die = Die::new();
-        let mut sequence = 0;
-        let mut queue = |die: &mut Die, pool: &mut OpPool, kind, tag| {
-            let at = PageAddress { die: 0, plane: 0, block: 0, page: 0 };
-            let id = pool.add(Op { tag, ..Op::new(kind, Cause::Host, Ppn(0), at, 0) }, &[]);
-            sequence += 1;
-            pool.get_mut(id).sequence = sequence;
-            let mut list = *die.queue_for(SchedulingOrder::ReadFirst, kind, Cause::Host);
-            list.push(pool, id);
-            *die.queue_for(SchedulingOrder::ReadFirst, kind, Cause::Host) = list;
-        };
-        queue(&mut die, &mut pool, OpKind::Read, 0);
-        queue(&mut die, &mut pool, OpKind::Program, 1);
-        for tag in 2..6 {
-            queue(&mut die, &mut pool, OpKind::Read, tag);
-        }
-        let order: Vec<u32> = std::iter::from_fn(|| {
-            let id = die.take_next(&pool, 2);
-            id.is_some().then(|| pool.get(id).tag)
-        })
-        .collect();
         // The first read is older than the program; two more pass it; then it is its turn.
-        assert_eq!(order, [0, 2, 3, 1, 4, 5]);
+        for reclaim in [ReclaimOrder::Urgent, ReclaimOrder::Background] {
+            let found = order(reclaim, 1, &[READ, PROGRAM, READ, READ, READ, READ]);
+            assert_eq!(found, [0, 2, 3, 1, 4, 5], "{reclaim:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_due_goes_between_reads() {
+        let queued = [READ, READ, READ, PROGRAM, DUE_READ, DUE_PROGRAM, READ, READ];
+        assert_eq!(order(ReclaimOrder::Background, 1, &queued), [0, 1, 2, 6, 7, 3, 4, 5]);
+        assert_eq!(order(ReclaimOrder::Urgent, 3, &queued), [0, 1, 2, 3, 4, 5, 6, 7]);
+        // The program, first in line, does not keep what is due waiting; nothing that is due waits for younger reads.
+        assert_eq!(order(ReclaimOrder::Urgent, 2, &queued), [0, 1, 3, 2, 4, 5, 6, 7]);
+        assert_eq!(order(ReclaimOrder::Urgent, 1, &queued), [0, 3, 1, 4, 2, 5, 6, 7]);
+        // An erase still waits for older reads, which may be of its block.
+        let queued = [READ, READ, ERASE, DUE_READ, READ];
+        assert_eq!(order(ReclaimOrder::Urgent, 1, &queued), [0, 1, 2, 3, 4]);
     }
 }

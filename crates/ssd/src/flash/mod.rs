@@ -11,13 +11,13 @@ pub mod op;
 pub mod read_voltage;
 pub mod timing;
 
-use crate::config::{DriveConfig, SchedulingOrder};
+use crate::config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::nand::{Chip, Layout, Outcome, PageAddress};
 use crate::rng::{SPREAD, mix};
 use crate::units::{OpId, Ppn, SimTime};
 use channel::Channel;
-use die::{Die, Interface, OpList};
+use die::{Die, Interface, Precedence};
 use op::{CAUSES, Cause, KINDS, Op, OpKind, OpPool};
 use serde::{Deserialize, Serialize};
 use timing::Timing;
@@ -73,8 +73,7 @@ pub struct Flash {
     dies: Vec<Die>,
     channels: Vec<Channel>,
     channel_of_die: Vec<u32>,
-    order: SchedulingOrder,
-    bypass_limit: u32,
+    precedence: Precedence,
     multi_plane: bool,
     planes_per_die: u32,
     sequence: u64,
@@ -106,8 +105,12 @@ impl Flash {
             dies: vec![Die::new(); layout.dies as usize],
             channels: vec![Channel::new(layout.dies_per_channel); layout.channels as usize],
             channel_of_die: (0..layout.dies).map(|die| die / layout.dies_per_channel).collect(),
-            order: cfg.scheduling.order,
-            bypass_limit: cfg.scheduling.read_bypass_limit,
+            precedence: Precedence {
+                order: cfg.scheduling.order,
+                bypass_limit: cfg.scheduling.read_bypass_limit,
+                reclaim: cfg.scheduling.reclaim,
+                due_bypass_limit: cfg.scheduling.due_bypass_limit,
+            },
             multi_plane: cfg.scheduling.multi_plane,
             planes_per_die: layout.planes_per_die,
             sequence: 0,
@@ -139,9 +142,8 @@ impl Flash {
         self.sequence += 1;
         let op = self.pool.get_mut(id);
         (op.queued, op.mark, op.sequence) = (now, now, self.sequence);
-        let (die_index, kind, cause) = (op.at.die, op.kind, op.cause);
-        let die = &mut self.dies[die_index as usize];
-        die.queue_for(self.order, kind, cause).push(&mut self.pool, id);
+        let die = &mut self.dies[op.at.die as usize];
+        die.queue(&mut self.pool, self.precedence.order, id, false);
         if self.chip.ages() {
             self.prepare(id);
         }
@@ -234,7 +236,7 @@ impl Flash {
         {
             return;
         }
-        let leader = die.take_next(&self.pool, self.bypass_limit);
+        let leader = die.take_next(&self.pool, self.precedence);
         if !leader.is_some() {
             return;
         }
@@ -268,16 +270,17 @@ impl Flash {
     fn gather_group(&mut self, die_index: u32, leader: OpId) {
         let first = *self.pool.get(leader);
         let die = &mut self.dies[die_index as usize];
-        let read_queue = self.order == SchedulingOrder::ReadFirst
-            && first.kind == OpKind::Read
-            && matches!(first.cause, Cause::Host | Cause::Merge);
-        let mut list: OpList = *die.list_of(read_queue);
+        let from_reads = Die::is_read(self.precedence.order, &first);
         let (mut planes, mut last) = (1u64 << first.at.plane, leader);
         // An erase must not pass a read that was issued before it: the read may be of the block it erases.
         let oldest_read = die.reads.head;
         let limit = if oldest_read.is_some() { self.pool.get(oldest_read).sequence } else { u64::MAX };
-        while list.head.is_some() {
-            let op = self.pool.get(list.head);
+        loop {
+            let head = if from_reads { die.reads.head } else { die.others.head };
+            if !head.is_some() {
+                break;
+            }
+            let op = self.pool.get(head);
             if op.kind == OpKind::Erase && op.sequence > limit {
                 break;
             }
@@ -286,12 +289,11 @@ impl Flash {
                 break;
             }
             planes |= 1 << op.at.plane;
-            let id = list.pop(&self.pool);
+            let id = die.pop(&self.pool, from_reads);
             self.pool.get_mut(last).follower = id;
             last = id;
         }
         self.counts.groups += u64::from(last != leader);
-        *die.list_of(read_queue) = list;
     }
 
     /// Books the time since each group member's last mark.

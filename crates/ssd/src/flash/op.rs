@@ -102,6 +102,8 @@ pub struct Op {
     pub units: u8,
     /// Page type (index into the part's Gray code).
     pub page_type: u8,
+    /// Of a move that reads have made due: host reads do not pass it as they pass others.
+    pub due: bool,
     /// Program mode of its block (index into `cell.modes`).
     pub mode: u8,
     /// Reads: attempts made, and attempts that it takes in all; 0 as long as that is open.
@@ -145,6 +147,7 @@ impl Op {
             outcome: Outcome::Pass,
             units: 0,
             page_type,
+            due: false,
             mode: 0,
             attempts: 0,
             attempts_due: 0,

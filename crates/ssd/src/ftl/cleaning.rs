@@ -13,7 +13,7 @@ use super::reclaim::{Reclaim, Wishes};
 use super::{Ftl, IdleWork};
 use crate::config::DriveConfig;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::flash::op::{Cause, OpKind, UnitRef};
 use crate::nand::{Layout, Outcome};
 use crate::units::{BlockId, LaneId, Pun};
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,8 @@ pub(super) struct LaneWork {
     pub swap: BlockId,
     /// Blocks that must be looked at because of reads.
     pub wishes: Wishes,
+    /// What moves because of reads could not wait until the host is silent.
+    pub due: bool,
     /// Blocks being dealt because of reads.
     pub deal: Deal,
 }
@@ -108,6 +110,7 @@ impl Mover {
                 retire: VecDeque::with_capacity(8),
                 swap: BlockId::NONE,
                 wishes: Wishes::new(layout, reclaim.is_active()),
+                due: false,
                 deal: Deal::new(layout, cfg.cleaning.copies_in_flight, reclaim.deals()),
             })
             .collect();
@@ -356,7 +359,7 @@ impl Ftl {
         let page_end = (page.0 + 1) * self.layout.units_per_page;
         let cause = self.blocks.cause(job.block);
         self.work(lane).jobs[which] = Some(Job { cursor: page_end, ..job });
-        let op = Op { tag: lane.0, ..self.op(OpKind::Read, cause, page) };
+        let op = self.op_of_move(OpKind::Read, cause, page, lane);
         if job.part.is_some_and(|part| !self.is_of(&part, page)) {
             return;
         }
@@ -411,6 +414,16 @@ impl Ftl {
 }
 
 impl LaneWork {
+    /// Whether operations of moves for this cause do not yield to host reads: those that reads have made due, and
+    /// those that make the room that such moves wait for.
+    #[inline]
+    pub fn is_due(&self, cause: Cause) -> bool {
+        match cause {
+            Cause::ReadReclaim => self.due || !self.wishes.now.is_empty(),
+            _ => self.wishes.lacks_room && !self.wishes.now.is_empty(),
+        }
+    }
+
     /// Whether something is being moved.
     #[inline]
     pub fn has_job(&self) -> bool {

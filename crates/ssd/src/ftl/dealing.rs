@@ -339,7 +339,7 @@ impl Ftl {
             return false;
         };
         let from = self.layout.page_of_unit(Pun(first)).0;
-        let op = Op { tag: lane.0, ..self.op(OpKind::Read, Cause::ReadReclaim, from) };
+        let op = self.op_of_move(OpKind::Read, Cause::ReadReclaim, from, lane);
         self.note_read(flash, &op);
         self.note_dealt(flash, lane, &op, first);
         let instant = flash.is_instant();
@@ -466,7 +466,7 @@ impl Ftl {
         };
         self.blocks.program_issued(self.layout.block_of_page(page).0);
         let bytes = count as u32 * self.layout.unit_bytes;
-        let op = Op { tag: lane.0, bytes, ..self.op(OpKind::Program, Cause::ReadReclaim, page) };
+        let op = Op { bytes, ..self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane) };
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
         let mode = usize::from(self.work(lane).deal.mode.max(self.reclaim.normal_mode));
         self.counts.dealt_pages[mode.min(PROGRAM_MODES - 1)] += 1;

@@ -204,6 +204,13 @@ impl Ftl {
         Op::new(kind, cause, page, at, self.order.page_type(at.page))
     }
 
+    /// An operation of a lane's moves.
+    #[inline]
+    fn op_of_move(&self, kind: OpKind, cause: Cause, page: Ppn, lane: LaneId) -> Op {
+        let due = self.mover.lanes[lane.index()].is_due(cause);
+        Op { tag: lane.0, due, ..self.op(kind, cause, page) }
+    }
+
     /// Reads a unit for the host (more of its page may be added); `tag` comes back with the operation.
     #[inline]
     pub fn read(&mut self, flash: &mut Flash, cause: Cause, bytes: u32, tag: u32, unit: UnitRef) -> OpId {

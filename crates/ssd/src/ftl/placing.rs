@@ -22,7 +22,7 @@ impl Ftl {
         }
         let Some(found) = self.move_target(lane, stream) else { return false };
         self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-        let op = Op { tag: lane.0, ..self.op(OpKind::Copyback, cause, found.page) };
+        let op = self.op_of_move(OpKind::Copyback, cause, found.page, lane);
         self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
         if flash.is_instant() {
             self.place_now(flash, lane, op, &[unit]);
@@ -69,7 +69,7 @@ impl Ftl {
             let cause = self.blocks.cause(self.layout.block_of_unit(source));
             self.blocks.program_issued(self.layout.block_of_page(found.page).0);
             let bytes = count as u32 * self.layout.unit_bytes;
-            let op = Op { tag: lane.0, bytes, ..self.op(OpKind::Program, cause, found.page) };
+            let op = Op { bytes, ..self.op_of_move(OpKind::Program, cause, found.page, lane) };
             self.counts.padded_units += (per_page - count) as u64;
             let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
             for (unit, gathered) in units.iter_mut().zip(self.work(lane).gathered[which].drain(..count)) {
@@ -169,7 +169,7 @@ impl Ftl {
         if op.kind == OpKind::Copyback {
             let page = self.layout.page_of_unit(Pun(unit.source)).0;
             let bytes = self.layout.unit_bytes;
-            let read = Op { tag: lane.0, bytes, ..self.op(OpKind::Read, op.cause, page) };
+            let read = Op { bytes, ..self.op_of_move(OpKind::Read, op.cause, page, lane) };
             self.note_read(flash, &read);
             if !flash.is_instant() {
                 self.work(lane).reads += 1;
@@ -209,9 +209,11 @@ impl Ftl {
         let cause = self.blocks.cause(block);
         self.blocks.erase_issued(block, self.layout.span);
         let ppn = crate::units::Ppn(block.0 * self.layout.pages_per_block);
+        // What has left the block is safe: only room is urgent.
+        let due = self.work(self.layout.lane_of(block)).is_due(Cause::Cleaning);
         for k in 0..self.layout.span {
             let at = self.layout.member(block, k);
-            let op = Op { tag: block.0, ..Op::new(OpKind::Erase, cause, ppn, at, 0) };
+            let op = Op { tag: block.0, due, ..Op::new(OpKind::Erase, cause, ppn, at, 0) };
             self.issue(flash, op, &[]);
         }
     }

@@ -58,7 +58,7 @@ const NOW: u8 = 2;
 /// A lane's list of blocks to be looked at.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Wishes {
-    now: VecDeque<Wish>,
+    pub now: VecDeque<Wish>,
     when_idle: VecDeque<Wish>,
     /// By member of a block of the lane.
     listed: Vec<u8>,
@@ -333,7 +333,7 @@ impl Ftl {
             // A claim that came to nothing: the host may have the block.
             self.room_made |= self.allocator.unclaim(lane);
             let idle = self.mover.quiet;
-            let Some((list, _)) = self.work(lane).wishes.list(idle) else {
+            let Some((list, bit)) = self.work(lane).wishes.list(idle) else {
                 self.need_no_room(lane);
                 return false;
             };
@@ -341,6 +341,7 @@ impl Ftl {
                 return false;
             }
             let wish = list[0];
+            self.work(lane).due = bit == NOW;
             match self.look_at(flash, lane, wish) {
                 Turn::Over => {}
                 Turn::Started => return true,

@@ -2,7 +2,7 @@
 
 use ssd::config::{
     AllocationOrder, ArrayTimes, DisturbCounters, DisturbLaw, ErrorModel, MappingUnit, ProgramOrder,
-    SchedulingOrder, SectorErrors, Superblock, Table, Value,
+    ReclaimOrder, SchedulingOrder, SectorErrors, Superblock, Table, Value,
 };
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::nand::cell::CellPart;
@@ -212,6 +212,8 @@ fn random_dealing(cfg: &mut DriveConfig) {
         };
         cfg.read_reclaim = params.into();
     }
+    cfg.scheduling.reclaim = pick(rng, &[ReclaimOrder::Urgent, ReclaimOrder::Background]);
+    cfg.scheduling.due_bypass_limit = pick(rng, &[1, 2, 100]);
 }
 
 /// Cells that reads harm ten times as fast, so that replicas are lost, too.

@@ -102,6 +102,8 @@ fn beside_everything_else() {
             cfg.cell.program_order = order;
             cfg.mapping.unit = ssd::config::MappingUnit::FourKib;
             cfg.reliability.program_fail_ppm = 20.0;
+            // For cells as weak as these.
+            cfg.scheduling.due_bypass_limit = 1;
             cfg.wear_leveling = ssd::ftl::wear_leveling::Config::named("static_swap").unwrap();
             for executor in [Executor::Functional, Executor::Timed] {
                 let mut drive = filled(&cfg, executor);
@@ -121,10 +123,13 @@ fn beside_everything_else() {
                     stats.ftl.disturbed_q12_max
                 );
                 assert!(stats.ftl.reclaimed_pages > 20, "{}", cfg.read_reclaim.name());
-                // Where time passes, 8 reads under way without a pause leave moves too little of it for such weak
-                // cells.
-                let lost = if executor == Executor::Functional { stats.ftl.lost_units } else { 0 };
-                assert_eq!(lost, 0, "{}", cfg.read_reclaim.name());
+                // Where time passes `page_type` still loses on superblocks: told, not promised.
+                let is_promised = executor == Executor::Functional || cfg.read_reclaim.name() != "page_type";
+                assert!(
+                    stats.ftl.lost_units == 0 || !is_promised,
+                    "{} {executor:?}",
+                    cfg.read_reclaim.name()
+                );
             }
         }
     }

@@ -9,3 +9,4 @@ mod service;
 mod speed;
 mod straw;
 mod support;
+mod timed;

@@ -9,6 +9,7 @@ mod host;
 mod m64;
 mod programs;
 mod reads;
+mod reclaim;
 mod writes;
 
 use ssd::config::{MappingUnit, Superblock};
