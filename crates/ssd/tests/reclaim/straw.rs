@@ -63,7 +63,7 @@ impl Block {
         }
     }
 
-    /// What is left of what its group stands, at the end of the bin of 64 cycles that 2,000 cycles lie in: less ERC, and
+    /// What is left of what its group stands, at the end of the bin of 64 cycles with 2,000 cycles in it: less ERC, and
     /// less what is kept for the reads until the next check, all of a neighbour, and for the moves of its neighbours.
     fn slack(&self, wordline: u32) -> f64 {
         let group = Group::ALL[self.groups[wordline as usize]];

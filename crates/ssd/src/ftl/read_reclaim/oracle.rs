@@ -10,9 +10,10 @@
 //! its plain range takes, which noise decides: it counts as many as there can be.
 //!
 //! So what it bounds is how early a wordline of a block must leave: no drive that must be safe whatever the noise, and
-//! whatever is read next, can leave it there for longer if it moves the closest first. It does not look into the future,
-//! and does not bound what a drive copies in all: who moves wordlines early spares their neighbours, which are then read
-//! beside no more, and the readings of a late move. In blocks of few wordlines that is worth a fifth of all copies.
+//! whatever is read next, can leave it there for longer if it moves the closest first. It does not look into the
+//! future, and does not bound what a drive copies in all: who moves wordlines early spares their neighbours, which are
+//! then read beside no more, and the readings of a late move. In blocks of few wordlines that is worth a fifth of all
+//! copies.
 
 use super::{Facts, Look, PageRead, Urgency, Want, groups};
 use crate::nand::aging::tables::Endurance;
@@ -72,7 +73,7 @@ pub struct Policy {
     /// The first of them, by physical block.
     #[serde(with = "raw")]
     look_at: Vec<u64>,
-    /// Scratch, by wordline of the block looked at: how far it is disturbed, how far from its limit, what moving it does
+    /// Scratch, by wordline of the block looked at: how far it is disturbed, how far from its limit, what its move does
     /// to others, whether it may take many readings, and who is closest.
     #[serde(with = "raw")]
     erc: Vec<u64>,
