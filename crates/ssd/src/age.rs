@@ -406,6 +406,7 @@ impl Drive {
     /// is filled.
     pub fn check_age(&self, step: &AgeStep) -> Result<(), AgeError> {
         step.check()?;
+        self.check_table(step)?;
         if matches!(step, AgeStep::Cycle { dwell: None, .. }) {
             return Ok(());
         }
@@ -422,6 +423,21 @@ impl Drive {
             }
         }
         Ok(())
+    }
+
+    /// Policies against read disturb know what blocks stand up to some age.
+    fn check_table(&self, step: &AgeStep) -> Result<(), AgeError> {
+        let most = self.state.ftl.most_cycles_told_apart();
+        match *step {
+            AgeStep::Cycle { to, .. } if self.state.flash.chip.ages() && to > most => {
+                let allowed = format!(
+                    "at most {most} cycles, where the table of ftl.read_reclaim ends (ftl.read_reclaim.policy = \
+                     \"never\" has none)"
+                );
+                Err(AgeError::BeyondTables { found: format!("cycle to {to}"), allowed })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes a step of ageing, at once and for all blocks. Nothing changes if it fails.

@@ -4,9 +4,9 @@ use super::DriveConfig;
 use super::derived::{FOUR_KIB, GIB, MAX_UNITS};
 use super::error::{ConfigError, ConfigErrors, KeyAt, Problem};
 use super::field::show_f64;
-use super::sections::MappingUnit;
+use super::sections::{ErrorModel, MappingUnit};
 use crate::flash::op::UNITS_AT_MOST;
-use crate::ftl::read_reclaim::{self, straw};
+use crate::ftl::read_reclaim::{self, TABLE_CYCLES, straw};
 use crate::nand::gray;
 
 /// Most commands that all queues together may hold.
@@ -130,6 +130,13 @@ impl DriveConfig {
             let keys = ["ftl.read_reclaim.replica_limit", "nand.geometry.wordlines_per_block"];
             let found = format!("{kept} pages of each block kept for replicas, of {pages}");
             conflicts.add(&keys, found, &format!("at most {}, so that data has a page", pages - 1));
+        }
+        let endurance = self.reliability.endurance_cycles;
+        if endurance > TABLE_CYCLES && self.errors.model == ErrorModel::Cells && self.read_reclaim.has_table()
+        {
+            let keys = ["nand.reliability.endurance_cycles", "ftl.read_reclaim.policy"];
+            let found = format!("{endurance} cycles, with a table of what blocks stand up to {TABLE_CYCLES}");
+            conflicts.add(&keys, found, &format!("at most {TABLE_CYCLES} cycles, or policy \"never\""));
         }
         let (most, wordlines) = (straw::MOST_SHARING, self.geometry.wordlines_per_block);
         if wordlines > most

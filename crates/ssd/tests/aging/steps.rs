@@ -133,6 +133,26 @@ fn cycling_wears_chips_and_firmware_alike() {
     assert_eq!(drive.health().wear.max, 4_000);
 }
 
+/// A policy that knows what blocks stand up to some age is not let beyond it; one without a table is.
+#[test]
+fn blocks_grow_no_older_than_the_policys_table() {
+    let with = |policy: &str| {
+        let mut cfg = config();
+        cfg.geometry.blocks_per_plane = 16;
+        cfg.read_reclaim = ssd::ftl::read_reclaim::Config::named(policy).expect("a policy");
+        drive(&cfg)
+    };
+    for policy in ["block", "page_type", "redftl", "redftl_plus", "straw"] {
+        let mut drive = with(policy);
+        let told = drive.age(&step("cycle to 32769")).expect_err(policy).to_string();
+        assert!(told.contains("cycle to 32769") && told.contains("at most 32768 cycles"), "{told}");
+        drive.age(&step("cycle to 32768")).expect(policy);
+    }
+    for policy in ["never", "oracle"] {
+        with(policy).age(&step("cycle to 32769")).expect(policy);
+    }
+}
+
 /// 12 months at 30 and at 55 degrees: minutes in the ratio of the Arrhenius factor.
 #[test]
 fn retention_jumps_by_the_arrhenius_factor() {

@@ -154,6 +154,14 @@ const WRONG_WHEN_ON: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[nand.reliability]\nendurance_cycles = 40_000\n[ftl.read_reclaim]\npolicy = \"straw\"",
+        &[
+            "my.toml:4: nand.reliability.endurance_cycles: impossible",
+            "40000 cycles, with a table of what blocks stand up to 32768",
+            "at most 32768 cycles, or policy \"never\"",
+        ],
+    ),
+    (
         "[nand.geometry]\nspare_bytes = 1000",
         &[
             "my.toml:4: nand.geometry.spare_bytes: impossible",

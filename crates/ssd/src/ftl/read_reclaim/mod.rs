@@ -8,6 +8,7 @@ use crate::flash::Flash;
 use crate::ftl::blocks::{BlockState, Blocks};
 use crate::ftl::map::Map;
 use crate::ftl::replicas::Replicas;
+use crate::nand::aging::tables::MOST_CYCLES;
 use crate::nand::cell::{CellModel, Group};
 use crate::nand::{Layout, PageAddress};
 use crate::units::{BlockId, LaneId, Lpn, Pun};
@@ -342,8 +343,24 @@ impl Layout {
 
 /// Cycles for which one entry of a table stands.
 const CYCLES_PER_BIN: u32 = 64;
-/// Entries of a table: the last holds for all more cycles.
+/// Entries of a table: the last holds for all more cycles, up to where the cells' own tables end.
 const BINS: u32 = 512;
+/// Cycles up to which tables tell ages apart.
+pub(crate) const TABLE_CYCLES: u32 = BINS * CYCLES_PER_BIN;
+
+impl Config {
+    /// Whether the policy takes what blocks stand from a table by cycles.
+    pub(crate) fn has_table(&self) -> bool {
+        !matches!(self, Config::Never(_) | Config::Oracle(_))
+    }
+}
+
+impl Policy {
+    /// See [`Config::has_table`].
+    pub(super) fn has_table(&self) -> bool {
+        !matches!(self, Policy::Never(_) | Policy::Oracle(_))
+    }
+}
 
 #[inline]
 fn bin(cycles: u32) -> usize {
@@ -353,7 +370,8 @@ fn bin(cycles: u32) -> usize {
 /// Thousands of cycles at the end of each bin: limits fall with wear, and the table is on the safe side.
 // tidy: allow(float): called when a drive is built
 fn bins() -> impl Iterator<Item = f64> {
-    (1..=BINS).map(|bin| f64::from(bin * CYCLES_PER_BIN) / 1000.0)
+    let ends = (1..BINS).map(|bin| bin * CYCLES_PER_BIN).chain([MOST_CYCLES]);
+    ends.map(|cycles| f64::from(cycles) / 1000.0)
 }
 
 /// Reads of a block by the share of a limit: integer tables by cycles.

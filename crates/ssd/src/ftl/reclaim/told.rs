@@ -5,6 +5,7 @@ use crate::config::{DriveConfig, ErrorModel};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
+use crate::ftl::read_reclaim::TABLE_CYCLES;
 use crate::nand::cell::CellModel;
 use crate::units::{BlockId, LaneId, Lpn, Ppn};
 
@@ -89,6 +90,11 @@ impl Ftl {
             flash.chip.prefetch_sense(at.block, at.page);
             self.reclaim.policy.prefetch(at.block, self.order.place(at.page).wordline);
         }
+    }
+
+    /// Cycles up to which the policy knows what blocks stand.
+    pub fn most_cycles_told_apart(&self) -> u32 {
+        if self.reclaim.policy.has_table() { TABLE_CYCLES } else { u32::MAX }
     }
 
     /// A page is about to move: how much of what it stands it has seen.
