@@ -225,7 +225,8 @@ impl Policy {
         for &at in &self.line {
             let at = at as usize;
             let group = usize::from(self.group_of[at]);
-            let beside = (at > 0 && self.hard[at - 1] != 0) || self.hard.get(at + 1).is_some_and(|&hard| hard != 0);
+            let beside =
+                (at > 0 && self.hard[at - 1] != 0) || self.hard.get(at + 1).is_some_and(|&hard| hard != 0);
             let by_neighbour = (reads * readings(beside) * adjacent_q16[group]) >> 16;
             self.erc[at] += by_neighbour.max(reads * readings(any_hard)) + 1;
             self.slack[at] = self.endurance.most(group, look.cycles) as i64 - self.erc[at] as i64;

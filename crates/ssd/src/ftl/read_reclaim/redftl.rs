@@ -261,7 +261,8 @@ impl Policy {
             return self.choose_half(look, block, valid);
         }
         let divisor = if self.params.block_rate == BlockRate::Mean { valid } else { 1 };
-        let accesses: u128 = self.page_reads[base..][..self.pages as usize].iter().copied().map(u128::from).sum();
+        let accesses: u128 =
+            self.page_reads[base..][..self.pages as usize].iter().copied().map(u128::from).sum();
         let of_block_q8 = accesses << 8;
         for place in (0..self.pages).filter(|&place| look.is_valid(place)) {
             let rate = self.rate_q8(base + place as usize, time) * u128::from(divisor);

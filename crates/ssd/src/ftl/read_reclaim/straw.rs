@@ -21,8 +21,7 @@ pub const SUMMARY: &str = "moves single wordlines when their effective reads rea
 pub const SOURCE: &str = "seed 002 (Straw), section III";
 /// What it costs.
 pub const MEMORY: &str =
-    "4 bytes per block and, exact, 4 per wordline or, space_saving, 6 per counter and 4 more per block; to choose, a \
-     bit per wordline of a lane's block and, once for all, 4 bytes per wordline of a block and 4 KiB";
+    "4 bytes per block; exact: 4 per wordline; space_saving: 6 per counter, 4 more per block; some KiB to choose by";
 
 choice! {
     /// How the reads of wordlines are counted.
@@ -350,7 +349,8 @@ impl Policy {
             return Want::Nothing;
         }
         let exact = self.holders.is_empty();
-        let found = if exact { self.closest_exact(look, &bounds) } else { self.closest_shared(look, &bounds) };
+        let found =
+            if exact { self.closest_exact(look, &bounds) } else { self.closest_shared(look, &bounds) };
         found.map_or(Want::Nothing, Want::Wordline)
     }
 
