@@ -21,7 +21,7 @@ pub const SUMMARY: &str = "moves single wordlines when their effective reads rea
 pub const SOURCE: &str = "seed 002 (Straw), section III";
 /// What it costs.
 pub const MEMORY: &str =
-    "4 bytes per block; exact: 4 per wordline; space_saving: 6 per counter, 4 more per block; some KiB to choose by";
+    "4 bytes per block; exact: 4 per wordline; space_saving: 6 per counter, 4 more per block; scratch";
 
 choice! {
     /// How the reads of wordlines are counted.
