@@ -194,9 +194,39 @@ fn page_type_loses_what_it_lets_wait_beside_a_hammered_wordline() {
 fn the_oracle_loses_nothing_and_copies_little() {
     for shape in SHAPES {
         let others = [straw("exact"), straw("space_saving"), config("block", &[])];
-        little_is_copied_by(&config("oracle", &[]), &others, shape, READS);
-        let oracle = crowded(config("oracle", &[]), 256);
+        // Commands of one page.
+        let ahead = [("ahead_reads", integer(1))];
+        little_is_copied_by(&config("oracle", &ahead), &others, shape, READS);
+        let oracle = crowded(config("oracle", &ahead), 256);
         little_is_copied_by(&oracle, &[crowded(straw("exact"), 256)], shape, 2 * READS);
+    }
+}
+
+/// Pages of one command are all read before a block is looked at again: the oracle must keep for as many. Reads alone,
+/// so that no cleaning in page order comes into it.
+#[test]
+fn the_oracle_keeps_for_the_pages_of_a_command() {
+    let worst = |ahead: u32, pages: u32| {
+        let mut cfg = tougher(config("oracle", &[]));
+        select(&mut cfg, "oracle", &[("ahead_reads", integer(ahead))]);
+        let mut drive = filled(&cfg, Executor::Functional);
+        let units = drive.logical_units();
+        for n in 0..640_000 / pages {
+            let mut command = command(&drive, ssd::OpCode::Read, n * 7 % (units - pages));
+            command.sectors *= pages;
+            drive.submit(0, &command, drive.now()).expect("room in the queue");
+            assert!(drive.advance_to_completion(), "stuck");
+            while drive.pop_completion().is_some() {}
+        }
+        let report = Report::of(&drive);
+        println!("oracle ahead of {ahead}, {pages} pages a command: {report:?}");
+        assert!(report.copied > 0, "{report:?}");
+        (report.lost, report.worst)
+    };
+    assert!(worst(1, 16).1 > 4_096);
+    for (ahead, pages) in [(1, 1), (16, 16)] {
+        let (lost, worst) = worst(ahead, pages);
+        assert!(lost == 0 && worst <= 4_096, "{ahead} ahead, {pages} pages a command: {lost} lost, {worst}");
     }
 }
 

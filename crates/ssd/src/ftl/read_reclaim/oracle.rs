@@ -4,10 +4,11 @@
 //! and how far it can be disturbed before a page of it may need a second attempt: their own tables, in their own units.
 //! No drive can be built so; it tells how much of what others copy had to be copied.
 //!
-//! At each look it plays through that the host reads the worst page once more and then all that lives leaves the block,
-//! closest to its limit first, each disturbing what is still there. While everybody would get away nothing moves; if
-//! not, the closest does, and the rest is played through anew. What it does not know is how many attempts a page beyond
-//! its plain range takes, which noise decides: it counts as many as there can be.
+//! At each look it plays through that the host reads the worst page as often as it may before the next look, and then
+//! all that lives leaves the block, closest to its limit first, each disturbing what is still there. While everybody
+//! would get away nothing moves; if not, the closest does, and the rest is played through anew. What it does not know
+//! is how many attempts a page beyond its plain range takes, which noise decides: it counts as many as there can be.
+//! Nor does it keep for cleaning, which reads a block in page order: what is close to its limit can be lost there.
 //!
 //! So what it bounds is how early a wordline of a block must leave: no drive that must be safe whatever the noise, and
 //! whatever is read next, can leave it there for longer if it moves the closest first. It does not look into the
@@ -36,9 +37,11 @@ pub const MEMORY: &str = "not to be built: 5 bytes per wordline and 20 per block
 section! {
     /// Parameters of `oracle`.
     pub struct Params {
-        /// Reads of a neighbour that a wordline must still stand. 1 is the bound where moves take no time; where they
-        /// take time reads go on meanwhile, and only more of them are safe.
-        ahead_reads: u32 = 1, unit "reads", range 1..=1_000_000;
+        /// Reads of a neighbour that a wordline must still stand: as many pages as can be read between two looks, of
+        /// one command or of several. The default assumes commands of at most 16 pages, one at a time; 1 is the bound
+        /// for commands of one page where moves take no time. Where they take time reads go on meanwhile, and only
+        /// more of them are safe.
+        ahead_reads: u32 = 16, unit "reads", range 1..=1_000_000;
     }
 }
 
