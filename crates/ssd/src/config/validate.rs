@@ -33,6 +33,7 @@ impl DriveConfig {
             self.check_times(&mut conflicts);
             self.check_gray_code(&mut conflicts);
             self.check_marks_and_queues(&mut conflicts);
+            self.check_read_reclaim(&mut conflicts);
             self.check_cells(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
                 self.check_spare(&mut conflicts);
@@ -122,6 +123,9 @@ impl DriveConfig {
         self.check_order(conflicts, "host.buffer", "flush_stop_percent", "flush_start_percent");
         self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "stop_free_percent");
         self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "idle_free_percent");
+    }
+
+    fn check_read_reclaim(&self, conflicts: &mut Conflicts) {
         self.check_order(conflicts, "ftl.read_reclaim", "threshold_percent", "forced_percent");
         self.check_order(conflicts, "ftl.read_reclaim", "replica_percent", "migration_percent");
         self.check_order(conflicts, "ftl.read_reclaim", "migration_percent", "threshold_percent");

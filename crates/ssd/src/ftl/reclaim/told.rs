@@ -78,10 +78,11 @@ impl Ftl {
         }
     }
 
-    /// Starts loading the counters of the page that a read of a logical unit will find.
+    /// Starts loading the counters of the page that a read of a logical unit will find. (Where time passes, what the
+    /// chips need is loaded when the operation is queued.)
     #[inline]
     pub fn prefetch_read(&self, flash: &Flash, lpn: u32) {
-        if !flash.chip.ages() || lpn >= self.map.logical() {
+        if !flash.is_instant() || !flash.chip.ages() || lpn >= self.map.logical() {
             return;
         }
         let unit = self.map.lookup(Lpn(lpn));
