@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The subcommands, one file each, or a folder.
 
 pub mod compare;
 pub mod completion;

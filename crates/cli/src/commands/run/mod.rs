@@ -1,15 +1,18 @@
-//! `wordline run`: a workload on a drive.
+//! `wordline run`: a workload on a drive. Here are its flags and its flow.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+mod measurement;
+mod output;
+
+use std::io::Write;
+use std::path::PathBuf;
 
 use clap::Args;
-use lab::{AgeSteps, RunResult, RunSpec, report};
-use ssd::config::{ConfigError, ConfigErrors, KeyAt, Layer, Origin, Parameter};
+use lab::{AgeSteps, RunResult, RunSpec};
 use ssd::{Drive, Status};
 use workload::{Prepared, Spec};
 
+use self::measurement::MeasurementArgs;
+use self::output::{OutputArgs, beside, save};
 use crate::failure::Failure;
 use crate::inputs::{DriveArgs, Inputs, is_config};
 use crate::plan::Plan;
@@ -66,72 +69,6 @@ pub struct Run {
 
     #[command(flatten)]
     output: OutputArgs,
-}
-
-/// How the workload is run.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Measurement")]
-struct MeasurementArgs {
-    /// Keep N requests in flight, whatever their arrival times [default for generators: 32]
-    #[arg(long, value_name = "N", visible_aliases = ["depth", "queue-depth"])]
-    closed: Option<String>,
-
-    /// Let requests arrive at their times [default for traces]
-    #[arg(long, conflicts_with = "closed")]
-    open: bool,
-
-    /// Fill and overwrite the drive first: none, fill=PERCENT, steady, times=X, or several such as fill=75,times=2
-    #[arg(long, value_name = "HOW")]
-    precondition: Option<String>,
-
-    /// Age its cells after that, such as "cycle to 3000" or "retain 12 months at 55 C"; may be repeated
-    #[arg(long, value_name = "STEP")]
-    age: Vec<String>,
-
-    /// Measure only after N requests
-    #[arg(long, value_name = "N")]
-    warm_up: Option<String>,
-
-    /// Seed of the drive's random streams, and of a generator's
-    #[arg(long, value_name = "N")]
-    seed: Option<String>,
-
-    /// Start from a saved drive instead of ageing one; the configuration must be the same
-    #[arg(long, value_name = "FILE", conflicts_with = "precondition")]
-    snapshot: Option<PathBuf>,
-
-    /// Save the drive at the end; its configuration goes beside it, to FILE.toml
-    #[arg(long, value_name = "FILE")]
-    save_snapshot: Option<PathBuf>,
-
-    /// Stop when the drive is aged; a workload is only used to size it
-    #[arg(long, requires = "save_snapshot", conflicts_with = "snapshot")]
-    precondition_only: bool,
-}
-
-/// Where results go.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Results")]
-struct OutputArgs {
-    /// Write result.json, plots (SVG) and config.toml, which repeats the run, to this folder
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-
-    /// Write one row per request to this file: CSV, compressed if it ends in .zst
-    #[arg(long, value_name = "FILE")]
-    request_log: Option<PathBuf>,
-
-    /// What tables call this run [default: the last part of --out, or the name of the workload]
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-
-    /// Print the result as JSON instead of tables
-    #[arg(long)]
-    json: bool,
-
-    /// Print nothing but errors
-    #[arg(short, long, conflicts_with = "json")]
-    quiet: bool,
 }
 
 /// Runs a workload.
@@ -196,92 +133,6 @@ fn lost(result: &RunResult) -> Vec<String> {
     vec![format!("data loss: {requests} requests ended uncorrectable, {units} units lost")]
 }
 
-impl MeasurementArgs {
-    /// The flags as settings of the configuration, so that they are checked like those.
-    fn layers(&self) -> Result<Vec<Layer>, Failure> {
-        let mut layers = Vec::new();
-        let mut add = |flag: String, key: &str, value: &str| -> Result<(), Failure> {
-            let mut layer = Layer::set(&format!("{key}={value}")).map_err(|_| {
-                Failure::usage(format!("{flag}: found {value:?}, allowed: a value for {key}"))
-            })?;
-            layer.source = flag;
-            layers.push(layer);
-            Ok(())
-        };
-        if let Some(depth) = &self.closed {
-            if depth.trim_start_matches('0').is_empty() {
-                return Err(Failure::usage(format!(
-                    "--closed {depth}: run.depth\n    found:   {depth} requests in flight\n    allowed: 1 to 65536"
-                )));
-            }
-            add(format!("--closed {depth}"), "run.loop_mode", "closed")?;
-            add(format!("--closed {depth}"), "run.depth", depth)?;
-        }
-        if self.open {
-            add("--open".to_owned(), "run.loop_mode", "open")?;
-        }
-        if let Some(count) = &self.warm_up {
-            add(format!("--warm-up {count}"), "run.warm_up_requests", count)?;
-        }
-        if let Some(seed) = &self.seed {
-            add(format!("--seed {seed}"), "drive.seed", seed)?;
-        }
-        if !self.age.is_empty() {
-            let steps = self.age_steps()?;
-            add(format!("--age {}", steps.texts().join(" --age ")), "run.age", &steps.show())?;
-        }
-        if let Some(how) = &self.precondition {
-            for (key, value) in preconditioning(how)? {
-                add(format!("--precondition {how}"), key, &value)?;
-            }
-        }
-        Ok(layers)
-    }
-}
-
-impl MeasurementArgs {
-    /// The steps of `--age`.
-    fn age_steps(&self) -> Result<AgeSteps, Failure> {
-        let mut steps = AgeSteps::default();
-        for text in &self.age {
-            let step = AgeSteps::parse(&[text]).map_err(|problem| {
-                let origin = Some(Origin { source: format!("--age {text:?}"), line: None });
-                let keys = vec![KeyAt { key: "run.age".to_owned(), origin: origin.clone() }];
-                ConfigErrors::from(ConfigError { keys, origin, problem })
-            })?;
-            steps.0.extend(step.0);
-        }
-        Ok(steps)
-    }
-}
-
-/// `none`, `fill=P`, `steady`, `times=X`, joined by commas, as keys of the `[run]` table.
-fn preconditioning(how: &str) -> Result<Vec<(&'static str, String)>, Failure> {
-    let mut settings = Vec::new();
-    let mut overwrite = ("run.overwrite", "none".to_owned());
-    for part in how.split(',').map(str::trim) {
-        match part.split_once('=').map_or((part, ""), |(name, value)| (name.trim(), value.trim())) {
-            ("none", "") => settings.push(("run.fill_percent", "0".to_owned())),
-            ("fill", percent) if !percent.is_empty() => {
-                settings.push(("run.fill_percent", percent.trim_end_matches('%').to_owned()));
-            }
-            ("steady", "") => overwrite.1 = "steady_state".to_owned(),
-            ("times", times) if !times.is_empty() => {
-                overwrite.1 = "times".to_owned();
-                settings.push(("run.overwrite_times", times.to_owned()));
-            }
-            _ => {
-                return Err(Failure::usage(format!(
-                    "--precondition: found {part:?}, allowed: none, fill=PERCENT, steady, times=X, or several of them \
-                     with commas"
-                )));
-            }
-        }
-    }
-    settings.push(overwrite);
-    Ok(settings)
-}
-
 impl Run {
     /// The workload: the trace named, the generator described, or the table of the configuration.
     fn workload(&self, inputs: &Inputs) -> Result<Option<Spec>, Failure> {
@@ -312,28 +163,6 @@ impl Run {
             trace.address = inputs.address_policy();
         }
         Ok(Some(spec))
-    }
-
-    /// Can results be written where they are wanted? Asked before the work, not after.
-    fn check_places(&self) -> Result<(), Failure> {
-        if let Some(folder) = &self.output.out {
-            std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, "create the folder", &e))?;
-        }
-        let files = [
-            (&self.output.request_log, "write the request log"),
-            (&self.measurement.save_snapshot, "write the snapshot"),
-        ];
-        for (path, action) in files {
-            let Some(path) = path else { continue };
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            if folder.is_some_and(|folder| !folder.is_dir()) {
-                return Err(Failure::file(path, action, &"its folder does not exist"));
-            }
-            if path.is_dir() {
-                return Err(Failure::file(path, action, &"it is a folder"));
-            }
-        }
-        Ok(())
     }
 
     /// With nothing to run, a drive can still be aged and saved.
@@ -415,72 +244,5 @@ impl Run {
         }
         let mut source = prepared.open(drive.logical_sectors()).map_err(lab::Failure::Workload)?;
         lab::run(drive, &plan.resolved.config, &mut *source, &run, &mut |at| progress.phase(at))
-    }
-
-    /// What tables call the run.
-    fn name(&self, spec: &Spec) -> String {
-        let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let from_folder = || self.output.out.as_deref().and_then(last);
-        self.output.name.clone().or_else(from_folder).unwrap_or_else(|| spec.title())
-    }
-
-    /// Everything the user wants to have of the result.
-    fn write(
-        &self,
-        plan: &Plan,
-        spec: &Spec,
-        result: &RunResult,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        if let Some(folder) = &self.output.out {
-            report::write(folder, result, &plan.to_toml(spec)).map_err(Failure::from)?;
-        }
-        if self.output.json {
-            out.write_all(result.to_json().as_bytes())?;
-        } else if !self.output.quiet {
-            out.write_all(report::table(result).as_bytes())?;
-        }
-        Ok(())
-    }
-}
-
-/// Where a snapshot's configuration lies.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".toml");
-    PathBuf::from(name)
-}
-
-/// Writes the drive, and its configuration beside it.
-fn save(drive: &Drive, plan: &Plan, path: &Path) -> Result<(), Failure> {
-    let write = || -> io::Result<()> {
-        let mut file = BufWriter::new(File::create(path)?);
-        drive.save(&mut file)?;
-        file.flush()
-    };
-    write().map_err(|e| Failure::file(path, "write the snapshot", &e))?;
-    let config = beside(path);
-    std::fs::write(&config, plan.resolved.to_toml()).map_err(|e| Failure::file(&config, "write", &e))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn preconditioning_in_words() {
-        let keys = |how| preconditioning(how).unwrap();
-        assert_eq!(keys("none"), [("run.fill_percent", "0".into()), ("run.overwrite", "none".into())]);
-        assert_eq!(keys("fill=75%"), [("run.fill_percent", "75".into()), ("run.overwrite", "none".into())]);
-        assert_eq!(keys("steady"), [("run.overwrite", "steady_state".into())]);
-        let both = [
-            ("run.fill_percent", "50".into()),
-            ("run.overwrite_times", "2".into()),
-            ("run.overwrite", "times".into()),
-        ];
-        assert_eq!(keys("fill=50, times=2"), both);
-        for how in ["", "fill", "full", "steady=3", "fill=75,"] {
-            assert!(preconditioning(how).unwrap_err().message().unwrap().contains("allowed"), "{how}");
-        }
     }
 }

@@ -1,0 +1,156 @@
+//! How the workload is run: the flags, as settings of the configuration.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::AgeSteps;
+use ssd::config::{ConfigError, ConfigErrors, KeyAt, Layer, Origin, Parameter};
+
+use crate::failure::Failure;
+
+/// How the workload is run.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Measurement")]
+pub struct MeasurementArgs {
+    /// Keep N requests in flight, whatever their arrival times [default for generators: 32]
+    #[arg(long, value_name = "N", visible_aliases = ["depth", "queue-depth"])]
+    pub closed: Option<String>,
+
+    /// Let requests arrive at their times [default for traces]
+    #[arg(long, conflicts_with = "closed")]
+    pub open: bool,
+
+    /// Fill and overwrite the drive first: none, fill=PERCENT, steady, times=X, or several such as fill=75,times=2
+    #[arg(long, value_name = "HOW")]
+    pub precondition: Option<String>,
+
+    /// Age its cells after that, such as "cycle to 3000" or "retain 12 months at 55 C"; may be repeated
+    #[arg(long, value_name = "STEP")]
+    pub age: Vec<String>,
+
+    /// Measure only after N requests
+    #[arg(long, value_name = "N")]
+    pub warm_up: Option<String>,
+
+    /// Seed of the drive's random streams, and of a generator's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<String>,
+
+    /// Start from a saved drive instead of ageing one; the configuration must be the same
+    #[arg(long, value_name = "FILE", conflicts_with = "precondition")]
+    pub snapshot: Option<PathBuf>,
+
+    /// Save the drive at the end; its configuration goes beside it, to FILE.toml
+    #[arg(long, value_name = "FILE")]
+    pub save_snapshot: Option<PathBuf>,
+
+    /// Stop when the drive is aged; a workload is only used to size it
+    #[arg(long, requires = "save_snapshot", conflicts_with = "snapshot")]
+    pub precondition_only: bool,
+}
+
+impl MeasurementArgs {
+    /// The flags as settings of the configuration, so that they are checked like those.
+    pub fn layers(&self) -> Result<Vec<Layer>, Failure> {
+        let mut layers = Vec::new();
+        let mut add = |flag: String, key: &str, value: &str| -> Result<(), Failure> {
+            let mut layer = Layer::set(&format!("{key}={value}")).map_err(|_| {
+                Failure::usage(format!("{flag}: found {value:?}, allowed: a value for {key}"))
+            })?;
+            layer.source = flag;
+            layers.push(layer);
+            Ok(())
+        };
+        if let Some(depth) = &self.closed {
+            if depth.trim_start_matches('0').is_empty() {
+                return Err(Failure::usage(format!(
+                    "--closed {depth}: run.depth\n    found:   {depth} requests in flight\n    allowed: 1 to 65536"
+                )));
+            }
+            add(format!("--closed {depth}"), "run.loop_mode", "closed")?;
+            add(format!("--closed {depth}"), "run.depth", depth)?;
+        }
+        if self.open {
+            add("--open".to_owned(), "run.loop_mode", "open")?;
+        }
+        if let Some(count) = &self.warm_up {
+            add(format!("--warm-up {count}"), "run.warm_up_requests", count)?;
+        }
+        if let Some(seed) = &self.seed {
+            add(format!("--seed {seed}"), "drive.seed", seed)?;
+        }
+        if !self.age.is_empty() {
+            let steps = self.age_steps()?;
+            add(format!("--age {}", steps.texts().join(" --age ")), "run.age", &steps.show())?;
+        }
+        if let Some(how) = &self.precondition {
+            for (key, value) in preconditioning(how)? {
+                add(format!("--precondition {how}"), key, &value)?;
+            }
+        }
+        Ok(layers)
+    }
+
+    /// The steps of `--age`.
+    fn age_steps(&self) -> Result<AgeSteps, Failure> {
+        let mut steps = AgeSteps::default();
+        for text in &self.age {
+            let step = AgeSteps::parse(&[text]).map_err(|problem| {
+                let origin = Some(Origin { source: format!("--age {text:?}"), line: None });
+                let keys = vec![KeyAt { key: "run.age".to_owned(), origin: origin.clone() }];
+                ConfigErrors::from(ConfigError { keys, origin, problem })
+            })?;
+            steps.0.extend(step.0);
+        }
+        Ok(steps)
+    }
+}
+
+/// `none`, `fill=P`, `steady`, `times=X`, joined by commas, as keys of the `[run]` table.
+fn preconditioning(how: &str) -> Result<Vec<(&'static str, String)>, Failure> {
+    let mut settings = Vec::new();
+    let mut overwrite = ("run.overwrite", "none".to_owned());
+    for part in how.split(',').map(str::trim) {
+        match part.split_once('=').map_or((part, ""), |(name, value)| (name.trim(), value.trim())) {
+            ("none", "") => settings.push(("run.fill_percent", "0".to_owned())),
+            ("fill", percent) if !percent.is_empty() => {
+                settings.push(("run.fill_percent", percent.trim_end_matches('%').to_owned()));
+            }
+            ("steady", "") => overwrite.1 = "steady_state".to_owned(),
+            ("times", times) if !times.is_empty() => {
+                overwrite.1 = "times".to_owned();
+                settings.push(("run.overwrite_times", times.to_owned()));
+            }
+            _ => {
+                return Err(Failure::usage(format!(
+                    "--precondition: found {part:?}, allowed: none, fill=PERCENT, steady, times=X, or several of them \
+                     with commas"
+                )));
+            }
+        }
+    }
+    settings.push(overwrite);
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preconditioning_in_words() {
+        let keys = |how| preconditioning(how).unwrap();
+        assert_eq!(keys("none"), [("run.fill_percent", "0".into()), ("run.overwrite", "none".into())]);
+        assert_eq!(keys("fill=75%"), [("run.fill_percent", "75".into()), ("run.overwrite", "none".into())]);
+        assert_eq!(keys("steady"), [("run.overwrite", "steady_state".into())]);
+        let both = [
+            ("run.fill_percent", "50".into()),
+            ("run.overwrite_times", "2".into()),
+            ("run.overwrite", "times".into()),
+        ];
+        assert_eq!(keys("fill=50, times=2"), both);
+        for how in ["", "fill", "full", "steady=3", "fill=75,"] {
+            assert!(preconditioning(how).unwrap_err().message().unwrap().contains("allowed"), "{how}");
+        }
+    }
+}
