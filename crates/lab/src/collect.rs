@@ -7,6 +7,7 @@ use crate::loops::Served;
 use crate::meter::{KINDS, Kind, Meter, histogram};
 use crate::precondition::Preconditioned;
 use crate::process::peak_rss_bytes;
+use crate::remarks;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
     ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, version,
@@ -184,13 +185,16 @@ impl FtlWork {
 impl BufferWork {
     fn of(stats: &Stats) -> Self {
         let counts = &stats.host;
-        BufferWork {
+        let mut work = BufferWork {
             hits: counts.buffer_hits,
             misses: counts.buffer_misses,
             unmapped_reads: counts.unmapped_reads,
+            unmapped_read_share: None,
             stalls: counts.buffer_stalls,
             overwrites: counts.buffer_overwrites,
-        }
+        };
+        work.unmapped_read_share = ratio(work.unmapped_reads as f64, work.units_read() as f64);
+        work
     }
 }
 
@@ -256,15 +260,15 @@ fn hex(hash: u64) -> String {
 }
 
 impl RunResult {
-    /// The result of a run.
-    pub(crate) fn collect(facts: &Facts<'_>, remarks: Vec<String>) -> Self {
+    /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind.
+    pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
         KINDS.iter().for_each(|&op| meter.kind(op).check());
         let stats = drive.stats();
         let flash = FlashWork::of(&stats);
         let written = meter.kind(OpCode::Write).bytes as f64;
         let amplification = |bytes: u64| ratio(bytes as f64, written);
-        RunResult {
+        let mut result = RunResult {
             format: FORMAT,
             name: spec.name.clone(),
             version: version(),
@@ -320,8 +324,10 @@ impl RunResult {
             wall_seconds: cost.wall.as_secs_f64(),
             requests_per_cpu_second: ratio(served.completed as f64, cost.cpu.as_secs_f64()),
             peak_rss_bytes: peak_rss_bytes(),
-            remarks,
-        }
+            remarks: of_workload,
+        };
+        result.remarks.extend(remarks::of(facts, &result));
+        result
     }
 }
 

@@ -40,6 +40,7 @@ mod plot;
 pub mod precondition;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]
 pub mod process;
+mod remarks;
 pub mod report;
 pub mod reproduce;
 mod request_log;

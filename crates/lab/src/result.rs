@@ -186,10 +186,20 @@ pub struct BufferWork {
     pub misses: u64,
     /// Read although never written, or trimmed.
     pub unmapped_reads: u64,
+    /// Their share of all that was read, 0 to 1; null if nothing was.
+    #[serde(default)]
+    pub unmapped_read_share: Option<f64>,
     /// Writes that had to wait for room.
     pub stalls: u64,
     /// Overwritten in DRAM before they went to flash.
     pub overwrites: u64,
+}
+
+impl BufferWork {
+    /// Mapping units read by the host, wherever they were found.
+    pub fn units_read(&self) -> u64 {
+        self.hits + self.misses + self.unmapped_reads
+    }
 }
 
 /// How often blocks (superblocks count as one) in use were erased, preconditioning included.
@@ -335,7 +345,7 @@ pub struct RunResult {
     pub requests_per_cpu_second: Option<f64>,
     /// The most memory the process has had so far.
     pub peak_rss_bytes: Option<u64>,
-    /// What was skipped, rounded or moved in the workload, for a person.
+    /// What was skipped, rounded or moved in the workload, and what must be known to read the numbers; for a person.
     pub remarks: Vec<String>,
 }
 

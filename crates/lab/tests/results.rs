@@ -106,6 +106,7 @@ fn results_without_the_newer_keys_are_read() {
         "/flash/retries",
         "/flash/uncorrectable",
         "/ftl/lost_units",
+        "/buffer/unmapped_read_share",
         "/breakdown_ns/read/decode",
         "/breakdown_ns/write/decode",
         "/flash/reads/read_reclaim",
@@ -122,8 +123,57 @@ fn results_without_the_newer_keys_are_read() {
     assert_eq!(older.write_amplification_by_cause[ssd::flash::op::Cause::ReadReclaim], None);
     older.write_amplification_by_cause = result.write_amplification_by_cause.clone();
     older.breakdown_ns = result.breakdown_ns.clone();
+    assert_eq!(older.buffer.unmapped_read_share, None);
+    older.buffer = result.buffer;
     assert_eq!(older, result);
     assert!(!older.has_errors());
+}
+
+/// The remark with this beginning of a sentence in it, if the run made it.
+fn remark<'a>(result: &'a RunResult, text: &str) -> Option<&'a str> {
+    result.remarks.iter().map(String::as_str).find(|remark| remark.contains(text))
+}
+
+#[test]
+fn reads_that_find_nothing_are_counted_and_remarked() {
+    let half = Preconditioning { fill_percent: 50.0, ..Preconditioning::default() };
+    let reads = generator(4_000, "read_percent = 100");
+    let result = run(&small_drive(), &reads, &RunSpec { preconditioning: half, ..closed(8) });
+    let share = result.buffer.unmapped_read_share.unwrap();
+    assert!((share - 0.5).abs() < 0.03, "{share}");
+    assert_eq!(share, result.buffer.unmapped_reads as f64 / 4_000.0, "all reads are of one unit");
+    let expected = result.buffer.unmapped_reads;
+    let text = remark(&result, "were never written").expect("a remark");
+    let grouped = format!("{} {:03} of 4 000 units read", expected / 1_000, expected % 1_000);
+    assert!(text.starts_with(&grouped), "{text}");
+    assert!(report::table(&result).contains(text), "tables show it");
+    let filled = run(&small_drive(), &reads, &closed(8));
+    assert_eq!((filled.buffer.unmapped_read_share, remark(&filled, "never written")), (Some(0.0), None));
+    let writes = run(&small_drive(), &generator(4_000, "read_percent = 0"), &closed(8));
+    assert_eq!(writes.buffer.unmapped_read_share, None, "nothing was read");
+}
+
+#[test]
+fn a_run_that_wrote_too_little_says_how_little() {
+    const LITTLE: &str = "too little for a write amplification";
+    let logical_units = u64::from(ssd::Drive::new(&small_drive()).unwrap().logical_units());
+    let writes = |count: u64| generator(count, "read_percent = 0");
+    let few = run(&small_drive(), &writes(logical_units / 4), &closed(8));
+    let erases = few.flash.erases.sum();
+    let text = remark(&few, LITTLE).expect("a quarter of the drive, not aged to steady state");
+    assert!(text.starts_with(&format!("wrote 25 % of the drive, erased {erases} of 400 blocks")), "{text}");
+    let many = run(&small_drive(), &writes(logical_units), &closed(8));
+    assert_eq!(remark(&many, LITTLE), None, "the whole drive was written");
+    let overwrite = Overwrite::SteadyState { change_percent: 50.0, times_at_most: 4.0 };
+    let steady = RunSpec { preconditioning: Preconditioning { overwrite, ..common::used() }, ..closed(8) };
+    let aged = run(&small_drive(), &writes(logical_units / 4), &steady);
+    assert_eq!(aged.preconditioning.steady, Some(true));
+    assert!(aged.flash.erases.sum() >= 20, "5 % of the blocks: {}", aged.flash.erases.sum());
+    assert_eq!(remark(&aged, LITTLE), None, "steady before, and cleaned enough");
+    let fewer = run(&small_drive(), &writes(logical_units / 400), &steady);
+    assert!(fewer.flash.erases.sum() < 20 && remark(&fewer, LITTLE).is_some(), "{:?}", fewer.remarks);
+    let reads = run(&small_drive(), &generator(1_000, "read_percent = 100"), &closed(8));
+    assert_eq!(remark(&reads, LITTLE), None, "no write amplification, nothing to remark");
 }
 
 #[test]
