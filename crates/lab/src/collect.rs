@@ -246,10 +246,11 @@ impl DriveSize {
 }
 
 impl Utilisation {
-    fn of(stats: &Stats, meter: &Meter) -> Self {
+    fn of(stats: &Stats) -> Self {
+        let counted_ns = stats.until.since(stats.since);
         Utilisation {
-            die: Busy::of(&stats.flash.die_busy_ns, meter.simulated_ns()),
-            channel: Busy::of(&stats.flash.channel_busy_ns, meter.simulated_ns()),
+            die: Busy::of(&stats.flash.die_busy_ns, counted_ns),
+            channel: Busy::of(&stats.flash.channel_busy_ns, counted_ns),
         }
     }
 }
@@ -265,6 +266,7 @@ impl RunResult {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
         KINDS.iter().for_each(|&op| meter.kind(op).check());
         let stats = drive.stats();
+        stats.check().unwrap_or_else(|wrong| panic!("the drive's counts do not agree: {wrong}"));
         let flash = FlashWork::of(&stats);
         let written = meter.kind(OpCode::Write).bytes as f64;
         let amplification = |bytes: u64| ratio(bytes as f64, written);
@@ -317,7 +319,7 @@ impl RunResult {
             ftl: FtlWork::of(&stats, drive, config),
             buffer: BufferWork::of(&stats),
             erase_count: EraseCount::of(drive),
-            utilisation: Utilisation::of(&stats, meter),
+            utilisation: Utilisation::of(&stats),
             drive: DriveSize::of(facts),
             preconditioning: facts.aged.clone(),
             cpu_seconds: cost.cpu.as_secs_f64(),

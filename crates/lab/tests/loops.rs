@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Log, closed, fresh_path, generator, open, run, small_drive, try_run};
-use lab::{Distribution, Failure, LoopMode, RunSpec};
+use lab::{Busy, Distribution, Failure, LoopMode, RunSpec};
 use ssd::Part;
 
 const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 5], [16384, 2], [512, 1], [65536, 1]]";
@@ -222,4 +222,32 @@ fn a_log_that_cannot_be_written_is_an_error_with_its_path() {
     let error = try_run(&small_drive(), &generator(10, ""), &spec).unwrap_err();
     assert!(error.to_string().contains("no-such-folder"), "{error}");
     assert!(matches!(error.failure, Failure::Log(_)));
+}
+
+/// Of a drive at full load one die after the other is looked at: with one there is always something to do.
+#[test]
+fn utilisation_is_a_share_of_the_measured_time() {
+    for (cache, warm_up) in [(false, 0), (false, 3_000), (true, 0), (true, 3_000)] {
+        let mut config = small_drive();
+        (config.geometry.channels, config.geometry.chips_per_channel) = (1, 1);
+        config.geometry.blocks_per_plane = 200;
+        config.timing.cache_operations = cache;
+        let spec = RunSpec { warm_up, ..closed(32) };
+        let result = run(&config, &generator(10_000, MIX), &spec);
+        let Busy { mean, max } = result.utilisation.die;
+        assert_eq!(mean, max, "there is one die");
+        let what = format!("cache operations {cache}, warm-up {warm_up}");
+        assert!(max.is_some_and(|share| (0.98..=1.0).contains(&share)), "{what}: {max:?}");
+        let channel = result.utilisation.channel.max;
+        assert!(channel.is_some_and(|share| share > 0.0 && share <= 1.0), "{what}: {channel:?}");
+    }
+    // A channel of 20 MB/s is what limits four dies.
+    let mut config = small_drive();
+    config.channel.bandwidth_mb_s = 20.0;
+    for warm_up in [0, 3_000] {
+        let spec = RunSpec { warm_up, ..closed(32) };
+        let result = run(&config, &generator(10_000, "read_percent = 100"), &spec);
+        let channel = result.utilisation.channel.max;
+        assert!(channel.is_some_and(|share| (0.95..=1.0).contains(&share)), "{channel:?}");
+    }
 }

@@ -257,18 +257,21 @@ impl Drive {
         self.state.ftl.effects.pop()
     }
 
-    /// All counters. Time at the dies and channels is counted when it is over.
+    /// All counters. What dies and channels are doing now counts up to now.
     pub fn stats(&self) -> Stats {
         let State { host, ftl, flash, now, counted_since, .. } = &self.state;
-        Stats {
+        let stats = Stats {
             since: *counted_since,
             until: *now,
             host: host.counts,
             ftl: ftl.counts.clone(),
-            flash: flash.counts.clone(),
+            flash: flash.counts_until(*now),
             unit_bytes: ftl.layout.unit_bytes,
             units_per_page: ftl.layout.units_per_page,
-        }
+            cells_age: flash.chip.ages(),
+        };
+        debug_assert_eq!(stats.check(), Ok(()));
+        stats
     }
 
     /// Sets all counters back to zero.
@@ -276,7 +279,7 @@ impl Drive {
         let state = &mut self.state;
         state.host.counts = Default::default();
         state.ftl.counts = Default::default();
-        state.flash.reset_counts();
+        state.flash.reset_counts(state.now);
         state.counted_since = state.now;
     }
 
@@ -349,6 +352,7 @@ impl Drive {
         let State { host, ftl, flash, events, .. } = &self.state;
         ftl.check()?;
         host.check()?;
+        self.stats().check()?;
         let left = flash.pool.in_flight() + host.working();
         if events.is_empty() && left > 0 {
             return Err(format!("nothing will happen, but {left} operations and commands are under way"));

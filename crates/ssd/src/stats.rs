@@ -23,6 +23,8 @@ pub struct Stats {
     pub unit_bytes: u32,
     /// Mapping units in a page.
     pub units_per_page: u32,
+    /// Whether the cells age: only then reads are told apart by their attempts.
+    pub cells_age: bool,
 }
 
 /// How often the drive's blocks were erased.
@@ -41,6 +43,23 @@ pub struct Wear {
 }
 
 impl Stats {
+    /// Checks that counts agree with each other and with the time that passed; the error says which do not.
+    pub fn check(&self) -> Result<(), String> {
+        let elapsed = self.until.since(self.since);
+        for (name, busy) in [("die", &self.flash.die_busy_ns), ("channel", &self.flash.channel_busy_ns)] {
+            if let Some(number) = busy.iter().position(|&ns| ns > elapsed) {
+                let ns = busy[number];
+                return Err(format!("{name} {number} was busy for {ns} ns, {elapsed} ns have passed"));
+            }
+        }
+        let by_attempts = self.flash.retries.iter().sum::<u64>();
+        let reads = if self.cells_age { self.ops(OpKind::Read) } else { 0 };
+        if by_attempts != reads {
+            return Err(format!("{reads} pages were read, {by_attempts} are counted by their attempts"));
+        }
+        Ok(())
+    }
+
     /// Operations of a kind, for all causes.
     pub fn ops(&self, kind: OpKind) -> u64 {
         self.flash.ops[kind as usize].iter().sum()

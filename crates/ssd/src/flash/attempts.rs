@@ -14,16 +14,19 @@ use crate::units::{OpId, SimTime};
 impl Flash {
     /// What reading a page comes to: attempts it takes, and whether the last succeeds.
     #[inline]
-    pub(super) fn sense(&mut self, cause: Cause, at: PageAddress) -> (u8, Outcome) {
+    pub(super) fn sense(&mut self, at: PageAddress) -> (u8, Outcome) {
         let first = self.read_voltage.first(&self.chip.page_age(at.block, at.page));
         let sensed = self.chip.sense(at.block, at.page, first);
-        self.counts.retries[usize::from(sensed.failed).min(super::ATTEMPTS - 1)] += 1;
         self.attempts = sensed.failed + u8::from(sensed.readable);
-        if sensed.readable {
-            return (self.attempts, Outcome::Pass);
-        }
-        self.counts.uncorrectable[cause as usize] += 1;
-        (self.attempts, Outcome::Fail)
+        (self.attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail })
+    }
+
+    /// Counts the attempts of a page read that is over.
+    #[inline]
+    pub(super) fn count_attempts(&mut self, cause: Cause, outcome: Outcome) {
+        let failed = self.attempts - u8::from(outcome == Outcome::Pass);
+        self.counts.retries[usize::from(failed).min(super::ATTEMPTS - 1)] += 1;
+        self.counts.uncorrectable[cause as usize] += u64::from(outcome == Outcome::Fail);
     }
 
     /// Effective reads, in units of the chips' counters, up to which the first attempt to read a page surely succeeds.
@@ -51,9 +54,9 @@ impl Flash {
         if !self.chip.ages() {
             return self.finish(id);
         }
-        let Op { at, cause, attempts, .. } = *self.pool.get(id);
+        let Op { at, attempts, .. } = *self.pool.get(id);
         if attempts == 0 {
-            let (due, outcome) = self.sense(cause, at);
+            let (due, outcome) = self.sense(at);
             let op = self.pool.get_mut(id);
             (op.attempts_due, op.outcome) = (due, outcome);
         }

@@ -123,6 +123,11 @@ impl Die {
         }
     }
 
+    /// Whether an operation is on its interface or in its array.
+    pub fn is_busy(&self) -> bool {
+        self.interface != Interface::Idle || self.array.is_some()
+    }
+
     /// Whether an operation stands with the reads.
     #[inline]
     pub fn is_read(order: SchedulingOrder, op: &Op) -> bool {

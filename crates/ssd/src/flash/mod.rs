@@ -125,15 +125,29 @@ impl Flash {
         self.hash
     }
 
-    /// Sets the counters back to zero.
-    pub fn reset_counts(&mut self) {
+    /// The counters at `now`, with what dies and channels are in the middle of up to then.
+    pub fn counts_until(&self, now: SimTime) -> FlashCounts {
+        let mut counts = self.counts.clone();
+        for (ns, die) in counts.die_busy_ns.iter_mut().zip(&self.dies) {
+            *ns += if die.is_busy() { now.since(die.busy_since) } else { 0 };
+        }
+        for (ns, channel) in counts.channel_busy_ns.iter_mut().zip(&self.channels) {
+            // A transfer is counted when it begins.
+            *ns -= channel.free_at.since(now);
+        }
+        counts
+    }
+
+    /// Sets the counters back to zero; what dies and channels are in the middle of counts from `now` on.
+    pub fn reset_counts(&mut self, now: SimTime) {
         let counts = std::mem::take(&mut self.counts);
-        let zeroed = |mut v: Vec<u64>| {
-            v.fill(0);
-            v
-        };
-        self.counts.die_busy_ns = zeroed(counts.die_busy_ns);
-        self.counts.channel_busy_ns = zeroed(counts.channel_busy_ns);
+        (self.counts.die_busy_ns, self.counts.channel_busy_ns) = (counts.die_busy_ns, counts.channel_busy_ns);
+        for (ns, die) in self.counts.die_busy_ns.iter_mut().zip(&mut self.dies) {
+            (*ns, die.busy_since) = (0, now);
+        }
+        for (ns, channel) in self.counts.channel_busy_ns.iter_mut().zip(&self.channels) {
+            *ns = channel.free_at.since(now);
+        }
     }
 
     /// Puts an operation in its die's queue; [`Flash::start`] follows when all that is issued together is there.
@@ -189,7 +203,7 @@ impl Flash {
         let outcome = match kind {
             OpKind::Read => {
                 self.chip.read(at.block, at.page);
-                if self.chip.ages() { self.sense(cause, at).1 } else { Outcome::Pass }
+                if self.chip.ages() { self.sense(at).1 } else { Outcome::Pass }
             }
             OpKind::Program | OpKind::Copyback => self.chip.program(at.block, at.page),
             OpKind::Erase => self.chip.erase(at.block),
@@ -210,6 +224,9 @@ impl Flash {
     #[inline]
     fn record(&mut self, kind: OpKind, cause: Cause, ppn: Ppn, outcome: Outcome) {
         self.counts.ops[kind as usize][cause as usize] += 1;
+        if kind == OpKind::Read && self.chip.ages() {
+            self.count_attempts(cause, outcome);
+        }
         let lost = u64::from(kind == OpKind::Read && outcome == Outcome::Fail);
         let what = lost << 63 | u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;
         self.hash = (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(SPREAD).rotate_left(29);
@@ -484,6 +501,7 @@ impl Flash {
         let outcome = if attempts > 0 {
             // The first attempt has told what becomes of it.
             self.chip.read(at.block, at.page);
+            self.attempts = attempts;
             self.record(kind, cause, ppn, outcome);
             outcome
         } else {
