@@ -129,13 +129,15 @@ fn list(papers: &[Paper], out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{}: {}", paper.name, paper.experiment.title)?;
         for claim in &paper.claims {
             let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", claim.unit) };
-            let claimed = claim.claimed.map_or_else(|| claim.rule.text(), |value| format!("{value}{unit}"));
+            let claimed =
+                claim.claimed.map_or_else(|| claim.rule.text().to_owned(), |value| format!("{value}{unit}"));
             writeln!(
                 out,
-                "  {:<28} {:<16} {:<7} {claimed}: {}",
+                "  {:<28} {:<16} {:<7} {:<9} {claimed}: {}",
                 claim.id,
                 claim.place,
                 claim.rule.kind(),
+                claim.basis.name(),
                 claim.text
             )?;
         }

@@ -21,14 +21,33 @@ pub enum As {
 const AS: [(&str, As); 4] =
     [("value", As::Value), ("ratio", As::Ratio), ("reduction", As::Reduction), ("increase", As::Increase)];
 
+/// What a claim that is met would tell: whether it could have failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Nothing was fitted to it or chosen by it: it could have failed.
+    Evidence,
+    /// A constant was fitted to it, or the set-up was chosen after it was seen.
+    Fitted,
+    /// It follows from how the simulator or the workload is built.
+    Tautology,
+}
+
+impl Basis {
+    /// All of them, with their names.
+    pub const ALL: [(&'static str, Basis); 3] =
+        [("evidence", Basis::Evidence), ("fitted", Basis::Fitted), ("tautology", Basis::Tautology)];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Basis::ALL[self as usize].0
+    }
+}
+
 /// By which rule a claim is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
-    /// The claimed number, give or take so much in its own unit.
-    Number {
-        /// How far the measured number may be away.
-        tolerance: f64,
-    },
+    /// The claimed number, within a factor of [`FACTOR`](super::FACTOR): of itself, or of the share that it leaves.
+    Number,
     /// On the claimed side of a bound, which is the claimed value.
     Sign {
         /// Above it; else below.
@@ -38,27 +57,24 @@ pub enum Rule {
     Order {
         /// Their names.
         techniques: Vec<String>,
-        /// So much may a technique be above its successor and still count as equal; %.
-        tie_percent: f64,
     },
 }
 
 impl Rule {
     /// The rule in words.
-    pub fn text(&self) -> String {
+    pub fn text(&self) -> &'static str {
         match self {
-            Rule::Number { tolerance } => format!("+-{tolerance}"),
-            Rule::Sign { above: true } => "above".to_owned(),
-            Rule::Sign { above: false } => "below".to_owned(),
-            Rule::Order { tie_percent, .. } if *tie_percent > 0.0 => format!("order, ties {tie_percent} %"),
-            Rule::Order { .. } => "order".to_owned(),
+            Rule::Number => "factor 1.25",
+            Rule::Sign { above: true } => "above",
+            Rule::Sign { above: false } => "below",
+            Rule::Order { .. } => "order",
         }
     }
 
     /// `number`, `sign` or `order`.
     pub fn kind(&self) -> &'static str {
         match self {
-            Rule::Number { .. } => "number",
+            Rule::Number => "number",
             Rule::Sign { .. } => "sign",
             Rule::Order { .. } => "order",
         }
@@ -97,6 +113,8 @@ pub struct Claim {
     pub claimed: Option<f64>,
     /// Its unit.
     pub unit: String,
+    /// What it would tell if it is met.
+    pub basis: Basis,
     /// How it is judged.
     pub rule: Rule,
     /// What is measured; `None` if nothing can be.
@@ -133,7 +151,7 @@ fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
         (Rule::Order { .. }, Some(_)) => {
             return Err(walk.wrong("claimed", "a value with kind = \"order\"", "only order"));
         }
-        (Rule::Number { .. } | Rule::Sign { .. }, None) => {
+        (Rule::Number | Rule::Sign { .. }, None) => {
             return Err(walk.wrong("claimed", "found nothing", "a number"));
         }
         _ => {}
@@ -144,11 +162,23 @@ fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
         text: walk.need_text("text")?,
         claimed,
         unit: walk.text("unit")?.unwrap_or_default(),
+        basis: basis(walk)?,
         measure: measure(walk, &rule, not_judged.is_some())?,
         rule,
         not_judged,
         note: walk.text("note")?.unwrap_or_default(),
     })
+}
+
+fn basis(walk: &Walk<'_>) -> Result<Basis, PaperError> {
+    let names = Basis::ALL.map(|(name, _)| name);
+    let Some(found) = walk.text("basis")? else {
+        return Err(walk.wrong("basis", "found nothing", names.join(", ")));
+    };
+    match Basis::ALL.iter().find(|(name, _)| *name == found) {
+        Some((_, basis)) => Ok(*basis),
+        None => Err(walk.no_such("basis", "basis of a claim", &found, &names)),
+    }
 }
 
 fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
@@ -157,12 +187,13 @@ fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
     if !KINDS.contains(&kind.as_str()) {
         return Err(walk.no_such("kind", "kind of claim", &kind, &KINDS));
     }
-    let tolerance = walk.number("tolerance")?;
+    if walk.has("tolerance") {
+        let allowed = "no such key: one rule for all claims, a number is met within a factor of 1.25 of the claimed \
+                       ratio, or of the share that a reduction leaves (docs/reproduce.md)";
+        return Err(walk.wrong("tolerance", "a tolerance of the claim's own", allowed));
+    }
     let side = walk.text("side")?;
     let order = walk.texts("order")?;
-    if tolerance.is_some_and(|tolerance| tolerance < 0.0) {
-        return Err(walk.wrong("tolerance", "a negative number", "0 or more"));
-    }
     let only = |key, of| {
         Err(walk.wrong(key, format!("a key of kind = {of:?}, with kind = {kind:?}"), "no such key"))
     };
@@ -173,11 +204,7 @@ fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
         return only("order", "order");
     }
     match kind.as_str() {
-        "number" => match tolerance {
-            Some(tolerance) => Ok(Rule::Number { tolerance }),
-            None => Err(walk.wrong("tolerance", "found nothing", "a number, in the unit of claimed")),
-        },
-        "sign" if tolerance.is_some() => only("tolerance", "number"),
+        "number" => Ok(Rule::Number),
         "sign" => match side.as_deref() {
             Some("above") => Ok(Rule::Sign { above: true }),
             Some("below") => Ok(Rule::Sign { above: false }),
@@ -189,7 +216,7 @@ fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
             if techniques.len() < 2 {
                 return Err(walk.wrong("order", "fewer than two techniques", "two or more, the least first"));
             }
-            Ok(Rule::Order { techniques, tie_percent: tolerance.unwrap_or(0.0) })
+            Ok(Rule::Order { techniques })
         }
     }
 }

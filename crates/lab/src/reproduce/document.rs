@@ -120,6 +120,11 @@ impl<'a> Walk<'a> {
         self.wrong(key, format!("found {}", kind(found)), allowed)
     }
 
+    /// Whether a key is there, whatever its value.
+    pub fn has(&self, key: &'static str) -> bool {
+        self.get(key).is_some()
+    }
+
     /// A text.
     pub fn text(&self, key: &'static str) -> Result<Option<String>, PaperError> {
         match self.get(key) {

@@ -19,10 +19,10 @@ mod verdict;
 
 pub use cell::{Cell, Place};
 pub use check::Drift;
-pub use claims::{As, Claim, Measure, Rule};
+pub use claims::{As, Basis, Claim, Measure, Rule};
 pub use experiment::{Experiment, Figure, FigureKind, Study, Technique, Tolerances};
 pub use metrics::{METRICS, Metric};
-pub use verdict::{Finding, Measured, Verdict, judge};
+pub use verdict::{FACTOR, Finding, Measured, Verdict, judge};
 
 use cell::{At, Ready, Work};
 use ssd::config::ConfigErrors;
@@ -261,6 +261,8 @@ impl Paper {
             }
         }
         let cells: Vec<Cell> = cells.into_iter().flatten().collect();
+        let runs = verdict::Runs::new(&self.experiment, options.quick, &cells);
+        let findings = self.claims.iter().map(|claim| verdict::find(claim, &runs)).collect();
         let all = self.experiment.workloads.iter().zip(&workloads);
         let missing =
             all.filter(|(workload, ready)| ready.is_none() && self.is_used(&workload.name, options.quick));
@@ -269,7 +271,7 @@ impl Paper {
             title: self.experiment.title.clone(),
             quick: options.quick,
             seed: options.seed,
-            findings: self.claims.iter().map(|claim| verdict::find(claim, &cells)).collect(),
+            findings,
             cells,
             resumed,
             skipped: missing.map(|(workload, _)| workload.name.clone()).collect(),

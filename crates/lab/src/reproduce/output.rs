@@ -1,7 +1,7 @@
 //! Outcomes for people (a table) and for programs (`results.toml`).
 
 use super::verdict::{Finding, Measured};
-use super::{Cell, Outcome};
+use super::{Basis, Cell, Outcome, Verdict};
 use crate::number::digits;
 use crate::table::grid;
 use std::fmt::Write as _;
@@ -45,11 +45,24 @@ impl Outcome {
         ["met", "missed", "not judged"].map(count)
     }
 
+    /// How many of the claims that were judged are met, by what that would tell.
+    pub fn by_basis(&self) -> String {
+        let of = |(name, basis): (&str, Basis)| {
+            let all = self.findings.iter().filter(|finding| finding.claim.basis == basis);
+            let judged: Vec<&Verdict> =
+                all.map(|it| &it.verdict).filter(|it| !matches!(it, Verdict::NotJudged(_))).collect();
+            let met = judged.iter().filter(|verdict| **verdict == &Verdict::Met).count();
+            format!("{name} {met} of {}", judged.len())
+        };
+        Basis::ALL.map(of).join(", ")
+    }
+
     /// Claimed beside measured, for people.
     pub fn table(&self) -> String {
         let scale = if self.quick { "quick scale" } else { "full scale" };
         let mut text = format!("{}: {} ({scale}, seed {})\n\n", self.paper, self.title, self.seed);
-        let head = ["claim", "where", "claimed", "measured", "rule", "verdict"].map(str::to_owned);
+        let head =
+            ["claim", "where", "claimed", "measured", "n", "rule", "basis", "verdict"].map(str::to_owned);
         let mut rows = vec![head.to_vec()];
         for finding in &self.findings {
             rows.push(vec![
@@ -57,7 +70,9 @@ impl Outcome {
                 finding.claim.place.clone(),
                 finding.claimed_text(),
                 finding.measured_text(),
-                finding.claim.rule.text(),
+                if finding.pairs > 0 { finding.pairs.to_string() } else { "-".to_owned() },
+                finding.claim.rule.text().to_owned(),
+                finding.claim.basis.name().to_owned(),
                 finding.verdict.name().to_owned(),
             ]);
         }
@@ -70,7 +85,7 @@ impl Outcome {
         if self.resumed > 0 {
             let _ = write!(text, ", {} of them from before", self.resumed);
         }
-        text.push('\n');
+        let _ = writeln!(text, "\nmet by basis: {}", self.by_basis());
         for name in &self.skipped {
             let _ = writeln!(
                 text,
@@ -112,7 +127,10 @@ fn finding_toml(text: &mut String, finding: &Finding) {
         claim.id, claim.place, claim.text
     );
     let _ = writeln!(text, "kind = {:?}\nrule = {:?}", claim.rule.kind(), claim.rule.text());
-    let _ = writeln!(text, "claimed = {:?}", finding.claimed_text());
+    let _ = writeln!(text, "basis = {:?}\nclaimed = {:?}", claim.basis.name(), finding.claimed_text());
+    if finding.pairs > 0 {
+        let _ = writeln!(text, "n = {}", finding.pairs);
+    }
     match &finding.measured {
         Measured::Nothing(_) => {}
         Measured::Number(value) => {

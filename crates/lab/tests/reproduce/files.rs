@@ -29,14 +29,24 @@ fn claims_with_mistakes_are_refused_with_their_place() {
             "kind = 3",
             &["claims.toml:13: claim[1].kind", "the number 3", "text in quotes"],
         ),
-        ("tolerance = 10", "", &["claim[1].tolerance", "found nothing"]),
-        ("tolerance = 10", "tolerance = -1", &["claims.toml:14: claim[1].tolerance", "0 or more"]),
-        ("tolerance = 10", "tolerance = inf", &["claims.toml:14", "a finite number"]),
+        ("basis = \"evidence\"", "", &["claim[1].basis", "found nothing", "evidence, fitted, tautology"]),
         (
-            "tolerance = 10",
-            "tolerance = 10\nside = \"above\"",
+            "basis = \"evidence\"",
+            "basis = \"evidense\"",
+            &["claims.toml:14: claim[1].basis", "did you mean \"evidence\""],
+        ),
+        ("basis = \"evidence\"", "basis = 1", &["claims.toml:14: claim[1].basis", "text in quotes"]),
+        (
+            "basis = \"evidence\"",
+            "basis = \"evidence\"\ntolerance = 10",
+            &["claims.toml:15: claim[1].tolerance", "one rule for all claims", "factor of 1.25"],
+        ),
+        (
+            "basis = \"evidence\"",
+            "basis = \"evidence\"\nside = \"above\"",
             &["claims.toml:15: claim[1].side", "kind = \"sign\""],
         ),
+        ("claimed = 75.0", "claimed = inf", &["claims.toml:11", "a finite number"]),
         ("claimed = 75.0", "", &["claim[1].claimed", "found nothing"]),
         (
             "metric = \"pages_copied\"",
@@ -60,10 +70,10 @@ fn claims_with_mistakes_are_refused_with_their_place() {
         (
             "order = [\"late\", \"early\"]",
             "order = [\"late\"]",
-            &["claims.toml:22: claim[2].order", "fewer than two"],
+            &["claims.toml:23: claim[2].order", "fewer than two"],
         ),
         ("order = [\"late\", \"early\"]", "order = [\"late\", \"never\"]", &["claim \"order\"", "\"never\""]),
-        ("not_judged = \"it needs a crystal ball\"", "", &["claims.toml:23: claim[3].study", "not_judged"]),
+        ("not_judged = \"it needs a crystal ball\"", "", &["claims.toml:24: claim[3].study", "not_judged"]),
         ("id = \"fewer\"", "id = fewer", &["claims.toml:3", "TOML"]),
     ];
     for (old, new, says) in cases {

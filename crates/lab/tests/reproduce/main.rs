@@ -97,7 +97,7 @@ as = "reduction"
 claimed = 75.0
 unit = "%"
 kind = "number"
-tolerance = 10
+basis = "evidence"
 [[claim]]
 id = "order"
 where = "figure 1"
@@ -105,6 +105,7 @@ text = "late copies less"
 study = "copies"
 metric = "pages_copied"
 kind = "order"
+basis = "tautology"
 order = ["late", "early"]
 [[claim]]
 id = "elsewhere"
@@ -112,7 +113,7 @@ where = "figure 2"
 text = "cannot be run"
 claimed = 1
 kind = "number"
-tolerance = 0
+basis = "fitted"
 not_judged = "it needs a crystal ball"
 "#;
 

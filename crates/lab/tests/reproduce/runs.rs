@@ -20,13 +20,18 @@ fn load(name: &str, experiment: &str) -> Paper {
     Paper::load(&paper(name, experiment, CLAIMS)).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The experiment without the workload whose trace is in no folder: no pair is missing.
+fn whole() -> String {
+    EXPERIMENT.replace("[[workload]]\nname = \"absent\"\ntrace = \"no-such-trace.csv.zst\"\n", "")
+}
+
 #[test]
 fn claims_are_measured_over_all_cells() {
-    let paper = load("measured", EXPERIMENT);
+    let paper = load("measured", &whole());
     let outcome = run(&paper, &options(&paper.folder));
-    // Two techniques, two ages, one workload; the other's trace is in no folder.
+    // Two techniques, two ages, one workload.
     assert_eq!(outcome.cells.len(), 4);
-    assert_eq!(outcome.skipped, ["absent"]);
+    assert!(outcome.skipped.is_empty());
     let copied = |technique: &str, age: &str| {
         let cell = outcome.cells.iter().find(|c| c.place.technique == technique && c.place.age == age);
         cell.expect("a cell").metrics["pages_copied"]
@@ -40,8 +45,9 @@ fn claims_are_measured_over_all_cells() {
     let ratio = |age: &str| copied("late", age) / copied("early", age);
     let Measured::Number(reduction) = outcome.findings[0].measured else { panic!("no number") };
     assert!((reduction - 100.0 * (1.0 - (ratio("young") + ratio("old")) / 2.0)).abs() < 1e-9);
-    let verdicts: Vec<&str> = outcome.findings.iter().map(|finding| finding.verdict.name()).collect();
-    assert_eq!(verdicts, ["met", "met", "not judged"]);
+    let found: Vec<(&str, usize)> =
+        outcome.findings.iter().map(|finding| (finding.verdict.name(), finding.pairs)).collect();
+    assert_eq!(found, [("met", 2), ("met", 2), ("not judged", 0)]);
     assert_eq!(outcome.findings[2].verdict.why(), "it needs a crystal ball");
     let table = outcome.table();
     for text in [
@@ -50,20 +56,55 @@ fn claims_are_measured_over_all_cells() {
         "75 %",
         "late < early",
         "2 met, 0 missed, 1 not judged",
-        "skipped: workload absent",
+        "met by basis: evidence 1 of 1, fitted 0 of 0, tautology 1 of 1",
+        "  2  factor 1.25   evidence ",
     ] {
         assert!(table.contains(text), "{text} in:\n{table}");
     }
     let toml = outcome.toml(Some("2026-11-21"));
-    for text in
-        ["date = \"2026-11-21\"", "seed = 1", "commit = ", "verdict = \"not judged\"", "pages_copied = "]
-    {
+    for text in [
+        "date = \"2026-11-21\"",
+        "seed = 1",
+        "commit = ",
+        "verdict = \"not judged\"",
+        "pages_copied = ",
+        "basis = \"tautology\"",
+        "\nn = 2\n",
+    ] {
         assert!(toml.contains(text), "{text} in:\n{toml}");
     }
     let svgs = outcome.svgs(&paper.experiment);
     let names: Vec<&str> = svgs.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["copies-young.svg", "copies-old.svg"]);
     assert!(svgs.iter().all(|(_, svg)| svg.ends_with("</svg>\n") && svg.contains("early")));
+}
+
+#[test]
+fn a_claim_is_not_judged_while_a_pair_is_missing() {
+    let verdicts = |outcome: &Outcome| -> Vec<(String, usize)> {
+        let each = outcome.findings.iter();
+        each.map(|finding| (finding.verdict.name().to_owned(), finding.pairs)).collect()
+    };
+    let judged = |verdict: &str, pairs| (verdict.to_owned(), pairs);
+    // A trace that is in no folder: half of the pairs.
+    let paper = load("missing", EXPERIMENT);
+    let outcome = run(&paper, &options(&paper.folder));
+    assert_eq!((outcome.cells.len(), outcome.skipped.as_slice()), (4, ["absent".to_owned()].as_slice()));
+    assert_eq!(verdicts(&outcome)[..2], [judged("not judged", 2), judged("not judged", 2)]);
+    let why = "2 of 4 pairs: no pages_copied to compare of absent at young, absent at old";
+    assert_eq!(outcome.findings[0].verdict.why(), why);
+    assert!(matches!(outcome.findings[0].measured, Measured::Number(_)), "what there is is shown");
+    assert!(outcome.table().contains("skipped: workload absent"));
+    // The claim that leaves it out is judged.
+    let named = CLAIMS.replacen("as = \"reduction\"", "as = \"reduction\"\nworkloads = [\"even\"]", 1);
+    std::fs::write(paper.folder.join("claims.toml"), named).expect("a file");
+    let paper = Paper::load(&paper.folder).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = run(&paper, &Options { resume: true, ..options(&paper.folder) });
+    assert_eq!(verdicts(&outcome)[..2], [judged("met", 2), judged("not judged", 2)]);
+    // A technique to compare with that copies nothing is a pair less, too.
+    let paper = load("nothing", &whole().replace("max_reads=100\"", "max_reads=1000000\""));
+    let outcome = run(&paper, &options(&paper.folder));
+    assert_eq!(verdicts(&outcome)[0], judged("not judged", 0));
 }
 
 #[test]
@@ -139,7 +180,7 @@ fn what_has_changed_is_run_again() {
 
 #[test]
 fn quick_runs_are_held_to_their_expectations() {
-    let paper = load("expected", EXPERIMENT);
+    let paper = load("expected", &whole());
     let options = Options { quick: true, ..options(&paper.folder) };
     let outcome = run(&paper, &options);
     assert_eq!(outcome.cells.len(), 2, "one age at quick scale");

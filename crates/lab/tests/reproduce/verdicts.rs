@@ -1,28 +1,53 @@
 //! Verdicts by rule, at the edges.
 
-use lab::reproduce::{Measured, Rule, Verdict, judge};
+use lab::reproduce::{As, Measured, Rule, Verdict, judge};
 
-fn number(tolerance: f64, claimed: f64, measured: f64) -> Verdict {
-    judge(&Rule::Number { tolerance }, Some(claimed), &Measured::Number(measured))
+fn number(how: As, claimed: f64, measured: f64) -> Verdict {
+    judge(&Rule::Number, how, Some(claimed), &Measured::Number(measured))
 }
 
 #[test]
-fn a_number_is_met_within_its_tolerance_the_edge_included() {
-    assert_eq!(number(5.0, 83.8, 83.8), Verdict::Met);
-    assert_eq!(number(5.0, 83.8, 88.8), Verdict::Met);
-    assert_eq!(number(5.0, 83.8, 78.8), Verdict::Met);
-    assert_eq!(number(0.3, 0.1, 0.4), Verdict::Met, "0.1 + 0.3 is not 0.4 in binary");
-    assert_eq!(number(5.0, 83.8, 88.9), Verdict::Missed("+5.1".to_owned()));
-    assert_eq!(number(5.0, 83.8, 70.0), Verdict::Missed("-13.8".to_owned()));
-    assert_eq!(number(0.0, 0.0, 0.0), Verdict::Met);
-    assert_eq!(number(0.0, 0.0, 1.0).name(), "missed");
-    assert_eq!(number(0.5, -3.0, -3.4), Verdict::Met);
+fn a_number_is_met_within_a_factor_of_one_and_a_quarter_the_edge_included() {
+    for how in [As::Value, As::Ratio] {
+        for met in [10.0, 8.0, 12.5] {
+            assert_eq!(number(how, 10.0, met), Verdict::Met, "{met}");
+        }
+        assert_eq!(number(how, 10.0, 12.6), Verdict::Missed("1.26 x the claimed".to_owned()));
+        assert_eq!(number(how, 10.0, 7.9), Verdict::Missed("0.79 x the claimed".to_owned()));
+        assert_eq!(number(how, 10.0, -10.0).name(), "missed");
+        assert_eq!(number(how, -3.0, -3.4), Verdict::Met);
+    }
+    assert_eq!(number(As::Ratio, 0.3, 0.375), Verdict::Met, "0.3 x 1.25 is not 0.375 in binary");
+    // Nothing has no multiples.
+    assert_eq!(number(As::Value, 0.0, 0.0), Verdict::Met);
+    assert_eq!(number(As::Value, 0.0, 0.1), Verdict::Missed("0.1, not 0".to_owned()));
+}
+
+#[test]
+fn a_reduction_is_judged_by_what_it_leaves() {
+    // Of 91.5 % less 8.5 % remain; 5 points less of it would be half as much again and more.
+    assert_eq!(number(As::Reduction, 91.5, 90.0), Verdict::Met);
+    assert_eq!(number(As::Reduction, 91.5, 93.0), Verdict::Met);
+    assert_eq!(
+        number(As::Reduction, 91.5, 86.5),
+        Verdict::Missed("what remains is 1.588 x the claimed".to_owned())
+    );
+    assert_eq!(number(As::Reduction, 91.5, 96.5).name(), "missed", "too good is not as claimed");
+    assert_eq!(number(As::Reduction, 30.0, 13.0), Verdict::Met, "70 and 87 remain");
+    assert_eq!(number(As::Reduction, 0.0, -25.0), Verdict::Met);
+    assert_eq!(number(As::Reduction, 100.0, 99.0).name(), "missed");
+    assert_eq!(number(As::Increase, 40.0, 75.0), Verdict::Met);
+    assert_eq!(
+        number(As::Increase, 40.0, 76.0),
+        Verdict::Missed("the whole is 1.257 x the claimed".to_owned())
+    );
 }
 
 #[test]
 fn a_sign_is_met_on_the_claimed_side_only() {
-    let sign =
-        |above, bound, value| judge(&Rule::Sign { above }, Some(bound), &Measured::Number(value)).name();
+    let sign = |above, bound, value| {
+        judge(&Rule::Sign { above }, As::Value, Some(bound), &Measured::Number(value)).name()
+    };
     assert_eq!(sign(true, 0.0, 0.1), "met");
     assert_eq!(sign(true, 0.0, 0.0), "missed");
     assert_eq!(sign(true, 0.0, -0.1), "missed");
@@ -32,29 +57,28 @@ fn a_sign_is_met_on_the_claimed_side_only() {
 
 #[test]
 fn an_order_is_met_if_no_technique_is_above_its_successor() {
-    let order = |tie_percent, values: &[(&str, f64)]| {
+    let order = |values: &[(&str, f64)]| {
         let techniques = ["a", "b", "c"].map(str::to_owned).to_vec();
         let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        judge(&Rule::Order { techniques, tie_percent }, None, &Measured::Order(values))
+        judge(&Rule::Order { techniques }, As::Ratio, None, &Measured::Order(values))
     };
-    assert_eq!(order(0.0, &[("a", 1.0), ("b", 2.0), ("c", 3.0)]), Verdict::Met);
-    assert_eq!(order(0.0, &[("a", 1.0), ("b", 1.0), ("c", 1.0)]), Verdict::Met, "ties are no inversion");
-    let missed = order(0.0, &[("b", 1.0), ("a", 1.01), ("c", 3.0)]);
+    assert_eq!(order(&[("a", 1.0), ("b", 2.0), ("c", 3.0)]), Verdict::Met);
+    assert_eq!(order(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]), Verdict::Met, "ties are no inversion");
+    let missed = order(&[("b", 1.0), ("a", 1.01), ("c", 3.0)]);
     assert_eq!(missed, Verdict::Missed("a is above b: 1.01 over 1".to_owned()));
-    assert_eq!(order(2.0, &[("b", 1.0), ("a", 1.01), ("c", 3.0)]), Verdict::Met, "within the tie");
-    assert_eq!(order(0.0, &[("a", 1.0), ("b", 2.0)]).name(), "not judged");
+    assert_eq!(order(&[("a", 1.0), ("b", 2.0)]).name(), "not judged");
 }
 
 #[test]
 fn nothing_measured_is_not_judged_and_says_why() {
     let nothing = Measured::Nothing("the trace is missing".to_owned());
-    for rule in [Rule::Number { tolerance: 1e9 }, Rule::Sign { above: true }] {
-        assert_eq!(judge(&rule, Some(0.0), &nothing), Verdict::NotJudged("the trace is missing".to_owned()));
+    for rule in [Rule::Number, Rule::Sign { above: true }] {
+        let verdict = judge(&rule, As::Value, Some(0.0), &nothing);
+        assert_eq!(verdict, Verdict::NotJudged("the trace is missing".to_owned()));
     }
     // A rule that does not fit what was measured is no verdict either.
-    assert_eq!(judge(&Rule::Sign { above: true }, None, &Measured::Number(1.0)).name(), "not judged");
-    assert_eq!(
-        judge(&Rule::Number { tolerance: 1.0 }, Some(1.0), &Measured::Order(Vec::new())).name(),
-        "not judged"
-    );
+    let misfit = judge(&Rule::Sign { above: true }, As::Value, None, &Measured::Number(1.0));
+    assert_eq!(misfit.name(), "not judged");
+    let misfit = judge(&Rule::Number, As::Value, Some(1.0), &Measured::Order(Vec::new()));
+    assert_eq!(misfit.name(), "not judged");
 }
