@@ -4,7 +4,7 @@
 //! `family!` macro in the folder's `mod.rs` turns the list of members into the configuration enum, the enum that
 //! holds the running policy, and the table below that `wordline policies` prints.
 
-use crate::config::Field;
+use crate::config::{Field, Problem};
 
 /// One policy of a family.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,8 @@ pub struct FamilyInfo {
     pub default: &'static str,
     /// The policies.
     pub members: &'static [PolicyInfo],
+    /// Names that policies once had, with those that they have now.
+    pub renamed: &'static [(&'static str, &'static str)],
 }
 
 impl FamilyInfo {
@@ -45,6 +47,20 @@ impl FamilyInfo {
     /// The policy of that name.
     pub fn member(&self, name: &str) -> Option<&'static PolicyInfo> {
         self.members.iter().find(|member| member.name == name)
+    }
+
+    /// The error for a policy that does not exist, or that is called otherwise now.
+    pub fn no_such_policy(&self, found: &str) -> Problem {
+        let names = self.members.iter().map(|member| member.name);
+        match self.renamed.iter().find(|(old, _)| *old == found) {
+            Some((_, now)) => Problem::Renamed {
+                what: "policy",
+                found: found.to_owned(),
+                allowed: names.map(str::to_owned).collect(),
+                now: (*now).to_owned(),
+            },
+            None => Problem::no_such_name("policy", found, names),
+        }
     }
 
     /// Names of the policies that have a parameter of that name.
@@ -102,7 +118,8 @@ pub const fn same_text(a: &str, b: &str) -> bool {
 ///
 /// It declares `pub mod` for each member, `Config` (which policy, with its `Params`), `Policy` (the running one,
 /// with `build` and the listed methods) and `FAMILY`. A member's file has `NAME` (equal to its stem), `SUMMARY`,
-/// `SOURCE`, `MEMORY`, `Params` (by `section!`) and `Policy` with `new(&Params)` and the methods.
+/// `SOURCE`, `MEMORY`, `Params` (by `section!`) and `Policy` with `new(&Params)` and the methods. A member that had
+/// another name is told of by `renamed { "old_name" => new_name }` after the members.
 macro_rules! family {
     // One method after the other, each a match over the members.
     (@methods $members:tt) => {};
@@ -137,6 +154,7 @@ macro_rules! family {
         $(#[doc = $question:literal])+
         path $path:literal, default $default:ident;
         members { $($member:ident : $variant:ident),+ $(,)? }
+        $(renamed { $($old:literal => $now:ident),+ $(,)? })?
         methods { $($methods:tt)* }
     ) => {
         $(pub mod $member;)+
@@ -198,9 +216,7 @@ macro_rules! family {
             }
             fn select(&mut self, policy: &str) -> Result<(), $crate::config::Problem> {
                 if policy != self.name() {
-                    let names = FAMILY.members.iter().map(|member| member.name);
-                    *self = Config::named(policy)
-                        .ok_or_else(|| $crate::config::Problem::no_such_name("policy", policy, names))?;
+                    *self = Config::named(policy).ok_or_else(|| FAMILY.no_such_policy(policy))?;
                 }
                 Ok(())
             }
@@ -235,6 +251,7 @@ macro_rules! family {
                 fields: $member::Params::FIELDS,
                 file: concat!("crates/ssd/src/", $path, "/", stringify!($member), ".rs"),
             }),+],
+            renamed: &[$($(($old, $now::NAME)),+)?],
         };
 
         $(const _: () = assert!(

@@ -76,6 +76,17 @@ pub enum Problem {
         /// The one that was probably meant.
         near: Option<String>,
     },
+    /// A name that something had before.
+    Renamed {
+        /// What is named: `policy`.
+        what: &'static str,
+        /// The name that was found.
+        found: String,
+        /// The names there are.
+        allowed: Vec<String>,
+        /// What it is called now.
+        now: String,
+    },
     /// A value of the wrong sort.
     WrongType {
         /// The value.
@@ -132,12 +143,14 @@ impl Problem {
             Problem::NoSuchTable { .. } => "no such section",
             Problem::NoSuchKey { .. } => "no such key",
             Problem::NotOfThisPolicy { .. } => "not a parameter of the chosen policy",
-            Problem::NoSuchName { what: "policy", .. } => "no such policy",
+            Problem::NoSuchName { what: "policy", .. } | Problem::Renamed { what: "policy", .. } => {
+                "no such policy"
+            }
             Problem::NoSuchName { what: "preset", .. } => "no such preset",
             Problem::NoSuchName { what: "NAND part", .. } => "no such NAND part",
             Problem::NoSuchName { what: "cell part", .. } => "no such cell part",
             Problem::NoSuchName { what: "Gray code", .. } => "no such Gray code",
-            Problem::NoSuchName { .. } => "no such value",
+            Problem::NoSuchName { .. } | Problem::Renamed { .. } => "no such value",
             Problem::WrongType { .. } => "wrong type of value",
             Problem::OutOfRange { .. } => "out of range",
             Problem::Conflict { .. } => "impossible",
@@ -148,7 +161,7 @@ impl Problem {
         match self {
             Problem::Syntax { message } => message.clone(),
             Problem::NoSuchTable { found, .. } => format!("[{found}]"),
-            Problem::NoSuchName { found, .. } => quote(found),
+            Problem::NoSuchName { found, .. } | Problem::Renamed { found, .. } => quote(found),
             Problem::NotOfThisPolicy { found, policy, .. } => {
                 format!("{found}, with policy = {}", quote(policy))
             }
@@ -166,6 +179,7 @@ impl Problem {
             Problem::NoSuchTable { allowed, .. }
             | Problem::NoSuchKey { allowed, .. }
             | Problem::NoSuchName { allowed, .. }
+            | Problem::Renamed { allowed, .. }
             | Problem::NotOfThisPolicy { allowed, .. } => Some(list(allowed)),
             Problem::WrongType { allowed, .. }
             | Problem::OutOfRange { allowed, .. }
@@ -182,6 +196,9 @@ impl Problem {
                 Some(unit) => format!("did you mean {near}? Its unit is {unit}."),
             }),
             Problem::NoSuchName { near: Some(near), .. } => Some(format!("did you mean {}?", quote(near))),
+            Problem::Renamed { found, now, .. } => {
+                Some(format!("{} is called {} now", quote(found), quote(now)))
+            }
             Problem::NotOfThisPolicy { found, policies, .. } => {
                 Some(format!("policies that have {found}: {}", policies.join(", ")))
             }

@@ -72,6 +72,15 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[ftl.read_reclaim]\npolicy = \"oracle\"",
+        &[
+            "my.toml:2: ftl.read_reclaim.policy: no such policy",
+            "found:   \"oracle\"",
+            "allowed: never, block, page_type, lazy_exact",
+            "\"oracle\" is called \"lazy_exact\" now",
+        ],
+    ),
+    (
         "[ftl.gc_victim]\npolicy = 3",
         &["my.toml:2: ftl.gc_victim.policy: wrong type", "found:   3", "greedy, cost_benefit"],
     ),

@@ -176,7 +176,7 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
         0 => set(&mut cfg.read_reclaim, "never", &[]),
         3 => {
             let ahead = Value::Integer(i128::from(pick(rng, &[1, 20])));
-            set(&mut cfg.read_reclaim, "oracle", &[("ahead_reads", ahead)]);
+            set(&mut cfg.read_reclaim, "lazy_exact", &[("ahead_reads", ahead)]);
         }
         1 => set(
             &mut cfg.read_reclaim,

@@ -8,7 +8,7 @@ use ssd::{Drive, DriveConfig, Executor, OpCode, Status};
 fn members() -> Vec<DriveConfig> {
     let block = config("block", &[("max_reads", integer(300))]);
     let page_type = config("page_type", &[("max_reads", integer(300))]);
-    vec![block, page_type, straw("exact"), straw("space_saving"), plainly_read(config("oracle", &[]))]
+    vec![block, page_type, straw("exact"), straw("space_saving"), plainly_read(config("lazy_exact", &[]))]
 }
 
 /// One read after the other, with time for what it starts: both executors move the same units from the same places in

@@ -126,7 +126,7 @@ fn a_block_being_filled_is_closed_only_if_it_must_be() {
 /// What is written beside a wordline that was read a lot before would be lost at once: the block is closed in time.
 #[test]
 fn nothing_is_written_where_reads_have_been() {
-    for (policy, values) in [("straw", vec![("check_interval", integer(10))]), ("oracle", vec![])] {
+    for (policy, values) in [("straw", vec![("check_interval", integer(10))]), ("lazy_exact", vec![])] {
         let mut drive = Drive::new(&config(policy, &values)).unwrap();
         drive.set_executor(Executor::Functional);
         // Wordline 0 alone.
@@ -146,14 +146,14 @@ fn bulk_reads_count() {
         ("block", vec![("max_reads", integer(400))]),
         ("straw", vec![("check_interval", integer(10))]),
         // Of some 546 reads that a neighbour stands, for one more page.
-        ("oracle", vec![("ahead_reads", integer(1))]),
+        ("lazy_exact", vec![("ahead_reads", integer(1))]),
     ] {
         let mut drive = filled(&config(policy, &values), Executor::Functional);
         drive.age(&"disturb 520 reads of wordline 1".parse().unwrap()).unwrap();
         assert_eq!(reclaims(&drive), 0);
         assert_eq!(read(&mut drive, 0), Status::Ok);
         let (expected, stats) = (reclaims(&drive), drive.stats());
-        assert_eq!(expected > 0, policy != "oracle", "{policy}");
+        assert_eq!(expected > 0, policy != "lazy_exact", "{policy}");
         assert_eq!((stats.ftl.lost_units, stats.host.uncorrectable), (0, 0));
         drive.age(&"cycle to 2500".parse().unwrap()).unwrap();
         assert_eq!(drive.worst_disturb_q12().map(|worst| worst < 100), Some(true), "{policy}");

@@ -185,16 +185,16 @@ fn page_type_loses_what_it_lets_wait_beside_a_hammered_wordline() {
     assert!(report.worst > 4_096, "{report:?}");
 }
 
-/// Of pages copied by reads and by cleaning, the oracle moves not many more than others.
-fn little_is_copied_by(oracle: &DriveConfig, others: &[DriveConfig], shape: Shape, reads: u32) {
+/// Of pages copied by reads and by cleaning, `lazy_exact` moves not many more than others.
+fn little_is_copied_by(lazy: &DriveConfig, others: &[DriveConfig], shape: Shape, reads: u32) {
     let copied = |cfg: &DriveConfig| {
         let report = run(cfg, Executor::Functional, shape, reads);
         assert!(report.lost == 0 && report.worst <= 4_096, "{shape:?}: {report:?}");
         report.copied + report.cleaned
     };
-    let bound = copied(oracle);
+    let late = copied(lazy);
     for found in others.iter().map(copied) {
-        assert!(bound > 0 && bound * 100 <= found * 115, "{shape:?}: {bound} by the oracle, {found}");
+        assert!(late > 0 && late * 100 <= found * 115, "{shape:?}: {late} by lazy_exact, {found}");
     }
 }
 
@@ -202,24 +202,24 @@ fn little_is_copied_by(oracle: &DriveConfig, others: &[DriveConfig], shape: Shap
 /// that follows: who moves a wordline early spares its neighbours, and it matters where moved data comes to lie (10 %
 /// in one shape here; 15 % are allowed). Who moves much earlier copies more.
 #[test]
-fn the_oracle_loses_nothing_and_copies_little() {
+fn lazy_exact_loses_nothing_and_copies_little() {
     for shape in SHAPES {
         let others = [straw("exact"), straw("space_saving"), config("block", &[])];
         // Commands of one page.
         let ahead = [("ahead_reads", integer(1))];
-        little_is_copied_by(&config("oracle", &ahead), &others, shape, READS);
-        let oracle = crowded(config("oracle", &ahead), 256);
-        little_is_copied_by(&oracle, &[crowded(straw("exact"), 256)], shape, 2 * READS);
+        little_is_copied_by(&config("lazy_exact", &ahead), &others, shape, READS);
+        let lazy = crowded(config("lazy_exact", &ahead), 256);
+        little_is_copied_by(&lazy, &[crowded(straw("exact"), 256)], shape, 2 * READS);
     }
 }
 
-/// Pages of one command are all read before a block is looked at again: the oracle must keep for as many. Reads alone,
-/// so that no cleaning in page order comes into it.
+/// Pages of one command are all read before a block is looked at again: `lazy_exact` must keep for as many. Reads
+/// alone, so that no cleaning in page order comes into it.
 #[test]
-fn the_oracle_keeps_for_the_pages_of_a_command() {
+fn lazy_exact_keeps_for_the_pages_of_a_command() {
     let worst = |ahead: u32, pages: u32| {
-        let mut cfg = tougher(config("oracle", &[]));
-        select(&mut cfg, "oracle", &[("ahead_reads", integer(ahead))]);
+        let mut cfg = tougher(config("lazy_exact", &[]));
+        select(&mut cfg, "lazy_exact", &[("ahead_reads", integer(ahead))]);
         let mut drive = filled(&cfg, Executor::Functional);
         let units = drive.logical_units();
         for n in 0..640_000 / pages {
@@ -230,7 +230,7 @@ fn the_oracle_keeps_for_the_pages_of_a_command() {
             while drive.pop_completion().is_some() {}
         }
         let report = Report::of(&drive);
-        println!("oracle ahead of {ahead}, {pages} pages a command: {report:?}");
+        println!("lazy_exact ahead of {ahead}, {pages} pages a command: {report:?}");
         assert!(report.copied > 0, "{report:?}");
         (report.lost, report.worst)
     };

@@ -26,7 +26,7 @@ fn speed_of_reads() {
         ("page_type", ""),
         ("straw", "exact"),
         ("straw", "space_saving"),
-        ("oracle", ""),
+        ("lazy_exact", ""),
     ];
     for cells in [ErrorModel::None, ErrorModel::Cells] {
         for shape in [Shape::Uniform, Shape::Zipf] {

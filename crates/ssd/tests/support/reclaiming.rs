@@ -43,7 +43,7 @@ pub fn drives() -> Vec<(&'static str, String, DriveConfig)> {
         ("block", vec![limit(), ("effective", Value::Bool(true))]),
         ("page_type", vec![limit()]),
         // Reads go on while data moves.
-        ("oracle", vec![("ahead_reads", Value::Integer(60))]),
+        ("lazy_exact", vec![("ahead_reads", Value::Integer(60))]),
         ("redftl", vec![limit(), ("replica_limit", Value::Integer(4))]),
         ("straw", straw("exact")),
         ("straw", [straw("space_saving"), vec![("entries", Value::Integer(3))]].concat()),

@@ -21,11 +21,12 @@ family! {
         never: Never,
         block: Block,
         page_type: PageType,
-        oracle: Oracle,
+        lazy_exact: LazyExact,
         redftl: Redftl,
         straw: Straw,
         redftl_plus: RedftlPlus,
     }
+    renamed { "oracle" => lazy_exact }
     methods {
         /// Told of the drive once, when it is built.
         fn learn(&mut self, facts: &Facts<'_>);
@@ -146,7 +147,7 @@ pub struct Look<'a> {
     pub(super) layout: &'a Layout,
     pub(super) blocks: &'a Blocks,
     pub(super) replicas: &'a Replicas,
-    /// The chips: only a bound asks them what no drive can know.
+    /// The chips: only `lazy_exact` asks them what no drive can know.
     pub(super) flash: Option<&'a Flash>,
     /// Page of each type of each wordline.
     pub(super) page_at: &'a [u32],
@@ -329,7 +330,7 @@ trait Deals {
 impl Deals for never::Policy {}
 impl Deals for block::Policy {}
 impl Deals for page_type::Policy {}
-impl Deals for oracle::Policy {}
+impl Deals for lazy_exact::Policy {}
 impl Deals for redftl::Policy {}
 impl Deals for straw::Policy {}
 
@@ -351,14 +352,14 @@ pub(crate) const TABLE_CYCLES: u32 = BINS * CYCLES_PER_BIN;
 impl Config {
     /// Whether the policy takes what blocks stand from a table by cycles.
     pub(crate) fn has_table(&self) -> bool {
-        !matches!(self, Config::Never(_) | Config::Oracle(_))
+        !matches!(self, Config::Never(_) | Config::LazyExact(_))
     }
 }
 
 impl Policy {
     /// See [`Config::has_table`].
     pub(super) fn has_table(&self) -> bool {
-        !matches!(self, Policy::Never(_) | Policy::Oracle(_))
+        !matches!(self, Policy::Never(_) | Policy::LazyExact(_))
     }
 }
 

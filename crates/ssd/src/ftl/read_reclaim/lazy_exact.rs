@@ -1,8 +1,8 @@
-//! A lower bound with the chips' own knowledge: a wordline moves when waiting for one more read could lose data.
+//! As late as can be, with the chips' own knowledge: a wordline moves when waiting for one more read could lose data.
 //!
 //! It counts every reading of every wordline, as the chips do, and knows what each wordline endures at its very cycles
 //! and how far it can be disturbed before a page of it may need a second attempt: their own tables, in their own units.
-//! No drive can be built so; it tells how much of what others copy had to be copied.
+//! No drive can be built so; it tells what exact counters and late moves are worth.
 //!
 //! At each look it plays through that the host reads the worst page as often as it may before the next look, and then
 //! all that lives leaves the block, closest to its limit first, each disturbing what is still there. While everybody
@@ -10,11 +10,9 @@
 //! is how many attempts a page beyond its plain range takes, which noise decides: it counts as many as there can be.
 //! Nor does it keep for cleaning, which reads a block in page order: what is close to its limit can be lost there.
 //!
-//! So what it bounds is how early a wordline of a block must leave: no drive that must be safe whatever the noise, and
-//! whatever is read next, can leave it there for longer if it moves the closest first. It does not look into the
-//! future, and does not bound what a drive copies in all: who moves wordlines early spares their neighbours, which are
-//! then read beside no more, and the readings of a late move. In blocks of few wordlines that is worth a fifth of all
-//! copies.
+//! It does not look into the future, and is no bound on what a drive copies: who moves wordlines early spares their
+//! neighbours, which are then read beside no more, and the readings of a late move. In blocks of few wordlines that is
+//! worth a fifth of all copies. What every policy must copy is in `docs/models/read_reclaim_bound.md`.
 
 use super::{Facts, Look, PageRead, Urgency, Want, groups};
 use crate::nand::aging::tables::Endurance;
@@ -24,21 +22,20 @@ use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
-pub const NAME: &str = "oracle";
+pub const NAME: &str = "lazy_exact";
 /// What it does.
 pub const SUMMARY: &str =
-    "moves single wordlines when one more read could lose them; a bound, no drive can do it";
+    "moves single wordlines when one more read could lose them, by the chips' own counters: no drive can";
 /// Where it comes from.
-pub const SOURCE: &str =
-    "lower bound of this project: calibration 2.3 with the chips' own table and counters";
+pub const SOURCE: &str = "this project: calibration 2.3 with the chips' own table and counters";
 /// What it costs.
 pub const MEMORY: &str = "not to be built: 13 bytes per wordline and 16 per block; scratch";
 
 section! {
-    /// Parameters of `oracle`.
+    /// Parameters of `lazy_exact`.
     pub struct Params {
         /// Reads of a neighbour that a wordline must still stand: as many pages as can be read between two looks, of
-        /// one command or of several. The default assumes commands of at most 16 pages, one at a time; 1 is the bound
+        /// one command or of several. The default assumes commands of at most 16 pages, one at a time; 1 is enough
         /// for commands of one page where moves take no time. Where they take time reads go on meanwhile, and only
         /// more of them are safe.
         ahead_reads: u32 = 16, unit "reads", range 1..=1_000_000;
