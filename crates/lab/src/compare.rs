@@ -47,14 +47,14 @@ fn requests_needed(name: &str) -> u64 {
 fn metrics() -> Vec<Metric> {
     let mut all = vec![
         metric("requests served", plain_si, |r| Some(r.requests_served as f64)),
-        metric("simulated time", duration, |r| Some(r.simulated_ns as f64)),
+        metric("simulated time", duration, |r| r.takes_time().then_some(r.simulated_ns as f64)),
         metric("IOPS", plain_si, |r| r.iops.all),
         metric("read bandwidth", megabytes, |r| r.bandwidth_mb_s.read),
         metric("write bandwidth", megabytes, |r| r.bandwidth_mb_s.write),
     ];
     let spreads: [(&str, Spread); 2] = [("read", |r| &r.latency_ns.read), ("write", |r| &r.latency_ns.write)];
     for (kind, spread) in spreads {
-        let enough = move |r: &RunResult, name| spread(r).count >= requests_needed(name);
+        let enough = move |r: &RunResult, name| r.takes_time() && spread(r).count >= requests_needed(name);
         let mean = move |r: &RunResult| spread(r).mean.filter(|_| enough(r, "mean"));
         all.push(metric(format!("{kind} latency mean"), duration, mean));
         for (name, point) in POINTS {
@@ -132,7 +132,7 @@ pub(crate) fn side_by_side(results: &[RunResult]) -> String {
     let mut left_out = false;
     for metric in metrics() {
         if results.iter().all(|result| (metric.value)(result).is_none()) {
-            left_out |= metric.name.contains("latency");
+            left_out |= metric.name.contains("latency") && results.iter().any(RunResult::takes_time);
             continue;
         }
         let mut row = vec![metric.name.clone()];

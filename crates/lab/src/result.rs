@@ -374,6 +374,11 @@ impl RunResult {
         self.ended == "complete"
     }
 
+    /// Whether time passes: a functional run only counts, so that it has no latencies to speak of.
+    pub fn takes_time(&self) -> bool {
+        self.executor == "timed"
+    }
+
     /// Whether there is something to tell of errors: the drive's cells age, or errors were counted.
     pub fn has_errors(&self) -> bool {
         self.error_model != ErrorModel::None.name()

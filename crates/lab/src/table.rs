@@ -39,15 +39,13 @@ fn cells<const N: usize>(texts: [&str; N]) -> Vec<String> {
 
 /// One result.
 pub(crate) fn one(result: &RunResult) -> String {
-    let tables = [
-        head(result),
-        latencies(result),
-        amplification(result),
-        operations(result),
-        errors(result) + &rest(result),
-        time_spent(result),
-    ];
-    tables.join("\n")
+    let (latencies, times) = match result.takes_time() {
+        true => (latencies(result), time_spent(result)),
+        false => (String::new(), String::new()),
+    };
+    let counts = errors(result) + &rest(result);
+    let tables = [head(result), latencies, amplification(result), operations(result), counts, times];
+    tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn title(result: &RunResult) -> &str {
@@ -72,11 +70,15 @@ fn head(result: &RunResult) -> String {
         ("requests", requests(result)),
         (
             "simulated",
-            format!(
-                "{}, {} in flight in the mean",
-                duration(result.simulated_ns as f64),
-                or_none(result.in_flight_mean, digits),
-            ),
+            if result.takes_time() {
+                format!(
+                    "{}, {} in flight in the mean",
+                    duration(result.simulated_ns as f64),
+                    or_none(result.in_flight_mean, digits),
+                )
+            } else {
+                "no time: this run only counts (run.executor = \"functional\")".to_owned()
+            },
         ),
         (
             "hashes",
@@ -257,8 +259,10 @@ fn errors(result: &RunResult) -> String {
     lines.into_iter().chain(moved).map(|(name, what)| format!("{name:<14} {what}\n")).collect()
 }
 
-fn busy(busy: &Busy) -> String {
+/// How busy units were; empty where no time passes.
+fn busy(result: &RunResult, busy: &Busy) -> String {
     match (busy.mean, busy.max) {
+        _ if !result.takes_time() => String::new(),
         (Some(mean), Some(max)) => format!("{} in the mean, {} the busiest", percent(mean), percent(max)),
         _ => NONE.to_owned(),
     }
@@ -278,8 +282,8 @@ fn rest(result: &RunResult) -> String {
                 wear.retired
             ),
         ),
-        ("dies busy", busy(&result.utilisation.die)),
-        ("channels busy", busy(&result.utilisation.channel)),
+        ("dies busy", busy(result, &result.utilisation.die)),
+        ("channels busy", busy(result, &result.utilisation.channel)),
         (
             "buffer",
             format!(
@@ -301,7 +305,8 @@ fn rest(result: &RunResult) -> String {
             ),
         ),
     ];
-    lines.into_iter().map(|(name, what)| format!("{name:<14} {what}\n")).collect()
+    let shown = lines.into_iter().filter(|(_, what)| !what.is_empty());
+    shown.map(|(name, what)| format!("{name:<14} {what}\n")).collect()
 }
 
 fn time_spent(result: &RunResult) -> String {

@@ -40,7 +40,7 @@ fn the_same_seed_gives_the_same_bytes() {
     for (one, two) in one.iter().zip(&two) {
         assert_eq!(one.csv(), two.csv());
         assert_eq!(one.parquet(&told), two.parquet(&told));
-        assert!(one.svgs().eq(two.svgs()));
+        assert!(one.plots().eq(two.plots()));
         assert!(one.rows() > 0 && !one.csv().contains("NaN") && !one.csv().contains("inf"), "{}", one.name);
     }
     let other = sheets(&Plan { seed: 4, ..SMALL });

@@ -21,6 +21,10 @@ fn results() -> Vec<RunResult> {
     ]
 }
 
+fn names(files: &[std::path::PathBuf]) -> Vec<&str> {
+    files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect()
+}
+
 /// The line that begins so, split at runs of two or more spaces.
 fn row<'a>(table: &'a str, start: &str) -> Vec<&'a str> {
     let line = table.lines().find(|line| line.trim_start().starts_with(start));
@@ -67,8 +71,37 @@ fn a_table_without_writes_or_time_has_no_numbers_there() {
     let spec = RunSpec { executor: ssd::Executor::Functional, ..closed(16) };
     let timeless = run(&small_drive(), &generator(1_000, MIX), &spec);
     let table = report::table(&timeless);
-    assert_eq!(row(&table, "dies busy"), ["dies busy", "-"]);
     assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
+    // Where no time passes there is no latency, and no time in which a die could be busy.
+    for word in ["0 ns", "latency", "where the time went", "dies busy", "in flight in the mean"] {
+        assert!(!table.contains(word), "{word}: {table}");
+    }
+    assert!(table.contains("this run only counts") && table.contains("write amplification"), "{table}");
+}
+
+#[test]
+fn a_comparison_of_runs_without_time_has_no_latencies() {
+    let spec = RunSpec { executor: ssd::Executor::Functional, name: "counted".to_owned(), ..closed(16) };
+    let timeless = run(&small_drive(), &generator(10_000, MIX), &spec);
+    let timed = result("timed", "greedy", MIX);
+    let table = report::compare(&[timeless.clone(), timeless.clone()]);
+    for word in ["0 ns", "latency", "Latencies", "simulated time"] {
+        assert!(!table.contains(word), "{word}: {table}");
+    }
+    let table = report::compare(&[timed.clone(), timeless.clone()]);
+    assert!(!table.contains("0 ns"), "{table}");
+    assert_eq!(row(&table, "read latency mean")[2..], ["-"]);
+    // No plots of time, or none of what took none.
+    let folder = fresh_path("timeless");
+    let files = report::write(&folder, &timeless, "").unwrap();
+    assert_eq!(names(&files), ["result.json", "config.toml"]);
+    report::write_comparison(&folder, &[timed, timeless]).unwrap();
+    for name in ["latency", "breakdown"] {
+        for ending in ["svg", "csv"] {
+            let text = std::fs::read_to_string(folder.join(format!("{name}.{ending}"))).unwrap();
+            assert!(text.contains("timed") && !text.contains("counted"), "{text}");
+        }
+    }
 }
 
 #[test]
@@ -137,7 +170,10 @@ fn retries_are_compared_and_drawn() {
     assert!(!report::compare(&results()).contains("retr"));
     let folder = fresh_path("retries");
     let files = report::write_comparison(&folder, &[results().remove(0), fresh.clone(), aged]).unwrap();
-    assert_eq!(files.len(), 5);
+    assert_eq!(files.len(), 1 + 4 * 3);
+    let csv = std::fs::read_to_string(folder.join("retries.csv")).unwrap();
+    let rows = ["run,failed_attempts,page_reads,share", "fresh,0,900,0.9", "fresh,1,100,0.1", "<old>,0,0,0"];
+    assert!(csv.starts_with(&rows.join("\n")) && csv.lines().count() == 1 + 2 + 3, "{csv}");
     let svg = std::fs::read_to_string(folder.join("retries.svg")).unwrap();
     // Paper, two bars for each result that has retries, and its mark in the legend.
     assert_eq!(count_tags(&svg, "rect"), 1 + 2 * 2 + 2);
@@ -170,18 +206,41 @@ fn plots_are_whole_and_need_nothing_else() {
     let results = results();
     let folder = fresh_path("comparison");
     let files = report::write_comparison(&folder, &results).unwrap();
-    let names: Vec<_> = files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
-    assert_eq!(names, ["comparison.txt", "latency.svg", "breakdown.svg", "write_amplification.svg"]);
+    let plots = ["latency", "breakdown", "write_amplification"];
+    let of_plot = |name: &str| ["svg", "pdf", "csv"].map(|ending| format!("{name}.{ending}"));
+    let all: Vec<String> =
+        ["comparison.txt".to_owned()].into_iter().chain(plots.into_iter().flat_map(of_plot)).collect();
+    assert_eq!(names(&files), all);
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     // Three results with a curve of reads and one of writes, each with its line in the legend.
     assert_eq!(count_tags(&read("latency.svg"), "polyline"), 12);
     assert!(count_tags(&read("breakdown.svg"), "rect") > 12);
     assert!(count_tags(&read("write_amplification.svg"), "rect") >= 6);
-    for name in &names[1..] {
-        let svg = read(name);
+    for (name, [across, up]) in plots.into_iter().zip([
+        ["latency", "share of requests that take at most so long"],
+        ["mean latency", "requests"],
+        ["bytes programmed for each byte written", "run"],
+    ]) {
+        let svg = read(&format!("{name}.svg"));
         assert!(svg.contains("&lt;&amp;&quot;&gt;"), "names are escaped");
         assert_eq!(svg.matches("http").count(), 1, "only the name of the format");
+        // What a headline would say is on the axes.
+        assert!(!svg.contains("bold"), "{svg}");
+        for title in [across, up] {
+            assert!(svg.contains(&format!(">{title}</text>")), "{title} in {svg}");
+        }
+        let csv = read(&format!("{name}.csv"));
+        assert!(csv.contains("\n\"first in, first out\",") && csv.contains("\n\"<&\"\">\","), "{csv}");
+        let pdf = std::fs::read(folder.join(format!("{name}.pdf"))).unwrap();
+        assert!(pdf.starts_with(b"%PDF-1.") && pdf.trim_ascii_end().ends_with(b"%%EOF"), "{name}");
     }
+    // The numbers are those of the results.
+    let csv = read("write_amplification.csv");
+    let host = results[0].write_amplification_by_cause[ssd::flash::op::Cause::Host].unwrap();
+    assert!(csv.contains(&format!("\ngreedy,host,{host}\n")), "{csv}");
+    let csv = read("latency.csv");
+    let (percent, ns) = results[0].latency_ns.read.percentiles[0];
+    assert!(csv.contains(&format!("\ngreedy,read,{percent},{ns}\n")), "{csv}");
 }
 
 #[test]

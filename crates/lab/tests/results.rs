@@ -83,7 +83,9 @@ fn a_result_reads_back_as_it_was_written() {
     let config = small_drive().to_toml();
     let files = report::write(&folder, &result, &config).unwrap();
     let names: Vec<_> = files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
-    assert_eq!(names, ["result.json", "latency.svg", "breakdown.svg", "config.toml"]);
+    let plots =
+        ["latency.svg", "latency.pdf", "latency.csv", "breakdown.svg", "breakdown.pdf", "breakdown.csv"];
+    assert_eq!(names, [&["result.json"], &plots[..], &["config.toml"]].concat());
     assert!(files.iter().all(|path| path.is_file()));
     assert_eq!(RunResult::load(&folder).unwrap(), result);
     assert_eq!(RunResult::load(&folder.join("result.json")).unwrap(), result);

@@ -22,7 +22,7 @@ pub struct Compare {
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
 
-    /// Write comparison.txt and plots (SVG) to this folder
+    /// Write comparison.txt and plots (SVG, PDF, and their data as CSV) to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 

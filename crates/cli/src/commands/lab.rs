@@ -28,7 +28,7 @@ pub struct Lab {
 enum What {
     /// Measure the papers' numbers that need no drive; misses stay in the table
     Check(Check),
-    /// Measure what a population of a part is like: tables (CSV and Parquet) and plots (SVG)
+    /// Measure what a population of a part is like: tables (CSV and Parquet) and plots (SVG and PDF)
     Characterize(Characterize),
 }
 
@@ -150,8 +150,12 @@ fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure>
             Some(content) => save(format!("{}.parquet", sheet.name), &content, out)?,
             None => is_parquet = false,
         }
-        for (name, svg) in sheet.svgs() {
-            save(format!("{name}.svg"), svg.as_bytes(), out)?;
+        for (stem, plot) in sheet.plots() {
+            // The numbers of a plot that is named as its table are in the table.
+            let is_table = |name: &String| name.strip_suffix(".csv") == Some(sheet.name);
+            for (name, content) in plot.files(stem).into_iter().filter(|(name, _)| !is_table(name)) {
+                save(name, &content, out)?;
+            }
         }
     }
     save("provenance.json".to_owned(), plan.json(date)?.as_bytes(), out)?;

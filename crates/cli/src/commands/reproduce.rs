@@ -20,7 +20,7 @@ Examples:
       at full scale; what an earlier run of the same program has finished is taken over
 
 Each paper is a folder with experiment.toml, claims.toml and configurations; DIR/PAPER/full (or quick) gets
-results.toml, plots (SVG), the aged drives and a file for each finished run.
+results.toml, plots (SVG, PDF, CSV), the aged drives and a file for each finished run.
 
 Exit codes: 0 done, whatever the verdicts; 1 a run failed, or --check found a drift; 2 bad usage or files.";
 
@@ -211,11 +211,12 @@ impl Reproduce {
     fn write(&self, paper: &Paper, options: &Options, outcome: &Outcome) -> Result<(), Failure> {
         let folder = paper.out(options);
         std::fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, "create", &error))?;
-        let mut files = outcome.svgs(&paper.experiment);
-        files.push(("results.toml".to_owned(), outcome.toml(self.date.as_deref())));
-        for (name, text) in files {
+        let plots = outcome.plots(&paper.experiment);
+        let mut files: Vec<_> = plots.iter().flat_map(|(stem, plot)| plot.files(stem)).collect();
+        files.push(("results.toml".to_owned(), outcome.toml(self.date.as_deref()).into_bytes()));
+        for (name, content) in files {
             let path = folder.join(name);
-            std::fs::write(&path, text).map_err(|error| Failure::file(&path, "write", &error))?;
+            std::fs::write(&path, content).map_err(|error| Failure::file(&path, "write", &error))?;
         }
         Ok(())
     }

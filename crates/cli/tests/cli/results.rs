@@ -57,6 +57,9 @@ fn the_shipped_trace_on_a_drive_sized_to_it() {
     assert!(result["write_amplification"].as_f64().unwrap() >= 1.0);
     for name in ["latency.svg", "breakdown.svg"] {
         assert!(read(folder.join("first").join(name)).starts_with("<svg"), "{name}");
+        let [pdf, csv] = ["pdf", "csv"].map(|ending| folder.join("first").join(name).with_extension(ending));
+        assert!(std::fs::read(&pdf).unwrap().starts_with(b"%PDF-1."), "{}", pdf.display());
+        assert!(read(&csv).starts_with("run,requests,"), "{}", csv.display());
     }
     let rows = read(&log);
     assert_eq!(rows.lines().count() as u64, 1 + served);

@@ -1,7 +1,6 @@
 //! What was measured: a table with named columns, which becomes CSV and Parquet, and the plots of it.
 
-use crate::plot::{Line, Lines};
-use std::fmt::Write as _;
+use crate::plot::{Csv, Line, Lines, Plot};
 
 /// The values of a column, one for each row.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,12 +97,13 @@ impl Values {
 }
 
 /// A plot of curves.
-pub(super) struct Plot {
+struct Curves {
     /// Stem of the file's name.
-    pub name: String,
-    pub title: String,
-    pub across: &'static str,
-    pub lines: Vec<Line>,
+    name: String,
+    /// What is on the vertical axis, with its unit.
+    up: String,
+    across: &'static str,
+    lines: Vec<Line>,
 }
 
 /// A table and its plots.
@@ -111,7 +111,7 @@ pub struct Sheet {
     /// Stem of the files' names.
     pub name: &'static str,
     columns: Vec<Column>,
-    plots: Vec<Plot>,
+    plots: Vec<Curves>,
 }
 
 /// A curve.
@@ -138,15 +138,15 @@ impl Sheet {
         Sheet { name, columns, plots: Vec::new() }
     }
 
-    /// With a plot.
+    /// With a plot; `up` and `across` are on its axes.
     pub(super) fn plot(
         mut self,
         name: &str,
-        title: impl Into<String>,
+        up: impl Into<String>,
         across: &'static str,
         lines: Vec<Line>,
     ) -> Self {
-        self.plots.push(Plot { name: name.to_owned(), title: title.into(), across, lines });
+        self.plots.push(Curves { name: name.to_owned(), up: up.into(), across, lines });
         self
     }
 
@@ -154,7 +154,7 @@ impl Sheet {
     pub(super) fn curves(
         name: &'static str,
         names: [&'static str; 3],
-        title: impl Into<String>,
+        up: impl Into<String>,
         across: &'static str,
         lines: Vec<Line>,
     ) -> Self {
@@ -164,7 +164,7 @@ impl Sheet {
                 line.points.iter().map(|&(x, y)| [line.name.as_str().into(), x.into(), y.into()])
             })
             .collect();
-        Sheet::new(name, names, rows).plot(name, title, across, lines)
+        Sheet::new(name, names, rows).plot(name, up, across, lines)
     }
 
     /// The columns of the table.
@@ -185,25 +185,18 @@ impl Sheet {
     /// The table as CSV.
     pub fn csv(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
-        let mut text = format!("{}\n", names.join(","));
+        let mut table = Csv::new(&names);
         for row in 0..self.rows() {
-            for (place, column) in self.columns.iter().enumerate() {
-                let comma = if place == 0 { "" } else { "," };
-                let value = column.values.text(row);
-                // A name with a comma stands in quotes; none has quotes of its own.
-                let quote = if value.contains(',') { "\"" } else { "" };
-                let _ = write!(text, "{comma}{quote}{value}{quote}");
-            }
-            text.push('\n');
+            table.row(&self.columns.iter().map(|column| column.values.text(row)).collect::<Vec<_>>());
         }
-        text
+        table.into_text()
     }
 
-    /// The plots, with the stems of their files' names.
-    pub fn svgs(&self) -> impl Iterator<Item = (&str, String)> {
+    /// The plots, with the stems of their files' names. One that is named as the sheet shows the sheet's own numbers.
+    pub fn plots(&self) -> impl Iterator<Item = (&str, Plot)> {
         self.plots.iter().map(|plot| {
-            let lines = Lines { title: &plot.title, across: plot.across, lines: &plot.lines };
-            (plot.name.as_str(), lines.to_svg())
+            let lines = Lines { up: &plot.up, across: plot.across, lines: &plot.lines };
+            (plot.name.as_str(), lines.plot())
         })
     }
 

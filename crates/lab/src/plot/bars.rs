@@ -1,19 +1,11 @@
 //! Stacked bars, lying: one row for each, with a legend below.
 
-use super::svg::{Anchor, Svg};
-use super::{axis, colour};
+use super::frame::{Frame, Key, KeyKind, Mark, Scale};
+use super::picture::{Anchor, Picture, text_room};
+use super::{FILLED, axis, colour};
 
-const WIDTH: f64 = 860.0;
-/// Room for the rows' names and for their totals.
-const LEFT: f64 = 200.0;
-const RIGHT: f64 = 90.0;
-const TOP: f64 = 44.0;
 const ROW: f64 = 34.0;
-const BAR: f64 = 22.0;
-const LEGEND_LINE: f64 = 20.0;
-const LEGEND_COLUMNS: usize = 5;
-/// Characters of a name that fit on the left.
-const LABEL_CHARS: usize = 28;
+const GAP: f64 = 6.0;
 
 /// One bar: its name, the lengths of its parts, and what stands behind it.
 pub(super) struct Bar {
@@ -24,7 +16,10 @@ pub(super) struct Bar {
 
 /// A plot of bars.
 pub(super) struct Bars {
+    /// What is on the horizontal axis.
     pub title: &'static str,
+    /// What the bars are of.
+    pub of: &'static str,
     /// Names of the parts, in order.
     pub names: Vec<&'static str>,
     /// How a length is told.
@@ -33,47 +28,43 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    pub fn to_svg(&self) -> String {
-        let bottom = TOP + ROW * self.bars.len().max(1) as f64;
+    pub fn picture(&self) -> Picture {
         // Parts that no bar has would only fill the legend.
-        let used: Vec<usize> =
-            (0..self.names.len()).filter(|&part| self.bars.iter().any(|bar| bar.parts[part] > 0.0)).collect();
-        let lines = used.len().div_ceil(LEGEND_COLUMNS) as f64;
-        let mut svg = Svg::new(WIDTH, bottom + 44.0 + lines * LEGEND_LINE);
-        svg.title(self.title);
-        if self.bars.is_empty() {
-            svg.text((LEFT, TOP + BAR), Anchor::Start, "nothing to show");
-        }
+        let used = (0..self.names.len()).filter(|&part| self.bars.iter().any(|bar| bar.parts[part] > 0.0));
+        let keys: Vec<Key> = used
+            .map(|part| Key { label: self.names[part].to_owned(), colour: colour(part), kind: KeyKind::Box })
+            .collect();
         let longest = self.bars.iter().map(|bar| bar.parts.iter().sum()).fold(0.0, f64::max);
         let marks = axis::linear(longest);
-        let scale = (WIDTH - LEFT - RIGHT) / marks.last().copied().unwrap_or(1.0);
-        for mark in &marks {
-            let x = LEFT + mark * scale;
-            svg.line((x, TOP), (x, bottom), "#dddddd");
-            svg.text((x, bottom + 16.0), Anchor::Middle, &(self.show)(*mark));
+        let end = marks.last().copied().unwrap_or(1.0);
+        let marks = marks.iter().map(|mark| Mark::new(mark / end, (self.show)(*mark))).collect();
+        let across = Scale { title: self.title.to_owned(), marks };
+        let steps = self.bars.len();
+        // The first bar is the topmost.
+        let labels = self.bars.iter().enumerate();
+        let labels = labels.map(|(row, bar)| Mark::of_step(steps - 1 - row, steps, bar.label.clone()));
+        let up = Scale { title: self.of.to_owned(), marks: labels.collect() };
+        if self.bars.is_empty() {
+            return Frame::empty(&across, &up, "nothing to show");
         }
+        let beyond = self.bars.iter().map(|bar| GAP + text_room(&bar.total)).fold(0.0, f64::max);
+        let mut frame = Frame::new(&across, &up, &keys, ROW * steps as f64, beyond);
         for (row, bar) in self.bars.iter().enumerate() {
-            self.bar(&mut svg, bar, TOP + ROW * row as f64, scale);
+            self.bar(&mut frame, bar, steps - 1 - row, end);
         }
-        for (place, &part) in used.iter().enumerate() {
-            let x = 16.0 + (place % LEGEND_COLUMNS) as f64 * (WIDTH - 32.0) / LEGEND_COLUMNS as f64;
-            let y = bottom + 40.0 + (place / LEGEND_COLUMNS) as f64 * LEGEND_LINE;
-            svg.rect((x, y - 10.0), (12.0, 12.0), colour(part), self.names[part]);
-            svg.text((x + 18.0, y), Anchor::Start, self.names[part]);
-        }
-        svg.finish()
+        frame.picture
     }
 
-    fn bar(&self, svg: &mut Svg, bar: &Bar, top: f64, scale: f64) {
-        let middle = top + ROW / 2.0 + 4.0;
-        let label: String = bar.label.chars().take(LABEL_CHARS).collect();
-        svg.text((LEFT - 8.0, middle), Anchor::End, &label);
-        let mut x = LEFT;
+    fn bar(&self, frame: &mut Frame, bar: &Bar, step: usize, end: f64) {
+        let steps = self.bars.len() as f64;
+        let [low, high] = [1.0 - FILLED, 1.0 + FILLED].map(|share| (step as f64 + share / 2.0) / steps);
+        let mut before = 0.0;
         for (part, length) in bar.parts.iter().enumerate().filter(|(_, length)| **length > 0.0) {
             let hint = format!("{}: {}", self.names[part], (self.show)(*length));
-            svg.rect((x, top + (ROW - BAR) / 2.0), (length * scale, BAR), colour(part), &hint);
-            x += length * scale;
+            frame.rect((before / end, low), ((before + length) / end, high), colour(part), &hint);
+            before += length;
         }
-        svg.text((x + 6.0, middle), Anchor::Start, &bar.total);
+        let (x, y) = frame.place(before / end, (low + high) / 2.0);
+        frame.picture.text((x + GAP, y + 4.0), Anchor::Start, &bar.total);
     }
 }

@@ -1,18 +1,12 @@
 //! Distributions of latencies: time on a logarithmic axis, percentiles on one that gives each nine the same room.
 
-use super::svg::{Anchor, Svg};
-use super::{axis, colour};
+use super::frame::{Frame, Key, KeyKind, Mark, Scale};
+use super::picture::Picture;
+use super::{Csv, HEIGHT, Plot, axis, colour};
 use crate::number::duration;
 use crate::result::{Distribution, RunResult};
 use crate::table::title;
 
-const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 76.0;
-const RIGHT: f64 = 24.0;
-const TOP: f64 = 44.0;
-const BOTTOM: f64 = 40.0;
-const LEGEND_LINE: f64 = 18.0;
 /// Nines that are always shown: up to 99.99 %.
 const NINES_AT_LEAST: f64 = 4.0;
 
@@ -21,7 +15,7 @@ struct Curve<'a> {
     label: String,
     spread: &'a Distribution,
     colour: &'static str,
-    dashed: bool,
+    kind: KeyKind,
 }
 
 /// How many nines a percentage is: 99.9 % is 3.
@@ -39,57 +33,60 @@ fn nines_label(nines: u32) -> String {
     }
 }
 
-/// The plot of all results' reads (full lines) and writes (dashed).
-pub(crate) fn latency(results: &[RunResult]) -> String {
-    let mut curves = Vec::new();
-    for (number, result) in results.iter().enumerate() {
-        let kinds = [("read", &result.latency_ns.read, false), ("write", &result.latency_ns.write, true)];
-        for (kind, spread, dashed) in kinds.into_iter().filter(|(_, spread, _)| spread.count > 0) {
-            let label = if results.len() > 1 { format!("{} {kind}", title(result)) } else { kind.to_owned() };
-            curves.push(Curve { label, spread, colour: colour(number), dashed });
-        }
-    }
-    draw(&curves)
+/// Times from the least to the most on a logarithmic axis: its marks, and the share of it that a time is at.
+pub(crate) fn log_marks<'a>(
+    spreads: impl Iterator<Item = &'a Distribution> + Clone,
+) -> (Vec<Mark>, impl Fn(f64) -> f64) {
+    let least = spreads.clone().filter_map(|spread| spread.min).min().unwrap_or(1);
+    let most = spreads.filter_map(|spread| spread.max).max().unwrap_or(1);
+    let (low, high) = axis::decades(least as f64, most as f64);
+    let share = move |ns: f64| (ns.max(1.0).log10() - f64::from(low)) / f64::from(high - low);
+    let mark = |decade: i32| Mark::new(share(10f64.powi(decade)), duration(10f64.powi(decade)));
+    ((low..=high).map(mark).collect(), share)
 }
 
-fn draw(curves: &[Curve<'_>]) -> String {
-    let mut svg = Svg::new(WIDTH, HEIGHT + LEGEND_LINE * curves.len() as f64);
-    svg.title("Latency: so many percent of the requests take at most so long");
-    if curves.is_empty() {
-        svg.text((LEFT, TOP + 16.0), Anchor::Start, "nothing to show");
-        return svg.finish();
+/// The plot of all results' reads (full lines) and writes (dashed); where no time passes, there is nothing to show.
+pub(crate) fn latency(results: &[RunResult]) -> Plot {
+    let mut curves = Vec::new();
+    let mut data = Csv::new(&["run", "requests", "percent", "latency_ns"]);
+    for (number, result) in results.iter().enumerate().filter(|(_, result)| result.takes_time()) {
+        let kinds = [
+            ("read", &result.latency_ns.read, KeyKind::Line),
+            ("write", &result.latency_ns.write, KeyKind::Dashed),
+        ];
+        for (kind, spread, key) in kinds.into_iter().filter(|(_, spread, _)| spread.count > 0) {
+            let label = if results.len() > 1 { format!("{} {kind}", title(result)) } else { kind.to_owned() };
+            curves.push(Curve { label, spread, colour: colour(number), kind: key });
+            for (percent, ns) in &spread.percentiles {
+                data.row(&[title(result), kind, &percent.to_string(), &ns.to_string()]);
+            }
+        }
     }
-    let bound =
-        |pick: fn(&Distribution) -> Option<u64>| curves.iter().filter_map(move |curve| pick(curve.spread));
-    let least = bound(|spread| spread.min).min().unwrap_or(1);
-    let most = bound(|spread| spread.max).max().unwrap_or(1);
-    let (low, high) = axis::decades(least as f64, most as f64);
+    Plot::new(draw(&curves), data)
+}
+
+fn draw(curves: &[Curve<'_>]) -> Picture {
+    let (marks, x) = log_marks(curves.iter().map(|curve| curve.spread));
+    let across = Scale { title: "latency".to_owned(), marks };
     // The longest of n requests is the only one beyond 1 - 1/n.
     let requests = curves.iter().map(|curve| curve.spread.count).max().unwrap_or(1);
     let top = (requests as f64).log10().ceil().max(NINES_AT_LEAST);
-    let x = |ns: u64| {
-        let share = ((ns.max(1) as f64).log10() - f64::from(low)) / f64::from(high - low);
-        LEFT + share.max(0.0) * (WIDTH - LEFT - RIGHT)
-    };
-    let y = |nines: f64| HEIGHT - BOTTOM - nines.min(top) / top * (HEIGHT - TOP - BOTTOM);
-    for decade in low..=high {
-        let ns = 10u64.saturating_pow(decade as u32);
-        svg.line((x(ns), y(0.0)), (x(ns), y(top)), "#dddddd");
-        svg.text((x(ns), HEIGHT - BOTTOM + 16.0), Anchor::Middle, &duration(ns as f64));
-    }
     let marks = (0..=top as u32).map(|mark| (f64::from(mark), nines_label(mark)));
-    for (mark, label) in marks.chain([(nines(50.0), "50 %".to_owned())]) {
-        svg.line((LEFT, y(mark)), (WIDTH - RIGHT, y(mark)), "#dddddd");
-        svg.text((LEFT - 8.0, y(mark) + 4.0), Anchor::End, &label);
+    let marks = marks.chain([(nines(50.0), "50 %".to_owned())]);
+    let marks = marks.map(|(nines, label)| Mark::new(nines / top, label)).collect();
+    let up = Scale { title: "share of requests that take at most so long".to_owned(), marks };
+    if curves.is_empty() {
+        return Frame::empty(&across, &up, "nothing to show");
     }
-    for (row, curve) in curves.iter().enumerate() {
+    let key = |curve: &Curve<'_>| Key { label: curve.label.clone(), colour: curve.colour, kind: curve.kind };
+    let keys: Vec<Key> = curves.iter().map(key).collect();
+    let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
+    for curve in curves {
         let last = (curve.spread.count as f64).log10();
-        let points =
-            curve.spread.percentiles.iter().map(|&(percent, ns)| (x(ns), y(nines(percent).min(last))));
-        svg.path(&points.collect::<Vec<_>>(), curve.colour, curve.dashed);
-        let at = HEIGHT + LEGEND_LINE * row as f64;
-        svg.path(&[(LEFT, at), (LEFT + 36.0, at)], curve.colour, curve.dashed);
-        svg.text((LEFT + 44.0, at + 4.0), Anchor::Start, &curve.label);
+        let place = |percent: f64, ns: u64| frame.place(x(ns as f64), nines(percent).min(last) / top);
+        let points = curve.spread.percentiles.iter().map(|&(percent, ns)| place(percent, ns));
+        let points = curve.spread.min.map(|ns| place(0.0, ns)).into_iter().chain(points).collect();
+        frame.picture.curve(points, curve.colour, curve.kind == KeyKind::Dashed);
     }
-    svg.finish()
+    frame.picture
 }

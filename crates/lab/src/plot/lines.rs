@@ -1,16 +1,9 @@
 //! Curves over two linear axes.
 
-use super::svg::{Anchor, Svg};
-use super::{axis, colour};
+use super::frame::{Frame, Key, KeyKind, Mark, Scale};
+use super::picture::Picture;
+use super::{Csv, HEIGHT, Plot, axis, colour};
 use crate::number::digits;
-
-const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 76.0;
-const RIGHT: f64 = 24.0;
-const TOP: f64 = 44.0;
-const BOTTOM: f64 = 54.0;
-const LEGEND_LINE: f64 = 18.0;
 
 /// A curve with its name and its points.
 pub(crate) struct Line {
@@ -20,10 +13,10 @@ pub(crate) struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// A plot of curves. The vertical axis begins at 0, the horizontal one at the lowest x, but at most at 0.
+/// A plot of curves. Both axes hold 0 and all points.
 pub(crate) struct Lines<'a> {
-    /// Headline.
-    pub title: &'a str,
+    /// What is on the vertical axis, with its unit.
+    pub up: &'a str,
     /// What is on the horizontal axis, with its unit.
     pub across: &'a str,
     /// The curves.
@@ -31,35 +24,68 @@ pub(crate) struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    pub fn to_svg(&self) -> String {
-        let mut svg = Svg::new(WIDTH, HEIGHT + LEGEND_LINE * self.lines.len() as f64);
-        svg.title(self.title);
-        let points = || self.lines.iter().flat_map(|line| &line.points);
-        let bound = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-        let below = bound(&mut points().map(|(x, _)| -x)).ceil();
-        let columns = axis::linear(bound(&mut points().map(|(x, _)| x + below)));
-        let rows = axis::linear(bound(&mut points().map(|(_, y)| *y)));
-        let end = |marks: &[f64]| marks.last().copied().unwrap_or(1.0);
-        let (right, top) = (end(&columns), end(&rows));
-        let place_x = |x: f64| LEFT + (x + below) / right * (WIDTH - LEFT - RIGHT);
-        let place_y = |y: f64| HEIGHT - BOTTOM - y / top * (HEIGHT - TOP - BOTTOM);
-        for column in columns {
-            let x = place_x(column - below);
-            svg.line((x, place_y(0.0)), (x, place_y(top)), "#dddddd");
-            svg.text((x, HEIGHT - BOTTOM + 16.0), Anchor::Middle, &digits(column - below));
+    pub fn plot(&self) -> Plot {
+        let mut data = Csv::new(&["curve", "x", "y"]);
+        for line in self.lines {
+            for (x, y) in &line.points {
+                data.row(&[line.name.as_str(), &x.to_string(), &y.to_string()]);
+            }
         }
-        for row in rows {
-            svg.line((LEFT, place_y(row)), (WIDTH - RIGHT, place_y(row)), "#dddddd");
-            svg.text((LEFT - 8.0, place_y(row) + 4.0), Anchor::End, &digits(row));
+        Plot::new(self.picture(), data)
+    }
+
+    fn picture(&self) -> Picture {
+        // A name without a curve would make readers look for it.
+        let drawn: Vec<(usize, &Line)> =
+            self.lines.iter().enumerate().filter(|(_, line)| !line.points.is_empty()).collect();
+        let points = || drawn.iter().flat_map(|(_, line)| &line.points);
+        let columns = axis::around_zero(points().map(|(x, _)| *x));
+        let rows = axis::around_zero(points().map(|(_, y)| *y));
+        let share = |marks: &[f64], value: f64| (value - marks[0]) / (marks[marks.len() - 1] - marks[0]);
+        let scale = |title: &str, marks: &[f64]| Scale {
+            title: title.to_owned(),
+            marks: marks.iter().map(|mark| Mark::new(share(marks, *mark), digits(*mark))).collect(),
+        };
+        let (across, up) = (scale(self.across, &columns), scale(self.up, &rows));
+        if drawn.is_empty() {
+            return Frame::empty(&across, &up, "nothing to show");
         }
-        svg.text((WIDTH / 2.0, HEIGHT - BOTTOM + 34.0), Anchor::Middle, self.across);
-        for (number, line) in self.lines.iter().enumerate() {
-            let points: Vec<_> = line.points.iter().map(|(x, y)| (place_x(*x), place_y(*y))).collect();
-            svg.path(&points, colour(number), false);
-            let at = HEIGHT + LEGEND_LINE * number as f64;
-            svg.path(&[(LEFT, at), (LEFT + 36.0, at)], colour(number), false);
-            svg.text((LEFT + 44.0, at + 4.0), Anchor::Start, &line.name);
+        let key = |(number, line): &(usize, &Line)| Key {
+            label: line.name.clone(),
+            colour: colour(*number),
+            kind: KeyKind::Line,
+        };
+        let keys: Vec<Key> = drawn.iter().map(key).collect();
+        let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
+        for (number, line) in &drawn {
+            let place = |(x, y): &(f64, f64)| frame.place(share(&columns, *x), share(&rows, *y));
+            let points = line.points.iter().map(place).collect();
+            frame.picture.curve(points, colour(*number), false);
         }
-        svg.finish()
+        frame.picture
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_without_points_is_not_in_the_legend() {
+        let line =
+            |name: &str, points: &[(f64, f64)]| Line { name: name.to_owned(), points: points.to_vec() };
+        let lines =
+            [line("drawn", &[(0.0, 1.0), (2.0, -3.0)]), line("bare", &[]), line("dot", &[(1.0, 1.0)])];
+        let plot = Lines { up: "bits a sector", across: "K cycles", lines: &lines }.plot();
+        let svg = plot.svg();
+        assert!(svg.contains(">drawn</text>") && !svg.contains("bare"), "{svg}");
+        assert!(
+            svg.contains("<circle") && svg.contains(">bits a sector</text>") && svg.contains(">K cycles<")
+        );
+        // Below 0 is within the frame too.
+        assert!(svg.contains(">-3</text>"), "{svg}");
+        assert_eq!(plot.csv(), "curve,x,y\ndrawn,0,1\ndrawn,2,-3\ndot,1,1\n");
+        let none = Lines { up: "y", across: "x", lines: &[] }.plot();
+        assert!(none.svg().contains("nothing to show"));
     }
 }

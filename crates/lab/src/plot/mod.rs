@@ -1,23 +1,33 @@
-//! Plots of results as SVG files that need nothing else.
+//! Plots of results: as SVG and as PDF files that need nothing else, and the numbers that they show as CSV.
 
 pub(crate) mod axis;
 mod bars;
+pub(crate) mod frame;
 mod latency;
 mod lines;
+#[cfg(feature = "pdf")]
+mod pdf;
+pub(crate) mod picture;
 mod retries;
-pub(crate) mod svg;
+mod svg;
 
 use crate::by::Axis;
 use crate::number::{digits, duration};
 use crate::result::{RunResult, Spent};
 use crate::table::title;
 use bars::{Bar, Bars};
+use picture::Picture;
 use ssd::Part;
 use ssd::flash::op::Cause;
 
-pub(crate) use latency::latency;
+pub(crate) use latency::{latency, log_marks};
 pub(crate) use lines::{Line, Lines};
 pub(crate) use retries::retries;
+
+/// Height of the inside of a frame.
+pub(crate) const HEIGHT: f64 = 340.0;
+/// Share of a step of an axis that its bars take.
+pub(crate) const FILLED: f64 = 0.8;
 
 /// Colours told apart by most eyes (Okabe and Ito, 2008), then greys and browns for long lists.
 const COLOURS: [&str; 11] = [
@@ -30,43 +40,146 @@ pub(crate) fn colour(number: usize) -> &'static str {
     COLOURS[number % COLOURS.len()]
 }
 
+/// A plot, and the numbers that it shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    picture: Picture,
+    data: Csv,
+}
+
+impl Plot {
+    pub(crate) fn new(picture: Picture, data: Csv) -> Self {
+        Plot { picture, data }
+    }
+
+    /// The plot as SVG.
+    pub fn svg(&self) -> String {
+        svg::write(&self.picture)
+    }
+
+    /// The numbers that it shows.
+    pub fn csv(&self) -> &str {
+        &self.data.text
+    }
+
+    /// The plot as PDF; `None` in a program built without.
+    #[cfg(not(feature = "pdf"))]
+    pub fn pdf(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// The plot as PDF; `None` in a program built without.
+    #[cfg(feature = "pdf")]
+    pub fn pdf(&self) -> Option<Vec<u8>> {
+        Some(pdf::write(&self.picture))
+    }
+
+    /// All files of the plot with their names: `stem.svg`, `stem.pdf` (if the program can) and `stem.csv`.
+    pub fn files(&self, stem: &str) -> Vec<(String, Vec<u8>)> {
+        let mut files = vec![(format!("{stem}.svg"), self.svg().into_bytes())];
+        files.extend(self.pdf().map(|bytes| (format!("{stem}.pdf"), bytes)));
+        files.push((format!("{stem}.csv"), self.data.text.clone().into_bytes()));
+        files
+    }
+}
+
+/// Rows of values with commas between them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Csv {
+    text: String,
+}
+
+impl Csv {
+    /// No rows yet; the names of the columns.
+    pub fn new(columns: &[&str]) -> Self {
+        let mut csv = Csv { text: String::new() };
+        csv.row(columns);
+        csv
+    }
+
+    /// The whole table.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Adds a row; values with commas, quotes or line breaks stand in quotes (RFC 4180, section 2).
+    pub fn row<S: AsRef<str>>(&mut self, values: &[S]) {
+        for (place, value) in values.iter().enumerate() {
+            let value = value.as_ref();
+            let comma = if place == 0 { "" } else { "," };
+            self.text.push_str(comma);
+            if value.contains([',', '"', '\n', '\r']) {
+                self.text.push_str(&format!("\"{}\"", value.replace('"', "\"\"")));
+            } else {
+                self.text.push_str(value);
+            }
+        }
+        self.text.push('\n');
+    }
+}
+
 /// Where the time of reads and writes went, one bar for each.
-pub(crate) fn breakdown(results: &[RunResult]) -> String {
+pub(crate) fn breakdown(results: &[RunResult]) -> Plot {
     let mut bars = Vec::new();
-    for result in results {
+    let mut data = Csv::new(&["run", "requests", "part", "mean_ns"]);
+    for result in results.iter().filter(|result| result.takes_time()) {
         let kinds = [
             ("read", &result.breakdown_ns.read, &result.latency_ns.read),
             ("write", &result.breakdown_ns.write, &result.latency_ns.write),
         ];
         for (kind, spent, latency) in kinds.into_iter().filter(|(.., latency)| latency.count > 0) {
             let label = if results.len() > 1 { format!("{} {kind}", title(result)) } else { kind.to_owned() };
+            for (part, spent) in spent.iter() {
+                let mean = spent.mean.unwrap_or(0.0).to_string();
+                data.row(&[title(result), kind, Axis::name(part), &mean]);
+            }
             let parts = spent.iter().map(|(_, spent): (Part, &Spent)| spent.mean.unwrap_or(0.0)).collect();
             let total = latency.mean.map(duration).unwrap_or_default();
             bars.push(Bar { label, parts, total });
         }
     }
-    Bars {
-        title: "Where the time of a request goes (mean)",
+    let bars = Bars {
+        title: "mean latency",
+        of: "requests",
         names: Part::ALL.iter().map(|part| Axis::name(*part)).collect(),
         show: duration,
         bars,
-    }
-    .to_svg()
+    };
+    Plot::new(bars.picture(), data)
 }
 
 /// Write amplification by cause, one bar for each result.
-pub(crate) fn write_amplification(results: &[RunResult]) -> String {
-    let bar = |result: &RunResult| {
-        let total = digits(result.write_amplification?);
+pub(crate) fn write_amplification(results: &[RunResult]) -> Plot {
+    let mut data = Csv::new(&["run", "cause", "write_amplification"]);
+    let mut bars = Vec::new();
+    for result in results {
+        let Some(total) = result.write_amplification else { continue };
+        for (cause, share) in result.write_amplification_by_cause.iter() {
+            data.row(&[title(result), Axis::name(cause), &share.unwrap_or(0.0).to_string()]);
+        }
         let parts =
             result.write_amplification_by_cause.iter().map(|(_, share)| share.unwrap_or(0.0)).collect();
-        Some(Bar { label: title(result).to_owned(), parts, total })
-    };
-    Bars {
-        title: "Write amplification by cause",
+        bars.push(Bar { label: title(result).to_owned(), parts, total: digits(total) });
+    }
+    let bars = Bars {
+        title: "bytes programmed for each byte written",
+        of: "run",
         names: Cause::ALL.iter().map(|cause| Axis::name(*cause)).collect(),
         show: digits,
-        bars: results.iter().filter_map(bar).collect(),
+        bars,
+    };
+    Plot::new(bars.picture(), data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_with_commas_and_quotes_stand_in_quotes() {
+        let mut csv = Csv::new(&["run", "value"]);
+        csv.row(&["first in, first out", "1"]);
+        csv.row(&["a \"b\"", "2"]);
+        assert_eq!(csv.text, "run,value\n\"first in, first out\",1\n\"a \"\"b\"\"\",2\n");
     }
-    .to_svg()
 }

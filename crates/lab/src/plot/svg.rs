@@ -1,89 +1,69 @@
-//! A small writer of SVG: lines, boxes, texts.
+//! A picture as SVG.
 
+use super::picture::{Anchor, FONT_SIZE, Picture, Shape};
 use std::fmt::Write as _;
-
-/// Where a text is relative to its point.
-#[derive(Clone, Copy)]
-pub(crate) enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
-/// A picture being drawn. Coordinates are in pixels from the upper left corner.
-pub(crate) struct Svg {
-    width: f64,
-    height: f64,
-    body: String,
-}
 
 /// A text with the characters replaced that mean something in XML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-impl Svg {
-    pub fn new(width: f64, height: f64) -> Self {
-        Svg { width, height, body: String::new() }
-    }
-
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str) {
-        let ((x1, y1), (x2, y2)) = (from, to);
-        let _ = writeln!(
-            self.body,
+fn shape(body: &mut String, shape: &Shape) {
+    // Writing to a string cannot fail.
+    let _ = match shape {
+        Shape::Line { from: (x1, y1), to: (x2, y2), colour } => writeln!(
+            body,
             "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\"/>"
-        );
-    }
-
-    pub fn path(&mut self, points: &[(f64, f64)], colour: &str, dashed: bool) {
-        let mut text = String::new();
-        for (x, y) in points {
-            let _ = write!(text, "{x:.1},{y:.1} ");
+        ),
+        Shape::Curve { points, colour, dashed } => {
+            let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+            let dash = if *dashed { " stroke-dasharray=\"6 3\"" } else { "" };
+            writeln!(
+                body,
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>",
+                points.join(" ")
+            )
         }
-        let dash = if dashed { " stroke-dasharray=\"6 3\"" } else { "" };
-        let _ = writeln!(
-            self.body,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>",
-            text.trim_end()
-        );
-    }
-
-    /// A filled box; `hint` is shown where the pointer rests on it.
-    pub fn rect(&mut self, corner: (f64, f64), size: (f64, f64), colour: &str, hint: &str) {
-        let ((x, y), (width, height)) = (corner, size);
-        let _ = writeln!(
-            self.body,
+        Shape::Dot { at: (x, y), colour } => {
+            writeln!(body, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{colour}\"/>")
+        }
+        Shape::Rect { corner: (x, y), size: (width, height), colour, hint } => writeln!(
+            body,
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{colour}\">\
              <title>{}</title></rect>",
             escape(hint)
-        );
-    }
+        ),
+        Shape::Text { at: (x, y), anchor, turned, text } => {
+            let anchor = match anchor {
+                Anchor::Start => "start",
+                Anchor::Middle => "middle",
+                Anchor::End => "end",
+            };
+            let turn = match *turned {
+                0.0 => String::new(),
+                turned => format!(" transform=\"rotate({turned:.0} {x:.1} {y:.1})\""),
+            };
+            writeln!(
+                body,
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{turn}>{}</text>",
+                escape(text)
+            )
+        }
+    };
+}
 
-    pub fn text(&mut self, at: (f64, f64), anchor: Anchor, text: &str) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
-        let (x, y) = at;
-        let text = escape(text);
-        let _ = writeln!(self.body, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>");
+pub(super) fn write(picture: &Picture) -> String {
+    let Picture { width, height, shapes, title } = picture;
+    let mut body = String::new();
+    if !title.is_empty() {
+        body.push_str(&format!("<title>{}</title>\n", escape(title)));
     }
-
-    pub fn title(&mut self, text: &str) {
-        let text = escape(text);
-        let _ = writeln!(
-            self.body,
-            "<text x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"bold\">{text}</text>"
-        );
+    for each in shapes {
+        shape(&mut body, each);
     }
-
-    pub fn finish(self) -> String {
-        let Svg { width, height, body } = self;
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-             viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{body}</svg>\n"
-        )
-    }
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"Helvetica, Arial, sans-serif\" \
+         font-size=\"{FONT_SIZE}\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{body}</svg>\n"
+    )
 }

@@ -4,20 +4,11 @@
 use super::experiment::{Figure, FigureKind};
 use super::metrics;
 use super::{Cell, Experiment, Outcome};
-use crate::number::{digits, duration};
-use crate::plot::svg::{Anchor, Svg};
-use crate::plot::{axis, colour};
-
-const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 76.0;
-const RIGHT: f64 = 24.0;
-const TOP: f64 = 44.0;
-const BOTTOM: f64 = 54.0;
-const LEGEND_LINE: f64 = 18.0;
-/// Share of a step of the horizontal axis that its bars take.
-const FILLED: f64 = 0.8;
-const GREY: &str = "#dddddd";
+use crate::number::digits;
+use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
+use crate::plot::picture::{Anchor, Picture};
+use crate::plot::{Csv, FILLED, HEIGHT, Plot, axis, colour, log_marks};
+use crate::result::Distribution;
 
 /// A group of bars: its name, and the height of each; `None` where nothing was measured.
 struct Group {
@@ -26,9 +17,9 @@ struct Group {
 }
 
 impl Outcome {
-    /// All plots, as names of files and their texts.
-    pub fn svgs(&self, experiment: &Experiment) -> Vec<(String, String)> {
-        let mut files = Vec::new();
+    /// All plots, with the stems of their files' names.
+    pub fn plots(&self, experiment: &Experiment) -> Vec<(String, Plot)> {
+        let mut plots = Vec::new();
         for figure in &experiment.figures {
             let Some(study) = experiment.studies.iter().find(|study| study.name == figure.study) else {
                 continue;
@@ -41,20 +32,20 @@ impl Outcome {
                 let shown = Shown { outcome: self, experiment, figure, age };
                 match &figure.kind {
                     FigureKind::Bars(metric) => {
-                        files.push((shown.file(""), shown.bars(metric, study.workloads(self.quick))))
+                        plots.push((shown.stem(""), shown.bars(metric, study.workloads(self.quick))))
                     }
                     FigureKind::Cdf => {
                         for workload in study.workloads(self.quick) {
-                            files.push((shown.file(workload), shown.distributions(workload)));
+                            plots.push((shown.stem(workload), shown.distributions(workload)));
                         }
                     }
                     FigureKind::Shares(parts) => {
-                        files.push((shown.file(""), shown.shares(parts, study.workloads(self.quick))));
+                        plots.push((shown.stem(""), shown.shares(parts, study.workloads(self.quick))));
                     }
                 }
             }
         }
-        files
+        plots
     }
 }
 
@@ -67,12 +58,13 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn file(&self, workload: &str) -> String {
+    fn stem(&self, workload: &str) -> String {
         let parts = [&self.figure.name, self.age, workload];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        format!("{}.svg", parts.join("-"))
+        parts.join("-")
     }
 
+    /// What readers of the file are told that it is; the plot itself has axes only.
     fn title(&self, more: &str) -> String {
         let more = if more.is_empty() { String::new() } else { format!(", {more}") };
         format!("{} ({}{more})", self.figure.title, self.age)
@@ -103,7 +95,7 @@ impl Shown<'_> {
     }
 
     /// A bar for each workload and technique, and their means.
-    fn bars(&self, metric: &str, workloads: &[String]) -> String {
+    fn bars(&self, metric: &str, workloads: &[String]) -> Plot {
         let techniques = self.techniques();
         let value = |technique: &str, workload: &str| {
             let own = *self.cell(technique, workload)?.metrics.get(metric)?;
@@ -124,136 +116,146 @@ impl Shown<'_> {
         };
         let means = (0..techniques.len()).map(mean).collect();
         groups.push(Group { name: "mean".to_owned(), bars: means });
-        let unit = match self.figure.against.as_str() {
-            "" => metrics::metric(metric).map_or("", |metric| metric.unit).to_owned(),
+        let found = metrics::metric(metric);
+        let (text, unit) = found.map_or((metric, ""), |metric| (metric.text, metric.unit));
+        let (up, column) = match self.figure.against.as_str() {
+            "" => (format!("{text} ({unit})"), metric.to_owned()),
             against => {
                 let label =
                     techniques.iter().find(|(name, _)| *name == against).map_or(against, |(_, label)| label);
-                format!("{metric}, normalised to {label}")
+                (format!("{text}, over {label}"), format!("{metric}_over_{against}"))
             }
         };
         let names: Vec<&str> = techniques.iter().map(|(_, label)| *label).collect();
-        grouped(&self.title(""), &unit, &names, &groups)
+        let mut data = Csv::new(&["workload", "technique", &column]);
+        for group in &groups {
+            for (name, value) in names.iter().zip(&group.bars) {
+                let Some(value) = value else { continue };
+                data.row(&[&group.name, *name, &value.to_string()]);
+            }
+        }
+        Plot::new(grouped(up, &names, &groups).titled(self.title("")), data)
     }
 
     /// How the latencies of reads are distributed, a line for each technique.
-    fn distributions(&self, workload: &str) -> String {
+    fn distributions(&self, workload: &str) -> Plot {
         let techniques = self.techniques();
-        let curves: Vec<_> = techniques
+        let curves: Vec<(&str, &Distribution)> = techniques
             .iter()
             .filter_map(|(name, label)| Some((*label, &self.cell(name, workload)?.result.latency_ns.read)))
             .filter(|(_, spread)| spread.count > 0)
             .collect();
-        let mut svg = Svg::new(WIDTH, HEIGHT + LEGEND_LINE * curves.len() as f64);
-        svg.title(&self.title(&self.label(workload)));
-        let least = curves.iter().filter_map(|(_, spread)| spread.min).min().unwrap_or(1);
-        let most = curves.iter().filter_map(|(_, spread)| spread.max).max().unwrap_or(10);
-        let (low, high) = axis::decades(least as f64, most as f64);
-        let x = |ns: f64| {
-            let share = (ns.max(1.0).log10() - f64::from(low)) / f64::from(high - low);
-            LEFT + share.max(0.0) * (WIDTH - LEFT - RIGHT)
+        let mut data = Csv::new(&["technique", "percent", "latency_ns"]);
+        for (label, spread) in &curves {
+            for (percent, ns) in &spread.percentiles {
+                data.row(&[*label, &percent.to_string(), &ns.to_string()]);
+            }
+        }
+        let (marks, x) = log_marks(curves.iter().map(|(_, spread)| *spread));
+        let across = Scale { title: "read response time".to_owned(), marks };
+        let marks = [0, 20, 40, 60, 80, 100];
+        let marks = marks.map(|percent| Mark::new(f64::from(percent) / 100.0, format!("{percent} %")));
+        let up = Scale { title: "share of reads that take at most so long".to_owned(), marks: marks.into() };
+        let title = self.title(&self.label(workload));
+        if curves.is_empty() {
+            return Plot::new(Frame::empty(&across, &up, "nothing to show").titled(title), data);
+        }
+        let key = |(number, (label, _)): (usize, &(&str, _))| Key {
+            label: (*label).to_owned(),
+            colour: colour(number),
+            kind: KeyKind::Line,
         };
-        let y = |percent: f64| HEIGHT - BOTTOM - percent / 100.0 * (HEIGHT - TOP - BOTTOM);
-        for decade in low..=high {
-            let ns = 10f64.powi(decade);
-            svg.line((x(ns), y(0.0)), (x(ns), y(100.0)), GREY);
-            svg.text((x(ns), HEIGHT - BOTTOM + 16.0), Anchor::Middle, &duration(ns));
+        let keys: Vec<Key> = curves.iter().enumerate().map(key).collect();
+        let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
+        for (number, (_, spread)) in curves.iter().enumerate() {
+            let mut points = vec![frame.place(x(spread.min.unwrap_or(1) as f64), 0.0)];
+            let steps = spread.percentiles.iter();
+            points.extend(steps.map(|&(percent, ns)| frame.place(x(ns as f64), percent / 100.0)));
+            frame.picture.curve(points, colour(number), false);
         }
-        for percent in [0.0, 20.0, 40.0, 60.0, 80.0, 100.0] {
-            svg.line((LEFT, y(percent)), (WIDTH - RIGHT, y(percent)), GREY);
-            svg.text((LEFT - 8.0, y(percent) + 4.0), Anchor::End, &format!("{percent} %"));
-        }
-        svg.text((WIDTH / 2.0, HEIGHT - BOTTOM + 34.0), Anchor::Middle, "read response time");
-        for (number, (label, spread)) in curves.iter().enumerate() {
-            let mut points = vec![(x(spread.min.unwrap_or(1) as f64), y(0.0))];
-            points.extend(spread.percentiles.iter().map(|&(percent, ns)| (x(ns as f64), y(percent))));
-            svg.path(&points, colour(number), false);
-            legend(&mut svg, number, label);
-        }
-        svg.finish()
+        Plot::new(frame.picture.titled(title), data)
     }
 
     /// Parts of a whole in percent, a stacked bar for each workload and technique.
-    fn shares(&self, parts: &[String], workloads: &[String]) -> String {
+    fn shares(&self, parts: &[String], workloads: &[String]) -> Plot {
         let techniques = self.techniques();
-        let mut svg = Svg::new(WIDTH, HEIGHT + LEGEND_LINE * (parts.len() + techniques.len()) as f64);
-        svg.title(&self.title(""));
-        let place_y = |share: f64| HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM);
-        for percent in [0, 25, 50, 75, 100] {
-            let y = place_y(f64::from(percent) / 100.0);
-            svg.line((LEFT, y), (WIDTH - RIGHT, y), GREY);
-            svg.text((LEFT - 8.0, y + 4.0), Anchor::End, &format!("{percent} %"));
-        }
-        let step = (WIDTH - LEFT - RIGHT) / workloads.len().max(1) as f64;
-        let bar = step * FILLED / techniques.len().max(1) as f64;
+        let mut data = Csv::new(&["workload", "technique", "part", "share"]);
+        let mut bars = Vec::new();
         for (at, workload) in workloads.iter().enumerate() {
-            let left = LEFT + step * at as f64;
-            svg.text((left + step / 2.0, HEIGHT - BOTTOM + 34.0), Anchor::Middle, &self.label(workload));
             for (number, (name, label)) in techniques.iter().enumerate() {
                 let Some(cell) = self.cell(name, workload) else { continue };
-                let values: Vec<f64> =
-                    parts.iter().map(|part| cell.metrics.get(part).copied().unwrap_or(0.0)).collect();
-                let all: f64 = values.iter().sum();
-                let x = left + step * (1.0 - FILLED) / 2.0 + bar * number as f64;
-                svg.text((x + bar / 2.0, HEIGHT - BOTTOM + 16.0), Anchor::Middle, &(number + 1).to_string());
-                let mut below = 0.0;
-                for (part, value) in values.iter().enumerate().filter(|(_, value)| **value > 0.0) {
-                    let (low, high) = (place_y(below / all), place_y((below + value) / all));
-                    let hint = format!("{label}, {}: {:.1} %", parts[part], 100.0 * value / all);
-                    svg.rect((x, high), (bar * 0.9, low - high), colour(part), &hint);
-                    below += value;
+                let value = |part: &String| cell.metrics.get(part).copied().unwrap_or(0.0);
+                let all: f64 = parts.iter().map(value).sum();
+                let share = |part| if all > 0.0 { value(part) / all } else { 0.0 };
+                let shares: Vec<f64> = parts.iter().map(share).collect();
+                for (part, share) in parts.iter().zip(&shares) {
+                    data.row(&[&self.label(workload), *label, part, &share.to_string()]);
                 }
+                bars.push((at, number, shares));
             }
         }
-        for (number, part) in parts.iter().enumerate() {
-            legend(&mut svg, number, part);
+        let marks = workloads.iter().enumerate();
+        let marks = marks.map(|(at, workload)| Mark::of_step(at, workloads.len(), self.label(workload)));
+        let across =
+            Scale { title: "workload, and technique by its number".to_owned(), marks: marks.collect() };
+        let marks = [0, 25, 50, 75, 100];
+        let marks = marks.map(|percent| Mark::new(f64::from(percent) / 100.0, format!("{percent} %")));
+        let up = Scale { title: "share".to_owned(), marks: marks.into() };
+        // What no bar has would only fill the legend.
+        let used = (0..parts.len()).filter(|&part| bars.iter().any(|(.., shares)| shares[part] > 0.0));
+        let key = |part: usize| Key { label: parts[part].clone(), colour: colour(part), kind: KeyKind::Box };
+        let mut keys: Vec<Key> = used.map(key).collect();
+        let has_bar = |technique: usize| bars.iter().any(|(_, number, _)| *number == technique);
+        for (number, (_, label)) in techniques.iter().enumerate().filter(|(number, _)| has_bar(*number)) {
+            let label = format!("{}: {label}", number + 1);
+            keys.push(Key { label, colour: colour(number), kind: KeyKind::None });
         }
-        for (number, (_, label)) in techniques.iter().enumerate() {
-            let at = HEIGHT + LEGEND_LINE * (parts.len() + number) as f64;
-            svg.text((LEFT, at + 4.0), Anchor::Start, &format!("{}: {label}", number + 1));
+        let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
+        let bar = FILLED / techniques.len().max(1) as f64;
+        for (at, number, shares) in &bars {
+            let left = *at as f64 + (1.0 - FILLED) / 2.0 + bar * *number as f64;
+            let [from, to] = [left, left + bar * 0.9].map(|x| x / workloads.len() as f64);
+            let mut below = 0.0;
+            for (part, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+                let hint = format!("{}, {}: {:.1} %", techniques[*number].1, parts[part], 100.0 * share);
+                frame.rect((from, below), (to, below + share), colour(part), &hint);
+                below += share;
+            }
+            // The technique's number, at the foot of its bar.
+            let (x, y) = frame.place((from + to) / 2.0, 0.0);
+            frame.picture.text((x, y - 4.0), Anchor::Middle, &(number + 1).to_string());
         }
-        svg.finish()
+        Plot::new(frame.picture.titled(self.title("")), data)
     }
-}
-
-fn legend(svg: &mut Svg, number: usize, label: &str) {
-    let at = HEIGHT + LEGEND_LINE * number as f64;
-    svg.rect((LEFT, at - 7.0), (12.0, 12.0), colour(number), label);
-    svg.text((LEFT + 20.0, at + 4.0), Anchor::Start, label);
 }
 
 /// Standing bars in groups, with a legend below.
-fn grouped(title: &str, unit: &str, names: &[&str], groups: &[Group]) -> String {
-    let mut svg = Svg::new(WIDTH, HEIGHT + LEGEND_LINE * names.len() as f64);
-    svg.title(title);
-    let most = groups.iter().flat_map(|group| &group.bars).flatten().copied().fold(0.0, f64::max);
-    let rows = axis::linear(most);
-    let top = rows.last().copied().unwrap_or(1.0);
-    let place_y = |value: f64| HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM);
-    for row in rows {
-        svg.line((LEFT, place_y(row)), (WIDTH - RIGHT, place_y(row)), GREY);
-        svg.text((LEFT - 8.0, place_y(row) + 4.0), Anchor::End, &digits(row));
+fn grouped(up: String, names: &[&str], groups: &[Group]) -> Picture {
+    let marks = groups.iter().enumerate();
+    let marks = marks.map(|(at, group)| Mark::of_step(at, groups.len(), group.name.clone())).collect();
+    let across = Scale { title: "workload".to_owned(), marks };
+    let rows = axis::around_zero(groups.iter().flat_map(|group| &group.bars).flatten().copied());
+    let share = |value: f64| (value - rows[0]) / (rows[rows.len() - 1] - rows[0]);
+    let marks = rows.iter().map(|row| Mark::new(share(*row), digits(*row))).collect();
+    let up = Scale { title: up, marks };
+    // A name without a bar would make readers look for it.
+    let drawn = (0..names.len()).filter(|&number| groups.iter().any(|group| group.bars[number].is_some()));
+    let key =
+        |number: usize| Key { label: names[number].to_owned(), colour: colour(number), kind: KeyKind::Box };
+    let keys: Vec<Key> = drawn.map(key).collect();
+    if keys.is_empty() {
+        return Frame::empty(&across, &up, "nothing to show");
     }
-    svg.text((LEFT, TOP - 8.0), Anchor::Start, unit);
-    let step = (WIDTH - LEFT - RIGHT) / groups.len().max(1) as f64;
-    let bar = step * FILLED / names.len().max(1) as f64;
+    let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
+    let bar = FILLED / names.len() as f64;
     for (at, group) in groups.iter().enumerate() {
-        let left = LEFT + step * at as f64;
-        svg.text((left + step / 2.0, HEIGHT - BOTTOM + 16.0), Anchor::Middle, &group.name);
         for (number, value) in group.bars.iter().enumerate() {
             let Some(value) = value else { continue };
-            let x = left + step * (1.0 - FILLED) / 2.0 + bar * number as f64;
+            let left = at as f64 + (1.0 - FILLED) / 2.0 + bar * number as f64;
+            let [from, to] = [left, left + bar * 0.95].map(|x| x / groups.len() as f64);
             let hint = format!("{}, {}: {}", group.name, names[number], digits(*value));
-            svg.rect(
-                (x, place_y(*value)),
-                (bar * 0.95, place_y(0.0) - place_y(*value)),
-                colour(number),
-                &hint,
-            );
+            frame.rect((from, share(0.0)), (to, share(*value)), colour(number), &hint);
         }
     }
-    for (number, name) in names.iter().enumerate() {
-        legend(&mut svg, number, name);
-    }
-    svg.finish()
+    frame.picture
 }

@@ -73,10 +73,19 @@ fn claims_are_measured_over_all_cells() {
     ] {
         assert!(toml.contains(text), "{text} in:\n{toml}");
     }
-    let svgs = outcome.svgs(&paper.experiment);
-    let names: Vec<&str> = svgs.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["copies-young.svg", "copies-old.svg"]);
-    assert!(svgs.iter().all(|(_, svg)| svg.ends_with("</svg>\n") && svg.contains("early")));
+    let plots = outcome.plots(&paper.experiment);
+    let names: Vec<&str> = plots.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["copies-young", "copies-old"]);
+    for ((_, plot), age) in plots.iter().zip(["young", "old"]) {
+        let svg = plot.svg();
+        assert!(
+            svg.ends_with("</svg>\n") && svg.contains(">early</text>") && svg.contains(">workload</text>")
+        );
+        // A bar's number, as it was measured.
+        let (csv, value) = (plot.csv(), copied("early", age));
+        assert!(csv.starts_with("workload,technique,pages_copied") && csv.contains(",early,"), "{csv}");
+        assert!(csv.contains(&format!(",early,{value}\n")) || csv.contains("_over_"), "{csv}");
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::plan::Plan;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Results")]
 pub struct OutputArgs {
-    /// Write result.json, plots (SVG) and config.toml, which repeats the run, to this folder
+    /// Write result.json, plots (SVG, PDF, CSV) and config.toml, which repeats the run, to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
