@@ -350,7 +350,7 @@ impl Drive {
     /// Checks that all tables agree (slow); the error names the first place where they do not.
     pub fn check(&self) -> Result<(), String> {
         let State { host, ftl, flash, events, .. } = &self.state;
-        ftl.check()?;
+        ftl.check(flash)?;
         host.check()?;
         self.stats().check()?;
         let left = flash.pool.in_flight() + host.working();

@@ -150,7 +150,7 @@ impl Drive {
         }
         if op.kind == OpKind::Read && op.outcome == Outcome::Fail {
             let state = &mut self.state;
-            state.ftl.note_lost(&state.flash, &op);
+            state.ftl.note_unreadable(&state.flash, &op);
         }
         if op.kind == OpKind::Read && op.cause == Cause::Host {
             let (host, mut below) = self.split();

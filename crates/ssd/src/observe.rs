@@ -105,7 +105,8 @@ pub enum Effect {
         /// Units of the block.
         units: u32,
     },
-    /// A logical unit is no longer mapped, and has no slot.
+    /// A logical unit is no longer mapped, and has no slot. Flash keeps no trace of that: who looks for the newest copy
+    /// in flash alone, as after a power cut, finds what the unit was before.
     Trim {
         /// The logical unit.
         lpn: Lpn,
@@ -115,6 +116,13 @@ pub enum Effect {
     Lose {
         /// The logical unit.
         lpn: Lpn,
+    },
+    /// A page of flash was read, and no attempt could correct it. Data is lost only after that.
+    Unreadable {
+        /// The page's first unit of flash.
+        first: Pun,
+        /// Units of the page.
+        units: u32,
     },
     /// A read returned data of one unit.
     Read {

@@ -2,7 +2,8 @@
 //!
 //! Every run is named by its seed, which also draws its configuration. A failure prints both;
 //! `WORDLINE_MODEL_SEED=n cargo test -p wordline-ssd --test model` repeats just that run, and
-//! `WORDLINE_MODEL_OPS=n` changes how many commands all runs together make (a million and more by default).
+//! `WORDLINE_MODEL_OPS=n` changes how many commands all runs together make (millions by default), and
+//! `WORDLINE_MODEL_FROM=n` with which seed they begin: a long search goes on where the last one ended.
 
 mod model {
     pub mod oracle;
@@ -78,17 +79,35 @@ fn run_all(seeds: &[u64], draw: Draw) -> (Tally, Vec<String>) {
     total.into_inner().unwrap()
 }
 
+/// The seeds of so many commands: from 0 on with the finds, or from where the environment says.
+fn seeds(from: Option<u64>, commands: u64, finds: &[u64]) -> Vec<u64> {
+    let first = from.unwrap_or(0);
+    let finds = finds.iter().copied().filter(|_| from.is_none());
+    (first..first + commands.div_ceil(COMMANDS_PER_RUN)).chain(finds).collect()
+}
+
+/// Whether the environment chooses the seeds: what is known of the usual ones is then not asserted.
+fn is_search() -> bool {
+    ["WORDLINE_MODEL_SEED", "WORDLINE_MODEL_FROM"].into_iter().any(|name| variable(name).is_some())
+}
+
+#[test]
+fn a_search_begins_where_it_is_told() {
+    assert_eq!(seeds(None, 3 * COMMANDS_PER_RUN - 1, &[9]), [0, 1, 2, 9]);
+    assert_eq!(seeds(Some(70), 2 * COMMANDS_PER_RUN, &[9]), [70, 71]);
+}
+
 /// Runs so many commands, or one seed, as the environment says.
 fn check(commands: u64, finds: &[u64], draw: Draw) -> Tally {
     if let Some(seed) = variable("WORDLINE_MODEL_SEED") {
         return run(seed, draw).unwrap_or_else(|report| panic!("{report}"));
     }
     let commands = variable("WORDLINE_MODEL_OPS").unwrap_or(commands);
-    let seeds: Vec<u64> = (0..commands.div_ceil(COMMANDS_PER_RUN)).chain(finds.iter().copied()).collect();
+    let seeds = seeds(variable("WORDLINE_MODEL_FROM"), commands, finds);
     let (tally, failures) = run_all(&seeds, draw);
     println!(
-        "{} commands in {} runs, {} erases, {} blocks retired; {} drives worn out, {} commands refused by them",
-        tally.commands, tally.runs, tally.erases, tally.retired, tally.worn_out, tally.refused
+        "seeds from {}: {} commands in {} runs, {} erases, {} blocks retired; {} drives worn out, {} commands refused by them",
+        seeds[0], tally.commands, tally.runs, tally.erases, tally.retired, tally.worn_out, tally.refused
     );
     assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
     assert!(tally.commands >= commands, "{} commands of {commands}", tally.commands);
@@ -107,7 +126,7 @@ fn a_drive_that_loses_data_says_so() {
         "{} commands ended uncorrectable, {} units were lost, {} pages moved because of reads",
         tally.uncorrectable, tally.units_lost, tally.reclaimed
     );
-    if variable("WORDLINE_MODEL_SEED").is_none() {
+    if !is_search() {
         assert!(tally.uncorrectable > 200 && tally.units_lost > 100 && tally.reclaimed > 10_000, "{tally:?}");
     }
 }
@@ -119,7 +138,7 @@ fn a_drive_with_replicas_never_reads_an_old_one() {
         "{} units replicated, {} replicas adopted, {} failed; {} units read from replicas",
         tally.replicas, tally.adopted, tally.failed_replicas, tally.replica_reads
     );
-    if variable("WORDLINE_MODEL_SEED").is_none() {
+    if !is_search() {
         assert!(
             tally.replicas > 1_000
                 && tally.adopted > 30

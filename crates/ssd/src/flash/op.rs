@@ -215,6 +215,13 @@ impl OpPool {
         self.ops.len() - self.free.len()
     }
 
+    /// Those operations, in no order (slow).
+    pub fn iter(&self) -> impl Iterator<Item = &Op> {
+        let mut is_free = vec![false; self.ops.len()];
+        self.free.iter().for_each(|&id| is_free[id as usize] = true);
+        self.ops.iter().zip(is_free).filter(|(_, is_free)| !is_free).map(|(op, _)| op)
+    }
+
     /// Issues an operation. The caller has made sure that there is room.
     #[inline]
     pub fn add(&mut self, op: Op, units: &[UnitRef]) -> OpId {

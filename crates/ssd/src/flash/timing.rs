@@ -272,4 +272,22 @@ mod tests {
         cfg.timing.t_read_us = vec![50.0, 60.0, 70.0];
         assert_eq!(read_ns(&cfg), [50_000, 60_000, 70_000]);
     }
+
+    /// 4 KiB on a channel of 1000 MB/s, where a byte takes a nanosecond.
+    #[test]
+    fn a_soft_attempt_sends_more_bits_for_each_byte() {
+        let mut cfg = DriveConfig::default();
+        cfg.errors.model = ErrorModel::Cells;
+        cfg.channel.bandwidth_mb_s = 1_000.0;
+        cfg.channel.t_data_out_command_ns = 40;
+        // One level at each threshold says 1 bit; 3 levels divide cells in four, 7 in eight.
+        (cfg.cells.modes.levels, cfg.cells.ecc.level_steps) = (vec![1.0; 3], vec![1.0, 3.0, 7.0]);
+        let timing = Timing::new(&cfg);
+        let at = crate::nand::PageAddress { die: 0, plane: 0, block: 0, page: 0 };
+        let read = Op::new(OpKind::Read, crate::flash::op::Cause::Host, crate::units::Ppn(0), at, 0);
+        let out_ns =
+            |attempt| timing.out_ns(&Op { bytes: 4_096, attempt_kind: Timing::kind_of(attempt), ..read });
+        assert_eq!([Attempt::Entry, Attempt::Tracking].map(out_ns), [40 + 4_096; 2]);
+        assert_eq!([0, 1, 2].map(Attempt::Soft).map(out_ns), [40 + 4_096, 40 + 8_192, 40 + 12_288]);
+    }
 }

@@ -233,3 +233,34 @@ impl Allocator {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::DriveConfig;
+    use crate::nand::Chip;
+
+    /// Cold data goes where the wear is; all else where the queue of free blocks begins.
+    #[test]
+    fn cold_data_opens_the_most_worn_free_block() {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (6, 4, 1);
+        let chip = Chip::new(1, 6, 4, &cfg.reliability, 1);
+        let layout = Layout::new(&cfg, &chip);
+        let mut blocks = Blocks::new(&layout, [3, 7, 1, 9, 9, 0].into_iter());
+        let mut allocator = Allocator::new(&layout, 0);
+        let mut opened = |stream| {
+            let expected = allocator.peek(LaneId(0), stream, &blocks);
+            let page = allocator.page_in(LaneId(0), stream, 0, &mut blocks, 0).map(|found| found.page);
+            assert_eq!(page, expected);
+            let block = layout.block_of_page(page.unwrap()).0;
+            allocator.abandon(LaneId(0), block, &mut blocks, 0);
+            block.0
+        };
+        use Stream::{Cleaning, Cold, Host};
+        // Of 3 and 4, which are equal, the one that has been free for longer.
+        assert_eq!([Cold, Host, Cold, Cold, Cleaning].map(&mut opened), [3, 0, 4, 1, 2]);
+    }
+}

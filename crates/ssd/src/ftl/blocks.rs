@@ -227,14 +227,35 @@ impl Blocks {
     }
 
     /// Chosen by cleaning are blocks that are closed, with no program under way, and free at least a page.
-    fn update_eligible(&mut self, block: BlockId) {
+    #[inline]
+    fn is_eligible(&self, block: BlockId) -> bool {
         let b = block.index();
-        let live = self.live[b] & !NOT_ELIGIBLE;
-        let eligible = self.state[b] == BlockState::Closed
+        self.state[b] == BlockState::Closed
             && self.programming[b] == 0
-            && live <= self.units_per_block - self.units_per_page
-            && !self.failing[b];
-        self.live[b] = if eligible { live } else { live | NOT_ELIGIBLE };
+            && self.live(block) <= self.units_per_block - self.units_per_page
+            && !self.failing[b]
+    }
+
+    fn update_eligible(&mut self, block: BlockId) {
+        let live = self.live(block);
+        self.live[block.index()] = if self.is_eligible(block) { live } else { live | NOT_ELIGIBLE };
+    }
+
+    /// Checks what is known of a block, to which so many programs are under way.
+    pub fn check(&self, block: BlockId, programs: u32) -> Result<(), String> {
+        let (b, state) = (block.index(), self.state(block));
+        let marked = self.live[b] & NOT_ELIGIBLE == 0;
+        if self.programming[b] != programs {
+            let said = self.programming[b];
+            return Err(format!("{programs} programs to block {b} are under way, its count says {said}"));
+        }
+        if marked != self.is_eligible(block) {
+            return Err(format!("block {b} is {state:?} and marked as to be chosen: {marked}"));
+        }
+        if (self.erasing[b] > 0) != (state == BlockState::Erasing) {
+            return Err(format!("block {b} is {state:?}, {} erases are under way", self.erasing[b]));
+        }
+        Ok(())
     }
 
     /// A program to the block was issued.
@@ -339,5 +360,61 @@ impl Blocks {
             .zip(&self.erase_count)
             .filter(|(s, _)| **s != BlockState::Bad)
             .map(|(_, &count)| count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::DriveConfig;
+    use crate::nand::Chip;
+
+    /// Two lanes of eight blocks, each over the four planes of a die.
+    fn blocks() -> (Layout, Blocks) {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 1, 1, 4);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (8, 4, 1);
+        cfg.allocation.superblock = crate::config::Superblock::Planes;
+        let chip = Chip::new(8, 8, 4, &cfg.reliability, 1);
+        let layout = Layout::new(&cfg, &chip);
+        let blocks = Blocks::new(&layout, (0..layout.blocks()).map(|_| 5));
+        (layout, blocks)
+    }
+
+    #[test]
+    fn an_erase_of_all_members_counts_once() {
+        let (layout, mut blocks) = blocks();
+        let block = BlockId(3);
+        blocks.erase_issued(block, layout.span);
+        let last: Vec<bool> = (0..layout.span).map(|_| blocks.erase_done(block, false)).collect();
+        assert_eq!(last, [false, false, false, true]);
+        assert_eq!((blocks.erase_count(block), blocks.erase_count(BlockId(4))), (6, 5));
+    }
+
+    #[test]
+    fn a_block_is_as_old_as_when_it_was_last_filled() {
+        let (layout, mut blocks) = blocks();
+        let age = |blocks: &Blocks, now| blocks.lane_view(&layout, LaneId(1), now).age(2);
+        let block = BlockId(layout.blocks_per_lane + 2);
+        blocks.close(block, 100);
+        assert_eq!(age(&blocks, 130), 30);
+        blocks.set_state(block, BlockState::Open);
+        blocks.close(block, 400);
+        assert_eq!(age(&blocks, 430), 30);
+    }
+
+    #[test]
+    fn what_is_known_of_a_block_is_checked() {
+        let (_, mut blocks) = blocks();
+        let block = BlockId(0);
+        blocks.program_issued(block);
+        assert!(blocks.check(block, 0).unwrap_err().contains("its count says 1"));
+        assert_eq!(blocks.check(block, 1), Ok(()));
+        blocks.program_done(block);
+        blocks.close(block, 1);
+        assert_eq!(blocks.check(block, 0), Ok(()));
+        blocks.live[0] |= NOT_ELIGIBLE;
+        assert!(blocks.check(block, 0).unwrap_err().contains("is Closed"));
     }
 }

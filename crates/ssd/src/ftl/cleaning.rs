@@ -371,8 +371,7 @@ impl Ftl {
             return;
         }
         if flash.is_instant() {
-            let outcome = flash.perform(op.kind, cause, page, op.at);
-            self.note_retries(flash, &op, flash.attempts);
+            let outcome = self.read_now(flash, &op);
             let count = self.gather_now(lane, job.block, outcome, first..page_end);
             self.look_ahead(lane, which, count);
             return self.program_gathered(flash, lane, stream_of(cause), false);

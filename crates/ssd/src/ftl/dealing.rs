@@ -345,8 +345,7 @@ impl Ftl {
         let instant = flash.is_instant();
         let mut outcome = Outcome::Pass;
         if instant {
-            outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
-            self.note_retries(flash, &op, flash.attempts);
+            outcome = self.read_now(flash, &op);
         }
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let (mut unit, mut count) = (first, 0);

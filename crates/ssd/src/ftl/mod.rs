@@ -26,7 +26,7 @@ use crate::rng::Rng;
 use crate::units::{BlockId, LaneId, Lpn, NONE, OpId, Ppn, Pun, SimTime, SlotId};
 use allocation::Allocator;
 use blocks::{BlockState, Blocks};
-use cleaning::Mover;
+use cleaning::{LaneWork, Mover};
 use map::Map;
 use reclaim::Reclaim;
 pub use reclaim::ServiceTimes;
@@ -240,9 +240,20 @@ impl Ftl {
         flash.read_at_once(&mut op);
         self.note_retries(flash, &op, op.attempts);
         if op.outcome == Outcome::Fail {
-            self.note_lost(flash, &op);
+            self.note_unreadable(flash, &op);
         }
         op.outcome
+    }
+
+    /// Performs a read of a move where no time passes.
+    #[inline]
+    fn read_now(&mut self, flash: &mut Flash, op: &Op) -> Outcome {
+        let outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
+        self.note_retries(flash, op, flash.attempts);
+        if outcome == Outcome::Fail {
+            self.note_unreadable(flash, op);
+        }
+        outcome
     }
 
     /// Programs slots of host data to the next page. `None` if no lane has room.
@@ -424,9 +435,10 @@ impl Ftl {
     }
 
     /// Checks that counts and tables agree (slow); the error names the first place where they do not.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self, flash: &Flash) -> Result<(), String> {
         self.map.check()?;
         self.check_replicas()?;
+        self.check_blocks(flash)?;
         let units = self.layout.units_per_block();
         for b in 0..self.layout.blocks() {
             let from = b * units;
@@ -451,5 +463,29 @@ impl Ftl {
         }
         self.check_wishes()?;
         Ok(())
+    }
+
+    /// Blocks agree with the operations under way, and without any nothing is on its way out of them.
+    fn check_blocks(&self, flash: &Flash) -> Result<(), String> {
+        let mut programs = vec![0; self.layout.blocks() as usize];
+        for op in flash.pool.iter().filter(|op| matches!(op.kind, OpKind::Program | OpKind::Copyback)) {
+            programs[self.layout.block_of_page(op.ppn).0.index()] += 1;
+        }
+        for (block, programs) in (0..).map(BlockId).zip(programs) {
+            self.blocks.check(block, programs)?;
+        }
+        let waits =
+            |work: &LaneWork| work.is_dealing() || work.gathered.iter().any(|units| !units.is_empty());
+        if flash.pool.in_flight() > 0 || self.mover.lanes.iter().any(waits) {
+            return Ok(());
+        }
+        match (0..self.layout.blocks()).map(BlockId).find(|&block| self.blocks.leaving(block) > 0) {
+            Some(block) => Err(format!(
+                "nothing is under way, and {} units are leaving block {}",
+                self.blocks.leaving(block),
+                block.0
+            )),
+            None => Ok(()),
+        }
     }
 }

@@ -176,7 +176,7 @@ impl Ftl {
                 self.issue(flash, read, &[unit]);
                 return;
             }
-            flash.perform(read.kind, read.cause, page, read.at);
+            self.read_now(flash, &read);
         }
         self.work(lane).gathered[stream_of(op.cause) as usize - 1].push_back(unit);
     }

@@ -234,8 +234,7 @@ impl Ftl {
         self.blocks.leave(wish.block, count as u32);
         self.replicas.promised[to as usize] += 1;
         if flash.is_instant() {
-            let outcome = flash.perform(read.kind, read.cause, page, read.at);
-            self.note_retries(flash, &read, flash.attempts);
+            let outcome = self.read_now(flash, &read);
             let read = Op { outcome, ..read };
             self.replica_read(flash, lane, &read, &units[..count]);
         } else {

@@ -275,6 +275,23 @@ mod tests {
         assert_eq!(first("pdwc"), [0, 1, 2, 3]);
     }
 
+    /// The planes that the first pages of a drive lie in, counted over the drive.
+    fn planes_of_pages(order: &str, superblock: Superblock, pages: u32) -> Vec<u32> {
+        let layout = layout(&config(order, superblock));
+        (0..pages).map(|page| layout.locate(Ppn(page))).map(|at| at.die * 2 + at.plane).collect()
+    }
+
+    #[test]
+    fn a_block_is_striped_over_its_planes_in_the_order_of_allocation() {
+        assert_eq!(planes_of_pages("cwdp", Superblock::Planes, 4), [0, 1, 0, 1]);
+        // One after the other: channels (12 planes apart), chips (4), dies (2), planes.
+        let by_channel = [0, 12, 4, 16, 8, 20, 2, 14, 6, 18, 10, 22, 1, 13];
+        assert_eq!(planes_of_pages("cwdp", Superblock::All, 14), by_channel);
+        let by_plane = [0, 1, 2, 3, 4, 5, 6, 7];
+        assert_eq!(planes_of_pages("pdwc", Superblock::All, 8), by_plane);
+        assert_eq!(planes_of_pages("dcwp", Superblock::All, 6), [0, 2, 12, 14, 4, 6]);
+    }
+
     #[test]
     fn factory_bad_blocks_are_left_out() {
         let mut cfg = config("cwdp", Superblock::Planes);

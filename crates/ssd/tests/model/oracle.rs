@@ -7,7 +7,10 @@
 //! - a write is accepted once for each unit, whole, between its submission and its completion;
 //! - what a completed FLUSH or FUA write promised is found in flash whenever the power is cut: among the units of
 //!   flash that hold a logical unit, the one programmed last by a host write (copies keep their number) is it;
-//! - data is lost only where the drive says so, and then its reads end as uncorrectable until it is written again;
+//! - data is lost only after a read of that very unit of flash that no attempt could correct, which only cells that
+//!   age have, and then its reads end as uncorrectable until it is written again;
+//! - what is trimmed stays trimmed: nothing older is mapped again. (Only a power cut may bring it back: the drive keeps
+//!   no trace of a TRIM in flash.)
 //! - every command completes once, with a legal status, and its time adds up.
 
 use ssd::observe::{Effect, Source};
@@ -112,6 +115,9 @@ pub struct Oracle {
     trimmed: Vec<u64>,
     /// When each unit was last lost to errors, and when it was next written or trimmed.
     lost: Vec<(u64, u64)>,
+    /// Cells make errors at all; and units of flash whose page could not be corrected since it was programmed.
+    ages: bool,
+    unreadable: Vec<bool>,
     /// Completed writes in order of completion, and how many of them are durable by a flush.
     completed: Vec<Vec<(u32, u64, u64)>>,
     flushed: usize,
@@ -135,7 +141,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    pub fn new(unit_bytes: u32, units: u32, physical: usize, write_through: bool) -> Self {
+    pub fn new(unit_bytes: u32, units: u32, physical: usize, write_through: bool, ages: bool) -> Self {
         let shape = Shape::new(unit_bytes);
         let granules = units as usize * shape.granules;
         Oracle {
@@ -148,6 +154,8 @@ impl Oracle {
             durable: vec![0; granules],
             trimmed: vec![0; units as usize],
             lost: vec![(0, 0); units as usize],
+            ages,
+            unreadable: vec![false; physical],
             completed: Vec::new(),
             flushed: 0,
             slots: BTreeMap::new(),
@@ -228,10 +236,10 @@ impl Oracle {
             Effect::Place { lpn, to } => self.place(lpn.0, to.0),
             Effect::Erase { first, units } => self.erase(first.0, units),
             Effect::Trim { lpn } => self.trim(lpn.0),
-            Effect::Lose { lpn } => {
-                self.lost[lpn.index()].0 = self.clock;
-                self.mapped[lpn.index()] = None;
-                self.units_lost += 1;
+            Effect::Lose { lpn } => self.lose(lpn.0),
+            Effect::Unreadable { first, units } => {
+                ensure!(self.ages, "a page cannot be corrected, and cells make no errors");
+                self.unreadable[first.index()..][..units as usize].fill(true);
                 Ok(())
             }
             Effect::Read { tag, lpn, from, mask } => self.read(tag, lpn.0, from, mask),
@@ -335,6 +343,18 @@ impl Oracle {
         }
     }
 
+    /// A unit is lost, as only a read of what it was mapped to can tell; or what was written over part of it meanwhile
+    /// is given up, too.
+    fn lose(&mut self, lpn: u32) -> Verdict {
+        let mapped = self.mapped[lpn as usize].take();
+        let (lost, found) = &mut self.lost[lpn as usize];
+        let is_known = mapped.map_or(found < lost, |unit| self.unreadable[unit as usize]);
+        ensure!(is_known, "unit {lpn}, mapped to {mapped:?}, is lost without a read of it that failed");
+        *lost = self.clock;
+        self.units_lost += 1;
+        Ok(())
+    }
+
     /// Whether a command may end as uncorrectable: a unit it needs was lost while it was under way, or before and not
     /// written again before it was submitted.
     fn may_be_lost(&self, pending: &Pending) -> bool {
@@ -350,6 +370,10 @@ impl Oracle {
         };
         ensure!(found.lpn == lpn, "slot {slot} of unit {} programmed as unit {lpn}", found.lpn);
         let data = found.data.clone();
+        let trimmed = self.trimmed[lpn as usize];
+        let is_back = |&&version: &&u64| version > 0 && version <= trimmed;
+        let back = data.iter().find(is_back);
+        ensure!(back.is_none(), "unit {lpn} has version {back:?} again, and was trimmed at {trimmed}");
         self.mapped[lpn as usize] = Some(to);
         self.store(lpn, to, self.clock, data)
     }
@@ -401,6 +425,7 @@ impl Oracle {
 
     fn erase(&mut self, first: u32, units: u32) -> Verdict {
         let mut touched = Vec::new();
+        self.unreadable[first as usize..][..units as usize].fill(false);
         for unit in first..first + units {
             if let Some(stored) = self.flash[unit as usize].take() {
                 self.copies[stored.lpn as usize].retain(|&copy| copy != unit);

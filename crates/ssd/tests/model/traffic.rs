@@ -132,7 +132,8 @@ impl Run {
         drive.record_effects(true);
         let physical = drive.physical_pages() as usize * cfg.units_per_page() as usize;
         let write_through = matches!(cfg.buffer, buffer::Config::None(_));
-        let oracle = Oracle::new(drive.unit_bytes(), drive.logical_units(), physical, write_through);
+        let (unit_bytes, units) = (drive.unit_bytes(), drive.logical_units());
+        let oracle = Oracle::new(unit_bytes, units, physical, write_through, drive.chips().ages());
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
         Run { cfg, rng, drive, oracle, style, next_tag: 1, arrival: SimTime(0), refusing: false }
     }

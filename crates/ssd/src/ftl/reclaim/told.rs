@@ -7,7 +7,8 @@ use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
 use crate::ftl::read_reclaim::TABLE_CYCLES;
 use crate::nand::cell::CellModel;
-use crate::units::{BlockId, LaneId, Lpn, Ppn};
+use crate::observe::Effect;
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 
 /// The cells of a checked configuration whose data moves because of reads: such are refused if their cells are wrong,
 /// whether or not these make errors.
@@ -109,8 +110,10 @@ impl Ftl {
         }
     }
 
-    /// A page could not be corrected: how much it had seen.
-    pub fn note_lost(&mut self, flash: &Flash, op: &Op) {
+    /// A page could not be corrected: how much it had seen, and that it is so.
+    pub fn note_unreadable(&mut self, flash: &Flash, op: &Op) {
+        let units = self.layout.units_per_page;
+        self.effects.push(Effect::Unreadable { first: Pun(op.ppn.0 * units), units });
         let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
         self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
     }
@@ -160,5 +163,47 @@ impl Ftl {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flash::op::OpKind;
+    use crate::ftl::read_reclaim::{Policy, straw};
+    use crate::{AgeStep, Drive, Executor};
+
+    /// What moves read where no time passes counts with all its attempts: each disturbs the neighbours.
+    #[test]
+    fn reads_of_moves_tell_their_attempts() {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+        (g.blocks_per_plane, g.wordlines_per_block) = (16, 16);
+        cfg.drive.over_provisioning_percent = 100.0;
+        cfg.errors.model = ErrorModel::Cells;
+        cfg.read_reclaim = straw::Params { counters: straw::Counters::Exact, ..Default::default() }.into();
+        let mut drive = Drive::new(&cfg).unwrap();
+        drive.set_executor(Executor::Functional);
+        drive.fill(0, 100).unwrap();
+        for step in ["cycle to 3000", "retain 12 months"] {
+            drive.age(&step.parse::<AgeStep>().unwrap()).unwrap();
+        }
+        let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
+        let counted = |ftl: &Ftl, physical| match &ftl.reclaim.policy {
+            Policy::Straw(policy) => policy.block_reads(physical),
+            _ => unreachable!("the policy is straw"),
+        };
+        let mut most = 0;
+        for page in (0..10).map(Ppn) {
+            let op = ftl.op(OpKind::Read, Cause::Cleaning, page);
+            let before = counted(ftl, op.at.block);
+            ftl.note_read(flash, &op);
+            ftl.read_now(flash, &op);
+            let readings = flash.chip.readings(op.at.block, flash.attempts);
+            assert_eq!(counted(ftl, op.at.block) - before, u64::from(readings));
+            most = most.max(readings);
+        }
+        assert!(most > 2, "pages of such an age take retries");
     }
 }

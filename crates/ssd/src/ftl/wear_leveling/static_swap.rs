@@ -17,7 +17,7 @@ pub const MEMORY: &str = "4 bytes per block (erase count)";
 section! {
     /// Parameters of `static_swap`.
     pub struct Params {
-        /// Difference of erase counts within a lane from which blocks trade places.
+        /// Difference of erase counts within a lane that is let be; beyond it blocks trade places.
         max_difference: u32 = 40, unit "erases", range 1..=1_000_000;
         /// Erases of a lane between two looks.
         check_interval: u32 = 16, unit "erases", range 1..=1_000_000;
@@ -48,5 +48,32 @@ impl Policy {
             .filter(|&block| view.state(block) == BlockState::Closed)
             .min_by_key(|&block| view.erase_count(block))?;
         (most - view.erase_count(coldest).min(most) > self.max_difference).then_some(coldest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::DriveConfig;
+    use crate::ftl::blocks::Blocks;
+    use crate::nand::{Chip, Layout};
+    use crate::units::{BlockId, LaneId};
+
+    #[test]
+    fn acts_beyond_the_difference_and_not_at_it() {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (4, 4, 1);
+        let layout = Layout::new(&cfg, &Chip::new(1, 4, 4, &cfg.reliability, 1));
+        let mut policy = Policy::new(&Params { max_difference: 10, check_interval: 3 });
+        let mut chosen = |most, erases| {
+            let mut blocks = Blocks::new(&layout, [most, 5, 4, 2].into_iter());
+            // The free block 3 is younger, but holds no data.
+            [1, 2].into_iter().for_each(|block| blocks.close(BlockId(block), 0));
+            policy.choose(&blocks.lane_view(&layout, LaneId(0), 0), erases)
+        };
+        assert_eq!([13, 14, 15, 40].map(|most| chosen(most, 6)), [None, None, Some(2), Some(2)]);
+        assert_eq!([4, 5, 6].map(|erases| chosen(40, erases)), [None, None, Some(2)]);
     }
 }
