@@ -3,7 +3,7 @@
 //! that cannot go on ends with a reason.
 
 use lab::{LoopMode, Overwrite, Preconditioning, RunSpec};
-use ssd::config::{MappingUnit, Superblock, presets};
+use ssd::config::{ChannelOrder, MappingUnit, Placement, Superblock, presets};
 use ssd::policy::FAMILIES;
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig, Executor, Hints, OpCode};
@@ -279,6 +279,11 @@ fn shapes() -> Vec<(String, DriveConfig)> {
             shapes.push((format!("{}/superblock {}", unit.name(), superblock.name()), config));
         }
     }
+    let mut habits = small();
+    (habits.mapping.unit, habits.allocation.superblock) = (MappingUnit::Page, Superblock::None);
+    habits.allocation.placement = Placement::Static;
+    habits.scheduling.channel = ChannelOrder::DataFirst;
+    shapes.push(("page/a plane each, data first".to_owned(), habits));
     shapes
 }
 
@@ -365,7 +370,13 @@ fn sizes_from_64_mib_to_2_tib() {
     (one_gib.geometry.blocks_per_plane, one_gib.geometry.wordlines_per_block) = (64, 86);
     let mut ten_gib = preset("tlc");
     (ten_gib.geometry.blocks_per_plane, ten_gib.geometry.wordlines_per_block) = (64, 55);
-    let drives = [("1 GiB", one_gib), ("10 GiB", ten_gib), ("m64", preset("m64")), ("qlc", preset("qlc"))];
+    let drives = [
+        ("1 GiB", one_gib),
+        ("10 GiB", ten_gib),
+        ("m64", preset("m64")),
+        ("mqsim", preset("mqsim")),
+        ("qlc", preset("qlc")),
+    ];
     for (name, config) in &drives {
         // A quarter of a TiB in 4-KiB units takes seconds to fill.
         let fills = if *name == "qlc" { &FILLS[..1] } else { &FILLS[..] };
@@ -413,6 +424,13 @@ fn random_config(rng: &mut Rng) -> DriveConfig {
     if config.buffer.name() != "none" {
         let size = ssd::config::Value::Float(f64::from(draw(&[1, 2, 16])) / 2.0);
         config.section_mut("host.buffer").unwrap().set("size_mib", &size).unwrap();
+    }
+    if draw(&[0, 1]) == 1 {
+        config.scheduling.channel = ChannelOrder::DataFirst;
+    }
+    // Few drives that are drawn can have it: where one can, it does.
+    if config.units_per_page() == 1 && config.lane_span() == 1 && config.replica_pages_per_block() == 0 {
+        config.allocation.placement = Placement::Static;
     }
     config
 }

@@ -181,8 +181,12 @@ impl Drive {
     /// Data waits for room, or room was made: programs go on, or more is cleaned, or the drive ends in read-only.
     /// Returns whether anything was started.
     fn make_room(&mut self) -> bool {
-        self.state.ftl.room_made = false;
+        let may_have_room =
+            std::mem::take(&mut self.state.ftl.room_made) || self.state.flash.pool.in_flight() == 0;
         let (host, mut below) = self.split();
+        if may_have_room {
+            host.unpark(&mut below);
+        }
         host.flush_some(&mut below);
         host.take_refusal();
         let state = &mut self.state;

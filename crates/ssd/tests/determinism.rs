@@ -1,8 +1,11 @@
 //! The same seed, configuration and commands give the same event hash: twice, in another process, watched or not.
 
+#[path = "support/habits.rs"]
+mod habits;
 mod support;
 
-use ssd::config::MappingUnit;
+use habits::with_habits;
+use ssd::config::{ChannelOrder, MappingUnit};
 use ssd::policy::FAMILIES;
 use ssd::{Drive, DriveConfig, Executor};
 use std::path::Path;
@@ -36,6 +39,8 @@ fn twice_the_same_under_every_policy() {
     for (family, policy, cfg) in every_policy() {
         for executor in [Executor::Timed, Executor::Functional] {
             assert_eq!(run(&cfg, executor), run(&cfg, executor), "{family} {policy} {executor:?}");
+            let cfg = with_habits(cfg.clone());
+            assert_eq!(run(&cfg, executor), run(&cfg, executor), "{family} {policy} {executor:?}, habits");
         }
     }
 }
@@ -130,6 +135,8 @@ fn a_snapshot_goes_on_in_another_process() {
 /// Event hashes of three drives. If a commit changes one, the numbers that users see change too: say which, and why,
 /// under "Results change" in CHANGELOG.md.
 const GOLDEN: [u64; 3] = [0x967b_7d3b_2650_ab5d, 0xaca2_f23f_eb1d_638f, 0xd25c_b527_f927_7c12];
+/// The same with MQSim's habits: both, planes of their own alone, data first alone.
+const HABITS: [u64; 3] = [0x5609_da9d_18b2_4f0d, 0xe500_69d2_ade9_a73e, 0x4d9a_818f_b5cd_ef14];
 
 #[test]
 fn the_golden_hashes_hold() {
@@ -141,6 +148,12 @@ fn the_golden_hashes_hold() {
     let mut faulty = with_policy("buffer", "none");
     faulty.reliability.program_fail_ppm = 300.0;
     faulty.reliability.erase_fail_ppm = 2_000.0;
+    let (mut placed, mut data_first) = (with_habits(pages.clone()), with_policy("buffer", "none"));
+    placed.scheduling.channel = ChannelOrder::CommandsFirst;
+    data_first.scheduling.channel = ChannelOrder::DataFirst;
+    let habits = [with_habits(small()), placed, data_first].map(|cfg| run(&cfg, Executor::Timed));
     let hashes = [small(), pages, faulty].map(|cfg| run(&cfg, Executor::Timed));
     assert_eq!(hashes, GOLDEN, "found {hashes:#018x?}");
+    assert_eq!(habits, HABITS, "found {habits:#018x?}");
+    assert_ne!(habits[2], run(&with_policy("buffer", "none"), Executor::Timed));
 }

@@ -22,6 +22,8 @@ const COMMANDS_PER_RUN: u64 = 4_000;
 const COMMANDS: u64 = 5_000_000;
 /// Commands of all runs with cells that age: making their tables, at every snapshot again, is most of the time.
 const AGING_COMMANDS: u64 = 400_000;
+/// Commands of all runs with a plane for each page.
+const PLACED_COMMANDS: u64 = 800_000;
 /// Commands of all runs with replicas.
 const REPLICA_COMMANDS: u64 = 600_000;
 /// Seeds of longer searches that found something: they are always run.
@@ -117,6 +119,11 @@ fn check(commands: u64, finds: &[u64], draw: Draw) -> Tally {
 #[test]
 fn a_drive_agrees_with_a_map_of_versions() {
     check(COMMANDS, &FINDS, Run::new);
+}
+
+#[test]
+fn a_drive_with_a_plane_for_each_page_agrees_too() {
+    check(PLACED_COMMANDS, &[], Run::placed);
 }
 
 #[test]

@@ -4,10 +4,13 @@
     reason = "an allocator that counts is the only way to see allocations, and its trait is unsafe"
 )]
 
+#[path = "support/habits.rs"]
+mod habits;
 #[path = "support/reclaiming.rs"]
 mod reclaiming;
 mod support;
 
+use habits::with_habits;
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -143,6 +146,16 @@ fn no_allocation_with_whole_pages_and_copyback() {
     cfg.timing.cache_operations = true;
     for executor in [Executor::Timed, Executor::Functional] {
         assert_loop_allocates_nothing(&cfg, executor, "whole pages");
+    }
+}
+
+#[test]
+fn no_allocation_with_a_plane_for_each_page() {
+    for buffer in ["none", "lru_write"] {
+        let cfg = with_habits(with_policy("buffer", buffer));
+        for executor in [Executor::Timed, Executor::Functional] {
+            assert_loop_allocates_nothing(&cfg, executor, "static placement");
+        }
     }
 }
 

@@ -107,6 +107,7 @@ fn presets_hold_the_calibrated_numbers() {
         ("psr", 98.296, 656.0, 3.5, 576, 16_384, 3_424),
         ("scan_3d", 50.0, 700.0, 3.5, 576, 4_096, 116_480),
         ("m64", 75.0, 750.0, 3.8, 256, 16_384, 16_384),
+        ("mqsim", 75.0, 750.0, 3.8, 256, 16_384, 16_384),
     ];
     for (name, t_read, t_program, t_erase_ms, pages, page_bytes, blocks) in ROWS {
         let config = preset(name).config;

@@ -1,7 +1,10 @@
 //! Snapshots: bit-exact, and a file that is not one is a typed error, whatever is wrong with it.
 
+#[path = "support/habits.rs"]
+mod habits;
 mod support;
 
+use habits::with_habits;
 use ssd::rng::Rng;
 use ssd::snapshot::{HEADER_BYTES, MAGIC, SnapshotError, VERSION};
 use ssd::{Drive, DriveConfig, Executor};
@@ -34,6 +37,8 @@ fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
         vec![small(), faulty, with_policy("buffer", "none"), with_policy("buffer", "lru_read_write")];
     configs.push(with_policy("gc_trigger", "background_idle"));
     configs.push(with_policy("wear_leveling", "static_swap"));
+    configs.push(with_habits(with_policy("buffer", "none")));
+    configs.push(with_habits(small()));
     for cfg in configs {
         for executor in [Executor::Timed, Executor::Functional] {
             let mut drive = Drive::new(&cfg).unwrap();

@@ -34,9 +34,10 @@ pub use field::{Field, Kind, Limits, Parameter, Table, Value};
 pub use layer::Layer;
 pub use resolve::{Resolved, resolve, resolve_table};
 pub use sections::{
-    Allocation, AllocationOrder, ArrayTimes, Axis, Cell, Channel, Cleaning, DisturbCounters, DisturbLaw,
-    DriveSection, ErrorModel, Errors, Firmware, Geometry, Link, Mapping, MappingUnit, ProgramOrder, Queues,
-    ReclaimOrder, Reliability, Scheduling, SchedulingOrder, SectorErrors, Superblock, Timing,
+    Allocation, AllocationOrder, ArrayTimes, Axis, Cell, Channel, ChannelOrder, Cleaning, DisturbCounters,
+    DisturbLaw, DriveSection, ErrorModel, Errors, Firmware, Geometry, Link, Mapping, MappingUnit, Placement,
+    ProgramOrder, Queues, ReclaimOrder, Reliability, Scheduling, SchedulingOrder, SectorErrors, Superblock,
+    Timing,
 };
 
 macro_rules! drive_config {

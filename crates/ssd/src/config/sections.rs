@@ -35,6 +35,26 @@ choice! {
 }
 
 choice! {
+    /// What a channel carries first, of what its dies wait to send and receive.
+    pub enum ChannelOrder {
+        /// Commands without data, so that arrays work while data of other dies leaves.
+        CommandsFirst = "commands_first",
+        /// Data that was read, before any command: MQSim's habit.
+        DataFirst = "data_first",
+    }
+}
+
+choice! {
+    /// How the plane of a host write is found.
+    pub enum Placement {
+        /// Writes are dealt out in turn, in the order of `order`; a plane without room is passed over.
+        Dynamic = "dynamic",
+        /// Each logical page has its plane, counted off in the order of `order`, and is moved inside it: MQSim's habit.
+        Static = "static",
+    }
+}
+
+choice! {
     /// The unit of the logical-to-physical map.
     pub enum MappingUnit {
         /// One entry a flash page; smaller writes are read-modify-writes.
@@ -282,6 +302,8 @@ section! {
         due_bypass_limit: u32 = 2, unit "reads", range 1..=1_000_000;
         /// Join operations of different planes of a die into one multi-plane operation.
         multi_plane: bool = true;
+        /// What a channel carries first, of what its dies wait to send and receive.
+        channel: ChannelOrder = ChannelOrder::CommandsFirst;
     }
 }
 
@@ -301,6 +323,8 @@ section! {
         order: AllocationOrder = AllocationOrder::Cwdp;
         /// Which blocks are opened, filled and erased together.
         superblock: Superblock = Superblock::Planes;
+        /// How the plane of a host write is found; `static` needs `superblock = "none"` and one mapping unit a page.
+        placement: Placement = Placement::Dynamic;
     }
 }
 

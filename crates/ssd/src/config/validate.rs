@@ -4,7 +4,7 @@ use super::DriveConfig;
 use super::derived::{FOUR_KIB, GIB, MAX_UNITS};
 use super::error::{ConfigError, ConfigErrors, KeyAt, Problem};
 use super::field::show_f64;
-use super::sections::{ErrorModel, MappingUnit};
+use super::sections::{ErrorModel, MappingUnit, Placement};
 use crate::flash::op::UNITS_AT_MOST;
 use crate::ftl::read_reclaim::{self, TABLE_CYCLES, straw};
 use crate::nand::gray;
@@ -30,6 +30,7 @@ impl DriveConfig {
         if errors.is_empty() {
             let mut conflicts = Conflicts(errors);
             self.check_pages(&mut conflicts);
+            self.check_placement(&mut conflicts);
             self.check_times(&mut conflicts);
             self.check_gray_code(&mut conflicts);
             self.check_marks_and_queues(&mut conflicts);
@@ -72,6 +73,37 @@ impl DriveConfig {
                 found,
                 allowed,
             );
+        }
+    }
+
+    /// Does each logical page have one plane, if it is to have one, and does it stay there?
+    fn check_placement(&self, conflicts: &mut Conflicts) {
+        const STATIC: &str = "ftl.allocation.placement";
+        const OR: &str = "or ftl.allocation.placement = \"dynamic\"";
+        if self.allocation.placement != Placement::Static {
+            return;
+        }
+        let superblock = self.allocation.superblock.name();
+        if self.lane_span() > 1 {
+            let planes = self.lane_span();
+            let found = format!(
+                "a plane for each logical page, in superblocks (\"{superblock}\") of {planes} planes"
+            );
+            let allowed = format!("ftl.allocation.superblock = \"none\", {OR}");
+            conflicts.add(&[STATIC, "ftl.allocation.superblock"], found, &allowed);
+        }
+        if self.units_per_page() > 1 {
+            let units = self.units_per_page();
+            let found =
+                format!("a plane for each logical page, with pages of {units} units mapped one by one");
+            let allowed = format!("ftl.mapping.unit = \"page\", {OR}");
+            conflicts.add(&[STATIC, "ftl.mapping.unit", "nand.geometry.page_bytes"], found, &allowed);
+        }
+        if self.replica_pages_per_block() > 0 {
+            let found = "a plane for each logical page, with replicas in other planes that take its place";
+            let allowed = format!("ftl.read_reclaim.replica_limit = 0, another policy, {OR}");
+            let keys = [STATIC, "ftl.read_reclaim.replica_limit", "ftl.read_reclaim.policy"];
+            conflicts.add(&keys, found.to_owned(), &allowed);
         }
     }
 

@@ -1,8 +1,14 @@
-//! A channel: commands and data of its dies, one at a time; commands before data, otherwise first come first served.
+//! A channel: commands and data of its dies, one at a time, in two lines of which one goes first; in each, first come
+//! first served. As a rule commands without data go before data.
 //!
 //! A command that waited behind the data of all other dies would leave its array idle meanwhile: the dies would fall
 //! into step, all arrays at work and then all data in line. Commands are short, so data hardly waits for them.
+//!
+//! MQSim does it the other way round (`data_first`): data that was read goes before commands, with data or without.
 
+use super::die::Interface;
+use super::op::OpKind;
+use crate::config::ChannelOrder;
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
 
@@ -48,32 +54,41 @@ pub(super) struct Channel {
     pub free_at: SimTime,
     /// Whether an event at `free_at` is scheduled.
     pub wake: bool,
-    /// Commands without data towards the die, and all else.
-    commands: Line,
-    data: Line,
+    /// What goes first: commands without data towards the die, or data that was read; and all else.
+    first: Line,
+    others: Line,
 }
 
 impl Channel {
     /// A free channel of `dies` dies; a die asks for it at most once at a time.
     pub fn new(dies: u32) -> Self {
-        Channel { free_at: SimTime::ZERO, wake: false, commands: Line::new(dies), data: Line::new(dies) }
+        Channel { free_at: SimTime::ZERO, wake: false, first: Line::new(dies), others: Line::new(dies) }
     }
 
     /// Whether somebody waits.
     #[inline]
     pub fn has_waiting(&self) -> bool {
-        self.commands.len + self.data.len > 0
+        self.first.len + self.others.len > 0
     }
 
-    /// Puts a die at the end of the line for a command or for data.
+    /// Puts a die at the end of its line.
     #[inline]
-    pub fn wait(&mut self, die: u32, command: bool) {
-        if command { self.commands.push(die) } else { self.data.push(die) }
+    pub fn wait(&mut self, die: u32, goes_first: bool) {
+        if goes_first { self.first.push(die) } else { self.others.push(die) }
     }
 
     /// Takes the die that goes next.
     #[inline]
     pub fn next(&mut self) -> Option<u32> {
-        self.commands.pop().or_else(|| self.data.pop())
+        self.first.pop().or_else(|| self.others.pop())
+    }
+}
+
+/// Whether what a die waits to send (data, or a command of some kind) stands in the line that goes first.
+#[inline]
+pub(super) fn goes_first(order: ChannelOrder, waits: Interface, command: impl FnOnce() -> OpKind) -> bool {
+    match order {
+        ChannelOrder::CommandsFirst => waits == Interface::WaitIn && command() != OpKind::Program,
+        ChannelOrder::DataFirst => waits == Interface::WaitOut,
     }
 }

@@ -11,7 +11,7 @@ pub mod op;
 pub mod read_voltage;
 pub mod timing;
 
-use crate::config::DriveConfig;
+use crate::config::{ChannelOrder, DriveConfig};
 use crate::events::{EventKind, EventQueue};
 use crate::nand::{Chip, Layout, Outcome, PageAddress};
 use crate::rng::{SPREAD, mix};
@@ -74,6 +74,7 @@ pub struct Flash {
     channels: Vec<Channel>,
     channel_of_die: Vec<u32>,
     precedence: Precedence,
+    channel_order: ChannelOrder,
     multi_plane: bool,
     planes_per_die: u32,
     sequence: u64,
@@ -111,6 +112,7 @@ impl Flash {
                 reclaim: cfg.scheduling.reclaim,
                 due_bypass_limit: cfg.scheduling.due_bypass_limit,
             },
+            channel_order: cfg.scheduling.channel,
             multi_plane: cfg.scheduling.multi_plane,
             planes_per_die: layout.planes_per_die,
             sequence: 0,
@@ -340,8 +342,8 @@ impl Flash {
             return;
         }
         let die = &self.dies[die_index as usize];
-        let command = die.interface == Interface::WaitIn && self.pool.get(die.io).kind != OpKind::Program;
-        channel.wait(die_index, command);
+        let command = || self.pool.get(die.io).kind;
+        channel.wait(die_index, channel::goes_first(self.channel_order, die.interface, command));
         if !channel.wake {
             channel.wake = true;
             events.push(channel.free_at, EventKind::ChannelFree, channel_index);

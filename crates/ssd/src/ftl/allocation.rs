@@ -144,7 +144,7 @@ impl Allocator {
         for _ in 0..=layout.lanes {
             let lane = LaneId(layout.lane_order[self.turn as usize]);
             if self.left > 0
-                && let Some(found) = self.page_in(lane, Stream::Host, self.reserve, blocks, now)
+                && let Some(found) = self.host_page_in(lane, blocks, now)
             {
                 self.left -= 1;
                 return Some(found);
@@ -153,6 +153,18 @@ impl Allocator {
             self.left = layout.pages_per_turn;
         }
         None
+    }
+
+    /// The next page of the host stream in a lane.
+    #[inline]
+    pub fn host_page_in(&mut self, lane: LaneId, blocks: &mut Blocks, now: u64) -> Option<Allocated> {
+        self.page_in(lane, Stream::Host, self.reserve, blocks, now)
+    }
+
+    /// Whether the host stream has a page in a lane.
+    pub fn has_host_page(&self, lane: LaneId) -> bool {
+        let state = &self.lanes[lane.index()];
+        state.open[Stream::Host as usize].block.is_some() || state.len > self.reserve + state.claimed
     }
 
     /// The next page of `stream` in a lane; a new block is opened only if more than `keep` blocks are free, and one

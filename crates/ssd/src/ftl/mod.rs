@@ -10,6 +10,7 @@ mod dealing;
 pub mod gc_trigger;
 pub mod gc_victim;
 pub mod map;
+mod placement;
 mod placing;
 pub mod read_reclaim;
 mod reclaim;
@@ -28,6 +29,7 @@ use allocation::Allocator;
 use blocks::{BlockState, Blocks};
 use cleaning::{LaneWork, Mover};
 use map::Map;
+use placement::Placement;
 use reclaim::Reclaim;
 pub use reclaim::ServiceTimes;
 use replicas::Replicas;
@@ -126,6 +128,7 @@ pub struct Ftl {
     /// Set when a page may have become free since it was last cleared.
     pub room_made: bool,
     allocator: Allocator,
+    placement: Placement,
     order: PageOrder,
     mover: Mover,
     reclaim: Reclaim,
@@ -164,6 +167,7 @@ impl Ftl {
             effects: Effects::default(),
             room_made: false,
             allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks),
+            placement: Placement::new(cfg, &layout),
             order,
             mover,
             reclaim,
@@ -256,9 +260,9 @@ impl Ftl {
         outcome
     }
 
-    /// Programs slots of host data to the next page. `None` if no lane has room.
+    /// Programs slots of host data to the next page. `None` if no lane has room, or theirs has none.
     pub fn program(&mut self, flash: &mut Flash, units: &[UnitRef], bytes: u32) -> Option<OpId> {
-        let found = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock)?;
+        let found = self.host_page(units[0].lpn)?;
         self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
         self.blocks.program_issued(self.layout.block_of_page(found.page).0);
         let op = Op { bytes, ..self.op(OpKind::Program, Cause::Host, found.page) };
@@ -377,8 +381,7 @@ impl Ftl {
         let units_per_page = self.layout.units_per_page;
         for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
             self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
-            let Some(found) = self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock)
-            else {
+            let Some(found) = self.host_page(page_units[0]) else {
                 return Err(n * units_per_page as usize);
             };
             let outcome =
@@ -451,6 +454,7 @@ impl Ftl {
             if counted > 0 && matches!(state, BlockState::Free | BlockState::Erasing | BlockState::Bad) {
                 return Err(format!("block {b} is {state:?} and holds {counted} live units"));
             }
+            self.check_place(BlockId(b))?;
         }
         for lane in (0..self.layout.lanes).map(LaneId) {
             let first = self.layout.first_block(lane).0;

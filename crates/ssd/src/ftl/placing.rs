@@ -33,16 +33,18 @@ impl Ftl {
         true
     }
 
-    /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare; if there
-    /// is none, what the other stream of moves has left in its block. Streams kept apart must not keep each other
-    /// waiting: the blocks that would make room may be those that the units come from.
+    /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare, unless
+    /// pages have lanes of their own; if there is none, what the other stream of moves has left in its block. Streams
+    /// kept apart must not keep each other waiting: the blocks that would make room may be those that the units come
+    /// from.
     fn move_target(&mut self, lane: LaneId, stream: Stream) -> Option<Allocated> {
+        let lanes = if self.is_static() { 0 } else { self.layout.lanes };
         let (blocks, clock, reserve) = (&mut self.blocks, self.clock, self.mover.reserve);
         let allocator = &mut self.allocator;
         if let Some(found) = allocator.page_in(lane, stream, 0, blocks, clock) {
             return Some(found);
         }
-        let others = (0..self.layout.lanes).map(LaneId).filter(|&other| other != lane);
+        let others = (0..lanes).map(LaneId).filter(|&other| other != lane);
         for other in others {
             if let Some(found) = allocator.page_in(other, stream, reserve, blocks, clock) {
                 return Some(found);

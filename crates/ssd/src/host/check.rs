@@ -17,9 +17,14 @@ impl Host {
         agree("slots not in flash", self.staging.unclean(), count(unclean))?;
         agree("slots being merged", self.staging.merging, count(|slot| slot.state == SlotState::Merging))?;
         agree("slots ready", self.staging.ready(), count(|slot| slot.state == SlotState::Ready))?;
-        let dirty =
-            |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Ready | SlotState::Merging);
-        let waiting = |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Ready) && !slot.dead;
+        agree("slots parked", self.staging.parked, count(|slot| slot.state == SlotState::Parked))?;
+        let waiting = |slot: &Slot| {
+            matches!(slot.state, SlotState::Dirty | SlotState::Ready | SlotState::Parked) && !slot.dead
+        };
+        let dirty = |slot: &Slot| {
+            use SlotState::{Dirty, Merging, Parked, Ready};
+            matches!(slot.state, Dirty | Ready | Parked | Merging)
+        };
         agree("slots to be flushed", self.staging.dirty(), count(dirty))?;
         agree("urgent slots", self.urgent, count(|slot| slot.is_urgent() && !slot.dead))?;
         for id in (0..self.staging.len()).map(SlotId) {

@@ -13,7 +13,7 @@ mod reads;
 mod staging;
 mod writes;
 
-use crate::config::DriveConfig;
+use crate::config::{DriveConfig, Placement};
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
@@ -154,7 +154,7 @@ pub struct Host {
     gave_up: bool,
     /// Programs or merges wait for flash operations to become available.
     held_back: bool,
-    /// The last program was refused for want of a free page; whether one was since the engine last looked.
+    /// Data waits for want of a free page; whether a program was refused since the engine last looked.
     no_room: bool,
     refused: bool,
     read_only: Option<Reason>,
@@ -167,7 +167,9 @@ impl Host {
         let rules = buffer::Policy::build(&cfg.buffer).rules(cfg.unit_bytes());
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let planes = cfg.geometry.planes();
-        let programs_at_most = (2 * planes).max(4);
+        let turns = if cfg.allocation.placement == Placement::Static { cfg.lanes() } else { 0 };
+        // Writes that wait for planes of their own leave programs, and with them slots, for all others.
+        let programs_at_most = (2 * planes).max(if turns > 0 { commands as u32 } else { 4 });
         // Enough slots to keep every plane programming, with as much again gathering behind it.
         let slots = rules.slots.max(2 * programs_at_most * cfg.units_per_page());
         Host {
@@ -184,7 +186,7 @@ impl Host {
             shape: UnitShape::new(cfg.unit_bytes()),
             logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
             rules,
-            staging: Staging::new(slots, commands as u32),
+            staging: Staging::new(slots, commands as u32, turns),
             flushing: false,
             urgent: 0,
             hurrying: false,

@@ -23,6 +23,8 @@ pub(super) enum SlotState {
     Merging,
     /// Dirty and whole: may be programmed.
     Ready,
+    /// Could be programmed if the lane of its own (static placement) had room; in line behind others of that lane.
+    Parked,
     /// Being programmed.
     Programming,
 }
@@ -43,6 +45,8 @@ pub(super) struct Slot {
     /// The program under way, and the unit's place in it.
     pub op: OpId,
     pub place: u8,
+    /// Whose lane it is parked for: the turn of its page.
+    turn: u32,
     /// Newer and older slot of the same unit.
     pub newer: SlotId,
     pub older: SlotId,
@@ -60,7 +64,11 @@ impl Slot {
     /// Whether it is awaited and should be on its way, but is not.
     #[inline]
     pub fn is_urgent(&self) -> bool {
-        self.is_awaited() && matches!(self.state, SlotState::Dirty | SlotState::Ready | SlotState::Merging)
+        self.is_awaited()
+            && matches!(
+                self.state,
+                SlotState::Dirty | SlotState::Ready | SlotState::Parked | SlotState::Merging
+            )
     }
 }
 
@@ -82,6 +90,9 @@ pub(super) struct Staging {
     free: Vec<u32>,
     /// Clean, dirty and ready slots.
     lists: [List; 3],
+    /// Parked slots by turn (none where placement is dynamic), and how many there are.
+    parked_at: Box<[List]>,
+    pub parked: u32,
     /// Units with a slot: zero means that look-ups can be skipped.
     indexed: u32,
     pub merging: u32,
@@ -92,8 +103,8 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// `count` free slots, for at most `flushes` FLUSH commands at once.
-    pub fn new(count: u32, flushes: u32) -> Self {
+    /// `count` free slots, for at most `flushes` FLUSH commands at once and pages of so many turns (static placement).
+    pub fn new(count: u32, flushes: u32, turns: u32) -> Self {
         let slot = Slot {
             lpn: Lpn::NONE,
             state: SlotState::Free,
@@ -103,6 +114,7 @@ impl Staging {
             epoch: 0,
             op: OpId::NONE,
             place: 0,
+            turn: 0,
             newer: SlotId::NONE,
             older: SlotId::NONE,
             prev: NONE,
@@ -113,6 +125,8 @@ impl Staging {
             index: SlotIndex::new(count),
             free: (0..count).rev().collect(),
             lists: [EMPTY; 3],
+            parked_at: vec![EMPTY; turns as usize].into_boxed_slice(),
+            parked: 0,
             indexed: 0,
             merging: 0,
             unclean: vec![0; flushes as usize + 2],
@@ -121,11 +135,13 @@ impl Staging {
         }
     }
 
-    fn list_of(state: SlotState) -> Option<usize> {
+    #[inline]
+    fn list_of(&mut self, state: SlotState, turn: u32) -> Option<&mut List> {
         match state {
-            SlotState::Clean => Some(0),
-            SlotState::Dirty => Some(1),
-            SlotState::Ready => Some(2),
+            SlotState::Clean => Some(&mut self.lists[0]),
+            SlotState::Dirty => Some(&mut self.lists[1]),
+            SlotState::Ready => Some(&mut self.lists[2]),
+            SlotState::Parked => Some(&mut self.parked_at[turn as usize]),
             _ => None,
         }
     }
@@ -157,7 +173,7 @@ impl Staging {
 
     /// Slots that are dirty and not yet on their way.
     pub fn dirty(&self) -> u32 {
-        self.lists[1].len + self.lists[2].len + self.merging
+        self.lists[1].len + self.lists[2].len + self.merging + self.parked
     }
 
     /// Slots that may be programmed.
@@ -202,6 +218,26 @@ impl Staging {
         SlotId(self.lists[2].tail)
     }
 
+    /// Whether slots are parked for the lane of a turn.
+    #[inline]
+    pub fn is_line(&self, turn: u32) -> bool {
+        self.parked_at[turn as usize].len > 0
+    }
+
+    /// Parks a slot at the end of the line for the lane of a turn.
+    pub fn park(&mut self, id: SlotId, turn: u32) {
+        self.get_mut(id).turn = turn;
+        self.set_state(id, SlotState::Parked, false);
+    }
+
+    /// Makes the slots parked for a lane ready, before all others and in their order.
+    pub fn unpark(&mut self, turn: u32) {
+        // The head is the one parked last.
+        while self.is_line(turn) {
+            self.set_state(SlotId(self.parked_at[turn as usize].head), SlotState::Ready, true);
+        }
+    }
+
     /// Takes a slot for a new version of `lpn`: a free one, or the least recently used clean one, whose id is then
     /// also returned. `None` if every slot is needed.
     #[inline]
@@ -213,7 +249,7 @@ impl Staging {
                 if !id.is_some() {
                     return None;
                 }
-                self.unlink(id, 0);
+                self.unlink(id, SlotState::Clean);
                 self.unindex(self.get(id).lpn);
                 (id, true)
             }
@@ -240,11 +276,11 @@ impl Staging {
     #[inline]
     pub fn set_state(&mut self, id: SlotId, state: SlotState, last: bool) {
         let old = self.get(id).state;
-        if let Some(list) = Self::list_of(old) {
-            self.unlink(id, list);
-        }
+        self.unlink(id, old);
         self.merging -= u32::from(old == SlotState::Merging);
         self.merging += u32::from(state == SlotState::Merging);
+        self.parked -= u32::from(old == SlotState::Parked);
+        self.parked += u32::from(state == SlotState::Parked);
         match (Self::is_unclean(old), Self::is_unclean(state)) {
             (false, true) => {
                 let epoch = self.epoch;
@@ -258,9 +294,7 @@ impl Staging {
             _ => {}
         }
         self.get_mut(id).state = state;
-        if let Some(list) = Self::list_of(state) {
-            self.link(id, list, last);
-        }
+        self.link(id, state, last);
     }
 
     /// Gives a slot up. If it was its unit's newest, the unit has no slot any more.
@@ -319,8 +353,9 @@ impl Staging {
     }
 
     #[inline]
-    fn link(&mut self, id: SlotId, list: usize, last: bool) {
-        let l = &mut self.lists[list];
+    fn link(&mut self, id: SlotId, state: SlotState, last: bool) {
+        let turn = self.get(id).turn;
+        let Some(l) = self.list_of(state, turn) else { return };
         l.len += 1;
         let (prev, next) = if last { (l.tail, NONE) } else { (NONE, l.head) };
         if last {
@@ -345,20 +380,22 @@ impl Staging {
     }
 
     #[inline]
-    fn unlink(&mut self, id: SlotId, list: usize) {
-        let Slot { prev, next, .. } = self.slots[id.index()];
-        let l = &mut self.lists[list];
+    fn unlink(&mut self, id: SlotId, state: SlotState) {
+        let Slot { prev, next, turn, .. } = self.slots[id.index()];
+        let Some(l) = self.list_of(state, turn) else { return };
         l.len -= 1;
         if prev == NONE {
-            l.head = next
-        } else {
-            self.slots[prev as usize].next = next
-        };
+            l.head = next;
+        }
         if next == NONE {
-            self.lists[list].tail = prev
-        } else {
-            self.slots[next as usize].prev = prev
-        };
+            l.tail = prev;
+        }
+        if prev != NONE {
+            self.slots[prev as usize].next = next;
+        }
+        if next != NONE {
+            self.slots[next as usize].prev = prev;
+        }
     }
 }
 
@@ -368,7 +405,7 @@ mod tests {
 
     #[test]
     fn versions_of_a_unit_queue_up_and_flushes_count_them() {
-        let mut staging = Staging::new(4, 2);
+        let mut staging = Staging::new(4, 2, 0);
         let (first, _) = staging.take(Lpn(9)).unwrap();
         staging.set_state(first, SlotState::Programming, false);
         let (second, _) = staging.take(Lpn(9)).unwrap();
@@ -385,8 +422,37 @@ mod tests {
     }
 
     #[test]
+    fn parked_slots_keep_their_order_and_count_as_unclean() {
+        let mut staging = Staging::new(5, 1, 2);
+        let slots = [0, 2, 4, 1, 6].map(|lpn| {
+            let (id, _) = staging.take(Lpn(lpn)).unwrap();
+            staging.set_state(id, SlotState::Ready, false);
+            id
+        });
+        for (id, turn) in slots.into_iter().zip([0, 0, 0, 1]) {
+            staging.park(id, turn);
+        }
+        let flush = staging.begin_flush();
+        assert_eq!((staging.parked, staging.ready(), staging.dirty(), staging.unclean()), (4, 1, 5, 5));
+        staging.release(slots[1]);
+        staging.unpark(0);
+        assert!(!staging.is_line(0) && staging.is_line(1) && !staging.is_flushed(flush));
+        for id in [slots[0], slots[2], slots[4]] {
+            assert_eq!(
+                staging.oldest_ready(),
+                id,
+                "those parked go first, the first of them before the others"
+            );
+            staging.release(id);
+        }
+        staging.release(slots[3]);
+        assert_eq!((staging.parked, staging.unclean()), (0, 0));
+        assert!(staging.is_flushed(flush));
+    }
+
+    #[test]
     fn the_least_recent_clean_slot_gives_way() {
-        let mut staging = Staging::new(2, 1);
+        let mut staging = Staging::new(2, 1, 0);
         for lpn in [1, 2] {
             let (id, _) = staging.take(Lpn(lpn)).unwrap();
             staging.set_state(id, SlotState::Clean, false);

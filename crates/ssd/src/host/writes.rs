@@ -73,7 +73,7 @@ impl Host {
         }
         match state {
             _ if !open && newest.is_some() => self.staging.set_state(slot, SlotState::Behind, false),
-            SlotState::Merging | SlotState::Behind => {}
+            SlotState::Merging | SlotState::Behind | SlotState::Parked => {}
             SlotState::Ready => self.staging.set_state(slot, SlotState::Ready, true),
             _ => self.staging.set_state(slot, SlotState::Dirty, durable),
         }
@@ -105,6 +105,10 @@ impl Host {
     fn start_programs(&mut self, b: &mut Below<'_>) {
         if self.read_only.is_some() {
             return;
+        }
+        if self.staging.parked > 0 {
+            // They are not tried one by one, but the engine must know that somebody waits.
+            (self.no_room, self.refused) = (true, true);
         }
         let per_page = b.ftl.layout.units_per_page;
         while self.programs < self.programs_at_most {
@@ -233,8 +237,15 @@ impl Host {
         }
     }
 
-    /// Programs the `count` oldest ready slots together; false if there is no room.
+    /// Programs the `count` oldest ready slots together; false if there is no room. Where pages have lanes of their
+    /// own, what finds no room there waits in line, and the others go on.
     fn program_page(&mut self, count: usize, b: &mut Below<'_>) -> bool {
+        let first = self.staging.oldest_ready();
+        if let Some(turn) = b.ftl.turn_of(self.staging.get(first).lpn)
+            && self.park(first, turn, b)
+        {
+            return true;
+        }
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut slots = [SlotId::NONE; UNITS_AT_MOST];
         let mut bytes = 0;
@@ -259,8 +270,26 @@ impl Host {
         }
         self.programs += 1;
         self.gather_until = SimTime::ZERO;
-        self.no_room = false;
+        self.no_room = self.staging.parked > 0;
         true
+    }
+
+    /// Parks a slot if its lane has no room or others wait there already; returns whether it did.
+    fn park(&mut self, slot: SlotId, turn: u32, b: &mut Below<'_>) -> bool {
+        let waits = self.staging.is_line(turn) || !b.ftl.has_host_page(turn);
+        if waits {
+            self.staging.park(slot, turn);
+            (self.no_room, self.refused) = (true, true);
+        }
+        waits
+    }
+
+    /// What is parked for lanes that have room may go on.
+    pub fn unpark(&mut self, b: &mut Below<'_>) {
+        let turns = if self.staging.parked > 0 { b.ftl.layout.lanes } else { 0 };
+        for turn in (0..turns).filter(|&turn| b.ftl.has_host_page(turn)) {
+            self.staging.unpark(turn);
+        }
     }
 
     /// A program of host data is done; `units` of its slots are told one by one with [`Host::on_programmed`].

@@ -241,6 +241,42 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[ftl.allocation]\nplacement = \"static\"\n[ftl.mapping]\nunit = \"page\"",
+        &[
+            "my.toml:2: ftl.allocation.placement: impossible",
+            "superblocks (\"planes\") of 2 planes",
+            "ftl.allocation.superblock = \"none\", or ftl.allocation.placement = \"dynamic\"",
+            "see also ftl.allocation.superblock (its default)",
+        ],
+    ),
+    (
+        "[ftl.allocation]\nplacement = \"static\"\nsuperblock = \"none\"",
+        &[
+            "my.toml:2: ftl.allocation.placement: impossible",
+            "pages of 4 units mapped one by one",
+            "ftl.mapping.unit = \"page\", or",
+            "see also ftl.mapping.unit (its default)",
+        ],
+    ),
+    (
+        "preset = \"mqsim\"\n[drive]\nover_provisioning_percent = 20\n\
+         [ftl.read_reclaim]\npolicy = \"redftl\"\nreplica_limit = 4",
+        &[
+            "my.toml:6: ftl.read_reclaim.replica_limit: impossible",
+            "replicas in other planes",
+            "ftl.read_reclaim.replica_limit = 0, another policy, or",
+            "see also ftl.allocation.placement (preset drive/mqsim:",
+        ],
+    ),
+    (
+        "[ftl.allocation]\nplacement = \"statik\"",
+        &["my.toml:2: ftl.allocation.placement: no such value", "did you mean \"static\"?"],
+    ),
+    (
+        "[flash.scheduling]\nchannel = \"data\"",
+        &["my.toml:2: flash.scheduling.channel: no such value", "commands_first, data_first"],
+    ),
+    (
         "[host.buffer]\nflush_start_percent = 20\nflush_stop_percent = 30",
         &["my.toml:3: host.buffer.flush_stop_percent: impossible", "30 above 20", "(my.toml:2)"],
     ),

@@ -1,8 +1,8 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
 use ssd::config::{
-    AllocationOrder, ArrayTimes, DisturbCounters, DisturbLaw, ErrorModel, MappingUnit, ProgramOrder,
-    ReclaimOrder, SchedulingOrder, SectorErrors, Superblock, Table, Value,
+    AllocationOrder, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel, MappingUnit,
+    Placement, ProgramOrder, ReclaimOrder, SchedulingOrder, SectorErrors, Superblock, Table, Value,
 };
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::nand::cell::CellPart;
@@ -214,6 +214,22 @@ fn random_dealing(cfg: &mut DriveConfig) {
     }
     cfg.scheduling.reclaim = pick(rng, &[ReclaimOrder::Urgent, ReclaimOrder::Background]);
     cfg.scheduling.due_bypass_limit = pick(rng, &[1, 2, 100]);
+    let (commands, data) = (ChannelOrder::CommandsFirst, ChannelOrder::DataFirst);
+    cfg.scheduling.channel = pick(rng, &[commands, commands, commands, data]);
+}
+
+/// Gives each logical page a plane of its own; false if the drive's planes are too small for that.
+pub fn place_pages(cfg: &mut DriveConfig) -> bool {
+    (cfg.mapping.unit, cfg.allocation.superblock) = (MappingUnit::Page, Superblock::None);
+    cfg.allocation.placement = Placement::Static;
+    let usual = cfg.drive.over_provisioning_percent;
+    for step in 0..8 {
+        cfg.drive.over_provisioning_percent = f64::round(usual * f64::powi(1.3, step));
+        if Drive::new(cfg).is_ok() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Cells that reads harm ten times as fast, so that replicas are lost, too.

@@ -1,7 +1,8 @@
 //! One random run: commands, waits, and everything else that may be done to a drive, judged by the oracle.
 
 use super::oracle::{Oracle, Verdict};
-use super::setup::{may_wear_out, pick, random_aging, random_config, random_redftl, weaken};
+use super::setup::{may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, weaken};
+use ssd::config::{Placement, Table, Value};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::host::buffer;
 use ssd::rng::Rng;
@@ -33,6 +34,8 @@ struct Style {
     hot_percent: u32,
     hot_first: u32,
     hot_units: u32,
+    /// Units from one hot unit to the next.
+    hot_stride: u32,
     footprint: u32,
     sectors_at_most: u32,
     /// One action in so many is not a command or a wait.
@@ -92,6 +95,7 @@ impl Style {
             hot_percent: pick(rng, &[0, 30, 90]),
             hot_first: rng.below(footprint),
             hot_units: pick(rng, &[1, 3, 20]),
+            hot_stride: 1,
             footprint,
             sectors_at_most: pick(rng, &largest),
             upheaval_every: pick(rng, &[60, 400, 3_000]),
@@ -125,6 +129,31 @@ impl Run {
             weaken(&mut cfg);
         }
         Run::of(cfg, rng)
+    }
+
+    /// The run of a seed whose drive has a plane for each page; half of them write mostly to one plane.
+    pub fn placed(seed: u64) -> Run {
+        let mut rng = Rng::stream(seed, "model/placement");
+        let mut cfg = random_config(&mut rng);
+        while !place_pages(&mut cfg) {
+            cfg = random_config(&mut rng);
+        }
+        if rng.below(8) == 0 {
+            random_aging(&mut cfg, &mut rng);
+        }
+        let replicas = Value::Integer(0);
+        if cfg.replica_pages_per_block() > 0 {
+            cfg.read_reclaim.set("replica_limit", &replicas).unwrap();
+        }
+        let lanes = cfg.lanes();
+        let mut run = Run::of(cfg, rng);
+        if run.rng.below(2) == 0 {
+            let pages = run.style.footprint.div_ceil(lanes);
+            let hot_first = run.rng.below(lanes.min(run.style.footprint));
+            run.style =
+                Style { hot_percent: 95, hot_first, hot_units: pages, hot_stride: lanes, ..run.style };
+        }
+        run
     }
 
     fn of(cfg: DriveConfig, mut rng: Rng) -> Run {
@@ -237,8 +266,10 @@ impl Run {
         let style = &self.style;
         let unit_sectors = u64::from(self.drive.unit_bytes()) / 512;
         let hot = rng.below(100) < style.hot_percent;
-        let unit =
-            if hot { style.hot_first + rng.below(style.hot_units) } else { rng.below(style.footprint) };
+        let unit = match hot {
+            true => style.hot_first + rng.below(style.hot_units) * style.hot_stride,
+            false => rng.below(style.footprint),
+        };
         let offset = if rng.below(2) == 0 { 0 } else { u64::from(rng.below(unit_sectors as u32)) };
         let lba = (u64::from(unit) * unit_sectors + offset).min(self.drive.logical_sectors() - 1);
         let room = self.drive.logical_sectors() - lba;
@@ -359,7 +390,11 @@ impl Run {
         let per_lane = (wear.blocks + wear.retired) / lanes;
         let needed = self.cfg.data_blocks_per_lane() + self.cfg.spare_blocks_to_work_per_lane(per_lane);
         // Blocks that failed and could not be retired any more are not good either.
-        let left = u64::from(wear.blocks) > u64::from(lanes) * (needed + 4);
+        let left = match self.cfg.allocation.placement {
+            Placement::Dynamic => u64::from(wear.blocks) > u64::from(lanes) * (needed + 4),
+            // They may all be of one lane, which no other can help.
+            Placement::Static => u64::from(per_lane) > needed + 4 + u64::from(wear.retired),
+        };
         if left || !may_wear_out(&self.cfg) || reason != Reason::WornOut {
             return Err(format!("the drive takes no more writes, {reason:?}, though it could: {wear:?}"));
         }

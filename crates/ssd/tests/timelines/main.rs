@@ -8,6 +8,7 @@ mod cache;
 mod cleaning;
 mod host;
 mod m64;
+mod mqsim;
 mod programs;
 mod reads;
 mod reclaim;

@@ -1,0 +1,113 @@
+//! Which lane takes a host page: the next in turn that has room, or, with static placement, that of its address.
+//!
+//! With static placement the pages of the logical space are counted off over all lanes in allocation order, as MQSim
+//! does: page n has the turn n modulo the number of lanes. Whatever moves stays in its lane, so a lane never holds more
+//! than its share of the logical space, and what a drive of one lane needs to go on cleaning is enough for each.
+
+use super::Ftl;
+use super::allocation::Allocated;
+use crate::config::{self, DriveConfig};
+use crate::nand::Layout;
+use crate::units::{BlockId, Divisor, LaneId, Lpn, Pun};
+use serde::{Deserialize, Serialize};
+
+/// How the lane of a host page is found.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) enum Placement {
+    /// In turn.
+    Dynamic,
+    /// By its address, counted off over so many lanes.
+    Static(Divisor),
+}
+
+impl Placement {
+    pub fn new(cfg: &DriveConfig, layout: &Layout) -> Self {
+        match cfg.allocation.placement {
+            config::Placement::Dynamic => Placement::Dynamic,
+            config::Placement::Static => Placement::Static(Divisor::new(layout.lanes)),
+        }
+    }
+}
+
+impl Ftl {
+    /// Where pages have lanes of their own: the turn of the page that a logical unit is.
+    #[inline]
+    pub fn turn_of(&self, lpn: Lpn) -> Option<u32> {
+        match self.placement {
+            Placement::Dynamic => None,
+            Placement::Static(lanes) => Some(lanes.split(lpn.0).1),
+        }
+    }
+
+    /// Whether lanes keep their data to themselves.
+    #[inline]
+    pub(super) fn is_static(&self) -> bool {
+        matches!(self.placement, Placement::Static(_))
+    }
+
+    fn lane_at(&self, turn: u32) -> LaneId {
+        LaneId(self.layout.lane_order[turn as usize])
+    }
+
+    /// The next page for host data that begins with a logical unit.
+    #[inline]
+    pub(super) fn host_page(&mut self, lpn: u32) -> Option<Allocated> {
+        match self.turn_of(Lpn(lpn)) {
+            None => self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock),
+            Some(turn) => self.allocator.host_page_in(self.lane_at(turn), &mut self.blocks, self.clock),
+        }
+    }
+
+    /// Whether the lane whose turn it is has a page for host data.
+    pub fn has_host_page(&self, turn: u32) -> bool {
+        self.allocator.has_host_page(self.lane_at(turn))
+    }
+
+    /// Where pages have lanes of their own, those of a block lie in theirs.
+    pub(super) fn check_place(&self, block: BlockId) -> Result<(), String> {
+        let (lane, from) = (self.layout.lane_of(block), self.layout.first_unit(block).0);
+        let units = from..from + self.layout.units_per_block();
+        for lpn in units.filter(|&unit| self.map.is_live(Pun(unit))).map(|unit| self.map.stored(Pun(unit))) {
+            let own = self.turn_of(lpn).map(|turn| self.lane_at(turn));
+            if own.is_some_and(|own| own != lane) {
+                return Err(format!("unit {} lies in lane {}, which is not its own", lpn.0, lane.0));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{MappingUnit, Superblock};
+    use crate::{Drive, Executor};
+
+    #[test]
+    fn consecutive_pages_go_round_channels_then_chips_dies_and_planes() {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 3, 2, 2);
+        (g.blocks_per_plane, g.wordlines_per_block) = (10, 4);
+        cfg.drive.over_provisioning_percent = 100.0;
+        (cfg.mapping.unit, cfg.allocation.superblock) = (MappingUnit::Page, Superblock::None);
+        cfg.allocation.placement = config::Placement::Static;
+        let mut drive = Drive::new(&cfg).unwrap();
+        drive.set_executor(Executor::Functional);
+        drive.fill(0, 25).unwrap();
+        let ftl = &drive.state.ftl;
+        let place = |page| {
+            let at = ftl.layout.locate(ftl.layout.page_of_unit(ftl.map.lookup(Lpn(page))).0);
+            // A channel has 6 dies, 2 of each chip.
+            [at.die / 6, at.die % 6 / 2, at.die % 2, at.plane]
+        };
+        // page = channel + 2 (chip + 3 (die + 2 (plane + 2 n)))
+        assert_eq!([0, 1, 2, 5].map(place), [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [1, 2, 0, 0]]);
+        assert_eq!([6, 12, 23, 24].map(place), [[0, 0, 1, 0], [0, 0, 0, 1], [1, 2, 1, 1], [0, 0, 0, 0]]);
+        // Written again and in another order they stay there.
+        drive.overwrite(&[23, 6, 6, 12]).unwrap();
+        let ftl = &drive.state.ftl;
+        let lane = |page| ftl.layout.lane_of(ftl.layout.block_of_unit(ftl.map.lookup(Lpn(page)))).0;
+        assert_eq!([6, 12, 23].map(lane), [6, 12, 23].map(|turn| ftl.layout.lane_order[turn]));
+    }
+}
