@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::RunConfig;
+use ssd::DriveConfig;
 use ssd::config::{ConfigErrors, Layer, Origin, Resolved, presets, resolve, resolve_table};
 use toml::de::{DeTable, DeValue};
 use workload::{AddressPolicy, Problem, Spec, WorkloadError};
@@ -17,6 +18,9 @@ pub const FOREIGN: &[&str] = &["workload", "run", "pinned"];
 
 /// The drive that is used if nothing names another.
 pub const DEFAULT_DRIVE: &str = "tlc";
+
+/// Beginnings of the keys that say what the chips are and how many.
+const CHIP_KEYS: &[&str] = &["preset", "nand.part", "nand.geometry."];
 
 /// Which drive: the flags that all commands about a drive share.
 #[derive(Args, Debug, Default)]
@@ -87,7 +91,7 @@ impl Inputs {
     pub fn layers(&self, sized: Option<&str>) -> Vec<Layer> {
         let mut layers = Vec::new();
         if !self.names_a_drive() {
-            layers.push(Layer::file("the default drive", format!("preset = \"{DEFAULT_DRIVE}\"\n")));
+            layers.push(default_drive());
         }
         layers.extend(self.file.as_ref().map(|file| Layer::file(&file.name, &file.text)));
         layers.extend(self.drive.clone());
@@ -99,6 +103,19 @@ impl Inputs {
     /// The configuration, checked.
     pub fn resolve(&self, sized: Option<&str>) -> Result<Resolved, Failure> {
         Ok(resolve(&self.layers(sized), FOREIGN)?)
+    }
+
+    /// The default drive with those settings alone that say what its chips are: what a drive is sized from, so that no
+    /// other setting changes its geometry.
+    pub fn chips(&self) -> Result<DriveConfig, Failure> {
+        let describes_chips = |text: &str| {
+            let key = text.split_once('=').map_or("", |(key, _)| key.trim());
+            CHIP_KEYS.iter().any(|prefix| key.starts_with(prefix))
+        };
+        let sets = self.arguments.iter().zip(&self.sets).filter(|(text, _)| describes_chips(text));
+        let mut layers = vec![default_drive()];
+        layers.extend(sets.map(|(_, layer)| layer.clone()));
+        Ok(resolve(&layers, FOREIGN)?.config)
     }
 
     /// The `[run]` table, with the place of each key that was set.
@@ -140,6 +157,10 @@ impl Inputs {
         }
         Ok(())
     }
+}
+
+fn default_drive() -> Layer {
+    Layer::file("the default drive", format!("preset = \"{DEFAULT_DRIVE}\"\n"))
 }
 
 fn drive_layer(name: &str) -> Result<Layer, Failure> {

@@ -6,6 +6,10 @@
 //! cleaning has a choice (256, where the workload addresses all of the space and leaves no slack). First there are
 //! fewer blocks in each plane; then shorter blocks, down to a sixteenth, because that changes the drive's speed least;
 //! then fewer chips on each channel; then still shorter blocks. Keys that were given by `--set` stay as they are.
+//!
+//! Settings that do not describe the chips have no part in it, so that a sweep of one of them (over-provisioning, a
+//! policy) compares drives of one geometry. Only where the footprint does not fit with them are they taken into
+//! account.
 
 use ssd::DriveConfig;
 use workload::SECTOR_BYTES;
@@ -43,8 +47,16 @@ const CAPACITY_KEYS: &[&str] = &[BLOCKS, "drive.logical_gib"];
 pub enum Need {
     /// The pages a workload touches; 20 to 25 % of the drive stay unwritten.
     Footprint(u64),
-    /// All of the logical space is addressed.
+    /// All of the logical space may be addressed, of a drive about so large.
     Whole(u64),
+}
+
+impl Need {
+    fn bytes(self) -> u64 {
+        match self {
+            Need::Footprint(bytes) | Need::Whole(bytes) => bytes,
+        }
+    }
 }
 
 /// The drive found.
@@ -54,7 +66,7 @@ pub struct Sized {
     pub toml: String,
     /// What was done, in a line.
     pub note: String,
-    /// The footprint's share of the logical space.
+    /// Share of the logical space that holds all that the workload addresses.
     pub fill_percent: f64,
 }
 
@@ -71,19 +83,65 @@ pub fn need(space_sectors: Option<u64>) -> Need {
     }
 }
 
-/// Finds the smallest drive of the preset's kind.
+/// Finds the smallest drive of the default's kind; with the user's settings it keeps that one's geometry, if the
+/// workload fits on it.
 pub fn size(inputs: &Inputs, need: Need) -> Result<Sized, Failure> {
-    let preset = inputs.resolve(None)?.config;
-    let (footprint, target, blocks_min) = match need {
-        Need::Footprint(bytes) => {
-            (bytes, bytes.div_ceil(UTILISATION_PERCENT_MAX).saturating_mul(100), BLOCKS_MIN)
-        }
-        Need::Whole(bytes) => (bytes, bytes, BLOCKS_MIN_WHOLE),
+    let wanted = inputs.resolve(None)?.config;
+    let fixed = Fixed { chips: inputs.sets(CHIPS), wordlines: inputs.sets(WORDLINES) };
+    // Chips that are no drive without the other settings are sized with them.
+    let found = inputs.chips().ok().and_then(|chips| find(&chips, need, fixed));
+    let kept = found.as_ref().map(|found| with_geometry(&wanted, found));
+    let (config, is_other) = match kept.filter(|config| holds(config, need)) {
+        Some(config) => (Some(config), false),
+        None => (find(&wanted, need, fixed), found.is_some()),
+    };
+    let Some(config) = config else {
+        let message = format!(
+            "no drive of this kind holds the workload's footprint of {}: name a drive with --drive or --config",
+            bytes(need.bytes())
+        );
+        return Err(Failure::usage(message));
+    };
+    let mut sized = described(&wanted, &config, need);
+    if is_other {
+        sized.note.push_str(
+            "; another geometry than without the settings, which need more room or more spare blocks",
+        );
+    }
+    Ok(sized)
+}
+
+/// Whether a configuration makes a drive, and one that the workload fits on.
+fn holds(config: &DriveConfig, need: Need) -> bool {
+    let is_large_enough = match need {
+        Need::Footprint(bytes) => config.logical_bytes() >= bytes,
+        // It takes its share of whatever there is.
+        Need::Whole(_) => true,
+    };
+    is_large_enough && config.validate().is_ok()
+}
+
+/// A drive with the geometry of another.
+fn with_geometry(config: &DriveConfig, of: &DriveConfig) -> DriveConfig {
+    DriveConfig { geometry: of.geometry.clone(), ..config.clone() }
+}
+
+/// What the user has fixed of the geometry.
+#[derive(Clone, Copy)]
+struct Fixed {
+    chips: bool,
+    wordlines: bool,
+}
+
+/// The smallest drive like `preset`.
+fn find(preset: &DriveConfig, need: Need, fixed: Fixed) -> Option<DriveConfig> {
+    let (target, blocks_min) = match need {
+        Need::Footprint(bytes) => (bytes.div_ceil(UTILISATION_PERCENT_MAX).saturating_mul(100), BLOCKS_MIN),
+        Need::Whole(bytes) => (bytes, BLOCKS_MIN_WHOLE),
     };
     let tight = target / UTILISATION_PERCENT_MIN * UTILISATION_PERCENT_MAX;
-    let shapes = shapes(&preset, inputs.sets(CHIPS), inputs.sets(WORDLINES));
     let mut best: Option<DriveConfig> = None;
-    for shape in shapes {
+    for shape in shapes(preset, fixed) {
         let Some(config) = smallest(shape, target, blocks_min) else { continue };
         if best.as_ref().is_none_or(|best| config.logical_bytes() < best.logical_bytes()) {
             best = Some(config);
@@ -92,28 +150,21 @@ pub fn size(inputs: &Inputs, need: Need) -> Result<Sized, Failure> {
             break;
         }
     }
-    let Some(config) = best else {
-        let message = format!(
-            "no drive of this kind holds the workload's footprint of {}: name a drive with --drive or --config",
-            bytes(footprint)
-        );
-        return Err(Failure::usage(message));
-    };
-    Ok(described(&preset, &config, need, footprint))
+    best
 }
 
 /// Wordlines and chips to try, the preset's first, each about half as large as the one before.
-fn shapes(preset: &DriveConfig, chips_fixed: bool, wordlines_fixed: bool) -> Vec<DriveConfig> {
+fn shapes(preset: &DriveConfig, fixed: Fixed) -> Vec<DriveConfig> {
     let mut shapes = vec![preset.clone()];
     let mut config = preset.clone();
     let shorter_to = |config: &mut DriveConfig, least: u32, shapes: &mut Vec<DriveConfig>| {
-        while !wordlines_fixed && config.geometry.wordlines_per_block / 2 >= least.max(WORDLINES_MIN) {
+        while !fixed.wordlines && config.geometry.wordlines_per_block / 2 >= least.max(WORDLINES_MIN) {
             config.geometry.wordlines_per_block /= 2;
             shapes.push(config.clone());
         }
     };
     shorter_to(&mut config, preset.geometry.wordlines_per_block / SHORTER_BEFORE_CHIPS, &mut shapes);
-    while !chips_fixed && config.geometry.chips_per_channel > 1 {
+    while !fixed.chips && config.geometry.chips_per_channel > 1 {
         config.geometry.chips_per_channel /= 2;
         shapes.push(config.clone());
     }
@@ -144,7 +195,7 @@ fn smallest(shape: DriveConfig, target: u64, blocks_min: u32) -> Option<DriveCon
     Some(with(high))
 }
 
-fn described(preset: &DriveConfig, config: &DriveConfig, need: Need, footprint: u64) -> Sized {
+fn described(preset: &DriveConfig, config: &DriveConfig, need: Need) -> Sized {
     let mut toml = String::from("[nand.geometry]\n");
     let (old, new) = (&preset.geometry, &config.geometry);
     for (key, old, new) in [
@@ -157,12 +208,14 @@ fn described(preset: &DriveConfig, config: &DriveConfig, need: Need, footprint: 
         }
     }
     let logical = config.logical_bytes();
-    let fill_percent = 100.0 * footprint.min(logical) as f64 / logical as f64;
-    let for_what = match need {
-        Need::Footprint(bytes_touched) => {
-            format!("sized to the footprint of {} ({fill_percent:.0} % of it)", bytes(bytes_touched))
+    let (fill_percent, for_what) = match need {
+        Need::Footprint(footprint) => {
+            // Whole units: what is only touched in part is filled as well.
+            let filled = footprint.next_multiple_of(u64::from(config.unit_bytes())).min(logical);
+            let percent = 100.0 * filled as f64 / logical as f64;
+            (percent, format!("sized to the footprint of {} ({percent:.0} % of it)", bytes(footprint)))
         }
-        Need::Whole(_) => "all of it addressed".to_owned(),
+        Need::Whole(_) => (100.0, "of the size for generated workloads".to_owned()),
     };
     let shape = format!(
         "{} channels x {} chips x {} planes x {} blocks of {}",
@@ -218,6 +271,39 @@ mod tests {
         assert!((config.physical_units() as f64 / config.logical_units() as f64 - 1.28).abs() < 1e-3);
         let args = DriveArgs { set: vec!["drive.logical_gib=10".into()], ..DriveArgs::default() };
         assert!(!wanted(&Inputs::read(&args, None, Vec::new()).unwrap()));
+    }
+
+    #[test]
+    fn a_setting_does_not_change_the_geometry() {
+        let whole = |set: &[&str]| {
+            let args =
+                DriveArgs { set: set.iter().map(ToString::to_string).collect(), ..DriveArgs::default() };
+            let inputs = Inputs::read(&args, None, Vec::new()).unwrap();
+            let sized = size(&inputs, need(None)).unwrap();
+            assert_eq!(sized.fill_percent, 100.0, "all that may be addressed is filled");
+            inputs.resolve(Some(&sized.toml)).unwrap().config
+        };
+        let plain = whole(&[]);
+        for percent in [4, 7, 20, 28] {
+            let set = format!("drive.over_provisioning_percent={percent}");
+            let swept = whole(&[&set]);
+            assert_eq!(swept.geometry, plain.geometry, "{set}");
+            let spare = swept.physical_units() as f64 / swept.logical_units() as f64;
+            assert!((spare - 1.0 - f64::from(percent) / 100.0).abs() < 1e-3, "{set}: {spare}");
+            let (of_footprint, config) = sized(4 << 30, &[&set]);
+            let filled = of_footprint.fill_percent / 100.0 * config.logical_bytes() as f64;
+            assert!((filled / f64::from(4 << 20) - 1024.0).abs() < 1e-6, "{set}: {filled} bytes");
+            // Three spare blocks a plane are too few to work with, so that a drive of more and shorter ones is taken.
+            let is_other = of_footprint.note.contains("another geometry");
+            assert_eq!(is_other, percent == 4, "{}", of_footprint.note);
+            assert_eq!(is_other, config.geometry != sized(4 << 30, &[]).1.geometry, "{set}");
+        }
+        // A setting that leaves too little room for the footprint makes the drive larger.
+        let (sized, roomy) = sized(4 << 30, &["drive.over_provisioning_percent=60"]);
+        assert!(roomy.logical_bytes() >= 4 << 30 && sized.note.contains("another geometry"));
+        // One that describes the chips counts from the start.
+        let channels = whole(&["nand.geometry.channels=4"]);
+        assert!(channels.geometry.channels == 4 && channels.logical_bytes() >= GENERATOR_SPACE_BYTES);
     }
 
     #[test]

@@ -15,6 +15,10 @@ pub struct TraceArgs {
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
 
+    /// Unit of the trace's times: ns, us, ms or s [default: what the format says, or what the pace of the trace allows]
+    #[arg(long, value_name = "UNIT")]
+    pub time_unit: Option<String>,
+
     /// Take only the first N requests
     #[arg(long, value_name = "N")]
     pub first: Option<String>,
@@ -91,6 +95,7 @@ impl TraceArgs {
     /// Applies the flags.
     pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
         set(spec, "--format", "format", self.format.as_deref())?;
+        set(spec, "--time-unit", "time_unit", self.time_unit.as_deref())?;
         set(spec, "--first", "first", self.first.as_deref())?;
         set(spec, "--skip-bad-lines", "on_bad_line", self.skip_bad_lines.then_some("skip"))
     }

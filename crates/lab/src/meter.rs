@@ -75,12 +75,18 @@ pub(crate) struct Meter {
     pub since: SimTime,
     /// When the last request completed.
     pub until: SimTime,
+    /// When the first and the last request arrived.
+    arrivals: (SimTime, SimTime),
 }
+
+/// Before any request has arrived.
+const NO_ARRIVALS: (SimTime, SimTime) = (SimTime(u64::MAX), SimTime::ZERO);
 
 impl Meter {
     pub fn new(since: SimTime) -> Self {
         let kinds = std::array::from_fn(|_| Kind::new());
-        Meter { kinds, failed: BTreeMap::new(), failed_kinds: [0; KINDS.len()], since, until: since }
+        let (failed, failed_kinds) = (BTreeMap::new(), [0; KINDS.len()]);
+        Meter { kinds, failed, failed_kinds, since, until: since, arrivals: NO_ARRIVALS }
     }
 
     /// Forgets everything: the measurement begins at `since`.
@@ -88,12 +94,14 @@ impl Meter {
         self.kinds.iter_mut().for_each(Kind::clear);
         self.failed.clear();
         self.failed_kinds = [0; KINDS.len()];
-        (self.since, self.until) = (since, since);
+        (self.since, self.until, self.arrivals) = (since, since, NO_ARRIVALS);
     }
 
     #[inline]
     pub fn record(&mut self, completion: &Completion) {
         self.until = completion.completed;
+        let (first, last) = self.arrivals;
+        self.arrivals = (first.min(completion.arrival), last.max(completion.arrival));
         if completion.status == Status::Ok {
             self.kinds[completion.op as usize].record(completion);
         } else {
@@ -120,6 +128,13 @@ impl Meter {
     /// Failed requests.
     pub fn requests_failed(&self) -> u64 {
         self.failed_kinds.iter().sum()
+    }
+
+    /// From the first arrival to the last; `None` for fewer than two requests.
+    pub fn arrivals_ns(&self) -> Option<u64> {
+        let (first, last) = self.arrivals;
+        let several = KINDS.iter().map(|&op| self.requests(op)).sum::<u64>() > 1;
+        several.then(|| last.since(first))
     }
 
     /// The length of the measurement in simulated time; ns.

@@ -5,14 +5,15 @@
 //! To add one, write a function below and name it in [`ALL`].
 
 use crate::collect::Facts;
-use crate::number::{count, digits};
+use crate::experiment::LoopMode;
+use crate::number::{count, digits, duration};
 use crate::result::RunResult;
 
 /// A remark on a finished run, where there is reason for one.
 type Remark = fn(&Facts<'_>, &RunResult) -> Option<String>;
 
 /// All of them, in the order in which they are told.
-const ALL: &[Remark] = &[unwritten_reads, too_short];
+const ALL: &[Remark] = &[unwritten_reads, too_short, too_fast, too_close];
 
 /// Share of the blocks that a steady drive must have erased for its write amplification to mean something; %.
 const ERASED_PERCENT_MIN: u64 = 5;
@@ -48,4 +49,34 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     Some(format!(
         "wrote {share} % of the drive, erased {erased} of {blocks} blocks: too little for a write amplification"
     ))
+}
+
+/// Shortest time over which arrivals are spread in a trace worth replaying; ns.
+const ARRIVALS_NS_MIN: u64 = 1_000_000_000;
+
+/// From the first arrival to the last, where requests come at their times.
+fn arrivals_ns(facts: &Facts<'_>) -> Option<u64> {
+    facts.meter.arrivals_ns().filter(|_| facts.spec.loop_mode == LoopMode::Open)
+}
+
+/// More data a second than the link carries: requests pile up, and their latency tells how long the run is. With traces
+/// it is mostly a wrong unit of time.
+fn too_fast(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
+    let seconds = arrivals_ns(facts)? as f64 / 1e9;
+    let link = facts.config.link.bandwidth_mb_s;
+    let kinds = [("reads", result.bytes_read), ("writes", result.bytes_written)];
+    let asked = kinds.map(|(name, bytes)| (name, bytes as f64 / 1e6 / seconds));
+    let (name, asked) = asked.into_iter().find(|(_, asked)| *asked > link && asked.is_finite())?;
+    let (asked, link) = (digits(asked / 1e3), digits(link / 1e3));
+    Some(format!(
+        "{name} arrive at {asked} GB/s and the host link carries {link} GB/s: latencies are of a queue that grows \
+         (--speed-up, or --time-unit where a trace's times are of another unit)"
+    ))
+}
+
+/// Little is learnt from so short a time, and mostly it is a wrong unit.
+fn too_close(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
+    let span = arrivals_ns(facts).filter(|span| *span < ARRIVALS_NS_MIN)?;
+    let span = duration(span as f64);
+    Some(format!("all requests arrive within {span} (--time-unit says the unit of a trace's times)"))
 }

@@ -1,5 +1,7 @@
 //! What can be wrong with a workload, told with the place, what was found there and what is allowed.
 
+use crate::reader::TimeUnit;
+use crate::report::AssumedUnit;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -45,6 +47,15 @@ pub enum Problem {
         candidates: Vec<&'static str>,
         /// All known formats.
         allowed: Vec<&'static str>,
+    },
+    /// A trace's times are whole numbers, and what they are numbers of can be none of the usual units, or several.
+    UnknownTimeUnit {
+        /// The trace's path.
+        file: String,
+        /// How fast its head would be in each unit in question.
+        paces: Vec<AssumedUnit>,
+        /// In all of them faster than drives are.
+        is_too_fast: bool,
     },
     /// A trace holds no request at all: empty, only a header, or nothing but skipped lines.
     NoRequests {
@@ -178,6 +189,16 @@ impl fmt::Display for WorkloadError {
                     several => write!(f, "{file}: could be any of: {}", several.join(", "))?,
                 }
                 write!(f, " (name the format to override)")
+            }
+            Problem::UnknownTimeUnit { file, paces, is_too_fast } => {
+                let why =
+                    if *is_too_fast { "in which it is slow enough for a drive" } else { "that fits alone" };
+                write!(f, "{file}: its times are whole numbers, and there is no unit {why}:")?;
+                for pace in paces {
+                    write!(f, "\n    in {:<2}  {}", pace.unit.name(), pace.figures())?;
+                }
+                write!(f, "\n    say which: --time-unit us, or time_unit = \"us\" in [workload]")?;
+                write!(f, "; allowed: {}", TimeUnit::NAMES[1..].join(", "))
             }
             Problem::NoRequests { file, lines, skipped } => {
                 write!(f, "{file}: no request in this trace ({lines} lines, {skipped} skipped as damaged)")

@@ -57,7 +57,7 @@ pub use mix::{Mix, MixSpec, Part};
 pub use read_buffer::{ReadBuffer, read_hit_percent};
 pub use reader::{FormatInfo, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, formats};
 pub use record::{PAGE_BYTES, Request, SECTOR_BYTES, Source};
-pub use report::{Skipped, SourceReport};
+pub use report::{AssumedUnit, Skipped, SourceReport};
 pub use settings::Key;
 pub use shape::{Devices, Sizes, SpeedUp};
 pub use skew::{EXTENT_BYTES, Skew};

@@ -57,11 +57,16 @@ impl Lines {
 
     /// The first lines that are not blank, without taking them; to be called before [`Lines::next`].
     pub(crate) fn head(&self) -> Vec<&[u8]> {
+        self.sample().take(HEAD_LINES).collect()
+    }
+
+    /// The same, as many as are in the buffer.
+    pub(crate) fn sample(&self) -> impl Iterator<Item = &[u8]> {
         let text = &self.buffer[self.start..self.end];
         // The last piece may go on beyond the buffer; if it is all there is, it is looked at nevertheless.
         let whole = if self.at_end { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(text.len()) };
         let lines = text[..whole].split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        lines.filter(|line| !line.is_empty()).take(HEAD_LINES).collect()
+        lines.filter(|line| !line.is_empty())
     }
 
     /// The next line; `None` at the end of the input.

@@ -1,6 +1,7 @@
 //! What happened while a workload was read: nothing is dropped or changed in silence.
 
 use crate::error::BadReason;
+use crate::reader::TimeUnit;
 
 /// Line numbers kept for each reason of skipping.
 pub const LINES_SHOWN: usize = 5;
@@ -14,6 +15,30 @@ pub struct Skipped {
     pub count: u64,
     /// Numbers of the first of them (at most five).
     pub first_lines: Vec<u64>,
+}
+
+/// A unit that whole-number times are taken for, and what the beginning of the trace asks for in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AssumedUnit {
+    /// The unit.
+    pub unit: TimeUnit,
+    /// Requests looked at.
+    pub head_requests: u64,
+    /// Requests per second that they come to, rounded up.
+    pub requests_per_s: u64,
+    /// Bytes per second, rounded up.
+    pub bytes_per_s: u64,
+}
+
+impl AssumedUnit {
+    /// What the head asks for, for a person.
+    pub(crate) fn figures(&self) -> String {
+        let megabytes = self.bytes_per_s as f64 / 1e6;
+        format!(
+            "the first {} requests ask for {} requests/s and {megabytes:.3} MB/s",
+            self.head_requests, self.requests_per_s
+        )
+    }
 }
 
 /// Counts of what was read and of what had to be done to it. A trace that is repeated is counted once.
@@ -35,6 +60,8 @@ pub struct SourceReport {
     pub zero_length: u64,
     /// Requests that did not begin and end on a sector and were rounded out to whole sectors.
     pub rounded_to_sectors: u64,
+    /// The unit that its times were taken for, where nothing says it.
+    pub assumed_unit: Option<AssumedUnit>,
     /// The last line had no line end (it was used if it could be read).
     pub last_line_unterminated: bool,
     /// Requests left out because they are for devices not asked for.
@@ -71,6 +98,10 @@ impl SourceReport {
     /// Remarks for a person, one line each; empty if there is nothing to remark.
     pub fn remarks(&self) -> Vec<String> {
         let mut out = Vec::new();
+        if let Some(assumed) = &self.assumed_unit {
+            let unit = assumed.unit.name();
+            out.push(format!("times are taken for {unit}: {} (--time-unit)", assumed.figures()));
+        }
         for s in &self.skipped {
             let lines: Vec<String> = s.first_lines.iter().map(u64::to_string).collect();
             let more = if s.count > s.first_lines.len() as u64 { ", …" } else { "" };

@@ -94,6 +94,17 @@ fn collected_traces_are_what_they_are_known_to_be() {
 }
 
 #[test]
+fn whole_number_times_of_collected_traces_are_nanoseconds() {
+    let whole = ["mqsim-wsrch-small.trace.zst", "mqsim-tpcc-small.trace.zst", "llm-opt7b.trace.zst"];
+    for (name, ..) in KNOWN {
+        let Some(path) = collected(name) else { continue };
+        let assumed = prepared(&path, &[]).report().assumed_unit.map(|assumed| assumed.unit);
+        let expected = whole.contains(name).then_some(workload::TimeUnit::Nanoseconds);
+        assert_eq!(assumed, expected, "{name}: others say their unit");
+    }
+}
+
+#[test]
 fn traces_of_other_formats_are_not_recognised() {
     for name in OTHERS {
         if let Some(path) = collected(name) {

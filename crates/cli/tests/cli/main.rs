@@ -9,5 +9,7 @@ mod lists;
 mod program;
 mod reproduce;
 mod results;
+mod sizing;
 mod snapshots;
 mod standins;
+mod time_units;

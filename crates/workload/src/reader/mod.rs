@@ -14,6 +14,9 @@
 //! - last line whole but without line end: used, and remarked, since a cut inside its last number cannot be seen;
 //! - time before that of the line above: moved up to it and counted; with `on_time_step_back = "error"` a damaged line;
 //! - request of no length: dropped and counted;
+//! - whole-number times of a format that does not say their unit: the finest of ns, us and ms at which the beginning
+//!   asks for at most 8 GB/s and a million requests a second, and remarked; an error with figures if none is left, or
+//!   if a coarser one would be as ordinary (at least 100 requests/s in 20 requests). `time_unit` decides;
 //! - bytes that do not begin and end on a sector: rounded out to whole sectors and counted;
 //! - blank lines: passed over and counted; carriage returns and a byte-order mark: passed over;
 //! - header that lacks a column, a compressed file that is cut or damaged, no request at all (empty, only a header,
@@ -22,6 +25,7 @@
 //! Columns that are not used are not looked at, but they must be there.
 
 mod fields;
+mod pace;
 
 use crate::error::{BadReason, Problem, WorkloadError, printable};
 use crate::input::{Input, Progress};
@@ -30,7 +34,7 @@ use crate::near::near;
 use crate::record::{Request, Source};
 use crate::report::SourceReport;
 use crate::settings::choice;
-use fields::{Bad, column_at};
+use fields::{Bad, TimeScale, column_at};
 use ssd::signals::{Hints, OpCode};
 use std::io::Read;
 use std::path::Path;
@@ -95,7 +99,8 @@ pub fn formats() -> impl Iterator<Item = &'static FormatInfo> {
 choice! {
     /// Unit of a trace's time column.
     pub enum TimeUnit {
-        /// What the format defines (for `mqsim`: ms if the first lines have decimals, else ns).
+        /// What the format defines. For `mqsim`: ms if the first lines have decimals, else the finest of ns, us and ms
+        /// at which the head asks for at most 8 GB/s and 1,000,000 requests/s.
         Auto = "auto",
         /// Seconds.
         Seconds = "s",
@@ -199,6 +204,11 @@ pub(crate) trait Format: Send + Sized + 'static {
     /// Reads one line.
     fn parse(&mut self, line: &[u8]) -> Result<Raw, Bad>;
 
+    /// Its scale of times, where they are whole numbers whose unit neither the format nor the user says.
+    fn open_scale(&mut self) -> Option<&mut TimeScale> {
+        None
+    }
+
     /// Whether requests that could be read are plausible in this format, for telling twins apart.
     fn is_plausible(_sample: &[Raw]) -> bool {
         true
@@ -216,7 +226,7 @@ pub(crate) trait Records: Send {
 struct Entry {
     info: FormatInfo,
     recognises: fn(&[&[u8]]) -> bool,
-    open: fn(Lines, ReadOptions) -> Box<dyn Records>,
+    open: fn(Lines, ReadOptions) -> Result<Box<dyn Records>, WorkloadError>,
 }
 
 /// Opens a trace; `format` is a name of the list, or `auto` to recognise it by its contents.
@@ -263,7 +273,7 @@ fn open_input(input: Input, format: &str, options: ReadOptions) -> Result<Box<dy
         Some(entry) => entry,
         None => recognise(&lines)?,
     };
-    Ok((entry.open)(lines, options))
+    (entry.open)(lines, options)
 }
 
 /// Refuses a format that does not exist.
@@ -322,20 +332,21 @@ fn recognises<F: Format>(head: &[&[u8]]) -> bool {
     sample.len() * 2 >= rows.len() && !sample.is_empty() && F::is_plausible(&sample)
 }
 
-fn open<F: Format>(lines: Lines, options: ReadOptions) -> Box<dyn Records> {
-    let format = F::new(options.time_unit, &lines.head());
-    Box::new(Reader {
+fn open<F: Format>(lines: Lines, options: ReadOptions) -> Result<Box<dyn Records>, WorkloadError> {
+    let mut format = F::new(options.time_unit, &lines.head());
+    let assumed_unit = pace::assume(&mut format, &lines)?;
+    Ok(Box::new(Reader {
         lines,
         format,
         state: State {
             options,
-            report: SourceReport::default(),
+            report: SourceReport { assumed_unit, ..SourceReport::default() },
             first_ns: None,
             last_ns: 0,
             pending: None,
             may_be_header: true,
         },
-    })
+    }))
 }
 
 /// Reads a trace of format `F`: the damage policy, the order of time and everything else that formats share.

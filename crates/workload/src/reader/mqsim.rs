@@ -8,16 +8,20 @@ use ssd::signals::{Hints, OpCode};
 /// Reads lines such as `11413000 0 657728 16 1`.
 pub(crate) struct Mqsim {
     scale: TimeScale,
+    /// Whether nothing says what the times' unit is.
+    unit_is_open: bool,
 }
 
 impl Format for Mqsim {
     const SUMMARY: &'static str = "Five numbers between blanks, one line per request. Times are nanoseconds in \
          MQSim's own traces and decimal milliseconds in DiskSim's and in many made for MQSim: if one of the first \
-         20 lines has a decimal point in the time, all times are milliseconds (`time_unit` overrides).";
+         20 lines has a decimal point in the time, all times are milliseconds. Whole numbers are taken for the finest \
+         of ns, us and ms at which the head asks for at most 8 GB/s and 1,000,000 requests/s; it is an error if a \
+         coarser one would still be 100 requests/s (`time_unit` decides).";
     const SOURCE: &'static str = "Tavakkol et al.: MQSim (FAST 2018), its traces; Bucy et al.: DiskSim 4.0 \
          Reference Manual (2008), section on external traces";
     const COLUMNS: &'static [Column] = &[
-        Column { name: "Time", unit: "ns, or ms if decimal", used_for: "arrival" },
+        Column { name: "Time", unit: "ns (or us, ms by the pace), ms if decimal", used_for: "arrival" },
         Column { name: "Device", unit: "0 to 65535", used_for: "device, stream hint" },
         Column { name: "Address", unit: "512-byte sectors", used_for: "address" },
         Column { name: "Size", unit: "512-byte sectors", used_for: "length" },
@@ -32,8 +36,13 @@ impl Format for Mqsim {
         };
         let decimal = head.iter().any(is_decimal);
         let auto = if decimal { 1_000_000 } else { 1 };
+        let unit_is_open = !decimal && time_unit == TimeUnit::Auto;
         let decimal = decimal || time_unit != TimeUnit::Auto;
-        Mqsim { scale: TimeScale { unit_ns: time_unit.ns_or(auto), decimal } }
+        Mqsim { scale: TimeScale { unit_ns: time_unit.ns_or(auto), decimal }, unit_is_open }
+    }
+
+    fn open_scale(&mut self) -> Option<&mut TimeScale> {
+        self.unit_is_open.then_some(&mut self.scale)
     }
 
     #[inline]

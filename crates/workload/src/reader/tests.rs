@@ -72,6 +72,64 @@ fn mqsim_in_nanoseconds_or_decimal_milliseconds() {
     assert_eq!((rows[1].0, error), (2500, None));
 }
 
+/// So many writes of so many sectors, so many units of time apart.
+fn paced(count: u64, sectors: u64, gap: u64) -> String {
+    (0..count).map(|i| format!("{} 0 {} {sectors} 0\n", 7 + i * gap, i * sectors)).collect()
+}
+
+#[test]
+fn whole_numbers_have_the_finest_unit_in_which_a_drive_could_follow() {
+    // Sectors, gap in units, unit, and the last of a thousand arrivals.
+    for (sectors, gap, unit, ns) in [
+        // 5,000 requests/s; in us 5, which is no ordinary trace.
+        (8, 200_000, TimeUnit::Nanoseconds, 199_800_000),
+        // 333,333 requests/s and 44 GB/s in ns, 333 requests/s in us.
+        (256, 3_000, TimeUnit::Microseconds, 2_997_000_000),
+        // 10,000 requests/s in ns, 10 in us.
+        (8, 100_000, TimeUnit::Nanoseconds, 99_900_000),
+        // 91 million requests/s in ns, 90,909 in us, 91 in ms.
+        (8, 11, TimeUnit::Microseconds, 10_989_000),
+        // 2 TB/s in us.
+        (32_776, 8, TimeUnit::Milliseconds, 7_992_000_000),
+    ] {
+        let (rows, report) = read(&paced(1_000, sectors, gap));
+        let assumed = report.assumed_unit.expect("nothing says the unit");
+        assert_eq!((assumed.unit, rows[999].0), (unit, ns), "{sectors} sectors, {gap} apart: {assumed:?}");
+        assert!(report.remarks()[0].starts_with(&format!("times are taken for {}: ", unit.name())));
+        let options = ReadOptions { time_unit: unit, ..ReadOptions::default() };
+        let (same, named, _) = run(&paced(1_000, sectors, gap), "mqsim", options);
+        assert_eq!((same, named.assumed_unit), (rows, None), "named, and nothing assumed");
+    }
+    let (_, report) = read(&paced(2, 8, 0));
+    assert_eq!(report.assumed_unit, None, "all at once, in any unit");
+}
+
+#[test]
+fn a_unit_that_cannot_be_told_is_an_error_with_figures() {
+    let refused = |text: &str| {
+        let (rows, _, error) = run(text, "mqsim", ReadOptions::default());
+        assert!(rows.is_empty());
+        error.expect("an error").to_string()
+    };
+    // 2 us apart: half a million requests a second, or 500.
+    let error = refused(&paced(1_000, 8, 2_000));
+    for text in [
+        "there is no unit that fits alone",
+        "in ns  the first 1000 requests ask for 500000 requests/s and 2048.000 MB/s",
+        "in us  the first 1000 requests ask for 500 requests/s and 2.048 MB/s",
+        "--time-unit us",
+        "allowed: s, ms, us, ns, 100ns",
+    ] {
+        assert!(error.contains(text), "{text} in {error}");
+    }
+    assert!(!error.contains("in ms"), "half a request a second: {error}");
+    let few = read(&paced(19, 8, 2_000)).1.assumed_unit.map(|assumed| assumed.unit);
+    assert_eq!(few, Some(TimeUnit::Nanoseconds), "so few say nothing of what is ordinary");
+    // A GiB in every unit is too fast even in ms.
+    let error = refused(&paced(3, 2_097_152, 1));
+    assert!(error.contains("slow enough for a drive") && error.contains("in ms"), "{error}");
+}
+
 #[test]
 fn mqsim_refuses_decimals_after_a_head_without() {
     let text = "1 0 1 8 0\n".repeat(30) + "2.5 0 1 8 0\n";
