@@ -160,6 +160,11 @@ pub(crate) fn side_by_side(results: &[RunResult]) -> String {
             result.preconditioning.age_steps.join(", ")
         ));
     }
+    for result in results {
+        for remark in &result.remarks {
+            text.push_str(&format!("{}: {remark}.\n", title(result)));
+        }
+    }
     if differs(|result| &result.workload_hash) {
         text.push_str("The workloads are not the same.\n");
     }

@@ -113,6 +113,8 @@ fn a_comparison_has_ratios_to_the_first() {
     let [first, second] = [0, 1].map(|at| results[at].write_amplification.unwrap());
     let ratio: f64 = amplification[3].strip_prefix('x').unwrap().parse().unwrap();
     assert!((ratio / (second / first) - 1.0).abs() < 1e-3, "{amplification:?}");
+    let remark = format!("greedy: {}.\n", results[0].remarks[0]);
+    assert!(remark.contains("too little for a write amplification") && table.contains(&remark), "{table}");
     assert_eq!(report::compare(&[]), "");
     // With some thousand writes one lies beyond the 99.9th percentile, but none beyond the 99.99th.
     let alone = report::compare(&results[..1]);
