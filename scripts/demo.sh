@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The main job on a clean checkout: a real trace, a preconditioned drive, three cleaning policies, one comparison.
+# The main job on a clean checkout: a real trace on a preconditioned drive; then reads and writes mixed under three
+# cleaning policies, on drives that were filled and overwritten alike, and one comparison.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 trace=data/rocksdb-ycsb-a-run1.csv.zst
+mix=data/shop.toml
 policies=(greedy cost_benefit fifo)
 out=out/demo
 
@@ -15,8 +17,10 @@ show() { # prints a command as the reader would type it, then runs it
   "$@"
 }
 
+show "$wordline" run "$trace" --out "$out/trace"
 for policy in "${policies[@]}"; do
-  show "$wordline" run "$trace" --set "ftl.gc_victim.policy=$policy" --out "$out/$policy"
+  # Overwritten as often, with the same seed, so that what was erased can be compared.
+  show "$wordline" run "$mix" --precondition times=2 --set "ftl.gc_victim.policy=$policy" --out "$out/$policy"
 done
 show "$wordline" compare "${policies[@]/#/$out/}" --out "$out/compared"
 

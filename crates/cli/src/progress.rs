@@ -1,21 +1,31 @@
-//! How far long work has come, on the terminal; nothing at all if nobody looks.
+//! How far long work has come: a bar on a terminal, a line now and then where standard error goes elsewhere.
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::Phase;
 use workload::{Prepared, Spec, WorkloadError};
 
-/// A bar on standard error, if that is a terminal.
+/// Between two lines where there is no terminal. Work that takes less has none.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// A bar on standard error, if that is a terminal, or lines.
 pub struct Progress {
     bar: ProgressBar,
     phase: Cell<Option<Phase>>,
+    lines: Option<Lines>,
+}
+
+/// Lines instead of a bar.
+struct Lines {
+    begun: Cell<Instant>,
+    told: Cell<Instant>,
 }
 
 impl Progress {
-    /// A bar that shows nothing yet; with `quiet`, or without a terminal, it never will.
+    /// A bar that shows nothing yet; with `quiet` it never will, and without a terminal there are lines.
     pub fn new(quiet: bool) -> Self {
         let is_shown = !quiet && std::io::stderr().is_terminal();
         // The library honours NO_COLOR; a terminal that cannot move its cursor gets nothing.
@@ -24,7 +34,9 @@ impl Progress {
         if is_shown {
             bar.enable_steady_tick(Duration::from_millis(250));
         }
-        Progress { bar, phase: Cell::new(None) }
+        let now = Cell::new(Instant::now());
+        let lines = (!quiet && !is_shown).then(|| Lines { begun: now.clone(), told: now });
+        Progress { bar, phase: Cell::new(None), lines }
     }
 
     /// Begins a piece of work of so many steps; 0 if that is not known.
@@ -40,17 +52,30 @@ impl Progress {
         self.bar.set_position(0);
         self.bar.reset_elapsed();
         self.bar.set_message(what.to_owned());
+        if let Some(lines) = &self.lines {
+            lines.begun.set(Instant::now());
+        }
     }
 
     /// So much of it is done.
     pub fn at(&self, done: u64) {
         self.bar.set_position(done);
+        if let Some(lines) = &self.lines
+            && lines.told.get().elapsed() >= LINE_EVERY
+        {
+            lines.told.set(Instant::now());
+            let text = line(&self.bar.message(), done, self.bar.length(), lines.begun.get().elapsed());
+            self.print(&text);
+        }
     }
 
     /// How far an experiment is.
     pub fn phase(&self, at: lab::Progress) {
         if self.phase.replace(Some(at.phase)) != Some(at.phase) {
             self.begin(at.phase.name(), at.total.unwrap_or(0));
+        } else if let Some(total) = at.total {
+            // Nobody knows beforehand how long a drive takes to become steady.
+            self.bar.set_length(total);
         }
         self.at(at.done);
     }
@@ -76,5 +101,32 @@ impl Progress {
             }
             self.at(progress.done);
         })
+    }
+}
+
+/// What is being done, how far it is, for how long, and how long it will be at this rate.
+fn line(what: &str, done: u64, total: Option<u64>, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    match total.filter(|&total| total > 0 && done > 0) {
+        Some(total) => {
+            let share = (done as f64 / total as f64).min(1.0);
+            let left = seconds * (1.0 - share) / share;
+            format!("{what}: {:.0} % in {seconds:.0} s, about {left:.0} s left", 100.0 * share)
+        }
+        None => format!("{what}: {done} in {seconds:.0} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_what_is_left_at_the_rate_so_far() {
+        let at = |done, total| line("filling", done, total, Duration::from_secs(30));
+        assert_eq!(at(25, Some(100)), "filling: 25 % in 30 s, about 90 s left");
+        assert_eq!(at(25, None), "filling: 25 in 30 s");
+        assert_eq!(at(0, Some(100)), "filling: 0 in 30 s");
+        assert_eq!(at(120, Some(100)), "filling: 100 % in 30 s, about 0 s left");
     }
 }

@@ -4,7 +4,7 @@ use crate::age::{self, AgeSteps};
 use crate::collect::Facts;
 use crate::error::{Failure, RunError};
 use crate::loops::Session;
-use crate::precondition::{Preconditioned, Preconditioning, precondition};
+use crate::precondition::{Preconditioned, Preconditioning, precondition_as};
 use crate::process::thread_cpu_time;
 use crate::result::RunResult;
 use ssd::{Drive, DriveConfig, Executor};
@@ -77,6 +77,8 @@ impl Default for RunSpec {
 /// What a long experiment is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// Overwriting a single die, to see how full the blocks of the drive become.
+    OneDie,
     /// Writing the drive full, in order.
     Filling,
     /// Overwriting it at random.
@@ -91,6 +93,7 @@ impl Phase {
     /// What to tell a person.
     pub fn name(self) -> &'static str {
         match self {
+            Phase::OneDie => "ageing a die",
             Phase::Filling => "filling",
             Phase::Overwriting => "overwriting",
             Phase::Ageing => "ageing",
@@ -101,7 +104,7 @@ impl Phase {
     /// What is counted.
     pub fn unit(self) -> &'static str {
         match self {
-            Phase::Filling | Phase::Overwriting => "units",
+            Phase::OneDie | Phase::Filling | Phase::Overwriting => "units",
             Phase::Ageing => "steps",
             Phase::Running => "requests",
         }
@@ -153,7 +156,7 @@ pub fn prepare(
 ) -> Result<Preconditioned, Failure> {
     let cpu = thread_cpu_time();
     age::check(drive, config.errors.model, steps)?;
-    let mut done = precondition(drive, config.drive.seed, preconditioning, progress)
+    let mut done = precondition_as(drive, Some(config), config.drive.seed, preconditioning, progress)
         .map_err(Failure::Preconditioning)?;
     age::age(drive, steps, progress)?;
     done.age_steps = steps.texts();

@@ -54,7 +54,7 @@ pub use error::{Failure, ReportError, RunError};
 pub use experiment::{Experiment, LoopMode, Phase, Progress, RunSpec, prepare, run};
 pub use many::run_all;
 pub use plot::Plot;
-pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, precondition};
+pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, SteadyWay, precondition};
 pub use request_log::request_log_columns;
 pub use result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, Latencies, Rates, Retries,

@@ -8,12 +8,13 @@ use crate::collect::Facts;
 use crate::experiment::LoopMode;
 use crate::number::{count, digits, duration};
 use crate::result::RunResult;
+use ssd::flash::op::Cause;
 
 /// A remark on a finished run, where there is reason for one.
 type Remark = fn(&Facts<'_>, &RunResult) -> Option<String>;
 
 /// All of them, in the order in which they are told.
-const ALL: &[Remark] = &[unwritten_reads, too_short, too_fast, too_close];
+const ALL: &[Remark] = &[unwritten_reads, too_short, too_fast, too_close, no_reclaim_yet];
 
 /// Share of the blocks that a steady drive must have erased for its write amplification to mean something; %.
 const ERASED_PERCENT_MIN: u64 = 5;
@@ -79,4 +80,26 @@ fn too_close(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
     let span = arrivals_ns(facts).filter(|span| *span < ARRIVALS_NS_MIN)?;
     let span = duration(span as f64);
     Some(format!("all requests arrive within {span} (--time-unit says the unit of a trace's times)"))
+}
+
+/// A policy against read disturb that has not moved anything is no different from any other: how far is it?
+fn no_reclaim_yet(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
+    let work = &result.ftl.read_reclaim;
+    let moved =
+        work.pages + result.flash.programs[Cause::ReadReclaim] + result.flash.programs[Cause::Replication];
+    let reads = result.flash.reads[Cause::Host];
+    let worst = facts.drive.worst_disturb_q12().map(|q12| f64::from(q12) / 4096.0)?;
+    if work.policy == "never" || moved > 0 || reads == 0 || !(0.0..1.0).contains(&worst) {
+        return None;
+    }
+    let nearest =
+        format!("the page nearest to it has seen {} % of the reads it stands", digits(100.0 * worst));
+    if worst == 0.0 {
+        return Some(format!("no data moved because of reads: {nearest}"));
+    }
+    let missing = (reads as f64 * (1.0 / worst - 1.0)).round() as u64;
+    Some(format!(
+        "no data moved because of reads: {nearest}; at this load up to {} page reads are missing until the first does",
+        count(missing)
+    ))
 }

@@ -2,8 +2,8 @@
 
 use crate::age::AgeSteps;
 use crate::experiment::{LoopMode, RunSpec};
-use crate::precondition::{EraseCounts, Overwrite, Preconditioning};
-use ssd::Executor;
+use crate::precondition::{EraseCounts, Overwrite, Preconditioning, SteadyWay};
+use ssd::{Executor, Pace};
 use workload::Spec;
 
 ssd::choice! {
@@ -15,6 +15,18 @@ ssd::choice! {
         Times = "times",
         /// Until its write amplification does not change any more.
         SteadyState = "steady_state",
+    }
+}
+
+ssd::choice! {
+    /// How fast the host is thought to be while the drive is overwritten.
+    pub enum PaceChoice {
+        /// `saturated` for closed loops where time passes, `relaxed` for all else.
+        Auto = "auto",
+        /// Slower than cleaning: the free blocks stay at the marks of ftl.gc_trigger.
+        Relaxed = "relaxed",
+        /// Faster than cleaning: the host takes all free blocks but the reserve.
+        Saturated = "saturated",
     }
 }
 
@@ -52,9 +64,13 @@ ssd::section! {
         overwrite: OverwriteChoice = OverwriteChoice::SteadyState;
         /// So many times the filled space is overwritten: exactly for overwrite = "times", at most for steady_state.
         overwrite_times: f64 = 10.0, range 0..=1_000;
+        /// How fast the host is thought to write that, beside cleaning: it decides how many blocks stay free.
+        overwrite_pace: PaceChoice = PaceChoice::Auto;
         /// Steady state: write amplifications of four quarters of the filled space in a row differ by less, or those of
         /// two passes over it by less than half of this.
         steady_change_percent: f64 = 2.0, unit "%", range 0.01..=50;
+        /// How a drive is brought to steady state: all of it, or as one die of it that is overwritten apart.
+        steady_way: SteadyWay = SteadyWay::Auto;
         /// Least erase count that blocks are given at the end of it.
         erase_count_min: u32 = 0, unit "erases", range 0..=100_000_000;
         /// Most erases that blocks are given, uniformly from erase_count_min on; 0 leaves them as they are.
@@ -76,8 +92,8 @@ ssd::section! {
 }
 
 impl RunConfig {
-    /// What is done to the drive before the measurement.
-    pub fn preconditioning(&self) -> Preconditioning {
+    /// What is done to the drive before the measurement of a workload, if there is one.
+    pub fn preconditioning(&self, workload: Option<&Spec>) -> Preconditioning {
         Preconditioning {
             fill_percent: self.fill_percent,
             overwrite: match self.overwrite {
@@ -88,11 +104,26 @@ impl RunConfig {
                     times_at_most: self.overwrite_times,
                 },
             },
+            pace: self.pace(workload),
+            steady_way: self.steady_way,
             erase_counts: match (self.erase_count_min, self.erase_count_max) {
                 (0, 0) => EraseCounts::AsIs,
                 (min, max) if max <= min => EraseCounts::Equal(min),
                 (min, max) => EraseCounts::Uniform { min, max },
             },
+        }
+    }
+
+    /// A closed loop writes as fast as it may; arrival times are taken to leave cleaning the time it needs.
+    fn pace(&self, workload: Option<&Spec>) -> Pace {
+        match self.overwrite_pace {
+            PaceChoice::Relaxed => Pace::Relaxed,
+            PaceChoice::Saturated => Pace::Saturated,
+            PaceChoice::Auto => {
+                let closed = workload.is_some_and(|spec| self.loop_mode(spec) != LoopMode::Open);
+                let timed = self.executor == ExecutorChoice::Timed;
+                if closed && timed { Pace::Saturated } else { Pace::Relaxed }
+            }
         }
     }
 
@@ -109,7 +140,7 @@ impl RunConfig {
     /// All of it, for a workload. Name, request log and the workload's hash are the caller's to fill in.
     pub fn spec(&self, workload: &Spec) -> RunSpec {
         RunSpec {
-            preconditioning: self.preconditioning(),
+            preconditioning: self.preconditioning(Some(workload)),
             age: self.age.clone(),
             loop_mode: self.loop_mode(workload),
             warm_up: self.warm_up_requests,

@@ -3,10 +3,13 @@
 mod common;
 
 use common::{closed, generator, run, small_drive, try_run};
+use lab::experiment::prepare;
 use lab::precondition::PreconditionError;
-use lab::{EraseCounts, Failure, Overwrite, Phase, Preconditioning, RunSpec, precondition};
-use ssd::Drive;
+use lab::{
+    AgeSteps, EraseCounts, Failure, Overwrite, Phase, Preconditioning, RunSpec, SteadyWay, precondition,
+};
 use ssd::config::Superblock;
+use ssd::{Drive, DriveConfig, Pace};
 
 fn steady(fill_percent: f64) -> Preconditioning {
     let overwrite = Overwrite::SteadyState { change_percent: 2.0, times_at_most: 20.0 };
@@ -143,4 +146,123 @@ fn senseless_settings_name_their_key() {
         let error = precondition(&mut drive, 1, &wanted, &mut |_| {}).unwrap_err().to_string();
         assert!(error.starts_with(key) && error.contains("allowed"), "{error}");
     }
+}
+
+/// Shares of full blocks with so many tenths of their units live.
+fn tenths(drive: &Drive) -> [f64; 11] {
+    let (blocks, units) = (drive.full_blocks(), drive.lanes().2);
+    let mut shares = [0.0; 11];
+    for &(_, live) in &blocks {
+        shares[(live * 10 / units) as usize] += 1.0 / blocks.len() as f64;
+    }
+    shares
+}
+
+#[test]
+fn a_drive_like_one_die_is_as_one_that_was_overwritten_as_a_whole() {
+    let mut config = one_lane(9.0);
+    let g = &mut config.geometry;
+    (g.channels, g.chips_per_channel, g.blocks_per_plane) = (4, 2, 300);
+    config.buffer = ssd::host::buffer::none::Params::default().into();
+    for (policy, pace) in
+        [("greedy", Pace::Saturated), ("cost_benefit", Pace::Relaxed), ("random", Pace::Relaxed)]
+    {
+        config.gc_victim = ssd::ftl::gc_victim::Config::named(policy).unwrap();
+        let aged = |way| {
+            let wanted = Preconditioning { steady_way: way, pace, ..steady(100.0) };
+            // Five passes are more than the search for steady state takes: nothing is left of how it began.
+            let overwrite = if way == SteadyWay::Whole { Overwrite::Times(5.0) } else { wanted.overwrite };
+            let wanted = Preconditioning { overwrite, ..wanted };
+            let mut drive = Drive::new(&config).unwrap();
+            let done = prepare(&mut drive, &config, &wanted, &AgeSteps::default(), &mut |_| {}).unwrap();
+            drive.check().unwrap();
+            (drive, done)
+        };
+        let ((whole, long), (like_a_die, short)) = (aged(SteadyWay::Whole), aged(SteadyWay::OneDie));
+        assert_eq!((short.steady_way.as_deref(), short.steady), (Some("one_die"), Some(true)), "{policy}");
+        assert!(short.units_overwritten < u64::from(whole.logical_units()) / 5, "{policy}: {short:?}");
+        // Measured on both for as long: so many writes that the drive forgets how it began would prove nothing.
+        let amplification = |drive: &Drive| {
+            let mut drive = drive.clone();
+            let writes =
+                generator(u64::from(drive.logical_units()) / 4, "read_percent = 0\nsize_bytes = 4096");
+            let spec = RunSpec { executor: ssd::Executor::Functional, ..RunSpec::default() };
+            let mut source = writes.open(drive.logical_sectors()).unwrap();
+            let spec = RunSpec { loop_mode: lab::LoopMode::Closed { depth: 1 }, ..spec };
+            lab::run(&mut drive, &config, &mut *source, &spec, &mut |_| {})
+                .unwrap()
+                .write_amplification
+                .unwrap()
+        };
+        if pace == Pace::Relaxed {
+            let (a, b) = (amplification(&whole), amplification(&like_a_die));
+            assert!((b / a - 1.0).abs() < 0.02, "{policy}: {a} after the long way, {b} after the short one");
+        }
+        let (a, b) = (long.write_amplification.unwrap(), short.write_amplification.unwrap());
+        assert!((b / a - 1.0).abs() < 0.02, "{policy}: {a} the long way, {b} the short one");
+        let apart: f64 = tenths(&whole).iter().zip(tenths(&like_a_die)).map(|(a, b)| (a - b).abs()).sum();
+        assert!(apart / 2.0 < 0.03, "{policy}: {:.3?} {:.3?}", tenths(&whole), tenths(&like_a_die));
+    }
+}
+
+#[test]
+fn the_short_way_is_for_large_drives_and_for_steady_state() {
+    let config = small_drive();
+    let way = |wanted: &Preconditioning| {
+        let mut drive = Drive::new(&config).unwrap();
+        let done = prepare(&mut drive, &config, wanted, &AgeSteps::default(), &mut |_| {}).unwrap();
+        drive.check().unwrap();
+        done.steady_way
+    };
+    assert_eq!(way(&steady(100.0)).as_deref(), Some("whole"), "too small by itself");
+    let asked = Preconditioning { steady_way: SteadyWay::OneDie, ..steady(100.0) };
+    assert!(way(&asked).is_some());
+    let times = Preconditioning { overwrite: Overwrite::Times(0.5), ..asked };
+    assert_eq!(way(&times), None);
+}
+
+/// Write amplification of uniform writes where time passes, for as long as it takes to become steady and once more.
+fn timed(config: &DriveConfig, pace: Pace, paced: &str, loop_mode: lab::LoopMode) -> (f64, f64) {
+    let units = config.logical_units();
+    let preconditioning = Preconditioning { pace, ..steady(100.0) };
+    let spec = RunSpec { preconditioning, loop_mode, warm_up: units, ..RunSpec::default() };
+    let writes = generator(2 * units, &format!("read_percent = 0\nsize_bytes = 4096\n{paced}"));
+    let result = run(config, &writes, &spec);
+    (result.preconditioning.write_amplification.unwrap(), result.write_amplification.unwrap())
+}
+
+/// One lane at 7 %, written without a buffer, so that nothing is overwritten in DRAM.
+fn tight() -> DriveConfig {
+    let mut config = one_lane(7.0);
+    let g = &mut config.geometry;
+    (g.blocks_per_plane, g.wordlines_per_block, g.page_bytes, g.spare_bytes) = (912, 256, 4_096, 512);
+    config.buffer = ssd::host::buffer::none::Params::default().into();
+    config
+}
+
+#[test]
+fn a_slow_host_finds_the_free_blocks_that_it_was_promised() {
+    let (before, measured) =
+        timed(&tight(), Pace::Relaxed, "arrival = \"poisson\"\nrate_iops = 100", lab::LoopMode::Open);
+    assert!((measured / before - 1.0).abs() < 0.01, "before {before}, measured {measured}");
+}
+
+#[test]
+fn so_does_one_that_is_faster_than_cleaning() {
+    let closed = lab::LoopMode::Closed { depth: 32 };
+    let (before, measured) = timed(&tight(), Pace::Saturated, "", closed);
+    assert!((measured / before - 1.0).abs() < 0.02, "before {before}, measured {measured}");
+    // The marks make no difference to it, and all to a slow host's drive.
+    let mut high = tight();
+    let marks = ssd::ftl::gc_trigger::watermark::Params { start_free_percent: 3.0, stop_free_percent: 3.0 };
+    high.gc_trigger = marks.into();
+    let (high_before, high_measured) = timed(&high, Pace::Saturated, "", closed);
+    assert!((high_before / before - 1.0).abs() < 0.001, "{high_before} for {before}");
+    assert!((high_measured / measured - 1.0).abs() < 0.02, "{high_measured} for {measured}");
+    let relaxed = |config: &DriveConfig| {
+        let mut drive = Drive::new(config).unwrap();
+        precondition(&mut drive, 1, &steady(100.0), &mut |_| {}).unwrap().write_amplification.unwrap()
+    };
+    assert!(relaxed(&tight()) > 1.1 * before);
+    assert!(relaxed(&high) > 1.2 * relaxed(&tight()));
 }

@@ -206,6 +206,7 @@ fn wearing_out() -> Result<RunResult, RunError> {
         fill_percent: 100.0,
         overwrite: Overwrite::Times(1.0),
         erase_counts: EraseCounts::Equal(999),
+        ..Preconditioning::default()
     };
     try_run(&config, &generator(500_000, "read_percent = 30"), &RunSpec { preconditioning, ..closed(16) })
 }
@@ -281,4 +282,28 @@ fn a_workload_that_breaks_off_is_an_error_after_what_came_before() {
     let result = error.result.unwrap();
     assert_eq!((result.requests_generated, result.requests_served), (1_000, 1_000));
     assert!(result.ended.starts_with("workload: "), "{}", result.ended);
+}
+
+#[test]
+fn a_policy_that_has_moved_nothing_says_how_many_reads_are_missing() {
+    let mut config = small_drive();
+    config.errors.model = ssd::config::ErrorModel::Cells;
+    let preconditioning = Preconditioning { fill_percent: 100.0, ..Preconditioning::default() };
+    let executor = ssd::Executor::Functional;
+    let spec = RunSpec { preconditioning, executor, ..closed(1) };
+    let reads = |policy: &str, count: u64| {
+        let mut config = config.clone();
+        config.read_reclaim = ssd::ftl::read_reclaim::Config::named(policy).unwrap();
+        run(&config, &generator(count, "read_percent = 100\nsize_bytes = 4096\nfootprint_percent = 1"), &spec)
+    };
+    const NOTHING: &str = "no data moved because of reads";
+    assert_eq!(remark(&reads("never", 20_000), NOTHING), None, "it never will");
+    let few = reads("block", 20_000);
+    let text = remark(&few, NOTHING).expect("a few reads of each page");
+    let missing = text.split("up to ").nth(1).and_then(|rest| rest.split(" page reads").next()).unwrap();
+    let missing: u64 = missing.replace(' ', "").parse().unwrap();
+    // With as many more the first block moves: sooner, since the policy thinks of the weakest page.
+    let many = reads("block", 20_000 + missing);
+    assert!(many.ftl.read_reclaim.pages > 0, "after {missing} more: {:?}", many.ftl.read_reclaim);
+    assert_eq!(remark(&many, NOTHING), None);
 }

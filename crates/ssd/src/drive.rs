@@ -307,6 +307,23 @@ impl Drive {
         self.state.ftl.blocks.erase_counts().collect()
     }
 
+    /// Lanes, the blocks of each, and the mapping units that data fills in a block (superblocks count as one).
+    pub fn lanes(&self) -> (u32, u32, u32) {
+        let layout = &self.state.ftl.layout;
+        (layout.lanes, layout.blocks_per_lane, layout.data_units_per_block())
+    }
+
+    /// Mapping units that consecutive writes put in one lane before they go on to the next.
+    pub fn stripe_units(&self) -> u32 {
+        let layout = &self.state.ftl.layout;
+        layout.pages_per_turn * layout.units_per_page
+    }
+
+    /// Of every block that is full: the host units written since it was filled, and its live units. Lane by lane.
+    pub fn full_blocks(&self) -> Vec<(u64, u32)> {
+        self.state.ftl.full_blocks().collect()
+    }
+
     /// Ages blocks: the erase count of each block (superblocks count as one) becomes `count(block)`.
     pub fn set_erase_counts(&mut self, mut count: impl FnMut(u32) -> u32) {
         let State { ftl, flash, .. } = &mut self.state;

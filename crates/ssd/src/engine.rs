@@ -22,6 +22,18 @@ pub enum Executor {
     Timed,
 }
 
+/// How fast the host of writes below the buffer is, beside cleaning. It decides how many blocks are free in the end,
+/// and so what cleaning costs: blocks that wait, free, for the host are no spare of the blocks in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// Slower than cleaning, which keeps the marks of `ftl.gc_trigger`.
+    #[default]
+    Relaxed,
+    /// Faster: it takes every block that it may, down to the reserve, and then waits for each that cleaning frees. No
+    /// mark is ever reached.
+    Saturated,
+}
+
 /// A write below the buffer that could not be finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
@@ -260,6 +272,20 @@ impl Drive {
     /// Writes whole mapping units below the buffer, in no time: the quick way to a used drive. Units are packed in
     /// pages in the order given; cleaning runs as it must. What is under way is finished first.
     pub fn overwrite(&mut self, units: &[u32]) -> Result<(), NoRoom> {
+        self.overwrite_at(Pace::Relaxed, units)
+    }
+
+    /// The same for a host that writes at this pace.
+    pub fn overwrite_at(&mut self, pace: Pace, units: &[u32]) -> Result<(), NoRoom> {
+        self.write_below(pace, false, units)
+    }
+
+    /// The same for units that count as moved by cleaning, not as written by the host: blocks grow no older by them.
+    pub fn place(&mut self, pace: Pace, units: &[u32]) -> Result<(), NoRoom> {
+        self.write_below(pace, true, units)
+    }
+
+    fn write_below(&mut self, pace: Pace, moved: bool, units: &[u32]) -> Result<(), NoRoom> {
         if self.state.host.outstanding() > 0
             || self.state.host.unclean() > 0
             || self.state.flash.pool.in_flight() > 0
@@ -276,12 +302,16 @@ impl Drive {
         host.drop_clean(&mut below);
         let executor = self.state.executor;
         self.apply_executor(Executor::Functional);
+        self.state.ftl.set_pace(pace);
         let mut written = 0;
         let mut stuck = false;
         while written < units.len() && !stuck {
             let state = &mut self.state;
-            let result = state.ftl.write_directly(&mut state.flash, &units[written..]);
+            let result = state.ftl.write_directly(&mut state.flash, &units[written..], moved);
             written += result.unwrap_or_else(|count| count);
+            if pace == Pace::Saturated && result.is_err() {
+                state.ftl.check_lanes(&mut state.flash);
+            }
             let cleaning = !state.ftl.outbox.is_empty();
             self.carry();
             if result == Err(0) && !cleaning {
@@ -292,6 +322,7 @@ impl Drive {
             }
         }
         self.apply_executor(executor);
+        self.state.ftl.set_pace(Pace::Relaxed);
         self.state.ftl.room_made = false;
         if stuck { Err(NoRoom { written: written as u64 }) } else { Ok(()) }
     }

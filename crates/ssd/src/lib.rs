@@ -40,7 +40,7 @@ pub mod units;
 pub use age::{AgeError, AgeStep};
 pub use config::DriveConfig;
 pub use drive::{Drive, Health};
-pub use engine::{Executor, NoRoom};
+pub use engine::{Executor, NoRoom, Pace};
 pub use signals::{Breakdown, Command, Completion, Hints, OpCode, PARTS, Part, Reason, Status};
 pub use stats::{Stats, Wear};
 pub use units::{Lba, Lpn, SimDuration, SimTime};

@@ -63,4 +63,5 @@ pub use shape::{Devices, Sizes, SpeedUp};
 pub use skew::{EXTENT_BYTES, Skew};
 pub use spec::{Prepared, Spec, TraceSpec};
 pub use standin::{Pinned, standin, standins};
+pub use synthetic::scatter::Scatter;
 pub use synthetic::{Arrival, Generator, Pattern, SyntheticSpec};

@@ -178,6 +178,11 @@ impl Blocks {
         self.erase_count[block.index()]
     }
 
+    /// Host units written since a block was filled.
+    pub fn age(&self, block: BlockId, now: u64) -> u64 {
+        now - self.closed_at[block.index()]
+    }
+
     /// Ages a block.
     pub fn set_erase_count(&mut self, block: BlockId, cycles: u32) {
         self.erase_count[block.index()] = cycles;

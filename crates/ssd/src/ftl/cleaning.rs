@@ -12,6 +12,7 @@ use super::gc_trigger::Limits;
 use super::reclaim::{Reclaim, Wishes};
 use super::{Ftl, IdleWork};
 use crate::config::DriveConfig;
+use crate::engine::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UnitRef};
 use crate::nand::{Layout, Outcome};
@@ -90,6 +91,12 @@ pub(super) struct Mover {
     spare: u32,
     span: u32,
     pub idle: bool,
+    /// How fast the host is where no time passes.
+    #[serde(skip)]
+    pub pace: Pace,
+    /// A block was emptied since the lane at work was looked at: it will be free as soon as this is carried out.
+    #[serde(skip)]
+    pub emptied: bool,
     /// The host has been silent long enough for blocks that wait for it to be looked at.
     pub quiet: bool,
 }
@@ -126,6 +133,8 @@ impl Mover {
             spare: layout.blocks_per_lane.saturating_sub(share as u32 + 2),
             span: layout.span,
             idle: false,
+            pace: Pace::Relaxed,
+            emptied: false,
             quiet: false,
         }
     }
@@ -170,12 +179,28 @@ impl Ftl {
     pub(super) fn update_wanted(&mut self, lane: LaneId) {
         let (limits, free) = (self.limits(), self.allocator.free(lane));
         let work = &self.mover.lanes[lane.index()];
-        let wanted = if work.wanted {
+        let wanted = if self.mover.pace == Pace::Saturated {
+            true
+        } else if work.wanted {
             self.gc_trigger.goes_on(free + work.coming, &limits)
         } else {
             self.gc_trigger.starts(free + work.coming, &limits)
         };
         self.work(lane).wanted = wanted;
+    }
+
+    /// The same for all lanes: the host has no page left.
+    pub fn check_lanes(&mut self, flash: &mut Flash) {
+        (0..self.layout.lanes).map(LaneId).for_each(|lane| self.check_lane(flash, lane));
+    }
+
+    /// How fast the host is from now on, where no time passes.
+    pub fn set_pace(&mut self, pace: Pace) {
+        let changed = std::mem::replace(&mut self.mover.pace, pace) != pace;
+        for lane in (0..self.layout.lanes).map(LaneId).filter(|_| changed) {
+            // Not yet cleaned: that is for the executor that goes on.
+            self.update_wanted(lane);
+        }
     }
 
     /// Tells whether the host has been silent long enough for something to begin; it begins, or no more of it does.
@@ -217,6 +242,7 @@ impl Ftl {
 
     /// One step of a lane: start jobs if there are none, read on, program what is gathered.
     pub(super) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+        self.mover.emptied = false;
         self.deal_on(flash, lane);
         while self.work(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
             if !self.read_on(flash, lane, RECLAIM) {
@@ -322,6 +348,15 @@ impl Ftl {
         u64::from(units.div_ceil(per_page) + waiting) <= self.allocator.room(lane, stream)
     }
 
+    /// Whether routine work of a lane stands still, in the middle of a block: a host that is faster than cleaning takes
+    /// what has become free before more does.
+    #[inline]
+    fn rests(&self, lane: LaneId, which: usize) -> bool {
+        self.mover.pace == Pace::Saturated
+            && which == ROUTINE
+            && (self.mover.emptied || self.allocator.free(lane) > self.mover.reserve)
+    }
+
     /// Whether a lane has as many pages on their way as it may.
     #[inline]
     pub(super) fn is_busy(&self, lane: LaneId) -> bool {
@@ -336,7 +371,7 @@ impl Ftl {
     fn read_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
         loop {
             let Some(job) = self.mover.lanes[lane.index()].jobs[which] else { return false };
-            if self.is_busy(lane) {
+            if self.is_busy(lane) || self.rests(lane, which) {
                 return false;
             }
             let Some(first) = self.map.next_live(job.cursor, job.end) else {

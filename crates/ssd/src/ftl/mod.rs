@@ -18,6 +18,7 @@ mod replicas;
 pub mod wear_leveling;
 
 use crate::config::{DriveConfig, ErrorModel};
+use crate::engine::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
 use crate::nand::order::PageOrder;
@@ -376,8 +377,9 @@ impl Ftl {
 
     /// Writes whole units one after another without operations or time: the quick way to a full drive. Cleaning is
     /// done as needed. Returns how many units were written before there was something to carry out or a program
-    /// failed, as an error if before no page was left.
-    pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32]) -> Result<usize, usize> {
+    /// failed, as an error if before no page was left. Units that are `moved` stand for what cleaning has moved: the
+    /// host has not written them, and blocks grow no older by them.
+    pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
         let units_per_page = self.layout.units_per_page;
         for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
             self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
@@ -395,11 +397,16 @@ impl Ftl {
                     self.commit(lpn, to);
                     self.effects.push(Effect::Place { lpn, to });
                 }
-                self.clock += page_units.len() as u64;
-                self.counts.host_units += page_units.len() as u64;
+                let count = page_units.len() as u64;
+                if moved {
+                    self.counts.moved_units[Cause::Cleaning as usize] += count;
+                } else {
+                    self.clock += count;
+                    self.counts.host_units += count;
+                }
             }
             self.after_program(flash, block, outcome == Outcome::Fail);
-            if found.opened {
+            if found.opened && self.mover.pace == Pace::Relaxed {
                 self.check_lane(flash, found.lane);
             }
             if !self.outbox.is_empty() || outcome == Outcome::Fail {
@@ -427,6 +434,13 @@ impl Ftl {
                 }
             }
         }
+    }
+
+    /// Age and live units of every block that is full.
+    pub fn full_blocks(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let full = |&block: &BlockId| self.blocks.state(block) == BlockState::Closed;
+        let look = |block| (self.blocks.age(block, self.clock), self.blocks.live(block));
+        (0..self.layout.blocks()).map(BlockId).filter(full).map(look)
     }
 
     /// Ages a block of the firmware's numbering, chips included.

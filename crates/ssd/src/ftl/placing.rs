@@ -209,6 +209,7 @@ impl Ftl {
             return;
         }
         let cause = self.blocks.cause(block);
+        self.mover.emptied = true;
         self.blocks.erase_issued(block, self.layout.span);
         let ppn = crate::units::Ppn(block.0 * self.layout.pages_per_block);
         // What has left the block is safe: only room is urgent.

@@ -8,8 +8,8 @@ const ROUNDS: usize = 3;
 ///
 /// Rounds of multiply, add and xor-shift permute the next power of two; a value that falls outside `0..places` is
 /// permuted again until it falls inside (cycle walking: Black and Rogaway, CT-RSA 2002), twice at most on average.
-#[derive(Clone)]
-pub(crate) struct Scatter {
+#[derive(Clone, Debug)]
+pub struct Scatter {
     places: u64,
     mask: u64,
     shift: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Scatter {
 
 impl Scatter {
     /// The permutation of `places` (not 0) that belongs to a seed.
-    pub(crate) fn new(places: u64, seed: u64) -> Self {
+    pub fn new(places: u64, seed: u64) -> Self {
         let bits = (64 - (places - 1).leading_zeros()).clamp(1, 63);
         let mut rng = Rng::stream(seed, "workload/scatter");
         let mut round = || (rng.next_u64() | 1, rng.next_u64());
@@ -28,7 +28,7 @@ impl Scatter {
 
     /// Where `rank` (below `places`) lies.
     #[inline]
-    pub(crate) fn place(&self, rank: u64) -> u64 {
+    pub fn place(&self, rank: u64) -> u64 {
         let mut x = rank;
         loop {
             for (multiplier, addend) in self.rounds {

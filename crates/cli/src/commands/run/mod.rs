@@ -85,7 +85,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     args.tell(&progress, &plan.notes);
     let mut drive = args.drive(&plan)?;
     if args.measurement.precondition_only {
-        return args.age(&plan, &mut drive, &progress);
+        return args.age(&plan, Some(&spec), &mut drive, &progress);
     }
     let measured = args.measure(&plan, &spec, &prepared, &mut drive, &progress);
     progress.finish();
@@ -175,7 +175,7 @@ impl Run {
         let plan = Plan::new(inputs, None)?;
         self.tell(progress, &plan.notes);
         let mut drive = self.drive(&plan)?;
-        self.age(&plan, &mut drive, progress)
+        self.age(&plan, None, &mut drive, progress)
     }
 
     /// Remarks on what will be done, for people; results go elsewhere.
@@ -204,9 +204,15 @@ impl Run {
     }
 
     /// Ages the drive and saves it.
-    fn age(&self, plan: &Plan, drive: &mut Drive, progress: &Progress) -> Result<(), Failure> {
+    fn age(
+        &self,
+        plan: &Plan,
+        spec: Option<&Spec>,
+        drive: &mut Drive,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
         let config = &plan.resolved.config;
-        let wanted = plan.run.preconditioning();
+        let wanted = plan.run.preconditioning(spec);
         let aged = lab::prepare(drive, config, &wanted, &plan.run.age, &mut |at| progress.phase(at));
         progress.finish();
         let aged = aged.map_err(|failure| Failure::from(&lab::RunError::from(failure)))?;

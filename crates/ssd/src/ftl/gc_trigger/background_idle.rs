@@ -18,7 +18,8 @@ pub const MEMORY: &str = "one bit per lane";
 section! {
     /// Parameters of `background_idle`; marks are rounded and held as those of `watermark`.
     pub struct Params {
-        /// Under load, cleaning of a lane begins when this share of its blocks, or less, is free.
+        /// Under load, cleaning of a lane begins when this share of its blocks, or less, is free. No effect while the
+        /// host is faster than cleaning: it takes every free block but the reserve, whatever this is.
         start_free_percent: f64 = 1.0, unit "%", range 0.0..=50.0;
         /// When idle, cleaning of a lane goes on until this share of its blocks is free.
         idle_free_percent: f64 = 5.0, unit "%", range 0.0..=50.0;

@@ -3,19 +3,17 @@
 //! All of it goes below the DRAM buffer and takes no simulated time. Random streams have names of their own, so that
 //! the workload and the drive's policies draw the same numbers whatever was done before.
 
+mod one_die;
+mod overwriting;
+
 use crate::experiment::{Phase, Progress};
+use overwriting::Overwriting;
 use ssd::rng::Rng;
-use ssd::{Drive, Lba, Reason};
+use ssd::{Drive, DriveConfig, Pace, Reason};
 use std::fmt;
 
-/// Units generated at once: their table lines are being loaded while the others are drawn.
-const BATCH: usize = 256;
 /// Units written in order at once.
 const FILL_BATCH: u32 = 1 << 16;
-/// Units overwritten between two calls of the progress function.
-const PROGRESS_EVERY: u64 = 1 << 16;
-/// Windows that the filled space is divided into: so many are one pass over it.
-const WINDOWS: usize = 4;
 
 /// What is done to a drive before a measurement. The default is nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,6 +22,10 @@ pub struct Preconditioning {
     pub fill_percent: f64,
     /// How that share is overwritten at random after that.
     pub overwrite: Overwrite,
+    /// How fast the host is thought to write that: as fast as the one of the measurement.
+    pub pace: Pace,
+    /// How the steady state is reached, if it is asked for.
+    pub steady_way: SteadyWay,
     /// Erase counts that blocks have at the end.
     pub erase_counts: EraseCounts,
 }
@@ -46,6 +48,25 @@ pub enum Overwrite {
         /// At most so many times the filled space is written; then it is left as it is, and the result says so.
         times_at_most: f64,
     },
+}
+
+ssd::choice! {
+    /// How a drive is brought to steady state.
+    pub enum SteadyWay {
+        /// `one_die` for drives of 16 Mi mapping units or more on 8 dies or more, `whole` for the others.
+        Auto = "auto",
+        /// All of it is overwritten for as long as it takes.
+        Whole = "whole",
+        /// One die of it is, apart; the drive is written so that its blocks are as full as that die's, and the
+        /// amplification that follows is compared with that die's. If they differ, `whole` goes on from there.
+        OneDie = "one_die",
+    }
+}
+
+impl Default for SteadyWay {
+    fn default() -> Self {
+        SteadyWay::Auto
+    }
 }
 
 /// Erase counts given to blocks (a superblock counts as one).
@@ -72,6 +93,12 @@ pub struct Preconditioned {
     pub units_filled: u64,
     /// Mapping units overwritten at random.
     pub units_overwritten: u64,
+    /// Pace of the host meanwhile: `relaxed` or `saturated`.
+    #[serde(default)]
+    pub pace: String,
+    /// How steady state was reached: `whole` or `one_die`; null if it was not asked for.
+    #[serde(default)]
+    pub steady_way: Option<String>,
     /// Whether steady state was reached; null if it was not asked for.
     pub steady: Option<bool>,
     /// Write amplification of the last so many overwrites, once the filled space or as much of it as there were;
@@ -137,9 +164,21 @@ impl fmt::Display for PreconditionError {
 
 impl std::error::Error for PreconditionError {}
 
-/// Ages a drive. Counters are not reset.
+/// Ages a drive. Counters are not reset. Without its configuration the whole drive is overwritten until it is steady,
+/// whatever `steady_way` says.
 pub fn precondition(
     drive: &mut Drive,
+    seed: u64,
+    wanted: &Preconditioning,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Preconditioned, PreconditionError> {
+    precondition_as(drive, None, seed, wanted, progress)
+}
+
+/// The same for a drive of a configuration, of which a single die can be built.
+pub(crate) fn precondition_as(
+    drive: &mut Drive,
+    config: Option<&DriveConfig>,
     seed: u64,
     wanted: &Preconditioning,
     progress: &mut dyn FnMut(Progress),
@@ -147,17 +186,49 @@ pub fn precondition(
     wanted.check()?;
     let cpu = crate::process::thread_cpu_time();
     let filled = (f64::from(drive.logical_units()) * (wanted.fill_percent / 100.0)).round() as u32;
-    let mut done = Preconditioned::default();
+    let pace = if wanted.pace == Pace::Saturated { "saturated" } else { "relaxed" };
+    let mut done = Preconditioned { pace: pace.to_owned(), ..Preconditioned::default() };
+    let die = config.and_then(|config| one_die::measure(drive, config, seed, wanted, filled, progress));
     let mut work = Work { drive, progress };
-    work.fill(filled)?;
+    if let Some(die) = &die {
+        die.lay_out(&mut work, seed, filled)?;
+        done.steady_way = Some("one_die".to_owned());
+    } else {
+        work.fill(filled)?;
+    }
     done.units_filled = u64::from(filled);
     if filled > 0 {
         let rng = Rng::stream(seed, "lab/precondition/overwrite");
-        Overwriting { work: &mut work, rng, filled, done: &mut done }.run(wanted.overwrite)?;
+        let mut overwriting =
+            Overwriting { work: &mut work, rng, pace: wanted.pace, filled, done: &mut done };
+        let agrees = match &die {
+            Some(die) => overwriting.agrees_with(die.write_amplification, wanted)?,
+            None => false,
+        };
+        if !agrees {
+            overwriting.run(wanted.overwrite)?;
+        }
     }
     set_erase_counts(drive, seed, wanted.erase_counts);
     done.cpu_seconds = crate::process::thread_cpu_time().saturating_sub(cpu).as_secs_f64();
     Ok(done)
+}
+
+/// Overwrites a drive in steady state for a pass more, looks at it at so many moments, and returns its write
+/// amplification.
+fn once_more(
+    drive: &mut Drive,
+    seed: u64,
+    wanted: &Preconditioning,
+    moments: u64,
+    look: &mut dyn FnMut(&Drive),
+    progress: &mut dyn FnMut(Progress),
+) -> Result<f64, PreconditionError> {
+    let filled = (f64::from(drive.logical_units()) * (wanted.fill_percent / 100.0)).round() as u32;
+    let mut done = Preconditioned::default();
+    let rng = Rng::stream(seed, "lab/precondition/once_more");
+    let work = &mut Work { drive, progress };
+    Overwriting { work, rng, pace: wanted.pace, filled, done: &mut done }.pass(moments, look)
 }
 
 impl Preconditioning {
@@ -224,156 +295,5 @@ impl Work<'_> {
             self.tell(Phase::Filling, u64::from(done), u64::from(units));
         }
         Ok(())
-    }
-}
-
-/// Random overwrites of the filled space.
-struct Overwriting<'a, 'b> {
-    work: &'a mut Work<'b>,
-    rng: Rng,
-    filled: u32,
-    done: &'a mut Preconditioned,
-}
-
-impl Overwriting<'_, '_> {
-    fn run(&mut self, overwrite: Overwrite) -> Result<(), PreconditionError> {
-        let units = |times: f64| (f64::from(self.filled) * times).round() as u64;
-        match overwrite {
-            Overwrite::None => Ok(()),
-            Overwrite::Times(times) => self.windows(units(times), None),
-            Overwrite::SteadyState { change_percent, times_at_most } => {
-                self.done.steady = Some(false);
-                self.windows(units(times_at_most), Some(change_percent / 100.0))
-            }
-        }
-    }
-
-    /// Overwrites `total` units, window by window, or fewer if they become steady.
-    fn windows(&mut self, total: u64, spread: Option<f64>) -> Result<(), PreconditionError> {
-        let window = u64::from(self.filled).div_ceil(WINDOWS as u64);
-        let mut past = Past::default();
-        let mut left = total;
-        while left > 0 {
-            let count = left.min(window);
-            let amplification = self.window(count, total)?;
-            left -= count;
-            if count == window {
-                past.add(amplification);
-                self.done.write_amplification = past.last_pass();
-            }
-            if spread.is_some_and(|allowed| past.is_steady(allowed)) {
-                self.done.steady = Some(true);
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// Overwrites so many units and returns their write amplification.
-    fn window(&mut self, count: u64, total: u64) -> Result<f64, PreconditionError> {
-        let written_before = self.programmed();
-        let mut left = count;
-        let mut told = 0;
-        let mut units = [0; BATCH];
-        while left > 0 {
-            let batch = &mut units[..left.min(BATCH as u64) as usize];
-            self.draw(batch);
-            if let Err(short) = self.work.drive.overwrite(batch) {
-                let written = self.done.units_overwritten + short.written;
-                return Err(self.work.no_room(Phase::Overwriting, written, total));
-            }
-            left -= batch.len() as u64;
-            told += batch.len() as u64;
-            self.done.units_overwritten += batch.len() as u64;
-            if told >= PROGRESS_EVERY || left == 0 {
-                told = 0;
-                self.work.tell(Phase::Overwriting, self.done.units_overwritten, total);
-            }
-        }
-        Ok((self.programmed() - written_before) as f64 / count as f64)
-    }
-
-    #[inline]
-    fn draw(&mut self, units: &mut [u32]) {
-        let sectors = u64::from(self.work.drive.unit_bytes()) / ssd::units::SECTOR_BYTES;
-        for unit in units {
-            *unit = self.rng.below(self.filled);
-            self.work.drive.prefetch(Lba(u64::from(*unit) * sectors));
-        }
-    }
-
-    /// Places for units programmed so far, by the host and by moves, empty ones included.
-    fn programmed(&self) -> u64 {
-        let counts = self.work.drive.stats().ftl;
-        counts.host_units + counts.moved_units.iter().sum::<u64>() + counts.padded_units
-    }
-}
-
-/// Write amplifications of the last windows, the latest first.
-#[derive(Default)]
-struct Past {
-    windows: [f64; 2 * WINDOWS],
-    count: usize,
-}
-
-impl Past {
-    fn add(&mut self, amplification: f64) {
-        self.windows.rotate_right(1);
-        self.windows[0] = amplification;
-        self.count = (self.count + 1).min(self.windows.len());
-    }
-
-    fn mean(windows: &[f64]) -> f64 {
-        windows.iter().sum::<f64>() / windows.len() as f64
-    }
-
-    /// Of the windows of the last pass, as many as there are.
-    fn last_pass(&self) -> Option<f64> {
-        (self.count > 0).then(|| Self::mean(&self.windows[..self.count.min(WINDOWS)]))
-    }
-
-    /// See [`Overwrite::SteadyState`].
-    fn is_steady(&self, allowed: f64) -> bool {
-        let (last, before) = self.windows.split_at(WINDOWS);
-        let mean = Self::mean(last);
-        let least = last.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = last.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let windows_agree = self.count >= WINDOWS && most - least < allowed * mean;
-        let change = (mean - Self::mean(before)).abs();
-        windows_agree || (self.count == self.windows.len() && change < allowed / 2.0 * mean)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn past(windows: &[f64]) -> Past {
-        let mut past = Past::default();
-        windows.iter().for_each(|&window| past.add(window));
-        past
-    }
-
-    #[test]
-    fn steady_is_a_pass_of_windows_that_agree() {
-        assert!(past(&[2.0, 2.01, 2.0, 1.99]).is_steady(0.02));
-        assert!(past(&[1.0, 2.0, 2.01, 2.0, 1.99]).is_steady(0.02));
-        assert!(!past(&[2.0, 2.05, 2.0, 1.99]).is_steady(0.02));
-        assert!(!past(&[2.0, 2.0, 2.0]).is_steady(0.02), "a window is missing");
-    }
-
-    #[test]
-    fn or_two_passes_whose_means_agree() {
-        let scattered = [2.0, 2.2, 1.9, 2.1];
-        assert!(!past(&scattered).is_steady(0.02));
-        assert!(past(&[scattered, scattered].concat()).is_steady(0.02));
-        assert!(!past(&[scattered, scattered.map(|window| window * 1.02)].concat()).is_steady(0.02));
-    }
-
-    #[test]
-    fn the_amplification_told_is_that_of_the_last_pass() {
-        assert_eq!(past(&[]).last_pass(), None);
-        assert_eq!(past(&[1.0, 2.0]).last_pass(), Some(1.5));
-        assert_eq!(past(&[9.0, 1.0, 2.0, 3.0, 4.0]).last_pass(), Some(2.5));
     }
 }

@@ -1,0 +1,209 @@
+//! The short way to a large drive in steady state: one die of it is overwritten for as long as it takes, and the
+//! drive is then written once, so that its blocks are as full as that die's.
+//!
+//! Why that is the same state. Lanes never exchange data but in need, and all take the same share of what is written:
+//! each die is a drive of its own. Under overwrites that hit each unit with the same probability, units die alike,
+//! however they came to be where they are; so all that there is to know of a block is when it was filled and how many
+//! of its units are live. Both are taken from the die, block by block in the order of filling, at another moment for
+//! each lane. A unit that is to be dead is a copy of one that is written again later; a live one is the next of a
+//! random permutation of the filled space. So each unit lies at a random place, as it would, and the chips have seen
+//! only what they may: every page programmed once.
+//!
+//! What differs from the long way: no block has been erased yet.
+
+use super::{Overwrite, PreconditionError, Preconditioning, SteadyWay, Work, precondition};
+use crate::experiment::{Phase, Progress};
+use ssd::config::{ErrorModel, Reliability};
+use ssd::ftl::read_reclaim;
+use ssd::rng::Rng;
+use ssd::{Drive, DriveConfig, Pace};
+use workload::Scatter;
+
+/// Units of the filled space from which on the short way is taken by itself, and dies.
+const UNITS_MIN: u32 = 1 << 24;
+const DIES_MIN: u32 = 8;
+/// Units written at once.
+const BATCH: usize = 1024;
+/// Moments at which the die is looked at, over one pass. Each lane is laid out like one of them, so that not all of
+/// them have what the die had by chance.
+const MOMENTS: u64 = 32;
+
+/// What is taken from a die.
+pub(super) struct OneDie {
+    /// At several moments, the live units of its full blocks in the order in which they were filled.
+    moments: Vec<Vec<u32>>,
+    /// Lanes of the die.
+    lanes: u32,
+    pace: Pace,
+    /// Units programmed for each unit written, over a pass in steady state.
+    pub write_amplification: f64,
+}
+
+/// Overwrites one die of a drive until it is steady, and once more. `None` if the long way is to be taken: it is asked
+/// for, or the drive is too small to be worth it, or such a die cannot be built or does not become steady.
+pub(super) fn measure(
+    drive: &Drive,
+    config: &DriveConfig,
+    seed: u64,
+    wanted: &Preconditioning,
+    filled: u32,
+    progress: &mut dyn FnMut(Progress),
+) -> Option<OneDie> {
+    let dies = config.geometry.dies();
+    let is_large = filled >= UNITS_MIN && dies >= DIES_MIN;
+    let is_wanted = match wanted.steady_way {
+        SteadyWay::Auto => is_large,
+        SteadyWay::Whole => false,
+        SteadyWay::OneDie => dies > 1 && filled > 0,
+    };
+    if !is_wanted || !matches!(wanted.overwrite, Overwrite::SteadyState { .. }) {
+        return None;
+    }
+    let mut die = Drive::new(&one_die(drive, config)).ok()?;
+    let share = 100.0 * f64::from(filled) / f64::from(dies) / f64::from(die.logical_units());
+    let wanted = Preconditioning { fill_percent: share.min(100.0), ..*wanted };
+    let mut tell = |at: Progress| progress(Progress { phase: Phase::OneDie, ..at });
+    let steady = precondition(&mut die, seed, &wanted, &mut tell).ok()?;
+    if steady.steady != Some(true) {
+        return None;
+    }
+    let mut moments = Vec::new();
+    let mut look = |die: &Drive| {
+        let mut full = die.full_blocks();
+        full.sort_by_key(|&(age, _)| std::cmp::Reverse(age));
+        moments.push(full.into_iter().map(|(_, live)| live).collect());
+    };
+    let write_amplification =
+        super::once_more(&mut die, seed, &wanted, MOMENTS, &mut look, &mut tell).ok()?;
+    Some(OneDie { moments, lanes: die.lanes().0, pace: wanted.pace, write_amplification })
+}
+
+/// A drive of one die that has the good blocks of the drive's lanes and that die's share of the logical space. Its
+/// chips neither err nor fail: it is there to see how full blocks are.
+fn one_die(drive: &Drive, config: &DriveConfig) -> DriveConfig {
+    let dies = config.geometry.dies();
+    let mut die = config.clone();
+    let g = &mut die.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip) = (1, 1, 1);
+    g.blocks_per_plane = drive.lanes().1;
+    die.reliability = Reliability::default();
+    die.errors.model = ErrorModel::None;
+    die.read_reclaim = read_reclaim::Config::default();
+    let bytes = f64::from(drive.logical_units() / dies) * f64::from(drive.unit_bytes());
+    die.drive.logical_gib = bytes / f64::from(1u32 << 30);
+    die
+}
+
+impl OneDie {
+    /// Writes a fresh drive so that its first `filled` units lie in blocks as full as the die's. Row by row, a block
+    /// in each lane: the rows in the order in which the die's blocks were filled.
+    pub fn lay_out(&self, work: &mut Work<'_>, seed: u64, filled: u32) -> Result<(), PreconditionError> {
+        let (lanes, _, units) = work.drive.lanes();
+        let rows = self.moments.iter().map(Vec::len).min().unwrap_or(0) as u32 / self.lanes;
+        let mut laying = Laying {
+            die: self,
+            stripe: work.drive.stripe_units(),
+            rng: Rng::stream(seed, "lab/precondition/one_die"),
+            places: Scatter::new(u64::from(filled), seed),
+            next: 0,
+            filled,
+            batch: Vec::with_capacity(BATCH),
+            written: 0,
+            total: u64::from(rows) * u64::from(lanes) * u64::from(units),
+            by_host: 0.0,
+        };
+        for row in 0..rows {
+            laying.row(work, (row, rows), lanes, units)?;
+            work.tell(Phase::Filling, laying.written, laying.total);
+        }
+        // What has found no place yet: in the die it was in blocks that were being filled or emptied.
+        while laying.next < filled {
+            laying.push_live();
+            if laying.batch.len() == BATCH || laying.next == filled {
+                laying.write(work)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A drive that is being written like a die.
+struct Laying<'a> {
+    die: &'a OneDie,
+    /// Units that go to one lane before the next has its turn.
+    stripe: u32,
+    rng: Rng,
+    /// Which unit is the n-th of those that stay.
+    places: Scatter,
+    /// Units that have been written to stay; all others will be.
+    next: u32,
+    filled: u32,
+    batch: Vec<u32>,
+    written: u64,
+    total: u64,
+    /// Batches that are due to count as the host's.
+    by_host: f64,
+}
+
+impl Laying<'_> {
+    /// A block in each lane, as full as the die's block of that place in the order was at the lane's moment.
+    fn row(
+        &mut self,
+        work: &mut Work<'_>,
+        (row, rows): (u32, u32),
+        lanes: u32,
+        units: u32,
+    ) -> Result<(), PreconditionError> {
+        let like = |lane: u32| {
+            let moment = &self.die.moments[lane as usize % self.die.moments.len()];
+            moment[row as usize * moment.len() / rows as usize]
+        };
+        // Live units that each lane's block has still to get.
+        let mut live: Vec<u32> = (0..lanes).map(like).collect();
+        let mut from = 0;
+        while from < units {
+            let count = self.stripe.min(units - from);
+            for live in &mut live {
+                for left in (units - from - count + 1..=units - from).rev() {
+                    if self.next == self.filled {
+                        return self.write(work);
+                    }
+                    // Which of them are live is as likely for all.
+                    if self.rng.below(left) < *live {
+                        *live -= 1;
+                        self.push_live();
+                    } else {
+                        // A copy of a unit that is written again later.
+                        let rank = self.next + self.rng.below(self.filled - self.next);
+                        self.batch.push(self.places.place(u64::from(rank)) as u32);
+                    }
+                }
+                if self.batch.len() + self.stripe as usize > BATCH {
+                    self.write(work)?;
+                }
+            }
+            from += count;
+        }
+        self.write(work)
+    }
+
+    fn push_live(&mut self) {
+        self.batch.push(self.places.place(u64::from(self.next)) as u32);
+        self.next += 1;
+    }
+
+    /// Writes what has gathered. As many batches count as the host's as make blocks as old as in the die.
+    fn write(&mut self, work: &mut Work<'_>) -> Result<(), PreconditionError> {
+        self.by_host += 1.0 / self.die.write_amplification;
+        let result = if self.by_host >= 1.0 {
+            self.by_host -= 1.0;
+            work.drive.overwrite_at(self.die.pace, &self.batch)
+        } else {
+            work.drive.place(self.die.pace, &self.batch)
+        };
+        let before = self.written;
+        self.written += self.batch.len() as u64;
+        self.batch.clear();
+        result.map_err(|short| work.no_room(Phase::Filling, before + short.written, self.total))
+    }
+}
