@@ -20,6 +20,7 @@ use crate::nand::aging::Telemetry;
 use crate::nand::order::PageOrder;
 use crate::nand::{Chip, Layout};
 use crate::observe::Effect;
+use crate::restore::{MOST, Verdict, distinct, ensure};
 use crate::rng::mix;
 use crate::signals::{Command, Completion, Reason};
 use crate::snapshot::{self, SnapshotError};
@@ -43,6 +44,24 @@ pub(crate) struct State {
     /// For each [`IdleWork`]: the host has been silent for so long.
     pub idle: [bool; 2],
     counted_since: SimTime,
+}
+
+impl State {
+    /// Takes what follows from the configuration from a fresh drive, and checks that the rest can have happened to it.
+    fn restored(&mut self, fresh: State) -> Verdict {
+        ensure(self.now.0 < MOST && self.silent_since <= self.now, "the drive's time")?;
+        ensure(self.counted_since <= self.now && self.flash.now <= self.now, "the drive's time")?;
+        let due = self.events.restored(&fresh.events, self.now)?;
+        let checks = due.iter().filter(|event| event.1 == EventKind::IdleCheck).map(|event| event.2);
+        let checks = distinct("looks at silence", checks, IdleWork::ALL.len())?;
+        ensure(checks[..] == self.idle_check, "looks at silence")?;
+        let layout = fresh.ftl.layout.clone();
+        self.flash.restored(fresh.flash, &layout)?;
+        self.flash.check_due(&due)?;
+        self.flash.set_instant(self.executor == Executor::Functional);
+        self.ftl.restored(fresh.ftl, &self.flash)?;
+        self.host.restored(fresh.host, &self.flash, &due, self.now)
+    }
 }
 
 /// A simulated drive.
@@ -81,10 +100,29 @@ fn check_good_blocks(cfg: &DriveConfig, good: u32) -> Result<(), ConfigErrors> {
     Err(ConfigErrors(vec![ConfigError { keys, origin: None, problem }]))
 }
 
+/// Is there memory for that many bytes of tables? Asked for at once and given back, before anything is built: a table
+/// that finds no room ends the program.
+fn check_memory(bytes: u64) -> Result<(), ConfigErrors> {
+    let asked = usize::try_from(bytes).ok();
+    if asked.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok()) {
+        return Ok(());
+    }
+    let keys = ["nand.geometry.blocks_per_plane", "nand.geometry.channels"];
+    let keys = keys.map(|key| KeyAt { key: key.to_owned(), origin: None }).to_vec();
+    let (whole, tenths) = (bytes >> 30, (bytes & ((1 << 30) - 1)) * 10 >> 30);
+    let found = format!(
+        "the tables of this drive need {whole}.{tenths} GiB of memory, which this machine does not give"
+    );
+    let allowed = "a smaller drive, or larger mapping units (ftl.mapping.unit)".to_owned();
+    let problem = Problem::Conflict { found, allowed };
+    Err(ConfigErrors(vec![ConfigError { keys, origin: None, problem }]))
+}
+
 impl Drive {
-    /// A fresh drive. Errors if the configuration makes no sense, naming the keys.
+    /// A fresh drive. Errors if the configuration makes no sense, naming the keys, or if there is no memory for it.
     pub fn new(cfg: &DriveConfig) -> Result<Drive, ConfigErrors> {
         cfg.validate()?;
+        check_memory(cfg.memory_bytes())?;
         let g = &cfg.geometry;
         let chip =
             Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
@@ -259,8 +297,14 @@ impl Drive {
 
     /// All counters. What dies and channels are doing now counts up to now.
     pub fn stats(&self) -> Stats {
+        let stats = self.counted();
+        debug_assert_eq!(stats.check(), Ok(()));
+        stats
+    }
+
+    fn counted(&self) -> Stats {
         let State { host, ftl, flash, now, counted_since, .. } = &self.state;
-        let stats = Stats {
+        Stats {
             since: *counted_since,
             until: *now,
             host: host.counts,
@@ -269,9 +313,7 @@ impl Drive {
             unit_bytes: ftl.layout.unit_bytes,
             units_per_page: ftl.layout.units_per_page,
             cells_age: flash.chip.ages(),
-        };
-        debug_assert_eq!(stats.check(), Ok(()));
-        stats
+        }
     }
 
     /// Sets all counters back to zero.
@@ -369,7 +411,7 @@ impl Drive {
         let State { host, ftl, flash, events, .. } = &self.state;
         ftl.check(flash)?;
         host.check()?;
-        self.stats().check()?;
+        self.counted().check()?;
         let left = flash.pool.in_flight() + host.working();
         if events.is_empty() && left > 0 {
             return Err(format!("nothing will happen, but {left} operations and commands are under way"));
@@ -388,10 +430,15 @@ impl Drive {
     pub fn restore(cfg: &DriveConfig, bytes: &[u8]) -> Result<Drive, SnapshotError> {
         let config_hash = config_hash(cfg);
         let content = snapshot::open(config_hash, bytes)?;
-        let mut state: State =
-            postcard::from_bytes(content).map_err(|error| SnapshotError::Malformed(error.to_string()))?;
-        state.flash.chip.attach_cells(cfg).map_err(SnapshotError::Malformed)?;
-        Ok(Drive { state, config_hash })
+        let (state, rest): (State, _) = postcard::take_from_bytes(content)
+            .map_err(|error| SnapshotError::Malformed(error.to_string()))?;
+        let fresh = Drive::new(cfg).map_err(|errors| SnapshotError::Malformed(errors.to_string()))?;
+        let mut drive = Drive { state, config_hash };
+        ensure(rest.is_empty(), "more than a drive")
+            .and_then(|()| drive.state.restored(fresh.state))
+            .and_then(|()| drive.check())
+            .map_err(SnapshotError::Malformed)?;
+        Ok(drive)
     }
 
     fn wake(&mut self) {
@@ -414,6 +461,35 @@ impl Drive {
                 let due = SimTime(self.state.now.0 + ns);
                 self.state.events.push(due, EventKind::IdleCheck, work as u32);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_without_memory_for_it_says_how_much_it_needs() {
+        assert!(check_memory(1 << 20).is_ok());
+        let error = check_memory((1 << 60) + (1 << 29)).unwrap_err().to_string();
+        assert!(error.contains("1073741824.5 GiB") && error.contains("blocks_per_plane"), "{error}");
+    }
+
+    #[test]
+    fn the_memory_a_drive_needs_is_known_before() {
+        let mut cfg = DriveConfig::default();
+        cfg.geometry.blocks_per_plane = 200;
+        let check = |what: &str, cfg: &DriveConfig| {
+            let (said, taken) = (cfg.memory_bytes(), Drive::new(cfg).unwrap().table_bytes() as u64);
+            assert!(taken <= said && said <= taken * 3 / 2, "{what}: {said} bytes said, {taken} taken");
+        };
+        check("no errors", &cfg);
+        cfg.errors.model = crate::config::ErrorModel::Cells;
+        check("cells", &cfg);
+        for policy in ["straw", "lazy_exact", "redftl_plus"] {
+            cfg.read_reclaim = crate::ftl::read_reclaim::Config::named(policy).unwrap();
+            check(policy, &cfg);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The event queue: a small heap ordered by time, then by the order in which events were scheduled.
 
+use crate::restore::{MOST, ensure, keep_room};
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +102,25 @@ impl EventQueue {
         let low = top as u64;
         let kind = KINDS[(low >> ID_BITS & 0xf) as usize];
         Some((SimTime((top >> 64) as u64), kind, low as u32 & ((1 << ID_BITS) - 1)))
+    }
+
+    /// All events, if they can be: of known kinds, not before `now` and not too far away, in the order of a heap.
+    pub(crate) fn restored(
+        &mut self,
+        fresh: &EventQueue,
+        now: SimTime,
+    ) -> Result<Vec<(SimTime, EventKind, u32)>, String> {
+        keep_room(&mut self.heap, &fresh.heap);
+        let is_heap = |at: usize| at == 0 || self.heap[(at - 1) / FANOUT] < self.heap[at];
+        ensure((0..self.heap.len()).all(is_heap), "the order of events")?;
+        let event = |key: &u128| {
+            let low = *key as u64;
+            let kind = KINDS.get((low >> ID_BITS & 0xf) as usize);
+            let at = SimTime((key >> 64) as u64);
+            let kind = kind.filter(|_| at >= now && at.0 < MOST).ok_or("an event")?;
+            Ok((at, *kind, low as u32 & ((1 << ID_BITS) - 1)))
+        };
+        self.heap.iter().map(event).collect()
     }
 
     /// Pending events.

@@ -3,6 +3,7 @@
 //! It is at most half full, so a look-up is one or two neighbouring cache lines; deletion shifts entries back, so there
 //! are no tombstones and no order to depend on.
 
+use crate::restore::{alike, ensure, within};
 use crate::rng::SPREAD;
 use crate::units::{Lpn, NONE};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,22 @@ impl UnitIndex {
     pub fn new(entries: u32) -> Self {
         let size = (entries as usize * 2).next_power_of_two().max(16);
         UnitIndex { entries: vec![EMPTY; size], shift: 64 - size.trailing_zeros() }
+    }
+
+    /// Checks that all entries are of units and numbers there are, and are found; says how many there are.
+    pub fn restored(&mut self, fresh: &UnitIndex, units: usize, numbers: usize) -> Result<usize, String> {
+        alike("units with a number", &self.entries, &fresh.entries)?;
+        self.shift = fresh.shift;
+        let count = self.iter().count();
+        ensure(2 * count <= self.entries.len(), "more units with a number than there is room for")?;
+        within("units with a number", self.iter().map(|(lpn, _)| lpn.0), units)?;
+        within("numbers of units", self.iter().map(|(_, number)| number), numbers)?;
+        let is_found = |(at, entry): (usize, &Entry)| match entry.lpn {
+            NONE => entry.value == NONE,
+            lpn => self.find(lpn) == at,
+        };
+        ensure(self.entries.iter().enumerate().all(is_found), "a unit's number is not found")?;
+        Ok(count)
     }
 
     /// Bytes this table takes.

@@ -31,6 +31,7 @@ mod index;
 pub mod nand;
 pub mod observe;
 mod prefetch;
+mod restore;
 pub mod rng;
 pub mod signals;
 pub mod snapshot;

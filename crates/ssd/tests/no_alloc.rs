@@ -75,6 +75,11 @@ fn assert_loop_allocates_nothing(cfg: &DriveConfig, executor: Executor, what: &s
     let found = allocations(|| load.run(&mut drive, 30_000));
     assert!(drive.stats().ftl.reclaimed_blocks > reclaimed, "{what}: nothing was cleaned");
     assert_eq!(found, 0, "{what}, {executor:?}: allocations in 30000 commands");
+    let mut bytes = Vec::new();
+    drive.save(&mut bytes).unwrap();
+    let mut restored = Drive::restore(cfg, &bytes).unwrap();
+    let found = allocations(|| load.run(&mut restored, 10_000));
+    assert_eq!(found, 0, "{what}, {executor:?}: allocations in 10000 commands after a restore");
 }
 
 #[test]
@@ -134,6 +139,11 @@ fn no_allocation_under_reclaim_that_deals() {
             let found = allocations(|| work(&mut drive, 100));
             assert!(drive.stats().ftl.reclaims > before + 50, "{} reclaims", drive.stats().ftl.reclaims);
             assert_eq!(found, 0, "{counters:?}, {executor:?}");
+            let mut bytes = Vec::new();
+            drive.save(&mut bytes).unwrap();
+            let mut restored = Drive::restore(&cfg, &bytes).unwrap();
+            let found = allocations(|| work(&mut restored, 50));
+            assert_eq!(found, 0, "{counters:?}, {executor:?}, after a restore");
         }
     }
 }

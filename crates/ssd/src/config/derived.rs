@@ -50,6 +50,30 @@ impl Geometry {
 }
 
 impl DriveConfig {
+    /// Bytes that the tables of such a drive take, about: what grows with units, pages, wordlines and blocks.
+    pub fn memory_bytes(&self) -> u64 {
+        use read_reclaim::Config::{LazyExact, Redftl, RedftlPlus, Straw};
+        let g = &self.geometry;
+        let (physical, logical) = (self.physical_units(), self.logical_units());
+        let wordlines = g.blocks().saturating_mul(u64::from(g.wordlines_per_block));
+        let ages = self.errors.model == ErrorModel::Cells;
+        // Both maps, a bit for live and one for lost; blocks as firmware and chips know them.
+        let maps = physical.saturating_add(logical).saturating_mul(33) / 8;
+        let blocks = g.blocks().saturating_mul(if ages { 56 + 37 } else { 56 });
+        let counters = match (ages, self.errors.disturb_counters) {
+            (true, super::DisturbCounters::Wordline) => wordlines.saturating_mul(4),
+            _ => 0,
+        };
+        let policy = match &self.read_reclaim {
+            LazyExact(_) => wordlines.saturating_mul(13),
+            Straw(_) => wordlines.saturating_mul(4),
+            Redftl(_) => g.physical_pages().saturating_mul(12),
+            RedftlPlus(_) => logical.saturating_mul(4),
+            _ => 0,
+        };
+        [blocks, counters, policy].into_iter().fold(maps, u64::saturating_add)
+    }
+
     /// Mapping units in a page: 1, or the 4-KiB pieces of the page.
     pub fn units_per_page(&self) -> u32 {
         match self.mapping.unit {

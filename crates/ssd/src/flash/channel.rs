@@ -35,6 +35,12 @@ impl Line {
         self.len += 1;
     }
 
+    /// All that wait, if the ring has room for `dies`.
+    fn all(&self, dies: usize) -> Option<impl Iterator<Item = u32>> {
+        let fits = self.dies.len() == dies && self.head < dies.max(1) && self.len <= dies;
+        fits.then(|| (self.head..self.head + self.len).map(move |at| self.dies[at % dies]))
+    }
+
     #[inline]
     fn pop(&mut self) -> Option<u32> {
         if self.len == 0 {
@@ -75,6 +81,14 @@ impl Channel {
     #[inline]
     pub fn wait(&mut self, die: u32, goes_first: bool) {
         if goes_first { self.first.push(die) } else { self.others.push(die) }
+    }
+
+    /// The dies that wait, of so many.
+    pub fn waiting(&self, dies: usize) -> Result<Vec<u32>, String> {
+        match (self.first.all(dies), self.others.all(dies)) {
+            (Some(first), Some(others)) => Ok(first.chain(others).collect()),
+            _ => Err("the line before a channel".to_owned()),
+        }
     }
 
     /// Takes the die that goes next.

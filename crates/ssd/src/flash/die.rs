@@ -43,6 +43,11 @@ impl OpList {
         self.tail = id;
     }
 
+    /// Whether that is the last of it.
+    pub fn ends_with(&self, last: Option<&OpId>) -> bool {
+        self.tail == last.copied().unwrap_or(OpId::NONE)
+    }
+
     /// Puts an operation back where the next is taken.
     pub fn push_front(&mut self, pool: &mut OpPool, id: OpId) {
         pool.get_mut(id).next = self.head;
@@ -121,6 +126,11 @@ impl Die {
             in_a_row: 0,
             due: 0,
         }
+    }
+
+    /// Whether so many operations that wait are due.
+    pub fn due_is(&self, count: usize) -> bool {
+        self.due as usize == count
     }
 
     /// Whether an operation is on its interface or in its array.

@@ -9,6 +9,7 @@ mod channel;
 mod die;
 pub mod op;
 pub mod read_voltage;
+mod restore;
 pub mod timing;
 
 use crate::config::{ChannelOrder, DriveConfig};
@@ -135,7 +136,7 @@ impl Flash {
         }
         for (ns, channel) in counts.channel_busy_ns.iter_mut().zip(&self.channels) {
             // A transfer is counted when it begins.
-            *ns -= channel.free_at.since(now);
+            *ns = ns.saturating_sub(channel.free_at.since(now));
         }
         counts
     }

@@ -170,17 +170,17 @@ impl Op {
 /// The pool of operations and the units they carry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpPool {
-    ops: Vec<Op>,
-    units: Vec<UnitRef>,
-    stride: usize,
-    free: Vec<u32>,
+    pub(super) ops: Vec<Op>,
+    pub(super) units: Vec<UnitRef>,
+    pub(super) stride: usize,
+    pub(super) free: Vec<u32>,
     /// Operations that may still be issued for the host; the rest is kept for moves and erases.
-    host_room: usize,
+    pub(super) host_room: usize,
 }
 
 /// Whether an operation serves a host command, and not a move.
 #[inline]
-fn is_for_host(cause: Cause) -> bool {
+pub(super) fn is_for_host(cause: Cause) -> bool {
     matches!(cause, Cause::Host | Cause::Merge)
 }
 
@@ -215,11 +215,22 @@ impl OpPool {
         self.ops.len() - self.free.len()
     }
 
-    /// Those operations, in no order (slow).
-    pub fn iter(&self) -> impl Iterator<Item = &Op> {
-        let mut is_free = vec![false; self.ops.len()];
-        self.free.iter().for_each(|&id| is_free[id as usize] = true);
-        self.ops.iter().zip(is_free).filter(|(_, is_free)| !is_free).map(|(op, _)| op)
+    /// Operations there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether each of them is in flight (slow).
+    pub(crate) fn used(&self) -> Vec<bool> {
+        let mut used = vec![true; self.ops.len()];
+        self.free.iter().for_each(|&id| used[id as usize] = false);
+        used
+    }
+
+    /// The operations in flight with their numbers (slow).
+    pub fn iter(&self) -> impl Iterator<Item = (OpId, &Op)> {
+        let all = (0..).map(OpId).zip(&self.ops).zip(self.used());
+        all.filter(|(_, used)| *used).map(|(op, _)| op)
     }
 
     /// Issues an operation. The caller has made sure that there is room.

@@ -161,6 +161,20 @@ impl Timing {
         }
     }
 
+    /// Page types told apart.
+    pub(super) fn page_types(&self) -> usize {
+        self.page_types
+    }
+
+    /// Whether an operation's mode and attempt are among those that have times.
+    pub(super) fn knows(&self, op: &Op) -> bool {
+        let row = usize::from(op.mode) * self.kinds + usize::from(op.attempt_kind);
+        let is_attempt = usize::from(op.attempt_kind) < self.kinds;
+        is_attempt
+            && (row + 1) * self.page_types <= self.reads.len()
+            && (usize::from(op.mode) + 1) * self.page_types <= self.program_ns.len()
+    }
+
     /// Whether the next operation may be sent to a die whose array is busy.
     pub fn cache_operations(&self) -> bool {
         self.cache_operations

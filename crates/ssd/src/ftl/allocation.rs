@@ -2,6 +2,7 @@
 
 use crate::ftl::blocks::{BlockState, Blocks};
 use crate::nand::Layout;
+use crate::restore::{Verdict, alike, distinct, ensure};
 use crate::units::{BlockId, LaneId, Ppn};
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +106,36 @@ impl Allocator {
             turn: 0,
             left: layout.pages_per_turn,
         }
+    }
+
+    /// Takes what follows from the configuration from a fresh one, and checks the rest.
+    pub(super) fn restored(&mut self, fresh: &Allocator, layout: &Layout, blocks: &Blocks) -> Verdict {
+        alike("lanes", &self.lanes, &fresh.lanes)?;
+        (self.pages_per_block, self.data_pages) = (fresh.pages_per_block, fresh.data_pages);
+        self.reserve = fresh.reserve;
+        ensure(self.turn < layout.lanes && self.left <= layout.pages_per_turn, "whose turn it is")?;
+        for (number, lane) in (0..).map(LaneId).zip(&self.lanes) {
+            let first = layout.first_block(number).0;
+            let own = first..first + layout.blocks_per_lane;
+            ensure(lane.free.len() == own.len(), "room for free blocks")?;
+            ensure(lane.head < own.len().max(1) as u32 && lane.len <= own.len() as u32, "free blocks")?;
+            ensure(lane.claimed <= 1, "blocks that are claimed")?;
+            let free = (0..lane.len).map(|at| lane.free[lane.slot(at)]);
+            distinct("free blocks", free.clone().map(|block| block.wrapping_sub(first)), own.len())?;
+            let mut free = free.map(BlockId);
+            ensure(free.all(|block| blocks.state(block) == BlockState::Free), "a free block is not")?;
+            for open in lane.open.iter().filter(|open| open.block.is_some()) {
+                ensure(own.contains(&open.block.0) && open.next < self.data_pages, "an open block")?;
+                ensure(blocks.state(open.block) == BlockState::Open, "an open block is not")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pages of a block that a stream has taken, if it is open for one.
+    pub(super) fn filled(&self, lane: LaneId, block: BlockId) -> Option<u32> {
+        let open = &self.lanes[lane.index()].open;
+        open.iter().find(|open| open.block == block).map(|open| open.next)
     }
 
     /// Free blocks of a lane.

@@ -3,6 +3,7 @@
 use crate::flash::op::Cause;
 use crate::nand::Layout;
 use crate::prefetch::prefetch;
+use crate::restore::{Verdict, alike, ensure, within};
 use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
 
@@ -144,6 +145,25 @@ impl Blocks {
             units_per_block: layout.data_units_per_block(),
             units_per_page: layout.units_per_page,
         }
+    }
+
+    /// Takes what follows from the configuration from fresh blocks, and checks the rest.
+    pub(super) fn restored(&mut self, fresh: &Blocks, layout: &Layout, clock: u64) -> Verdict {
+        alike("states of blocks", &self.state, &fresh.state)?;
+        alike("live units of blocks", &self.live, &fresh.live)?;
+        alike("programs of blocks", &self.programming, &fresh.programming)?;
+        alike("units leaving blocks", &self.leaving, &fresh.leaving)?;
+        alike("erases of blocks", &self.erasing, &fresh.erasing)?;
+        alike("erase counts", &self.erase_count, &fresh.erase_count)?;
+        alike("ages of blocks", &self.closed_at, &fresh.closed_at)?;
+        alike("failing blocks", &self.failing, &fresh.failing)?;
+        alike("causes of moves", &self.cause, &fresh.cause)?;
+        (self.units_per_block, self.units_per_page) = (fresh.units_per_block, fresh.units_per_page);
+        let live = self.live.iter().map(|live| live & !NOT_ELIGIBLE);
+        within("live units of a block", live, layout.units_per_block() as usize + 1)?;
+        within("erases of members", self.erasing.iter().copied(), layout.span as usize + 1)?;
+        ensure(self.erase_count.iter().all(|&count| count >> 30 == 0), "erases of a block")?;
+        ensure(self.closed_at.iter().all(|&at| at <= clock), "when a block was filled")
     }
 
     /// The blocks of a lane, for a policy to choose from.

@@ -139,6 +139,12 @@ impl Mover {
         }
     }
 
+    /// Takes what follows from the configuration from a fresh one.
+    pub fn restored(&mut self, fresh: Mover) {
+        (self.in_flight_at_most, self.copyback) = (fresh.in_flight_at_most, fresh.copyback);
+        (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
+    }
+
     /// Bytes of the lists that deals take.
     pub fn bytes_of_deals(&self) -> usize {
         self.lanes.iter().map(|work| work.deal.bytes()).sum()

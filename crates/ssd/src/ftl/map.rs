@@ -84,6 +84,15 @@ impl Map {
         }
     }
 
+    /// One bit for each unit of flash: live; and for each logical unit, where cells make errors: lost.
+    pub(super) fn live_words(&self) -> &[u64] {
+        &self.live
+    }
+
+    pub(super) fn lost_words(&self) -> &[u64] {
+        &self.lost
+    }
+
     /// Logical units.
     pub fn logical(&self) -> u32 {
         self.forward.0.len() as u32

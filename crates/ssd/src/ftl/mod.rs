@@ -15,6 +15,7 @@ mod placing;
 pub mod read_reclaim;
 mod reclaim;
 mod replicas;
+mod restore;
 pub mod wear_leveling;
 
 use crate::config::{DriveConfig, ErrorModel};
@@ -486,7 +487,9 @@ impl Ftl {
     /// Blocks agree with the operations under way, and without any nothing is on its way out of them.
     fn check_blocks(&self, flash: &Flash) -> Result<(), String> {
         let mut programs = vec![0; self.layout.blocks() as usize];
-        for op in flash.pool.iter().filter(|op| matches!(op.kind, OpKind::Program | OpKind::Copyback)) {
+        for (_, op) in
+            flash.pool.iter().filter(|(_, op)| matches!(op.kind, OpKind::Program | OpKind::Copyback))
+        {
             programs[self.layout.block_of_page(op.ppn).0.index()] += 1;
         }
         for (block, programs) in (0..).map(BlockId).zip(programs) {

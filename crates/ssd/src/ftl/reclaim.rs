@@ -4,6 +4,7 @@
 //! what must leave the block: all of it, which is then erased, or parts, one after the other, after which the block is
 //! closed again (and erased if it is empty). Moves that find no room make the lane clean first.
 
+mod restore;
 mod service;
 mod told;
 
@@ -115,21 +116,6 @@ impl Wishes {
             return Some((&mut self.now, NOW));
         }
         (idle && !self.when_idle.is_empty()).then_some((&mut self.when_idle, WHEN_IDLE))
-    }
-
-    /// Every block is on each list at most once, and marked so.
-    fn check(&self, place: impl Fn(&Wish) -> usize) -> bool {
-        let mut marks = vec![0u8; self.listed.len()];
-        for (list, bit) in [(&self.now, NOW), (&self.when_idle, WHEN_IDLE)] {
-            for wish in list {
-                let mark = &mut marks[place(wish)];
-                if *mark & bit != 0 {
-                    return false;
-                }
-                *mark |= bit;
-            }
-        }
-        marks == self.listed
     }
 
     /// Takes a block off the list.

@@ -15,6 +15,7 @@ use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::index::UnitIndex;
 use crate::nand::{Layout, Outcome};
 use crate::observe::Effect;
+use crate::restore::{Verdict, alike, ensure};
 use crate::snapshot::raw;
 use crate::units::{BlockId, LaneId, Lpn, NONE, OpId, Ppn, Pun};
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,25 @@ impl Replicas {
             index: UnitIndex::new(members * limit * layout.units_per_page),
             count: 0,
         }
+    }
+
+    /// Takes what follows from the configuration from fresh ones, and checks the rest.
+    pub fn restored(&mut self, fresh: Replicas, map: &super::map::Map) -> Verdict {
+        alike("pages of replicas", &self.used, &fresh.used)?;
+        alike("pages of replicas on their way", &self.promised, &fresh.promised)?;
+        (self.limit, self.first, self.owner) = (fresh.limit, fresh.first, fresh.owner);
+        let pages = |(used, promised): (&u16, &u16)| u32::from(*used) + u32::from(*promised);
+        let most = self.used.iter().zip(&self.promised).map(pages).max().unwrap_or(0);
+        ensure(most <= 2 * self.limit, "pages of replicas of a block")?;
+        ensure(self.used.iter().all(|&used| u32::from(used) <= self.limit), "pages of replicas of a block")?;
+        let count = self.index.restored(&fresh.index, map.logical() as usize, map.physical() as usize)?;
+        ensure(count == self.count as usize, "units with replicas")
+    }
+
+    /// Pages of a full block that are programmed or on their way, if more replicas may follow.
+    pub fn filled(&self, physical: u32) -> Option<u32> {
+        let used = u32::from(*self.used.get(physical as usize)?);
+        (used < self.limit).then_some(self.first + used)
     }
 
     /// Whether there may be any.

@@ -1,6 +1,7 @@
 //! The command table: every accepted command from submission until its completion is taken.
 
 use crate::flash::op::OpTimes;
+use crate::restore::{alike, keep_room};
 use crate::signals::{Breakdown, Command, Completion, Part, Status};
 use crate::units::{CommandId, SimTime};
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,11 @@ impl CommandList {
         !self.head.is_some()
     }
 
+    /// Whether that command is the last of it.
+    pub fn ends_with(&self, last: Option<u32>) -> bool {
+        self.tail == last.map_or(CommandId::NONE, CommandId)
+    }
+
     /// The command that has waited longest.
     pub fn front(&self) -> Option<CommandId> {
         self.head.is_some().then_some(self.head)
@@ -135,6 +141,37 @@ impl CommandTable {
             next: CommandId::NONE,
         };
         CommandTable { entries: vec![entry; capacity], free: (0..capacity as u32).rev().collect() }
+    }
+
+    /// Gives the table the room of a fresh one; the numbers that are free.
+    pub fn restored_room(&mut self, fresh: &CommandTable) -> Result<Vec<u32>, String> {
+        alike("commands", &self.entries, &fresh.entries)?;
+        keep_room(&mut self.free, &fresh.free);
+        Ok(self.free.clone())
+    }
+
+    /// Whether each command is under way (slow).
+    pub fn used(&self) -> Vec<bool> {
+        let mut used = vec![true; self.entries.len()];
+        self.free.iter().for_each(|&id| used[id as usize] = false);
+        used
+    }
+
+    /// Commands under way of a queue (slow).
+    pub fn of_queue(&self, queue: usize) -> usize {
+        let entries = self.entries.iter().zip(self.used());
+        entries.filter(|(entry, used)| *used && usize::from(entry.queue) == queue).count()
+    }
+
+    /// Whether all commands under way work on units below `units` (slow).
+    pub fn reach(&self, units: u64) -> bool {
+        let entries = self.entries.iter().zip(self.used());
+        entries.filter(|(_, used)| *used).all(|(entry, _)| u64::from(entry.end) <= units)
+    }
+
+    /// The next on the list that a command is on.
+    pub fn after(&self, id: CommandId) -> Option<CommandId> {
+        Some(self.get(id).next).filter(|next| next.is_some())
     }
 
     /// Commands there is room for.

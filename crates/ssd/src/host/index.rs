@@ -15,6 +15,16 @@ impl SlotIndex {
         SlotIndex(UnitIndex::new(slots))
     }
 
+    /// See [`UnitIndex::restored`].
+    pub fn restored(&mut self, fresh: &SlotIndex, units: usize, slots: usize) -> Result<usize, String> {
+        self.0.restored(&fresh.0, units, slots)
+    }
+
+    /// See [`UnitIndex::iter`].
+    pub fn iter(&self) -> impl Iterator<Item = (Lpn, u32)> + '_ {
+        self.0.iter()
+    }
+
     /// The slot of a logical unit, if it has one.
     #[inline]
     pub fn get(&self, lpn: Lpn) -> SlotId {

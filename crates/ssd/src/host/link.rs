@@ -1,6 +1,7 @@
 //! The host link: full duplex, each direction one transfer at a time, first come first served.
 
 use crate::config;
+use crate::restore::{MOST, Verdict, ensure};
 use crate::units::{SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,13 @@ impl Link {
             inward_free_at: SimTime::ZERO,
             outward_free_at: SimTime::ZERO,
         }
+    }
+
+    /// Takes what follows from the configuration from a fresh link, and checks the rest.
+    pub fn restored(&mut self, fresh: &Link) -> Verdict {
+        (self.latency_ns, self.femtoseconds_per_byte) = (fresh.latency_ns, fresh.femtoseconds_per_byte);
+        let until = self.inward_free_at.max(self.outward_free_at);
+        ensure(until.0 < MOST, "until when the link is taken")
     }
 
     /// Time of that many bytes. The largest commands on the slowest links need more than 64 bits.

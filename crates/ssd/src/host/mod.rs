@@ -10,6 +10,7 @@ mod command;
 mod index;
 mod link;
 mod reads;
+mod restore;
 mod staging;
 mod writes;
 

@@ -4,6 +4,7 @@
 //! newest waits behind them, so that versions reach flash in order.
 
 use super::index::SlotIndex;
+use crate::restore::{Verdict, alike, distinct, ensure, keep_room, within, within_or_none};
 use crate::units::{CommandId, Lpn, NONE, OpId, SlotId};
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +134,64 @@ impl Staging {
             epoch: 0,
             oldest_epoch: 0,
         }
+    }
+
+    /// Takes the room of fresh slots, and checks lists, index and neighbours; the slots' counts are [`super::Host::check`]'s.
+    pub fn restored(&mut self, fresh: &Staging, commands: usize, operations: usize) -> Verdict {
+        alike("slots", &self.slots, &fresh.slots)?;
+        alike("flushes", &self.unclean, &fresh.unclean)?;
+        let free = distinct("free slots", self.free.iter().copied(), self.slots.len())?;
+        keep_room(&mut self.free, &fresh.free);
+        let is_free = |slot: &Slot| slot.state == SlotState::Free;
+        ensure(self.slots.iter().zip(free).all(|(slot, free)| is_free(slot) == free), "free slots")?;
+        let indexed = self.index.restored(&fresh.index, NONE as usize, self.slots.len())?;
+        ensure(indexed == self.indexed as usize, "units with a slot")?;
+        let is_own = |(lpn, slot): (Lpn, u32)| self.slots[slot as usize].lpn == lpn;
+        ensure(self.index.iter().all(is_own), "a unit's slot is another's")?;
+        alike("lanes that slots are parked for", &self.parked_at, &fresh.parked_at)?;
+        let lists = [SlotState::Clean, SlotState::Dirty, SlotState::Ready];
+        lists
+            .into_iter()
+            .zip(&self.lists)
+            .try_for_each(|(state, list)| self.check_list(list, state, None))?;
+        let mut parked = (0..).zip(&self.parked_at);
+        parked.try_for_each(|(turn, list)| self.check_list(list, SlotState::Parked, Some(turn)))?;
+        let turns = self.slots.iter().filter(|slot| slot.state == SlotState::Parked).map(|slot| slot.turn);
+        within("lane that a slot is parked for", turns, self.parked_at.len())?;
+        let flushes = self.epoch.checked_sub(self.oldest_epoch);
+        ensure(flushes.is_some_and(|count| count >> 24 == 0), "flushes under way")?;
+        ensure(self.epoch >> 31 == 0, "flushes so far")?;
+        let mut unclean = vec![0; self.unclean.len()];
+        for (id, slot) in (0..).map(SlotId).zip(&self.slots).filter(|(_, slot)| !is_free(slot)) {
+            within_or_none("who waits for a slot", [slot.waiter.0], commands)?;
+            within_or_none("the program of a slot", [slot.op.0], operations)?;
+            within_or_none("slots of a unit", [slot.newer.0, slot.older.0], self.slots.len())?;
+            let newer = slot.newer.is_some().then(|| self.get(slot.newer));
+            let older = slot.older.is_some().then(|| self.get(slot.older));
+            let are_paired = newer.is_none_or(|other| other.older == id && other.lpn == slot.lpn)
+                && older.is_none_or(|other| other.newer == id && other.lpn == slot.lpn);
+            ensure(are_paired, "slots of a unit")?;
+            if Self::is_unclean(slot.state) {
+                ensure((self.oldest_epoch..=self.epoch).contains(&slot.epoch), "the flush of a slot")?;
+                unclean[slot.epoch as usize % self.unclean.len()] += 1;
+            }
+        }
+        ensure(unclean == self.unclean, "slots that flushes wait for")
+    }
+
+    /// A list holds the slots in its state (and of its turn), linked both ways.
+    fn check_list(&self, list: &List, state: SlotState, turn: Option<u32>) -> Verdict {
+        let is_own = |slot: &Slot| slot.state == state && turn.is_none_or(|turn| slot.turn == turn);
+        let (mut before, mut at, mut count) = (NONE, list.head, 0);
+        while at != NONE {
+            let found = self.slots.get(at as usize);
+            let is_next = found.is_some_and(|slot| slot.prev == before && is_own(slot));
+            ensure(is_next && count < list.len, "a list of slots")?;
+            (before, count) = (at, count + 1);
+            at = self.slots[at as usize].next;
+        }
+        let all = self.slots.iter().filter(|slot| is_own(slot)).count();
+        ensure(before == list.tail && count == list.len && all == count as usize, "a list of slots")
     }
 
     #[inline]

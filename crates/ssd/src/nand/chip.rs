@@ -7,6 +7,7 @@ use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry, TrueWear}
 use super::cell::CellModel;
 use super::cell::build;
 use crate::config::{ConfigErrors, DriveConfig, Reliability};
+use crate::restore::{Verdict, alike, ensure, within};
 use crate::rng::{Rng, chance};
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
@@ -96,12 +97,19 @@ impl Chip {
         Ok(self)
     }
 
-    /// Makes the tables again that a snapshot does not hold.
-    pub(crate) fn attach_cells(&mut self, cfg: &DriveConfig) -> Result<(), String> {
-        let blocks = self.blocks();
-        match (&mut self.aging, build::tables(cfg).map_err(|errors| errors.to_string())?) {
+    /// Takes what follows from the configuration from fresh chips, the tables that a snapshot does not hold too, and
+    /// checks the rest.
+    pub(crate) fn restored(&mut self, fresh: Chip) -> Verdict {
+        alike("blocks of chips", &self.next_page, &fresh.next_page)?;
+        alike("erase counts of chips", &self.erase_counts, &fresh.erase_counts)?;
+        (self.pages_per_block, self.factory_bad) = (fresh.pages_per_block, fresh.factory_bad);
+        self.endurance_cycles = fresh.endurance_cycles;
+        (self.program_fails, self.erase_fails) = (fresh.program_fails, fresh.erase_fails);
+        within("pages programmed", self.next_page.iter().copied(), self.pages_per_block as usize + 1)?;
+        ensure(self.erase_counts.iter().all(|&count| count >> 30 == 0), "erases of a block")?;
+        match (&mut self.aging, fresh.aging) {
             (None, None) => Ok(()),
-            (Some(aging), Some(tables)) => aging.attach(Arc::new(tables), blocks),
+            (Some(aging), Some(fresh)) => aging.restored(*fresh),
             _ => Err("the configuration and the snapshot differ in whether cells age".to_owned()),
         }
     }

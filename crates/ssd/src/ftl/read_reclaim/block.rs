@@ -1,6 +1,7 @@
 //! A block whose reads reach a share of what it stands is moved as a whole and erased: what most drives do.
 
 use super::{Facts, Look, PageRead, READ_ONE, ReadLimits, Urgency, Want, read_weights};
+use crate::restore::{Verdict, alike};
 use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
@@ -39,6 +40,14 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
+    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.counts, &fresh.counts)?;
+        fresh.counts = core::mem::take(&mut self.counts);
+        *self = fresh;
+        Ok(())
+    }
+
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {

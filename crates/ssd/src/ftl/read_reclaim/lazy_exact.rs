@@ -18,6 +18,7 @@ use super::{Facts, Look, PageRead, Urgency, Want, groups};
 use crate::nand::aging::tables::Endurance;
 use crate::nand::cell::build::disturb_truth;
 use crate::prefetch::prefetch;
+use crate::restore::{Verdict, alike, keep_room};
 use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +89,32 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
+    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("harm to blocks", &self.blocks, &fresh.blocks)?;
+        alike("harm to wordlines", &self.counts, &fresh.counts)?;
+        alike("wordlines that left", &self.gone, &fresh.gone)?;
+        alike("wordlines that come due", &self.due, &fresh.due)?;
+        alike("blocks that come due", &self.look_at, &fresh.look_at)?;
+        fresh.blocks = core::mem::take(&mut self.blocks);
+        fresh.counts = core::mem::take(&mut self.counts);
+        fresh.gone = core::mem::take(&mut self.gone);
+        fresh.due = core::mem::take(&mut self.due);
+        fresh.look_at = core::mem::take(&mut self.look_at);
+        alike("scratch", &self.erc, &fresh.erc)?;
+        fresh.erc = core::mem::take(&mut self.erc);
+        alike("scratch", &self.slack, &fresh.slack)?;
+        fresh.slack = core::mem::take(&mut self.slack);
+        alike("scratch", &self.harm, &fresh.harm)?;
+        fresh.harm = core::mem::take(&mut self.harm);
+        alike("scratch", &self.hard, &fresh.hard)?;
+        fresh.hard = core::mem::take(&mut self.hard);
+        keep_room(&mut self.line, &fresh.line);
+        fresh.line = core::mem::take(&mut self.line);
+        *self = fresh;
+        Ok(())
+    }
+
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {

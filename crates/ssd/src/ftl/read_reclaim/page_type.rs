@@ -1,6 +1,7 @@
 //! Page types are moved apart: each when the block's reads reach what pages of that type stand.
 
 use super::{Facts, Look, PageRead, ReadLimits, Urgency, Want};
+use crate::restore::{Verdict, alike};
 use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
@@ -39,6 +40,16 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
+    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.counts, &fresh.counts)?;
+        alike("types that moved", &self.moved, &fresh.moved)?;
+        fresh.counts = core::mem::take(&mut self.counts);
+        fresh.moved = core::mem::take(&mut self.moved);
+        *self = fresh;
+        Ok(())
+    }
+
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy { params: params.clone(), limits: Vec::new(), counts: Vec::new(), moved: Vec::new() }

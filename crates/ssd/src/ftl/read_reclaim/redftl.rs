@@ -2,6 +2,7 @@
 //! seldom, so that reads spread. Once that block has served enough of them, its copies become the pages.
 
 use super::{Facts, Look, PageRead, ReadLimits, Urgency, Want};
+use crate::restore::{Verdict, alike, ensure, keep_line, keep_room, within};
 use crate::rng::Rng;
 use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,31 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
+    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.blocks, &fresh.blocks)?;
+        alike("reads at the last look", &self.looked, &fresh.looked)?;
+        alike("accesses of blocks", &self.block_span, &fresh.block_span)?;
+        alike("reads of pages", &self.page_reads, &fresh.page_reads)?;
+        alike("accesses of pages", &self.page_span, &fresh.page_span)?;
+        alike("pages read often", &self.often, &fresh.often)?;
+        fresh.blocks = core::mem::take(&mut self.blocks);
+        fresh.looked = core::mem::take(&mut self.looked);
+        fresh.block_span = core::mem::take(&mut self.block_span);
+        fresh.page_reads = core::mem::take(&mut self.page_reads);
+        fresh.page_span = core::mem::take(&mut self.page_span);
+        fresh.often = core::mem::take(&mut self.often);
+        within("blocks of the pool", self.pool.iter().copied(), fresh.blocks.len())?;
+        ensure(self.pool.len() <= fresh.pool_size as usize, "blocks of the pool")?;
+        keep_line(&mut self.pool, &fresh.pool);
+        (fresh.pool, fresh.clock) = (core::mem::take(&mut self.pool), self.clock);
+        fresh.rng = self.rng.clone();
+        keep_room(&mut self.candidates, &fresh.candidates);
+        fresh.candidates = core::mem::take(&mut self.candidates);
+        *self = fresh;
+        Ok(())
+    }
+
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {

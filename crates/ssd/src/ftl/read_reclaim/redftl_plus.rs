@@ -2,6 +2,7 @@
 //! voltage, together with the least-read block of the lane, the hottest data on the pages whose reads harm least.
 
 use super::{Deals, Facts, Look, PageRead, Partners, READ_ONE, ReadLimits, Urgency, Want, read_weights};
+use crate::restore::{Verdict, alike};
 use crate::snapshot::raw;
 use crate::units::{BlockId, Lpn, SimDuration};
 use serde::{Deserialize, Serialize};
@@ -85,6 +86,21 @@ fn mode_of(status: u8) -> u8 {
 }
 
 impl Policy {
+    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
+    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.counts, &fresh.counts)?;
+        alike("modes of blocks", &self.status, &fresh.status)?;
+        alike("heat of units", &self.levels, &fresh.levels)?;
+        alike("reads of units", &self.reads, &fresh.reads)?;
+        fresh.counts = core::mem::take(&mut self.counts);
+        fresh.status = core::mem::take(&mut self.status);
+        fresh.levels = core::mem::take(&mut self.levels);
+        fresh.reads = core::mem::take(&mut self.reads);
+        fresh.sample_due = self.sample_due;
+        *self = fresh;
+        Ok(())
+    }
+
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {

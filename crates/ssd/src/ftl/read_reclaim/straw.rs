@@ -10,6 +10,7 @@
 
 use super::{Facts, Look, PageRead, ParameterTable, Urgency, Want, groups};
 use crate::prefetch::prefetch;
+use crate::restore::{Verdict, alike, ensure, within};
 use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
 
@@ -234,6 +235,30 @@ const NOBODY: u16 = u16::MAX;
 pub const MOST_SHARING: u32 = NOBODY as u32;
 
 impl Policy {
+    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
+    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.blocks, &fresh.blocks)?;
+        alike("reads of wordlines", &self.counts, &fresh.counts)?;
+        alike("wordlines that are counted", &self.holders, &fresh.holders)?;
+        alike("the least counters", &self.least, &fresh.least)?;
+        alike("wordlines that leave", &self.leaving, &fresh.leaving)?;
+        fresh.blocks = core::mem::take(&mut self.blocks);
+        fresh.counts = core::mem::take(&mut self.counts);
+        fresh.holders = core::mem::take(&mut self.holders);
+        fresh.least = core::mem::take(&mut self.least);
+        fresh.leaving = core::mem::take(&mut self.leaving);
+        within("the least counter", fresh.least.iter().copied(), fresh.stride)?;
+        let wordlines = fresh.group_of.len();
+        let is_one = |&holder: &u16| holder == NOBODY || usize::from(holder) < wordlines;
+        ensure(fresh.holders.iter().all(is_one), "wordlines that are counted")?;
+        alike("scratch", &self.crowd, &fresh.crowd)?;
+        fresh.crowd = core::mem::take(&mut self.crowd);
+        alike("scratch", &self.beside, &fresh.beside)?;
+        fresh.beside = core::mem::take(&mut self.beside);
+        *self = fresh;
+        Ok(())
+    }
+
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {

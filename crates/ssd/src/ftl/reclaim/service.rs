@@ -58,6 +58,13 @@ pub(super) struct Service {
     other: Option<BlockId>,
 }
 
+impl Service {
+    /// Whether it is of a drive of so many blocks.
+    pub fn is_of(&self, blocks: u32) -> bool {
+        self.other.is_none_or(|block| block.0 < blocks)
+    }
+}
+
 impl Ftl {
     /// Something is to leave a block from now on, and another with it.
     pub(in crate::ftl) fn begin_service(&mut self, flash: &Flash, block: BlockId, other: Option<BlockId>) {

@@ -17,6 +17,7 @@ pub(crate) mod tables;
 mod telemetry;
 
 use super::cell::CellModel;
+use crate::restore::{MOST, Verdict, alike, ensure};
 use crate::rng::Rng;
 use crate::snapshot::raw;
 use crate::units::SimTime;
@@ -166,26 +167,31 @@ impl Aging {
         aging
     }
 
-    /// Gives state that comes from a snapshot its tables. Fails if they are of another drive.
-    pub(crate) fn attach(&mut self, tables: Arc<Tables>, blocks: u32) -> Result<(), String> {
-        let blocks = blocks as usize;
-        let counters = if tables.by_wordline { blocks * tables.wordlines as usize } else { 0 };
-        let of_blocks = [
-            self.worn.len(),
-            self.programmed_at.len(),
-            self.erased_at.len(),
-            self.lasting.len(),
-            self.done.len(),
-            self.reads.len(),
-            self.modes.len(),
-        ];
-        if of_blocks != [blocks; 7] || self.wordline_reads.len() != counters {
-            return Err(format!("ages of {of_blocks:?} blocks, the drive has {blocks}"));
-        }
-        if self.modes.iter().any(|&mode| usize::from(mode) >= tables.modes.len()) {
-            return Err("a block in a program mode that the part does not have".to_owned());
-        }
-        self.tables = Some(tables);
+    /// Gives state that comes from a snapshot the tables of fresh cells, and checks it.
+    pub(crate) fn restored(&mut self, fresh: Aging) -> Verdict {
+        alike("worn blocks", &self.worn, &fresh.worn)?;
+        alike("programmed blocks", &self.programmed_at, &fresh.programmed_at)?;
+        alike("erased blocks", &self.erased_at, &fresh.erased_at)?;
+        alike("lasting damage", &self.lasting, &fresh.lasting)?;
+        alike("damage", &self.done, &fresh.done)?;
+        alike("reads of blocks", &self.reads, &fresh.reads)?;
+        alike("reads of wordlines", &self.wordline_reads, &fresh.wordline_reads)?;
+        alike("modes of blocks", &self.modes, &fresh.modes)?;
+        self.tables = fresh.tables;
+        let modes = self.tables().modes.len();
+        ensure(
+            self.modes.iter().all(|&mode| usize::from(mode) < modes),
+            "a program mode the part does not have",
+        )?;
+        let ticks = u64::from(MOST_MINUTES) * u64::from(TICKS_PER_MINUTE);
+        let Clock { ticks: now, jumped, .. } = self.clock;
+        ensure(u64::from(now) <= ticks && jumped <= ticks, "the clock of the cells")?;
+        let minute = now / TICKS_PER_MINUTE;
+        ensure(self.programmed_at.iter().all(|&at| at <= minute), "when a block was programmed")?;
+        ensure(self.erased_at.iter().all(|&at| at == NO_ERASE || at <= now), "when a block was erased")?;
+        let mut all = self.lasting.iter().chain(&self.done).chain(&self.reads);
+        ensure(all.all(|&done| done < MOST), "damage or reads of a block")?;
+        (0..self.worn.len() as u32).for_each(|block| self.wear_out(block));
         Ok(())
     }
 

@@ -1,0 +1,161 @@
+//! A restored flash: every operation under way is somewhere once, and everything due belongs to one.
+
+use super::die::Interface;
+use super::op::{Op, OpKind};
+use super::{Flash, OpPool};
+use crate::events::EventKind;
+use crate::nand::Layout;
+use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_room, within};
+use crate::units::{OpId, SimTime};
+
+impl OpPool {
+    fn restored(&mut self, fresh: &OpPool, layout: &Layout) -> Verdict {
+        alike("operations", &self.ops, &fresh.ops)?;
+        alike("units of operations", &self.units, &fresh.units)?;
+        self.stride = fresh.stride;
+        distinct("free operations", self.free.iter().copied(), self.ops.len())?;
+        keep_room(&mut self.free, &fresh.free);
+        self.iter().try_for_each(|(_, op)| self.check_op(op, layout))?;
+        let host = self.iter().filter(|(_, op)| super::op::is_for_host(op.cause)).count();
+        ensure(host + self.host_room == fresh.host_room, "operations that may be issued for the host")
+    }
+
+    fn check_op(&self, op: &Op, layout: &Layout) -> Verdict {
+        let pages = (layout.blocks() * layout.pages_per_block) as usize;
+        within("page of an operation", [op.ppn.0], pages)?;
+        let block = layout.block_of_page(op.ppn).0;
+        let is_there = match op.kind {
+            OpKind::Erase => (0..layout.span).any(|member| layout.member(block, member) == op.at),
+            _ => layout.locate(op.ppn) == op.at,
+        };
+        ensure(is_there, "an operation is elsewhere than its page")?;
+        ensure(usize::from(op.units) <= self.stride, "an operation on more units than a page has")?;
+        ensure(op.bytes <= layout.units_per_page * layout.unit_bytes, "an operation on more than a page")?;
+        ensure(op.attempts <= op.attempts_due || op.kind != OpKind::Read, "more attempts than are due")?;
+        let times = [op.times.die_wait, op.times.channel_wait, op.times.array, op.times.transfer];
+        let times = times.into_iter().chain([op.times.decode, op.queued.0, op.mark.0]);
+        ensure(times.max() < Some(MOST), "times of an operation")
+    }
+}
+
+impl Flash {
+    /// Takes what follows from the configuration from a fresh flash, and checks the rest.
+    pub(crate) fn restored(&mut self, fresh: Flash, layout: &Layout) -> Verdict {
+        let Flash { chip, timing, read_voltage, channel_of_die, precedence, .. } = fresh;
+        (self.timing, self.read_voltage, self.channel_of_die) = (timing, read_voltage, channel_of_die);
+        (self.precedence, self.multi_plane) = (precedence, fresh.multi_plane);
+        (self.planes_per_die, self.channel_order) = (fresh.planes_per_die, fresh.channel_order);
+        self.chip.restored(chip)?;
+        alike("busy dies", &self.counts.die_busy_ns, &fresh.counts.die_busy_ns)?;
+        alike("busy channels", &self.counts.channel_busy_ns, &fresh.counts.channel_busy_ns)?;
+        let counts = self.counts.ops.iter().flatten().chain(&self.counts.retries);
+        let counts = counts.chain(&self.counts.uncorrectable).chain(&self.counts.die_busy_ns);
+        let mut counts = counts.chain(&self.counts.channel_busy_ns).copied();
+        ensure(counts.all(|count| count < MOST), "counts of operations")?;
+        let others = [self.counts.groups, self.counts.program_fails, self.counts.erase_fails, self.sequence];
+        ensure(others.into_iter().max() < Some(MOST), "counts of operations")?;
+        ensure(self.done.is_empty(), "operations that are done and not seen")?;
+        keep_room(&mut self.done, &fresh.done);
+        alike("dies", &self.dies, &fresh.dies)?;
+        alike("channels", &self.channels, &fresh.channels)?;
+        self.pool.restored(&fresh.pool, layout)?;
+        let types = self.timing.page_types();
+        let knows = |op: &Op| usize::from(op.page_type) < types && self.timing.knows(op);
+        ensure(self.pool.iter().all(|(_, op)| knows(op)), "type, mode or attempt of an operation")?;
+        (0..self.channels.len()).try_for_each(|channel| self.check_channel(channel))
+    }
+
+    /// Operations that are linked from one on, each under way, at this die and not seen before.
+    fn walk(
+        &self,
+        die: u32,
+        from: OpId,
+        by: fn(&Op) -> OpId,
+        seen: &mut [bool],
+    ) -> Result<Vec<OpId>, String> {
+        let (mut at, mut found) = (from, Vec::new());
+        while at.is_some() {
+            let is_new = seen.get_mut(at.index()).is_some_and(|seen| !std::mem::replace(seen, true));
+            ensure(is_new, "an operation is in two places, or in none")?;
+            ensure(self.pool.get(at).at.die == die, "an operation is at another die than its page")?;
+            found.push(at);
+            at = by(self.pool.get(at));
+        }
+        Ok(found)
+    }
+
+    fn check_die(&self, number: u32, seen: &mut [bool]) -> Verdict {
+        let die = &self.dies[number as usize];
+        let mut due = 0;
+        for list in [&die.reads, &die.others] {
+            let found = self.walk(number, list.head, |op| op.next, seen)?;
+            ensure(list.ends_with(found.last()), "the end of a die's queue")?;
+            due += found.iter().filter(|&&id| self.pool.get(id).due).count();
+            let are_alone = found.iter().all(|&id| !self.pool.get(id).follower.is_some());
+            ensure(are_alone, "operations are grouped before their turn")?;
+        }
+        ensure(die.due_is(due), "operations that are due at a die")?;
+        ensure(die.busy_since.0 < MOST, "since when a die is busy")?;
+        let inward = matches!(die.interface, Interface::WaitIn | Interface::In | Interface::Staged);
+        let outward = matches!(die.interface, Interface::WaitOut | Interface::Out);
+        ensure(die.sending.is_some() == outward, "a die sends, or does not")?;
+        ensure(die.io.is_some() == (inward || outward), "a die's interface holds something, or does not")?;
+        let group = if outward { die.sending } else { die.io };
+        let on_interface = self.walk(number, group, |op| op.follower, seen)?;
+        let in_array = self.walk(number, die.array, |op| op.follower, seen)?;
+        let alike = |ids: &[OpId]| ids.iter().all(|&id| self.pool.get(id).kind == self.pool.get(ids[0]).kind);
+        ensure(alike(&on_interface) && alike(&in_array), "operations of several kinds in a group")?;
+        let is_read = |id: OpId| self.pool.get(id).kind == OpKind::Read;
+        ensure(!outward || is_read(die.sending), "a die sends what it did not read")?;
+        ensure(!die.array_done || (die.array.is_some() && is_read(die.array)), "an array has no page ready")?;
+        let may_stage = self.timing.cache_operations();
+        ensure(may_stage || die.interface != Interface::Staged, "cache operations are off")
+    }
+
+    fn check_channel(&self, number: usize) -> Verdict {
+        let channel = &self.channels[number];
+        ensure(channel.free_at.0 < MOST, "until when a channel is taken")?;
+        let of_channel = self.channel_of_die.iter().filter(|&&of| of as usize == number).count();
+        let mut waiting = channel.waiting(of_channel)?;
+        waiting.sort_unstable();
+        let waits = |die: &super::Die| matches!(die.interface, Interface::WaitIn | Interface::WaitOut);
+        let expected = (0u32..).zip(&self.dies).zip(&self.channel_of_die);
+        let expected = expected.filter(|((_, die), of)| **of as usize == number && waits(die));
+        let expected: Vec<u32> = expected.map(|((die, _), _)| die).collect();
+        ensure(waiting == expected, "dies that wait for a channel")?;
+        ensure(waiting.is_empty() || channel.wake, "dies wait for a channel that never wakes")
+    }
+
+    /// Checks what is due of dies, channels and reads being decoded against what they do; `due` are all events.
+    pub(crate) fn check_due(&self, due: &[(SimTime, EventKind, u32)]) -> Verdict {
+        let of = |kind: EventKind| due.iter().filter(move |event| event.1 == kind).map(|event| event.2);
+        let arrays = distinct("arrays due", of(EventKind::ArrayDone), self.dies.len())?;
+        let ins = distinct("commands due", of(EventKind::InDone), self.dies.len())?;
+        let outs = distinct("pages due", of(EventKind::OutDone), self.dies.len())?;
+        for (number, die) in self.dies.iter().enumerate() {
+            ensure(arrays[number] == (die.array.is_some() && !die.array_done), "an array's end")?;
+            ensure(ins[number] == (die.interface == Interface::In), "a command's end")?;
+            ensure(outs[number] == (die.interface == Interface::Out), "a page's end")?;
+        }
+        let wakes = distinct("channels due", of(EventKind::ChannelFree), self.channels.len())?;
+        let agree = wakes.iter().zip(&self.channels).all(|(&due, channel)| due == channel.wake);
+        ensure(agree, "a channel's end")?;
+        // What is under way and at no die is being decoded.
+        let decoded = distinct("pages being decoded", of(EventKind::Decoded), self.pool.capacity())?;
+        let mut returning = vec![0; self.dies.len()];
+        let mut seen: Vec<bool> = self.pool.used().into_iter().map(|used| !used).collect();
+        for number in 0..self.dies.len() {
+            self.check_die(number as u32, &mut seen)?;
+        }
+        for (id, (&decoded, seen)) in (0..).map(OpId).zip(decoded.iter().zip(seen)) {
+            ensure(decoded != seen, "an operation is nowhere")?;
+            if decoded {
+                let op = self.pool.get(id);
+                ensure(op.kind == OpKind::Read && op.attempts > 0, "what is decoded was not read")?;
+                returning[op.at.die as usize] += u32::from(op.attempts < op.attempts_due);
+            }
+        }
+        let agree = self.dies.iter().zip(returning).all(|(die, count)| die.returning == count);
+        ensure(agree, "reads that come back to a die")
+    }
+}

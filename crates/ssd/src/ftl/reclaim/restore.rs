@@ -1,0 +1,81 @@
+//! What is kept for moves because of reads, restored.
+
+use super::{NOW, Reclaim, Thinning, WHEN_IDLE, Wish, Wishes};
+use crate::ftl::read_reclaim::{Policy, Want};
+use crate::nand::Layout;
+use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room};
+
+impl Wishes {
+    /// Its lists have the room of fresh ones.
+    pub fn keep_room(&mut self, fresh: &Wishes) {
+        keep_line(&mut self.now, &fresh.now);
+        keep_line(&mut self.when_idle, &fresh.when_idle);
+    }
+
+    /// Every block is on each list at most once, and marked so.
+    pub fn check(&self, place: impl Fn(&Wish) -> usize) -> bool {
+        let mut marks = vec![0u8; self.listed.len()];
+        for (list, bit) in [(&self.now, NOW), (&self.when_idle, WHEN_IDLE)] {
+            for wish in list {
+                let mark = &mut marks[place(wish)];
+                if *mark & bit != 0 {
+                    return false;
+                }
+                *mark |= bit;
+            }
+        }
+        marks == self.listed
+    }
+
+    /// Checks that it wishes for blocks of its lane; that marks and lists agree is [`Wishes::check`]'s.
+    pub fn restored(&self, fresh: &Wishes, is_own: impl Fn(&Wish) -> bool) -> Verdict {
+        alike("blocks that can be looked at", &self.listed, &fresh.listed)?;
+        let mut wishes =
+            self.now.iter().chain(&self.when_idle).chain(self.thinning.iter().map(|at| &at.wish));
+        ensure(wishes.all(is_own), "another lane's block to be looked at")?;
+        ensure(self.lacked_at < MOST, "when a deal lacked room")
+    }
+
+    /// What was asked to leave, or is to leave, a block.
+    fn wanted(&self) -> impl Iterator<Item = Want> {
+        let of = |thinning: Thinning| [Some(thinning.left), thinning.next];
+        self.thinning.into_iter().flat_map(of).flatten()
+    }
+}
+
+impl Reclaim {
+    /// Takes what follows from the configuration from a fresh one, and checks the rest.
+    pub fn restored(&mut self, fresh: Reclaim, layout: &Layout) -> Verdict {
+        ensure(self.lanes.is_empty(), "lanes to be looked at")?;
+        keep_room(&mut self.lanes, &fresh.lanes);
+        alike("reclaims under way", &self.services, &fresh.services)?;
+        let blocks = layout.blocks();
+        ensure(self.services.iter().flatten().all(|service| service.is_of(blocks)), "a reclaim under way")?;
+        (self.active, self.page_at, self.in_order) = (fresh.active, fresh.page_at, fresh.in_order);
+        (self.page_types, self.deals, self.normal_mode) = (fresh.page_types, fresh.deals, fresh.normal_mode);
+        self.restored_policy(fresh.policy)
+    }
+
+    /// Whether all that is to leave blocks is there.
+    pub fn can_want(&self, wishes: &Wishes, physical: u32) -> bool {
+        let pages = self.page_at.len() as u32;
+        wishes.wanted().all(|want| match want {
+            Want::Wordline(at) => at < pages / self.page_types,
+            Want::Replicate { place, to } => place < pages && to < physical,
+            _ => true,
+        })
+    }
+
+    fn restored_policy(&mut self, fresh: Policy) -> Verdict {
+        match (&mut self.policy, fresh) {
+            (Policy::Never(_), Policy::Never(_)) => Ok(()),
+            (Policy::Block(policy), Policy::Block(fresh)) => policy.restored(fresh),
+            (Policy::PageType(policy), Policy::PageType(fresh)) => policy.restored(fresh),
+            (Policy::LazyExact(policy), Policy::LazyExact(fresh)) => policy.restored(fresh),
+            (Policy::Redftl(policy), Policy::Redftl(fresh)) => policy.restored(fresh),
+            (Policy::Straw(policy), Policy::Straw(fresh)) => policy.restored(fresh),
+            (Policy::RedftlPlus(policy), Policy::RedftlPlus(fresh)) => policy.restored(fresh),
+            _ => Err("another read-reclaim policy".to_owned()),
+        }
+    }
+}

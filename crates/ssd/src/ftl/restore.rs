@@ -1,0 +1,204 @@
+//! A restored translation layer: every number points to something, and counts are those of what is there.
+
+use super::Ftl;
+use super::blocks::BlockState;
+use super::cleaning::{Job, LaneWork, Part};
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room, within, within_or_none};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
+
+impl Ftl {
+    /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
+    pub(crate) fn restored(&mut self, fresh: Ftl, flash: &Flash) -> Verdict {
+        let Ftl { layout, order, gc_victim, gc_trigger, wear_leveling, .. } = fresh;
+        (self.layout, self.order, self.placement) = (layout, order, fresh.placement);
+        (self.gc_victim, self.gc_trigger, self.wear_leveling) = (gc_victim, gc_trigger, wear_leveling);
+        ensure(self.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
+        keep_room(&mut self.outbox, &fresh.outbox);
+        keep_room(&mut self.programmed, &fresh.programmed);
+        ensure(self.clock < MOST, "the clock of blocks")?;
+        self.map.restored(&fresh.map)?;
+        self.blocks.restored(&fresh.blocks, &self.layout, self.clock)?;
+        self.allocator.restored(&fresh.allocator, &self.layout, &self.blocks)?;
+        self.reclaim.restored(fresh.reclaim, &self.layout)?;
+        self.replicas.restored(fresh.replicas, &self.map)?;
+        flash.pool.iter().try_for_each(|(id, op)| self.check_op(flash, id, op))?;
+        for lane in 0..self.mover.lanes.len().max(fresh.mover.lanes.len()) {
+            let (Some(work), Some(fresh)) = (self.mover.lanes.get_mut(lane), fresh.mover.lanes.get(lane))
+            else {
+                return Err("lanes that are not there".to_owned());
+            };
+            work.keep_room(fresh);
+            self.check_lane_work(LaneId(lane as u32), fresh)?;
+            let wishes = &self.mover.lanes[lane].wishes;
+            ensure(self.reclaim.can_want(wishes, flash.chip.blocks()), "what is to leave a block")?;
+        }
+        self.check_moves(flash)?;
+        self.mover.restored(fresh.mover);
+        self.check_pages(flash)?;
+        self.check(flash)
+    }
+
+    /// Units that an operation carries, its lane or block, and its mode.
+    fn check_op(&self, flash: &Flash, id: OpId, op: &Op) -> Verdict {
+        let is_of_host = matches!(op.cause, Cause::Host | Cause::Merge);
+        let units = flash.pool.units(id);
+        within_or_none(
+            "unit of an operation",
+            units.iter().map(|unit| unit.lpn),
+            self.map.logical() as usize,
+        )?;
+        if !is_of_host || op.kind == OpKind::Read {
+            let sources = units.iter().map(|unit| unit.source);
+            within_or_none("source of an operation", sources, self.map.physical() as usize)?;
+        }
+        let block = self.layout.block_of_page(op.ppn).0;
+        match op.kind {
+            OpKind::Erase => ensure(op.tag == block.0, "an erase of another block"),
+            _ if is_of_host => Ok(()),
+            OpKind::Read if op.cause == Cause::Replication => {
+                within("block that takes a replica", [op.tag], flash.chip.blocks() as usize)
+            }
+            _ => within("lane of a move", [op.tag], self.layout.lanes as usize),
+        }?;
+        let is_move = !is_of_host && op.kind != OpKind::Erase;
+        let is_whole = |unit: &UnitRef| unit.lpn < self.map.logical() && unit.source < self.map.physical();
+        ensure(!is_move || (op.units > 0 && units.iter().all(is_whole)), "a move without units")
+    }
+
+    fn check_lane_work(&self, lane: LaneId, fresh: &LaneWork) -> Verdict {
+        let work = &self.mover.lanes[lane.index()];
+        let first = self.layout.first_block(lane).0;
+        let is_own = |block: BlockId| (first..first + self.layout.blocks_per_lane).contains(&block.0);
+        ensure(work.retire.iter().all(|&block| is_own(block)), "a block to be retired")?;
+        ensure(!work.swap.is_some() || is_own(work.swap), "a block to be swapped")?;
+        ensure(work.erases < MOST && work.coming <= self.layout.blocks_per_lane, "erases of a lane")?;
+        let states =
+            (first..first + self.layout.blocks_per_lane).map(|block| self.blocks.state(BlockId(block)));
+        let erasing = states.filter(|&state| state == BlockState::Erasing).count();
+        ensure(work.coming as usize >= erasing, "blocks of a lane that come free")?;
+        for units in &work.gathered {
+            within("units on their way", units.iter().map(|unit| unit.lpn), self.map.logical() as usize)?;
+            within("units on their way", units.iter().map(|unit| unit.source), self.map.physical() as usize)?;
+        }
+        for job in work.jobs.iter().flatten() {
+            ensure(is_own(job.block), "a job in another lane")?;
+            self.check_job(job)?;
+        }
+        work.wishes.restored(&fresh.wishes, |wish| is_own(wish.block) && wish.member < self.layout.span)?;
+        work.deal.restored(&self.layout, is_own)
+    }
+
+    fn check_job(&self, job: &Job) -> Verdict {
+        let first = self.layout.first_unit(job.block).0;
+        let inside = first..=first + self.layout.units_per_block();
+        let places = [job.cursor, job.end, job.ahead];
+        ensure(places.iter().all(|place| inside.contains(place)), "a job beyond its block")?;
+        let state = self.blocks.state(job.block);
+        ensure(matches!(state, BlockState::Moving | BlockState::Thinning), "a job in a block at rest")?;
+        let is_part = |part: &Part| part.member < self.layout.span;
+        ensure(job.part.as_ref().is_none_or(is_part), "a job in a member that is not there")
+    }
+
+    /// Reads and programs of moves, and what has left its block and not arrived.
+    fn check_moves(&self, flash: &Flash) -> Verdict {
+        let mut under_way = vec![(0, 0); self.layout.lanes as usize];
+        let mut leaving = vec![0u32; self.layout.blocks() as usize];
+        for (id, op) in flash.pool.iter().filter(|(_, op)| !matches!(op.cause, Cause::Host | Cause::Merge)) {
+            if op.kind == OpKind::Erase {
+                continue;
+            }
+            let is_replica = op.kind == OpKind::Read && op.cause == Cause::Replication;
+            let own = self.layout.lane_of(self.layout.block_of_page(op.ppn).0);
+            let lane = if is_replica { own } else { LaneId(op.tag) };
+            let (reads, programs) = &mut under_way[lane.index()];
+            *if op.kind == OpKind::Read { reads } else { programs } += 1;
+            for unit in flash.pool.units(id) {
+                leaving[self.layout.block_of_unit(Pun(unit.source)).index()] += 1;
+            }
+        }
+        for (work, (reads, programs)) in self.mover.lanes.iter().zip(under_way) {
+            ensure((work.reads, work.programs) == (reads, programs), "reads and programs of a lane's moves")?;
+            for unit in work.gathered.iter().flatten() {
+                leaving[self.layout.block_of_unit(Pun(unit.source)).index()] += 1;
+            }
+            for unit in work.deal.in_controller() {
+                leaving[self.layout.block_of_unit(unit).index()] += 1;
+            }
+        }
+        let mut agree = (0..).map(BlockId).zip(leaving);
+        let wrong = agree.find(|&(block, count)| self.blocks.leaving(block) != count);
+        wrong.map_or(Ok(()), |(block, count)| {
+            let said = self.blocks.leaving(block);
+            Err(format!("{count} units are leaving block {}, its count says {said}", block.0))
+        })
+    }
+
+    /// Chips hold what the firmware has programmed: live data can be read, and open blocks go on where they stand.
+    fn check_pages(&self, flash: &Flash) -> Verdict {
+        let mut under_way = vec![0u32; flash.chip.blocks() as usize];
+        for (_, op) in
+            flash.pool.iter().filter(|(_, op)| matches!(op.kind, OpKind::Program | OpKind::Copyback))
+        {
+            under_way[op.at.block as usize] += 1;
+        }
+        for block in (0..self.layout.blocks()).map(BlockId) {
+            let lane = self.layout.lane_of(block);
+            let dealt = self.mover.lanes[lane.index()].deal.filled(block);
+            let open = self.allocator.filled(lane, block).or(dealt);
+            for member in 0..self.layout.span {
+                let physical = self.layout.member(block, member).block;
+                let issued = flash.chip.programmed_pages(physical) + under_way[physical as usize];
+                let expected = match (self.blocks.state(block), open) {
+                    (BlockState::Free, _) => Some(0),
+                    (BlockState::Open, Some(next)) => {
+                        Some((next + self.layout.span - 1 - member) / self.layout.span)
+                    }
+                    (BlockState::Closed, _) if !self.blocks.is_failing(block) => {
+                        self.replicas.filled(physical)
+                    }
+                    _ => None,
+                };
+                ensure(expected.is_none_or(|pages| pages == issued), "pages programmed in a block")?;
+            }
+        }
+        let (mut at, end) = (self.map.next_live(0, self.map.physical()), self.map.physical());
+        while let Some(unit) = at {
+            let page = self.layout.page_of_unit(Pun(unit)).0;
+            let place = self.layout.locate(page);
+            ensure(place.page < flash.chip.programmed_pages(place.block), "live data on an erased page")?;
+            at = self.map.next_live((page.0 + 1) * self.layout.units_per_page, end);
+        }
+        Ok(())
+    }
+}
+
+impl LaneWork {
+    fn keep_room(&mut self, fresh: &LaneWork) {
+        for (line, fresh) in self.gathered.iter_mut().zip(&fresh.gathered) {
+            keep_line(line, fresh);
+        }
+        keep_line(&mut self.retire, &fresh.retire);
+        self.wishes.keep_room(&fresh.wishes);
+        self.deal.keep_room(&fresh.deal);
+    }
+}
+
+impl super::map::Map {
+    /// Checks that all entries are of this drive; that they agree is [`super::map::Map::check`]'s.
+    pub(super) fn restored(&mut self, fresh: &super::map::Map) -> Verdict {
+        alike("live units", self.live_words(), fresh.live_words())?;
+        alike("lost units", self.lost_words(), fresh.lost_words())?;
+        let (logical, physical) = (fresh.logical() as usize, fresh.physical() as usize);
+        ensure(self.logical() as usize == logical, "logical units")?;
+        ensure(self.physical() as usize == physical, "units of flash")?;
+        within_or_none("mapped unit", (0..logical as u32).map(|lpn| self.lookup(Lpn(lpn)).0), physical)?;
+        within_or_none("stored unit", (0..physical as u32).map(|unit| self.stored(Pun(unit)).0), logical)?;
+        let beyond = |words: &[u64], end: usize| {
+            end % 64 != 0 && words.last().is_some_and(|word| word >> (end % 64) != 0)
+        };
+        ensure(!beyond(self.live_words(), physical), "live units beyond the last")?;
+        ensure(!beyond(self.lost_words(), logical), "lost units beyond the last")
+    }
+}
