@@ -23,6 +23,7 @@
 //! then is not lost. Results are the same whether experiments run one by one or on all cores ([`run_all`]).
 
 mod age;
+pub mod bound;
 mod by;
 pub mod characterize;
 mod collect;

@@ -1,5 +1,6 @@
 //! One cell of a study's grid: a technique, a workload, an age. Finished cells and aged drives are kept in a folder.
 
+use super::bounds::{self, Recorded};
 use super::experiment::{Age, Experiment, From, Setup, Study, Technique, Workload};
 use super::metrics::{self, Facts};
 use super::{Options, PaperError};
@@ -95,6 +96,8 @@ pub(super) struct Job {
     /// Its drive, by number.
     pub aged: usize,
     spec: RunSpec,
+    /// Its workload's future, by number, if it is held against the bound.
+    future: Option<usize>,
 }
 
 /// All that is to be done for a study.
@@ -102,6 +105,7 @@ pub(super) struct Job {
 pub(super) struct Work {
     pub aged: Vec<Aged>,
     pub jobs: Vec<Job>,
+    pub futures: Vec<Recorded>,
 }
 
 /// Where a cell lies in its experiment.
@@ -163,9 +167,28 @@ impl At<'_> {
                 spec_identity(&spec)
             );
             let path = self.folder.join("cells").join(format!("{}.json", place.name()));
-            work.jobs.push(Job { place, identity, path, workload, aged: number, spec });
+            let future = if self.study.bound {
+                let config = &work.aged[number].config;
+                let recorded = Recorded::new(workload, config, &run, spec.requests);
+                Some(Recorded::number(recorded.map_err(|why| self.unbounded(why))?, &mut work.futures))
+            } else {
+                None
+            };
+            let identity = format!("{identity}; bound {}", future.is_some());
+            work.jobs.push(Job { place, identity, path, workload, aged: number, spec, future });
         }
         Ok(())
+    }
+
+    /// The error for a study that asks for a bound that cannot be had.
+    fn unbounded(&self, why: &str) -> PaperError {
+        PaperError::Wrong {
+            place: "experiment.toml".to_owned(),
+            key: format!("study {}: bound", self.study.name),
+            found: why.to_owned(),
+            allowed: "true for runs without warm-up on drives that are filled wholly".to_owned(),
+            near: None,
+        }
     }
 
     fn number(&self, name: &str) -> usize {
@@ -248,7 +271,8 @@ impl Job {
     }
 
     /// Runs it on its aged drive and keeps it.
-    pub fn run(&self, aged: &Aged, workloads: &[Option<Ready>]) -> Result<Cell, PaperError> {
+    pub fn run(&self, work: &Work, workloads: &[Option<Ready>]) -> Result<Cell, PaperError> {
+        let aged = &work.aged[self.aged];
         let failed = |error: &dyn std::fmt::Display| PaperError::Run {
             name: self.place.name(),
             message: error.to_string(),
@@ -260,14 +284,20 @@ impl Job {
             return Err(PaperError::Missing { name: self.place.workload.clone() });
         };
         let inner = ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error))?;
-        let sectors = drive.logical_sectors();
         let repeats = self.spec.requests.is_some();
-        let mut source = Again { ready, inner, sectors, offset_ns: 0, last_ns: 0, any: false, repeats };
+        let mut source = Again::new(ready, inner, drive.logical_sectors(), repeats);
+        let cycles = drive.erase_counts().into_iter().min().unwrap_or(0);
         let result = run(&mut drive, &aged.config, &mut source, &self.spec, &mut |_| {})
             .map_err(|error| failed(&error))?;
         let stats = drive.stats();
         let facts = Facts { result: &result, stats: &stats, config: &aged.config };
-        let metrics = metrics::measure(&facts);
+        let mut metrics = metrics::measure(&facts);
+        if let Some(future) = self.future {
+            let pages =
+                work.futures[future].bound(&aged.config, cycles, workloads).map_err(|e| failed(&e))?;
+            metrics.extend(pages.map(|pages| ("copies_bound".to_owned(), pages)));
+            bounds::hold(&metrics).map_err(|why| failed(&why))?;
+        }
         let mut result = result;
         // What depends on the machine, not on the drive.
         (result.cpu_seconds, result.wall_seconds, result.preconditioning.cpu_seconds) = (0.0, 0.0, 0.0);
@@ -291,7 +321,7 @@ fn write(path: &Path, content: &[u8]) -> Result<(), PaperError> {
 }
 
 /// A workload that begins again when it is over, so that short traces give as many requests as the run asks for.
-struct Again<'a> {
+pub(super) struct Again<'a> {
     ready: &'a Ready,
     inner: Box<dyn Source>,
     sectors: u64,
@@ -302,6 +332,12 @@ struct Again<'a> {
     any: bool,
     /// The run asks for so many requests, not for one pass.
     repeats: bool,
+}
+
+impl<'a> Again<'a> {
+    pub(super) fn new(ready: &'a Ready, inner: Box<dyn Source>, sectors: u64, repeats: bool) -> Self {
+        Again { ready, inner, sectors, offset_ns: 0, last_ns: 0, any: false, repeats }
+    }
 }
 
 impl Source for Again<'_> {

@@ -166,6 +166,15 @@ impl<'a> Walk<'a> {
             .map_err(|_| self.wrong(key, format!("found {}", kind(value)), "a whole number from 0"))
     }
 
+    /// Yes or no.
+    pub fn flag(&self, key: &'static str) -> Result<Option<bool>, PaperError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some((DeValue::Boolean(yes), _)) => Ok(Some(*yes)),
+            Some((other, _)) => Err(self.wrong_type(key, other, "true or false")),
+        }
+    }
+
     /// A list of texts; one text is a list of one.
     pub fn texts(&self, key: &'static str) -> Result<Option<Vec<String>>, PaperError> {
         let Some((value, _)) = self.get(key) else { return Ok(None) };

@@ -55,6 +55,8 @@ pub struct Workload {
     pub set: Vec<String>,
     /// More of them at quick scale.
     pub quick_set: Vec<String>,
+    /// Where it stands on the horizontal axis of curves.
+    pub across: Option<f64>,
 }
 
 /// Requests served before the measurement, without time, that belong to the aged drive.
@@ -89,6 +91,10 @@ pub struct Study {
     pub quick_ages: Vec<String>,
     /// What is served before the measurement.
     pub warm: Option<Warm>,
+    /// The technique whose copies are those that there would be without reads' harm; empty if there is none.
+    pub beyond: String,
+    /// Whether runs are held against what every policy must copy.
+    pub bound: bool,
 }
 
 /// A plot of bars: one for each technique at each workload.
@@ -100,11 +106,13 @@ pub struct Figure {
     pub title: String,
     /// Of which study.
     pub study: String,
-    /// `bars`: a metric, normalised to `against` if that is named. `cdf`: latencies of reads. `shares`: metrics that
-    /// are parts of a whole.
+    /// `bars`: a metric, normalised to `against` if that is named. `lines`: the same as curves. `cdf`: latencies of
+    /// reads. `shares`: metrics that are parts of a whole.
     pub kind: FigureKind,
-    /// Bars: normalised to this technique.
+    /// Bars and lines: normalised to this technique.
     pub against: String,
+    /// Lines: what is on the horizontal axis, with its unit.
+    pub across: String,
     /// At which age; empty for the first of the study.
     pub age: String,
 }
@@ -114,6 +122,8 @@ pub struct Figure {
 pub enum FigureKind {
     /// A metric.
     Bars(String),
+    /// A metric over what workloads differ in.
+    Lines(String),
     /// How read latencies are distributed, a plot for each workload.
     Cdf,
     /// Parts of a whole.
@@ -264,7 +274,14 @@ fn workload(walk: &Walk<'_>) -> Result<Workload, PaperError> {
         }
     };
     let label = walk.text("label")?.unwrap_or_else(|| name.clone());
-    Ok(Workload { label, name, from, set: settings("set")?, quick_set: settings("quick_set")? })
+    Ok(Workload {
+        label,
+        name,
+        from,
+        set: settings("set")?,
+        quick_set: settings("quick_set")?,
+        across: walk.number("across")?,
+    })
 }
 
 fn study(walk: &Walk<'_>, folder: &Path, all: &Names) -> Result<Study, PaperError> {
@@ -284,16 +301,23 @@ fn study(walk: &Walk<'_>, folder: &Path, all: &Names) -> Result<Study, PaperErro
         let requests = walk.whole("requests")?.unwrap_or(0);
         Ok(Warm { workload, requests, quick_requests: walk.whole("quick_requests")?.unwrap_or(requests) })
     })?;
+    let techniques = chosen("techniques", "technique", &all.techniques, &all.techniques)?;
+    let beyond = walk.text("beyond")?.unwrap_or_default();
+    if !beyond.is_empty() {
+        known(walk, "beyond", "technique of the study", std::slice::from_ref(&beyond), &techniques)?;
+    }
     Ok(Study {
         name: name(walk)?,
         config: files("config")?,
         quick: files("quick")?,
-        techniques: chosen("techniques", "technique", &all.techniques, &all.techniques)?,
+        techniques,
         quick_workloads: chosen("quick_workloads", "workload", &all.workloads, &workloads)?,
         quick_ages: chosen("quick_ages", "age", &all.ages, &ages)?,
         workloads,
         ages,
         warm,
+        beyond,
+        bound: walk.flag("bound")?.unwrap_or(false),
     })
 }
 
@@ -325,13 +349,16 @@ fn figure(walk: &Walk<'_>, studies: &[&str], all: &Names) -> Result<Figure, Pape
     let kind = walk.need_text("kind")?;
     let kind = match (kind.as_str(), metrics.as_slice()) {
         ("bars", [metric]) => FigureKind::Bars(metric.clone()),
+        ("lines", [metric]) => FigureKind::Lines(metric.clone()),
         ("cdf", []) => FigureKind::Cdf,
         ("shares", [_, _, ..]) => FigureKind::Shares(metrics),
-        ("bars" | "cdf" | "shares", _) => {
-            let allowed = "one metric for bars, none for cdf, two or more for shares";
+        ("bars" | "lines" | "cdf" | "shares", _) => {
+            let allowed = "one metric for bars and lines, none for cdf, two or more for shares";
             return Err(walk.wrong("metrics", format!("{metrics:?}"), allowed));
         }
-        (other, _) => return Err(walk.no_such("kind", "kind of figure", other, &["bars", "cdf", "shares"])),
+        (other, _) => {
+            return Err(walk.no_such("kind", "kind of figure", other, &["bars", "lines", "cdf", "shares"]));
+        }
     };
     let against = walk.text("against")?.unwrap_or_default();
     let age = walk.text("age")?.unwrap_or_default();
@@ -342,7 +369,12 @@ fn figure(walk: &Walk<'_>, studies: &[&str], all: &Names) -> Result<Figure, Pape
             known(walk, key, what, std::slice::from_ref(name), names)?;
         }
     }
-    Ok(Figure { name: name(walk)?, title: walk.need_text("title")?, study, kind, against, age })
+    let across = walk.text("across")?.unwrap_or_default();
+    if across.is_empty() == matches!(kind, FigureKind::Lines(_)) {
+        let allowed = "what is on the horizontal axis of kind = \"lines\", with its unit; else nothing";
+        return Err(walk.wrong("across", format!("{across:?}"), allowed));
+    }
+    Ok(Figure { name: name(walk)?, title: walk.need_text("title")?, study, kind, against, across, age })
 }
 
 fn tolerances(walk: &Walk<'_>) -> Result<Tolerances, PaperError> {

@@ -7,7 +7,7 @@ use super::{Cell, Experiment, Outcome};
 use crate::number::digits;
 use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
 use crate::plot::picture::{Anchor, Picture};
-use crate::plot::{Csv, FILLED, HEIGHT, Plot, axis, colour, log_marks};
+use crate::plot::{Csv, FILLED, HEIGHT, Line, Lines, Plot, axis, colour, log_marks};
 use crate::result::Distribution;
 
 /// A group of bars: its name, and the height of each; `None` where nothing was measured.
@@ -33,6 +33,9 @@ impl Outcome {
                 match &figure.kind {
                     FigureKind::Bars(metric) => {
                         plots.push((shown.stem(""), shown.bars(metric, study.workloads(self.quick))))
+                    }
+                    FigureKind::Lines(metric) => {
+                        plots.push((shown.stem(""), shown.lines(metric, study.workloads(self.quick))))
                     }
                     FigureKind::Cdf => {
                         for workload in study.workloads(self.quick) {
@@ -94,20 +97,53 @@ impl Shown<'_> {
         found.map_or_else(|| workload.to_owned(), |it| it.label.clone())
     }
 
+    /// A metric of a run, over that of the technique that the figure compares with, if there is one.
+    fn value(&self, metric: &str, technique: &str, workload: &str) -> Option<f64> {
+        let own = *self.cell(technique, workload)?.metrics.get(metric)?;
+        if self.figure.against.is_empty() {
+            return Some(own);
+        }
+        let other = *self.cell(&self.figure.against, workload)?.metrics.get(metric)?;
+        (other > 0.0).then(|| own / other)
+    }
+
+    /// What that is, on an axis and as the name of a column.
+    fn up(&self, metric: &str) -> (String, String) {
+        let found = metrics::metric(metric);
+        let (text, unit) = found.map_or((metric, ""), |metric| (metric.text, metric.unit));
+        match self.figure.against.as_str() {
+            "" => (format!("{text} ({unit})"), metric.to_owned()),
+            against => {
+                let techniques = self.techniques();
+                let label =
+                    techniques.iter().find(|(name, _)| *name == against).map_or(against, |(_, label)| label);
+                (format!("{text}, over {label}"), format!("{metric}_over_{against}"))
+            }
+        }
+    }
+
+    /// A curve for each technique, over what the workloads differ in.
+    fn lines(&self, metric: &str, workloads: &[String]) -> Plot {
+        let at = |name: &String| {
+            let found = self.experiment.workloads.iter().find(|it| it.name == *name);
+            found.and_then(|it| Some((it.across?, it.name.as_str())))
+        };
+        let mut places: Vec<(f64, &str)> = workloads.iter().filter_map(at).collect();
+        places.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let line = |(name, label): &(&str, &str)| Line {
+            name: (*label).to_owned(),
+            points: places.iter().filter_map(|(x, at)| Some((*x, self.value(metric, name, at)?))).collect(),
+        };
+        let lines: Vec<Line> = self.techniques().iter().map(line).collect();
+        Lines { up: &self.up(metric).0, across: &self.figure.across, lines: &lines }.plot()
+    }
+
     /// A bar for each workload and technique, and their means.
     fn bars(&self, metric: &str, workloads: &[String]) -> Plot {
         let techniques = self.techniques();
-        let value = |technique: &str, workload: &str| {
-            let own = *self.cell(technique, workload)?.metrics.get(metric)?;
-            if self.figure.against.is_empty() {
-                return Some(own);
-            }
-            let other = *self.cell(&self.figure.against, workload)?.metrics.get(metric)?;
-            (other > 0.0).then(|| own / other)
-        };
         let group = |workload: &String| Group {
             name: self.label(workload),
-            bars: techniques.iter().map(|(name, _)| value(name, workload)).collect(),
+            bars: techniques.iter().map(|(name, _)| self.value(metric, name, workload)).collect(),
         };
         let mut groups: Vec<Group> = workloads.iter().map(group).collect();
         let mean = |number: usize| {
@@ -116,16 +152,7 @@ impl Shown<'_> {
         };
         let means = (0..techniques.len()).map(mean).collect();
         groups.push(Group { name: "mean".to_owned(), bars: means });
-        let found = metrics::metric(metric);
-        let (text, unit) = found.map_or((metric, ""), |metric| (metric.text, metric.unit));
-        let (up, column) = match self.figure.against.as_str() {
-            "" => (format!("{text} ({unit})"), metric.to_owned()),
-            against => {
-                let label =
-                    techniques.iter().find(|(name, _)| *name == against).map_or(against, |(_, label)| label);
-                (format!("{text}, over {label}"), format!("{metric}_over_{against}"))
-            }
-        };
+        let (up, column) = self.up(metric);
         let names: Vec<&str> = techniques.iter().map(|(_, label)| *label).collect();
         let mut data = Csv::new(&["workload", "technique", &column]);
         for group in &groups {

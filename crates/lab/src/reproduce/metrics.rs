@@ -38,6 +38,8 @@ metrics! {
     "pages_copied_all", "pages", "pages programmed to move data, for whatever reason", |f| {
         Some(sum(f, programs, is_overhead))
     };
+    "pages_copied_beyond", "pages", "the same, less those of the study's technique `beyond`", |_| None;
+    "copies_bound", "pages", "what every policy must program to move data, whatever it does", |_| None;
     "extra_ops", "operations", "reads, programs and erases of all that moves data", |f| {
         let reads = sum(f, |f, cause| ops(f, OpKind::Read, cause), is_overhead);
         let erases = sum(f, |f, cause| ops(f, OpKind::Erase, cause), is_overhead);

@@ -7,6 +7,7 @@
 //! Drives are aged once for all workloads and kept; each finished cell is kept in a file of its own, with everything
 //! that it depends on written in it. Results do not depend on how many threads there are.
 
+mod bounds;
 mod cell;
 mod check;
 mod claims;
@@ -249,8 +250,7 @@ impl Paper {
         let open: Vec<usize> =
             (0..work.jobs.len()).filter(|&job| found[job].is_none() && usable[work.jobs[job].aged]).collect();
         let ran = on_threads(options.jobs, open.len(), "running", resumed, progress, &|at| {
-            let job = &work.jobs[open[at]];
-            job.run(&work.aged[job.aged], &workloads)
+            work.jobs[open[at]].run(&work, &workloads)
         });
         let mut cells = found;
         for (at, result) in open.iter().zip(ran) {
@@ -260,7 +260,8 @@ impl Paper {
                 Err(error) => return Err(error),
             }
         }
-        let cells: Vec<Cell> = cells.into_iter().flatten().collect();
+        let mut cells: Vec<Cell> = cells.into_iter().flatten().collect();
+        bounds::beyond(&self.experiment, &mut cells);
         let runs = verdict::Runs::new(&self.experiment, options.quick, &cells);
         let findings = self.claims.iter().map(|claim| verdict::find(claim, &runs)).collect();
         let all = self.experiment.workloads.iter().zip(&workloads);

@@ -1,5 +1,6 @@
 //! Papers, reproduced: files with mistakes, verdicts by rule, runs that go on where they stopped.
 
+mod bounds;
 mod files;
 mod provenance;
 mod runs;
