@@ -109,7 +109,7 @@ fn check_memory(bytes: u64) -> Result<(), ConfigErrors> {
     }
     let keys = ["nand.geometry.blocks_per_plane", "nand.geometry.channels"];
     let keys = keys.map(|key| KeyAt { key: key.to_owned(), origin: None }).to_vec();
-    let (whole, tenths) = (bytes >> 30, (bytes & ((1 << 30) - 1)) * 10 >> 30);
+    let (whole, tenths) = (bytes >> 30, ((bytes & ((1 << 30) - 1)) * 10) >> 30);
     let found = format!(
         "the tables of this drive need {whole}.{tenths} GiB of memory, which this machine does not give"
     );

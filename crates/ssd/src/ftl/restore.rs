@@ -196,7 +196,7 @@ impl super::map::Map {
         within_or_none("mapped unit", (0..logical as u32).map(|lpn| self.lookup(Lpn(lpn)).0), physical)?;
         within_or_none("stored unit", (0..physical as u32).map(|unit| self.stored(Pun(unit)).0), logical)?;
         let beyond = |words: &[u64], end: usize| {
-            end % 64 != 0 && words.last().is_some_and(|word| word >> (end % 64) != 0)
+            !end.is_multiple_of(64) && words.last().is_some_and(|word| word >> (end % 64) != 0)
         };
         ensure(!beyond(self.live_words(), physical), "live units beyond the last")?;
         ensure(!beyond(self.lost_words(), logical), "lost units beyond the last")

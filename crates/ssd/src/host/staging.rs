@@ -136,7 +136,8 @@ impl Staging {
         }
     }
 
-    /// Takes the room of fresh slots, and checks lists, index and neighbours; the slots' counts are [`super::Host::check`]'s.
+    /// Takes the room of fresh slots, and checks lists, index and neighbours; the slots' counts are
+    /// [`super::Host::check`]'s.
     pub fn restored(&mut self, fresh: &Staging, commands: usize, operations: usize) -> Verdict {
         alike("slots", &self.slots, &fresh.slots)?;
         alike("flushes", &self.unclean, &fresh.unclean)?;
