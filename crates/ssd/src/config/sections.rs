@@ -39,7 +39,8 @@ choice! {
     pub enum ChannelOrder {
         /// Commands without data, so that arrays work while data of other dies leaves.
         CommandsFirst = "commands_first",
-        /// Data that was read, before any command: MQSim's habit.
+        /// Data that was read, before any command; which command a die sends is decided when it gets the channel.
+        /// MQSim's habit.
         DataFirst = "data_first",
     }
 }

@@ -4,7 +4,8 @@
 //! A command that waited behind the data of all other dies would leave its array idle meanwhile: the dies would fall
 //! into step, all arrays at work and then all data in line. Commands are short, so data hardly waits for them.
 //!
-//! MQSim does it the other way round (`data_first`): data that was read goes before commands, with data or without.
+//! MQSim does it the other way round (`data_first`): data that was read goes before commands, with data or without; and
+//! what a die sends is decided when it gets the channel, not before.
 
 use super::die::Interface;
 use super::op::OpKind;

@@ -91,6 +91,8 @@ pub(super) struct Die {
     pub returning: u32,
     /// Reads that have passed the head of `others`.
     bypassed: u32,
+    /// Reads that had passed the last one taken from there.
+    had_bypassed: u32,
     /// Reads since an operation of `others`, younger and older than its head.
     in_a_row: u32,
     /// Operations of `others` that are due.
@@ -123,6 +125,7 @@ impl Die {
             others: OpList::EMPTY,
             returning: 0,
             bypassed: 0,
+            had_bypassed: 0,
             in_a_row: 0,
             due: 0,
         }
@@ -190,8 +193,38 @@ impl Die {
             self.in_a_row = self.in_a_row.saturating_add(1);
             return self.pop(pool, true);
         }
+        self.had_bypassed = self.bypassed;
         (self.bypassed, self.in_a_row) = (0, 0);
         self.pop(pool, false)
+    }
+
+    /// Puts the group that waits for the channel back, if reads have come since it was chosen that may pass it; one
+    /// more has passed it then. Returns how many operations it was.
+    pub fn put_back(&mut self, pool: &mut OpPool, by: Precedence) -> usize {
+        let leader = self.io;
+        let op = pool.get(leader);
+        let may_pass = self.reads.head.is_some()
+            && !Self::is_read(by.order, op)
+            && !op.due
+            && self.due == 0
+            && self.had_bypassed < by.bypass_limit;
+        if self.interface != Interface::WaitIn || self.array.is_some() || !may_pass {
+            return 0;
+        }
+        // The last of the group goes in front first.
+        let (mut last, mut id, mut count) = (OpId::NONE, leader, 0);
+        while id.is_some() {
+            let follower = std::mem::replace(&mut pool.get_mut(id).follower, last);
+            (last, id, count) = (id, follower, count + 1);
+        }
+        while last.is_some() {
+            let before = std::mem::replace(&mut pool.get_mut(last).follower, OpId::NONE);
+            self.queue(pool, by.order, last, true);
+            last = before;
+        }
+        self.bypassed = self.had_bypassed + 1;
+        (self.io, self.interface) = (OpId::NONE, Interface::Idle);
+        count
     }
 }
 

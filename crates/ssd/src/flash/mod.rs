@@ -488,6 +488,9 @@ impl Flash {
         let channel = &mut self.channels[channel_index as usize];
         channel.wake = false;
         if let Some(die_index) = channel.next() {
+            if self.channel_order == ChannelOrder::DataFirst {
+                self.choose_again(die_index, now);
+            }
             self.grant_channel(channel_index, die_index, now, events);
         }
         let channel = &mut self.channels[channel_index as usize];
@@ -495,6 +498,23 @@ impl Flash {
             channel.wake = true;
             events.push(channel.free_at, EventKind::ChannelFree, channel_index);
         }
+    }
+
+    /// With data first a die decides what it sends when the channel is there (MQSim looks at a chip's queues only
+    /// then): reads that came meanwhile go before programs and erases.
+    fn choose_again(&mut self, die_index: u32, now: SimTime) {
+        let die = &mut self.dies[die_index as usize];
+        let count = die.put_back(&mut self.pool, self.precedence);
+        if count == 0 {
+            return;
+        }
+        self.counts.groups -= u64::from(count > 1);
+        let leader = die.pop(&self.pool, true);
+        (die.io, die.interface) = (leader, Interface::WaitIn);
+        if self.multi_plane && self.planes_per_die > 1 {
+            self.gather_group(die_index, leader);
+        }
+        self.account(leader, now, Stretch::DieWait);
     }
 
     /// What the chip says of an operation, once it is over.

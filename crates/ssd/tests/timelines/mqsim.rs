@@ -58,6 +58,27 @@ fn read_data_goes_before_a_program_that_asked_earlier() {
 }
 
 #[test]
+fn a_die_decides_what_it_sends_when_it_has_the_channel() {
+    // While die 0's data leaves, a program of die 1 waits for the channel (51 096), and a read for the same die comes
+    // (60 000). When the channel is free the read goes first.
+    // channel  0 c 300   50 300 out 0 66 724 c1 67 024   117 024 out 1 133 448 p 150 232
+    // die 1                               67 024 ---- 117 024            150 232 ---- 750 232
+    let script = [(0, read(0)), (47_000, write(3)), (60_000, read(1))];
+    let reading = |wait| [(Part::DieWait, wait), TRANSFER_OUT, (Part::Array, T_R), (Part::Link, LINK_16K)];
+    let mut cfg = habits(1, 2);
+    let done = run(&mut filled(&cfg, 4), &script);
+    expect(&done[2], 133_448 + LINK_16K, &reading(66_724 - 60_000));
+    let wait = (Part::DieWait, 133_448 - 51_096);
+    expect(&done[1], 750_232, &[(Part::Link, LINK_16K), wait, TRANSFER_IN, (Part::Array, T_PROG)]);
+    // A program that no read may pass any more goes: 66 724 + 16 784 + 600 000 = 683 508, and then the read.
+    cfg.scheduling.read_bypass_limit = 0;
+    let done = run(&mut filled(&cfg, 4), &script);
+    let wait = (Part::ChannelWait, 66_724 - 51_096);
+    expect(&done[1], 683_508, &[(Part::Link, LINK_16K), wait, TRANSFER_IN, (Part::Array, T_PROG)]);
+    expect(&done[2], 683_508 + READ_16K + LINK_16K, &reading(683_508 - 60_000));
+}
+
+#[test]
 fn a_page_is_written_to_the_plane_of_its_address() {
     // Two channels of one die: even pages are die 0's, whoever is idle.
     // link   0 -- 4 096 (page 0) -- 8 192 (page 2) -- 12 288 (page 1)
