@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use workload::{AddressPolicy, Problem, Spec, WorkloadError};
 
 use crate::failure::Failure;
+use crate::files;
 use crate::size;
 
 /// Tables of a configuration file that are not the drive's; `pinned` is what a stand-in matches.
@@ -175,7 +176,7 @@ fn drive_layer(name: &str) -> Result<Layer, Failure> {
 
 impl ConfigFile {
     fn read(path: &Path) -> Result<Self, Failure> {
-        let bytes = std::fs::read(path).map_err(|e| Failure::file(path, "read the configuration", &e))?;
+        let bytes = files::read(path, "read the configuration")?;
         let text = String::from_utf8(bytes).map_err(|e| {
             let error = format!("byte {} is not UTF-8 text", e.utf8_error().valid_up_to());
             Failure::file(path, "read the configuration", &error)

@@ -5,6 +5,7 @@
 
 mod commands;
 mod failure;
+mod files;
 mod inputs;
 mod plan;
 mod progress;
@@ -14,6 +15,7 @@ mod workload_args;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
 
@@ -26,9 +28,12 @@ use failure::Failure;
 #[global_allocator]
 static ALLOCATOR: lab::memory::HugePages = lab::memory::HugePages;
 
+/// The version with the commit that the program was built from, as results tell it.
+static VERSION: LazyLock<String> = LazyLock::new(lab::result::version);
+
 /// An SSD you can open: simulate a NAND-flash drive under a real trace or a generated load
 #[derive(Parser, Debug)]
-#[command(name = "wordline", version, propagate_version = true, max_term_width = 110)]
+#[command(name = "wordline", version = VERSION.as_str(), propagate_version = true, max_term_width = 110)]
 #[command(after_help = "\
 Examples:
   wordline run data/rocksdb-ycsb-a-run1.csv.zst --out out/my

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lab::{LoopMode, RunConfig};
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Resolved, Table};
-use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
+use workload::{AddressPolicy, Prepared, SECTOR_BYTES, STANDARD_INPUT, Spec};
 
 use crate::failure::Failure;
 use crate::inputs::Inputs;
@@ -57,6 +57,7 @@ impl Plan {
         text.push_str("\n[workload]\n");
         let mut spec = spec.clone();
         if let Spec::Trace(trace) = &mut spec
+            && trace.path != STANDARD_INPUT
             && let Ok(path) = std::path::absolute(&trace.path)
         {
             trace.path = path.display().to_string();

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::Phase;
-use workload::{Prepared, Spec, WorkloadError};
+use workload::{Prepared, STANDARD_INPUT, Spec, WorkloadError};
+
+use crate::text::bytes;
 
 /// Between two lines where there is no terminal. Work that takes less has none.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -16,6 +18,7 @@ pub struct Progress {
     bar: ProgressBar,
     phase: Cell<Option<Phase>>,
     lines: Option<Lines>,
+    quiet: bool,
 }
 
 /// Lines instead of a bar.
@@ -36,7 +39,7 @@ impl Progress {
         }
         let now = Cell::new(Instant::now());
         let lines = (!quiet && !is_shown).then(|| Lines { begun: now.clone(), told: now });
-        Progress { bar, phase: Cell::new(None), lines }
+        Progress { bar, phase: Cell::new(None), lines, quiet }
     }
 
     /// Begins a piece of work of so many steps; 0 if that is not known.
@@ -93,6 +96,16 @@ impl Progress {
 
     /// Reads a workload through, showing how far it is.
     pub fn survey(&self, spec: &Spec) -> Result<Prepared, WorkloadError> {
+        if let Spec::Trace(trace) = spec
+            && trace.path == STANDARD_INPUT
+        {
+            let size = bytes(workload::keep_standard_input()?);
+            if !self.quiet {
+                self.print(&format!(
+                    "standard input: {size} kept in a temporary file, a trace is read twice"
+                ));
+            }
+        }
         let mut begun = false;
         spec.prepare_with(&mut |progress| {
             if !begun {

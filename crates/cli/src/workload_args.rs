@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use workload::{Spec, SyntheticSpec};
+use workload::{Spec, SyntheticSpec, TraceSpec};
 
 use crate::failure::Failure;
 
@@ -73,7 +73,7 @@ pub struct SyntheticArgs {
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
 
-    /// Zipf: so many % of the accesses go to so many % of the space, such as 80/20
+    /// Zipf: so many % of the accesses go to so many % of the space, such as 80/20; or the exponent, such as 1.2
     #[arg(long, value_name = "A/S")]
     pub zipf: Option<String>,
 
@@ -97,6 +97,10 @@ impl TraceArgs {
         set(spec, "--format", "format", self.format.as_deref())?;
         set(spec, "--time-unit", "time_unit", self.time_unit.as_deref())?;
         set(spec, "--first", "first", self.first.as_deref())?;
+        if let (Some(found), Spec::Trace(TraceSpec { first: 0, .. })) = (&self.first, &*spec) {
+            let allowed = "a whole number from 1 (without --first the whole trace is taken)";
+            return Err(Failure::usage(format!("--first: found {found}, allowed: {allowed}")));
+        }
         set(spec, "--skip-bad-lines", "on_bad_line", self.skip_bad_lines.then_some("skip"))
     }
 }
@@ -116,11 +120,18 @@ impl ReplayArgs {
 impl SyntheticArgs {
     /// Whether any of the flags was given.
     pub fn any(&self) -> bool {
-        self.synthetic.is_some()
-            || self.workload.is_some()
-            || self.zipf.is_some()
-            || self.zipf_theta.is_some()
-            || self.requests.is_some()
+        let flags = [
+            &self.synthetic,
+            &self.workload,
+            &self.requests,
+            &self.read_percent,
+            &self.size,
+            &self.zipf,
+            &self.zipf_theta,
+            &self.footprint,
+            &self.rate,
+        ];
+        flags.into_iter().any(Option::is_some)
     }
 
     /// What the flags are applied to: the stand-in named, what the configuration has, or a generator with all defaults.
@@ -149,13 +160,22 @@ impl SyntheticArgs {
             set(spec, "--size", "size_bytes", Some(&sizes(text).map_err(|e| e.about("--size"))?))?;
         }
         if let Some(text) = &self.zipf {
-            let Some((accesses, space)) = text.split_once('/') else {
-                return Err(Failure::usage(format!(
-                    "--zipf: found {text:?}, allowed: % of accesses / % of space, such as 80/20"
-                )));
-            };
-            set(spec, "--zipf", "zipf_access_percent", Some(accesses.trim()))?;
-            set(spec, "--zipf", "zipf_space_percent", Some(space.trim()))?;
+            match text.split_once('/') {
+                Some((accesses, space)) => {
+                    set(spec, "--zipf", "zipf_access_percent", Some(accesses.trim()))?;
+                    set(spec, "--zipf", "zipf_space_percent", Some(space.trim()))?;
+                }
+                // Nobody means 1.2 % of the accesses.
+                None if text.trim().parse().is_ok_and(|theta: f64| theta > 0.0 && theta <= THETA_MAX) => {
+                    set(spec, "--zipf", "zipf_theta", Some(text.trim()))?;
+                }
+                None => {
+                    return Err(Failure::usage(format!(
+                        "--zipf: found {text:?}, allowed: % of accesses / % of space, such as 80/20, or an exponent up \
+                         to {THETA_MAX}, such as 1.2 (--zipf-theta takes larger ones)"
+                    )));
+                }
+            }
         }
         set(spec, "--zipf-theta", "zipf_theta", self.zipf_theta.as_deref())?;
         if let Some(text) = &self.footprint {
@@ -169,6 +189,9 @@ impl SyntheticArgs {
         Ok(())
     }
 }
+
+/// Exponents that `--zipf` takes for one; above, a share without its other half is more likely.
+const THETA_MAX: f64 = 4.0;
 
 /// Sets a key that a flag stands for, if the flag was given.
 pub fn set(spec: &mut Spec, flag: &str, key: &str, value: Option<&str>) -> Result<(), Failure> {
@@ -229,7 +252,13 @@ fn footprint(text: &str) -> Result<(&'static str, String), Failure> {
     if let Some(percent) = text.strip_suffix('%') {
         return Ok(("footprint_percent", percent.trim().to_owned()));
     }
-    let gib = size(text)? as f64 / (1u64 << 30) as f64;
+    let bytes = size(text)?;
+    // In the configuration 0 stands for a share of the drive; here it can only be a mistake.
+    if bytes == 0 {
+        let allowed = "a size above 0 such as 8GiB, or a share of the drive such as 50%";
+        return Err(Failure::usage(format!("found {text:?}, allowed: {allowed}")));
+    }
+    let gib = bytes as f64 / (1u64 << 30) as f64;
     Ok(("footprint_gib", format!("{gib:?}")))
 }
 

@@ -4,7 +4,7 @@ use crate::error::Failure;
 use crate::experiment::{Phase, Progress};
 use serde::{Deserialize, Serialize};
 use ssd::age::GRAMMAR;
-use ssd::config::{ErrorModel, Field, Kind, Parameter, Problem, Value};
+use ssd::config::{ErrorModel, Field, Kind, Layer, Parameter, Problem, Value, presets, resolve};
 use ssd::{AgeError, AgeStep, Drive};
 
 /// Steps in the order in which they are taken: the value of `run.age`.
@@ -22,13 +22,23 @@ impl AgeSteps {
     pub fn without_effect(&self, model: ErrorModel) -> Option<(String, String)> {
         let first = self.0.first().filter(|_| model == ErrorModel::None)?;
         let found = format!("\"{first}\", on a drive whose cells do not age");
-        Some((found, "no steps, or a drive with nand.errors.model = \"cells\"".to_owned()))
+        let presets = aging_drives().join(", ");
+        Some((found, format!("no steps, or a drive with nand.errors.model = \"cells\" (presets: {presets})")))
     }
 
     /// Each step as it is written.
     pub fn texts(&self) -> Vec<String> {
         self.0.iter().map(ToString::to_string).collect()
     }
+}
+
+/// The shipped drives whose cells age.
+pub fn aging_drives() -> Vec<&'static str> {
+    let ages = |preset: &&presets::Preset| {
+        let layer = Layer::file(preset.file, preset.text);
+        resolve(&[layer], &[]).is_ok_and(|drive| drive.config.errors.model != ErrorModel::None)
+    };
+    presets::drives().iter().filter(ages).map(|preset| preset.name).collect()
 }
 
 /// A step; what is wrong with one is told as with any other value of a configuration.

@@ -25,6 +25,8 @@ pub(crate) struct Facts<'a> {
     pub drive: &'a ssd::Drive,
     pub config: &'a DriveConfig,
     pub spec: &'a RunSpec,
+    /// Requests of the whole workload.
+    pub total: Option<u64>,
     pub aged: Preconditioned,
     pub served: Served,
     pub meter: &'a Meter,
@@ -255,6 +257,15 @@ impl Utilisation {
     }
 }
 
+/// Requests in flight on each queue, if so many are kept.
+fn depth(loop_mode: LoopMode, config: &DriveConfig) -> Option<u32> {
+    match loop_mode {
+        LoopMode::Closed { depth: 0 } => Some(config.queues.depth),
+        LoopMode::Closed { depth } => Some(depth),
+        LoopMode::Open => None,
+    }
+}
+
 /// A hash as results show it: all 16 hexadecimal digits, which no reader of JSON rounds.
 fn hex(hash: u64) -> String {
     format!("{hash:016x}")
@@ -282,11 +293,9 @@ impl RunResult {
             executor: if spec.executor == Executor::Timed { "timed" } else { "functional" }.to_owned(),
             error_model: config.errors.model.name().to_owned(),
             loop_mode: spec.loop_mode.name().to_owned(),
-            depth: match spec.loop_mode {
-                LoopMode::Closed { depth: 0 } => Some(config.queues.depth),
-                LoopMode::Closed { depth } => Some(depth),
-                LoopMode::Open => None,
-            },
+            depth: depth(spec.loop_mode, config),
+            // A run that ended early has not taken them all: their number is what the workload said before.
+            requests_total: if facts.failure.is_none() { Some(served.generated) } else { facts.total },
             requests_generated: served.generated,
             requests_served: served.completed,
             requests_warm_up: served.completed.min(spec.warm_up),

@@ -119,7 +119,11 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.failure)?;
         if let Some(result) = &self.result {
-            write!(f, " (after {} of {} requests)", result.requests_served, result.requests_generated)?;
+            // What was taken from the workload until then is no total: the rest was never asked for.
+            match result.requests_total {
+                Some(total) => write!(f, " (after {} of {total} requests)", result.requests_served)?,
+                None => write!(f, " (after {} requests)", result.requests_served)?,
+            }
         }
         Ok(())
     }

@@ -58,6 +58,16 @@ pub struct RunSpec {
     pub workload_hash: u64,
 }
 
+impl RunSpec {
+    /// Requests of the whole run, or at most, if the workload or this knows them before the end.
+    pub(crate) fn total(&self, hint: Option<u64>) -> Option<u64> {
+        match (hint, self.requests) {
+            (Some(hint), Some(limit)) => Some(hint.min(limit)),
+            (hint, limit) => hint.or(limit),
+        }
+    }
+}
+
 impl Default for RunSpec {
     fn default() -> Self {
         RunSpec {
@@ -177,6 +187,7 @@ pub fn run<S: Source + ?Sized>(
     drive.reset_stats();
     let was_read_only = drive.health().read_only;
     let clock = Clock::start();
+    let total = spec.total(source.len_hint());
     let mut session = Session::new(drive, config, source, spec, progress)?;
     let mut failure = session.run(spec.loop_mode).err();
     let (served, meter) = session.finish(&mut failure);
@@ -187,7 +198,8 @@ pub fn run<S: Source + ?Sized>(
     if failure.is_none() && served.completed <= spec.warm_up && spec.warm_up > 0 {
         failure = Some(Failure::NothingMeasured { warm_up: spec.warm_up, completed: served.completed });
     }
-    let facts = Facts { drive, config, spec, aged, served, meter: &meter, cost, failure: failure.as_ref() };
+    let facts =
+        Facts { drive, config, spec, total, aged, served, meter: &meter, cost, failure: failure.as_ref() };
     let result = RunResult::collect(&facts, source.report().remarks());
     match failure {
         None => Ok(result),

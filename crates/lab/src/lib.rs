@@ -49,7 +49,7 @@ pub mod result;
 pub mod run_config;
 mod table;
 
-pub use age::AgeSteps;
+pub use age::{AgeSteps, aging_drives};
 pub use by::{Axis, By};
 pub use error::{Failure, ReportError, RunError};
 pub use experiment::{Experiment, LoopMode, Phase, Progress, RunSpec, prepare, run};

@@ -56,10 +56,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, Failure> {
         let start = drive.now();
-        let total = match (source.len_hint(), spec.requests) {
-            (Some(hint), Some(limit)) => Some(hint.min(limit)),
-            (hint, limit) => hint.or(limit),
-        };
+        let total = spec.total(source.len_hint());
         let is_timed = spec.executor == Executor::Timed;
         let link_ns = if is_timed { SimDuration::from_us(config.link.latency_us).0 } else { 0 };
         let origin = Origin { start, link_ns };

@@ -27,8 +27,8 @@ pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec
     write_all(folder, files)
 }
 
-/// Writes a folder with a comparison: `comparison.txt` and the plots that [`write()`] has, and `write_amplification`. Returns
-/// the files.
+/// Writes a folder with a comparison: `comparison.txt` and the plots that [`write()`] has, and `write_amplification`.
+/// Returns the files.
 pub fn write_comparison(folder: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, ReportError> {
     let mut files = vec![("comparison.txt".to_owned(), compare(results).into_bytes())];
     files.extend(plots(results));

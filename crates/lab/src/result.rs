@@ -280,6 +280,9 @@ pub struct RunResult {
     pub loop_mode: String,
     /// Closed loop: requests in flight on each queue.
     pub depth: Option<u32>,
+    /// Requests of the whole workload, where they are known before its end or it was served to its end.
+    #[serde(default)]
+    pub requests_total: Option<u64>,
     /// Requests taken from the workload, the warm-up included.
     pub requests_generated: u64,
     /// Requests completed, the warm-up included.

@@ -124,7 +124,7 @@ fn requests(result: &RunResult) -> String {
     let mut text = format!(
         "{} of {} served ({} reads, {} writes",
         count(result.requests_served),
-        count(result.requests_generated),
+        count(result.requests_total.unwrap_or(result.requests_generated)),
         count(result.reads),
         count(result.writes),
     );

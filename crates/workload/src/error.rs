@@ -183,12 +183,17 @@ impl fmt::Display for WorkloadError {
             Problem::FormatNotRecognised { file, found, candidates, allowed } => {
                 let all = allowed.join(", ");
                 match candidates.as_slice() {
-                    [] => {
-                        write!(f, "{file}: not a trace of a known format: begins with {found}, known: {all}")?
-                    }
+                    [] => write!(
+                        f,
+                        "{file}: not a trace of a known format: begins with {found}, allowed: {all}"
+                    )?,
                     several => write!(f, "{file}: could be any of: {}", several.join(", "))?,
                 }
-                write!(f, " (name the format to override)")
+                write!(
+                    f,
+                    "\n    `wordline formats` shows the columns of each; if it is one of them, name it (--format \
+                     NAME, or workload.format), and the first line that does not fit will be told"
+                )
             }
             Problem::UnknownTimeUnit { file, paces, is_too_fast } => {
                 let why =
@@ -234,9 +239,14 @@ impl fmt::Display for WorkloadError {
     }
 }
 
-/// A number of sectors with the size people think in.
+/// A number of sectors with the size people think in, in the unit that suits it.
 fn size_text(sectors: u64) -> String {
-    format!("{sectors} sectors ({:.3} GiB)", sectors as f64 / (1u64 << 21) as f64)
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let unit = (1..UNITS.len()).rev().find(|&unit| sectors >= 2 << (10 * unit)).unwrap_or(0);
+    let size = sectors as f64 / (2u64 << (10 * unit)) as f64;
+    let size = format!("{size:.2}");
+    let size = size.trim_end_matches('0').trim_end_matches('.');
+    format!("{sectors} sectors ({size} {})", UNITS[unit])
 }
 
 macro_rules! bad_reasons {
@@ -293,5 +303,19 @@ pub(crate) fn printable(bytes: &[u8]) -> String {
         format!("'{text}' and {} more bytes", bytes.len() - SHOWN)
     } else {
         format!("'{text}'")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_in_the_unit_that_suits_them() {
+        assert_eq!(size_text(128), "128 sectors (64 KiB)");
+        assert_eq!(size_text(1), "1 sectors (0.5 KiB)");
+        assert_eq!(size_text(3 << 10), "3072 sectors (1.5 MiB)");
+        assert_eq!(size_text(1 << 21), "2097152 sectors (1 GiB)");
+        assert_eq!(size_text(u64::MAX).split(' ').next_back(), Some("TiB)"));
     }
 }

@@ -4,6 +4,7 @@
 //! half for gzip, and about as slow as parsing for zstd. The bytes that arrive are the same either way.
 
 use crate::error::{Problem, WorkloadError};
+use crate::spool::{self, STANDARD_INPUT, spool};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -52,23 +53,33 @@ impl<R: Read> Read for Counted<R> {
 }
 
 impl Input {
-    /// Opens a file. It must be a regular file, because most workloads read it twice.
+    /// Opens a file, or standard input for `-`. It must be a regular file, because most workloads read it twice.
     pub(crate) fn open(path: &Path) -> Result<Self, WorkloadError> {
+        if path == Path::new(STANDARD_INPUT) {
+            let spool = spool()?;
+            return Self::of(spool.reader(), spool::NAME.to_owned(), spool.bytes);
+        }
         let file = path.display().to_string();
-        let fail = |action, message: String| Problem::File { file: file.clone(), action, message };
-        let opened = File::open(path).map_err(|e| fail("open", e.to_string()))?;
-        let metadata = opened.metadata().map_err(|e| fail("open", e.to_string()))?;
+        let fail = |message: String| Problem::File { file: file.clone(), action: "open", message };
+        // Looked at before it is opened: a pipe that nobody writes to could not even be opened.
+        let metadata = std::fs::metadata(path).map_err(|e| fail(e.to_string()))?;
         if !metadata.is_file() {
             let kind = if metadata.is_dir() { "a directory" } else { "not a regular file" };
-            return Err(
-                fail("open", format!("it is {kind}; a trace must be a file that can be read twice")).into()
-            );
+            let message =
+                format!("it is {kind}; a trace must be a file that can be read twice, or - (standard input)");
+            return Err(fail(message).into());
         }
+        let opened = File::open(path).map_err(|e| fail(e.to_string()))?;
+        Self::of(opened, file, metadata.len())
+    }
+
+    fn of(bytes: impl Read + Send + 'static, file: String, total: u64) -> Result<Self, WorkloadError> {
+        let fail =
+            |e: io::Error| Problem::File { file: file.clone(), action: "read", message: e.to_string() };
         let done = Arc::new(AtomicU64::new(0));
-        let opened = Counted { inner: opened, done: Arc::clone(&done) };
-        let (magic, again) = peek(opened).map_err(|e| fail("read", e.to_string()))?;
-        let (bytes, compressed) = unpack(&magic, again).map_err(|e| fail("read", e.to_string()))?;
-        Ok(Input { bytes, file, compressed, done, total: metadata.len() })
+        let (magic, again) = peek(Counted { inner: bytes, done: Arc::clone(&done) }).map_err(fail)?;
+        let (bytes, compressed) = unpack(&magic, again).map_err(fail)?;
+        Ok(Input { bytes, file, compressed, done, total })
     }
 
     /// Text that is already in memory (tests and benches).

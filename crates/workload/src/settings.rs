@@ -2,6 +2,7 @@
 //! struct, the table for help, and reading a `[workload]` table with errors that name the key.
 
 use crate::error::WorkloadError;
+use ssd::config::{in_unit, whole_with_exponent};
 use toml::de::{DeInteger, DeValue};
 
 /// What a person needs to know about a key of the `[workload]` table.
@@ -56,7 +57,12 @@ impl Value for String {
 
 impl Value for u64 {
     fn read(value: &DeValue<'_>) -> Option<Self> {
-        value.as_integer().and_then(whole)
+        match value {
+            DeValue::Integer(n) => whole(n),
+            // 1e6 is a float in TOML, but a whole number to everybody else.
+            DeValue::Float(x) => u64::try_from(whole_with_exponent(x.as_str())?).ok(),
+            _ => None,
+        }
     }
     fn show(&self) -> String {
         self.to_string()
@@ -113,14 +119,21 @@ pub(crate) fn found(value: &DeValue<'_>) -> String {
     }
 }
 
+/// Reads a number that carries its unit, such as "512MiB" for a key in GiB.
+fn read_in_unit<T: Value>(value: &DeValue<'_>, unit: &str) -> Option<T> {
+    let number = in_unit(value.as_str()?, unit)?.to_string();
+    T::read(DeValue::parse(&number).ok()?.get_ref())
+}
+
 /// Reads the value of a key and checks its range.
 pub(crate) fn read<T: Value>(
     key: &str,
     value: &DeValue<'_>,
+    unit: &str,
     allowed: &str,
     is_allowed: impl FnOnce(&T) -> bool,
 ) -> Result<T, WorkloadError> {
-    T::read(value).filter(is_allowed).ok_or_else(|| {
+    T::read(value).or_else(|| read_in_unit(value, unit)).filter(is_allowed).ok_or_else(|| {
         if let Some(error) = T::explain(key, value) {
             return error;
         }
@@ -218,7 +231,7 @@ macro_rules! settings {
                 match key {
                     $(stringify!($key) => {
                         let check: fn(&$type) -> bool = $check;
-                        self.$key = $crate::settings::read(key, value, $allowed, check)?;
+                        self.$key = $crate::settings::read(key, value, $unit, $allowed, check)?;
                     })*
                     _ => return Err($crate::spec::unknown_key(key, Self::NAMES)),
                 }

@@ -12,6 +12,7 @@ use crate::replay::{Copies, Repeat};
 use crate::report::SourceReport;
 use crate::settings::{Key, found, settings};
 use crate::shape::{Devices, SpeedUp};
+use crate::spool::STANDARD_INPUT;
 use crate::standin;
 use crate::synthetic::{Arrival, Generator, SyntheticSpec};
 use crate::trace::{Survey, TraceSource};
@@ -24,7 +25,7 @@ settings! {
     /// A recorded trace and what is to be done with it. Order: choose devices, take the first requests, repeat,
     /// speed up, place addresses, copy.
     pub struct TraceSpec {
-        /// The trace file: text, gzip or zstd, recognised by content.
+        /// The trace file: text, gzip or zstd, recognised by content; `-` is standard input.
         path: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
         /// Name of the trace's format, or `auto` to recognise it by content.
         format: String = "auto".to_string(), unit "", allowed "", if |_| true;
@@ -229,6 +230,7 @@ impl Spec {
     /// What to call it where nobody has named it: the trace's file, the generator's pattern, the mix's preset.
     pub fn title(&self) -> String {
         match self {
+            Spec::Trace(spec) if spec.path == STANDARD_INPUT => "stdin".to_string(),
             Spec::Trace(spec) => {
                 let name = Path::new(&spec.path).file_name();
                 name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -243,7 +245,7 @@ impl Spec {
     pub fn resolve_path(&mut self, directory: &Path) {
         if let Spec::Trace(spec) = self {
             let path = Path::new(&spec.path);
-            if path.is_relative() {
+            if path.is_relative() && spec.path != STANDARD_INPUT {
                 spec.path = directory.join(path).display().to_string();
             }
         }

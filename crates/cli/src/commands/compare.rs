@@ -7,6 +7,7 @@ use clap::Args;
 use lab::{RunResult, report};
 
 use crate::failure::Failure;
+use crate::files;
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -33,7 +34,10 @@ pub struct Compare {
 
 /// Compares results.
 pub fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
-    let load = |path: &PathBuf| RunResult::load(path).map_err(|error| Failure::usage(error.to_string()));
+    let load = |path: &PathBuf| {
+        files::check(path, "read")?;
+        RunResult::load(path).map_err(|error| Failure::usage(error.to_string()))
+    };
     let results: Vec<RunResult> = args.results.iter().map(load).collect::<Result<_, _>>()?;
     if let Some(folder) = &args.out {
         report::write_comparison(folder, &results).map_err(Failure::from)?;

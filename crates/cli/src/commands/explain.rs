@@ -87,6 +87,8 @@ pub fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
     if hidden > 0 {
         let text = "constants of the cells are not in use (nand.errors.model is none); --all shows them";
         writeln!(out, "\n[cell.*]\n  {hidden} {text}")?;
+        let drives = lab::aging_drives().join(", ");
+        writeln!(out, "  drives whose cells age (wordline run --age): {drives}; or nand.errors.model=cells")?;
     }
     Ok(())
 }

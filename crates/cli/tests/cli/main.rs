@@ -11,5 +11,6 @@ mod reproduce;
 mod results;
 mod sizing;
 mod snapshots;
+mod spellings;
 mod standins;
 mod time_units;

@@ -1,7 +1,7 @@
 //! Runs the program and looks at what it did.
 
 use serde_json::Value;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::{sleep, spawn};
@@ -68,6 +68,25 @@ pub fn wordline_in(directory: &Path, args: &[&str]) -> Done {
         .spawn()
         .expect("the program starts");
     finish(child, args)
+}
+
+/// The same with something on standard input.
+pub fn wordline_reading(args: &[&str], input: &[u8]) -> Done {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
+        .args(args)
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut pipe = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // A program that does not want to know closes the pipe: that is its own business.
+    let writer = spawn(move || _ = pipe.write_all(&input));
+    let done = finish(child, args);
+    writer.join().unwrap();
+    done
 }
 
 fn finish(mut child: Child, args: &[&str]) -> Done {

@@ -199,9 +199,12 @@ fn a_drive_that_wears_out_ends_with_a_reason() {
     let args =
         ["run", "--config", &small, "--synthetic", "uniform", "--read-percent", "0", "--requests", "2000000"];
     let worn = ["--set", "nand.reliability.endurance_cycles=6", "--precondition", "none", "--out", &out];
-    let done = wordline(&[&args[..], &worn].concat()).fails(1, &["read-only", "worn out"]);
+    let done =
+        wordline(&[&args[..], &worn].concat()).fails(1, &["read-only", "worn out", "of 2000000 requests"]);
+    assert!(done.out.contains(" of 2 000 000 served"), "{}", done.out);
     assert!(done.out.contains("read_only"), "{}", done.out);
     let result: Value = serde_json::from_str(&read(folder.join("out/result.json"))).unwrap();
     assert!(result["ended"].as_str().unwrap().starts_with("read_only"), "{}", result["ended"]);
     assert!(result["requests_served"].as_u64().unwrap() < 2_000_000);
+    assert_eq!(result["requests_total"], json!(2_000_000));
 }

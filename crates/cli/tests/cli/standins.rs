@@ -120,7 +120,7 @@ fn what_cannot_be_is_told() {
     fails(&["--workload", "ads", "--synthetic", "zipf"], &["--synthetic", "cannot be used with"]);
     let small =
         ["--workload", "ads", "--drive", "tlc", "--set", "drive.logical_gib=2", "--precondition", "none"];
-    fails(&small, &["this workload needs", "26.000 GiB", "footprint_gib = 2.0 or less"]);
+    fails(&small, &["this workload needs", "26 GiB", "footprint_gib = 2.0 or less"]);
     wordline(&["trace"]).fails(2, &["name a trace, or --workload NAME"]);
     wordline(&["trace", "--workload", "ads", "--buffer", "4"]).fails(2, &["--buffer", "a page or more"]);
 }

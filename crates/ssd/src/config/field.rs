@@ -7,6 +7,7 @@
 use std::fmt::{self, Display};
 
 use super::error::Problem;
+use super::units::in_unit;
 use crate::nand::gray;
 use crate::policy::FamilyInfo;
 
@@ -141,6 +142,20 @@ impl Field {
             (Some(limits), _) => format!("{limits}{unit}"),
             (None, kind) if self.unit.is_empty() => kind.to_string(),
             (None, kind) => format!("{kind} ({})", self.unit),
+        }
+    }
+
+    /// The value with numbers that carry a unit, such as `"60us"`, turned into this parameter's.
+    #[doc(hidden)]
+    pub fn in_unit(&self, value: &Value) -> Value {
+        match (value, self.kind) {
+            (Value::Text(text), Kind::Integer | Kind::Number | Kind::Numbers) => {
+                in_unit(text, self.unit).unwrap_or_else(|| value.clone())
+            }
+            (Value::List(items), Kind::Numbers) => {
+                Value::List(items.iter().map(|item| self.in_unit(item)).collect())
+            }
+            _ => value.clone(),
         }
     }
 
@@ -387,6 +402,7 @@ macro_rules! section {
                 match Self::FIELDS.iter().find(|field| field.key == key) {
                     None => Err($crate::config::Problem::no_such_key(key, Self::FIELDS, false)),
                     Some(field) => {
+                        let value = &field.in_unit(value);
                         $(if key == stringify!($field) {
                             self.$field = $crate::config::Parameter::read(value, field)?;
                         })*

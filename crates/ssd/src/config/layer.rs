@@ -5,7 +5,8 @@ use toml::de::{DeTable, DeValue};
 use super::DriveConfig;
 use super::error::{ConfigError, ConfigErrors, KeyAt, Origin, Problem};
 use super::field::{Table, Value, quote};
-use super::near::nearest;
+use super::near::{nearest, split_unit};
+use super::units::whole_with_exponent;
 
 /// Settings from one source. Later layers override earlier ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -265,14 +266,22 @@ impl Reader<'_> {
     }
 }
 
-/// The full path of a key of that name, in whichever section or policy has it.
+/// The full path of a key of that name, in whichever section or policy has it; failing that, of one that has its name
+/// with a unit or another unit.
 pub(super) fn elsewhere(key: &str) -> Option<String> {
     let config = DriveConfig::default();
     let has = |section: &dyn Table| match section.family() {
         Some(family) => !family.members_with(key).is_empty(),
         None => section.fields().iter().any(|field| field.key == key),
     };
-    config.sections().find(|(_, section)| has(*section)).map(|(path, _)| format!("{path}.{key}"))
+    let same = config.sections().find(|(_, section)| has(*section)).map(|(path, _)| format!("{path}.{key}"));
+    let stem = split_unit(key).0;
+    same.or_else(|| {
+        config.sections().find_map(|(path, section)| {
+            let field = section.fields().iter().find(|field| split_unit(field.key).0 == stem)?;
+            Some(format!("{path}.{}", field.key))
+        })
+    })
 }
 
 fn to_value(value: &DeValue<'_>) -> Value {
@@ -282,7 +291,10 @@ fn to_value(value: &DeValue<'_>) -> Value {
             Ok(n) => Value::Integer(n),
             Err(_) => Value::Other("a number of more than 38 digits"),
         },
-        DeValue::Float(x) => Value::Float(x.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Float(x) => match whole_with_exponent(x.as_str()) {
+            Some(whole) => Value::Integer(whole),
+            None => Value::Float(x.as_str().parse().unwrap_or(f64::NAN)),
+        },
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::Datetime(_) => Value::Other("a date or time"),
         DeValue::Array(items) => Value::List(items.iter().map(|item| to_value(item.get_ref())).collect()),

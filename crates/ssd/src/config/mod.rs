@@ -19,6 +19,7 @@ mod near;
 pub mod presets;
 mod resolve;
 mod sections;
+mod units;
 mod validate;
 mod validate_cells;
 
@@ -39,6 +40,7 @@ pub use sections::{
     ProgramOrder, Queues, ReclaimOrder, Reliability, Scheduling, SchedulingOrder, SectorErrors, Superblock,
     Timing,
 };
+pub use units::{in_unit, whole_with_exponent};
 
 macro_rules! drive_config {
     ($($(#[doc = $doc:literal])+ $field:ident : $ty:ty = $path:literal;)+) => {

@@ -62,7 +62,7 @@ impl MeasurementArgs {
             Ok(())
         };
         if let Some(depth) = &self.closed {
-            if depth.trim_start_matches('0').is_empty() {
+            if is_zero(depth) {
                 return Err(Failure::usage(format!(
                     "--closed {depth}: run.depth\n    found:   {depth} requests in flight\n    allowed: 1 to 65536"
                 )));
@@ -106,8 +106,15 @@ impl MeasurementArgs {
     }
 }
 
+/// Whether a text is the number 0 in any of its spellings, which would stand for the default.
+fn is_zero(text: &str) -> bool {
+    let text = text.trim();
+    text.is_empty() || text.replace('_', "").parse().is_ok_and(|number: f64| number == 0.0)
+}
+
 /// `none`, `fill=P`, `steady`, `times=X`, joined by commas, as keys of the `[run]` table.
 fn preconditioning(how: &str) -> Result<Vec<(&'static str, String)>, Failure> {
+    check_contradictions(how)?;
     let mut settings = Vec::new();
     let mut overwrite = ("run.overwrite", "none".to_owned());
     for part in how.split(',').map(str::trim) {
@@ -133,6 +140,29 @@ fn preconditioning(how: &str) -> Result<Vec<(&'static str, String)>, Failure> {
     Ok(settings)
 }
 
+/// Refuses parts that say the same thing twice, or another thing.
+fn check_contradictions(how: &str) -> Result<(), Failure> {
+    let parts: Vec<&str> = how.split(',').map(str::trim).collect();
+    let name = |part: &str| part.split_once('=').map_or(part, |(name, _)| name.trim()).to_owned();
+    // Both say how the drive is overwritten.
+    let about = |part: &str| match name(part).as_str() {
+        "times" => "steady".to_owned(),
+        other => other.to_owned(),
+    };
+    for (place, part) in parts.iter().enumerate() {
+        let other = parts[..place].iter().find(|other| {
+            about(other) == about(part) || [name(other), name(part)].contains(&"none".to_owned())
+        });
+        if let Some(other) = other {
+            return Err(Failure::usage(format!(
+                "--precondition {how}: found both {other:?} and {part:?}, allowed: none alone, or fill=PERCENT once, \
+                 with steady or times=X"
+            )));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,7 +179,17 @@ mod tests {
             ("run.overwrite", "times".into()),
         ];
         assert_eq!(keys("fill=50, times=2"), both);
-        for how in ["", "fill", "full", "steady=3", "fill=75,"] {
+        for how in [
+            "",
+            "fill",
+            "full",
+            "steady=3",
+            "fill=75,",
+            "none,steady",
+            "fill=50%,fill=60",
+            "steady,times=2",
+            "none,none",
+        ] {
             assert!(preconditioning(how).unwrap_err().message().unwrap().contains("allowed"), "{how}");
         }
     }

@@ -14,6 +14,7 @@ use workload::{Prepared, Spec};
 use self::measurement::MeasurementArgs;
 use self::output::{OutputArgs, beside, save};
 use crate::failure::Failure;
+use crate::files;
 use crate::inputs::{DriveArgs, Inputs, is_config};
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -48,7 +49,8 @@ UNIT is minutes, hours, days, weeks, months (730 hours) or years.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub struct Run {
-    /// A trace (any known format, plain, gzip or zstd), or a configuration (a file that ends in .toml)
+    /// A trace (any known format, plain, gzip or zstd; - for standard input), or a configuration (a file that ends in
+    /// .toml)
     #[arg(value_name = "TRACE_OR_CONFIG")]
     input: Option<PathBuf>,
 
@@ -138,7 +140,10 @@ impl Run {
     fn workload(&self, inputs: &Inputs) -> Result<Option<Spec>, Failure> {
         let configured = inputs.workload()?;
         let trace = self.input.as_deref().filter(|path| !is_config(path));
-        let mut spec = match (trace, self.synthetic.any()) {
+        // A depth says how requests are generated, if nothing else says what they are.
+        let has_depth = self.measurement.closed.is_some() && !self.measurement.precondition_only;
+        let is_generated = self.synthetic.any() || (has_depth && trace.is_none() && configured.is_none());
+        let mut spec = match (trace, is_generated) {
             (Some(path), true) => {
                 let both = format!("both a trace ({}) and a generated workload", path.display());
                 return Err(Failure::usage(format!("{both}; allowed: one of the two")));
@@ -168,8 +173,8 @@ impl Run {
     /// With nothing to run, a drive can still be aged and saved.
     fn without_workload(&self, inputs: &Inputs, progress: &Progress) -> Result<(), Failure> {
         if !self.measurement.precondition_only {
-            let message = "nothing to run: name a trace, a configuration with the table [workload], or --synthetic \
-                           PATTERN (see wordline run --help)";
+            let message = "nothing to run: name a trace, a configuration with the table [workload], or what to \
+                           generate, such as --synthetic uniform or --read-percent 70 (see wordline run --help)";
             return Err(Failure::usage(message));
         }
         let plan = Plan::new(inputs, None)?;
@@ -191,7 +196,7 @@ impl Run {
     fn drive(&self, plan: &Plan) -> Result<Drive, Failure> {
         let config = &plan.resolved.config;
         let Some(path) = &self.measurement.snapshot else { return Ok(Drive::new(config)?) };
-        let bytes = std::fs::read(path).map_err(|e| Failure::file(path, "read the snapshot", &e))?;
+        let bytes = files::read(path, "read the snapshot")?;
         Drive::restore(config, &bytes).map_err(|error| {
             let hint = match error {
                 ssd::snapshot::SnapshotError::OtherConfig { .. } => {

@@ -21,7 +21,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Write one row per request to this file: CSV, compressed if it ends in .zst
+    /// Write one row per request to this file: .csv, .csv.zst (compressed) or .parquet
     #[arg(long, value_name = "FILE")]
     pub request_log: Option<PathBuf>,
 
@@ -38,9 +38,31 @@ pub struct OutputArgs {
     pub quiet: bool,
 }
 
+impl OutputArgs {
+    /// Refuses names that say nothing, or something else than what would be written.
+    fn check_names(&self) -> Result<(), Failure> {
+        if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(Failure::usage("--name: found nothing, allowed: what tables shall call this run"));
+        }
+        let Some(path) = &self.request_log else { return Ok(()) };
+        let Some(ending) = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase())
+        else {
+            return Ok(());
+        };
+        if ["csv", "zst", "parquet"].contains(&ending.as_str()) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "--request-log {}: found a file that ends in .{ending}, allowed: .csv, .csv.zst (compressed) or .parquet",
+            path.display()
+        )))
+    }
+}
+
 impl Run {
     /// Can results be written where they are wanted? Asked before the work, not after.
     pub(super) fn check_places(&self) -> Result<(), Failure> {
+        self.output.check_names()?;
         if let Some(folder) = &self.output.out {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, "create the folder", &e))?;
         }
