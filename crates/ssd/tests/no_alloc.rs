@@ -84,7 +84,7 @@ fn assert_loop_allocates_nothing(cfg: &DriveConfig, executor: Executor, what: &s
 
 #[test]
 fn no_allocation_under_any_buffer() {
-    for policy in ["none", "lru_write", "lru_read_write"] {
+    for policy in ["none", "lru_read", "lru_write", "lru_read_write"] {
         for executor in [Executor::Timed, Executor::Functional] {
             assert_loop_allocates_nothing(&with_policy("buffer", policy), executor, policy);
         }

@@ -33,8 +33,13 @@ fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
     let mut faulty = small();
     faulty.reliability.program_fail_ppm = 2_000.0;
     faulty.reliability.factory_bad_ppm = 20_000.0;
-    let mut configs =
-        vec![small(), faulty, with_policy("buffer", "none"), with_policy("buffer", "lru_read_write")];
+    let mut configs = vec![
+        small(),
+        faulty,
+        with_policy("buffer", "none"),
+        with_policy("buffer", "lru_read"),
+        with_policy("buffer", "lru_read_write"),
+    ];
     configs.push(with_policy("gc_trigger", "background_idle"));
     configs.push(with_policy("wear_leveling", "static_swap"));
     configs.push(with_habits(with_policy("buffer", "none")));

@@ -16,6 +16,7 @@ pub(super) struct Recorded {
     workload: usize,
     shape: Shape,
     requests: Option<u64>,
+    passes: u64,
     future: OnceLock<Result<Future, String>>,
 }
 
@@ -26,6 +27,7 @@ impl Recorded {
         config: &DriveConfig,
         run: &RunConfig,
         requests: Option<u64>,
+        passes: u64,
     ) -> Result<Self, &'static str> {
         if run.fill_percent < 100.0 {
             return Err("a drive that is not filled wholly");
@@ -36,13 +38,14 @@ impl Recorded {
         let units = u32::try_from(config.logical_units()).map_err(|_| "a drive of more than 2^32 units")?;
         let unit_sectors = (u64::from(config.unit_bytes()) / SECTOR_BYTES) as u32;
         let shape = Shape { units, unit_sectors };
-        Ok(Recorded { workload, shape, requests, future: OnceLock::new() })
+        Ok(Recorded { workload, shape, requests, passes, future: OnceLock::new() })
     }
 
     /// Its number among others, where it is put if it is new.
     pub fn number(self, all: &mut Vec<Recorded>) -> usize {
         let same = |other: &Recorded| {
-            (other.workload, other.shape, other.requests) == (self.workload, self.shape, self.requests)
+            (other.workload, other.shape, other.requests, other.passes)
+                == (self.workload, self.shape, self.requests, self.passes)
         };
         all.iter().position(same).unwrap_or_else(|| {
             all.push(self);
@@ -68,7 +71,7 @@ impl Recorded {
             let Some(ready) = &workloads[self.workload] else { return Ok(()) };
             let sectors = u64::from(self.shape.units) * u64::from(self.shape.unit_sectors);
             let inner = ready.prepared.open(sectors)?;
-            let mut source = Again::new(ready, inner, sectors, self.requests.is_some());
+            let mut source = Again::new(ready, inner, sectors, self.passes);
             let mut left = self.requests.unwrap_or(u64::MAX);
             while let Some(request) = source.next()?.filter(|_| left > 0) {
                 each(&request);

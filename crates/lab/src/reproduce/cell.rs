@@ -98,6 +98,8 @@ pub(super) struct Job {
     spec: RunSpec,
     /// Its workload's future, by number, if it is held against the bound.
     future: Option<usize>,
+    /// How often the workload is served at most.
+    passes: u64,
 }
 
 /// All that is to be done for a study.
@@ -160,22 +162,24 @@ impl At<'_> {
             spec.preconditioning = crate::Preconditioning::default();
             spec.age = AgeSteps::default();
             spec.workload_hash = ready.prepared.workload_hash();
+            let passes = if spec.requests.is_some() { u64::MAX } else { self.study.repeat };
             let identity = format!(
-                "{}; workload {:016x}; {}",
+                "{}; workload {:016x} {} times; {}",
                 work.aged[number].identity,
                 spec.workload_hash,
+                self.study.repeat,
                 spec_identity(&spec)
             );
             let path = self.folder.join("cells").join(format!("{}.json", place.name()));
             let future = if self.study.bound {
                 let config = &work.aged[number].config;
-                let recorded = Recorded::new(workload, config, &run, spec.requests);
+                let recorded = Recorded::new(workload, config, &run, spec.requests, passes);
                 Some(Recorded::number(recorded.map_err(|why| self.unbounded(why))?, &mut work.futures))
             } else {
                 None
             };
             let identity = format!("{identity}; bound {}", future.is_some());
-            work.jobs.push(Job { place, identity, path, workload, aged: number, spec, future });
+            work.jobs.push(Job { place, identity, path, workload, aged: number, spec, future, passes });
         }
         Ok(())
     }
@@ -284,8 +288,7 @@ impl Job {
             return Err(PaperError::Missing { name: self.place.workload.clone() });
         };
         let inner = ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error))?;
-        let repeats = self.spec.requests.is_some();
-        let mut source = Again::new(ready, inner, drive.logical_sectors(), repeats);
+        let mut source = Again::new(ready, inner, drive.logical_sectors(), self.passes);
         let cycles = drive.erase_counts().into_iter().min().unwrap_or(0);
         let result = run(&mut drive, &aged.config, &mut source, &self.spec, &mut |_| {})
             .map_err(|error| failed(&error))?;
@@ -320,7 +323,8 @@ fn write(path: &Path, content: &[u8]) -> Result<(), PaperError> {
     std::fs::rename(&beside, path).map_err(|error| PaperError::file(path, "write", error))
 }
 
-/// A workload that begins again when it is over, so that short traces give as many requests as the run asks for.
+/// A workload that begins again when it is over: as often as its study says, or until it has given as many requests as
+/// the run asks for.
 pub(super) struct Again<'a> {
     ready: &'a Ready,
     inner: Box<dyn Source>,
@@ -330,13 +334,13 @@ pub(super) struct Again<'a> {
     last_ns: u64,
     /// This pass has given something.
     any: bool,
-    /// The run asks for so many requests, not for one pass.
-    repeats: bool,
+    /// Passes left, this one included.
+    passes: u64,
 }
 
 impl<'a> Again<'a> {
-    pub(super) fn new(ready: &'a Ready, inner: Box<dyn Source>, sectors: u64, repeats: bool) -> Self {
-        Again { ready, inner, sectors, offset_ns: 0, last_ns: 0, any: false, repeats }
+    pub(super) fn new(ready: &'a Ready, inner: Box<dyn Source>, sectors: u64, passes: u64) -> Self {
+        Again { ready, inner, sectors, offset_ns: 0, last_ns: 0, any: false, passes }
     }
 }
 
@@ -348,9 +352,10 @@ impl Source for Again<'_> {
                 (self.last_ns, self.any) = (request.arrival_ns, true);
                 return Ok(Some(request));
             }
-            if !self.any || !self.repeats {
+            if !self.any || self.passes <= 1 {
                 return Ok(None);
             }
+            self.passes -= 1;
             self.inner = self.ready.prepared.open(self.sectors)?;
             (self.offset_ns, self.any) = (self.last_ns, false);
         }

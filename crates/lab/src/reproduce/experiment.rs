@@ -95,6 +95,8 @@ pub struct Study {
     pub beyond: String,
     /// Whether runs are held against what every policy must copy.
     pub bound: bool,
+    /// How often each workload is served, one pass after the other.
+    pub repeat: u64,
 }
 
 /// A plot of bars: one for each technique at each workload.
@@ -306,7 +308,12 @@ fn study(walk: &Walk<'_>, folder: &Path, all: &Names) -> Result<Study, PaperErro
     if !beyond.is_empty() {
         known(walk, "beyond", "technique of the study", std::slice::from_ref(&beyond), &techniques)?;
     }
+    let repeat = walk.whole("repeat")?.unwrap_or(1);
+    if repeat == 0 {
+        return Err(walk.wrong("repeat", "found 0", "a whole number from 1"));
+    }
     Ok(Study {
+        repeat,
         name: name(walk)?,
         config: files("config")?,
         quick: files("quick")?,

@@ -6,7 +6,7 @@
 //! and the hottest units fill the share of type 0, the next that of type 1, and so on. A unit that is overwritten,
 //! trimmed or lost before its turn is passed over, and the next of its share takes its place, so that the others stay
 //! on their page types. A deal needs no room but its targets: what they take of the free blocks comes back with the
-//! sources.
+//! sources, unless a block is dealt over two alone.
 //!
 //! With too few free blocks a deal waits for cleaning, one that cannot wait not for long; then the disturbed block
 //! moves alone into one target, and if there is none, to where cleaning's data goes, in the normal mode.
@@ -193,14 +193,17 @@ impl Ftl {
     pub(super) fn begin_deal(&mut self, flash: &mut Flash, lane: LaneId, asked: DealWish) -> Begun {
         let DealWish { wish, mode, paired, forced } = asked;
         let block = wish.block;
-        let partner = if paired { self.partner_of(lane, block) } else { BlockId::NONE };
+        let to_spare = self.allocator.free(lane).saturating_sub(self.mover.reserve);
+        // Two blocks out of one: cleaning makes up for it.
+        let spreads = paired && to_spare >= 2 && self.reclaim.policy.empty_partner();
+        let partner = if paired && !spreads { self.partner_of(lane, block) } else { BlockId::NONE };
         let sources = [block, partner];
+        let mode = self.mode_for(partner).max(mode);
         let needed = 1 + u32::from(partner.is_some());
         if self.work(lane).coming + needed > COMING_WITH_RECLAIM {
             return Begun::Later;
         }
-        let fan = self.targets_for(sources);
-        let to_spare = self.allocator.free(lane).saturating_sub(self.mover.reserve);
+        let fan = if spreads { 2 } else { self.targets_for(sources) };
         if to_spare >= fan {
             self.drop_wish(lane, wish);
             self.deal(flash, lane, sources, fan, mode, paired);
@@ -228,6 +231,16 @@ impl Ftl {
     fn partner_of(&self, lane: LaneId, disturbed: BlockId) -> BlockId {
         let partners = Partners { blocks: &self.blocks, layout: &self.layout, lane, disturbed };
         self.reclaim.policy.partner(&partners).unwrap_or(BlockId::NONE)
+    }
+
+    /// The program mode that a partner's data asks for: what has been read out of a read-resistant block once goes to
+    /// no weaker one with others (section 4.3.2 has one source).
+    fn mode_for(&self, partner: BlockId) -> u8 {
+        if !partner.is_some() {
+            return 0;
+        }
+        let members = (0..self.layout.span).map(|k| self.layout.member(partner, k).block);
+        members.map(|physical| self.reclaim.policy.mode_after(physical)).max().unwrap_or(0)
     }
 
     /// Targets that the data of some blocks fills: one, if it fits.

@@ -102,9 +102,10 @@ fn random_firmware(cfg: &mut DriveConfig, rng: &mut Rng) {
         ("flush_start_percent", start),
         ("t_access_ns", access),
     ];
-    match rng.below(3) {
+    match rng.below(4) {
         0 => family(&mut cfg.buffer, "none", &[("gather_timeout_us", pick(rng, &[0.0, 50.0]))]),
-        1 => family(&mut cfg.buffer, "lru_write", &lru),
+        1 => family(&mut cfg.buffer, "lru_read", &[("size_mib", size), ("t_access_ns", access)]),
+        2 => family(&mut cfg.buffer, "lru_write", &lru),
         _ => family(&mut cfg.buffer, "lru_read_write", &lru),
     }
     cfg.cleaning.copies_in_flight = pick(rng, &[1, 2, 4, 9]);
@@ -207,6 +208,8 @@ fn random_dealing(cfg: &mut DriveConfig) {
             threshold_percent: pick(rng, &[50.0, 95.0]),
             idle_after_us: pick(rng, &[5.0, 500.0, 10_000.0]),
             pairing: rng.below(4) > 0,
+            empty_partner: rng.below(2) == 0,
+            page_types: rng.below(4) > 0,
             counters: pick(rng, &[Counters::TwoLevel, Counters::Exact]),
             ..redftl_plus::Params::default()
         };

@@ -26,7 +26,7 @@ pub fn with_policy(family: &str, policy: &str) -> DriveConfig {
         cfg.read_reclaim.set("replica_limit", &ssd::config::Value::Integer(1)).unwrap();
         cfg.drive.over_provisioning_percent = 80.0;
     }
-    if policy == "lru_write" || policy == "lru_read_write" {
+    if policy.starts_with("lru_") {
         let size = ssd::config::Value::Float(0.5);
         cfg.section_mut(&section).unwrap().set("size_mib", &size).unwrap();
     }

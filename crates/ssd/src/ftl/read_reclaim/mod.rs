@@ -51,6 +51,10 @@ family! {
         fn sample(&mut self, look: &Look<'_>);
         /// The block that moves with a disturbed one, if any.
         fn partner(&self, partners: &Partners<'_>) -> Option<BlockId>;
+        /// Whether an empty block counts as such: the disturbed one is dealt over two blocks alone.
+        fn empty_partner(&self) -> bool;
+        /// The program mode in which data of a physical block is dealt.
+        fn mode_after(&self, physical: u32) -> u8;
         /// How hot a unit is that is about to be dealt; forgotten from now on.
         fn take_heat(&mut self, lpn: Lpn) -> u32;
         /// A physical block is opened in a program mode, to be dealt over.
@@ -124,7 +128,7 @@ pub enum Want {
     Types(u8),
     /// All of it, into freshly opened blocks in a program mode (see `dealing`).
     Deal {
-        /// Program mode, index into `cell.modes`.
+        /// Program mode, index into `cell.modes`; a higher one if the partner's data asks for it.
         mode: u8,
         /// With the block that the policy pairs it with, hottest units first on the page types that are read with
         /// least harm; otherwise alone and in order.
@@ -317,6 +321,12 @@ trait Deals {
     fn sample(&mut self, _: &Look<'_>) {}
     fn partner(&self, _: &Partners<'_>) -> Option<BlockId> {
         None
+    }
+    fn empty_partner(&self) -> bool {
+        false
+    }
+    fn mode_after(&self, _: u32) -> u8 {
+        0
     }
     fn take_heat(&mut self, _: Lpn) -> u32 {
         0

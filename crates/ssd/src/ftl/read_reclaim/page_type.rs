@@ -9,7 +9,8 @@ pub const NAME: &str = "page_type";
 /// What it does.
 pub const SUMMARY: &str = "moves the pages of each type when the block's reads reach what that type stands";
 /// Where it comes from.
-pub const SOURCE: &str = "PAGETYPE of seed 002, section IV (after Zhang et al., Cocktail, TCAD 2022)";
+pub const SOURCE: &str = "PAGETYPE of seed 002, section IV, after S. Han et al., Page Type-Aware Data Migration \
+    Technique for Read Disturb Management of NAND Flash Memory, IEEE TVLSI 2023";
 /// What it costs.
 pub const MEMORY: &str = "5 bytes per block";
 

@@ -1,7 +1,9 @@
 //! redFTL+: disturbed blocks move to read-resistant blocks, which are programmed in a mode that is read at a lower pass
 //! voltage, together with the least-read block of the lane, the hottest data on the pages whose reads harm least.
 
-use super::{Deals, Facts, Look, PageRead, Partners, READ_ONE, ReadLimits, Urgency, Want, read_weights};
+use super::{
+    Deals, Facts, Look, MAX_PAGE_TYPES, PageRead, Partners, READ_ONE, ReadLimits, Urgency, Want, read_weights,
+};
 use crate::restore::{Verdict, alike};
 use crate::snapshot::raw;
 use crate::units::{BlockId, Lpn, SimDuration};
@@ -15,8 +17,8 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "redFTL+ of seed 000, chapter 4 (sections 4.2.3 and 4.3)";
 /// What it costs.
-pub const MEMORY: &str =
-    "5 bytes per block and, paired, 1 byte (two_level) or 4 bytes (exact) per logical unit";
+pub const MEMORY: &str = "5 bytes per block and, paired, 1 byte per logical unit and 4 per block (two_level) or 4 \
+    bytes per unit (exact)";
 
 choice! {
     /// How the reads of logical units are counted.
@@ -44,6 +46,12 @@ section! {
         /// Moves a block with the least-read block of its lane and sorts their data; without (RRB in the paper), only
         /// program modes resist, and a block moves alone into one block, in order.
         pairing: bool = true;
+        /// An empty block counts as the least-read of its lane: the disturbed block's data is dealt over two blocks
+        /// alone. Without (the data to be mixed with is "the read-coldest", section 4.3.3), only blocks with data do.
+        empty_partner: bool = false;
+        /// Counts a read by the harm of its page type (beta); without (RRB in the paper, "without considering the
+        /// effect of RRPs"), each read counts as one of the worst type in its block's mode.
+        page_types: bool = true;
         /// How the reads of logical units are counted.
         counters: Counters = Counters::TwoLevel;
     }
@@ -65,9 +73,14 @@ pub struct Policy {
     most: ReadLimits,
     /// Harm of a read: mode, page type.
     weights: Vec<Vec<u32>>,
+    /// Harm of a read of the worst page type: mode.
+    worst: Vec<u32>,
     /// Effective reads since the erase, in 1/[`READ_ONE`], by physical block.
     #[serde(with = "raw")]
     counts: Vec<u32>,
+    /// Reads of whatever kind since the erase, by physical block (`two_level`): they say when to sample.
+    #[serde(with = "raw")]
+    totals: Vec<u32>,
     /// The block status table: program mode, and in the upper four bits the samples taken, by physical block.
     #[serde(with = "raw")]
     status: Vec<u8>,
@@ -89,10 +102,12 @@ impl Policy {
     /// Takes what follows from the configuration from a fresh policy, and checks the rest.
     pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
         alike("reads of blocks", &self.counts, &fresh.counts)?;
+        alike("all reads of blocks", &self.totals, &fresh.totals)?;
         alike("modes of blocks", &self.status, &fresh.status)?;
         alike("heat of units", &self.levels, &fresh.levels)?;
         alike("reads of units", &self.reads, &fresh.reads)?;
         fresh.counts = core::mem::take(&mut self.counts);
+        fresh.totals = core::mem::take(&mut self.totals);
         fresh.status = core::mem::take(&mut self.status);
         fresh.levels = core::mem::take(&mut self.levels);
         fresh.reads = core::mem::take(&mut self.reads);
@@ -110,7 +125,9 @@ impl Policy {
             forced: ReadLimits::default(),
             most: ReadLimits::default(),
             weights: Vec::new(),
+            worst: Vec::new(),
             counts: Vec::new(),
+            totals: Vec::new(),
             status: Vec::new(),
             levels: Vec::new(),
             reads: Vec::new(),
@@ -121,23 +138,31 @@ impl Policy {
     /// Makes its tables.
     // tidy: allow(float): called when a drive is built
     pub fn learn(&mut self, facts: &Facts<'_>) {
-        let Params { max_reads, threshold_percent, forced_percent, pairing, counters, .. } = self.params;
+        let Params { max_reads, threshold_percent, forced_percent, pairing, page_types, counters, .. } =
+            self.params;
         let limits = |share: f64| ReadLimits::of_harm(facts.cells, max_reads, share);
         self.most = limits(1.0);
         self.forced = limits(forced_percent / 100.0);
         self.background = limits(threshold_percent.min(forced_percent) / 100.0);
         self.weights = read_weights(facts.cells);
-        self.counts = vec![0; facts.physical_blocks as usize];
-        self.status = vec![0; facts.physical_blocks as usize];
+        // The part may have fewer types than weights.
+        let types = (facts.page_types as usize).min(MAX_PAGE_TYPES);
+        let worst = |mode: &Vec<u32>| mode[..types].iter().copied().max().unwrap_or(READ_ONE);
+        self.worst = self.weights.iter().map(worst).collect();
+        if !page_types {
+            self.weights.iter_mut().zip(&self.worst).for_each(|(mode, worst)| mode.fill(*worst));
+        }
+        let blocks = facts.physical_blocks as usize;
+        (self.counts, self.status) = (vec![0; blocks], vec![0; blocks]);
         let units = if pairing { facts.logical_units as usize } else { 0 };
         match counters {
-            Counters::TwoLevel => self.levels = vec![0; units],
+            Counters::TwoLevel if pairing => (self.levels, self.totals) = (vec![0; units], vec![0; blocks]),
+            Counters::TwoLevel => {}
             Counters::Exact => self.reads = vec![0; units],
         }
     }
 
-    /// Counts the read by the harm of its page type in its block's mode; 15 times in a block's life, whenever the sum
-    /// passes another fifteenth of what the block stands, a sample is due.
+    /// Counts the read by the harm of its page type in its block's mode.
     #[inline]
     pub fn on_read(&mut self, read: &PageRead) -> Urgency {
         let at = read.physical as usize;
@@ -145,21 +170,32 @@ impl Policy {
         let count = &mut self.counts[at];
         let weight = self.weights[usize::from(mode)][usize::from(read.page_type)];
         *count = count.saturating_add(weight.saturating_mul(read.readings));
-        let (count, samples) = (*count, self.status[at] / SECOND);
-        let (passed, whole) =
-            (u64::from(count) * 15, u64::from(self.most.at(read.cycles)) * u64::from(READ_ONE));
-        if samples < FULL && passed >= whole * u64::from(samples + 1) {
-            let samples = (passed / whole).min(u64::from(FULL)) as u8;
-            self.status[at] = mode_of(self.status[at]) + samples * SECOND;
-            self.sample_due = !self.levels.is_empty();
-        }
-        let reads = count / READ_ONE;
+        let reads = *count / READ_ONE;
+        self.count_towards_sample(read, mode);
         if reads >= self.forced.at(read.cycles) {
             Urgency::Now
         } else if reads >= self.background.at(read.cycles) {
             Urgency::WhenIdle
         } else {
             Urgency::No
+        }
+    }
+
+    /// 15 times in a block's life a sample is due: "whenever the total read count of a block" passes another fifteenth
+    /// of its maximum (section 4.3.4), which is that of a normal block times alpha ("RRBs with higher maximum read
+    /// count", section 4.4). All reads count alike here.
+    #[inline]
+    fn count_towards_sample(&mut self, read: &PageRead, mode: u8) {
+        let at = read.physical as usize;
+        let Some(total) = self.totals.get_mut(at) else { return };
+        *total = total.saturating_add(read.readings);
+        let samples = self.status[at] / SECOND;
+        let passed = u64::from(*total) * u64::from(self.worst[usize::from(mode)]) * 15;
+        let whole = u64::from(self.most.at(read.cycles)) * u64::from(READ_ONE);
+        if samples < FULL && passed >= whole * u64::from(samples + 1) {
+            let samples = (passed / whole).min(u64::from(FULL)) as u8;
+            self.status[at] = mode_of(self.status[at]) + samples * SECOND;
+            self.sample_due = true;
         }
     }
 
@@ -170,21 +206,23 @@ impl Policy {
         if self.counts[at] / READ_ONE < self.background.at(look.cycles) {
             return Want::Nothing;
         }
-        let mode = if mode_of(self.status[at]) == 0 { 1 } else { 2 };
-        let highest = self.weights.len().min(usize::from(SECOND)) - 1;
-        Want::Deal { mode: mode.min(highest as u8), paired: self.params.pairing }
+        Want::Deal { mode: self.mode_after(look.at.block), paired: self.params.pairing }
     }
 
     /// Counts from zero; what fills the block next does so in the normal mode, unless it is opened otherwise.
     pub fn on_erase(&mut self, physical: u32) {
         self.counts[physical as usize] = 0;
         self.status[physical as usize] = 0;
+        if let Some(total) = self.totals.get_mut(physical as usize) {
+            *total = 0;
+        }
     }
 
     /// Its counters, status table and limits.
     pub fn memory_bytes(&self) -> usize {
         let limits = self.most.0.len() + self.forced.0.len() + self.background.0.len();
-        4 * (self.counts.len() + limits + self.reads.len()) + self.status.len() + self.levels.len()
+        let words = self.counts.len() + self.totals.len() + limits + self.reads.len();
+        4 * words + self.status.len() + self.levels.len()
     }
 }
 
@@ -223,6 +261,17 @@ impl Deals for Policy {
             partners.members(block).map(|physical| u64::from(self.counts[physical as usize])).sum()
         };
         partners.each().min_by_key(reads)
+    }
+
+    fn empty_partner(&self) -> bool {
+        self.params.empty_partner
+    }
+
+    /// Mode 1 for data of a normal block, mode 2 for that of a read-resistant one (section 4.3.2).
+    fn mode_after(&self, physical: u32) -> u8 {
+        let mode = if mode_of(self.status[physical as usize]) == 0 { 1 } else { 2 };
+        let highest = self.weights.len().min(usize::from(SECOND)) - 1;
+        mode.min(highest as u8)
     }
 
     /// The second level, or all reads; both levels begin again.
@@ -357,11 +406,41 @@ mod tests {
         assert_eq!(policy.levels[..10], [0; 10]);
     }
 
+    /// Reads of a page type at which samples of block 2, opened in a mode, are due.
+    fn sampled(policy: &mut Policy, mode: u8, page_type: u8) -> Vec<u32> {
+        policy.on_erase(2);
+        policy.on_open(2, mode);
+        let due = |n: &u32| {
+            _ = policy.on_read(&PageRead { mode, ..read(2, page_type) });
+            core::mem::take(&mut policy.sample_due) && *n > 0
+        };
+        (1..=1_000).filter(due).collect()
+    }
+
+    #[test]
+    fn samples_follow_all_reads_whatever_their_page_type() {
+        let (mut policy, _) = policy(Params { max_reads: 150, ..Params::default() });
+        let tenths: Vec<u32> = (1..=15).map(|i| 10 * i).collect();
+        for page_type in 0..3 {
+            assert_eq!(sampled(&mut policy, 0, page_type), tenths, "page type {page_type}");
+        }
+        // A block in mode 2 stands five times as many.
+        assert_eq!(sampled(&mut policy, 2, 0), (1..=15).map(|i| 50 * i).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn without_page_types_only_modes_resist() {
+        let (mut policy, _) = policy(Params { max_reads: 1_000, page_types: false, ..Params::default() });
+        for (mode, reads) in [(0, 1_000), (1, 2_000), (2, 5_000)] {
+            assert_eq!([0, 1, 2].map(|page_type| endured(&mut policy, mode, page_type)), [reads; 3]);
+        }
+    }
+
     #[test]
     fn memory_is_what_the_tables_take() {
         let limits = 3 * 512 * 4;
         let bytes = |params| policy(params).0.memory_bytes() - limits;
-        assert_eq!(bytes(Params::default()), 12 * 5 + 40);
+        assert_eq!(bytes(Params::default()), 12 * 9 + 40);
         assert_eq!(bytes(Params { counters: Counters::Exact, ..Params::default() }), 12 * 5 + 4 * 40);
         assert_eq!(bytes(Params { pairing: false, ..Params::default() }), 12 * 5);
     }

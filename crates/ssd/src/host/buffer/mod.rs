@@ -5,6 +5,7 @@ family! {
     path "host/buffer", default lru_write;
     members {
         none: None,
+        lru_read: LruRead,
         lru_write: LruWrite,
         lru_read_write: LruReadWrite,
     }
