@@ -17,10 +17,10 @@ show() { # prints a command as the reader would type it, then runs it
   "$@"
 }
 
-show "$wordline" run "$trace" --out "$out/trace"
+show "$wordline" run "$trace" --out "$out/trace" --force
 for policy in "${policies[@]}"; do
   # Overwritten as often, with the same seed, so that what was erased can be compared.
-  show "$wordline" run "$mix" --precondition times=2 --set "ftl.gc_victim.policy=$policy" --out "$out/$policy"
+  show "$wordline" run "$mix" --precondition times=2 --set "ftl.gc_victim.policy=$policy" --out "$out/$policy" --force
 done
 show "$wordline" compare "${policies[@]/#/$out/}" --out "$out/compared"
 

@@ -17,6 +17,13 @@ pub enum Failure {
     Work(String),
     /// Whoever read the output went away (`| head`): nothing is wrong, and there is nobody to tell.
     Closed,
+    /// A signal of this number ended the work: exit code 128 + signal, as shells tell it.
+    Interrupted {
+        /// The signal.
+        signal: u8,
+        /// What came of the work.
+        message: String,
+    },
 }
 
 impl Failure {
@@ -52,29 +59,48 @@ impl Failure {
         match self {
             Failure::Usage(message) => Failure::Usage(format!("{what}: {message}")),
             Failure::Work(message) => Failure::Work(format!("{what}: {message}")),
+            Failure::Interrupted { signal, message } => {
+                Failure::Interrupted { signal, message: format!("{what}: {message}") }
+            }
             Failure::Closed => Failure::Closed,
+        }
+    }
+
+    /// The same failure, and something else that went wrong besides.
+    pub fn and(self, more: &str) -> Self {
+        match self {
+            Failure::Usage(message) => Failure::Usage(format!("{message}\n{more}")),
+            Failure::Work(message) => Failure::Work(format!("{message}\n{more}")),
+            Failure::Interrupted { signal, message } => {
+                Failure::Interrupted { signal, message: format!("{message}\n{more}") }
+            }
+            Failure::Closed => Failure::Work(more.to_owned()),
         }
     }
 
     /// What to tell a person; `None` if nobody needs to know.
     pub fn message(&self) -> Option<&str> {
         match self {
-            Failure::Usage(message) | Failure::Work(message) => Some(message),
+            Failure::Usage(message) | Failure::Work(message) | Failure::Interrupted { message, .. } => {
+                Some(message)
+            }
             Failure::Closed => None,
         }
     }
 
-    /// 0 done, 1 failed while working, 2 bad usage or configuration.
+    /// 0 done, 1 failed while working, 2 bad usage or configuration, 128 + signal.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Usage(_) => ExitCode::from(2),
             Failure::Work(_) => ExitCode::FAILURE,
             Failure::Closed => ExitCode::SUCCESS,
+            Failure::Interrupted { signal, .. } => ExitCode::from(128 + signal),
         }
     }
 }
 
-/// Errors of writing to standard output; all other files say their name by [`Failure::file`].
+/// Errors of writing to standard output ([`crate::stdout::Output`] keeps them for the end); all other files say their
+/// name by [`Failure::file`].
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -129,7 +155,9 @@ impl From<&lab::RunError> for Failure {
             },
             F::Log(cause) => Failure::from(cause.clone()),
             F::Config(_) | F::Setting { .. } | F::NothingMeasured { .. } => Failure::Usage(message),
-            F::Preconditioning(_) | F::ReadOnly { .. } | F::Lost { .. } => Failure::Work(message),
+            F::Preconditioning(_) | F::ReadOnly { .. } | F::Lost { .. } | F::Interrupted { .. } => {
+                Failure::Work(message)
+            }
         }
     }
 }

@@ -1,15 +1,18 @@
 //! The `wordline` command: every subcommand is a file in `commands/`.
 //!
 //! Results go to standard output, everything else to standard error. Exit code 0: done; 1: failed while working;
-//! 2: bad usage or configuration.
+//! 2: bad usage or configuration; 130, 143: ended by Ctrl-C or a request to terminate.
 
 mod commands;
 mod failure;
 mod files;
 mod inputs;
+mod interrupt;
+mod places;
 mod plan;
 mod progress;
 mod size;
+mod stdout;
 mod text;
 mod workload_args;
 
@@ -23,6 +26,7 @@ use commands::{
     compare, completion, explain, formats, lab as laboratory, policies, presets, reproduce, run, trace,
 };
 use failure::Failure;
+use stdout::Output;
 
 /// Big tables lie on huge pages: the map of a large drive is read at random.
 #[global_allocator]
@@ -40,7 +44,7 @@ Examples:
   wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32
   wordline explain --drive m64
 
-Exit codes: 0 done, 1 failed while working, 2 bad usage or configuration.")]
+Exit codes: 0 done, 1 failed while working, 2 bad usage or configuration, 130 ended by Ctrl-C (143: by SIGTERM).")]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -89,11 +93,15 @@ impl Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let mut out = BufWriter::new(io::stdout().lock());
-    let result = cli.command.run(&mut out).and_then(|()| Ok(out.flush()?));
-    let Err(failure) = result else { return ExitCode::SUCCESS };
-    // What was printed before the failure belongs to the result; a second failure adds nothing.
-    let _ = out.flush();
+    let mut out = Output::new(BufWriter::new(io::stdout().lock()));
+    let result = cli.command.run(&mut out);
+    let printed = out.finish().map_err(Failure::from);
+    let failure = match (result, printed) {
+        (Ok(()), Ok(())) => return ExitCode::SUCCESS,
+        // That nobody reads any more is no news beside a failure.
+        (Err(failure), Ok(()) | Err(Failure::Closed)) | (Ok(()), Err(failure)) => failure,
+        (Err(failure), Err(unprinted)) => failure.and(unprinted.message().unwrap_or_default()),
+    };
     if let Some(message) = failure.message() {
         // Standard error may be closed: then there is nobody to tell.
         let _ = writeln!(io::stderr(), "error: {message}");

@@ -2,6 +2,7 @@
 
 use crate::error::Failure;
 use crate::experiment::{Phase, Progress};
+use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
 use ssd::age::GRAMMAR;
 use ssd::config::{ErrorModel, Field, Kind, Layer, Parameter, Problem, Value, presets, resolve};
@@ -126,10 +127,14 @@ pub(crate) fn check(drive: &Drive, model: ErrorModel, steps: &AgeSteps) -> Resul
 pub(crate) fn age(
     drive: &mut Drive,
     steps: &AgeSteps,
+    stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), Failure> {
     let total = steps.0.len() as u64;
     for (step, done) in steps.0.iter().zip(1..) {
+        if stop.is_asked() {
+            return Err(Failure::Interrupted { phase: Phase::Ageing });
+        }
         drive.age(step).map_err(|error| refused(step, &error))?;
         progress(Progress { phase: Phase::Ageing, done, total: Some(total), simulated_ns: 0 });
     }

@@ -1,5 +1,6 @@
 //! Why an experiment failed, and why a result could not be written or read.
 
+use crate::experiment::Phase;
 use crate::precondition::PreconditionError;
 use crate::result::RunResult;
 use ssd::Reason;
@@ -47,6 +48,11 @@ pub enum Failure {
     },
     /// The request log cannot be written.
     Log(ReportError),
+    /// Somebody asked the run to end early ([`crate::Stop`]).
+    Interrupted {
+        /// What it was doing.
+        phase: Phase,
+    },
 }
 
 impl Failure {
@@ -70,6 +76,7 @@ impl Failure {
             Failure::Lost { .. } => "lost",
             Failure::NothingMeasured { .. } => "nothing_measured",
             Failure::Log(_) => "request_log",
+            Failure::Interrupted { .. } => "interrupted",
         }
     }
 }
@@ -94,6 +101,7 @@ impl fmt::Display for Failure {
                 "the workload ended after {completed} requests, within the warm-up of {warm_up} (run.warm_up_requests)"
             ),
             Failure::Log(error) => write!(f, "{error}"),
+            Failure::Interrupted { phase } => write!(f, "asked to end while {}", phase.name()),
         }
     }
 }

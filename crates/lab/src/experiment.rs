@@ -4,9 +4,10 @@ use crate::age::{self, AgeSteps};
 use crate::collect::Facts;
 use crate::error::{Failure, RunError};
 use crate::loops::Session;
-use crate::precondition::{Preconditioned, Preconditioning, precondition_as};
+use crate::precondition::{Preconditioned, Preconditioning, precondition_until};
 use crate::process::thread_cpu_time;
 use crate::result::RunResult;
+use crate::stop::Stop;
 use ssd::{Drive, DriveConfig, Executor};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ impl LoopMode {
 }
 
 /// How a workload is run on a drive.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct RunSpec {
     /// What tables call the result.
     pub name: String,
@@ -56,6 +57,8 @@ pub struct RunSpec {
     pub request_log: Option<PathBuf>,
     /// What identifies the workload in the result ([`Prepared::workload_hash`]).
     pub workload_hash: u64,
+    /// Asked to end early, the run stops to take requests, and its result says so.
+    pub stop: Stop,
 }
 
 impl RunSpec {
@@ -80,6 +83,7 @@ impl Default for RunSpec {
             executor: Executor::Timed,
             request_log: None,
             workload_hash: 0,
+            stop: Stop::default(),
         }
     }
 }
@@ -156,19 +160,20 @@ impl Experiment<'_> {
 }
 
 /// Preconditions a drive and ages its cells: all that comes before a measurement. `config` is the drive's; counters are
-/// not reset.
+/// not reset. Ends early, as a failure, if `stop` is asked for.
 pub fn prepare(
     drive: &mut Drive,
     config: &DriveConfig,
     preconditioning: &Preconditioning,
     steps: &AgeSteps,
+    stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Preconditioned, Failure> {
     let cpu = thread_cpu_time();
     age::check(drive, config.errors.model, steps)?;
-    let mut done = precondition_as(drive, Some(config), config.drive.seed, preconditioning, progress)
-        .map_err(Failure::Preconditioning)?;
-    age::age(drive, steps, progress)?;
+    let mut done =
+        precondition_until(drive, Some(config), config.drive.seed, preconditioning, stop, progress)?;
+    age::age(drive, steps, stop, progress)?;
     done.age_steps = steps.texts();
     done.cpu_seconds = thread_cpu_time().saturating_sub(cpu).as_secs_f64();
     Ok(done)
@@ -182,7 +187,7 @@ pub fn run<S: Source + ?Sized>(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
-    let aged = prepare(drive, config, &spec.preconditioning, &spec.age, progress)?;
+    let aged = prepare(drive, config, &spec.preconditioning, &spec.age, &spec.stop, progress)?;
     drive.set_executor(spec.executor);
     drive.reset_stats();
     let was_read_only = drive.health().read_only;

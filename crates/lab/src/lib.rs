@@ -30,6 +30,7 @@ mod collect;
 mod compare;
 pub mod error;
 pub mod experiment;
+pub mod files;
 mod lookahead;
 mod loops;
 mod many;
@@ -47,6 +48,7 @@ pub mod reproduce;
 mod request_log;
 pub mod result;
 pub mod run_config;
+mod stop;
 mod table;
 
 pub use age::{AgeSteps, aging_drives};
@@ -62,3 +64,4 @@ pub use result::{
     RunResult, Spent, TimeSpent, Utilisation,
 };
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
+pub use stop::Stop;

@@ -8,6 +8,7 @@ use crate::experiment::{LoopMode, Phase, Progress, RunSpec};
 use crate::lookahead::Lookahead;
 use crate::meter::Meter;
 use crate::request_log::{Origin, RequestLog};
+use crate::stop::Stop;
 use ssd::{
     Breakdown, Command, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimDuration, SimTime, Status,
 };
@@ -43,7 +44,9 @@ pub(crate) struct Session<'a, S: ?Sized> {
     /// The workload's time zero.
     start: SimTime,
     /// Why no more requests are submitted.
-    stop: Option<Failure>,
+    ended: Option<Failure>,
+    /// Asked for from outside.
+    stop: Stop,
 }
 
 impl<'a, S: Source + ?Sized> Session<'a, S> {
@@ -73,7 +76,8 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
             total,
             queue_depth: config.queues.depth,
             start,
-            stop: None,
+            ended: None,
+            stop: spec.stop.clone(),
         })
     }
 
@@ -87,7 +91,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
             LoopMode::Closed { depth } => self.closed(depth)?,
             LoopMode::Open => self.open()?,
         }
-        self.stop.take().map_or(Ok(()), Err)
+        self.ended.take().map_or(Ok(()), Err)
     }
 
     /// Closes the log and gives back what was counted.
@@ -210,13 +214,17 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
 
     #[inline]
     fn next_request(&mut self) -> Option<Request> {
-        if self.stop.is_some() {
+        if self.ended.is_some() {
+            return None;
+        }
+        if self.stop.is_asked() {
+            self.ended = Some(Failure::Interrupted { phase: Phase::Running });
             return None;
         }
         match self.requests.take(self.drive) {
             Ok(request) => request,
             Err(error) => {
-                self.stop = Some(Failure::Workload(error));
+                self.ended = Some(Failure::Workload(error));
                 None
             }
         }
@@ -250,9 +258,9 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         }
         if let Some(log) = &mut self.log
             && let Err(failure) = log.add(completion)
-            && self.stop.is_none()
+            && self.ended.is_none()
         {
-            self.stop = Some(failure);
+            self.ended = Some(failure);
         }
         if completion.status == Status::ReadOnly {
             self.on_read_only();
@@ -266,8 +274,8 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
 
     #[cold]
     fn on_read_only(&mut self) {
-        if self.stop.is_none() {
-            self.stop = self.drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
+        if self.ended.is_none() {
+            self.ended = self.drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
         }
     }
 

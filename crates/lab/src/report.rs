@@ -2,10 +2,22 @@
 
 use crate::compare::side_by_side;
 use crate::error::ReportError;
+use crate::files::replace_all;
 use crate::plot;
 use crate::result::{FILE_NAME, RunResult};
 use crate::table;
 use std::path::{Path, PathBuf};
+
+/// Name of the file with the configuration that repeats a run.
+pub const CONFIG_NAME: &str = "config.toml";
+/// Name of the file with the table of a comparison.
+const COMPARISON_NAME: &str = "comparison.txt";
+/// The plot that only comparisons have.
+const AMPLIFICATION: &str = "write_amplification";
+/// Plots of a run, without the endings of their files.
+const PLOTS: [&str; 3] = ["latency", "breakdown", "retries"];
+/// Endings of the files that a plot may come in.
+const ENDINGS: [&str; 3] = ["svg", "pdf", "csv"];
 
 /// One result as a table for people.
 pub fn table(result: &RunResult) -> String {
@@ -21,19 +33,20 @@ pub fn compare(results: &[RunResult]) -> String {
 /// (of a drive whose cells age), each as SVG, PDF and CSV, and `config.toml` with the resolved configuration. Returns
 /// the files.
 pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec<PathBuf>, ReportError> {
+    // The plots can be made again of the rest.
     let mut files = vec![(FILE_NAME.to_owned(), result.to_json().into_bytes())];
+    files.push((CONFIG_NAME.to_owned(), config_toml.as_bytes().to_vec()));
     files.extend(plots(std::slice::from_ref(result)));
-    files.push(("config.toml".to_owned(), config_toml.as_bytes().to_vec()));
-    write_all(folder, files)
+    write_all(folder, &files)
 }
 
 /// Writes a folder with a comparison: `comparison.txt` and the plots that [`write()`] has, and `write_amplification`.
 /// Returns the files.
 pub fn write_comparison(folder: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, ReportError> {
-    let mut files = vec![("comparison.txt".to_owned(), compare(results).into_bytes())];
+    let mut files = vec![(COMPARISON_NAME.to_owned(), compare(results).into_bytes())];
     files.extend(plots(results));
-    files.extend(plot::write_amplification(results).files("write_amplification"));
-    write_all(folder, files)
+    files.extend(plot::write_amplification(results).files(AMPLIFICATION));
+    write_all(folder, &files)
 }
 
 /// The plots that have something to show of the results' kind.
@@ -49,13 +62,33 @@ fn plots(results: &[RunResult]) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn write_all(folder: &Path, files: Vec<(String, Vec<u8>)>) -> Result<Vec<PathBuf>, ReportError> {
-    std::fs::create_dir_all(folder).map_err(|error| ReportError::new(folder, "create", error))?;
-    let mut written = Vec::new();
-    for (name, content) in files {
-        let path = folder.join(name);
-        std::fs::write(&path, content).map_err(|error| ReportError::new(&path, "write", error))?;
-        written.push(path);
-    }
-    Ok(written)
+/// Names of all files that a run may write to its folder.
+pub fn run_files() -> Vec<String> {
+    let others = [FILE_NAME, CONFIG_NAME].map(str::to_owned);
+    others.into_iter().chain(plot_files(&PLOTS)).collect()
+}
+
+/// Names of all files that a comparison may write to its folder.
+pub fn comparison_files() -> Vec<String> {
+    let others = [COMPARISON_NAME.to_owned()];
+    others.into_iter().chain(plot_files(&PLOTS)).chain(plot_files(&[AMPLIFICATION])).collect()
+}
+
+fn plot_files(plots: &[&str]) -> Vec<String> {
+    plots.iter().flat_map(|plot| ENDINGS.map(|ending| format!("{plot}.{ending}"))).collect()
+}
+
+/// Whether a folder holds the result of a run.
+pub fn holds_a_run(folder: &Path) -> bool {
+    folder.join(FILE_NAME).exists()
+}
+
+/// Writes the files of a run or a comparison, and removes plots of an earlier one that this one does not have.
+fn write_all(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<Vec<PathBuf>, ReportError> {
+    let stale = match (folder.join(FILE_NAME).exists(), folder.join(COMPARISON_NAME).exists()) {
+        (true, _) => run_files(),
+        (false, true) => comparison_files(),
+        (false, false) => Vec::new(),
+    };
+    replace_all(folder, files, &stale)
 }

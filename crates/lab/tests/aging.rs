@@ -135,7 +135,9 @@ fn a_step_that_cannot_be_taken_ends_the_experiment() {
         let spec = aged(&["cycle to 10", step], 1);
         let mut worked = false;
         let refused =
-            lab::prepare(&mut drive, &config, &spec.preconditioning, &spec.age, &mut |_| worked = true);
+            lab::prepare(&mut drive, &config, &spec.preconditioning, &spec.age, &spec.stop, &mut |_| {
+                worked = true
+            });
         assert!(refused.is_err() && !worked, "{step}");
     }
 }

@@ -251,3 +251,47 @@ fn utilisation_is_a_share_of_the_measured_time() {
         assert!(channel.is_some_and(|share| (0.95..=1.0).contains(&share)), "{channel:?}");
     }
 }
+
+#[test]
+fn a_run_that_is_asked_to_end_completes_what_it_holds_and_says_so() {
+    let config = small_drive();
+    let workload = generator(100_000, MIX);
+    for mode in [closed(16).loop_mode, LoopMode::Open] {
+        let stop = lab::Stop::default();
+        let spec = RunSpec { loop_mode: mode, stop: stop.clone(), ..closed(16) };
+        let experiment = lab::Experiment { config: config.clone(), workload: &workload, spec };
+        let mut ask = |at: lab::Progress| {
+            if at.phase == lab::Phase::Running {
+                stop.ask()
+            }
+        };
+        let error = experiment.run(&mut ask).unwrap_err();
+        assert_eq!(error.failure, Failure::Interrupted { phase: lab::Phase::Running });
+        let result = error.result.unwrap();
+        assert!(result.ended.starts_with("interrupted:"), "{}", result.ended);
+        assert_eq!(result.requests_served, result.requests_generated);
+        // Told after 2^15 requests, and taken note of with the next.
+        assert!((32_768..33_768).contains(&result.requests_served), "{}", result.requests_served);
+        assert_eq!(result.latency_ns.all.count, result.requests_served);
+    }
+}
+
+#[test]
+fn a_drive_being_made_ready_is_left_when_that_is_asked_for() {
+    for phase in [lab::Phase::Filling, lab::Phase::Overwriting, lab::Phase::Ageing] {
+        let mut config = small_drive();
+        config.errors.model = ssd::config::ErrorModel::Cells;
+        let steps = lab::AgeSteps::parse(&["cycle to 100", "retain 1 days"]).unwrap();
+        let stop = lab::Stop::default();
+        let workload = generator(10, "");
+        let spec = RunSpec { stop: stop.clone(), age: steps, ..closed(1) };
+        let experiment = lab::Experiment { config, workload: &workload, spec };
+        let mut ask = |at: lab::Progress| {
+            if at.phase == phase {
+                stop.ask()
+            }
+        };
+        let error = experiment.run(&mut ask).unwrap_err();
+        assert!(error.failure == Failure::Interrupted { phase } && error.result.is_none(), "{error}");
+    }
+}

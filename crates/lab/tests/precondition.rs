@@ -174,7 +174,15 @@ fn a_drive_like_one_die_is_as_one_that_was_overwritten_as_a_whole() {
             let overwrite = if way == SteadyWay::Whole { Overwrite::Times(5.0) } else { wanted.overwrite };
             let wanted = Preconditioning { overwrite, ..wanted };
             let mut drive = Drive::new(&config).unwrap();
-            let done = prepare(&mut drive, &config, &wanted, &AgeSteps::default(), &mut |_| {}).unwrap();
+            let done = prepare(
+                &mut drive,
+                &config,
+                &wanted,
+                &AgeSteps::default(),
+                &lab::Stop::default(),
+                &mut |_| {},
+            )
+            .unwrap();
             drive.check().unwrap();
             (drive, done)
         };
@@ -210,7 +218,9 @@ fn the_short_way_is_for_large_drives_and_for_steady_state() {
     let config = small_drive();
     let way = |wanted: &Preconditioning| {
         let mut drive = Drive::new(&config).unwrap();
-        let done = prepare(&mut drive, &config, wanted, &AgeSteps::default(), &mut |_| {}).unwrap();
+        let done =
+            prepare(&mut drive, &config, wanted, &AgeSteps::default(), &lab::Stop::default(), &mut |_| {})
+                .unwrap();
         drive.check().unwrap();
         done.steady_way
     };

@@ -85,7 +85,7 @@ fn a_result_reads_back_as_it_was_written() {
     let names: Vec<_> = files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
     let plots =
         ["latency.svg", "latency.pdf", "latency.csv", "breakdown.svg", "breakdown.pdf", "breakdown.csv"];
-    assert_eq!(names, [&["result.json"], &plots[..], &["config.toml"]].concat());
+    assert_eq!(names, [&["result.json", "config.toml"], &plots[..]].concat());
     assert!(files.iter().all(|path| path.is_file()));
     assert_eq!(RunResult::load(&folder).unwrap(), result);
     assert_eq!(RunResult::load(&folder.join("result.json")).unwrap(), result);

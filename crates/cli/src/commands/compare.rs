@@ -4,10 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use lab::files::FolderLock;
+use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 
 use crate::failure::Failure;
 use crate::files;
+use crate::places::Places;
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -34,18 +37,45 @@ pub struct Compare {
 
 /// Compares results.
 pub fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
+    let _lock = args.claim()?;
     let load = |path: &PathBuf| {
         files::check(path, "read")?;
         RunResult::load(path).map_err(|error| Failure::usage(error.to_string()))
     };
     let results: Vec<RunResult> = args.results.iter().map(load).collect::<Result<_, _>>()?;
-    if let Some(folder) = &args.out {
-        report::write_comparison(folder, &results).map_err(Failure::from)?;
-    }
     if args.json {
         let list: Vec<String> = results.iter().map(|result| result.to_json().trim_end().to_owned()).collect();
         writeln!(out, "[{}]", list.join(",\n"))?;
-        return Ok(());
+    } else {
+        out.write_all(report::compare(&results).as_bytes())?;
     }
-    Ok(out.write_all(report::compare(&results).as_bytes())?)
+    out.flush()?;
+    let Some(folder) = &args.out else { return Ok(()) };
+    report::write_comparison(folder, &results).map(drop).map_err(Failure::from)
+}
+
+impl Compare {
+    /// The folder of `--out` for this comparison alone, without the files of a run in it.
+    fn claim(&self) -> Result<Option<FolderLock>, Failure> {
+        let Some(folder) = &self.out else { return Ok(None) };
+        let mut places = Places::default();
+        for path in &self.results {
+            let file = if path.is_dir() { path.join(FILE_NAME) } else { path.clone() };
+            places.reads("the result", &file);
+        }
+        places.prints();
+        for name in report::comparison_files() {
+            places.writes("a file of --out,", &folder.join(name));
+        }
+        places.check()?;
+        let lock = FolderLock::take(folder).map_err(Failure::from)?;
+        if report::holds_a_run(folder) {
+            let folder = folder.display();
+            return Err(Failure::usage(format!(
+                "--out {folder}\n    found:   the result of a run, whose plots would be replaced\n    allowed: another \
+                 folder"
+            )));
+        }
+        Ok(Some(lock))
+    }
 }

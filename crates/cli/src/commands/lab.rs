@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use lab::characterize::check::{self, PARTS, Plan};
 use lab::characterize::curves;
+use lab::files::{FolderLock, replace_all};
 
 use crate::failure::Failure;
+use crate::places::Places;
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -15,6 +17,9 @@ Examples:
   wordline lab check --quick                        the papers' numbers beside ours, in seconds
   wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; keeps the table
   wordline lab characterize --out out/tlc           dead blocks, N12, RBER, voltages, retries, reads endured";
+
+/// Files that `lab check` writes.
+const CHECK_FILES: [&str; 2] = ["results.toml", "results.md"];
 
 /// Flags of `lab`.
 #[derive(Args, Debug)]
@@ -116,13 +121,14 @@ fn run_check(args: &Check, out: &mut dyn Write) -> Result<(), Failure> {
         cells: scale.cells.unwrap_or(base.cells),
         part: args.part.as_deref().map(part).transpose()?,
     };
+    let _lock = args.out.as_deref().map(|folder| claim(folder, &CHECK_FILES)).transpose()?;
     let check = check::run(&plan)?;
-    if let Some(folder) = &args.out {
-        create(folder)?;
-        write(&folder.join("results.toml"), check.toml(scale.date.as_deref()))?;
-        write(&folder.join("results.md"), check.markdown())?;
-    }
-    Ok(out.write_all(check.table().as_bytes())?)
+    out.write_all(check.table().as_bytes())?;
+    out.flush()?;
+    let Some(folder) = &args.out else { return Ok(()) };
+    let contents = [check.toml(scale.date.as_deref()), check.markdown()];
+    let files = CHECK_FILES.iter().zip(contents).map(|(name, text)| ((*name).to_owned(), text.into_bytes()));
+    replace_all(folder, &files.collect::<Vec<_>>(), &[]).map(drop).map_err(Failure::from)
 }
 
 fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure> {
@@ -135,40 +141,40 @@ fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure>
         blocks: scale.blocks.unwrap_or(base.blocks),
         cells: scale.cells.unwrap_or(base.cells),
     };
-    create(&args.out)?;
-    let save = |name: String, content: &[u8], out: &mut dyn Write| -> Result<(), Failure> {
-        let path = args.out.join(name);
-        write(&path, content)?;
-        Ok(writeln!(out, "{}", path.display())?)
-    };
+    let _lock = claim(&args.out, &[])?;
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let date = scale.date.as_deref();
     let provenance = plan.provenance(date)?;
     let mut is_parquet = true;
     for sheet in curves::measure(&plan)? {
-        save(format!("{}.csv", sheet.name), sheet.csv().as_bytes(), out)?;
+        files.push((format!("{}.csv", sheet.name), sheet.csv().into_bytes()));
         match sheet.parquet(&provenance) {
-            Some(content) => save(format!("{}.parquet", sheet.name), &content, out)?,
+            Some(content) => files.push((format!("{}.parquet", sheet.name), content)),
             None => is_parquet = false,
         }
         for (stem, plot) in sheet.plots() {
             // The numbers of a plot that is named as its table are in the table.
             let is_table = |name: &String| name.strip_suffix(".csv") == Some(sheet.name);
-            for (name, content) in plot.files(stem).into_iter().filter(|(name, _)| !is_table(name)) {
-                save(name, &content, out)?;
-            }
+            files.extend(plot.files(stem).into_iter().filter(|(name, _)| !is_table(name)));
         }
     }
-    save("provenance.json".to_owned(), plan.json(date)?.as_bytes(), out)?;
+    files.push(("provenance.json".to_owned(), plan.json(date)?.into_bytes()));
+    for path in replace_all(&args.out, &files, &[]).map_err(Failure::from)? {
+        writeln!(out, "{}", path.display())?;
+    }
     if !is_parquet {
         writeln!(out, "no Parquet: this program was built without the feature `parquet`")?;
     }
     Ok(())
 }
 
-fn create(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "create", &error))
-}
-
-fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
-    std::fs::write(path, content).map_err(|error| Failure::file(path, "write", &error))
+/// The folder, for this command alone.
+fn claim(folder: &Path, names: &[&str]) -> Result<FolderLock, Failure> {
+    let mut places = Places::default();
+    places.prints();
+    for name in names {
+        places.writes("a file of --out,", &folder.join(name));
+    }
+    places.check()?;
+    FolderLock::take(folder).map_err(Failure::from)
 }

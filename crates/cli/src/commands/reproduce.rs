@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::Args;
+use lab::ReportError;
+use lab::files::{FolderLock, replace_all};
 use lab::reproduce::{Options, Outcome, Paper, PaperError, papers};
 
 use crate::failure::Failure;
+use crate::places::Places;
 use crate::progress::Progress;
 
 /// Examples for the help text.
@@ -109,10 +112,13 @@ pub fn run(args: &Reproduce, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let options = args.options();
     let mut complaints = Vec::new();
+    args.check_places(&papers, &options)?;
     for paper in &papers {
+        let _lock = FolderLock::take(&paper.out(&options)).map_err(Failure::from)?;
         let outcome = args.paper(paper, &options)?;
-        args.write(paper, &options, &outcome)?;
         out.write_all(outcome.table().as_bytes())?;
+        out.flush()?;
+        complaints.extend(args.write(paper, &options, &outcome).err().map(|error| error.to_string()));
         complaints.extend(outcome.failed.iter().map(|what| format!("{}: {what}", paper.name)));
         if args.check {
             complaints.extend(check(paper, &outcome, out)?);
@@ -208,17 +214,27 @@ impl Reproduce {
         Ok(outcome?)
     }
 
-    fn write(&self, paper: &Paper, options: &Options, outcome: &Outcome) -> Result<(), Failure> {
-        let folder = paper.out(options);
-        std::fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, "create", &error))?;
-        let plots = outcome.plots(&paper.experiment);
-        let mut files: Vec<_> = plots.iter().flat_map(|(stem, plot)| plot.files(stem)).collect();
-        files.push(("results.toml".to_owned(), outcome.toml(self.date.as_deref()).into_bytes()));
-        for (name, content) in files {
-            let path = folder.join(name);
-            std::fs::write(&path, content).map_err(|error| Failure::file(&path, "write", &error))?;
+    /// Refuses folders of results that hold what is read: drives and cells of earlier runs are removed there.
+    fn check_places(&self, papers: &[Paper], options: &Options) -> Result<(), Failure> {
+        let mut places = Places::default();
+        for folder in &options.traces {
+            places.reads("the folder of traces", folder);
         }
-        Ok(())
+        for paper in papers {
+            places.reads("the paper", &self.papers.join(&paper.name));
+            for name in ["cells", "drives", "results.toml"] {
+                places.writes("a place for results,", &paper.out(options).join(name));
+            }
+        }
+        places.check()?;
+        places.check_folders()
+    }
+
+    fn write(&self, paper: &Paper, options: &Options, outcome: &Outcome) -> Result<(), ReportError> {
+        let mut files = vec![("results.toml".to_owned(), outcome.toml(self.date.as_deref()).into_bytes())];
+        let plots = outcome.plots(&paper.experiment);
+        files.extend(plots.iter().flat_map(|(stem, plot)| plot.files(stem)));
+        replace_all(&paper.out(options), &files, &[]).map(drop)
     }
 }
 

@@ -4,6 +4,8 @@ mod aging;
 mod bad_config;
 mod bad_trace;
 mod explain;
+mod files;
+mod interrupts;
 mod laboratory;
 mod lists;
 mod program;

@@ -59,15 +59,7 @@ pub fn wordline(args: &[&str]) -> Done {
 
 /// The same in another working directory.
 pub fn wordline_in(directory: &Path, args: &[&str]) -> Done {
-    let child = Command::new(env!("CARGO_BIN_EXE_wordline"))
-        .args(args)
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    finish(child, args)
+    finish(start(directory, args), args)
 }
 
 /// The same with something on standard input.
@@ -89,7 +81,25 @@ pub fn wordline_reading(args: &[&str], input: &[u8]) -> Done {
     done
 }
 
-fn finish(mut child: Child, args: &[&str]) -> Done {
+/// Starts the program and leaves it running.
+pub fn start(directory: &Path, args: &[&str]) -> Child {
+    spawn_in(directory, Command::new(env!("CARGO_BIN_EXE_wordline")).args(args))
+}
+
+/// What a shell makes of a line in which `$WORDLINE` is the program.
+pub fn shell(directory: &Path, line: &str) -> Done {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).env("WORDLINE", env!("CARGO_BIN_EXE_wordline"));
+    finish(spawn_in(directory, &mut command), &[line])
+}
+
+fn spawn_in(directory: &Path, command: &mut Command) -> Child {
+    command.current_dir(directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the program starts")
+}
+
+/// Waits for its end.
+pub fn finish(mut child: Child, args: &[&str]) -> Done {
     let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let reader = spawn(move || {
         let mut text = Vec::new();

@@ -6,7 +6,9 @@
 mod one_die;
 mod overwriting;
 
+use crate::error::Failure;
 use crate::experiment::{Phase, Progress};
+use crate::stop::Stop;
 use overwriting::Overwriting;
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig, Pace, Reason};
@@ -171,25 +173,29 @@ pub fn precondition(
     seed: u64,
     wanted: &Preconditioning,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Preconditioned, PreconditionError> {
-    precondition_as(drive, None, seed, wanted, progress)
+) -> Result<Preconditioned, Failure> {
+    precondition_until(drive, None, seed, wanted, &Stop::default(), progress)
 }
 
-/// The same for a drive of a configuration, of which a single die can be built.
-pub(crate) fn precondition_as(
+/// The same for a drive of a configuration, of which a single die can be built; ending early if `stop` is asked for.
+pub(crate) fn precondition_until(
     drive: &mut Drive,
     config: Option<&DriveConfig>,
     seed: u64,
     wanted: &Preconditioning,
+    stop: &Stop,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Preconditioned, PreconditionError> {
-    wanted.check()?;
+) -> Result<Preconditioned, Failure> {
+    wanted.check().map_err(Failure::Preconditioning)?;
     let cpu = crate::process::thread_cpu_time();
     let filled = (f64::from(drive.logical_units()) * (wanted.fill_percent / 100.0)).round() as u32;
     let pace = if wanted.pace == Pace::Saturated { "saturated" } else { "relaxed" };
     let mut done = Preconditioned { pace: pace.to_owned(), ..Preconditioned::default() };
-    let die = config.and_then(|config| one_die::measure(drive, config, seed, wanted, filled, progress));
-    let mut work = Work { drive, progress };
+    let mut work = Work { drive, stop, progress };
+    let die = match config {
+        Some(config) => one_die::measure(&mut work, config, seed, wanted, filled)?,
+        None => None,
+    };
     if let Some(die) = &die {
         die.lay_out(&mut work, seed, filled)?;
         done.steady_way = Some("one_die".to_owned());
@@ -222,12 +228,12 @@ fn once_more(
     wanted: &Preconditioning,
     moments: u64,
     look: &mut dyn FnMut(&Drive),
-    progress: &mut dyn FnMut(Progress),
-) -> Result<f64, PreconditionError> {
+    (stop, progress): (&Stop, &mut dyn FnMut(Progress)),
+) -> Result<f64, Failure> {
     let filled = (f64::from(drive.logical_units()) * (wanted.fill_percent / 100.0)).round() as u32;
     let mut done = Preconditioned::default();
     let rng = Rng::stream(seed, "lab/precondition/once_more");
-    let work = &mut Work { drive, progress };
+    let work = &mut Work { drive, stop, progress };
     Overwriting { work, rng, pace: wanted.pace, filled, done: &mut done }.pass(moments, look)
 }
 
@@ -265,26 +271,29 @@ fn set_erase_counts(drive: &mut Drive, seed: u64, counts: EraseCounts) {
 /// A drive being aged.
 struct Work<'a> {
     drive: &'a mut Drive,
+    stop: &'a Stop,
     progress: &'a mut dyn FnMut(Progress),
 }
 
 impl Work<'_> {
-    fn tell(&mut self, phase: Phase, done: u64, total: u64) {
+    /// Tells how far it is; an error if that is far enough.
+    fn tell(&mut self, phase: Phase, done: u64, total: u64) -> Result<(), Failure> {
         (self.progress)(Progress { phase, done, total: Some(total), simulated_ns: 0 });
+        if self.stop.is_asked() { Err(Failure::Interrupted { phase }) } else { Ok(()) }
     }
 
-    fn no_room(&self, phase: Phase, written: u64, wanted: u64) -> PreconditionError {
+    fn no_room(&self, phase: Phase, written: u64, wanted: u64) -> Failure {
         let health = self.drive.health();
-        PreconditionError::NoRoom {
+        Failure::Preconditioning(PreconditionError::NoRoom {
             phase,
             written,
             wanted,
             reason: health.read_only,
             retired: health.wear.retired,
-        }
+        })
     }
 
-    fn fill(&mut self, units: u32) -> Result<(), PreconditionError> {
+    fn fill(&mut self, units: u32) -> Result<(), Failure> {
         let mut done = 0;
         while done < units {
             let count = (units - done).min(FILL_BATCH);
@@ -292,7 +301,7 @@ impl Work<'_> {
                 return Err(self.no_room(Phase::Filling, u64::from(done) + short.written, u64::from(units)));
             }
             done += count;
-            self.tell(Phase::Filling, u64::from(done), u64::from(units));
+            self.tell(Phase::Filling, u64::from(done), u64::from(units))?;
         }
         Ok(())
     }

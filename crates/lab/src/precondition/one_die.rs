@@ -11,7 +11,8 @@
 //!
 //! What differs from the long way: no block has been erased yet.
 
-use super::{Overwrite, PreconditionError, Preconditioning, SteadyWay, Work, precondition};
+use super::{Overwrite, Preconditioning, SteadyWay, Work, precondition_until};
+use crate::error::Failure;
 use crate::experiment::{Phase, Progress};
 use ssd::config::{ErrorModel, Reliability};
 use ssd::ftl::read_reclaim;
@@ -42,13 +43,12 @@ pub(super) struct OneDie {
 /// Overwrites one die of a drive until it is steady, and once more. `None` if the long way is to be taken: it is asked
 /// for, or the drive is too small to be worth it, or such a die cannot be built or does not become steady.
 pub(super) fn measure(
-    drive: &Drive,
+    work: &mut Work<'_>,
     config: &DriveConfig,
     seed: u64,
     wanted: &Preconditioning,
     filled: u32,
-    progress: &mut dyn FnMut(Progress),
-) -> Option<OneDie> {
+) -> Result<Option<OneDie>, Failure> {
     let dies = config.geometry.dies();
     let is_large = filled >= UNITS_MIN && dies >= DIES_MIN;
     let is_wanted = match wanted.steady_way {
@@ -57,15 +57,29 @@ pub(super) fn measure(
         SteadyWay::OneDie => dies > 1 && filled > 0,
     };
     if !is_wanted || !matches!(wanted.overwrite, Overwrite::SteadyState { .. }) {
-        return None;
+        return Ok(None);
     }
-    let mut die = Drive::new(&one_die(drive, config)).ok()?;
+    let Ok(mut die) = Drive::new(&one_die(work.drive, config)) else { return Ok(None) };
     let share = 100.0 * f64::from(filled) / f64::from(dies) / f64::from(die.logical_units());
     let wanted = Preconditioning { fill_percent: share.min(100.0), ..*wanted };
-    let mut tell = |at: Progress| progress(Progress { phase: Phase::OneDie, ..at });
-    let steady = precondition(&mut die, seed, &wanted, &mut tell).ok()?;
+    match overwritten(&mut die, seed, &wanted, work) {
+        Err(asked @ Failure::Interrupted { .. }) => Err(asked),
+        Err(_) => Ok(None),
+        Ok(found) => Ok(found),
+    }
+}
+
+/// The die, overwritten until it is steady and once more; `None` if it does not become steady.
+fn overwritten(
+    die: &mut Drive,
+    seed: u64,
+    wanted: &Preconditioning,
+    work: &mut Work<'_>,
+) -> Result<Option<OneDie>, Failure> {
+    let mut tell = |at: Progress| (work.progress)(Progress { phase: Phase::OneDie, ..at });
+    let steady = precondition_until(die, None, seed, wanted, work.stop, &mut tell)?;
     if steady.steady != Some(true) {
-        return None;
+        return Ok(None);
     }
     let mut moments = Vec::new();
     let mut look = |die: &Drive| {
@@ -73,9 +87,9 @@ pub(super) fn measure(
         full.sort_by_key(|&(age, _)| std::cmp::Reverse(age));
         moments.push(full.into_iter().map(|(_, live)| live).collect());
     };
-    let write_amplification =
-        super::once_more(&mut die, seed, &wanted, MOMENTS, &mut look, &mut tell).ok()?;
-    Some(OneDie { moments, lanes: die.lanes().0, pace: wanted.pace, write_amplification })
+    let observed = (work.stop, &mut tell as &mut dyn FnMut(Progress));
+    let write_amplification = super::once_more(die, seed, wanted, MOMENTS, &mut look, observed)?;
+    Ok(Some(OneDie { moments, lanes: die.lanes().0, pace: wanted.pace, write_amplification }))
 }
 
 /// A drive of one die that has the good blocks of the drive's lanes and that die's share of the logical space. Its
@@ -97,7 +111,7 @@ fn one_die(drive: &Drive, config: &DriveConfig) -> DriveConfig {
 impl OneDie {
     /// Writes a fresh drive so that its first `filled` units lie in blocks as full as the die's. Row by row, a block
     /// in each lane: the rows in the order in which the die's blocks were filled.
-    pub fn lay_out(&self, work: &mut Work<'_>, seed: u64, filled: u32) -> Result<(), PreconditionError> {
+    pub fn lay_out(&self, work: &mut Work<'_>, seed: u64, filled: u32) -> Result<(), Failure> {
         let (lanes, _, units) = work.drive.lanes();
         let rows = self.moments.iter().map(Vec::len).min().unwrap_or(0) as u32 / self.lanes;
         let mut laying = Laying {
@@ -114,7 +128,7 @@ impl OneDie {
         };
         for row in 0..rows {
             laying.row(work, (row, rows), lanes, units)?;
-            work.tell(Phase::Filling, laying.written, laying.total);
+            work.tell(Phase::Filling, laying.written, laying.total)?;
         }
         // What has found no place yet: in the die it was in blocks that were being filled or emptied.
         while laying.next < filled {
@@ -153,7 +167,7 @@ impl Laying<'_> {
         (row, rows): (u32, u32),
         lanes: u32,
         units: u32,
-    ) -> Result<(), PreconditionError> {
+    ) -> Result<(), Failure> {
         let like = |lane: u32| {
             let moment = &self.die.moments[lane as usize % self.die.moments.len()];
             moment[row as usize * moment.len() / rows as usize]
@@ -193,7 +207,7 @@ impl Laying<'_> {
     }
 
     /// Writes what has gathered. As many batches count as the host's as make blocks as old as in the die.
-    fn write(&mut self, work: &mut Work<'_>) -> Result<(), PreconditionError> {
+    fn write(&mut self, work: &mut Work<'_>) -> Result<(), Failure> {
         self.by_host += 1.0 / self.die.write_amplification;
         let result = if self.by_host >= 1.0 {
             self.by_host -= 1.0;

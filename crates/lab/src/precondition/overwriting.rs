@@ -1,6 +1,7 @@
 //! Random overwrites, for so long or until the write amplification is steady.
 
-use super::{Overwrite, PreconditionError, Preconditioned, Preconditioning, Work};
+use super::{Overwrite, Preconditioned, Preconditioning, Work};
+use crate::error::Failure;
 use crate::experiment::Phase;
 use ssd::rng::Rng;
 use ssd::{Drive, Lba, Pace};
@@ -26,7 +27,7 @@ pub(super) struct Overwriting<'a, 'b> {
 }
 
 impl Overwriting<'_, '_> {
-    pub fn run(&mut self, overwrite: Overwrite) -> Result<(), PreconditionError> {
+    pub fn run(&mut self, overwrite: Overwrite) -> Result<(), Failure> {
         let units = |times: f64| (f64::from(self.filled) * times).round() as u64;
         match overwrite {
             Overwrite::None => Ok(()),
@@ -40,11 +41,7 @@ impl Overwriting<'_, '_> {
     }
 
     /// Whether the drive writes as much as a single die of it did, so that it need not be overwritten for longer.
-    pub fn agrees_with(
-        &mut self,
-        amplification: f64,
-        wanted: &Preconditioning,
-    ) -> Result<bool, PreconditionError> {
+    pub fn agrees_with(&mut self, amplification: f64, wanted: &Preconditioning) -> Result<bool, Failure> {
         let Overwrite::SteadyState { change_percent, .. } = wanted.overwrite else { return Ok(false) };
         // Whole blocks of all lanes: they begin in step, and clean once for each block that the host fills.
         let (lanes, _, units) = self.work.drive.lanes();
@@ -64,7 +61,7 @@ impl Overwriting<'_, '_> {
     }
 
     /// Overwrites as much as is filled, and looks at the drive at so many moments; returns the write amplification.
-    pub fn pass(&mut self, moments: u64, look: &mut dyn FnMut(&Drive)) -> Result<f64, PreconditionError> {
+    pub fn pass(&mut self, moments: u64, look: &mut dyn FnMut(&Drive)) -> Result<f64, Failure> {
         let piece = u64::from(self.filled).div_ceil(moments);
         let mut sum = 0.0;
         for _ in 0..moments {
@@ -75,7 +72,7 @@ impl Overwriting<'_, '_> {
     }
 
     /// Overwrites `total` units, window by window, or fewer if they become steady.
-    fn windows(&mut self, total: u64, spread: Option<f64>) -> Result<(), PreconditionError> {
+    fn windows(&mut self, total: u64, spread: Option<f64>) -> Result<(), Failure> {
         let window = u64::from(self.filled).div_ceil(WINDOWS as u64);
         let mut past = Past::default();
         let mut left = total;
@@ -100,7 +97,7 @@ impl Overwriting<'_, '_> {
     }
 
     /// Overwrites so many units and returns their write amplification.
-    fn window(&mut self, count: u64, total: u64) -> Result<f64, PreconditionError> {
+    fn window(&mut self, count: u64, total: u64) -> Result<f64, Failure> {
         let written_before = self.programmed();
         let mut left = count;
         let mut told = 0;
@@ -117,7 +114,7 @@ impl Overwriting<'_, '_> {
             self.done.units_overwritten += batch.len() as u64;
             if told >= PROGRESS_EVERY || left == 0 {
                 told = 0;
-                self.work.tell(Phase::Overwriting, self.done.units_overwritten, total);
+                self.work.tell(Phase::Overwriting, self.done.units_overwritten, total)?;
             }
         }
         Ok((self.programmed() - written_before) as f64 / count as f64)

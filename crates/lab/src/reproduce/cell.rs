@@ -247,8 +247,15 @@ impl Aged {
         };
         let mut drive = Drive::new(&self.config).map_err(PaperError::Config)?;
         drive.set_executor(Executor::Functional);
-        prepare(&mut drive, &self.config, &self.spec.preconditioning, &self.spec.age, &mut |_| {})
-            .map_err(|failure| failed(&failure))?;
+        prepare(
+            &mut drive,
+            &self.config,
+            &self.spec.preconditioning,
+            &self.spec.age,
+            &self.spec.stop,
+            &mut |_| {},
+        )
+        .map_err(|failure| failed(&failure))?;
         if let Some((ready, requests)) = self.warm.and_then(|(at, n)| Some((workloads[at].as_ref()?, n))) {
             let spec = RunSpec {
                 executor: Executor::Functional,
@@ -312,15 +319,11 @@ impl Job {
     }
 }
 
-/// Writes a file at once: it is there as a whole or not at all, even if the program is killed.
+/// Writes a file of a folder that is made for it, as a whole or not at all.
 fn write(path: &Path, content: &[u8]) -> Result<(), PaperError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|error| PaperError::file(folder, "create", error))?;
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    std::fs::write(&beside, content).map_err(|error| PaperError::file(&beside, "write", error))?;
-    std::fs::rename(&beside, path).map_err(|error| PaperError::file(path, "write", error))
+    crate::files::replace(path, content).map_err(|error| PaperError::file(path, "write", error.message))
 }
 
 /// A workload that begins again when it is over: as often as its study says, or until it has given as many requests as

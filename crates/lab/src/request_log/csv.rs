@@ -2,7 +2,7 @@
 
 use super::{Row, request_log_columns};
 use crate::error::ReportError;
-use std::fs::File;
+use crate::files::Replacement;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,8 @@ const ROW_BYTES: usize = 512;
 const LEVEL: i32 = 3;
 
 enum Target {
-    Plain(File),
-    Compressed(zstd::Encoder<'static, File>),
+    Plain(Replacement),
+    Compressed(zstd::Encoder<'static, Replacement>),
 }
 
 impl Target {
@@ -28,8 +28,8 @@ impl Target {
 
     fn finish(self) -> io::Result<()> {
         match self {
-            Target::Plain(_) => Ok(()),
-            Target::Compressed(encoder) => encoder.finish().map(drop),
+            Target::Plain(file) => file.commit(),
+            Target::Compressed(encoder) => encoder.finish()?.commit(),
         }
     }
 }
@@ -44,7 +44,7 @@ pub(super) struct CsvLog {
 impl CsvLog {
     pub fn create(path: &Path, compressed: bool) -> Result<Self, ReportError> {
         let fail = |error: io::Error| ReportError::new(path, "create", error);
-        let file = File::create(path).map_err(fail)?;
+        let file = Replacement::create(path).map_err(fail)?;
         let target = if compressed {
             Target::Compressed(zstd::Encoder::new(file, LEVEL).map_err(fail)?)
         } else {

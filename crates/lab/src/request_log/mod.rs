@@ -75,7 +75,7 @@ enum Writer {
     Parquet(Box<parquet::ParquetLog>),
 }
 
-/// A request log being written.
+/// A request log being written: it comes to its place when it is finished.
 pub(crate) struct RequestLog {
     writer: Writer,
     origin: Origin,

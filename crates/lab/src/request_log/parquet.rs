@@ -2,13 +2,13 @@
 
 use super::{Row, request_log_columns};
 use crate::error::ReportError;
+use crate::files::Replacement;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ enum Column {
 /// A Parquet file being written.
 pub(super) struct ParquetLog {
     path: PathBuf,
-    writer: SerializedFileWriter<File>,
+    writer: SerializedFileWriter<Replacement>,
     columns: Vec<Column>,
     rows: usize,
 }
@@ -34,7 +34,7 @@ pub(super) struct ParquetLog {
 impl ParquetLog {
     pub fn create(path: &Path) -> Result<Self, ReportError> {
         let fail = |error: ParquetError| ReportError::new(path, "create", error);
-        let file = File::create(path).map_err(|error| ReportError::new(path, "create", error))?;
+        let file = Replacement::create(path).map_err(|error| ReportError::new(path, "create", error))?;
         let names = request_log_columns();
         let is_word = |name: &String| WORDS.contains(&name.as_str());
         let field = |name: &String| {
@@ -72,7 +72,8 @@ impl ParquetLog {
     pub fn finish(mut self: Box<Self>) -> Result<(), ReportError> {
         self.write_group()?;
         let ParquetLog { path, writer, .. } = *self;
-        writer.close().map(drop).map_err(|error| ReportError::new(&path, "write", error))
+        let file = writer.into_inner().map_err(|error| ReportError::new(&path, "write", error))?;
+        file.commit().map_err(|error| ReportError::new(&path, "write", error))
     }
 
     fn write_group(&mut self) -> Result<(), ReportError> {
@@ -88,7 +89,7 @@ impl ParquetLog {
 
 /// Writes the columns and empties them.
 fn write_columns(
-    mut group: SerializedRowGroupWriter<'_, File>,
+    mut group: SerializedRowGroupWriter<'_, Replacement>,
     columns: &mut [Column],
 ) -> Result<(), ParquetError> {
     for column in columns {

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::{AgeSteps, RunResult, RunSpec};
+use lab::{AgeSteps, RunResult, RunSpec, Stop};
 use ssd::{Drive, Status};
 use workload::{Prepared, Spec};
 
@@ -16,6 +16,7 @@ use self::output::{OutputArgs, beside, save};
 use crate::failure::Failure;
 use crate::files;
 use crate::inputs::{DriveArgs, Inputs, is_config};
+use crate::interrupt::Interrupt;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs, set, with_path};
@@ -77,36 +78,68 @@ pub struct Run {
 pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let config = args.input.as_deref().filter(|path| is_config(path));
     let inputs = Inputs::read(&args.drive, config, args.measurement.layers()?)?;
-    args.check_places()?;
+    let spec = args.workload(&inputs)?;
+    let _lock = args.claim_places(spec.as_ref())?;
     let progress = Progress::new(args.output.quiet);
-    let Some(spec) = args.workload(&inputs)? else {
+    let Some(spec) = spec else {
         return args.without_workload(&inputs, &progress);
     };
     let prepared = progress.survey(&spec)?;
     let plan = Plan::new(&inputs, Some((&spec, &prepared)))?;
     args.tell(&progress, &plan.notes);
+    // Until here there is nothing to lose.
+    let interrupt = Interrupt::listen();
     let mut drive = args.drive(&plan)?;
     if args.measurement.precondition_only {
-        return args.age(&plan, Some(&spec), &mut drive, &progress);
+        return args.age(&plan, Some(&spec), &mut drive, &interrupt, &progress);
     }
-    let measured = args.measure(&plan, &spec, &prepared, &mut drive, &progress);
+    let measured = args.measure(&plan, &spec, &prepared, &mut drive, &interrupt.stop, &progress);
     progress.finish();
     let (result, failure) = match measured {
         Ok(result) => (Some(Box::new(result)), None),
         Err(error) => {
-            let failure = Failure::from(&error);
+            let failure = failed(&error, &interrupt);
             (error.result, Some(failure))
         }
     };
+    let mut missing = Vec::new();
     if let Some(result) = &result {
-        args.write(&plan, &spec, result, out)?;
+        missing.extend(args.deliver(&plan, &spec, result, out)?);
         args.tell(&progress, &lost(result));
     }
     if let Some(path) = &args.measurement.save_snapshot {
-        save(&drive, &plan, path)?;
+        let saved = match &result {
+            Some(result) => save(&drive, &plan, path, incomplete(result).as_deref()),
+            None => Err(Failure::work(format!("{}: not saved", path.display()))),
+        };
+        missing.extend(saved.err().and_then(|failure| failure.message().map(str::to_owned)));
     }
-    let failed = result.and_then(|result| unserved(&result));
-    failure.or(failed).map_or(Ok(()), Err)
+    let failure = failure.or_else(|| result.and_then(|result| unserved(&result)));
+    match (failure, missing.join("\n").as_str()) {
+        (None, "") => Ok(()),
+        (None, missing) => Err(Failure::work(missing)),
+        (Some(failure), "") => Err(failure),
+        (Some(failure), missing) => Err(failure.and(missing)),
+    }
+}
+
+/// Why a run failed; a signal has its own exit code.
+fn failed(error: &lab::RunError, interrupt: &Interrupt) -> Failure {
+    let lab::Failure::Interrupted { phase } = error.failure else { return Failure::from(error) };
+    let message = match &error.result {
+        Some(result) => {
+            format!("interrupted after {} requests; the result is of these", result.requests_served)
+        }
+        None => format!("interrupted while {}; nothing was measured", phase.name()),
+    };
+    Failure::Interrupted { signal: interrupt.signal(), message }
+}
+
+/// A remark on a drive whose run did not come to its end.
+fn incomplete(result: &RunResult) -> Option<String> {
+    let why = result.ended.split(':').next().unwrap_or_default();
+    (!result.is_complete())
+        .then(|| format!("The run ended early ({why}), after {} requests.", result.requests_served))
 }
 
 /// A complaint if requests were not served, or not in success. Reads that could not be corrected are what the cells
@@ -179,8 +212,9 @@ impl Run {
         }
         let plan = Plan::new(inputs, None)?;
         self.tell(progress, &plan.notes);
+        let interrupt = Interrupt::listen();
         let mut drive = self.drive(&plan)?;
-        self.age(&plan, None, &mut drive, progress)
+        self.age(&plan, None, &mut drive, &interrupt, progress)
     }
 
     /// Remarks on what will be done, for people; results go elsewhere.
@@ -214,13 +248,15 @@ impl Run {
         plan: &Plan,
         spec: Option<&Spec>,
         drive: &mut Drive,
+        interrupt: &Interrupt,
         progress: &Progress,
     ) -> Result<(), Failure> {
         let config = &plan.resolved.config;
         let wanted = plan.run.preconditioning(spec);
-        let aged = lab::prepare(drive, config, &wanted, &plan.run.age, &mut |at| progress.phase(at));
+        let tell = &mut |at| progress.phase(at);
+        let aged = lab::prepare(drive, config, &wanted, &plan.run.age, &interrupt.stop, tell);
         progress.finish();
-        let aged = aged.map_err(|failure| Failure::from(&lab::RunError::from(failure)))?;
+        let aged = aged.map_err(|failure| failed(&lab::RunError::from(failure), interrupt))?;
         let amplification =
             aged.write_amplification.map_or(String::new(), |x| format!(", write amplification {x:.3}"));
         let steps: String = aged.age_steps.iter().map(|step| format!(", {step}")).collect();
@@ -229,7 +265,7 @@ impl Run {
             aged.units_filled, aged.units_overwritten
         );
         self.tell(progress, &[note]);
-        self.measurement.save_snapshot.as_deref().map_or(Ok(()), |path| save(drive, plan, path))
+        self.measurement.save_snapshot.as_deref().map_or(Ok(()), |path| save(drive, plan, path, None))
     }
 
     fn measure(
@@ -238,12 +274,14 @@ impl Run {
         spec: &Spec,
         prepared: &Prepared,
         drive: &mut Drive,
+        stop: &Stop,
         progress: &Progress,
     ) -> Result<RunResult, lab::RunError> {
         let mut run = RunSpec {
             name: self.name(spec),
             request_log: self.output.request_log.clone(),
             workload_hash: prepared.workload_hash(),
+            stop: stop.clone(),
             ..plan.run.spec(spec)
         };
         if self.measurement.snapshot.is_some() {

@@ -1,16 +1,18 @@
 //! Where results go: the places, what is written there, and snapshots.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use lab::files::{FolderLock, Replacement};
 use lab::{RunResult, report};
 use ssd::Drive;
 use workload::Spec;
 
 use super::Run;
 use crate::failure::Failure;
+use crate::inputs::is_config;
+use crate::places::Places;
 use crate::plan::Plan;
 
 /// Where results go.
@@ -20,6 +22,10 @@ pub struct OutputArgs {
     /// Write result.json, plots (SVG, PDF, CSV) and config.toml, which repeats the run, to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+
+    /// Replace the result of an earlier run in that folder
+    #[arg(long, requires = "out")]
+    pub force: bool,
 
     /// Write one row per request to this file: .csv, .csv.zst (compressed) or .parquet
     #[arg(long, value_name = "FILE")]
@@ -60,12 +66,15 @@ impl OutputArgs {
 }
 
 impl Run {
-    /// Can results be written where they are wanted? Asked before the work, not after.
-    pub(super) fn check_places(&self) -> Result<(), Failure> {
+    /// Can results be written where they are wanted, and is nothing lost by it? Asked before the work, not after. The
+    /// folder of `--out` is this run's as long as what is returned lives.
+    pub(super) fn claim_places(&self, spec: Option<&Spec>) -> Result<Option<FolderLock>, Failure> {
         self.output.check_names()?;
-        if let Some(folder) = &self.output.out {
-            std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, "create the folder", &e))?;
-        }
+        self.places(spec).check()?;
+        let lock = match &self.output.out {
+            Some(folder) => Some(self.claim_folder(folder)?),
+            None => None,
+        };
         let files = [
             (&self.output.request_log, "write the request log"),
             (&self.measurement.save_snapshot, "write the snapshot"),
@@ -79,8 +88,57 @@ impl Run {
             if path.is_dir() {
                 return Err(Failure::file(path, action, &"it is a folder"));
             }
+            // Pipes and devices are opened when there is something to write.
+            if path.is_file() || !path.exists() {
+                Replacement::create(path).map_err(|e| Failure::file(path, action, &e))?;
+            }
         }
-        Ok(())
+        Ok(lock)
+    }
+
+    /// Everything that the run reads and writes.
+    fn places(&self, spec: Option<&Spec>) -> Places {
+        let mut places = Places::default();
+        let config = self.input.as_deref().filter(|path| is_config(path));
+        if let Some(path) = config.or(self.drive.config.as_deref()) {
+            places.reads("the configuration", path);
+        }
+        if let Some(Spec::Trace(trace)) = spec {
+            places.reads("the trace", Path::new(&trace.path));
+        }
+        if let Some(path) = &self.measurement.snapshot {
+            places.reads("--snapshot", path);
+        }
+        places.prints();
+        if let Some(folder) = &self.output.out {
+            places.writes("--out", folder);
+            for name in report::run_files() {
+                places.writes("a file of --out,", &folder.join(name));
+            }
+        }
+        if let Some(path) = &self.output.request_log {
+            places.writes("--request-log", path);
+        }
+        if let Some(path) = &self.measurement.save_snapshot {
+            places.writes("--save-snapshot", path);
+            places.writes("the configuration beside --save-snapshot,", &beside(path));
+        }
+        places
+    }
+
+    /// The folder of results, for this run alone.
+    fn claim_folder(&self, folder: &Path) -> Result<FolderLock, Failure> {
+        let lock = FolderLock::take(folder).map_err(Failure::from)?;
+        if report::holds_a_run(folder) && !self.output.force {
+            let what = RunResult::load(folder).map_or("a result".to_owned(), |result| {
+                format!("the result of a run, {:?}, of {} requests", result.name, result.requests_served)
+            });
+            return Err(Failure::usage(format!(
+                "--out {}\n    found:   {what}\n    allowed: another folder, or --force to replace that",
+                folder.display()
+            )));
+        }
+        Ok(lock)
     }
 
     /// What tables call the run.
@@ -90,23 +148,29 @@ impl Run {
         self.output.name.clone().or_else(from_folder).unwrap_or_else(|| spec.title())
     }
 
-    /// Everything the user wants to have of the result.
-    pub(super) fn write(
+    /// Everything the user wants to have of the result: printed first, then written. Returns what could not be written.
+    pub(super) fn deliver(
         &self,
         plan: &Plan,
         spec: &Spec,
         result: &RunResult,
         out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        if let Some(folder) = &self.output.out {
-            report::write(folder, result, &plan.to_toml(spec)).map_err(Failure::from)?;
+    ) -> Result<Option<String>, Failure> {
+        let print = |out: &mut dyn Write| -> Result<(), Failure> {
+            let text = if self.output.json { result.to_json() } else { report::table(result) };
+            out.write_all(text.as_bytes())?;
+            Ok(out.flush()?)
+        };
+        if !self.output.quiet {
+            print(out)?;
         }
-        if self.output.json {
-            out.write_all(result.to_json().as_bytes())?;
-        } else if !self.output.quiet {
-            out.write_all(report::table(result).as_bytes())?;
+        let Some(folder) = &self.output.out else { return Ok(None) };
+        let Err(error) = report::write(folder, result, &plan.to_toml(spec)) else { return Ok(None) };
+        if self.output.quiet {
+            // Otherwise it would be nowhere.
+            print(out)?;
         }
-        Ok(())
+        Ok(Some(error.to_string()))
     }
 }
 
@@ -117,14 +181,26 @@ pub fn beside(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Writes the drive, and its configuration beside it.
-pub fn save(drive: &Drive, plan: &Plan, path: &Path) -> Result<(), Failure> {
-    let write = || -> io::Result<()> {
-        let mut file = BufWriter::new(File::create(path)?);
-        drive.save(&mut file)?;
-        file.flush()
+/// Writes the drive, and its configuration beside it, with a remark if there is one.
+pub fn save(drive: &Drive, plan: &Plan, path: &Path, remark: Option<&str>) -> Result<(), Failure> {
+    let fail = |path: &Path, action: &str, error: io::Error| {
+        Failure::work(format!("{}: cannot {action}: {error}; not saved", path.display()))
     };
-    write().map_err(|e| Failure::file(path, "write the snapshot", &e))?;
+    let stage = || -> io::Result<Replacement> {
+        let mut file = BufWriter::with_capacity(1 << 20, Replacement::create(path)?);
+        drive.save(&mut file)?;
+        file.into_inner().map_err(IntoInnerError::into_error)
+    };
+    let snapshot = stage().map_err(|error| fail(path, "write the snapshot", error))?;
+    if snapshot.is_direct() {
+        // Nothing lies beside a device or a pipe.
+        return snapshot.commit().map_err(|error| fail(path, "write the snapshot", error));
+    }
     let config = beside(path);
-    std::fs::write(&config, plan.resolved.to_toml()).map_err(|e| Failure::file(&config, "write", &e))
+    let remark = remark.map_or(String::new(), |remark| format!("# {remark}\n"));
+    let mut text = Replacement::create(&config).map_err(|error| fail(&config, "write", error))?;
+    let written = text.write_all((remark + &plan.resolved.to_toml()).as_bytes());
+    written.map_err(|error| fail(&config, "write", error))?;
+    snapshot.commit().map_err(|error| fail(path, "write the snapshot", error))?;
+    text.commit().map_err(|error| fail(&config, "write", error))
 }

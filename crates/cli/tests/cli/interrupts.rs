@@ -1,0 +1,119 @@
+//! Ctrl-C and its like: the run ends, what was measured is kept and marked so.
+
+use crate::program::{SMALL, file, finish, folder, start, wordline_in};
+use serde_json::Value;
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const ENDLESS: [&str; 9] = [
+    "run",
+    "--config",
+    "small.toml",
+    "--synthetic",
+    "uniform",
+    "--requests",
+    "2000000000",
+    "--read-percent",
+    "50",
+];
+
+/// Waits until something is so.
+pub fn wait_for(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited a minute for {what}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+fn send(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Waits until the program catches interrupts (bit 1 of the mask).
+fn wait_for_handler(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    wait_for("a handler", || {
+        let text = std::fs::read_to_string(&status).unwrap();
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0
+    });
+}
+
+/// Bytes in files that are not whole yet.
+fn bytes_in_parts(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let parts = entries.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "part"));
+    parts.filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).sum()
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_measured() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = folder(&format!("interrupted-{signal}"));
+        file(&folder, "small.toml", SMALL);
+        let places = ["--precondition", "fill=50", "--out", "dir", "--request-log", "log.csv"];
+        let args = [&ENDLESS[..], &places, &["--save-snapshot", "s"]].concat();
+        let child = start(&folder, &args);
+        wait_for("rows of the log", || bytes_in_parts(&folder) > 100_000);
+        assert!(!folder.join("log.csv").exists(), "the log is not whole yet");
+        send(&child, signal);
+        let done = finish(child, &args).fails(code, &["interrupted after", "requests"]);
+        assert!(done.out.contains("interrupted") && done.out.contains("write amplification"), "{}", done.out);
+        let text = std::fs::read_to_string(folder.join("dir/result.json")).unwrap();
+        let result: Value = serde_json::from_str(&text).unwrap();
+        assert!(result["ended"].as_str().unwrap().starts_with("interrupted:"), "{}", result["ended"]);
+        assert_eq!(result["requests_served"], result["requests_generated"]);
+        let rows = std::fs::read_to_string(folder.join("log.csv")).unwrap().lines().count() as u64;
+        assert_eq!(result["requests_served"].as_u64().unwrap() + 1, rows);
+        assert_eq!(bytes_in_parts(&folder), 0);
+        let beside = std::fs::read_to_string(folder.join("s.toml")).unwrap();
+        assert!(beside.starts_with("# The run ended early (interrupted)"), "{beside}");
+        let restored = ["run", "--config", "s.toml", "--snapshot", "s", "--synthetic", "uniform"];
+        wordline_in(&folder, &[&restored[..], &["--requests", "10"]].concat()).ok();
+    }
+}
+
+#[test]
+fn interrupted_before_it_measures_a_run_leaves_nothing() {
+    let folder = folder("interrupted-early");
+    let places = ["--out", "dir", "--request-log", "log.csv", "--save-snapshot", "s"];
+    let large = ["run", "--drive", "tlc", "--synthetic", "uniform", "--requests", "10"];
+    let alone = ["run", "--drive", "tlc", "--precondition-only", "--save-snapshot", "s"];
+    for args in [[&large[..], &places].concat(), alone.to_vec()] {
+        let child = start(&folder, &args);
+        wait_for_handler(&child);
+        send(&child, "INT");
+        let done = finish(child, &args).fails(130, &["interrupted while filling", "nothing was measured"]);
+        assert_eq!(done.out, "");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn the_second_interrupt_ends_at_once() {
+    let folder = folder("interrupted-twice");
+    file(&folder, "small.toml", SMALL);
+    let pipe = folder.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Somebody has the pipe open and does not read: the run waits for room in it for ever.
+    let _reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    let args = [&ENDLESS[..], &["--precondition", "none", "--request-log", "pipe"]].concat();
+    let mut child = start(&folder, &args);
+    wait_for_handler(&child);
+    let status = format!("/proc/{}/status", child.id());
+    let sleeps = || {
+        sleep(Duration::from_millis(5));
+        std::fs::read_to_string(&status).unwrap().contains("State:\tS")
+    };
+    wait_for("the full pipe", || (0..20).all(|_| sleeps()));
+    send(&child, "INT");
+    sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "it still waits");
+    send(&child, "INT");
+    assert_eq!(finish(child, &args).code, Some(130));
+}
