@@ -3,6 +3,7 @@
 use crate::by::{Axis, By};
 use crate::error::Failure;
 use crate::experiment::{Cost, LoopMode, RunSpec};
+use crate::lifetime::Lifetime;
 use crate::loops::Served;
 use crate::meter::{KINDS, Kind, Meter, histogram};
 use crate::precondition::Preconditioned;
@@ -12,6 +13,7 @@ use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
     ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, version,
 };
+use crate::settings::{self, Settings};
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::ServiceTimes;
@@ -32,6 +34,10 @@ pub(crate) struct Facts<'a> {
     pub meter: &'a Meter,
     pub cost: Cost,
     pub failure: Option<&'a Failure>,
+    /// Whether the drive had been written before the run.
+    pub was_used: bool,
+    /// Whether it took no writes then.
+    pub was_read_only: bool,
 }
 
 fn ratio(of: f64, to: f64) -> Option<f64> {
@@ -235,6 +241,15 @@ fn in_flight_mean(meter: &Meter) -> Option<f64> {
     ratio(sum as f64, meter.simulated_ns() as f64)
 }
 
+impl Facts<'_> {
+    /// The keys of the drive, the run and the workload.
+    fn settings(&self) -> Settings {
+        let mut settings = settings::of_drive(self.config);
+        settings.extend(self.spec.settings.clone());
+        settings
+    }
+}
+
 impl DriveSize {
     fn of(facts: &Facts<'_>) -> Self {
         DriveSize {
@@ -331,6 +346,8 @@ impl RunResult {
             utilisation: Utilisation::of(&stats),
             drive: DriveSize::of(facts),
             preconditioning: facts.aged.clone(),
+            lifetime: Lifetime::of(facts),
+            config: facts.settings(),
             cpu_seconds: cost.cpu.as_secs_f64(),
             wall_seconds: cost.wall.as_secs_f64(),
             requests_per_cpu_second: ratio(served.completed as f64, cost.cpu.as_secs_f64()),

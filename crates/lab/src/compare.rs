@@ -4,10 +4,12 @@ use crate::by::Axis;
 use crate::number::{digits, duration, percent, si};
 use crate::result::{Distribution, RunResult};
 use crate::table::{NONE, POINTS, grid, title};
+use serde_json::Value;
 use ssd::flash::op::Cause;
+use std::collections::BTreeSet;
 
 /// The number of a metric in a result, if it has one.
-type Value = Box<dyn Fn(&RunResult) -> Option<f64>>;
+type Number = Box<dyn Fn(&RunResult) -> Option<f64>>;
 /// The distribution of one kind of requests in a result.
 type Spread = fn(&RunResult) -> &Distribution;
 
@@ -15,7 +17,7 @@ type Spread = fn(&RunResult) -> &Distribution;
 struct Metric {
     name: String,
     show: fn(f64) -> String,
-    value: Value,
+    value: Number,
 }
 
 fn metric(
@@ -87,10 +89,9 @@ fn metrics() -> Vec<Metric> {
         metric("units lost", plain_si, |r| r.has_errors().then_some(r.ftl.lost_units as f64)),
         metric("pages moved for reads", plain_si, |r| {
             let reclaim = &r.ftl.read_reclaim;
-            (!matches!(reclaim.policy.as_str(), "" | "never"))
-                .then(|| r.flash.programs[Cause::ReadReclaim] as f64)
+            (!matches!(reclaim.policy.as_str(), "" | "never")).then_some(reclaim.pages as f64)
         }),
-        metric("premature reclaims", plain_si, |r| {
+        metric("  of these premature", plain_si, |r| {
             r.ftl.read_reclaim.most_disturbed.map(|_| r.ftl.read_reclaim.premature_pages as f64)
         }),
         metric("read reclaim tables", plain_si, |r| {
@@ -112,6 +113,35 @@ fn ratio(value: Option<f64>, first: Option<f64>) -> String {
         (Some(value), Some(first)) if first > 0.0 => format!("x{}", digits(value / first)),
         _ => String::new(),
     }
+}
+
+/// The configuration values that are not the same in all results, one column each; nothing if there are none.
+fn differences(results: &[RunResult]) -> String {
+    let keys: BTreeSet<&String> = results.iter().flat_map(|result| result.config.keys()).collect();
+    let shown = |result: &RunResult, key: &String| match result.config.get(key) {
+        None => NONE.to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    };
+    let mut rows = vec![vec!["configuration".to_owned()]];
+    rows[0].extend(results.iter().map(|result| title(result).to_owned()));
+    for key in keys {
+        let values: Vec<String> = results.iter().map(|result| shown(result, key)).collect();
+        if values.iter().any(|value| *value != values[0]) {
+            rows.push([vec![key.clone()], values].concat());
+        }
+    }
+    let mut text = String::new();
+    if rows.len() > 1 {
+        text.push_str(&format!("\n{}", grid(&rows)));
+    }
+    for result in results.iter().filter(|result| result.config.is_empty()) {
+        text.push_str(&format!(
+            "{} is of an earlier version: its configuration is not known.\n",
+            title(result)
+        ));
+    }
+    text
 }
 
 /// Several results, one column each, with the ratio of each value to the first result's beside it.
@@ -168,6 +198,7 @@ pub(crate) fn side_by_side(results: &[RunResult]) -> String {
     if differs(|result| &result.workload_hash) {
         text.push_str("The workloads are not the same.\n");
     }
+    text.push_str(&differences(results));
     if results.len() > 1 && !differs(|result| &result.config_hash) {
         text.push_str("The drives' configurations are the same.\n");
     }

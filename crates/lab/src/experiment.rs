@@ -7,6 +7,7 @@ use crate::loops::Session;
 use crate::precondition::{Preconditioned, Preconditioning, precondition_until};
 use crate::process::thread_cpu_time;
 use crate::result::RunResult;
+use crate::settings::Settings;
 use crate::stop::Stop;
 use ssd::{Drive, DriveConfig, Executor};
 use std::path::PathBuf;
@@ -57,6 +58,10 @@ pub struct RunSpec {
     pub request_log: Option<PathBuf>,
     /// What identifies the workload in the result ([`Prepared::workload_hash`]).
     pub workload_hash: u64,
+    /// What was set of the run and the workload, by key, for the result; those of the drive are added.
+    pub settings: Settings,
+    /// Whether the drive had been written before, as one that comes from a snapshot.
+    pub was_used: bool,
     /// Asked to end early, the run stops to take requests, and its result says so.
     pub stop: Stop,
 }
@@ -83,6 +88,8 @@ impl Default for RunSpec {
             executor: Executor::Timed,
             request_log: None,
             workload_hash: 0,
+            settings: Settings::new(),
+            was_used: false,
             stop: Stop::default(),
         }
     }
@@ -171,9 +178,13 @@ pub fn prepare(
 ) -> Result<Preconditioned, Failure> {
     let cpu = thread_cpu_time();
     age::check(drive, config.errors.model, steps)?;
+    let programmed = |drive: &Drive| drive.stats().programmed_bytes().iter().sum::<u64>();
+    let before = programmed(drive);
     let mut done =
         precondition_until(drive, Some(config), config.drive.seed, preconditioning, stop, progress)?;
     age::age(drive, steps, stop, progress)?;
+    done.bytes_written = (done.units_filled + done.units_overwritten) * u64::from(drive.unit_bytes());
+    done.bytes_programmed = programmed(drive) - before;
     done.age_steps = steps.texts();
     done.cpu_seconds = thread_cpu_time().saturating_sub(cpu).as_secs_f64();
     Ok(done)
@@ -187,6 +198,7 @@ pub fn run<S: Source + ?Sized>(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
+    let was_used = spec.was_used || drive.health().wear.total > 0;
     let aged = prepare(drive, config, &spec.preconditioning, &spec.age, &spec.stop, progress)?;
     drive.set_executor(spec.executor);
     drive.reset_stats();
@@ -203,8 +215,19 @@ pub fn run<S: Source + ?Sized>(
     if failure.is_none() && served.completed <= spec.warm_up && spec.warm_up > 0 {
         failure = Some(Failure::NothingMeasured { warm_up: spec.warm_up, completed: served.completed });
     }
-    let facts =
-        Facts { drive, config, spec, total, aged, served, meter: &meter, cost, failure: failure.as_ref() };
+    let facts = Facts {
+        drive,
+        config,
+        spec,
+        total,
+        aged,
+        served,
+        meter: &meter,
+        cost,
+        failure: failure.as_ref(),
+        was_used,
+        was_read_only: was_read_only.is_some(),
+    };
     let result = RunResult::collect(&facts, source.report().remarks());
     match failure {
         None => Ok(result),

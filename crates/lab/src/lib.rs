@@ -31,6 +31,7 @@ mod compare;
 pub mod error;
 pub mod experiment;
 pub mod files;
+mod lifetime;
 mod lookahead;
 mod loops;
 mod many;
@@ -48,6 +49,7 @@ pub mod reproduce;
 mod request_log;
 pub mod result;
 pub mod run_config;
+pub mod settings;
 mod stop;
 mod table;
 
@@ -55,6 +57,7 @@ pub use age::{AgeSteps, aging_drives};
 pub use by::{Axis, By};
 pub use error::{Failure, ReportError, RunError};
 pub use experiment::{Experiment, LoopMode, Phase, Progress, RunSpec, prepare, run};
+pub use lifetime::Lifetime;
 pub use many::run_all;
 pub use plot::Plot;
 pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, SteadyWay, precondition};
@@ -64,4 +67,5 @@ pub use result::{
     RunResult, Spent, TimeSpent, Utilisation,
 };
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
+pub use settings::Settings;
 pub use stop::Stop;

@@ -252,9 +252,12 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         self.served.completed += 1;
         if self.served.completed > self.warm_up {
             self.meter.record(completion);
-        } else if self.served.completed == self.warm_up {
-            self.drive.reset_stats();
-            self.meter.restart(completion.completed);
+        } else {
+            self.meter.record_before(completion);
+            if self.served.completed == self.warm_up {
+                self.drive.reset_stats();
+                self.meter.restart(completion.completed);
+            }
         }
         if let Some(log) = &mut self.log
             && let Err(failure) = log.add(completion)

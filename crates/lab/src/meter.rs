@@ -71,6 +71,8 @@ pub(crate) struct Meter {
     pub failed: BTreeMap<&'static str, u64>,
     /// Such requests by kind.
     failed_kinds: [u64; KINDS.len()],
+    /// Bytes of writes that completed before the measurement.
+    pub bytes_before: u64,
     /// When the measurement began.
     pub since: SimTime,
     /// When the last request completed.
@@ -86,7 +88,14 @@ impl Meter {
     pub fn new(since: SimTime) -> Self {
         let kinds = std::array::from_fn(|_| Kind::new());
         let (failed, failed_kinds) = (BTreeMap::new(), [0; KINDS.len()]);
-        Meter { kinds, failed, failed_kinds, since, until: since, arrivals: NO_ARRIVALS }
+        Meter { kinds, failed, failed_kinds, bytes_before: 0, since, until: since, arrivals: NO_ARRIVALS }
+    }
+
+    /// A request of the warm-up completed: only what it wrote counts, for the drive's lifetime.
+    pub fn record_before(&mut self, completion: &Completion) {
+        if completion.op == OpCode::Write && completion.status == Status::Ok {
+            self.bytes_before += u64::from(completion.sectors) * SECTOR_BYTES;
+        }
     }
 
     /// Forgets everything: the measurement begins at `since`.

@@ -2,7 +2,9 @@
 
 use crate::by::By;
 use crate::error::ReportError;
+use crate::lifetime::Lifetime;
 use crate::precondition::Preconditioned;
+use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use ssd::Part;
 use ssd::config::ErrorModel;
@@ -154,7 +156,7 @@ pub struct FtlWork {
 pub struct ReadReclaimWork {
     /// The policy.
     pub policy: String,
-    /// Pages moved, where cells age.
+    /// Pages moved: those whose data was read to be put elsewhere.
     pub pages: u64,
     /// Of these, pages that had seen less than half of the reads they stand.
     pub premature_pages: u64,
@@ -340,6 +342,12 @@ pub struct RunResult {
     pub drive: DriveSize,
     /// What was done to the drive before.
     pub preconditioning: Preconditioned,
+    /// Endurance, if the drive wore out.
+    #[serde(default)]
+    pub lifetime: Lifetime,
+    /// The whole configuration by key; what was set in other words, such as the arguments of `lab::run`, is not there.
+    #[serde(default)]
+    pub config: Settings,
     /// Processor time of the run, without preconditioning.
     pub cpu_seconds: f64,
     /// Time on the wall for the same.

@@ -3,6 +3,8 @@
 use crate::age::AgeSteps;
 use crate::experiment::{LoopMode, RunSpec};
 use crate::precondition::{EraseCounts, Overwrite, Preconditioning, SteadyWay};
+use crate::settings::{Settings, value};
+use ssd::config::Table;
 use ssd::{Executor, Pace};
 use workload::Spec;
 
@@ -137,6 +139,15 @@ impl RunConfig {
         if is_closed { LoopMode::Closed { depth: self.depth } } else { LoopMode::Open }
     }
 
+    /// The keys of this table and of the workload, with their values.
+    fn settings(&self, workload: &Spec) -> Settings {
+        let show = |key: &str| self.show(key).unwrap_or_default();
+        let run = self.fields().iter().map(|field| (format!("run.{}", field.key), value(&show(field.key))));
+        let workload =
+            workload.entries().into_iter().map(|(key, text)| (format!("workload.{key}"), value(&text)));
+        run.chain(workload).collect()
+    }
+
     /// All of it, for a workload. Name, request log and the workload's hash are the caller's to fill in.
     pub fn spec(&self, workload: &Spec) -> RunSpec {
         RunSpec {
@@ -149,6 +160,7 @@ impl RunConfig {
                 ExecutorChoice::Timed => Executor::Timed,
                 ExecutorChoice::Functional => Executor::Functional,
             },
+            settings: self.settings(workload),
             ..RunSpec::default()
         }
     }

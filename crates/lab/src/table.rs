@@ -1,6 +1,7 @@
 //! Results as text tables: aligned, with units, without colours.
 
 use crate::by::{Axis, By};
+use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
 use crate::result::{Busy, Distribution, RunResult};
 use ssd::Part;
@@ -268,6 +269,13 @@ fn busy(result: &RunResult, busy: &Busy) -> String {
     }
 }
 
+/// Endurance of a drive that wore out; nothing of others.
+fn lifetime(lifetime: &Lifetime) -> String {
+    let Some(tbw) = lifetime.tbw else { return String::new() };
+    let (written, dwpd) = (si(tbw * 1e12, "B"), or_none(lifetime.dwpd, digits));
+    format!("{written} written by the host until worn out, {dwpd} drive writes a day over 5 years")
+}
+
 fn rest(result: &RunResult) -> String {
     let (wear, buffer) = (&result.erase_count, &result.buffer);
     let lines = [
@@ -282,6 +290,7 @@ fn rest(result: &RunResult) -> String {
                 wear.retired
             ),
         ),
+        ("lifetime", lifetime(&result.lifetime)),
         ("dies busy", busy(result, &result.utilisation.die)),
         ("channels busy", busy(result, &result.utilisation.channel)),
         (

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{closed, fresh_path, generator, run, small_drive, try_run};
-use lab::{EraseCounts, Failure, Overwrite, Preconditioning, RunError, RunResult, RunSpec, report};
+use lab::{EraseCounts, Failure, Lifetime, Overwrite, Preconditioning, RunError, RunResult, RunSpec, report};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,10 +11,10 @@ use std::path::Path;
 const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 3], [16384, 1]]";
 
 /// All keys of an object that hold a value, those inside others with a dot. What stands under `failed_by_status`
-/// depends on what failed.
+/// depends on what failed, and under `config` are the keys of configurations.
 fn keys(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {
     match value {
-        Value::Object(members) if prefix != "failed_by_status" => {
+        Value::Object(members) if !["failed_by_status", "config"].contains(&prefix) => {
             for (key, value) in members {
                 let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
                 keys(value, &path, found);
@@ -109,6 +109,9 @@ fn results_without_the_newer_keys_are_read() {
         "/flash/uncorrectable",
         "/ftl/lost_units",
         "/buffer/unmapped_read_share",
+        "/lifetime",
+        "/config",
+        "/preconditioning/bytes_written",
         "/breakdown_ns/read/decode",
         "/breakdown_ns/write/decode",
         "/flash/reads/read_reclaim",
@@ -121,6 +124,10 @@ fn results_without_the_newer_keys_are_read() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("result.json"), value.to_string()).unwrap();
     let mut older = RunResult::load(&folder).unwrap();
+    assert_eq!((&older.lifetime, older.config.len()), (&Lifetime::default(), 0));
+    (older.lifetime, older.config) = (result.lifetime.clone(), result.config.clone());
+    assert_eq!(std::mem::take(&mut older.preconditioning.bytes_written), 0);
+    older.preconditioning.bytes_written = result.preconditioning.bytes_written;
     assert_eq!(older.breakdown_ns.read[ssd::Part::Decode], lab::Spent::default());
     assert_eq!(older.write_amplification_by_cause[ssd::flash::op::Cause::ReadReclaim], None);
     older.write_amplification_by_cause = result.write_amplification_by_cause.clone();
@@ -306,4 +313,102 @@ fn a_policy_that_has_moved_nothing_says_how_many_reads_are_missing() {
     let many = reads("block", 20_000 + missing);
     assert!(many.ftl.read_reclaim.pages > 0, "after {missing} more: {:?}", many.ftl.read_reclaim);
     assert_eq!(remark(&many, NOTHING), None);
+}
+
+#[test]
+fn the_whole_configuration_is_in_the_result() {
+    let config = small_drive();
+    let result = run(&config, &generator(500, MIX), &closed(8));
+    assert_eq!(result.config["nand.geometry.channels"], 2);
+    assert_eq!(result.config["ftl.gc_victim.policy"], config.gc_victim.name());
+    assert_eq!(result.config["drive.over_provisioning_percent"], 20.0);
+    let workload = workload::Spec::parse("pattern = \"uniform\"\ncount = 500\nread_percent = 60").unwrap();
+    let of_run = lab::RunConfig { depth: 8, fill_percent: 50.0, ..Default::default() };
+    let result = run(&config, &workload.prepare().unwrap(), &of_run.spec(&workload));
+    assert_eq!(
+        (&result.config["run.depth"], &result.config["workload.pattern"]),
+        (&8.into(), &"uniform".into())
+    );
+    assert_eq!(result.config["workload.read_percent"], 60.0);
+}
+
+#[test]
+fn a_comparison_tells_what_was_set_differently() {
+    let result = |policy: &str, channels: u32| {
+        let mut config = small_drive();
+        config.geometry.channels = channels;
+        ssd::config::Table::select(&mut config.gc_victim, policy).unwrap();
+        run(&config, &generator(500, MIX), &RunSpec { name: policy.to_owned(), ..closed(8) })
+    };
+    let (greedy, fifo) = (result("greedy", 2), result("fifo", 4));
+    let text = report::compare(&[greedy.clone(), fifo]);
+    let line = |key: &str| {
+        let found =
+            text.lines().find(|line| line.starts_with(key)).map(|line| line.split_whitespace().collect());
+        found.unwrap_or_else(Vec::new)
+    };
+    assert_eq!(line("configuration "), ["configuration", "greedy", "fifo"]);
+    assert_eq!(line("ftl.gc_victim.policy"), ["ftl.gc_victim.policy", "greedy", "fifo"]);
+    assert_eq!(line("nand.geometry.channels"), ["nand.geometry.channels", "2", "4"]);
+    assert!(line("nand.geometry.blocks_per_plane").is_empty(), "the same in both:\n{text}");
+    let same = report::compare(&[greedy.clone(), greedy.clone()]);
+    assert!(!same.contains("configuration ") && same.contains("configurations are the same"), "{same}");
+    let older = RunResult { config: lab::Settings::new(), ..greedy.clone() };
+    assert!(report::compare(&[greedy, older]).contains("earlier version"));
+}
+
+#[test]
+fn a_drive_that_wears_out_tells_its_lifetime() {
+    let mut config = small_drive();
+    config.reliability.endurance_cycles = 8;
+    let spec = RunSpec { warm_up: 1_000, ..closed(16) };
+    let result =
+        try_run(&config, &generator(900_000, "read_percent = 0"), &spec).unwrap_err().result.unwrap();
+    let Lifetime { tbw: Some(tbw), dwpd: Some(dwpd), basis } = &result.lifetime else {
+        panic!("{:?}", result.lifetime)
+    };
+    // The warm-up and the measurement write 4 KiB at a time, all but the last few in success.
+    let before = result.preconditioning.bytes_written;
+    let units = result.preconditioning.units_filled + result.preconditioning.units_overwritten;
+    assert_eq!(before, units * 4_096);
+    assert!(result.preconditioning.bytes_programmed >= before);
+    let written = before + 1_000 * 4_096 + result.bytes_written;
+    assert_eq!(*tbw, written as f64 / 1e12);
+    let days = 5.0 * 365.0;
+    assert!((dwpd * days * result.drive.logical_bytes as f64 / written as f64 - 1.0).abs() < 1e-9);
+    assert!(basis.contains(&written.to_string()) && basis.contains("5 years (assumed)"), "{basis}");
+    assert!(report::table(&result).contains("until worn out"));
+    let used = RunSpec { was_used: true, ..spec };
+    let used = try_run(&config, &generator(900_000, "read_percent = 0"), &used).unwrap_err().result.unwrap();
+    assert!(used.lifetime.basis.contains("used before"), "{}", used.lifetime.basis);
+    let well = run(&small_drive(), &generator(500, MIX), &closed(8));
+    assert_eq!((well.lifetime.tbw, well.lifetime.basis.as_str()), (None, "not worn out"));
+}
+
+/// The second number is a part of the first, in results and in comparisons, under every policy.
+#[test]
+fn pages_moved_too_early_are_some_of_those_moved() {
+    let (mut moved, mut early) = (0, 0);
+    let family = ssd::policy::family("ftl/read_reclaim").unwrap();
+    for policy in family.members.iter().map(|member| member.name) {
+        let mut config = small_drive();
+        config.errors.model = ssd::config::ErrorModel::Cells;
+        // Some policies use wordlines in a mode that holds less.
+        config.drive.over_provisioning_percent = 250.0;
+        if ssd::config::Table::select(&mut config.read_reclaim, policy).is_err() {
+            continue;
+        }
+        let steps = lab::AgeSteps::parse(&["cycle to 3000", "disturb 100000 reads"]).unwrap();
+        let spec = RunSpec { age: steps, executor: ssd::Executor::Functional, ..closed(1) };
+        let outcome = try_run(&config, &generator(60_000, "read_percent = 80"), &spec);
+        let result = outcome
+            .unwrap_or_else(|error| *error.result.unwrap_or_else(|| panic!("{policy}: {:?}", error.failure)));
+        let work = &result.ftl.read_reclaim;
+        assert!(work.premature_pages <= work.pages, "{policy}: {work:?}");
+        (moved, early) = (moved + work.pages, early + work.premature_pages);
+        let text = report::compare(std::slice::from_ref(&result));
+        let shown = |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).is_some();
+        assert_eq!(shown("pages moved for reads"), policy != "never", "{text}");
+    }
+    assert!(moved > 1_000 && early > 0, "{moved} pages moved, {early} too early");
 }

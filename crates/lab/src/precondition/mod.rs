@@ -101,6 +101,12 @@ pub struct Preconditioned {
     /// How steady state was reached: `whole` or `one_die`; null if it was not asked for.
     #[serde(default)]
     pub steady_way: Option<String>,
+    /// Bytes that these are; they are not among those of the measurement.
+    #[serde(default)]
+    pub bytes_written: u64,
+    /// Bytes programmed to flash for them, whole pages, cleaning included.
+    #[serde(default)]
+    pub bytes_programmed: u64,
     /// Whether steady state was reached; null if it was not asked for.
     pub steady: Option<bool>,
     /// Write amplification of the last so many overwrites, once the filled space or as much of it as there were;

@@ -454,7 +454,7 @@ impl Ftl {
         }
         if self.layout.block_of_page(op.ppn).0 == self.work(lane).deal.sources[0] {
             self.note_margin(flash, op);
-        } else if flash.chip.ages() {
+        } else {
             self.counts.reclaimed_pages += 1;
         }
     }

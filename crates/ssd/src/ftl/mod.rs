@@ -67,9 +67,9 @@ pub struct FtlCounts {
     pub replicas_adopted: u64,
     /// Replicas of mapping units that could not be corrected when read.
     pub replicas_failed: u64,
-    /// Pages moved because of reads, where cells age.
+    /// Pages moved because of reads: those whose data was read to be put elsewhere.
     pub reclaimed_pages: u64,
-    /// Of these, pages that had seen less than half of the reads they stand.
+    /// Of these, where cells age, pages that had seen less than half of the reads they stand.
     pub premature_pages: u64,
     /// Most reads that any page had seen when it moved, for whatever cause, or when it could not be corrected, in
     /// 1/4096 of what it stands: above 4096 the move came too late. What has not moved is told by

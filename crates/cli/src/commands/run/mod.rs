@@ -282,6 +282,7 @@ impl Run {
             request_log: self.output.request_log.clone(),
             workload_hash: prepared.workload_hash(),
             stop: stop.clone(),
+            was_used: self.measurement.snapshot.is_some(),
             ..plan.run.spec(spec)
         };
         if self.measurement.snapshot.is_some() {

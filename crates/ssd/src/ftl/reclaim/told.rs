@@ -102,12 +102,11 @@ impl Ftl {
     /// A page is about to move: how much of what it stands it has seen.
     #[inline]
     pub(in crate::ftl) fn note_margin(&mut self, flash: &Flash, op: &Op) {
+        let is_reclaim = op.cause == Cause::ReadReclaim;
+        self.counts.reclaimed_pages += u64::from(is_reclaim);
         let Some(seen_q12) = flash.chip.disturb_q12(op.at.block, op.at.page) else { return };
         self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
-        if op.cause == Cause::ReadReclaim {
-            self.counts.reclaimed_pages += 1;
-            self.counts.premature_pages += u64::from(seen_q12 < 2_048);
-        }
+        self.counts.premature_pages += u64::from(is_reclaim && seen_q12 < 2_048);
     }
 
     /// A page could not be corrected: how much it had seen, and that it is so.
