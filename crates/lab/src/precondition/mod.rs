@@ -65,6 +65,7 @@ ssd::choice! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "choice! marks no default")]
 impl Default for SteadyWay {
     fn default() -> Self {
         SteadyWay::Auto

@@ -37,7 +37,8 @@ pub fn in_unit(text: &str, unit: &str) -> Option<Value> {
         number * of(&scale, found)? / of(&scale, unit)?
     };
     let is_whole = scaled.fract() == 0.0 && scaled.abs() < 9e15;
-    scaled.is_finite().then(|| if is_whole { Value::Integer(scaled as i128) } else { Value::Float(scaled) })
+    let value = if is_whole { Value::Integer(scaled as i128) } else { Value::Float(scaled) };
+    scaled.is_finite().then_some(value)
 }
 
 /// A number with an exponent and no decimal point, such as `1e6`, if it is whole.
