@@ -117,6 +117,7 @@ mod tests {
 
     /// The commands of a text: lines that begin with the program's name, up to a remark or redirection.
     fn commands(text: &str) -> Vec<Vec<String>> {
+        let text: String = text.split("\\\n").map(str::trim_start).collect();
         let lines = text.lines().map(|line| line.trim().trim_start_matches("target/release/"));
         let lines = lines.filter(|line| line.starts_with("wordline "));
         let end = |line: &str| ["  ", " #", " >"].iter().filter_map(|mark| line.find(mark)).min();

@@ -64,6 +64,7 @@ claimed = 0
 unit = \"%\"
 kind = \"sign\"
 side = \"above\"
+basis = \"evidence\"
 ";
 
 /// A folder of papers with one in it.

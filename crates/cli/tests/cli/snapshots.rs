@@ -19,7 +19,17 @@ fn a_restored_drive_goes_on_as_if_nothing_had_happened() {
         "20000",
         "--json",
     ];
-    let age = ["run", "--config", &small, "--precondition-only", "--save-snapshot", &aged];
+    // The workload says at which pace the drive is overwritten.
+    let age = [
+        "run",
+        "--config",
+        &small,
+        "--synthetic",
+        "uniform",
+        "--precondition-only",
+        "--save-snapshot",
+        &aged,
+    ];
     let saved = wordline(&age).ok();
     assert!(saved.err.contains("aged:"), "{}", saved.err);
     let restored = wordline(&[&run[..], &["--snapshot", &aged]].concat()).ok().json();

@@ -24,6 +24,7 @@ pub fn in_unit(text: &str, unit: &str) -> Option<Value> {
     let starts = text.char_indices().filter(|(_, c)| c.is_alphabetic() || *c == '%').map(|(at, _)| at);
     let (number, found) = starts
         .map(|at| (text[..at].trim(), text[at..].trim()))
+        .filter(|(_, unit)| !unit.contains(|c: char| c.is_ascii_digit()))
         .find(|(number, _)| number.replace('_', "").parse::<f64>().is_ok())?;
     let number: f64 = number.replace('_', "").parse().ok()?;
     let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);

@@ -31,7 +31,8 @@ impl OpPool {
         ensure(is_there, "an operation is elsewhere than its page")?;
         ensure(usize::from(op.units) <= self.stride, "an operation on more units than a page has")?;
         ensure(op.bytes <= layout.units_per_page * layout.unit_bytes, "an operation on more than a page")?;
-        ensure(op.attempts <= op.attempts_due || op.kind != OpKind::Read, "more attempts than are due")?;
+        let attempts = if op.kind == OpKind::Read { op.attempts_due } else { 0 };
+        ensure(op.attempts <= attempts, "more attempts than are due")?;
         let times = [op.times.die_wait, op.times.channel_wait, op.times.array, op.times.transfer];
         let times = times.into_iter().chain([op.times.decode, op.queued.0, op.mark.0]);
         ensure(times.max() < Some(MOST), "times of an operation")
@@ -59,6 +60,9 @@ impl Flash {
         alike("dies", &self.dies, &fresh.dies)?;
         alike("channels", &self.channels, &fresh.channels)?;
         self.pool.restored(&fresh.pool, layout)?;
+        let is_there =
+            |op: &Op| op.kind != OpKind::Read || op.at.page < self.chip.programmed_pages(op.at.block);
+        ensure(self.pool.iter().all(|(_, op)| is_there(op)), "a read of an erased page")?;
         let types = self.timing.page_types();
         let knows = |op: &Op| usize::from(op.page_type) < types && self.timing.knows(op);
         ensure(self.pool.iter().all(|(_, op)| knows(op)), "type, mode or attempt of an operation")?;

@@ -64,7 +64,10 @@ impl Ftl {
         }?;
         let is_move = !is_of_host && op.kind != OpKind::Erase;
         let is_whole = |unit: &UnitRef| unit.lpn < self.map.logical() && unit.source < self.map.physical();
-        ensure(!is_move || (op.units > 0 && units.iter().all(is_whole)), "a move without units")
+        // Of a page that was dealt, all may have died before it was programmed.
+        let may_be_empty = !is_move || op.kind == OpKind::Program;
+        ensure(may_be_empty || op.units > 0, "a move without units")?;
+        ensure(!is_move || units.iter().all(is_whole), "a move of units that are not there")
     }
 
     fn check_lane_work(&self, lane: LaneId, fresh: &LaneWork) -> Verdict {

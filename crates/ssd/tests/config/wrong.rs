@@ -146,8 +146,8 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "[nand.timing]\nt_read_us = \"75us\"",
-        &["my.toml:2: nand.timing.t_read_us: wrong type", "\"75us\"", "list of numbers"],
+        "[nand.timing]\nt_read_us = \"75 ounces\"",
+        &["my.toml:2: nand.timing.t_read_us: wrong type", "\"75 ounces\"", "list of numbers"],
     ),
     (
         "[nand.timing]\nt_read_us = [1, -2, 3]",

@@ -69,8 +69,8 @@ impl Run {
     /// Can results be written where they are wanted, and is nothing lost by it? Asked before the work, not after. The
     /// folder of `--out` is this run's as long as what is returned lives.
     pub(super) fn claim_places(&self, spec: Option<&Spec>) -> Result<Option<FolderLock>, Failure> {
-        self.output.check_names()?;
         self.places(spec).check()?;
+        self.output.check_names()?;
         let lock = match &self.output.out {
             Some(folder) => Some(self.claim_folder(folder)?),
             None => None,
