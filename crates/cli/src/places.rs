@@ -29,6 +29,13 @@ impl Places {
         self.inputs.push(Place::new(what.into(), path));
     }
 
+    /// It reads standard input, which may be a file.
+    pub fn reads_standard_input(&mut self, what: impl Into<String>) {
+        let handle = std::io::stdin().as_fd().try_clone_to_owned();
+        let identity = handle.ok().and_then(|handle| Identity::of_open(&File::from(handle)));
+        self.inputs.push(Place { what: what.into(), path: PathBuf::new(), identity });
+    }
+
     /// It writes this one.
     pub fn writes(&mut self, what: impl Into<String>, path: &Path) {
         self.outputs.push(Place::new(what.into(), path));

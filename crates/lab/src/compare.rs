@@ -127,7 +127,10 @@ fn differences(results: &[RunResult]) -> String {
     rows[0].extend(results.iter().map(|result| title(result).to_owned()));
     for key in keys {
         let values: Vec<String> = results.iter().map(|result| shown(result, key)).collect();
-        if values.iter().any(|value| *value != values[0]) {
+        // A result without any configuration differs in nothing.
+        let known =
+            || values.iter().zip(results).filter(|(_, of)| !of.config.is_empty()).map(|(value, _)| value);
+        if known().any(|value| Some(value) != known().next()) {
             rows.push([vec![key.clone()], values].concat());
         }
     }

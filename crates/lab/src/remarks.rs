@@ -8,6 +8,7 @@ use crate::collect::Facts;
 use crate::experiment::LoopMode;
 use crate::number::{count, digits, duration};
 use crate::result::RunResult;
+use ssd::Executor;
 use ssd::flash::op::Cause;
 
 /// A remark on a finished run, where there is reason for one.
@@ -57,7 +58,8 @@ const ARRIVALS_NS_MIN: u64 = 1_000_000_000;
 
 /// From the first arrival to the last, where requests come at their times.
 fn arrivals_ns(facts: &Facts<'_>) -> Option<u64> {
-    facts.meter.arrivals_ns().filter(|_| facts.spec.loop_mode == LoopMode::Open)
+    let is_open = facts.spec.loop_mode == LoopMode::Open && facts.spec.executor == Executor::Timed;
+    facts.meter.arrivals_ns().filter(|_| is_open)
 }
 
 /// More data a second than the link carries: requests pile up, and their latency tells how long the run is. With traces
@@ -71,7 +73,7 @@ fn too_fast(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let (asked, link) = (digits(asked / 1e3), digits(link / 1e3));
     Some(format!(
         "{name} arrive at {asked} GB/s and the host link carries {link} GB/s: latencies are of a queue that grows \
-         (--speed-up, or --time-unit where a trace's times are of another unit)"
+         (--rate of a generator; --speed-up of a trace, or --time-unit if its times are of another unit)"
     ))
 }
 
@@ -79,7 +81,9 @@ fn too_fast(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
 fn too_close(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
     let span = arrivals_ns(facts).filter(|span| *span < ARRIVALS_NS_MIN)?;
     let span = duration(span as f64);
-    Some(format!("all requests arrive within {span} (--time-unit says the unit of a trace's times)"))
+    Some(format!(
+        "all requests arrive within {span} (of a generator, --requests makes it longer; if it is a trace, --time-unit says the unit of its times)"
+    ))
 }
 
 /// A policy against read disturb that has not moved anything is no different from any other: how far is it?

@@ -39,7 +39,8 @@ pub struct Compare {
 pub fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
     let _lock = args.claim()?;
     let load = |path: &PathBuf| {
-        files::check(path, "read")?;
+        let file = if path.is_dir() { path.join(FILE_NAME) } else { path.clone() };
+        files::check(&file, "read")?;
         RunResult::load(path).map_err(|error| Failure::usage(error.to_string()))
     };
     let results: Vec<RunResult> = args.results.iter().map(load).collect::<Result<_, _>>()?;

@@ -152,9 +152,24 @@ fn the_folder_of_another_run_is_replaced_only_by_force() {
     assert_eq!(before["dir/mine.txt"], after["dir/mine.txt"]);
     assert!(!after.contains_key("dir/retries.svg"), "a plot that the new run has not");
     assert!(after.keys().all(|name| !name.contains("wordline")), "{:?}", after.keys());
-    // A folder with other files is no folder of a run.
+    // Nor are files that have such a name by chance.
     std::fs::remove_file(folder.join("dir/result.json")).unwrap();
+    refused(&folder, "config.toml", || run("3", &[]));
+    // A folder with other files is no folder of a run.
+    for name in files(&folder).keys().filter(|name| name.starts_with("dir/") && !name.ends_with("mine.txt")) {
+        std::fs::remove_file(folder.join(name)).unwrap();
+    }
     run("3", &[]).ok();
+}
+
+#[test]
+fn files_that_nobody_named_are_not_replaced() {
+    let folder = place("unnamed");
+    let run = |extra: &[&str]| wordline_in(&folder, &[&RUN[..], extra].concat());
+    file(&folder, "s.toml", "mine");
+    refused(&folder, "s.toml", || run(&["--save-snapshot", "s"]));
+    let log = "$WORDLINE run --config small.toml - --request-log t.csv < t.csv";
+    refused(&folder, "the trace on standard input", || shell(&folder, log));
 }
 
 #[test]

@@ -67,15 +67,17 @@ impl Ground {
         let kcycles = f64::from(cycles) / 1000.0;
         let mut left = wordlines;
         let mut groups = Vec::new();
-        for group in Group::ALL {
+        let mut best_first = Group::ALL;
+        let endures = |group: Group| model.erc_max(group, kcycles);
+        best_first.sort_by(|&a, &b| endures(b).total_cmp(&endures(a)));
+        for group in best_first {
             // One wordline more than the share, for rounding: the best may only be too many.
             let held = (model.group_share(group) * wordlines + 1.0).min(left);
             left -= held;
             // Counters are integers that round harm down.
-            let reads = (model.erc_max(group, kcycles) + 1.0) / least * (1.0 + 1e-3);
+            let reads = (endures(group) + 1.0) / least * (1.0 + 1e-3);
             groups.push((held * wordline_units, reads));
         }
-        groups.sort_by(|a, b| b.1.total_cmp(&a.1));
         Some(Ground {
             blocks: config.geometry.blocks() as f64,
             page_units: units_per_page,
@@ -83,7 +85,7 @@ impl Ground {
             groups,
             // Parts of pages that wait for more are on their way even where nothing is kept: a page for each open
             // block.
-            buffered: f64::from(rules.slots)
+            buffered: f64::from(config.staging_slots())
                 + units_per_page
                     * f64::from(config.lanes() * config.lane_span() * config.open_blocks_per_lane()),
         })

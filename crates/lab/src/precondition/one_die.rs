@@ -14,7 +14,7 @@
 use super::{Overwrite, Preconditioning, SteadyWay, Work, precondition_until};
 use crate::error::Failure;
 use crate::experiment::{Phase, Progress};
-use ssd::config::{ErrorModel, Reliability};
+use ssd::config::{ErrorModel, Placement, Reliability};
 use ssd::ftl::read_reclaim;
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig, Pace};
@@ -60,6 +60,11 @@ pub(super) fn measure(
         return Ok(None);
     }
     let Ok(mut die) = Drive::new(&one_die(work.drive, config)) else { return Ok(None) };
+    // Not where blocks go beyond a die, addresses name the plane, or something lies on the drive already.
+    let is_alike = die.lanes().2 == work.drive.lanes().2 && config.allocation.placement == Placement::Dynamic;
+    if !is_alike || !work.drive.full_blocks().is_empty() {
+        return Ok(None);
+    }
     let share = 100.0 * f64::from(filled) / f64::from(dies) / f64::from(die.logical_units());
     let wanted = Preconditioning { fill_percent: share.min(100.0), ..*wanted };
     match overwritten(&mut die, seed, &wanted, work) {

@@ -1,6 +1,6 @@
 //! Values that follow from the configuration: counts, capacities, lanes, times per page type.
 
-use super::sections::{ErrorModel, Geometry, MappingUnit, Superblock};
+use super::sections::{ErrorModel, Geometry, MappingUnit, Placement, Superblock};
 use super::{DriveConfig, Table};
 use crate::ftl::read_reclaim;
 use crate::nand::gray;
@@ -123,6 +123,23 @@ impl DriveConfig {
     /// Bytes the host sees.
     pub fn logical_bytes(&self) -> u64 {
         self.logical_units().saturating_mul(u64::from(self.unit_bytes()))
+    }
+
+    /// Programs of host data that may be under way at once. Writes that wait for planes of their own leave programs, and
+    /// with them slots, for all others.
+    pub(crate) fn host_programs_at_most(&self) -> u32 {
+        let waiting = match self.allocation.placement {
+            Placement::Static => self.queues.count * self.queues.depth,
+            Placement::Dynamic => 4,
+        };
+        (2 * self.geometry.planes()).max(waiting)
+    }
+
+    /// Slots of host data in DRAM: the buffer's, and enough to keep every plane programming, with as much again
+    /// gathering behind it.
+    pub fn staging_slots(&self) -> u32 {
+        let rules = crate::host::buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
+        rules.slots.max(2 * self.host_programs_at_most() * self.units_per_page())
     }
 
     /// Allocation lanes: groups of planes that open, fill and erase their blocks together.

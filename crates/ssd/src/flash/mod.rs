@@ -508,7 +508,8 @@ impl Flash {
         if count == 0 {
             return;
         }
-        self.counts.groups -= u64::from(count > 1);
+        // Counted when it was gathered; the counters may have been reset since.
+        self.counts.groups = self.counts.groups.saturating_sub(u64::from(count > 1));
         let leader = die.pop(&self.pool, true);
         (die.io, die.interface) = (leader, Interface::WaitIn);
         if self.multi_plane && self.planes_per_die > 1 {

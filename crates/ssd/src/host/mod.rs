@@ -167,12 +167,9 @@ impl Host {
     pub fn new(cfg: &DriveConfig) -> Self {
         let rules = buffer::Policy::build(&cfg.buffer).rules(cfg.unit_bytes());
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
-        let planes = cfg.geometry.planes();
         let turns = if cfg.allocation.placement == Placement::Static { cfg.lanes() } else { 0 };
-        // Writes that wait for planes of their own leave programs, and with them slots, for all others.
-        let programs_at_most = (2 * planes).max(if turns > 0 { commands as u32 } else { 4 });
-        // Enough slots to keep every plane programming, with as much again gathering behind it.
-        let slots = rules.slots.max(2 * programs_at_most * cfg.units_per_page());
+        let programs_at_most = cfg.host_programs_at_most();
+        let slots = cfg.staging_slots();
         Host {
             counts: HostCounts::default(),
             queues: vec![Queue { waiting: CommandList::EMPTY, used: 0 }; cfg.queues.count as usize],

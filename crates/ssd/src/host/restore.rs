@@ -6,7 +6,7 @@ use super::staging::{Slot, SlotState};
 use crate::events::EventKind;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind};
-use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_line, within, within_or_none};
+use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_line, within};
 use crate::signals::OpCode;
 use crate::units::{CommandId, SimTime, SlotId};
 
@@ -189,7 +189,6 @@ impl CommandTable {
             at = self.after(id);
         }
         ensure(list.ends_with(ids.last().copied()), "the end of a list of commands")?;
-        within_or_none("commands that wait", ids.iter().copied(), self.capacity())?;
         Ok(ids)
     }
 }

@@ -5,15 +5,20 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::files::{FolderLock, Replacement};
+use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 use ssd::Drive;
-use workload::Spec;
+use workload::{STANDARD_INPUT, Spec};
 
 use super::Run;
 use crate::failure::Failure;
+use crate::files;
 use crate::inputs::is_config;
 use crate::places::Places;
 use crate::plan::Plan;
+
+/// What a failure says of a snapshot that cannot be saved.
+const SAVING: &str = "write the snapshot";
 
 /// Where results go.
 #[derive(Args, Debug)]
@@ -75,10 +80,8 @@ impl Run {
             Some(folder) => Some(self.claim_folder(folder)?),
             None => None,
         };
-        let files = [
-            (&self.output.request_log, "write the request log"),
-            (&self.measurement.save_snapshot, "write the snapshot"),
-        ];
+        let files =
+            [(&self.output.request_log, "write the request log"), (&self.measurement.save_snapshot, SAVING)];
         for (path, action) in files {
             let Some(path) = path else { continue };
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -87,6 +90,12 @@ impl Run {
             }
             if path.is_dir() {
                 return Err(Failure::file(path, action, &"it is a folder"));
+            }
+            // Nobody has named that file.
+            let config = beside(path);
+            if action == SAVING && config.exists() && !path.exists() {
+                let message = "it exists, and no snapshot that it belongs to";
+                return Err(Failure::file(&config, "write the snapshot's configuration", &message));
             }
             // Pipes and devices are opened when there is something to write.
             if path.is_file() || !path.exists() {
@@ -103,8 +112,12 @@ impl Run {
         if let Some(path) = config.or(self.drive.config.as_deref()) {
             places.reads("the configuration", path);
         }
-        if let Some(Spec::Trace(trace)) = spec {
-            places.reads("the trace", Path::new(&trace.path));
+        match spec {
+            Some(Spec::Trace(trace)) if trace.path == STANDARD_INPUT => {
+                places.reads_standard_input("the trace on standard input");
+            }
+            Some(Spec::Trace(trace)) => places.reads("the trace", Path::new(&trace.path)),
+            _ => {}
         }
         if let Some(path) = &self.measurement.snapshot {
             places.reads("--snapshot", path);
@@ -129,12 +142,21 @@ impl Run {
     /// The folder of results, for this run alone.
     fn claim_folder(&self, folder: &Path) -> Result<FolderLock, Failure> {
         let lock = FolderLock::take(folder).map_err(Failure::from)?;
+        files::check(&folder.join(FILE_NAME), "read")?;
         if report::holds_a_run(folder) && !self.output.force {
             let what = RunResult::load(folder).map_or("a result".to_owned(), |result| {
                 format!("the result of a run, {:?}, of {} requests", result.name, result.requests_served)
             });
             return Err(Failure::usage(format!(
                 "--out {}\n    found:   {what}\n    allowed: another folder, or --force to replace that",
+                folder.display()
+            )));
+        }
+        let mut names = report::run_files().into_iter().chain(report::comparison_files());
+        if let Some(name) = names.find(|name| !self.output.force && folder.join(name).exists()) {
+            return Err(Failure::usage(format!(
+                "--out {}\n    found:   {name}, which is of no run and might be replaced\n    allowed: another folder, or \
+                 --force to replace it",
                 folder.display()
             )));
         }
