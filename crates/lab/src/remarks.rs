@@ -82,7 +82,8 @@ fn too_close(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
     let span = arrivals_ns(facts).filter(|span| *span < ARRIVALS_NS_MIN)?;
     let span = duration(span as f64);
     Some(format!(
-        "all requests arrive within {span} (of a generator, --requests makes it longer; if it is a trace, --time-unit says the unit of its times)"
+        "all requests arrive within {span} (of a generator, --requests makes it longer; if it is a trace, \
+         --time-unit says the unit of its times)"
     ))
 }
 

@@ -125,8 +125,8 @@ impl DriveConfig {
         self.logical_units().saturating_mul(u64::from(self.unit_bytes()))
     }
 
-    /// Programs of host data that may be under way at once. Writes that wait for planes of their own leave programs, and
-    /// with them slots, for all others.
+    /// Programs of host data that may be under way at once. Writes that wait for planes of their own leave programs,
+    /// and with them slots, for all others.
     pub(crate) fn host_programs_at_most(&self) -> u32 {
         let waiting = match self.allocation.placement {
             Placement::Static => self.queues.count * self.queues.depth,

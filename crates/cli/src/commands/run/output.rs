@@ -155,8 +155,8 @@ impl Run {
         let mut names = report::run_files().into_iter().chain(report::comparison_files());
         if let Some(name) = names.find(|name| !self.output.force && folder.join(name).exists()) {
             return Err(Failure::usage(format!(
-                "--out {}\n    found:   {name}, which is of no run and might be replaced\n    allowed: another folder, or \
-                 --force to replace it",
+                "--out {}\n    found:   {name}, which is of no run and might be replaced\n    allowed: another \
+                 folder, or --force to replace it",
                 folder.display()
             )));
         }
