@@ -114,17 +114,15 @@ pub fn run(args: &Reproduce, out: &mut dyn Write) -> Result<(), Failure> {
     let mut complaints = Vec::new();
     args.check_places(&papers, &options)?;
     for paper in &papers {
-        let _lock = FolderLock::take(&paper.out(&options)).map_err(Failure::from)?;
-        let outcome = args.paper(paper, &options)?;
-        out.write_all(outcome.table().as_bytes())?;
-        out.flush()?;
-        complaints.extend(args.write(paper, &options, &outcome).err().map(|error| error.to_string()));
-        complaints.extend(outcome.failed.iter().map(|what| format!("{}: {what}", paper.name)));
-        if args.check {
-            complaints.extend(check(paper, &outcome, out)?);
+        if let Err(failure) = args.one(paper, &options, &mut complaints, out) {
+            // What went wrong before is told, too.
+            complaints.extend(failure.message().map(str::to_owned));
+            return if complaints.len() > 1 {
+                Err(Failure::work(complaints.join("\n")))
+            } else {
+                Err(failure)
+            };
         }
-        writeln!(out)?;
-        out.flush()?;
     }
     if complaints.is_empty() { Ok(()) } else { Err(Failure::work(complaints.join("\n"))) }
 }
@@ -168,6 +166,27 @@ fn check(paper: &Paper, outcome: &Outcome, out: &mut dyn Write) -> Result<Vec<St
 }
 
 impl Reproduce {
+    /// Runs a paper, and adds what went wrong to the complaints.
+    fn one(
+        &self,
+        paper: &Paper,
+        options: &Options,
+        complaints: &mut Vec<String>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let _lock = FolderLock::take(&paper.out(options)).map_err(Failure::from)?;
+        let outcome = self.paper(paper, options)?;
+        out.write_all(outcome.table().as_bytes())?;
+        out.flush()?;
+        complaints.extend(self.write(paper, options, &outcome).err().map(|error| error.to_string()));
+        complaints.extend(outcome.failed.iter().map(|what| format!("{}: {what}", paper.name)));
+        if self.check {
+            complaints.extend(check(paper, &outcome, out)?);
+        }
+        writeln!(out)?;
+        Ok(out.flush()?)
+    }
+
     /// The papers asked for.
     fn names(&self) -> Result<Vec<String>, Failure> {
         let all = papers(&self.papers).map_err(|error| {

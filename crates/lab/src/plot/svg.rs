@@ -3,8 +3,9 @@
 use super::picture::{Anchor, FONT_SIZE, Picture, Shape};
 use std::fmt::Write as _;
 
-/// A text with the characters replaced that mean something in XML.
+/// A text with the characters replaced that mean something in XML, or that it may not hold.
 fn escape(text: &str) -> String {
+    let text = text.replace(|c: char| c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}'), "\u{FFFD}");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
