@@ -5,8 +5,8 @@ mod reclaiming;
 
 use ssd::config::DriveConfig;
 use ssd::flash::op::Cause;
-use ssd::ftl::blocks::{BlockState, Blocks};
 use ssd::ftl::gc_trigger::{self, Limits};
+use ssd::ftl::tables::blocks::{BlockState, Blocks};
 use ssd::ftl::{gc_victim, read_reclaim, wear_leveling};
 use ssd::host::buffer;
 use ssd::nand::{Chip, Layout};
@@ -51,7 +51,7 @@ impl Lane {
         Lane { layout, blocks, now }
     }
 
-    fn view(&self) -> ssd::ftl::blocks::LaneView<'_> {
+    fn view(&self) -> ssd::ftl::tables::blocks::LaneView<'_> {
         self.blocks.lane_view(&self.layout, LaneId(0), self.now)
     }
 

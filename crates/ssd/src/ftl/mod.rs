@@ -3,20 +3,14 @@
 //! A state machine with an outbox: it is told what was written, read and done, changes its tables, and issues flash
 //! operations. Whether time passes until they are done is the executor's matter.
 
-pub mod allocation;
-pub mod blocks;
-mod cleaning;
-mod dealing;
 pub mod gc_trigger;
 pub mod gc_victim;
-pub mod map;
-mod placement;
-mod placing;
+mod moves;
 pub mod read_reclaim;
-mod reclaim;
-mod replicas;
 mod restore;
+pub mod tables;
 pub mod wear_leveling;
+pub mod write;
 
 use crate::config::{DriveConfig, ErrorModel};
 use crate::engine::Pace;
@@ -27,15 +21,15 @@ use crate::nand::{Layout, Outcome};
 use crate::observe::{Effect, Effects};
 use crate::rng::Rng;
 use crate::units::{BlockId, LaneId, Lpn, NONE, OpId, Ppn, Pun, SimTime, SlotId};
-use allocation::Allocator;
-use blocks::{BlockState, Blocks};
-use cleaning::{LaneWork, Mover};
-use map::Map;
-use placement::Placement;
-use reclaim::Reclaim;
-pub use reclaim::ServiceTimes;
-use replicas::Replicas;
+use moves::clean::{LaneWork, Mover};
+use moves::reclaim::Reclaim;
+pub use moves::reclaim::ServiceTimes;
+use moves::replicate::Replicas;
 use serde::{Deserialize, Serialize};
+use tables::blocks::{BlockState, Blocks};
+use tables::map::Map;
+use write::open::Allocator;
+use write::placement::Placement;
 
 /// Program modes told apart by [`FtlCounts::dealt_pages`]; what is programmed in higher ones counts as the last.
 pub const PROGRAM_MODES: usize = 4;

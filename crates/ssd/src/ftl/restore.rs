@@ -1,8 +1,8 @@
 //! A restored translation layer: every number points to something, and counts are those of what is there.
 
 use super::Ftl;
-use super::blocks::BlockState;
-use super::cleaning::{Job, LaneWork, Part};
+use super::moves::clean::{Job, LaneWork, Part};
+use super::tables::blocks::BlockState;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room, within, within_or_none};
@@ -188,9 +188,9 @@ impl LaneWork {
     }
 }
 
-impl super::map::Map {
-    /// Checks that all entries are of this drive; that they agree is [`super::map::Map::check`]'s.
-    pub(super) fn restored(&mut self, fresh: &super::map::Map) -> Verdict {
+impl super::tables::map::Map {
+    /// Checks that all entries are of this drive; that they agree is [`super::tables::map::Map::check`]'s.
+    pub(super) fn restored(&mut self, fresh: &super::tables::map::Map) -> Verdict {
         alike("live units", self.live_words(), fresh.live_words())?;
         alike("lost units", self.lost_words(), fresh.lost_words())?;
         let (logical, physical) = (fresh.logical() as usize, fresh.physical() as usize);

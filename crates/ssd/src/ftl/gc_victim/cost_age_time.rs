@@ -1,7 +1,7 @@
 //! Cost-age-time: like `cost_benefit`, and prefers blocks erased less often, so that cleaning levels wear as it goes:
 //! the highest `age * (1 - u) / (u * (1 + erases))`.
 
-use crate::ftl::blocks::LaneView;
+use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 

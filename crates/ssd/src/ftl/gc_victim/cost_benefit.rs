@@ -1,7 +1,7 @@
 //! Weighs the space gained and how long it will stay gained against the work: `age * (1 - u) / 2u`, where `u` is the
 //! live share and age counts from when the block was filled, in host units written.
 
-use crate::ftl::blocks::LaneView;
+use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Looks at `d` blocks drawn at random and takes the one with the least live data: nearly as good as `greedy` for
 //! small `d`, without an order over all blocks.
 
-use crate::ftl::blocks::LaneView;
+use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Takes the block that was filled first, live data or not. Under uniform random writes its write amplification has
 //! a closed form, `1 / (1 - p)` with `p = exp(-(1 - p) / a)` at utilisation `a`: the check every drive must pass.
 
-use crate::ftl::blocks::LaneView;
+use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Takes the block with the least live data: the least work now. Blocks filled later are preferred by nothing, so
 //! hot and cold blocks are treated alike.
 
-use crate::ftl::blocks::LaneView;
+use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Which block is reclaimed?
 
-use crate::ftl::blocks::LaneView;
+use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
 
 family! {

@@ -1,6 +1,6 @@
 //! Takes a block at random: no bookkeeping at all, and the baseline the others are measured against.
 
-use crate::ftl::blocks::LaneView;
+use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 

@@ -1,13 +1,13 @@
 //! Must data move because of reads, and which?
 //!
 //! Every read disturbs the cells around it. A policy counts reads as it can afford to, and says when a block is to be
-//! looked at and what must leave it; `ftl::reclaim` carries that out, in steps, like cleaning. What the policy believes
+//! looked at and what must leave it; `ftl::moves` carries that out, in steps, like cleaning. What the policy believes
 //! is one thing, what the chips know another: whether data died is decided by the cells (`nand::aging`).
 
 use crate::flash::Flash;
-use crate::ftl::blocks::{BlockState, Blocks};
-use crate::ftl::map::Map;
-use crate::ftl::replicas::Replicas;
+use crate::ftl::moves::replicate::Replicas;
+use crate::ftl::tables::blocks::{BlockState, Blocks};
+use crate::ftl::tables::map::Map;
 use crate::nand::aging::tables::MOST_CYCLES;
 use crate::nand::cell::{CellModel, Group};
 use crate::nand::{Layout, PageAddress};

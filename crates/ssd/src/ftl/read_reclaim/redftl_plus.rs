@@ -295,9 +295,9 @@ impl Deals for Policy {
 mod tests {
     use super::*;
     use crate::config::DriveConfig;
-    use crate::ftl::blocks::Blocks;
-    use crate::ftl::map::Map;
-    use crate::ftl::replicas::Replicas;
+    use crate::ftl::moves::replicate::Replicas;
+    use crate::ftl::tables::blocks::Blocks;
+    use crate::ftl::tables::map::Map;
     use crate::nand::cell::CellModel;
     use crate::nand::{Chip, Layout};
     use crate::units::Pun;

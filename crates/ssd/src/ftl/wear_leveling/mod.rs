@@ -1,6 +1,6 @@
 //! Which blocks trade places, so that wear spreads?
 
-use crate::ftl::blocks::LaneView;
+use crate::ftl::tables::blocks::LaneView;
 
 family! {
     /// Which blocks trade places, so that wear spreads?

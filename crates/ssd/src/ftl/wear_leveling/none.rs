@@ -1,6 +1,6 @@
 //! Leaves wear as cleaning spreads it.
 
-use crate::ftl::blocks::LaneView;
+use crate::ftl::tables::blocks::LaneView;
 use serde::{Deserialize, Serialize};
 
 /// Name in configurations.

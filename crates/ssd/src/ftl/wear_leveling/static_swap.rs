@@ -1,7 +1,7 @@
 //! When erase counts of a lane drift apart, moves the data that keeps the youngest block young (it is cold, or the
 //! block would have been erased) into the most worn free block, and lets the young one work.
 
-use crate::ftl::blocks::{BlockState, LaneView};
+use crate::ftl::tables::blocks::{BlockState, LaneView};
 use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
@@ -55,7 +55,7 @@ impl Policy {
 mod tests {
     use super::*;
     use crate::config::DriveConfig;
-    use crate::ftl::blocks::Blocks;
+    use crate::ftl::tables::blocks::Blocks;
     use crate::nand::{Chip, Layout};
     use crate::units::{BlockId, LaneId};
 

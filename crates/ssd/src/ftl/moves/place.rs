@@ -1,18 +1,24 @@
 //! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
 
-use super::Ftl;
-use super::allocation::{Allocated, Stream};
-use super::blocks::BlockState;
-use super::cleaning::stream_of;
+use super::clean::stream_of;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::Ftl;
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::write::open::{Allocated, Stream};
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 
 impl Ftl {
     /// Copies a page inside the chip if the next page of the stream lies in the same plane.
-    pub(super) fn copy_back(&mut self, flash: &mut Flash, lane: LaneId, cause: Cause, unit: UnitRef) -> bool {
+    pub(in crate::ftl) fn copy_back(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        cause: Cause,
+        unit: UnitRef,
+    ) -> bool {
         let stream = stream_of(cause);
         let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
         let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
@@ -55,7 +61,13 @@ impl Ftl {
     }
 
     /// Programs full pages of gathered units; the rest too, if told so or nothing more will join them.
-    pub(super) fn program_gathered(&mut self, flash: &mut Flash, lane: LaneId, stream: Stream, rest: bool) {
+    pub(in crate::ftl) fn program_gathered(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        stream: Stream,
+        rest: bool,
+    ) {
         let which = stream as usize - 1;
         let per_page = self.layout.units_per_page as usize;
         loop {
@@ -94,7 +106,7 @@ impl Ftl {
     }
 
     /// Units of a moving block are in the controller.
-    pub(super) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+    pub(in crate::ftl) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
         let which = stream_of(op.cause) as usize - 1;
         let block = self.layout.block_of_page(op.ppn).0;
@@ -122,7 +134,7 @@ impl Ftl {
     }
 
     /// Programs moved units at once.
-    pub(super) fn place_now(&mut self, flash: &mut Flash, lane: LaneId, op: Op, units: &[UnitRef]) {
+    pub(in crate::ftl) fn place_now(&mut self, flash: &mut Flash, lane: LaneId, op: Op, units: &[UnitRef]) {
         let outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
         let op = Op { outcome, ..op };
         for (place, &unit) in (0..).zip(units) {
@@ -132,7 +144,7 @@ impl Ftl {
     }
 
     /// Moved units are at their new place.
-    pub(super) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+    pub(in crate::ftl) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
         for place in 0..u32::from(op.units) {
             let unit = flash.pool.units(id)[place as usize];
@@ -184,7 +196,7 @@ impl Ftl {
     }
 
     /// A unit read away from a block needs it no more.
-    pub(super) fn settle_source(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn settle_source(&mut self, flash: &mut Flash, block: BlockId) {
         if self.blocks.settle(block) {
             self.settled(flash, block);
         }
@@ -200,7 +212,7 @@ impl Ftl {
     }
 
     /// A block holds nothing any more: erase it, or retire it if it failed.
-    pub(super) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
         self.drop_replicas(block);
         if self.blocks.cause(block) == Cause::BadBlock {
@@ -222,7 +234,7 @@ impl Ftl {
     }
 
     /// One member of a block is erased; with the last, the block is free or retired.
-    pub(super) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+    pub(in crate::ftl) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         flash.pool.remove(id);
         let block = BlockId(op.tag);
         if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
@@ -255,7 +267,7 @@ impl Ftl {
     }
 
     /// A failing block is closed and quiet: queue it for retirement.
-    pub(super) fn retire_when_closed(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn retire_when_closed(&mut self, flash: &mut Flash, block: BlockId) {
         if self.blocks.state(block) != BlockState::Closed {
             return;
         }

@@ -148,7 +148,7 @@ impl Blocks {
     }
 
     /// Takes what follows from the configuration from fresh blocks, and checks the rest.
-    pub(super) fn restored(&mut self, fresh: &Blocks, layout: &Layout, clock: u64) -> Verdict {
+    pub(in crate::ftl) fn restored(&mut self, fresh: &Blocks, layout: &Layout, clock: u64) -> Verdict {
         alike("states of blocks", &self.state, &fresh.state)?;
         alike("live units of blocks", &self.live, &fresh.live)?;
         alike("programs of blocks", &self.programming, &fresh.programming)?;

@@ -6,12 +6,12 @@
 //! block is to be erased; or it becomes the page itself, and the original is dead. What cannot be corrected in one of
 //! the two is read from the other.
 
-use super::Ftl;
-use super::blocks::{BlockState, Blocks};
 use super::reclaim::Wish;
 use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::Ftl;
+use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::index::UnitIndex;
 use crate::nand::{Layout, Outcome};
 use crate::observe::Effect;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 /// The tables of replicas.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Replicas {
+pub(in crate::ftl) struct Replicas {
     /// Replicas that a physical block takes, in pages; 0 if there never are any.
     limit: u32,
     /// First page of a physical block that data does not fill.
@@ -63,7 +63,7 @@ impl Replicas {
     }
 
     /// Takes what follows from the configuration from fresh ones, and checks the rest.
-    pub fn restored(&mut self, fresh: Replicas, map: &super::map::Map) -> Verdict {
+    pub fn restored(&mut self, fresh: Replicas, map: &crate::ftl::tables::map::Map) -> Verdict {
         alike("pages of replicas", &self.used, &fresh.used)?;
         alike("pages of replicas on their way", &self.promised, &fresh.promised)?;
         (self.limit, self.first, self.owner) = (fresh.limit, fresh.first, fresh.owner);
@@ -184,7 +184,7 @@ impl Ftl {
     }
 
     /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.
-    pub(super) fn adopt(&mut self, lpn: Lpn) -> bool {
+    pub(in crate::ftl) fn adopt(&mut self, lpn: Lpn) -> bool {
         let to = self.replicas.get(lpn);
         if !to.is_some() {
             return false;
@@ -206,7 +206,7 @@ impl Ftl {
     }
 
     /// All replicas in one member of a block become pages.
-    pub(super) fn adopt_all(&mut self, wish: Wish) {
+    pub(in crate::ftl) fn adopt_all(&mut self, wish: Wish) {
         for unit in self.replica_units(wish.block) {
             let lpn = self.map.stored(unit);
             let at = self.layout.block_of_page(self.layout.page_of_unit(unit).0).1;
@@ -217,7 +217,7 @@ impl Ftl {
     }
 
     /// A block is to be erased or retired: its replicas no longer count.
-    pub(super) fn drop_replicas(&mut self, block: BlockId) {
+    pub(in crate::ftl) fn drop_replicas(&mut self, block: BlockId) {
         if self.replicas.count == 0 {
             return;
         }
@@ -231,7 +231,14 @@ impl Ftl {
 
     /// Makes a replica of a page of a block in physical block `to`: the units that have none are read and programmed
     /// there.
-    pub(super) fn replicate(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish, page: u32, to: u32) {
+    pub(in crate::ftl) fn replicate(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        wish: Wish,
+        page: u32,
+        to: u32,
+    ) {
         let first = self.layout.first_unit_of(wish.block, wish.member, page);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut count = 0;
@@ -264,7 +271,7 @@ impl Ftl {
     }
 
     /// A page to be replicated is in the controller.
-    pub(super) fn on_replica_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+    pub(in crate::ftl) fn on_replica_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let count = usize::from(op.units);
         units[..count].copy_from_slice(flash.pool.units(id));
@@ -310,7 +317,7 @@ impl Ftl {
     }
 
     /// A replica is at its place.
-    pub(super) fn on_replica_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+    pub(in crate::ftl) fn on_replica_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let count = usize::from(op.units);
         units[..count].copy_from_slice(flash.pool.units(id));
@@ -347,7 +354,7 @@ impl Ftl {
     }
 
     /// Checks the table against the others (slow); the error names the first place where they do not agree.
-    pub(super) fn check_replicas(&self) -> Result<(), String> {
+    pub(in crate::ftl) fn check_replicas(&self) -> Result<(), String> {
         let mut count = 0;
         for (lpn, at) in self.replicas.index.iter().map(|(lpn, at)| (lpn, Pun(at))) {
             count += 1;

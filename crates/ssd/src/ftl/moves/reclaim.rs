@@ -10,15 +10,15 @@ mod told;
 
 pub use service::ServiceTimes;
 
-use super::Ftl;
-use super::allocation::Stream;
-use super::blocks::BlockState;
-use super::cleaning::{COMING_WITH_RECLAIM, Job, Part, RECLAIM};
-use super::dealing::{Begun, DealWish};
-use super::read_reclaim::{self, Facts, Look, PageRead, Urgency, Want};
+use super::clean::{COMING_WITH_RECLAIM, Job, Part, RECLAIM};
+use super::deal::{Begun, DealWish};
 use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
+use crate::ftl::Ftl;
+use crate::ftl::read_reclaim::{self, Facts, Look, PageRead, Urgency, Want};
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::write::open::Stream;
 use crate::nand::Layout;
 use crate::nand::order::PageOrder;
 use crate::units::{BlockId, LaneId, NONE, Ppn};
@@ -27,7 +27,7 @@ use std::collections::VecDeque;
 
 /// A physical block to be looked at: member of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Wish {
+pub(in crate::ftl) struct Wish {
     pub block: BlockId,
     pub member: u32,
 }
@@ -43,7 +43,7 @@ struct Thinning {
 }
 
 /// What became of a look at a block.
-pub(super) enum Turn {
+pub(in crate::ftl) enum Turn {
     /// It is off the list.
     Over,
     /// It must wait: for programs, for room, for what is already leaving it.
@@ -58,7 +58,7 @@ const NOW: u8 = 2;
 
 /// A lane's list of blocks to be looked at.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Wishes {
+pub(in crate::ftl) struct Wishes {
     pub now: VecDeque<Wish>,
     when_idle: VecDeque<Wish>,
     /// By member of a block of the lane.
@@ -131,8 +131,8 @@ impl Wishes {
 
 /// What the translation layer keeps for moves because of reads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Reclaim {
-    pub(super) policy: read_reclaim::Policy,
+pub(in crate::ftl) struct Reclaim {
+    pub(in crate::ftl) policy: read_reclaim::Policy,
     /// The policy is not `never`.
     active: bool,
     /// Page of each type of each wordline.
@@ -143,7 +143,7 @@ pub(super) struct Reclaim {
     /// The policy may deal units and hears of their reads.
     deals: bool,
     /// Program mode of blocks that nobody chose one for.
-    pub(super) normal_mode: u8,
+    pub(in crate::ftl) normal_mode: u8,
     /// Lanes with something new on their lists.
     lanes: Vec<LaneId>,
     /// Reclaims under way, by block.
@@ -207,7 +207,7 @@ impl Reclaim {
 impl Ftl {
     /// A page is about to be read: the policy counts it.
     #[inline]
-    pub(super) fn note_read(&mut self, flash: &Flash, op: &Op) {
+    pub(in crate::ftl) fn note_read(&mut self, flash: &Flash, op: &Op) {
         if self.reclaim.active {
             self.count_read(flash, op, 1, true);
         }
@@ -256,7 +256,7 @@ impl Ftl {
     }
 
     /// The lane's list is looked at as soon as what was issued is on its way.
-    pub(super) fn look_soon(&mut self, lane: LaneId) {
+    pub(in crate::ftl) fn look_soon(&mut self, lane: LaneId) {
         if !self.reclaim.lanes.contains(&lane) {
             self.reclaim.lanes.push(lane);
         }
@@ -264,7 +264,7 @@ impl Ftl {
 
     /// What a block on a lane's list may have waited for is over.
     #[inline]
-    pub(super) fn may_look_again(&mut self, lane: LaneId) {
+    pub(in crate::ftl) fn may_look_again(&mut self, lane: LaneId) {
         if self.reclaim.active && self.work(lane).wishes.some() {
             self.look_soon(lane);
         }
@@ -298,7 +298,7 @@ impl Ftl {
 
     /// Starts the next job that is due to reads.
     #[inline]
-    pub(super) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+    pub(in crate::ftl) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         self.reclaim.active
             && self.work(lane).wishes.some()
             && !self.work(lane).is_dealing()
@@ -481,7 +481,7 @@ impl Ftl {
     }
 
     /// Takes the first off the list whose turn it is.
-    pub(super) fn drop_wish(&mut self, lane: LaneId, wish: Wish) -> Turn {
+    pub(in crate::ftl) fn drop_wish(&mut self, lane: LaneId, wish: Wish) -> Turn {
         let (idle, place) = (self.mover.quiet, self.place_in_lane(lane, &wish));
         let wishes = &mut self.work(lane).wishes;
         if let Some((list, bit)) = wishes.list(idle) {
@@ -556,7 +556,7 @@ impl Ftl {
     }
 
     /// All that was to leave a block has left: it is closed again, or, if it is empty, erased.
-    pub(super) fn thinned(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn thinned(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
         self.blocks.set_state(block, BlockState::Closed);
         if self.blocks.is_failing(block) {
@@ -573,7 +573,7 @@ impl Ftl {
     }
 
     /// Whether a page belongs to the part of a block that is moved.
-    pub(super) fn is_of(&self, part: &Part, page: Ppn) -> bool {
+    pub(in crate::ftl) fn is_of(&self, part: &Part, page: Ppn) -> bool {
         let (in_member, member) = {
             let (_, at) = self.layout.block_of_page(page);
             (at / self.layout.span, at % self.layout.span)

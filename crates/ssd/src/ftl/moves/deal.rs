@@ -13,14 +13,14 @@
 
 mod restore;
 
-use super::allocation::Stream;
-use super::blocks::BlockState;
-use super::cleaning::{COMING_WITH_RECLAIM, LaneWork, ROUTINE};
-use super::read_reclaim::{MAX_PAGE_TYPES as TYPES, Partners};
+use super::clean::{COMING_WITH_RECLAIM, LaneWork, ROUTINE};
 use super::reclaim::Wish;
-use super::{Ftl, PROGRAM_MODES};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::read_reclaim::{MAX_PAGE_TYPES as TYPES, Partners};
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::write::open::Stream;
+use crate::ftl::{Ftl, PROGRAM_MODES};
 use crate::nand::{Layout, Outcome};
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
 use core::cmp::Reverse;
@@ -66,7 +66,7 @@ struct OnItsWay {
 
 /// A lane's deal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Deal {
+pub(in crate::ftl) struct Deal {
     pub active: bool,
     /// The disturbed block and its partner, if it has one.
     sources: [BlockId; 2],
@@ -126,7 +126,7 @@ impl Deal {
 
 /// A deal that is wished for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DealWish {
+pub(in crate::ftl) struct DealWish {
     pub wish: Wish,
     pub mode: u8,
     pub paired: bool,
@@ -136,7 +136,7 @@ pub(super) struct DealWish {
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Begun {
+pub(in crate::ftl) enum Begun {
     /// It has begun, may be over, and is on the list no more.
     Yes,
     /// It waits for blocks to come free.
@@ -156,7 +156,7 @@ impl Ftl {
 
     /// Begins a deal if there is room. With less room than it needs it waits for cleaning, the forced one not for long,
     /// and then makes do with one target and no partner.
-    pub(super) fn begin_deal(&mut self, flash: &mut Flash, lane: LaneId, asked: DealWish) -> Begun {
+    pub(in crate::ftl) fn begin_deal(&mut self, flash: &mut Flash, lane: LaneId, asked: DealWish) -> Begun {
         let DealWish { wish, mode, paired, forced } = asked;
         let block = wish.block;
         let to_spare = self.allocator.free(lane).saturating_sub(self.mover.reserve);
@@ -299,7 +299,7 @@ impl Ftl {
     }
 
     /// Goes on with a lane's deal: programs what is there, reads what is next, and ends it when nothing is left.
-    pub(super) fn deal_on(&mut self, flash: &mut Flash, lane: LaneId) {
+    pub(in crate::ftl) fn deal_on(&mut self, flash: &mut Flash, lane: LaneId) {
         while self.work(lane).deal.active {
             if self.program_dealt(flash, lane) || self.read_dealt(flash, lane) {
                 continue;
@@ -426,13 +426,13 @@ impl Ftl {
     }
 
     /// Whether a block is being dealt.
-    pub(super) fn is_dealt_from(&self, lane: LaneId, block: BlockId) -> bool {
+    pub(in crate::ftl) fn is_dealt_from(&self, lane: LaneId, block: BlockId) -> bool {
         let deal = &self.mover.lanes[lane.index()].deal;
         deal.active && deal.sources.contains(&block)
     }
 
     /// Units of a deal are in the controller, or lost.
-    pub(super) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
+    pub(in crate::ftl) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
         let block = self.layout.block_of_page(op.ppn).0;
         for place in 0..usize::from(op.units) {
             let unit = flash.pool.units(id)[place];
@@ -519,7 +519,7 @@ impl Ftl {
     }
 
     /// A program to a block failed: if it is a target, no more goes there.
-    pub(super) fn drop_target(&mut self, lane: LaneId, block: BlockId) {
+    pub(in crate::ftl) fn drop_target(&mut self, lane: LaneId, block: BlockId) {
         let clock = self.clock;
         let deal = &mut self.mover.lanes[lane.index()].deal;
         if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
@@ -558,7 +558,7 @@ impl Ftl {
     }
 
     /// An erased block is programmed in the normal mode again.
-    pub(super) fn make_normal(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn make_normal(&mut self, flash: &mut Flash, block: BlockId) {
         for k in 0..self.layout.span {
             let physical = self.layout.member(block, k).block;
             self.reclaim.policy.on_open(physical, 0);

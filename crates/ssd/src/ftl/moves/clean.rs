@@ -5,16 +5,16 @@
 //! only when every unit read from it is programmed and mapped at its new place. A lane has at most two jobs at a time:
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
-use super::allocation::Stream;
-use super::blocks::{BlockState, LaneView};
-use super::dealing::Deal;
-use super::gc_trigger::Limits;
+use super::deal::Deal;
 use super::reclaim::{Reclaim, Wishes};
-use super::{Ftl, IdleWork};
 use crate::config::DriveConfig;
 use crate::engine::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UnitRef};
+use crate::ftl::gc_trigger::Limits;
+use crate::ftl::tables::blocks::{BlockState, LaneView};
+use crate::ftl::write::open::Stream;
+use crate::ftl::{Ftl, IdleWork};
 use crate::nand::{Layout, Outcome};
 use crate::units::{BlockId, LaneId, Pun};
 use serde::{Deserialize, Serialize};
@@ -24,15 +24,15 @@ use std::ops::Range;
 /// Blocks of a lane that may be on their way to being free at once, by routine work.
 const COMING_AT_MOST: u32 = 3;
 /// The same with those that are emptied because of reads.
-pub(super) const COMING_WITH_RECLAIM: u32 = COMING_AT_MOST + 2;
+pub(in crate::ftl) const COMING_WITH_RECLAIM: u32 = COMING_AT_MOST + 2;
 
 /// Which of a lane's jobs: the one because of reads, and all others.
-pub(super) const RECLAIM: usize = 0;
-pub(super) const ROUTINE: usize = 1;
+pub(in crate::ftl) const RECLAIM: usize = 0;
+pub(in crate::ftl) const ROUTINE: usize = 1;
 
 /// What is being moved out of a block, and how far.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Job {
+pub(in crate::ftl) struct Job {
     pub block: BlockId,
     /// Only these pages, if not the whole block is moved.
     pub part: Option<Part>,
@@ -44,7 +44,7 @@ pub(super) struct Job {
 
 /// Pages of one physical block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Part {
+pub(in crate::ftl) struct Part {
     /// Member of the (firmware) block.
     pub member: u32,
     /// Page types, a bit for each.
@@ -58,7 +58,7 @@ const AHEAD: u32 = 16;
 
 /// What goes on in one lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct LaneWork {
+pub(in crate::ftl) struct LaneWork {
     pub jobs: [Option<Job>; 2],
     /// Units read and waiting for a page to be programmed, for each stream that takes moved data.
     pub gathered: [VecDeque<UnitRef>; 2],
@@ -83,7 +83,7 @@ pub(super) struct LaneWork {
 
 /// The state of all moves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Mover {
+pub(in crate::ftl) struct Mover {
     pub lanes: Vec<LaneWork>,
     pub in_flight_at_most: u32,
     pub copyback: bool,
@@ -157,7 +157,7 @@ impl Mover {
 }
 
 /// The stream that takes data moved for this cause.
-pub(super) fn stream_of(cause: Cause) -> Stream {
+pub(in crate::ftl) fn stream_of(cause: Cause) -> Stream {
     if cause == Cause::WearLeveling { Stream::Cold } else { Stream::Cleaning }
 }
 
@@ -172,17 +172,17 @@ impl Ftl {
         }
     }
 
-    pub(super) fn work(&mut self, lane: LaneId) -> &mut LaneWork {
+    pub(in crate::ftl) fn work(&mut self, lane: LaneId) -> &mut LaneWork {
         &mut self.mover.lanes[lane.index()]
     }
 
     /// Looks whether a lane should be cleaned, and starts or continues.
-    pub(super) fn check_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+    pub(in crate::ftl) fn check_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         self.update_wanted(lane);
         self.pump_lane(flash, lane);
     }
 
-    pub(super) fn update_wanted(&mut self, lane: LaneId) {
+    pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
         let (limits, free) = (self.limits(), self.allocator.free(lane));
         let work = &self.mover.lanes[lane.index()];
         let wanted = if self.mover.pace == Pace::Saturated {
@@ -247,7 +247,7 @@ impl Ftl {
     }
 
     /// One step of a lane: start jobs if there are none, read on, program what is gathered.
-    pub(super) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+    pub(in crate::ftl) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         self.mover.emptied = false;
         self.deal_on(flash, lane);
         while self.work(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
@@ -298,7 +298,7 @@ impl Ftl {
         false
     }
 
-    pub(super) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
+    pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
         self.drop_replicas(block);
         self.blocks.start_moving(block, cause);
         let cursor = self.layout.first_unit(block).0;
@@ -339,11 +339,11 @@ impl Ftl {
     }
 
     /// Whether the lane has pages for the live units of a block and for what is already on its way.
-    pub(super) fn fits(&self, lane: LaneId, block: BlockId, stream: Stream) -> bool {
+    pub(in crate::ftl) fn fits(&self, lane: LaneId, block: BlockId, stream: Stream) -> bool {
         self.has_room(lane, self.blocks.live(block), stream)
     }
 
-    pub(super) fn has_room(&self, lane: LaneId, units: u32, stream: Stream) -> bool {
+    pub(in crate::ftl) fn has_room(&self, lane: LaneId, units: u32, stream: Stream) -> bool {
         let work = &self.mover.lanes[lane.index()];
         let per_page = self.layout.units_per_page;
         let pages = |units: &VecDeque<UnitRef>| (units.len() as u32).div_ceil(per_page);
@@ -365,7 +365,7 @@ impl Ftl {
 
     /// Whether a lane has as many pages on their way as it may.
     #[inline]
-    pub(super) fn is_busy(&self, lane: LaneId) -> bool {
+    pub(in crate::ftl) fn is_busy(&self, lane: LaneId) -> bool {
         let work = &self.mover.lanes[lane.index()];
         // Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
         let full = |units: &VecDeque<UnitRef>| units.len() as u32 / self.layout.units_per_page;
@@ -404,8 +404,11 @@ impl Ftl {
         if job.part.is_some_and(|part| !self.is_of(&part, page)) {
             return;
         }
-        let unit =
-            |map: &super::map::Map, at: u32| UnitRef { lpn: map.stored(Pun(at)).0, source: at, mask: 0 };
+        let unit = |map: &crate::ftl::tables::map::Map, at: u32| UnitRef {
+            lpn: map.stored(Pun(at)).0,
+            source: at,
+            mask: 0,
+        };
         self.note_margin(flash, &op);
         self.note_read(flash, &op);
         if self.mover.copyback && self.copy_back(flash, lane, cause, unit(&self.map, first)) {

@@ -12,7 +12,7 @@ use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 
 /// The cells of a checked configuration whose data moves because of reads: such are refused if their cells are wrong,
 /// whether or not these make errors.
-pub(super) fn cells(cfg: &DriveConfig) -> CellModel {
+pub(in crate::ftl) fn cells(cfg: &DriveConfig) -> CellModel {
     match CellModel::new(cfg.cells.clone()) {
         Ok(cells) => cells,
         Err(errors) => unreachable!("cells that were not checked: {errors}"),
@@ -21,7 +21,7 @@ pub(super) fn cells(cfg: &DriveConfig) -> CellModel {
 
 /// How often the attempts of one read sense a page at most.
 // tidy: allow(float): called when a drive is built
-pub(super) fn readings_at_most(cfg: &DriveConfig, cells: &CellModel) -> u32 {
+pub(in crate::ftl) fn readings_at_most(cfg: &DriveConfig, cells: &CellModel) -> u32 {
     if cfg.errors.model == ErrorModel::None {
         return 1;
     }

@@ -4,16 +4,16 @@
 //! does: page n has the turn n modulo the number of lanes. Whatever moves stays in its lane, so a lane never holds more
 //! than its share of the logical space, and what a drive of one lane needs to go on cleaning is enough for each.
 
-use super::Ftl;
-use super::allocation::Allocated;
 use crate::config::{self, DriveConfig};
+use crate::ftl::Ftl;
+use crate::ftl::write::open::Allocated;
 use crate::nand::Layout;
 use crate::units::{BlockId, Divisor, LaneId, Lpn, Pun};
 use serde::{Deserialize, Serialize};
 
 /// How the lane of a host page is found.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) enum Placement {
+pub(in crate::ftl) enum Placement {
     /// In turn.
     Dynamic,
     /// By its address, counted off over so many lanes.
@@ -41,7 +41,7 @@ impl Ftl {
 
     /// Whether lanes keep their data to themselves.
     #[inline]
-    pub(super) fn is_static(&self) -> bool {
+    pub(in crate::ftl) fn is_static(&self) -> bool {
         matches!(self.placement, Placement::Static(_))
     }
 
@@ -51,7 +51,7 @@ impl Ftl {
 
     /// The next page for host data that begins with a logical unit.
     #[inline]
-    pub(super) fn host_page(&mut self, lpn: u32) -> Option<Allocated> {
+    pub(in crate::ftl) fn host_page(&mut self, lpn: u32) -> Option<Allocated> {
         match self.turn_of(Lpn(lpn)) {
             None => self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock),
             Some(turn) => self.allocator.host_page_in(self.lane_at(turn), &mut self.blocks, self.clock),
@@ -64,7 +64,7 @@ impl Ftl {
     }
 
     /// Where pages have lanes of their own, those of a block lie in theirs.
-    pub(super) fn check_place(&self, block: BlockId) -> Result<(), String> {
+    pub(in crate::ftl) fn check_place(&self, block: BlockId) -> Result<(), String> {
         let (lane, from) = (self.layout.lane_of(block), self.layout.first_unit(block).0);
         let units = from..from + self.layout.units_per_block();
         for lpn in units.filter(|&unit| self.map.is_live(Pun(unit))).map(|unit| self.map.stored(Pun(unit))) {

@@ -52,7 +52,7 @@ impl ServiceTimes {
 
 /// A reclaim under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Service {
+pub(in crate::ftl) struct Service {
     since: SimTime,
     /// A block that moves with it.
     other: Option<BlockId>,

@@ -1,6 +1,6 @@
 //! Which page is written next: free blocks of each lane, open blocks of each stream, and the turn of the lanes.
 
-use crate::ftl::blocks::{BlockState, Blocks};
+use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::nand::Layout;
 use crate::restore::{Verdict, alike, distinct, ensure};
 use crate::units::{BlockId, LaneId, Ppn};
@@ -109,7 +109,12 @@ impl Allocator {
     }
 
     /// Takes what follows from the configuration from a fresh one, and checks the rest.
-    pub(super) fn restored(&mut self, fresh: &Allocator, layout: &Layout, blocks: &Blocks) -> Verdict {
+    pub(in crate::ftl) fn restored(
+        &mut self,
+        fresh: &Allocator,
+        layout: &Layout,
+        blocks: &Blocks,
+    ) -> Verdict {
         alike("lanes", &self.lanes, &fresh.lanes)?;
         (self.pages_per_block, self.data_pages) = (fresh.pages_per_block, fresh.data_pages);
         self.reserve = fresh.reserve;
@@ -133,7 +138,7 @@ impl Allocator {
     }
 
     /// Pages of a block that a stream has taken, if it is open for one.
-    pub(super) fn filled(&self, lane: LaneId, block: BlockId) -> Option<u32> {
+    pub(in crate::ftl) fn filled(&self, lane: LaneId, block: BlockId) -> Option<u32> {
         let open = &self.lanes[lane.index()].open;
         open.iter().find(|open| open.block == block).map(|open| open.next)
     }

@@ -85,11 +85,11 @@ impl Map {
     }
 
     /// One bit for each unit of flash: live; and for each logical unit, where cells make errors: lost.
-    pub(super) fn live_words(&self) -> &[u64] {
+    pub(in crate::ftl) fn live_words(&self) -> &[u64] {
         &self.live
     }
 
-    pub(super) fn lost_words(&self) -> &[u64] {
+    pub(in crate::ftl) fn lost_words(&self) -> &[u64] {
         &self.lost
     }
 

@@ -1,0 +1,7 @@
+//! Moving live data out of blocks: for cleaning, for wear levelling, because of reads, out of blocks that fail.
+
+pub(in crate::ftl) mod clean;
+pub(in crate::ftl) mod deal;
+mod place;
+pub(in crate::ftl) mod reclaim;
+pub(in crate::ftl) mod replicate;

@@ -1,0 +1,4 @@
+//! The tables: which page holds what, and what is known of each block.
+
+pub mod blocks;
+pub mod map;
