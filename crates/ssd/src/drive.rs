@@ -410,7 +410,7 @@ impl Drive {
     pub fn check(&self) -> Result<(), String> {
         let State { host, ftl, flash, events, .. } = &self.state;
         ftl.check(flash)?;
-        host.check()?;
+        host.check(&ftl.gather)?;
         self.counted().check()?;
         let left = flash.pool.in_flight() + host.working();
         if events.is_empty() && left > 0 {

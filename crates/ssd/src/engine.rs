@@ -96,9 +96,9 @@ impl Drive {
         loop {
             let something_done = self.carry();
             // Try again only if something changed: an operation is done, or another program was refused.
-            let tries_again = self.state.host.take_refusal() || something_done;
-            let wants_room = self.state.host.wants_room() && tries_again;
-            if !(wants_room || self.state.ftl.room_made) || !self.make_room() {
+            let room = &mut self.state.ftl.room;
+            let tries_again = room.take_refusal() || something_done;
+            if !(room.is_wanted() && tries_again || room.is_made()) || !self.make_room() {
                 return;
             }
         }
@@ -193,19 +193,17 @@ impl Drive {
     /// Data waits for room, or room was made: programs go on, or more is cleaned, or the drive ends in read-only.
     /// Returns whether anything was started.
     fn make_room(&mut self) -> bool {
-        let may_have_room =
-            std::mem::take(&mut self.state.ftl.room_made) || self.state.flash.pool.in_flight() == 0;
-        let (host, mut below) = self.split();
-        if may_have_room {
-            host.unpark(&mut below);
+        if self.state.ftl.room.take_made() || self.state.flash.pool.in_flight() == 0 {
+            self.state.ftl.unpark();
         }
+        let (host, mut below) = self.split();
         host.flush_some(&mut below);
-        host.take_refusal();
         let state = &mut self.state;
+        state.ftl.room.take_refusal();
         if !state.ftl.outbox.is_empty() {
             return true;
         }
-        if !state.host.wants_room() {
+        if !state.ftl.room.is_wanted() {
             return false;
         }
         state.ftl.retry(&mut state.flash);
@@ -250,7 +248,7 @@ impl Drive {
         let (host, mut below) = self.split();
         let status = host.read_at_once(lba, sectors, &mut below)?;
         let ftl = &self.state.ftl;
-        if ftl.has_new_wishes() || ftl.room_made || !ftl.outbox.is_empty() {
+        if ftl.has_new_wishes() || ftl.room.is_made() || !ftl.outbox.is_empty() {
             self.settle();
         }
         self.fall_silent();
@@ -323,7 +321,7 @@ impl Drive {
         }
         self.apply_executor(executor);
         self.state.ftl.set_pace(Pace::Relaxed);
-        self.state.ftl.room_made = false;
+        self.state.ftl.room.take_made();
         if stuck { Err(NoRoom { written: written as u64 }) } else { Ok(()) }
     }
 

@@ -28,6 +28,7 @@ pub mod flash;
 pub mod ftl;
 pub mod host;
 mod index;
+mod list;
 pub mod nand;
 pub mod observe;
 mod prefetch;

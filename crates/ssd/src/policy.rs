@@ -76,6 +76,7 @@ pub const FAMILIES: &[&FamilyInfo] = &[
     &crate::ftl::gc_trigger::FAMILY,
     &crate::ftl::gc_victim::FAMILY,
     &crate::ftl::read_reclaim::FAMILY,
+    &crate::ftl::stream::FAMILY,
     &crate::ftl::wear_leveling::FAMILY,
     &crate::host::buffer::FAMILY,
 ];

@@ -31,20 +31,74 @@ impl OpCode {
     }
 }
 
-/// What applications and kernels know about a command. Zero means "not said". No consumer reads these yet:
-/// they are carried with each command to the policies that will.
+/// What applications and kernels know about a command. Zero means "not said" everywhere. They are carried with each
+/// command; a slot of DRAM keeps those of its last writer if a policy asks for them ([`crate::ftl::stream`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Hints {
     /// Placement id or device of the workload (NVMe DSPEC, SPC application storage unit).
     pub stream: u16,
     /// File the data belongs to (an inode number or a hash of a name).
     pub file: u32,
-    /// Process or program context that issued the command.
+    /// Process that issued the command.
     pub process: u32,
-    /// Read priority, 0 = default.
+    /// Program context: a number for the path through the program that led to the command (its call stack).
+    pub context: u32,
+    /// Priority: 1 low, 2 medium, 3 high.
     pub priority: u8,
-    /// Security class, 0 = not secure.
+    /// Security class: 1 insecure, 2 secure.
     pub class: u8,
+}
+
+macro_rules! facts {
+    ($($(#[$doc:meta])* $name:ident, $with:ident: $from:literal, $bits:literal;)*) => {
+        impl Facts {
+            $(
+                $(#[$doc])*
+                #[inline]
+                pub const fn $name(self) -> u64 {
+                    (self.0 >> $from) & ((1 << $bits) - 1)
+                }
+
+                #[doc = concat!("The same facts with another `", stringify!($name), "`, of which the lowest ", $bits, " bits count.")]
+                #[inline]
+                #[must_use]
+                pub const fn $with(self, value: u64) -> Self {
+                    let mask = (1 << $bits) - 1;
+                    Facts(self.0 & !(mask << $from) | (value & mask) << $from)
+                }
+            )*
+        }
+
+        impl core::fmt::Debug for Facts {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct("Facts")$(.field(stringify!($name), &self.$name()))*.finish()
+            }
+        }
+    };
+}
+
+/// What is known of one mapping unit of data and is told with its program, for the page's spare area: eight bytes.
+/// Beside it stands there which logical unit it is. What nobody asked for is zero; see [`crate::ftl::stream::Needs`].
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Facts(u64);
+
+impl Facts {
+    /// Nothing is known.
+    pub const NONE: Facts = Facts(0);
+}
+
+facts! {
+    /// Place of the write among all: counted when a program of host data is issued, and kept by copies. Of two copies
+    /// of a logical unit the one with the higher number is the newer. 0: that of the unit it was copied from.
+    sequence, with_sequence: 0, 40;
+    /// The stream that it shares blocks with.
+    stream, with_stream: 40, 5;
+    /// Security class, as in [`Hints::class`].
+    class, with_class: 45, 2;
+    /// Priority, as in [`Hints::priority`].
+    priority, with_priority: 47, 2;
+    /// How hot it is, as the policy that asks for it counts.
+    heat, with_heat: 49, 8;
 }
 
 /// One command as a host submits it.

@@ -3,6 +3,7 @@
 use super::sections::{ErrorModel, Geometry, MappingUnit, Placement, Superblock};
 use super::{DriveConfig, Table};
 use crate::ftl::read_reclaim;
+use crate::ftl::stream::{self, Streams};
 use crate::nand::gray;
 
 /// Bytes of a 4-KiB mapping unit.
@@ -139,7 +140,8 @@ impl DriveConfig {
     /// gathering behind it.
     pub fn staging_slots(&self) -> u32 {
         let rules = crate::host::buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
-        rules.slots.max(2 * self.host_programs_at_most() * self.units_per_page())
+        let programs = 2 * self.host_programs_at_most() + self.streams().of_host.count_ones() - 1;
+        rules.slots.max(programs * self.units_per_page())
     }
 
     /// Allocation lanes: groups of planes that open, fill and erase their blocks together.
@@ -156,9 +158,20 @@ impl DriveConfig {
         self.geometry.planes() / self.lanes()
     }
 
-    /// Blocks (or superblocks) that each lane keeps open at once: host, cleaning, and cold data if wear is leveled.
+    /// The streams that data is separated in.
+    pub fn streams(&self) -> Streams {
+        stream::Policy::build(&self.stream).streams()
+    }
+
+    /// Whether what the host says of its writes is kept until their stream is chosen.
+    pub fn keeps_hints(&self) -> bool {
+        stream::Policy::build(&self.stream).needs().hints
+    }
+
+    /// Blocks (or superblocks) that each lane keeps open at once: one for each stream, and one for cold data if wear is
+    /// leveled.
     pub fn open_blocks_per_lane(&self) -> u32 {
-        2 + u32::from(self.wear_leveling.policy() != Some("none"))
+        u32::from(self.streams().count) + u32::from(self.wear_leveling.policy() != Some("none"))
     }
 
     /// Blocks (or superblocks) of each lane that the logical space fills when it is all written.

@@ -104,6 +104,8 @@ drive_config! {
     gc_trigger: crate::ftl::gc_trigger::Config = "ftl.gc_trigger";
     /// Whether data must move because of reads, and which.
     read_reclaim: crate::ftl::read_reclaim::Config = "ftl.read_reclaim";
+    /// Which data shares a block.
+    stream: crate::ftl::stream::Config = "ftl.stream";
     /// Which blocks trade places.
     wear_leveling: crate::ftl::wear_leveling::Config = "ftl.wear_leveling";
     /// Submission queues.

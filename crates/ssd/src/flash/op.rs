@@ -1,6 +1,7 @@
 //! Flash operations: what the firmware asks of the chips, kept in a pool of fixed size.
 
 use crate::nand::{Outcome, PageAddress};
+use crate::signals::Facts;
 use crate::units::{NONE, OpId, Ppn, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -67,11 +68,19 @@ pub struct UnitRef {
     pub source: u32,
     /// Host reads: the granules wanted.
     pub mask: u64,
+    /// Programs: what goes to the spare area with it.
+    pub facts: Facts,
 }
 
 impl UnitRef {
     /// No unit.
-    pub const PADDING: UnitRef = UnitRef { lpn: NONE, source: NONE, mask: 0 };
+    pub const PADDING: UnitRef = UnitRef::new(NONE, NONE);
+
+    /// A unit, of which nothing else is said.
+    #[inline]
+    pub const fn new(lpn: u32, source: u32) -> Self {
+        UnitRef { lpn, source, mask: 0, facts: Facts::NONE }
+    }
 }
 
 /// How long an operation spent where, in nanoseconds.

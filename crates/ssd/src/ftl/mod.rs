@@ -8,28 +8,32 @@ pub mod gc_victim;
 mod moves;
 pub mod read_reclaim;
 mod restore;
+pub mod stream;
 pub mod tables;
 pub mod wear_leveling;
 pub mod write;
 
-use crate::config::{DriveConfig, ErrorModel};
-use crate::engine::Pace;
+use crate::config::{self, DriveConfig, ErrorModel};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
 use crate::nand::order::PageOrder;
 use crate::nand::{Layout, Outcome};
 use crate::observe::{Effect, Effects};
 use crate::rng::Rng;
-use crate::units::{BlockId, LaneId, Lpn, NONE, OpId, Ppn, Pun, SimTime, SlotId};
+use crate::signals::Facts;
+use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
 use moves::clean::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
 pub use moves::reclaim::ServiceTimes;
 use moves::replicate::Replicas;
 use serde::{Deserialize, Serialize};
 use tables::blocks::{BlockState, Blocks};
+use tables::facts::FactsTable;
 use tables::map::Map;
+use write::gather::Gather;
 use write::open::Allocator;
 use write::placement::Placement;
+use write::room::Room;
 
 /// Program modes told apart by [`FtlCounts::dealt_pages`]; what is programmed in higher ones counts as the last.
 pub const PROGRAM_MODES: usize = 4;
@@ -121,8 +125,11 @@ pub struct Ftl {
     /// What happens to data, for an observer.
     #[serde(skip)]
     pub effects: Effects,
-    /// Set when a page may have become free since it was last cleared.
-    pub room_made: bool,
+    /// Who waits for room.
+    pub room: Room,
+    /// Host data that waits for its page.
+    pub gather: Gather,
+    facts: FactsTable,
     allocator: Allocator,
     placement: Placement,
     order: PageOrder,
@@ -133,8 +140,11 @@ pub struct Ftl {
     gc_trigger: gc_trigger::Policy,
     wear_leveling: wear_leveling::Policy,
     victim_rng: Rng,
+    stream: stream::Policy,
     /// Host units written: the clock of block ages.
     clock: u64,
+    /// Host units whose programs were issued.
+    sequence: u64,
 }
 
 impl Ftl {
@@ -149,20 +159,22 @@ impl Ftl {
         let blocks = Blocks::new(&layout, ages);
         let logical = cfg.logical_units();
         let reclaim = Reclaim::new(cfg, &order, &layout, logical as u32);
-        let mover = Mover::new(cfg, &layout, logical, &reclaim);
+        let stream = stream::Policy::build(&cfg.stream);
+        let streams = stream.streams();
+        let mover = Mover::new(cfg, &layout, streams, &reclaim);
+        let physical = (layout.blocks() * layout.units_per_block()) as usize;
+        let turns = if cfg.allocation.placement == config::Placement::Static { layout.lanes } else { 0 };
         Ftl {
-            map: Map::new(
-                logical as usize,
-                (layout.blocks() * layout.units_per_block()) as usize,
-                cfg.errors.model == ErrorModel::Cells,
-            ),
+            map: Map::new(logical as usize, physical, cfg.errors.model == ErrorModel::Cells),
             blocks,
             counts: FtlCounts::default(),
             outbox: Vec::with_capacity(mover.operations_at_most() + 1024),
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
-            room_made: false,
-            allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks),
+            room: Room::default(),
+            gather: Gather::new(streams, layout.units_per_page, cfg.staging_slots(), turns),
+            facts: FactsTable::new(stream.needs().facts, physical),
+            allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks, streams),
             placement: Placement::new(cfg, &layout),
             order,
             mover,
@@ -172,7 +184,9 @@ impl Ftl {
             gc_trigger: gc_trigger::Policy::build(&cfg.gc_trigger),
             wear_leveling: wear_leveling::Policy::build(&cfg.wear_leveling),
             victim_rng: Rng::stream(cfg.drive.seed, "ftl/gc_victim"),
+            stream,
             clock: 0,
+            sequence: 0,
             layout,
         }
     }
@@ -256,19 +270,6 @@ impl Ftl {
         outcome
     }
 
-    /// Programs slots of host data to the next page. `None` if no lane has room, or theirs has none.
-    pub fn program(&mut self, flash: &mut Flash, units: &[UnitRef], bytes: u32) -> Option<OpId> {
-        let found = self.host_page(units[0].lpn)?;
-        self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
-        self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-        let op = Op { bytes, ..self.op(OpKind::Program, Cause::Host, found.page) };
-        let id = self.issue(flash, op, units);
-        if found.opened {
-            self.check_lane(flash, found.lane);
-        }
-        Some(id)
-    }
-
     /// Forgets the data of a logical unit.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) {
@@ -296,7 +297,8 @@ impl Ftl {
 
     /// Points a logical unit at where it now is.
     #[inline]
-    fn commit(&mut self, lpn: Lpn, to: Pun) {
+    fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts) {
+        self.facts.set(to, facts);
         let old = self.map.assign(lpn, to);
         if old.is_some() {
             self.blocks.lose(self.layout.block_of_unit(old));
@@ -315,30 +317,6 @@ impl Ftl {
             (OpKind::Read, _) => self.on_move_read(flash, id, &op),
             (OpKind::Program | OpKind::Copyback, _) => self.on_move_programmed(flash, id, &op),
         }
-    }
-
-    fn on_host_program(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let (block, _) = self.layout.block_of_page(op.ppn);
-        let first = op.ppn.0 * self.layout.units_per_page;
-        let failed = op.outcome == Outcome::Fail;
-        for (i, unit) in (0..).zip(flash.pool.units(id)) {
-            let (to, slot) = (Pun(first + i), SlotId(unit.source));
-            if !failed && unit.lpn != NONE {
-                self.replicas.forget(Lpn(unit.lpn));
-                self.commit(Lpn(unit.lpn), to);
-                self.clock += 1;
-                self.counts.host_units += 1;
-                self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
-            }
-            self.programmed.push(Programmed {
-                slot,
-                outcome: op.outcome,
-                queued: op.queued,
-                times: op.times,
-            });
-        }
-        flash.pool.remove(id);
-        self.after_program(flash, block, failed);
     }
 
     /// Bookkeeping of a block after one of its programs; a failed one retires it.
@@ -368,67 +346,6 @@ impl Ftl {
     /// Bytes of the tables that the read-reclaim policy keeps, and of those that its replicas need.
     pub fn read_reclaim_bytes(&self) -> usize {
         self.reclaim.bytes() + self.replicas.bytes() + self.mover.bytes_of_deals()
-    }
-
-    /// Writes whole units one after another without operations or time: the quick way to a full drive. Cleaning is
-    /// done as needed. Returns how many units were written before there was something to carry out or a program
-    /// failed, as an error if before no page was left. Units that are `moved` stand for what cleaning has moved: the
-    /// host has not written them, and blocks grow no older by them.
-    pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
-        let units_per_page = self.layout.units_per_page;
-        for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
-            self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
-            let Some(found) = self.host_page(page_units[0]) else {
-                return Err(n * units_per_page as usize);
-            };
-            let outcome =
-                flash.perform(OpKind::Program, Cause::Host, found.page, self.layout.locate(found.page));
-            let (block, _) = self.layout.block_of_page(found.page);
-            self.blocks.program_issued(block);
-            if outcome == Outcome::Pass {
-                for (i, &lpn) in (0..).zip(page_units) {
-                    let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
-                    self.replicas.forget(lpn);
-                    self.commit(lpn, to);
-                    self.effects.push(Effect::Place { lpn, to });
-                }
-                let count = page_units.len() as u64;
-                if moved {
-                    self.counts.moved_units[Cause::Cleaning as usize] += count;
-                } else {
-                    self.clock += count;
-                    self.counts.host_units += count;
-                }
-            }
-            self.after_program(flash, block, outcome == Outcome::Fail);
-            if found.opened && self.mover.pace == Pace::Relaxed {
-                self.check_lane(flash, found.lane);
-            }
-            if !self.outbox.is_empty() || outcome == Outcome::Fail {
-                let done = n + usize::from(outcome == Outcome::Pass);
-                return Ok((done * units_per_page as usize).min(lpns.len()));
-            }
-        }
-        Ok(lpns.len())
-    }
-
-    /// Starts loading what the units after `at` will need: first where they are, then what is known of that place.
-    #[inline]
-    fn prefetch_ahead(&self, lpns: &[u32], at: usize, count: usize) {
-        const FAR: usize = 32;
-        const NEAR: usize = 16;
-        for i in at..at + count {
-            if let Some(&lpn) = lpns.get(i + FAR) {
-                self.map.prefetch(lpn);
-            }
-            if let Some(&lpn) = lpns.get(i + NEAR) {
-                let old = self.map.lookup(Lpn(lpn));
-                if old.is_some() {
-                    self.map.prefetch_live(old);
-                    self.blocks.prefetch(self.layout.block_of_unit(old));
-                }
-            }
-        }
     }
 
     /// Age and live units of every block that is full.

@@ -20,6 +20,9 @@ impl Ftl {
         ensure(self.clock < MOST, "the clock of blocks")?;
         self.map.restored(&fresh.map)?;
         self.blocks.restored(&fresh.blocks, &self.layout, self.clock)?;
+        self.facts.restored(&fresh.facts)?;
+        self.gather.restored(&fresh.gather, self.map.logical())?;
+        ensure(self.sequence < MOST, "writes so far")?;
         self.allocator.restored(&fresh.allocator, &self.layout, &self.blocks)?;
         self.reclaim.restored(fresh.reclaim, &self.layout)?;
         self.replicas.restored(fresh.replicas, &self.map)?;
@@ -81,6 +84,11 @@ impl Ftl {
             (first..first + self.layout.blocks_per_lane).map(|block| self.blocks.state(BlockId(block)));
         let erasing = states.filter(|&state| state == BlockState::Erasing).count();
         ensure(work.coming as usize >= erasing, "blocks of a lane that come free")?;
+        alike("streams", &work.gathered, &fresh.gathered)?;
+        let own_stream = |(at, unit): (usize, &UnitRef)| unit.facts.stream() as usize == at;
+        let gathered = work.gathered.iter().enumerate();
+        let mut units = gathered.flat_map(|(at, units)| units.iter().map(move |unit| (at, unit)));
+        ensure(units.all(own_stream), "the stream of a unit on its way")?;
         for units in &work.gathered {
             within("units on their way", units.iter().map(|unit| unit.lpn), self.map.logical() as usize)?;
             within("units on their way", units.iter().map(|unit| unit.source), self.map.physical() as usize)?;
@@ -179,7 +187,7 @@ impl Ftl {
 
 impl LaneWork {
     fn keep_room(&mut self, fresh: &LaneWork) {
-        for (line, fresh) in self.gathered.iter_mut().zip(&fresh.gathered) {
+        for (line, fresh) in self.gathered.iter_mut().zip(&*fresh.gathered) {
             keep_line(line, fresh);
         }
         keep_line(&mut self.retire, &fresh.retire);

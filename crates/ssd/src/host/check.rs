@@ -2,12 +2,13 @@
 
 use super::Host;
 use super::staging::{Slot, SlotState};
+use crate::ftl::write::gather::Gather;
 use crate::signals::OpCode;
 use crate::units::{CommandId, SlotId};
 
 impl Host {
     /// Checks that counts and lists agree with slots and commands (slow); the error names the first that does not.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self, gather: &Gather) -> Result<(), String> {
         let agree = |what: &str, said: u32, counted: u32| {
             if said == counted { Ok(()) } else { Err(format!("{what}: {counted}, the count says {said}")) }
         };
@@ -16,19 +17,23 @@ impl Host {
         let unclean = |slot: &Slot| !matches!(slot.state, SlotState::Free | SlotState::Clean);
         agree("slots not in flash", self.staging.unclean(), count(unclean))?;
         agree("slots being merged", self.staging.merging, count(|slot| slot.state == SlotState::Merging))?;
-        agree("slots ready", self.staging.ready(), count(|slot| slot.state == SlotState::Ready))?;
-        agree("slots parked", self.staging.parked, count(|slot| slot.state == SlotState::Parked))?;
-        let waiting = |slot: &Slot| {
-            matches!(slot.state, SlotState::Dirty | SlotState::Ready | SlotState::Parked) && !slot.dead
-        };
-        let dirty = |slot: &Slot| {
-            use SlotState::{Dirty, Merging, Parked, Ready};
-            matches!(slot.state, Dirty | Ready | Parked | Merging)
-        };
+        agree("slots gathered", self.staging.gathered, count(|slot| slot.state == SlotState::Gathered))?;
+        agree("units that wait for a page", gather.waiting() + gather.parked(), self.staging.gathered)?;
+        let waiting =
+            |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Gathered) && !slot.dead;
+        let dirty =
+            |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Gathered | SlotState::Merging);
         agree("slots to be flushed", self.staging.dirty(), count(dirty))?;
         agree("urgent slots", self.urgent, count(|slot| slot.is_urgent() && !slot.dead))?;
         for id in (0..self.staging.len()).map(SlotId) {
             let slot = self.staging.get(id);
+            let gathered = (slot.state == SlotState::Gathered).then_some(slot.lpn);
+            if gather.waits(id) != gathered {
+                return Err(format!(
+                    "slot {} is {:?} and waits for a page as {gathered:?}",
+                    id.0, slot.state
+                ));
+            }
             if (waiting(slot) || slot.state == SlotState::Clean)
                 && self.newest_of(id) != self.staging.find(slot.lpn)
             {

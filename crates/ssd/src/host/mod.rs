@@ -14,10 +14,11 @@ mod restore;
 mod staging;
 mod writes;
 
-use crate::config::{DriveConfig, Placement};
+use crate::config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
+use crate::ftl::stream::Said;
 use crate::observe::Effect;
 use crate::rng::SPREAD;
 use crate::signals::{Command, Completion, OpCode, Part, Reason, Status};
@@ -137,6 +138,8 @@ pub struct Host {
     logical_sectors: u64,
     rules: Rules,
     staging: Staging,
+    /// By slot: what the host said with its last write; empty if nobody asks.
+    said: Vec<Said>,
     flushing: bool,
     /// Slots that commands or newer slots wait for to be in flash, and that can be worked on.
     urgent: u32,
@@ -155,9 +158,6 @@ pub struct Host {
     gave_up: bool,
     /// Programs or merges wait for flash operations to become available.
     held_back: bool,
-    /// Data waits for want of a free page; whether a program was refused since the engine last looked.
-    no_room: bool,
-    refused: bool,
     read_only: Option<Reason>,
     hash: u64,
 }
@@ -167,7 +167,6 @@ impl Host {
     pub fn new(cfg: &DriveConfig) -> Self {
         let rules = buffer::Policy::build(&cfg.buffer).rules(cfg.unit_bytes());
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
-        let turns = if cfg.allocation.placement == Placement::Static { cfg.lanes() } else { 0 };
         let programs_at_most = cfg.host_programs_at_most();
         let slots = cfg.staging_slots();
         Host {
@@ -184,7 +183,8 @@ impl Host {
             shape: UnitShape::new(cfg.unit_bytes()),
             logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
             rules,
-            staging: Staging::new(slots, commands as u32, turns),
+            staging: Staging::new(slots, commands as u32),
+            said: vec![Said::default(); if cfg.keeps_hints() { slots as usize } else { 0 }],
             flushing: false,
             urgent: 0,
             hurrying: false,
@@ -197,8 +197,6 @@ impl Host {
             flushes: CommandList::EMPTY,
             gave_up: false,
             held_back: false,
-            no_room: false,
-            refused: false,
             read_only: None,
             hash: 0,
         }

@@ -53,7 +53,7 @@ impl Host {
         }
         self.counts.buffer_misses += 1;
         b.ftl.count_read_of(lpn, unit);
-        let wanted = UnitRef { lpn: lpn.0, source: unit.0, mask: missing };
+        let wanted = UnitRef { mask: missing, ..UnitRef::new(lpn.0, unit.0) };
         let bytes = self.shape.bytes(missing);
         if last.0.is_some() && b.ftl.layout.share_page(last.1, unit) {
             b.ftl.note_unit(lpn);

@@ -4,7 +4,8 @@
 //! newest waits behind them, so that versions reach flash in order.
 
 use super::index::SlotIndex;
-use crate::restore::{Verdict, alike, distinct, ensure, keep_room, within, within_or_none};
+use crate::list::{Links, List, Node};
+use crate::restore::{Verdict, alike, distinct, ensure, keep_room, within_or_none};
 use crate::units::{CommandId, Lpn, NONE, OpId, SlotId};
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +23,8 @@ pub(super) enum SlotState {
     Behind,
     /// Dirty; the rest of its unit is being read from flash.
     Merging,
-    /// Dirty and whole: may be programmed.
-    Ready,
-    /// Could be programmed if the lane of its own (static placement) had room; in line behind others of that lane.
-    Parked,
+    /// Dirty and whole: the translation layer gathers it with others in a page.
+    Gathered,
     /// Being programmed.
     Programming,
 }
@@ -46,13 +45,22 @@ pub(super) struct Slot {
     /// The program under way, and the unit's place in it.
     pub op: OpId,
     pub place: u8,
-    /// Whose lane it is parked for: the turn of its page.
-    turn: u32,
     /// Newer and older slot of the same unit.
     pub newer: SlotId,
     pub older: SlotId,
-    prev: u32,
-    next: u32,
+    links: Links,
+}
+
+impl Node for Slot {
+    #[inline]
+    fn links(&self) -> Links {
+        self.links
+    }
+
+    #[inline]
+    fn links_mut(&mut self) -> &mut Links {
+        &mut self.links
+    }
 }
 
 impl Slot {
@@ -65,23 +73,9 @@ impl Slot {
     /// Whether it is awaited and should be on its way, but is not.
     #[inline]
     pub fn is_urgent(&self) -> bool {
-        self.is_awaited()
-            && matches!(
-                self.state,
-                SlotState::Dirty | SlotState::Ready | SlotState::Parked | SlotState::Merging
-            )
+        self.is_awaited() && matches!(self.state, SlotState::Dirty | SlotState::Gathered | SlotState::Merging)
     }
 }
-
-/// A doubly linked list of slots; the head is the most recent.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct List {
-    head: u32,
-    tail: u32,
-    len: u32,
-}
-
-const EMPTY: List = List { head: NONE, tail: NONE, len: 0 };
 
 /// All slots.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -89,11 +83,11 @@ pub(super) struct Staging {
     slots: Vec<Slot>,
     index: SlotIndex,
     free: Vec<u32>,
-    /// Clean, dirty and ready slots.
-    lists: [List; 3],
-    /// Parked slots by turn (none where placement is dynamic), and how many there are.
-    parked_at: Box<[List]>,
-    pub parked: u32,
+    /// Clean and dirty slots; the newest are the most recently used.
+    clean: List,
+    dirty: List,
+    /// Slots that the translation layer gathers.
+    pub gathered: u32,
     /// Units with a slot: zero means that look-ups can be skipped.
     indexed: u32,
     pub merging: u32,
@@ -104,8 +98,8 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// `count` free slots, for at most `flushes` FLUSH commands at once and pages of so many turns (static placement).
-    pub fn new(count: u32, flushes: u32, turns: u32) -> Self {
+    /// `count` free slots, for at most `flushes` FLUSH commands at once.
+    pub fn new(count: u32, flushes: u32) -> Self {
         let slot = Slot {
             lpn: Lpn::NONE,
             state: SlotState::Free,
@@ -115,19 +109,17 @@ impl Staging {
             epoch: 0,
             op: OpId::NONE,
             place: 0,
-            turn: 0,
             newer: SlotId::NONE,
             older: SlotId::NONE,
-            prev: NONE,
-            next: NONE,
+            links: Links::NONE,
         };
         Staging {
             slots: vec![slot; count as usize],
             index: SlotIndex::new(count),
             free: (0..count).rev().collect(),
-            lists: [EMPTY; 3],
-            parked_at: vec![EMPTY; turns as usize].into_boxed_slice(),
-            parked: 0,
+            clean: List::EMPTY,
+            dirty: List::EMPTY,
+            gathered: 0,
             indexed: 0,
             merging: 0,
             unclean: vec![0; flushes as usize + 2],
@@ -149,16 +141,8 @@ impl Staging {
         ensure(indexed == self.indexed as usize, "units with a slot")?;
         let is_own = |(lpn, slot): (Lpn, u32)| self.slots[slot as usize].lpn == lpn;
         ensure(self.index.iter().all(is_own), "a unit's slot is another's")?;
-        alike("lanes that slots are parked for", &self.parked_at, &fresh.parked_at)?;
-        let lists = [SlotState::Clean, SlotState::Dirty, SlotState::Ready];
-        lists
-            .into_iter()
-            .zip(&self.lists)
-            .try_for_each(|(state, list)| self.check_list(list, state, None))?;
-        let mut parked = (0..).zip(&self.parked_at);
-        parked.try_for_each(|(turn, list)| self.check_list(list, SlotState::Parked, Some(turn)))?;
-        let turns = self.slots.iter().filter(|slot| slot.state == SlotState::Parked).map(|slot| slot.turn);
-        within("lane that a slot is parked for", turns, self.parked_at.len())?;
+        self.clean.check("a list of slots", &self.slots, |slot| slot.state == SlotState::Clean)?;
+        self.dirty.check("a list of slots", &self.slots, |slot| slot.state == SlotState::Dirty)?;
         let flushes = self.epoch.checked_sub(self.oldest_epoch);
         ensure(flushes.is_some_and(|count| count >> 24 == 0), "flushes under way")?;
         ensure(self.epoch >> 31 == 0, "flushes so far")?;
@@ -178,32 +162,6 @@ impl Staging {
             }
         }
         ensure(unclean == self.unclean, "slots that flushes wait for")
-    }
-
-    /// A list holds the slots in its state (and of its turn), linked both ways.
-    fn check_list(&self, list: &List, state: SlotState, turn: Option<u32>) -> Verdict {
-        let is_own = |slot: &Slot| slot.state == state && turn.is_none_or(|turn| slot.turn == turn);
-        let (mut before, mut at, mut count) = (NONE, list.head, 0);
-        while at != NONE {
-            let found = self.slots.get(at as usize);
-            let is_next = found.is_some_and(|slot| slot.prev == before && is_own(slot));
-            ensure(is_next && count < list.len, "a list of slots")?;
-            (before, count) = (at, count + 1);
-            at = self.slots[at as usize].next;
-        }
-        let all = self.slots.iter().filter(|slot| is_own(slot)).count();
-        ensure(before == list.tail && count == list.len && all == count as usize, "a list of slots")
-    }
-
-    #[inline]
-    fn list_of(&mut self, state: SlotState, turn: u32) -> Option<&mut List> {
-        match state {
-            SlotState::Clean => Some(&mut self.lists[0]),
-            SlotState::Dirty => Some(&mut self.lists[1]),
-            SlotState::Ready => Some(&mut self.lists[2]),
-            SlotState::Parked => Some(&mut self.parked_at[turn as usize]),
-            _ => None,
-        }
     }
 
     fn is_unclean(state: SlotState) -> bool {
@@ -233,13 +191,7 @@ impl Staging {
 
     /// Slots that are dirty and not yet on their way.
     pub fn dirty(&self) -> u32 {
-        self.lists[1].len + self.lists[2].len + self.merging + self.parked
-    }
-
-    /// Slots that may be programmed.
-    #[inline]
-    pub fn ready(&self) -> u32 {
-        self.lists[2].len
+        self.dirty.len() + self.gathered + self.merging
     }
 
     /// Slots not in flash.
@@ -250,52 +202,19 @@ impl Staging {
     /// The dirty slot to flush next.
     #[inline]
     pub fn oldest_dirty(&self) -> SlotId {
-        SlotId(self.lists[1].tail)
+        SlotId(self.dirty.oldest())
     }
 
     /// The dirty slot to flush after `steps` others.
     #[inline]
     pub fn dirty_ahead(&self, steps: usize) -> SlotId {
-        let mut id = self.lists[1].tail;
-        for _ in 0..steps {
-            if id == NONE {
-                break;
-            }
-            id = self.slots[id as usize].prev;
-        }
-        SlotId(id)
+        SlotId(self.dirty.ahead(&self.slots, steps))
     }
 
     /// The clean slot to give way next.
     pub fn oldest_clean(&self) -> Option<SlotId> {
-        let id = SlotId(self.lists[0].tail);
+        let id = SlotId(self.clean.oldest());
         id.is_some().then_some(id)
-    }
-
-    /// The ready slot to program next.
-    #[inline]
-    pub fn oldest_ready(&self) -> SlotId {
-        SlotId(self.lists[2].tail)
-    }
-
-    /// Whether slots are parked for the lane of a turn.
-    #[inline]
-    pub fn is_line(&self, turn: u32) -> bool {
-        self.parked_at[turn as usize].len > 0
-    }
-
-    /// Parks a slot at the end of the line for the lane of a turn.
-    pub fn park(&mut self, id: SlotId, turn: u32) {
-        self.get_mut(id).turn = turn;
-        self.set_state(id, SlotState::Parked, false);
-    }
-
-    /// Makes the slots parked for a lane ready, before all others and in their order.
-    pub fn unpark(&mut self, turn: u32) {
-        // The head is the one parked last.
-        while self.is_line(turn) {
-            self.set_state(SlotId(self.parked_at[turn as usize].head), SlotState::Ready, true);
-        }
     }
 
     /// Takes a slot for a new version of `lpn`: a free one, or the least recently used clean one, whose id is then
@@ -305,7 +224,7 @@ impl Staging {
         let (id, evicted) = match self.free.pop() {
             Some(id) => (SlotId(id), false),
             None => {
-                let id = SlotId(self.lists[0].tail);
+                let id = SlotId(self.clean.oldest());
                 if !id.is_some() {
                     return None;
                 }
@@ -339,8 +258,8 @@ impl Staging {
         self.unlink(id, old);
         self.merging -= u32::from(old == SlotState::Merging);
         self.merging += u32::from(state == SlotState::Merging);
-        self.parked -= u32::from(old == SlotState::Parked);
-        self.parked += u32::from(state == SlotState::Parked);
+        self.gathered -= u32::from(old == SlotState::Gathered);
+        self.gathered += u32::from(state == SlotState::Gathered);
         match (Self::is_unclean(old), Self::is_unclean(state)) {
             (false, true) => {
                 let epoch = self.epoch;
@@ -414,47 +333,19 @@ impl Staging {
 
     #[inline]
     fn link(&mut self, id: SlotId, state: SlotState, last: bool) {
-        let turn = self.get(id).turn;
-        let Some(l) = self.list_of(state, turn) else { return };
-        l.len += 1;
-        let (prev, next) = if last { (l.tail, NONE) } else { (NONE, l.head) };
-        if last {
-            l.tail = id.0
-        } else {
-            l.head = id.0
-        };
-        if prev == NONE {
-            l.head = id.0
-        };
-        if next == NONE {
-            l.tail = id.0
-        };
-        let slot = &mut self.slots[id.index()];
-        (slot.prev, slot.next) = (prev, next);
-        if prev != NONE {
-            self.slots[prev as usize].next = id.0;
-        }
-        if next != NONE {
-            self.slots[next as usize].prev = id.0;
+        match state {
+            SlotState::Clean => self.clean.put(&mut self.slots, id.0, last),
+            SlotState::Dirty => self.dirty.put(&mut self.slots, id.0, last),
+            _ => {}
         }
     }
 
     #[inline]
     fn unlink(&mut self, id: SlotId, state: SlotState) {
-        let Slot { prev, next, turn, .. } = self.slots[id.index()];
-        let Some(l) = self.list_of(state, turn) else { return };
-        l.len -= 1;
-        if prev == NONE {
-            l.head = next;
-        }
-        if next == NONE {
-            l.tail = prev;
-        }
-        if prev != NONE {
-            self.slots[prev as usize].next = next;
-        }
-        if next != NONE {
-            self.slots[next as usize].prev = prev;
+        match state {
+            SlotState::Clean => self.clean.remove(&mut self.slots, id.0),
+            SlotState::Dirty => self.dirty.remove(&mut self.slots, id.0),
+            _ => {}
         }
     }
 }
@@ -465,7 +356,7 @@ mod tests {
 
     #[test]
     fn versions_of_a_unit_queue_up_and_flushes_count_them() {
-        let mut staging = Staging::new(4, 2, 0);
+        let mut staging = Staging::new(4, 2);
         let (first, _) = staging.take(Lpn(9)).unwrap();
         staging.set_state(first, SlotState::Programming, false);
         let (second, _) = staging.take(Lpn(9)).unwrap();
@@ -482,37 +373,8 @@ mod tests {
     }
 
     #[test]
-    fn parked_slots_keep_their_order_and_count_as_unclean() {
-        let mut staging = Staging::new(5, 1, 2);
-        let slots = [0, 2, 4, 1, 6].map(|lpn| {
-            let (id, _) = staging.take(Lpn(lpn)).unwrap();
-            staging.set_state(id, SlotState::Ready, false);
-            id
-        });
-        for (id, turn) in slots.into_iter().zip([0, 0, 0, 1]) {
-            staging.park(id, turn);
-        }
-        let flush = staging.begin_flush();
-        assert_eq!((staging.parked, staging.ready(), staging.dirty(), staging.unclean()), (4, 1, 5, 5));
-        staging.release(slots[1]);
-        staging.unpark(0);
-        assert!(!staging.is_line(0) && staging.is_line(1) && !staging.is_flushed(flush));
-        for id in [slots[0], slots[2], slots[4]] {
-            assert_eq!(
-                staging.oldest_ready(),
-                id,
-                "those parked go first, the first of them before the others"
-            );
-            staging.release(id);
-        }
-        staging.release(slots[3]);
-        assert_eq!((staging.parked, staging.unclean()), (0, 0));
-        assert!(staging.is_flushed(flush));
-    }
-
-    #[test]
     fn the_least_recent_clean_slot_gives_way() {
-        let mut staging = Staging::new(2, 1, 0);
+        let mut staging = Staging::new(2, 1);
         for lpn in [1, 2] {
             let (id, _) = staging.take(Lpn(lpn)).unwrap();
             staging.set_state(id, SlotState::Clean, false);

@@ -3,12 +3,14 @@
 use super::staging::SlotState;
 use super::{Below, Host};
 use crate::events::EventKind;
-use crate::flash::op::{Cause, Op, UNITS_AT_MOST, UnitRef};
+use crate::flash::op::{Cause, Op, UnitRef};
 use crate::ftl::Programmed;
+use crate::ftl::stream::Said;
+use crate::ftl::write::Paged;
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
 use crate::signals::{Part, Reason, Status};
-use crate::units::{CommandId, Lpn, NONE, SimTime, SlotId};
+use crate::units::{CommandId, Lpn, OpId, SimTime, SlotId};
 
 impl Host {
     /// A write's data is in the drive.
@@ -71,10 +73,17 @@ impl Host {
             self.commands.get_mut(id).outstanding += 1;
             self.staging.get_mut(slot).waiter = id;
         }
+        if let Some(said) = self.said.get_mut(slot.index()) {
+            let command = &self.commands.get(id).command;
+            *said = Said { hints: command.hints, sectors: command.sectors };
+        }
         match state {
             _ if !open && newest.is_some() => self.staging.set_state(slot, SlotState::Behind, false),
-            SlotState::Merging | SlotState::Behind | SlotState::Parked => {}
-            SlotState::Ready => self.staging.set_state(slot, SlotState::Ready, true),
+            SlotState::Merging | SlotState::Behind => {}
+            SlotState::Gathered => {
+                let bytes = self.shape.bytes(self.staging.get(slot).mask);
+                b.ftl.offer_again(slot, bytes, self.said(slot));
+            }
             _ => self.staging.set_state(slot, SlotState::Dirty, durable),
         }
         let behind = self.staging.get(slot).state == SlotState::Behind;
@@ -106,15 +115,9 @@ impl Host {
         if self.read_only.is_some() {
             return;
         }
-        if self.staging.parked > 0 {
-            // They are not tried one by one, but the engine must know that somebody waits.
-            (self.no_room, self.refused) = (true, true);
-        }
-        let per_page = b.ftl.layout.units_per_page;
+        b.ftl.note_parked();
         while self.programs < self.programs_at_most {
-            while self.staging.ready() < per_page
-                && self.staging.oldest_dirty().is_some()
-                && self.wants_flush()
+            while !b.ftl.gather.has_full_page() && self.staging.oldest_dirty().is_some() && self.wants_flush()
             {
                 if b.flash.pool.host_room() == 0 {
                     self.held_back = true;
@@ -123,18 +126,46 @@ impl Host {
                 self.prepare(self.staging.oldest_dirty(), b);
                 self.look_ahead(b);
             }
-            let ready = self.staging.ready();
-            if ready == 0 || (ready < per_page && !self.may_pad(b)) {
+            if !b.ftl.gather.has_full_page() && (b.ftl.gather.waiting() == 0 || !self.may_pad(b)) {
                 return;
             }
             if b.flash.pool.host_room() == 0 {
                 self.held_back = true;
                 return;
             }
-            if !self.program_page(ready.min(per_page) as usize, b) {
-                return;
+            match b.ftl.program_page(b.flash) {
+                Paged::Programs(op) => self.on_page(op, b),
+                Paged::Parked => {}
+                Paged::NoRoom => return,
             }
         }
+    }
+
+    /// Some slots are being programmed together.
+    fn on_page(&mut self, op: OpId, b: &Below<'_>) {
+        for (place, unit) in (0..).zip(b.flash.pool.units(op)) {
+            let id = SlotId(unit.source);
+            self.staging.set_state(id, SlotState::Programming, false);
+            let slot = self.staging.get_mut(id);
+            (slot.op, slot.place) = (op, place);
+            self.urgent -= u32::from(slot.is_awaited());
+        }
+        self.programs += 1;
+        self.gather_until = SimTime::ZERO;
+    }
+
+    /// A slot is whole: it may be programmed.
+    fn gather(&mut self, id: SlotId, first: bool, b: &mut Below<'_>) {
+        let slot = self.staging.get(id);
+        let bytes = self.shape.bytes(slot.mask);
+        b.ftl.offer(id, slot.lpn, bytes, self.said(id), first);
+        self.staging.set_state(id, SlotState::Gathered, false);
+    }
+
+    /// What the host said with the last write to a slot, if anybody asks.
+    #[inline]
+    fn said(&self, slot: SlotId) -> Said {
+        self.said.get(slot.index()).copied().unwrap_or_default()
     }
 
     /// Whether a page may be programmed with less than it can hold: somebody waits and nothing will join.
@@ -171,10 +202,9 @@ impl Host {
             return self.give_up(slot, b);
         }
         if missing == 0 || !stored.is_some() {
-            self.staging.set_state(slot, SlotState::Ready, false);
-            return;
+            return self.gather(slot, false, b);
         }
-        let unit = UnitRef { lpn: lpn.0, source: stored.0, mask: missing };
+        let unit = UnitRef { mask: missing, ..UnitRef::new(lpn.0, stored.0) };
         b.ftl.read(b.flash, Cause::Merge, self.shape.bytes(missing), slot.0, unit);
         self.staging.set_state(slot, SlotState::Merging, false);
     }
@@ -189,7 +219,7 @@ impl Host {
     }
 
     /// The rest of a partly written unit is read.
-    pub fn on_merged(&mut self, op: crate::units::OpId, b: &mut Below<'_>) {
+    pub fn on_merged(&mut self, op: OpId, b: &mut Below<'_>) {
         let unit = b.flash.pool.units(op)[0];
         let Op { tag, outcome, .. } = *b.flash.pool.get(op);
         let slot = SlotId(tag);
@@ -210,7 +240,7 @@ impl Host {
             b.ftl.effects.push(Effect::Fill { slot, from, mask });
             self.staging.get_mut(slot).mask = self.shape.full;
             let hurry = self.staging.get(slot).waiter.is_some();
-            self.staging.set_state(slot, SlotState::Ready, hurry);
+            self.gather(slot, hurry, b);
             self.flush_some(b);
         }
         self.feed_starved(b);
@@ -237,61 +267,6 @@ impl Host {
         }
     }
 
-    /// Programs the `count` oldest ready slots together; false if there is no room. Where pages have lanes of their
-    /// own, what finds no room there waits in line, and the others go on.
-    fn program_page(&mut self, count: usize, b: &mut Below<'_>) -> bool {
-        let first = self.staging.oldest_ready();
-        if let Some(turn) = b.ftl.turn_of(self.staging.get(first).lpn)
-            && self.park(first, turn, b)
-        {
-            return true;
-        }
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let mut slots = [SlotId::NONE; UNITS_AT_MOST];
-        let mut bytes = 0;
-        for i in 0..count {
-            let slot = self.staging.oldest_ready();
-            let found = self.staging.get(slot);
-            (units[i], slots[i]) = (UnitRef { lpn: found.lpn.0, source: slot.0, mask: 0 }, slot);
-            bytes += self.shape.bytes(found.mask);
-            self.staging.set_state(slot, SlotState::Programming, false);
-        }
-        let Some(op) = b.ftl.program(b.flash, &units[..count], bytes) else {
-            for &slot in slots[..count].iter().rev() {
-                self.staging.set_state(slot, SlotState::Ready, true);
-            }
-            (self.no_room, self.refused) = (true, true);
-            return false;
-        };
-        for (place, &slot) in slots[..count].iter().enumerate() {
-            let slot = self.staging.get_mut(slot);
-            (slot.op, slot.place) = (op, place as u8);
-            self.urgent -= u32::from(slot.is_awaited());
-        }
-        self.programs += 1;
-        self.gather_until = SimTime::ZERO;
-        self.no_room = self.staging.parked > 0;
-        true
-    }
-
-    /// Parks a slot if its lane has no room or others wait there already; returns whether it did.
-    fn park(&mut self, slot: SlotId, turn: u32, b: &mut Below<'_>) -> bool {
-        let waits = self.staging.is_line(turn) || !b.ftl.has_host_page(turn);
-        if waits {
-            self.staging.park(slot, turn);
-            (self.no_room, self.refused) = (true, true);
-        }
-        waits
-    }
-
-    /// What is parked for lanes that have room may go on.
-    pub fn unpark(&mut self, b: &mut Below<'_>) {
-        let turns = if self.staging.parked > 0 { b.ftl.layout.lanes } else { 0 };
-        for turn in (0..turns).filter(|&turn| b.ftl.has_host_page(turn)) {
-            self.staging.unpark(turn);
-        }
-    }
-
     /// A program of host data is done; `units` of its slots are told one by one with [`Host::on_programmed`].
     pub fn on_program_done(&mut self) {
         self.programs -= 1;
@@ -307,8 +282,9 @@ impl Host {
             return;
         }
         if done.outcome == Outcome::Fail {
+            // It is gathered again already, before all others.
             self.urgent += u32::from(found.is_awaited());
-            self.staging.set_state(slot, SlotState::Ready, true);
+            self.staging.set_state(slot, SlotState::Gathered, false);
             return;
         }
         if found.waiter.is_some() {
@@ -428,9 +404,12 @@ impl Host {
                 self.settle(found.waiter, &done, b);
             }
             match found.state {
-                SlotState::Programming => b.flash.pool.units_mut(found.op)[found.place as usize].lpn = NONE,
+                SlotState::Programming => b.ftl.withdraw_program(b.flash, found.op, found.place),
                 SlotState::Merging => {}
-                _ => {
+                state => {
+                    if state == SlotState::Gathered {
+                        b.ftl.withdraw(slot);
+                    }
                     self.staging.release(slot);
                     b.ftl.effects.push(Effect::Release { slot });
                 }
@@ -439,22 +418,10 @@ impl Host {
         }
     }
 
-    /// Whether data was last refused for want of a free page.
-    #[inline]
-    pub fn wants_room(&self) -> bool {
-        self.no_room
-    }
-
-    /// Whether a program was refused since this was last asked.
-    #[inline]
-    pub fn take_refusal(&mut self) -> bool {
-        std::mem::take(&mut self.refused)
-    }
-
     /// The drive can make no room: everything that waits for it ends with a status.
     pub fn end_in_read_only(&mut self, reason: Reason, b: &mut Below<'_>) {
         self.read_only = Some(reason);
-        self.no_room = false;
+        b.ftl.room.give_up();
         self.urgent = 0;
         for slot in (0..self.staging.len()).map(SlotId) {
             let found = *self.staging.get(slot);

@@ -12,8 +12,8 @@ use crate::engine::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UnitRef};
 use crate::ftl::gc_trigger::Limits;
+use crate::ftl::stream::Streams;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
-use crate::ftl::write::open::Stream;
 use crate::ftl::{Ftl, IdleWork};
 use crate::nand::{Layout, Outcome};
 use crate::units::{BlockId, LaneId, Pun};
@@ -60,8 +60,8 @@ const AHEAD: u32 = 16;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::ftl) struct LaneWork {
     pub jobs: [Option<Job>; 2],
-    /// Units read and waiting for a page to be programmed, for each stream that takes moved data.
-    pub gathered: [VecDeque<UnitRef>; 2],
+    /// Units read and waiting for a page to be programmed, by stream.
+    pub gathered: Box<[VecDeque<UnitRef>]>,
     pub reads: u32,
     pub programs: u32,
     /// Cleaning has begun and not reached its end.
@@ -102,13 +102,13 @@ pub(in crate::ftl) struct Mover {
 }
 
 impl Mover {
-    pub fn new(cfg: &DriveConfig, layout: &Layout, logical_units: u64, reclaim: &Reclaim) -> Self {
+    pub fn new(cfg: &DriveConfig, layout: &Layout, streams: Streams, reclaim: &Reclaim) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
-        let gathered = || VecDeque::with_capacity(room);
+        let gathered = || (0..streams.all()).map(|_| VecDeque::with_capacity(room)).collect();
         let lanes = (0..layout.lanes)
             .map(|_| LaneWork {
                 jobs: [None; 2],
-                gathered: [gathered(), gathered()],
+                gathered: gathered(),
                 reads: 0,
                 programs: 0,
                 wanted: false,
@@ -121,7 +121,8 @@ impl Mover {
                 deal: Deal::new(layout, cfg.cleaning.copies_in_flight, reclaim.deals()),
             })
             .collect();
-        let share = logical_units
+        let share = cfg
+            .logical_units()
             .div_ceil(u64::from(layout.lanes))
             .div_ceil(u64::from(layout.data_units_per_block()));
         Mover {
@@ -129,8 +130,8 @@ impl Mover {
             in_flight_at_most: cfg.cleaning.copies_in_flight,
             copyback: cfg.cleaning.copyback,
             reserve: cfg.cleaning.reserve_blocks,
-            // Two blocks are open: the host's and the moves'.
-            spare: layout.blocks_per_lane.saturating_sub(share as u32 + 2),
+            // Each stream has a block open.
+            spare: layout.blocks_per_lane.saturating_sub(share as u32 + u32::from(streams.count)),
             span: layout.span,
             idle: false,
             pace: Pace::Relaxed,
@@ -154,11 +155,6 @@ impl Mover {
     pub fn operations_at_most(&self) -> usize {
         self.lanes.len() * (2 * self.in_flight_at_most + (COMING_WITH_RECLAIM + 2) * self.span + 4) as usize
     }
-}
-
-/// The stream that takes data moved for this cause.
-pub(in crate::ftl) fn stream_of(cause: Cause) -> Stream {
-    if cause == Cause::WearLeveling { Stream::Cold } else { Stream::Cleaning }
 }
 
 impl Ftl {
@@ -240,9 +236,7 @@ impl Ftl {
     fn unblock(&mut self, flash: &mut Flash, lane: LaneId) {
         let work = self.work(lane);
         if work.reads + work.programs == 0 && work.has_job() {
-            for stream in [Stream::Cleaning, Stream::Cold] {
-                self.program_gathered(flash, lane, stream, true);
-            }
+            self.program_all_gathered(flash, lane, true);
         }
     }
 
@@ -260,9 +254,7 @@ impl Ftl {
                 break;
             }
         }
-        for stream in [Stream::Cleaning, Stream::Cold] {
-            self.program_gathered(flash, lane, stream, false);
-        }
+        self.program_all_gathered(flash, lane, false);
     }
 
     /// Chooses the next block to empty: a failing one, one to clean, one to swap, in this order.
@@ -270,7 +262,7 @@ impl Ftl {
         let work = &self.mover.lanes[lane.index()];
         if let Some(&block) = work.retire.front()
             && self.blocks.programming(block) == 0
-            && self.fits(lane, block, Stream::Cleaning)
+            && self.fits(lane, block, Cause::BadBlock)
         {
             self.work(lane).retire.pop_front();
             return self.begin(lane, block, Cause::BadBlock);
@@ -291,7 +283,7 @@ impl Ftl {
         if swap.is_some()
             && movable(swap)
             && !self.blocks.is_failing(swap)
-            && self.fits(lane, swap, Stream::Cold)
+            && self.fits(lane, swap, Cause::WearLeveling)
         {
             return self.begin(lane, swap, Cause::WearLeveling);
         }
@@ -325,25 +317,25 @@ impl Ftl {
     fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
         let coming = self.mover.lanes[lane.index()].coming > 0;
-        if coming && !self.has_room(lane, self.layout.data_units_per_block(), Stream::Cleaning) {
+        if coming && !self.has_room(lane, self.layout.data_units_per_block(), Cause::Cleaning) {
             return None;
         }
         let first = self.layout.first_block(lane).0;
         let view: LaneView<'_> = self.blocks.lane_view(&self.layout, lane, self.clock);
         let chosen = BlockId(first + self.gc_victim.choose(&view, &mut self.victim_rng)?);
-        if self.fits(lane, chosen, Stream::Cleaning) {
+        if self.fits(lane, chosen, Cause::Cleaning) {
             return Some(chosen);
         }
         let least = BlockId(first + self.blocks.lane_view(&self.layout, lane, self.clock).least_live()?);
-        self.fits(lane, least, Stream::Cleaning).then_some(least)
+        self.fits(lane, least, Cause::Cleaning).then_some(least)
     }
 
     /// Whether the lane has pages for the live units of a block and for what is already on its way.
-    pub(in crate::ftl) fn fits(&self, lane: LaneId, block: BlockId, stream: Stream) -> bool {
-        self.has_room(lane, self.blocks.live(block), stream)
+    pub(in crate::ftl) fn fits(&self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
+        self.has_room(lane, self.blocks.live(block), cause)
     }
 
-    pub(in crate::ftl) fn has_room(&self, lane: LaneId, units: u32, stream: Stream) -> bool {
+    pub(in crate::ftl) fn has_room(&self, lane: LaneId, units: u32, cause: Cause) -> bool {
         let work = &self.mover.lanes[lane.index()];
         let per_page = self.layout.units_per_page;
         let pages = |units: &VecDeque<UnitRef>| (units.len() as u32).div_ceil(per_page);
@@ -351,7 +343,10 @@ impl Ftl {
         let left = |job: &Job| self.blocks.live(job.block).min(job.end - job.cursor.min(job.end));
         let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
         let waiting = work.gathered.iter().map(pages).sum::<u32>() + work.reads + others;
-        u64::from(units.div_ceil(per_page) + waiting) <= self.allocator.room(lane, stream)
+        // What is moved may go to several streams, and each may leave a page that is not full.
+        let partial = self.streams_of_moves() - 1;
+        let cold = cause == Cause::WearLeveling;
+        u64::from(units.div_ceil(per_page) + waiting + partial) <= self.allocator.room(lane, cold)
     }
 
     /// Whether routine work of a lane stands still, in the middle of a block: a host that is faster than cleaning takes
@@ -368,7 +363,11 @@ impl Ftl {
     pub(in crate::ftl) fn is_busy(&self, lane: LaneId) -> bool {
         let work = &self.mover.lanes[lane.index()];
         // Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
-        let full = |units: &VecDeque<UnitRef>| units.len() as u32 / self.layout.units_per_page;
+        let per_page = self.layout.units_per_page;
+        let full = |units: &VecDeque<UnitRef>| match units.len() as u32 {
+            few if few < per_page => 0,
+            many => many / per_page,
+        };
         let pages = work.gathered.iter().map(full).sum::<u32>();
         work.reads + work.programs + pages >= self.mover.in_flight_at_most
     }
@@ -404,26 +403,21 @@ impl Ftl {
         if job.part.is_some_and(|part| !self.is_of(&part, page)) {
             return;
         }
-        let unit = |map: &crate::ftl::tables::map::Map, at: u32| UnitRef {
-            lpn: map.stored(Pun(at)).0,
-            source: at,
-            mask: 0,
-        };
         self.note_margin(flash, &op);
         self.note_read(flash, &op);
-        if self.mover.copyback && self.copy_back(flash, lane, cause, unit(&self.map, first)) {
+        if self.mover.copyback && self.copy_back(flash, lane, cause, self.unit_at(first)) {
             return;
         }
         if flash.is_instant() {
             let outcome = self.read_now(flash, &op);
             let count = self.gather_now(lane, job.block, outcome, first..page_end);
             self.look_ahead(lane, which, count);
-            return self.program_gathered(flash, lane, stream_of(cause), false);
+            return self.program_moved_for(flash, lane, cause);
         }
         let id = flash.pool.add(op, &[]);
         let (mut at, mut count) = (Some(first), 0);
         while let Some(live) = at {
-            flash.pool.extend(id, unit(&self.map, live));
+            flash.pool.extend(id, self.unit_at(live));
             count += 1;
             at = self.map.next_live(live + 1, page_end);
         }
@@ -438,15 +432,13 @@ impl Ftl {
     /// wait to be programmed.
     #[inline]
     fn gather_now(&mut self, lane: LaneId, block: BlockId, outcome: Outcome, units: Range<u32>) -> u32 {
-        let which = stream_of(self.blocks.cause(block)) as usize - 1;
+        let cause = self.blocks.cause(block);
         let (mut at, mut count) = (Some(units.start), 0);
         while let Some(live) = at {
-            let lpn = self.map.stored(Pun(live));
             if outcome == Outcome::Fail {
-                self.lose(lpn, Pun(live));
+                self.lose(self.map.stored(Pun(live)), Pun(live));
             } else {
-                let unit = UnitRef { lpn: lpn.0, source: live, mask: 0 };
-                self.mover.lanes[lane.index()].gathered[which].push_back(unit);
+                self.gather_moved(lane, cause, self.unit_at(live));
                 count += 1;
             }
             at = self.map.next_live(live + 1, units.end);

@@ -19,7 +19,6 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::read_reclaim::{MAX_PAGE_TYPES as TYPES, Partners};
 use crate::ftl::tables::blocks::BlockState;
-use crate::ftl::write::open::Stream;
 use crate::ftl::{Ftl, PROGRAM_MODES};
 use crate::nand::{Layout, Outcome};
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
@@ -366,7 +365,7 @@ impl Ftl {
         let (mut unit, mut count) = (first, 0);
         loop {
             let lpn = self.map.stored(Pun(unit));
-            units[count] = UnitRef { lpn: lpn.0, source: unit, mask: 0 };
+            units[count] = self.unit_at(unit);
             count += 1;
             if outcome == Outcome::Fail {
                 self.lose(lpn, Pun(unit));
@@ -473,9 +472,11 @@ impl Ftl {
         }
         let Some(page) = self.next_of_target(flash, lane, planned) else {
             // What is in the controller goes where cleaning's data goes; the rest stays.
-            let work = self.work(lane);
-            work.gathered[Stream::Cleaning as usize - 1].extend(&units[..count]);
-            (work.deal.over, work.deal.cut_short) = (true, true);
+            for &unit in &units[..count] {
+                self.gather_moved(lane, Cause::ReadReclaim, unit);
+            }
+            let deal = &mut self.work(lane).deal;
+            (deal.over, deal.cut_short) = (true, true);
             return true;
         };
         self.blocks.program_issued(self.layout.block_of_page(page).0);

@@ -1,14 +1,15 @@
 //! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
 
-use super::clean::stream_of;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
+use crate::ftl::stream::{Moved, StreamId};
 use crate::ftl::tables::blocks::BlockState;
-use crate::ftl::write::open::{Allocated, Stream};
+use crate::ftl::write::open::Allocated;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
+use core::ops::Range;
 
 impl Ftl {
     /// Copies a page inside the chip if the next page of the stream lies in the same plane.
@@ -19,7 +20,8 @@ impl Ftl {
         cause: Cause,
         unit: UnitRef,
     ) -> bool {
-        let stream = stream_of(cause);
+        let stream = self.stream_of_move(cause, &unit);
+        let unit = UnitRef { facts: unit.facts.with_stream(u64::from(stream.0)), ..unit };
         let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
         let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
         let to = self.layout.locate(next);
@@ -39,11 +41,43 @@ impl Ftl {
         true
     }
 
+    /// A unit of flash that is to move.
+    #[inline]
+    pub(in crate::ftl) fn unit_at(&self, at: u32) -> UnitRef {
+        let facts = self.facts.get(Pun(at));
+        UnitRef { facts, ..UnitRef::new(self.map.stored(Pun(at)).0, at) }
+    }
+
+    /// The stream that a unit moved for this cause goes to.
+    #[inline]
+    fn stream_of_move(&mut self, cause: Cause, unit: &UnitRef) -> StreamId {
+        if cause == Cause::WearLeveling {
+            return self.allocator.streams().cold();
+        }
+        let (lpn, facts) = (Lpn(unit.lpn), unit.facts);
+        self.stream.of_move(&Moved { lpn, cause, facts, clock: self.clock })
+    }
+
+    /// A unit that was read waits for a page of its stream.
+    #[inline]
+    pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
+        let stream = self.stream_of_move(cause, &unit);
+        let facts = unit.facts.with_stream(u64::from(stream.0));
+        let gathered = &mut self.mover.lanes[lane.index()].gathered[stream.index()];
+        gathered.push_back(UnitRef { facts, ..unit });
+    }
+
+    /// Streams that moved data may go to, without the cold one.
+    #[inline]
+    pub(in crate::ftl) fn streams_of_moves(&self) -> u32 {
+        self.allocator.streams().of_moves().saturating_sub(1).max(1)
+    }
+
     /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare, unless
-    /// pages have lanes of their own; if there is none, what the other stream of moves has left in its block. Streams
+    /// pages have lanes of their own; if there is none, what another stream of moves has left in its block. Streams
     /// kept apart must not keep each other waiting: the blocks that would make room may be those that the units come
     /// from.
-    fn move_target(&mut self, lane: LaneId, stream: Stream) -> Option<Allocated> {
+    fn move_target(&mut self, lane: LaneId, stream: StreamId) -> Option<Allocated> {
         let lanes = if self.is_static() { 0 } else { self.layout.lanes };
         let (blocks, clock, reserve) = (&mut self.blocks, self.clock, self.mover.reserve);
         let allocator = &mut self.allocator;
@@ -56,19 +90,38 @@ impl Ftl {
                 return Some(found);
             }
         }
-        let shared = if stream == Stream::Cold { Stream::Cleaning } else { Stream::Cold };
-        allocator.page_in(lane, shared, 0, blocks, clock)
+        let streams = allocator.streams();
+        let shared = (0..streams.all() as u8).map(StreamId);
+        shared
+            .filter(|&other| other != stream && !streams.is_of_host(other))
+            .find_map(|other| allocator.page_in(lane, other, 0, blocks, clock))
     }
 
-    /// Programs full pages of gathered units; the rest too, if told so or nothing more will join them.
-    pub(in crate::ftl) fn program_gathered(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        stream: Stream,
-        rest: bool,
-    ) {
-        let which = stream as usize - 1;
+    /// Programs full pages of gathered units, stream by stream; the rest too, if told so or nothing more will join
+    /// them.
+    pub(in crate::ftl) fn program_all_gathered(&mut self, flash: &mut Flash, lane: LaneId, rest: bool) {
+        self.program_streams(flash, lane, 0..self.allocator.streams().all(), rest);
+    }
+
+    /// The same for the streams that take what is moved for this cause.
+    #[inline]
+    pub(in crate::ftl) fn program_moved_for(&mut self, flash: &mut Flash, lane: LaneId, cause: Cause) {
+        let cold = self.allocator.streams().cold().index();
+        let streams = if cause == Cause::WearLeveling { cold..cold + 1 } else { 0..cold };
+        self.program_streams(flash, lane, streams, false);
+    }
+
+    #[inline]
+    fn program_streams(&mut self, flash: &mut Flash, lane: LaneId, streams: Range<usize>, rest: bool) {
+        for stream in streams {
+            if !self.mover.lanes[lane.index()].gathered[stream].is_empty() {
+                self.program_gathered(flash, lane, StreamId(stream as u8), rest);
+            }
+        }
+    }
+
+    fn program_gathered(&mut self, flash: &mut Flash, lane: LaneId, stream: StreamId, rest: bool) {
+        let which = stream.index();
         let per_page = self.layout.units_per_page as usize;
         loop {
             let work = &self.mover.lanes[lane.index()];
@@ -108,19 +161,19 @@ impl Ftl {
     /// Units of a moving block are in the controller.
     pub(in crate::ftl) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
-        let which = stream_of(op.cause) as usize - 1;
         let block = self.layout.block_of_page(op.ppn).0;
         if self.is_dealt_from(lane, block) {
             return self.on_dealt_read(flash, id, op, lane);
         }
         let mut emptied = false;
-        for &unit in flash.pool.units(id) {
+        for place in 0..usize::from(op.units) {
+            let unit = flash.pool.units(id)[place];
             let from = Pun(unit.source);
             if op.outcome == Outcome::Fail {
                 self.lose(Lpn(unit.lpn), from);
                 emptied |= self.blocks.settle(block);
             } else if self.map.lookup(Lpn(unit.lpn)) == from {
-                self.mover.lanes[lane.index()].gathered[which].push_back(unit);
+                self.gather_moved(lane, op.cause, unit);
             } else {
                 emptied |= self.blocks.settle(block);
             }
@@ -165,7 +218,7 @@ impl Ftl {
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
         let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
         if self.map.lookup(lpn) == from {
-            self.commit(lpn, to);
+            self.commit(lpn, to, unit.facts);
             self.counts.moved_units[op.cause as usize] += 1;
             self.effects.push(Effect::Copy { lpn, from, to });
         } else {
@@ -192,7 +245,7 @@ impl Ftl {
             }
             self.read_now(flash, &read);
         }
-        self.work(lane).gathered[stream_of(op.cause) as usize - 1].push_back(unit);
+        self.work(lane).gathered[unit.facts.stream() as usize].push_back(unit);
     }
 
     /// A unit read away from a block needs it no more.
@@ -253,7 +306,7 @@ impl Ftl {
         } else {
             self.allocator.give_back(lane, block, &mut self.blocks);
             self.counts.reclaimed_blocks += 1;
-            self.room_made = true;
+            self.room.make();
         }
         let work = self.work(lane);
         work.coming -= 1;

@@ -18,7 +18,6 @@ use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
 use crate::ftl::read_reclaim::{self, Facts, Look, PageRead, Urgency, Want};
 use crate::ftl::tables::blocks::BlockState;
-use crate::ftl::write::open::Stream;
 use crate::nand::Layout;
 use crate::nand::order::PageOrder;
 use crate::units::{BlockId, LaneId, NONE, Ppn};
@@ -317,7 +316,9 @@ impl Ftl {
                 continue;
             }
             // A claim that came to nothing: the host may have the block.
-            self.room_made |= self.allocator.unclaim(lane);
+            if self.allocator.unclaim(lane) {
+                self.room.make();
+            }
             let idle = self.mover.quiet;
             let Some((list, bit)) = self.work(lane).wishes.list(idle) else {
                 self.need_no_room(lane);
@@ -403,11 +404,11 @@ impl Ftl {
         };
         let live = self.blocks.live(wish.block);
         let needed = (pages * per_page).min(live) + self.layout.data_units_per_block();
-        if self.has_room(lane, needed, Stream::Cleaning) {
+        if self.has_room(lane, needed, Cause::ReadReclaim) {
             return true;
         }
         self.allocator.claim(lane);
-        let room = self.has_room(lane, needed, Stream::Cleaning);
+        let room = self.has_room(lane, needed, Cause::ReadReclaim);
         if !room {
             self.allocator.unclaim(lane);
             self.work(lane).wishes.lacks_room = true;
@@ -431,7 +432,7 @@ impl Ftl {
 
     /// Begins moving a whole block to where cleaning's data goes, if there is room.
     fn begin_whole(&mut self, flash: &Flash, lane: LaneId, wish: Wish) -> Turn {
-        let room = self.fits(lane, wish.block, Stream::Cleaning);
+        let room = self.fits(lane, wish.block, Cause::ReadReclaim);
         let deals = self.reclaim.deals;
         let work = self.work(lane);
         work.wishes.lacks_room = !room || (work.wishes.lacks_room && !deals);

@@ -245,7 +245,7 @@ impl Ftl {
         for at in first.0..first.0 + self.layout.units_per_page {
             let lpn = self.map.stored(Pun(at));
             if self.map.is_live(Pun(at)) && !self.replicas.get(lpn).is_some() {
-                units[count] = UnitRef { lpn: lpn.0, source: at, mask: 0 };
+                units[count] = self.unit_at(at);
                 count += 1;
             }
         }
@@ -340,6 +340,7 @@ impl Ftl {
             let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));
             if op.outcome == Outcome::Pass && self.map.lookup(lpn) == from {
                 self.map.note_copy(lpn, to);
+                self.facts.set(to, unit.facts);
                 self.replicas.set(lpn, to);
                 self.counts.moved_units[Cause::Replication as usize] += 1;
                 self.effects.push(Effect::Replicate { lpn, from, to });

@@ -1,4 +1,10 @@
 //! Writing: which data shares a page and a block, and which page is next.
 
+mod direct;
+pub mod gather;
+mod host;
 pub mod open;
 pub(in crate::ftl) mod placement;
+pub mod room;
+
+pub use host::Paged;

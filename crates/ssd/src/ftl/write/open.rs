@@ -1,25 +1,11 @@
 //! Which page is written next: free blocks of each lane, open blocks of each stream, and the turn of the lanes.
 
+use crate::ftl::stream::{StreamId, Streams};
 use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::nand::Layout;
 use crate::restore::{Verdict, alike, distinct, ensure};
 use crate::units::{BlockId, LaneId, Ppn};
 use serde::{Deserialize, Serialize};
-
-/// Data that belongs together and fills blocks of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Stream {
-    /// Host writes.
-    Host,
-    /// Data moved by cleaning or out of failing blocks.
-    Cleaning,
-    /// Cold data moved by wear levelling; its blocks are the most worn.
-    Cold,
-}
-
-/// Number of [`Stream`]s.
-pub const STREAMS: usize = 3;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct OpenBlock {
@@ -35,7 +21,8 @@ struct LaneBlocks {
     len: u32,
     /// Of the free blocks one that, beside the reserve, only moves may open.
     claimed: u32,
-    open: [OpenBlock; STREAMS],
+    /// By stream.
+    open: Box<[OpenBlock]>,
 }
 
 impl LaneBlocks {
@@ -69,8 +56,15 @@ pub struct Allocator {
     /// Pages of a block that are filled; what follows is kept for replicas.
     data_pages: u32,
     reserve: u32,
-    /// Position in the order of lanes, and pages left of that lane's turn.
-    turn: u32,
+    streams: Streams,
+    /// By stream: whose turn it is.
+    turns: Box<[Turn]>,
+}
+
+/// Position in the order of lanes, and pages left of that lane's turn.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Turn {
+    lane: u32,
     left: u32,
 }
 
@@ -87,7 +81,7 @@ pub struct Allocated {
 
 impl Allocator {
     /// All good blocks free; the last `reserve` of a lane are kept for moves.
-    pub fn new(layout: &Layout, reserve: u32) -> Self {
+    pub fn new(layout: &Layout, reserve: u32, streams: Streams) -> Self {
         let none = OpenBlock { block: BlockId::NONE, next: 0 };
         let lanes = (0..layout.lanes)
             .map(|lane| LaneBlocks {
@@ -95,7 +89,7 @@ impl Allocator {
                 head: 0,
                 len: layout.blocks_per_lane,
                 claimed: 0,
-                open: [none; STREAMS],
+                open: vec![none; streams.all()].into_boxed_slice(),
             })
             .collect();
         Allocator {
@@ -103,8 +97,9 @@ impl Allocator {
             pages_per_block: layout.pages_per_block,
             data_pages: layout.data_pages_per_block,
             reserve,
-            turn: 0,
-            left: layout.pages_per_turn,
+            streams,
+            turns: vec![Turn { lane: 0, left: layout.pages_per_turn }; usize::from(streams.count)]
+                .into_boxed_slice(),
         }
     }
 
@@ -117,14 +112,17 @@ impl Allocator {
     ) -> Verdict {
         alike("lanes", &self.lanes, &fresh.lanes)?;
         (self.pages_per_block, self.data_pages) = (fresh.pages_per_block, fresh.data_pages);
-        self.reserve = fresh.reserve;
-        ensure(self.turn < layout.lanes && self.left <= layout.pages_per_turn, "whose turn it is")?;
+        (self.reserve, self.streams) = (fresh.reserve, fresh.streams);
+        alike("streams", &self.turns, &fresh.turns)?;
+        let is_turn = |turn: &Turn| turn.lane < layout.lanes && turn.left <= layout.pages_per_turn;
+        ensure(self.turns.iter().all(is_turn), "whose turn it is")?;
         for (number, lane) in (0..).map(LaneId).zip(&self.lanes) {
             let first = layout.first_block(number).0;
             let own = first..first + layout.blocks_per_lane;
             ensure(lane.free.len() == own.len(), "room for free blocks")?;
             ensure(lane.head < own.len().max(1) as u32 && lane.len <= own.len() as u32, "free blocks")?;
             ensure(lane.claimed <= 1, "blocks that are claimed")?;
+            ensure(lane.open.len() == self.streams.all(), "open blocks")?;
             let free = (0..lane.len).map(|at| lane.free[lane.slot(at)]);
             distinct("free blocks", free.clone().map(|block| block.wrapping_sub(first)), own.len())?;
             let mut free = free.map(BlockId);
@@ -135,6 +133,12 @@ impl Allocator {
             }
         }
         Ok(())
+    }
+
+    /// The streams there are.
+    #[inline]
+    pub fn streams(&self) -> Streams {
+        self.streams
     }
 
     /// Pages of a block that a stream has taken, if it is open for one.
@@ -149,12 +153,20 @@ impl Allocator {
         self.lanes[lane.index()].len
     }
 
-    /// Pages a stream can be sure of in a lane, whatever the host writes: in its open block and in reserved blocks.
-    pub fn room(&self, lane: LaneId, stream: Stream) -> u64 {
+    /// Pages that moved data can be sure of in a lane, whatever the host writes: in reserved blocks, and in the open
+    /// blocks of streams that are not the host's; of the cold one for what wear levelling moves, of the others for all
+    /// else. Each stream but one may end with a page that is not full.
+    pub fn room(&self, lane: LaneId, cold: bool) -> u64 {
         let lane = &self.lanes[lane.index()];
-        let open = lane.open[stream as usize];
-        let left = if open.block.is_some() { self.data_pages - open.next } else { 0 };
-        u64::from(left) + u64::from(lane.len.min(self.reserve + lane.claimed)) * u64::from(self.data_pages)
+        let left = |open: &OpenBlock| if open.block.is_some() { self.data_pages - open.next } else { 0 };
+        let open = match (cold, self.streams.cold().index()) {
+            (true, at) => left(&lane.open[at]),
+            (false, end) => {
+                let own = (0..end).filter(|&at| !self.streams.is_of_host(StreamId(at as u8)));
+                own.map(|at| left(&lane.open[at])).sum()
+            }
+        };
+        u64::from(open) + u64::from(lane.len.min(self.reserve + lane.claimed)) * u64::from(self.data_pages)
     }
 
     /// Keeps a free block beyond the reserve for moves, until they open one, if there is one.
@@ -174,33 +186,46 @@ impl Allocator {
         self.lanes[lane.index()].give(block);
     }
 
-    /// The next page of the host stream, lane by lane in allocation order; lanes without room are passed over.
+    /// The next page of a stream for host data, lane by lane in allocation order; lanes without room are passed over.
     #[inline]
-    pub fn next_host_page(&mut self, layout: &Layout, blocks: &mut Blocks, now: u64) -> Option<Allocated> {
+    pub fn next_host_page(
+        &mut self,
+        layout: &Layout,
+        stream: StreamId,
+        blocks: &mut Blocks,
+        now: u64,
+    ) -> Option<Allocated> {
         for _ in 0..=layout.lanes {
-            let lane = LaneId(layout.lane_order[self.turn as usize]);
-            if self.left > 0
-                && let Some(found) = self.host_page_in(lane, blocks, now)
+            let turn = self.turns[stream.index()];
+            let lane = LaneId(layout.lane_order[turn.lane as usize]);
+            if turn.left > 0
+                && let Some(found) = self.host_page_in(lane, stream, blocks, now)
             {
-                self.left -= 1;
+                self.turns[stream.index()].left -= 1;
                 return Some(found);
             }
-            self.turn = if self.turn + 1 == layout.lanes { 0 } else { self.turn + 1 };
-            self.left = layout.pages_per_turn;
+            let next = if turn.lane + 1 == layout.lanes { 0 } else { turn.lane + 1 };
+            self.turns[stream.index()] = Turn { lane: next, left: layout.pages_per_turn };
         }
         None
     }
 
-    /// The next page of the host stream in a lane.
+    /// The next page of a stream for host data in a lane.
     #[inline]
-    pub fn host_page_in(&mut self, lane: LaneId, blocks: &mut Blocks, now: u64) -> Option<Allocated> {
-        self.page_in(lane, Stream::Host, self.reserve, blocks, now)
+    pub fn host_page_in(
+        &mut self,
+        lane: LaneId,
+        stream: StreamId,
+        blocks: &mut Blocks,
+        now: u64,
+    ) -> Option<Allocated> {
+        self.page_in(lane, stream, self.reserve, blocks, now)
     }
 
-    /// Whether the host stream has a page in a lane.
-    pub fn has_host_page(&self, lane: LaneId) -> bool {
+    /// Whether a stream has a page for host data in a lane.
+    pub fn has_host_page(&self, lane: LaneId, stream: StreamId) -> bool {
         let state = &self.lanes[lane.index()];
-        state.open[Stream::Host as usize].block.is_some() || state.len > self.reserve + state.claimed
+        state.open[stream.index()].block.is_some() || state.len > self.reserve + state.claimed
     }
 
     /// The next page of `stream` in a lane; a new block is opened only if more than `keep` blocks are free, and one
@@ -209,22 +234,22 @@ impl Allocator {
     pub fn page_in(
         &mut self,
         lane: LaneId,
-        stream: Stream,
+        stream: StreamId,
         keep: u32,
         blocks: &mut Blocks,
         now: u64,
     ) -> Option<Allocated> {
         let state = &mut self.lanes[lane.index()];
-        let mut open = state.open[stream as usize];
+        let mut open = state.open[stream.index()];
         let mut opened = false;
         if !open.block.is_some() {
             if state.len <= keep + if keep > 0 { state.claimed } else { 0 } {
                 return None;
             }
-            if stream == Stream::Cleaning {
+            if stream != self.streams.cold() && !self.streams.is_of_host(stream) {
                 state.claimed = 0;
             }
-            let position = if stream == Stream::Cold { Self::most_worn(state, blocks) } else { 0 };
+            let position = if stream == self.streams.cold() { Self::most_worn(state, blocks) } else { 0 };
             open = OpenBlock { block: state.take(position), next: 0 };
             blocks.set_state(open.block, BlockState::Open);
             opened = true;
@@ -235,7 +260,7 @@ impl Allocator {
             blocks.close(open.block, now);
             open.block = BlockId::NONE;
         }
-        state.open[stream as usize] = open;
+        state.open[stream.index()] = open;
         Some(Allocated { page, lane, opened })
     }
 
@@ -251,13 +276,13 @@ impl Allocator {
     }
 
     /// The page `page_in` would return next, from the block open or the one it would open.
-    pub fn peek(&self, lane: LaneId, stream: Stream, blocks: &Blocks) -> Option<Ppn> {
+    pub fn peek(&self, lane: LaneId, stream: StreamId, blocks: &Blocks) -> Option<Ppn> {
         let state = &self.lanes[lane.index()];
-        let open = state.open[stream as usize];
+        let open = state.open[stream.index()];
         if open.block.is_some() {
             return Some(Ppn(open.block.0 * self.pages_per_block + open.next));
         }
-        let position = if stream == Stream::Cold { Self::most_worn(state, blocks) } else { 0 };
+        let position = if stream == self.streams.cold() { Self::most_worn(state, blocks) } else { 0 };
         (state.len > 0).then(|| Ppn(state.free[state.slot(position)] * self.pages_per_block))
     }
 
@@ -268,7 +293,8 @@ impl Allocator {
 
     /// Whether a block is being filled with host data.
     pub fn is_open_for_host(&self, lane: LaneId, block: BlockId) -> bool {
-        self.lanes[lane.index()].open[Stream::Host as usize].block == block
+        let open = (0..).map(StreamId).zip(&self.lanes[lane.index()].open);
+        open.into_iter().any(|(stream, open)| open.block == block && self.streams.is_of_host(stream))
     }
 
     /// Stops filling a block, if it is open: a program to it failed.
@@ -298,7 +324,7 @@ mod tests {
         let chip = Chip::new(1, 6, 4, &cfg.reliability, 1);
         let layout = Layout::new(&cfg, &chip);
         let mut blocks = Blocks::new(&layout, [3, 7, 1, 9, 9, 0].into_iter());
-        let mut allocator = Allocator::new(&layout, 0);
+        let mut allocator = Allocator::new(&layout, 0, Streams { count: 2, of_host: 1 });
         let mut opened = |stream| {
             let expected = allocator.peek(LaneId(0), stream, &blocks);
             let page = allocator.page_in(LaneId(0), stream, 0, &mut blocks, 0).map(|found| found.page);
@@ -307,8 +333,8 @@ mod tests {
             allocator.abandon(LaneId(0), block, &mut blocks, 0);
             block.0
         };
-        use Stream::{Cleaning, Cold, Host};
+        let [host, moved, cold] = [0, 1, 2].map(StreamId);
         // Of 3 and 4, which are equal, the one that has been free for longer.
-        assert_eq!([Cold, Host, Cold, Cold, Cleaning].map(&mut opened), [3, 0, 4, 1, 2]);
+        assert_eq!([cold, host, cold, cold, moved].map(&mut opened), [3, 0, 4, 1, 2]);
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::config::{self, DriveConfig};
 use crate::ftl::Ftl;
+use crate::ftl::stream::StreamId;
 use crate::ftl::write::open::Allocated;
 use crate::nand::Layout;
 use crate::units::{BlockId, Divisor, LaneId, Lpn, Pun};
@@ -32,7 +33,7 @@ impl Placement {
 impl Ftl {
     /// Where pages have lanes of their own: the turn of the page that a logical unit is.
     #[inline]
-    pub fn turn_of(&self, lpn: Lpn) -> Option<u32> {
+    pub(in crate::ftl) fn turn_of(&self, lpn: Lpn) -> Option<u32> {
         match self.placement {
             Placement::Dynamic => None,
             Placement::Static(lanes) => Some(lanes.split(lpn.0).1),
@@ -51,16 +52,20 @@ impl Ftl {
 
     /// The next page for host data that begins with a logical unit.
     #[inline]
-    pub(in crate::ftl) fn host_page(&mut self, lpn: u32) -> Option<Allocated> {
-        match self.turn_of(Lpn(lpn)) {
-            None => self.allocator.next_host_page(&self.layout, &mut self.blocks, self.clock),
-            Some(turn) => self.allocator.host_page_in(self.lane_at(turn), &mut self.blocks, self.clock),
+    pub(in crate::ftl) fn host_page(&mut self, lpn: Lpn, stream: StreamId) -> Option<Allocated> {
+        let (blocks, clock) = (&mut self.blocks, self.clock);
+        match self.placement {
+            Placement::Dynamic => self.allocator.next_host_page(&self.layout, stream, blocks, clock),
+            Placement::Static(lanes) => {
+                let lane = LaneId(self.layout.lane_order[lanes.split(lpn.0).1 as usize]);
+                self.allocator.host_page_in(lane, stream, blocks, clock)
+            }
         }
     }
 
-    /// Whether the lane whose turn it is has a page for host data.
-    pub fn has_host_page(&self, turn: u32) -> bool {
-        self.allocator.has_host_page(self.lane_at(turn))
+    /// Whether the lane whose turn it is has a page for host data of a stream.
+    pub(in crate::ftl) fn has_host_page(&self, turn: u32, stream: StreamId) -> bool {
+        self.allocator.has_host_page(self.lane_at(turn), stream)
     }
 
     /// Where pages have lanes of their own, those of a block lie in theirs.

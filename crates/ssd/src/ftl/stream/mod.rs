@@ -1,0 +1,116 @@
+//! Which data shares a block?
+//!
+//! Data that dies together should lie together: then blocks empty by themselves, and cleaning moves little. A policy
+//! puts each unit in a *stream* when it is about to be programmed, host data and moved data alike; a stream fills pages
+//! and blocks of its own in each lane. What wear levelling moves has one more stream, which takes the most worn blocks.
+
+use crate::flash::op::Cause;
+use crate::signals::{Facts, Hints};
+use crate::units::Lpn;
+use serde::{Deserialize, Serialize};
+
+family! {
+    /// Which data shares a block?
+    path "ftl/stream", default none;
+    members { none: None }
+    methods {
+        /// The streams there are.
+        fn streams(&self) -> Streams;
+        /// What is to be kept for it.
+        fn needs(&self) -> Needs;
+        /// The stream of a unit that the host has written: one of [`Streams::of_host`].
+        fn of_write(&mut self, write: &Written) -> StreamId;
+        /// The stream of a unit that is moved.
+        fn of_move(&mut self, moved: &Moved) -> StreamId;
+    }
+}
+
+/// A stream, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct StreamId(pub u8);
+
+impl StreamId {
+    /// As an index.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Streams at most, that of wear levelling among them.
+pub const STREAMS_AT_MOST: usize = 32;
+
+/// The streams of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Streams {
+    /// How many: at most one less than [`STREAMS_AT_MOST`].
+    pub count: u8,
+    /// Which of them take host data, a bit for each; at least one.
+    pub of_host: u32,
+}
+
+impl Streams {
+    /// The stream of what wear levelling moves: after all others.
+    #[inline]
+    pub const fn cold(self) -> StreamId {
+        StreamId(self.count)
+    }
+
+    /// All, and the cold one.
+    pub const fn all(self) -> usize {
+        self.count as usize + 1
+    }
+
+    /// Whether the host writes to a stream: then nobody can be sure of what is left in its blocks.
+    #[inline]
+    pub const fn is_of_host(self, stream: StreamId) -> bool {
+        self.of_host >> stream.0 & 1 == 1
+    }
+
+    /// Streams that take moved data alone, and the cold one: their number.
+    pub const fn of_moves(self) -> u32 {
+        self.all() as u32 - self.of_host.count_ones()
+    }
+}
+
+/// What a policy asks the drive to keep for it; by default nothing is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Needs {
+    /// The hints of the last command that wrote a unit, and its size, until the unit's stream is chosen.
+    pub hints: bool,
+    /// The facts of every unit of flash, for when it moves.
+    pub facts: bool,
+}
+
+/// What the host said with the last write of a unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// Its hints.
+    pub hints: Hints,
+    /// Sectors of the whole command.
+    pub sectors: u32,
+}
+
+/// A unit that the host has written, when its page is chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    /// Which unit.
+    pub lpn: Lpn,
+    /// What the host said; nothing if nobody asked for it ([`Needs::hints`]).
+    pub said: Said,
+    /// Units that the host has written to flash so far.
+    pub clock: u64,
+}
+
+/// A unit that is moved, when it has been read.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    /// Which unit.
+    pub lpn: Lpn,
+    /// Why; never wear levelling.
+    pub cause: Cause,
+    /// What its spare area says; nothing if nobody asked for it ([`Needs::facts`]).
+    pub facts: Facts,
+    /// Units that the host has written to flash so far.
+    pub clock: u64,
+}

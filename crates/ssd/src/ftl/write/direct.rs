@@ -1,0 +1,83 @@
+//! Writing below the buffer: whole units one after another, without operations or time.
+
+use crate::engine::Pace;
+use crate::flash::Flash;
+use crate::flash::op::{Cause, OpKind};
+use crate::ftl::Ftl;
+use crate::ftl::stream::{Said, Written};
+use crate::ftl::write::open::Allocated;
+use crate::nand::Outcome;
+use crate::observe::Effect;
+use crate::signals::Facts;
+use crate::units::{Lpn, Pun};
+
+impl Ftl {
+    /// Writes whole units one after another without operations or time: the quick way to a full drive. Cleaning is
+    /// done as needed. Returns how many units were written before there was something to carry out or a program
+    /// failed, as an error if before no page was left. Units that are `moved` stand for what cleaning has moved: the
+    /// host has not written them, and blocks grow no older by them.
+    pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
+        let units_per_page = self.layout.units_per_page;
+        for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
+            self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
+            let Some(found) = self.place_directly(Lpn(page_units[0])) else {
+                return Err(n * units_per_page as usize);
+            };
+            let outcome =
+                flash.perform(OpKind::Program, Cause::Host, found.page, self.layout.locate(found.page));
+            let (block, _) = self.layout.block_of_page(found.page);
+            self.blocks.program_issued(block);
+            if outcome == Outcome::Pass {
+                for (i, &lpn) in (0..).zip(page_units) {
+                    let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
+                    self.replicas.forget(lpn);
+                    self.sequence += 1;
+                    self.commit(lpn, to, Facts::NONE.with_sequence(self.sequence));
+                    self.effects.push(Effect::Place { lpn, to });
+                }
+                let count = page_units.len() as u64;
+                if moved {
+                    self.counts.moved_units[Cause::Cleaning as usize] += count;
+                } else {
+                    self.clock += count;
+                    self.counts.host_units += count;
+                }
+            }
+            self.after_program(flash, block, outcome == Outcome::Fail);
+            if found.opened && self.mover.pace == Pace::Relaxed {
+                self.check_lane(flash, found.lane);
+            }
+            if !self.outbox.is_empty() || outcome == Outcome::Fail {
+                let done = n + usize::from(outcome == Outcome::Pass);
+                return Ok((done * units_per_page as usize).min(lpns.len()));
+            }
+        }
+        Ok(lpns.len())
+    }
+
+    /// Starts loading what the units after `at` will need: first where they are, then what is known of that place.
+    #[inline]
+    fn prefetch_ahead(&self, lpns: &[u32], at: usize, count: usize) {
+        const FAR: usize = 32;
+        const NEAR: usize = 16;
+        for i in at..at + count {
+            if let Some(&lpn) = lpns.get(i + FAR) {
+                self.map.prefetch(lpn);
+            }
+            if let Some(&lpn) = lpns.get(i + NEAR) {
+                let old = self.map.lookup(Lpn(lpn));
+                if old.is_some() {
+                    self.map.prefetch_live(old);
+                    self.blocks.prefetch(self.layout.block_of_unit(old));
+                }
+            }
+        }
+    }
+
+    /// The page that takes units from this one on.
+    #[inline]
+    fn place_directly(&mut self, lpn: Lpn) -> Option<Allocated> {
+        let stream = self.stream.of_write(&Written { lpn, said: Said::default(), clock: self.clock });
+        self.host_page(lpn, stream)
+    }
+}

@@ -1,0 +1,336 @@
+//! Gathering: units of host data wait here, by stream, until they make a page.
+//!
+//! A unit is known by the DRAM slot its data lies in. Streams take turns; within one the oldest goes first, unless
+//! somebody waits for another. Where pages have lanes of their own (static placement), what finds its lane full is
+//! *parked* in line there, in its order, and goes on before all others when the lane has room.
+
+use crate::ftl::stream::{StreamId, Streams};
+use crate::list::{Links, List, Node};
+use crate::restore::{Verdict, alike, ensure, within};
+use crate::signals::Facts;
+use crate::units::{Lpn, SlotId};
+use serde::{Deserialize, Serialize};
+
+/// Where a unit waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Line {
+    /// Nowhere.
+    None,
+    /// For a page of its stream.
+    Stream,
+    /// For the lane of a turn.
+    Turn(u32),
+}
+
+/// A unit that waits, or is being programmed.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(in crate::ftl) struct Waiting {
+    pub lpn: Lpn,
+    /// Bytes of it that hold data.
+    pub bytes: u32,
+    pub facts: Facts,
+    pub stream: StreamId,
+    line: Line,
+    links: Links,
+}
+
+impl Node for Waiting {
+    #[inline]
+    fn links(&self) -> Links {
+        self.links
+    }
+
+    #[inline]
+    fn links_mut(&mut self) -> &mut Links {
+        &mut self.links
+    }
+}
+
+const NOBODY: Waiting = Waiting {
+    lpn: Lpn::NONE,
+    bytes: 0,
+    facts: Facts::NONE,
+    stream: StreamId(0),
+    line: Line::None,
+    links: Links::NONE,
+};
+
+/// Units of host data that wait to be programmed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Gather {
+    /// By slot.
+    units: Vec<Waiting>,
+    /// By stream.
+    streams: Box<[List]>,
+    /// The stream whose turn it is.
+    turn: u8,
+    units_per_page: u32,
+    /// Streams with enough for a page, a bit for each.
+    full: u32,
+    /// Units in all streams.
+    waiting: u32,
+    /// By turn of the lanes; none where placement is dynamic.
+    parked_at: Box<[List]>,
+    /// Units parked.
+    parked: u32,
+}
+
+impl Gather {
+    /// Nothing waits; room for `slots` units, and for pages of so many turns (static placement).
+    pub(in crate::ftl) fn new(streams: Streams, units_per_page: u32, slots: u32, turns: u32) -> Self {
+        Gather {
+            units: vec![NOBODY; slots as usize],
+            streams: vec![List::EMPTY; usize::from(streams.count)].into_boxed_slice(),
+            turn: 0,
+            units_per_page,
+            full: 0,
+            waiting: 0,
+            parked_at: vec![List::EMPTY; turns as usize].into_boxed_slice(),
+            parked: 0,
+        }
+    }
+
+    /// Units that wait for a page, not counting those parked.
+    #[inline]
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
+    /// Units that wait for a lane.
+    #[inline]
+    pub fn parked(&self) -> u32 {
+        self.parked
+    }
+
+    /// Whether a stream has enough for a page.
+    #[inline]
+    pub fn has_full_page(&self) -> bool {
+        self.full != 0
+    }
+
+    /// A unit waits from now on.
+    #[inline]
+    pub(in crate::ftl) fn put(
+        &mut self,
+        slot: SlotId,
+        waiting: (Lpn, u32, StreamId),
+        facts: Facts,
+        first: bool,
+    ) {
+        let (lpn, bytes, stream) = waiting;
+        self.units[slot.index()] = Waiting { lpn, bytes, facts, stream, ..NOBODY };
+        self.link(slot.0, Line::Stream, first);
+    }
+
+    /// A unit that was programmed in vain goes before all others of its stream.
+    pub(in crate::ftl) fn put_back(&mut self, slot: SlotId) {
+        self.link(slot.0, Line::Stream, true);
+    }
+
+    /// What is known of a unit.
+    #[inline]
+    pub(in crate::ftl) fn get(&self, slot: SlotId) -> &Waiting {
+        &self.units[slot.index()]
+    }
+
+    /// Whether a unit is parked. More of it may have been written: so many bytes in all.
+    pub(in crate::ftl) fn grow_parked(&mut self, slot: SlotId, bytes: u32) -> bool {
+        let unit = &mut self.units[slot.index()];
+        let is_parked = matches!(unit.line, Line::Turn(_));
+        unit.bytes = if is_parked { bytes } else { unit.bytes };
+        is_parked
+    }
+
+    /// A unit waits no more.
+    #[inline]
+    pub(in crate::ftl) fn take(&mut self, slot: SlotId) {
+        self.unlink(slot.0);
+    }
+
+    /// The stream to program from: with enough for a page, else with anything; streams take turns.
+    #[inline]
+    pub(in crate::ftl) fn next_stream(&self) -> Option<StreamId> {
+        let count = self.streams.len() as u8;
+        if count == 1 {
+            return (self.streams[0].len() > 0).then_some(StreamId(0));
+        }
+        let turns = || (self.turn..count).chain(0..self.turn);
+        let full = turns().find(|&stream| self.full >> stream & 1 == 1);
+        full.or_else(|| turns().find(|&stream| self.streams[usize::from(stream)].len() > 0)).map(StreamId)
+    }
+
+    /// A page of a stream was programmed: the next has its turn.
+    #[inline]
+    pub(in crate::ftl) fn pass_turn(&mut self, stream: StreamId) {
+        self.turn = if stream.index() + 1 == self.streams.len() { 0 } else { stream.0 + 1 };
+    }
+
+    /// Units of a stream that go in one page now.
+    #[inline]
+    pub(in crate::ftl) fn page_of(&self, stream: StreamId) -> usize {
+        self.streams[stream.index()].len().min(self.units_per_page) as usize
+    }
+
+    /// The unit of a stream that goes next.
+    #[inline]
+    pub(in crate::ftl) fn oldest(&self, stream: StreamId) -> SlotId {
+        SlotId(self.streams[stream.index()].oldest())
+    }
+
+    /// The unit that has waited longest for the lane of a turn.
+    pub(in crate::ftl) fn oldest_parked(&self, turn: u32) -> Option<&Waiting> {
+        self.units.get(self.parked_at[turn as usize].oldest() as usize)
+    }
+
+    /// Whether units wait for the lane of a turn.
+    #[inline]
+    pub(in crate::ftl) fn is_line(&self, turn: u32) -> bool {
+        self.parked_at[turn as usize].len() > 0
+    }
+
+    /// Parks a unit at the end of the line for the lane of a turn.
+    pub(in crate::ftl) fn park(&mut self, slot: SlotId, turn: u32) {
+        self.unlink(slot.0);
+        self.link(slot.0, Line::Turn(turn), false);
+    }
+
+    /// Units parked for a lane wait for a page again, before all others and in their order.
+    pub(in crate::ftl) fn unpark(&mut self, turn: u32) {
+        // The head is the one parked last.
+        while self.is_line(turn) {
+            let slot = self.parked_at[turn as usize].newest();
+            self.unlink(slot);
+            self.link(slot, Line::Stream, true);
+        }
+    }
+
+    /// Counts what came to a stream's or a turn's line, or went from it.
+    #[inline]
+    fn count(&mut self, line: Line, stream: StreamId, change: i32) {
+        match line {
+            Line::None => {}
+            Line::Stream => {
+                self.waiting = self.waiting.wrapping_add_signed(change);
+                let is_full = self.streams[stream.index()].len() >= self.units_per_page;
+                self.full = self.full & !(1 << stream.0) | u32::from(is_full) << stream.0;
+            }
+            Line::Turn(_) => self.parked = self.parked.wrapping_add_signed(change),
+        }
+    }
+
+    #[inline]
+    fn link(&mut self, slot: u32, line: Line, first: bool) {
+        let unit = &mut self.units[slot as usize];
+        unit.line = line;
+        let stream = unit.stream;
+        match line {
+            Line::None => {}
+            Line::Stream => self.streams[stream.index()].put(&mut self.units, slot, first),
+            Line::Turn(turn) => self.parked_at[turn as usize].put(&mut self.units, slot, first),
+        }
+        self.count(line, stream, 1);
+    }
+
+    #[inline]
+    fn unlink(&mut self, slot: u32) {
+        let unit = &mut self.units[slot as usize];
+        let line = core::mem::replace(&mut unit.line, Line::None);
+        let stream = unit.stream;
+        match line {
+            Line::None => {}
+            Line::Stream => self.streams[stream.index()].remove(&mut self.units, slot),
+            Line::Turn(turn) => self.parked_at[turn as usize].remove(&mut self.units, slot),
+        }
+        self.count(line, stream, -1);
+    }
+
+    /// Whether the unit in a slot waits, and which it is (slow).
+    pub fn waits(&self, slot: SlotId) -> Option<Lpn> {
+        self.units.get(slot.index()).filter(|unit| unit.line != Line::None).map(|unit| unit.lpn)
+    }
+
+    /// Takes what follows from the configuration from a fresh one, and checks the rest.
+    pub(in crate::ftl) fn restored(&mut self, fresh: &Gather, logical: u32) -> Verdict {
+        alike("units that wait", &self.units, &fresh.units)?;
+        alike("streams", &self.streams, &fresh.streams)?;
+        alike("lanes that units are parked for", &self.parked_at, &fresh.parked_at)?;
+        self.units_per_page = fresh.units_per_page;
+        let streams = self.streams.len();
+        within("stream whose turn it is", [u32::from(self.turn)], streams)?;
+        within("stream of a unit", self.units.iter().map(|unit| u32::from(unit.stream.0)), streams)?;
+        let waiting = || self.units.iter().filter(|unit| unit.line != Line::None);
+        ensure(waiting().all(|unit| unit.lpn.0 < logical && unit.bytes > 0), "a unit that waits")?;
+        const WHAT: &str = "a list of units that wait";
+        let all = |line: Line| move |unit: &Waiting| unit.line == line;
+        for (stream, list) in (0..).map(StreamId).zip(&self.streams) {
+            list.check(WHAT, &self.units, |unit| all(Line::Stream)(unit) && unit.stream == stream)?;
+        }
+        for (turn, list) in (0..).zip(&self.parked_at) {
+            list.check(WHAT, &self.units, all(Line::Turn(turn)))?;
+        }
+        let is_there = |unit: &Waiting| match unit.line {
+            Line::Turn(turn) => (turn as usize) < self.parked_at.len(),
+            _ => true,
+        };
+        ensure(self.units.iter().all(is_there), "lane that a unit is parked for")?;
+        let of = |lists: &[List]| lists.iter().map(|list| list.len()).sum::<u32>();
+        ensure((self.waiting, self.parked) == (of(&self.streams), of(&self.parked_at)), "units that wait")?;
+        let is_full = |at: usize| self.streams[at].len() >= self.units_per_page;
+        let full = (0..streams).filter(|&at| is_full(at)).fold(0, |full, at| full | 1 << at);
+        ensure(self.full == full, "streams with enough for a page")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gather(streams: u8, turns: u32) -> Gather {
+        Gather::new(Streams { count: streams, of_host: u32::MAX >> (32 - streams) }, 2, 8, turns)
+    }
+
+    fn put(gather: &mut Gather, slots: &[(u32, u8)]) {
+        for &(slot, stream) in slots {
+            gather.put(SlotId(slot), (Lpn(slot), 4_096, StreamId(stream)), Facts::NONE, false);
+        }
+    }
+
+    #[test]
+    fn units_parked_keep_their_order_and_go_first() {
+        let mut gather = gather(1, 2);
+        put(&mut gather, &[(0, 0), (2, 0), (4, 0), (1, 0), (6, 0)]);
+        for (slot, turn) in [(0, 0), (2, 0), (4, 0), (1, 1)] {
+            gather.park(SlotId(slot), turn);
+        }
+        assert_eq!((gather.parked(), gather.waiting()), (4, 1));
+        gather.take(SlotId(2));
+        gather.unpark(0);
+        assert!(!gather.is_line(0) && gather.is_line(1));
+        for slot in [0, 4, 6] {
+            assert_eq!(gather.oldest(StreamId(0)), SlotId(slot));
+            gather.take(SlotId(slot));
+        }
+        assert_eq!((gather.parked(), gather.waiting(), gather.next_stream()), (1, 0, None));
+    }
+
+    #[test]
+    fn streams_with_a_full_page_take_turns() {
+        let mut gather = gather(3, 0);
+        put(&mut gather, &[(0, 1), (1, 2), (2, 2), (3, 0), (4, 0)]);
+        assert!(gather.has_full_page());
+        let mut order = Vec::new();
+        while let Some(stream) = gather.next_stream() {
+            let page: Vec<u32> = (0..gather.page_of(stream))
+                .map(|_| {
+                    let slot = gather.oldest(stream);
+                    gather.take(slot);
+                    slot.0
+                })
+                .collect();
+            gather.pass_turn(stream);
+            order.push((stream.0, page));
+        }
+        assert_eq!(order, [(0, vec![3, 4]), (2, vec![1, 2]), (1, vec![0])]);
+        assert!(!gather.has_full_page());
+    }
+}

@@ -1,0 +1,144 @@
+//! Host data on its way to flash: units wait in streams, become pages, and are mapped when those are programmed.
+
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::stream::{Said, StreamId, Written};
+use crate::ftl::{Ftl, Programmed};
+use crate::nand::Outcome;
+use crate::observe::Effect;
+use crate::signals::Facts;
+use crate::units::{Lpn, NONE, OpId, Pun, SlotId};
+
+/// What became of the units that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paged {
+    /// Some of them are being programmed together.
+    Programs(OpId),
+    /// One of them waits for a lane of its own now.
+    Parked,
+    /// There is no page for them.
+    NoRoom,
+}
+
+impl Ftl {
+    /// A unit of host data, in a slot of DRAM, may be programmed: `bytes` of it hold data. It goes before others if it
+    /// is to be `first`.
+    #[inline]
+    pub fn offer(&mut self, slot: SlotId, lpn: Lpn, bytes: u32, said: Said, first: bool) {
+        let stream = self.stream.of_write(&Written { lpn, said, clock: self.clock });
+        let (class, priority) = (u64::from(said.hints.class), u64::from(said.hints.priority));
+        let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class).with_priority(priority);
+        self.gather.put(slot, (lpn, bytes, stream), facts, first);
+    }
+
+    /// The host has written again to a unit that waits.
+    pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said) {
+        if !self.gather.grow_parked(slot, bytes) {
+            let lpn = self.gather.get(slot).lpn;
+            self.gather.take(slot);
+            self.offer(slot, lpn, bytes, said, true);
+        }
+    }
+
+    /// A unit that waits is trimmed.
+    pub fn withdraw(&mut self, slot: SlotId) {
+        self.gather.take(slot);
+    }
+
+    /// A unit that is being programmed is trimmed: the program is in vain for it.
+    pub fn withdraw_program(&mut self, flash: &mut Flash, id: OpId, place: u8) {
+        flash.pool.units_mut(id)[usize::from(place)].lpn = NONE;
+    }
+
+    /// Units that wait in line for a lane of their own are not tried one by one, but somebody waits for room.
+    #[inline]
+    pub fn note_parked(&mut self) {
+        if self.gather.parked() > 0 {
+            self.room.refuse();
+        }
+    }
+
+    /// What waits in line for lanes that have room may go on.
+    pub fn unpark(&mut self) {
+        let turns = if self.gather.parked() > 0 { self.layout.lanes } else { 0 };
+        for turn in 0..turns {
+            let stream = self.gather.oldest_parked(turn).map(|unit| unit.stream);
+            if stream.is_some_and(|stream| self.has_host_page(turn, stream)) {
+                self.gather.unpark(turn);
+            }
+        }
+    }
+
+    /// Programs units that wait, of one stream, to its next page, even if they do not fill it. Where pages have lanes
+    /// of their own, what finds no room there waits in line, and the others go on.
+    pub fn program_page(&mut self, flash: &mut Flash) -> Paged {
+        let Some(stream) = self.gather.next_stream() else { return Paged::NoRoom };
+        let oldest = self.gather.oldest(stream);
+        let lpn = self.gather.get(oldest).lpn;
+        if let Some(turn) = self.turn_of(lpn)
+            && (self.gather.is_line(turn) || !self.has_host_page(turn, stream))
+        {
+            self.gather.park(oldest, turn);
+            self.room.refuse();
+            return Paged::Parked;
+        }
+        let Some(found) = self.host_page(lpn, stream) else {
+            self.room.refuse();
+            return Paged::NoRoom;
+        };
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let (count, bytes) = self.take_units(stream, &mut units);
+        self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
+        self.blocks.program_issued(self.layout.block_of_page(found.page).0);
+        let op = Op { bytes, ..self.op(OpKind::Program, Cause::Host, found.page) };
+        let id = self.issue(flash, op, &units[..count]);
+        self.room.grant(self.gather.parked() > 0);
+        if found.opened {
+            self.check_lane(flash, found.lane);
+        }
+        Paged::Programs(id)
+    }
+
+    /// The oldest units of a stream, a page of them at most: how many, and their bytes.
+    #[inline]
+    fn take_units(&mut self, stream: StreamId, units: &mut [UnitRef; UNITS_AT_MOST]) -> (usize, u32) {
+        let (count, mut bytes) = (self.gather.page_of(stream), 0);
+        for unit in &mut units[..count] {
+            let slot = self.gather.oldest(stream);
+            let waiting = *self.gather.get(slot);
+            self.gather.take(slot);
+            self.sequence += 1;
+            let facts = waiting.facts.with_sequence(self.sequence);
+            *unit = UnitRef { lpn: waiting.lpn.0, source: slot.0, mask: 0, facts };
+            bytes += waiting.bytes;
+        }
+        self.gather.pass_turn(stream);
+        (count, bytes)
+    }
+
+    pub(in crate::ftl) fn on_host_program(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+        let (block, _) = self.layout.block_of_page(op.ppn);
+        let first = op.ppn.0 * self.layout.units_per_page;
+        let failed = op.outcome == Outcome::Fail;
+        for (i, unit) in (0..).zip(flash.pool.units(id)) {
+            let (to, slot) = (Pun(first + i), SlotId(unit.source));
+            if failed && unit.lpn != NONE {
+                self.gather.put_back(slot);
+            } else if unit.lpn != NONE {
+                self.replicas.forget(Lpn(unit.lpn));
+                self.commit(Lpn(unit.lpn), to, unit.facts);
+                self.clock += 1;
+                self.counts.host_units += 1;
+                self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
+            }
+            self.programmed.push(Programmed {
+                slot,
+                outcome: op.outcome,
+                queued: op.queued,
+                times: op.times,
+            });
+        }
+        flash.pool.remove(id);
+        self.after_program(flash, block, failed);
+    }
+}
