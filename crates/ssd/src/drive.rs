@@ -14,7 +14,7 @@ use crate::config::{ConfigError, ConfigErrors, DriveConfig, KeyAt, Problem};
 use crate::engine::Executor;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
-use crate::ftl::{Ftl, IdleWork};
+use crate::ftl::{Ftl, IdleWork, gc_victim};
 use crate::host::{Below, Host};
 use crate::nand::aging::Telemetry;
 use crate::nand::order::PageOrder;
@@ -419,8 +419,22 @@ impl Drive {
         Ok(())
     }
 
-    /// Writes the whole drive, with everything under way, to `out`. Recorded effects are not part of it.
+    /// Lets a policy of the caller's own choose which block is reclaimed, from now on, in place of the one that the
+    /// configuration names. It must choose a block that [`LaneView::eligible`] names. Such a drive cannot be saved.
+    ///
+    /// [`LaneView::eligible`]: crate::ftl::tables::blocks::LaneView::eligible
+    pub fn set_gc_victim(&mut self, policy: Box<dyn gc_victim::External>) {
+        self.state.ftl.gc_victim = gc_victim::Policy::External(policy);
+    }
+
+    /// Writes the whole drive, with everything under way, to `out`. Recorded effects are not part of it. Refused if a
+    /// policy of the caller's own is at work: nobody could say what it knows.
     pub fn save(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
+        if matches!(self.state.ftl.gc_victim, gc_victim::Policy::External(_)) {
+            let what =
+                "the drive cannot be saved: ftl.gc_victim is a policy of the program, not of a configuration";
+            return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, what));
+        }
         let content = postcard::to_allocvec(&self.state).map_err(std::io::Error::other)?;
         out.write_all(&snapshot::seal(self.config_hash, &content))?;
         out.write_all(&content)

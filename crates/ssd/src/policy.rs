@@ -1,8 +1,8 @@
 //! Policy families: a question the firmware asks, and the policies that answer it.
 //!
 //! A family is a folder, a member is one file in it, and the file's stem is the policy's name everywhere. The
-//! `family!` macro in the folder's `mod.rs` turns the list of members into the configuration enum, the enum that
-//! holds the running policy, and the table below that `wordline policies` prints.
+//! `family!` macro in the folder's `mod.rs` turns the list of members into the configuration enum, the trait that
+//! members answer, the enum that holds the running policy, and the table below that `wordline policies` prints.
 
 use crate::config::{Field, Problem};
 
@@ -103,7 +103,7 @@ pub const fn same_text(a: &str, b: &str) -> bool {
     true
 }
 
-/// Turns the list of a family's members into modules, configuration enum, policy enum and table.
+/// Turns the list of a family's members into modules, configuration enum, trait, policy enum and table.
 ///
 /// ```text
 /// family! {
@@ -113,17 +113,40 @@ pub const fn same_text(a: &str, b: &str) -> bool {
 ///     methods {
 ///         /// The block to reclaim next.
 ///         fn choose(&mut self, view: &VictimView<'_>, rng: &mut Rng) -> Option<u32>;
+///         /// A block is erased.
+///         fn on_erase(&mut self, block: u32) {}
 ///     }
 /// }
 /// ```
 ///
-/// It declares `pub mod` for each member, `Config` (which policy, with its `Params`), `Policy` (the running one,
-/// with `build` and the listed methods) and `FAMILY`. A member's file has `NAME` (equal to its stem), `SUMMARY`,
-/// `SOURCE`, `MEMORY`, `Params` (by `section!`) and `Policy` with `new(&Params)` and the methods. A member that had
-/// another name is told of by `renamed { "old_name" => new_name }` after the members.
+/// It declares `pub mod` for each member, `Config` (which policy, with its `Params`), the trait `Member` with the
+/// listed methods, `Policy` (the running one, with `build` and the same methods, each a match over the members) and
+/// `FAMILY`. A method with a body is a default: a member answers only what it has an answer of its own to.
+///
+/// A member's file has `NAME` (equal to its stem), `SUMMARY`, `SOURCE`, `MEMORY`, `Params` (by `section!`) and `Policy`
+/// with `new(&Params)` and `impl Member`. A policy that keeps nothing is its parameters: `pub type Policy = Params;`
+/// (see [`Stateless`]). A member that had another name is told of by `renamed { "old_name" => new_name }` after the
+/// members. With `external External;` after that, a program that uses the crate may run a policy of its own, which no
+/// configuration names and no snapshot holds.
 macro_rules! family {
-    // One method after the other, each a match over the members.
+    // One method after the other, each a match over the members; a default body is the trait's.
     (@methods $members:tt) => {};
+    (@methods $members:tt
+        $(#[$meta:meta])*
+        fn $method:ident(&mut $this:ident $(, $arg:ident : $ty:ty)* $(,)?) $(-> $ret:ty)? { $($body:tt)* }
+        $($rest:tt)*
+    ) => {
+        family!(@methods $members
+            $(#[$meta])* fn $method(&mut $this $(, $arg: $ty)*) $(-> $ret)?; $($rest)*);
+    };
+    (@methods $members:tt
+        $(#[$meta:meta])*
+        fn $method:ident(&$this:ident $(, $arg:ident : $ty:ty)* $(,)?) $(-> $ret:ty)? { $($body:tt)* }
+        $($rest:tt)*
+    ) => {
+        family!(@methods $members
+            $(#[$meta])* fn $method(&$this $(, $arg: $ty)*) $(-> $ret)?; $($rest)*);
+    };
     (@methods $members:tt
         $(#[$meta:meta])*
         fn $method:ident(&mut $this:ident $(, $arg:ident : $ty:ty)* $(,)?) $(-> $ret:ty)?;
@@ -156,6 +179,7 @@ macro_rules! family {
         path $path:literal, default $default:ident;
         members { $($member:ident : $variant:ident),+ $(,)? }
         $(renamed { $($old:literal => $now:ident),+ $(,)? })?
+        $(external $external:ident;)?
         methods { $($methods:tt)* }
     ) => {
         $(pub mod $member;)+
@@ -209,6 +233,9 @@ macro_rules! family {
             fn check(&self) -> Vec<(&'static str, $crate::config::Problem)> {
                 match self { $(Config::$variant(params) => $crate::config::Table::check(params),)+ }
             }
+            fn in_order(&self) -> &'static [(&'static str, &'static str)] {
+                match self { $(Config::$variant(params) => $crate::config::Table::in_order(params),)+ }
+            }
             fn family(&self) -> Option<&'static $crate::policy::FamilyInfo> {
                 Some(&FAMILY)
             }
@@ -223,21 +250,74 @@ macro_rules! family {
             }
         }
 
+        /// What a policy of the family answers.
+        #[allow(unused_variables)] // a default may need none of its arguments
+        pub trait Member {
+            $($methods)*
+
+            /// It comes from a snapshot: takes what follows from the configuration from a fresh policy, and checks what
+            /// it keeps of its own. By default it keeps nothing.
+            fn restored(&mut self, fresh: Self) -> Result<(), String>
+            where
+                Self: Sized,
+            {
+                *self = fresh;
+                Ok(())
+            }
+        }
+
         /// The running policy: one variant a member, so that a call is a jump and not a pointer chase.
         #[derive(Clone, Debug, ::serde::Serialize, ::serde::Deserialize)]
         #[allow(clippy::large_enum_variant)] // one instance a drive: its size does not matter
         pub enum Policy {
             $(#[doc = concat!("Policy `", stringify!($member), "`.")] $variant($member::Policy),)+
+            $(
+                /// A policy of the program that uses the crate.
+                #[serde(skip)]
+                $external(Box<dyn $external>),
+            )?
         }
 
         impl Policy {
             /// The policy that the configuration names, in its initial state.
             pub fn build(config: &Config) -> Self {
+                #[allow(unused_imports)] // of use where policies are their parameters
+                use $crate::policy::Stateless as _;
                 match config { $(Config::$variant(params) => Policy::$variant($member::Policy::new(params)),)+ }
             }
 
-            family!(@methods { $($variant)+ } $($methods)*);
+            /// It comes from a snapshot, and a fresh one is as the configuration says: see [`Member::restored`].
+            #[doc(hidden)]
+            pub fn restored(&mut self, fresh: Policy) -> Result<(), String> {
+                match (self, fresh) {
+                    $((Policy::$variant(found), Policy::$variant(fresh)) => found.restored(fresh),)+
+                    #[allow(unreachable_patterns)] // in a family of one
+                    _ => Err(concat!("another policy of ", $path).to_owned()),
+                }
+            }
+
+            family!(@methods { $($variant)+ $($external)? } $($methods)*);
         }
+
+        $(
+            /// A policy of the program that uses the crate: any [`Member`] that can be copied with its drive.
+            pub trait $external: Member + ::core::fmt::Debug + Send + Sync {
+                /// A copy of it as it is now.
+                fn copied(&self) -> Box<dyn $external>;
+            }
+
+            impl<P: Member + Clone + ::core::fmt::Debug + Send + Sync + 'static> $external for P {
+                fn copied(&self) -> Box<dyn $external> {
+                    Box::new(self.clone())
+                }
+            }
+
+            impl Clone for Box<dyn $external> {
+                fn clone(&self) -> Self {
+                    (**self).copied()
+                }
+            }
+        )?
 
         /// The family: its question and its members.
         pub const FAMILY: $crate::policy::FamilyInfo = $crate::policy::FamilyInfo {
@@ -260,6 +340,27 @@ macro_rules! family {
             "a policy's NAME is the stem of its file"
         );)+
     };
+}
+
+/// A policy that keeps nothing but its parameters: with `pub type Policy = Params;` these answer themselves.
+pub trait Stateless: Clone {
+    /// The policy with these parameters.
+    fn new(params: &Self) -> Self {
+        params.clone()
+    }
+}
+
+impl<P: Clone + crate::config::Table> Stateless for P {}
+
+/// Why a policy cannot work on a drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The keys that do not go together.
+    pub keys: &'static [&'static str],
+    /// What they say.
+    pub found: String,
+    /// What would go.
+    pub allowed: String,
 }
 
 /// The error for a parameter that the chosen policy does not have.

@@ -3,17 +3,17 @@
 #[path = "support/reclaiming.rs"]
 mod reclaiming;
 
-use ssd::config::DriveConfig;
+use ssd::config::{DriveConfig, Layer, resolve};
 use ssd::flash::op::Cause;
 use ssd::ftl::gc_trigger::{self, Limits};
-use ssd::ftl::tables::blocks::{BlockState, Blocks};
+use ssd::ftl::tables::blocks::{BlockState, Blocks, LaneView};
 use ssd::ftl::{gc_victim, read_reclaim, wear_leveling};
 use ssd::host::buffer;
 use ssd::nand::{Chip, Layout};
 use ssd::policy::FAMILIES;
 use ssd::rng::Rng;
 use ssd::units::{BlockId, LaneId};
-use ssd::{Drive, Executor};
+use ssd::{Command, Drive, Executor, Lba, OpCode};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -51,7 +51,7 @@ impl Lane {
         Lane { layout, blocks, now }
     }
 
-    fn view(&self) -> ssd::ftl::tables::blocks::LaneView<'_> {
+    fn view(&self) -> LaneView<'_> {
         self.blocks.lane_view(&self.layout, LaneId(0), self.now)
     }
 
@@ -150,6 +150,79 @@ fn gc_victim_greedy_and_fifo_take_the_extreme() {
         let oldest = eligible.iter().map(|&block| view.age(block)).max();
         assert_eq!(choose("fifo").map(|block| view.age(block)), oldest);
     }
+}
+
+/// A policy of a program: `fifo` once more, that remembers how often it was asked; or one that answers anything.
+#[derive(Clone, Debug)]
+struct Own {
+    asked: u32,
+    only: Option<u32>,
+}
+
+impl gc_victim::Member for Own {
+    fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
+        self.asked += 1;
+        self.only.or_else(|| view.best_by(|block, _| view.age(block)))
+    }
+}
+
+/// A small drive, overwritten until it cleans.
+fn cleaning(victim: &str, own: Option<Own>) -> Drive {
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
+    (g.blocks_per_plane, g.wordlines_per_block) = (16, 8);
+    cfg.drive.over_provisioning_percent = 60.0;
+    cfg.buffer = buffer::none::Params::default().into();
+    cfg.gc_victim = gc_victim::Config::named(victim).unwrap();
+    let mut drive = Drive::new(&cfg).unwrap();
+    if let Some(own) = own {
+        drive.set_gc_victim(Box::new(own));
+    }
+    let units = drive.logical_units();
+    drive.fill(0, units).unwrap();
+    let sectors = u64::from(drive.unit_bytes() / 512);
+    let mut rng = Rng::stream(5, "overwrites");
+    for _ in 0..4 * units {
+        let lba = Lba(u64::from(rng.below(units)) * sectors);
+        let write = Command { op: OpCode::Write, lba, sectors: sectors as u32, ..Command::default() };
+        drive.submit(0, &write, drive.now()).unwrap();
+        assert!(drive.advance_to_completion());
+        drive.pop_completion().unwrap();
+    }
+    drive
+}
+
+#[test]
+fn gc_victim_can_be_a_policy_of_the_program() {
+    let own = cleaning("greedy", Some(Own { asked: 0, only: None }));
+    assert_eq!(own.event_hash(), cleaning("fifo", None).event_hash());
+    assert_ne!(own.event_hash(), cleaning("greedy", None).event_hash());
+    // A copy goes on by itself, as it stands.
+    assert_eq!(own.clone().event_hash(), own.event_hash());
+    let mut saved = Vec::new();
+    let error = own.save(&mut saved).unwrap_err();
+    assert!(saved.is_empty() && error.kind() == std::io::ErrorKind::Unsupported, "{error}");
+    assert!(error.to_string().contains("ftl.gc_victim is a policy of the program"), "{error}");
+    // No configuration names it.
+    assert!(gc_victim::FAMILY.member("external").is_none() && gc_victim::Config::named("external").is_none());
+    let layer = Layer::set("ftl.gc_victim.policy=external").unwrap();
+    let error = resolve(&[layer], &[]).unwrap_err().to_string();
+    assert!(error.contains("external") && error.contains("cost_benefit"), "{error}");
+}
+
+#[test]
+#[should_panic(expected = "ftl.gc_victim chose block 15, which cannot be cleaned")]
+fn gc_victim_that_names_a_block_that_cannot_be_cleaned_is_found_out() {
+    cleaning("greedy", Some(Own { asked: 0, only: Some(15) }));
+}
+
+#[test]
+fn chips_are_seen_by_the_one_policy_that_says_so() {
+    let sees =
+        |name: &str| read_reclaim::Policy::build(&read_reclaim::Config::named(name).unwrap()).sees_chips();
+    let names = read_reclaim::FAMILY.members.iter().map(|member| member.name);
+    assert_eq!(names.filter(|name| sees(name)).collect::<Vec<_>>(), ["lazy_exact"]);
 }
 
 #[test]

@@ -51,13 +51,11 @@ impl Ground {
             return None;
         }
         let model = CellModel::new(config.cells.clone()).ok()?;
-        // Only this policy programs blocks in modes of its own; the others' reads are as harmful as the drive's mode.
+        // A policy that deals programs blocks in modes of its own; others' reads are as harmful as the drive's mode.
         let all = 0..model.part().modes.read_endurance.len();
         let own = config.errors.program_mode as usize;
-        let modes = match config.read_reclaim {
-            read_reclaim::Config::RedftlPlus(_) => all,
-            _ => own..own + 1,
-        };
+        let deals = read_reclaim::Policy::build(&config.read_reclaim).deals();
+        let modes = if deals { all } else { own..own + 1 };
         let weights = modes.flat_map(|mode| (0..model.page_types()).map(move |page| (page, mode)));
         let least = weights.map(|(page, mode)| model.read_weight(page, mode)).fold(f64::INFINITY, f64::min);
         let wordlines = f64::from(config.geometry.wordlines_per_block);

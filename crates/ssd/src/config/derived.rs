@@ -2,8 +2,8 @@
 
 use super::sections::{ErrorModel, Geometry, MappingUnit, Placement, Superblock};
 use super::{DriveConfig, Table};
-use crate::ftl::read_reclaim;
 use crate::ftl::stream::{self, Streams};
+use crate::ftl::{read_reclaim, wear_leveling};
 use crate::nand::gray;
 
 /// Bytes of a 4-KiB mapping unit.
@@ -53,7 +53,6 @@ impl Geometry {
 impl DriveConfig {
     /// Bytes that the tables of such a drive take, about: what grows with units, pages, wordlines and blocks.
     pub fn memory_bytes(&self) -> u64 {
-        use read_reclaim::Config::{LazyExact, Redftl, RedftlPlus, Straw};
         let g = &self.geometry;
         let (physical, logical) = (self.physical_units(), self.logical_units());
         let wordlines = g.blocks().saturating_mul(u64::from(g.wordlines_per_block));
@@ -65,13 +64,8 @@ impl DriveConfig {
             (true, super::DisturbCounters::Wordline) => wordlines.saturating_mul(4),
             _ => 0,
         };
-        let policy = match &self.read_reclaim {
-            LazyExact(_) => wordlines.saturating_mul(13),
-            Straw(_) => wordlines.saturating_mul(4),
-            Redftl(_) => g.physical_pages().saturating_mul(12),
-            RedftlPlus(_) => logical.saturating_mul(4),
-            _ => 0,
-        };
+        let size = read_reclaim::Size { pages: g.physical_pages(), wordlines, logical_units: logical };
+        let policy = read_reclaim::Policy::build(&self.read_reclaim).memory_estimate(&size);
         [blocks, counters, policy].into_iter().fold(maps, u64::saturating_add)
     }
 
@@ -90,10 +84,7 @@ impl DriveConfig {
 
     /// Pages at the end of each block that are kept for replicas of pages read often (`ftl.read_reclaim`).
     pub fn replica_pages_per_block(&self) -> u32 {
-        match &self.read_reclaim {
-            read_reclaim::Config::Redftl(params) => params.replica_limit,
-            _ => 0,
-        }
+        read_reclaim::Policy::build(&self.read_reclaim).replica_pages_per_block()
     }
 
     /// Pages of a block that data fills: all but those kept for replicas, and at least one.
@@ -171,7 +162,8 @@ impl DriveConfig {
     /// Blocks (or superblocks) that each lane keeps open at once: one for each stream, and one for cold data if wear is
     /// leveled.
     pub fn open_blocks_per_lane(&self) -> u32 {
-        u32::from(self.streams().count) + u32::from(self.wear_leveling.policy() != Some("none"))
+        let cold = wear_leveling::Policy::build(&self.wear_leveling).acts();
+        u32::from(self.streams().count) + u32::from(cold)
     }
 
     /// Blocks (or superblocks) of each lane that the logical space fills when it is all written.

@@ -334,6 +334,10 @@ pub trait Table {
     fn show(&self, key: &str) -> Option<String>;
     /// The parameters that are out of range, which only code can bring about.
     fn check(&self) -> Vec<(&'static str, Problem)>;
+    /// Pairs of parameters of which the first must not exceed the second.
+    fn in_order(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
     /// The family, if the table chooses a policy of one.
     fn family(&self) -> Option<&'static FamilyInfo> {
         None
@@ -348,7 +352,8 @@ pub trait Table {
     }
 }
 
-/// Declares a table of parameters: struct, keys, defaults, units, ranges and documentation in one place.
+/// Declares a table of parameters: struct, keys, defaults, units, ranges and documentation in one place. A line
+/// `in_order low <= high;` behind the struct refuses configurations where the first exceeds the second.
 ///
 /// ```
 /// ssd::section! {
@@ -368,7 +373,7 @@ macro_rules! section {
     ($(#[doc = $about:literal])* $vis:vis struct $name:ident {
         $($(#[doc = $doc:literal])+ $field:ident : $ty:ty = $default:expr
             $(, unit $unit:literal)? $(, range $min:literal ..= $max:literal)?;)*
-    }) => {
+    } $(in_order $low:ident <= $high:ident;)*) => {
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
         $vis struct $name {
@@ -428,6 +433,10 @@ macro_rules! section {
                     })*
                 }
                 problems
+            }
+            fn in_order(&self) -> &'static [(&'static str, &'static str)] {
+                $(let _ = &self.$low <= &self.$high;)*
+                &[$((stringify!($low), stringify!($high))),*]
             }
         }
     };

@@ -1,13 +1,14 @@
 //! Checks of values against each other.
 
-use super::DriveConfig;
 use super::derived::{FOUR_KIB, GIB, MAX_UNITS};
 use super::error::{ConfigError, ConfigErrors, KeyAt, Problem};
 use super::field::show_f64;
 use super::sections::{ErrorModel, MappingUnit, Placement};
+use super::{DriveConfig, Table};
 use crate::flash::op::UNITS_AT_MOST;
-use crate::ftl::read_reclaim::{self, TABLE_CYCLES, straw};
+use crate::ftl::read_reclaim;
 use crate::nand::gray;
+use crate::policy::Misfit;
 
 /// Most commands that all queues together may hold.
 const MAX_QUEUED: u64 = 65_536;
@@ -33,7 +34,8 @@ impl DriveConfig {
             self.check_placement(&mut conflicts);
             self.check_times(&mut conflicts);
             self.check_gray_code(&mut conflicts);
-            self.check_marks_and_queues(&mut conflicts);
+            self.check_queues(&mut conflicts);
+            self.check_orders(&mut conflicts);
             self.check_read_reclaim(&mut conflicts);
             self.check_cells(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
@@ -142,7 +144,7 @@ impl DriveConfig {
         }
     }
 
-    fn check_marks_and_queues(&self, conflicts: &mut Conflicts) {
+    fn check_queues(&self, conflicts: &mut Conflicts) {
         let (count, depth) = (u64::from(self.queues.count), u64::from(self.queues.depth));
         if count * depth > MAX_QUEUED {
             let allowed = format!("at most {MAX_QUEUED} commands in all queues together");
@@ -152,42 +154,32 @@ impl DriveConfig {
                 &allowed,
             );
         }
-        self.check_order(conflicts, "host.buffer", "flush_stop_percent", "flush_start_percent");
-        self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "stop_free_percent");
-        self.check_order(conflicts, "ftl.gc_trigger", "start_free_percent", "idle_free_percent");
     }
 
+    /// Does what data moves by because of reads fit the chips?
     fn check_read_reclaim(&self, conflicts: &mut Conflicts) {
-        self.check_order(conflicts, "ftl.read_reclaim", "threshold_percent", "forced_percent");
-        self.check_order(conflicts, "ftl.read_reclaim", "replica_percent", "migration_percent");
-        self.check_order(conflicts, "ftl.read_reclaim", "migration_percent", "threshold_percent");
-        let (kept, pages) = (self.replica_pages_per_block(), self.geometry.pages_per_block());
-        if kept >= pages {
-            let keys = ["ftl.read_reclaim.replica_limit", "nand.geometry.wordlines_per_block"];
-            let found = format!("{kept} pages of each block kept for replicas, of {pages}");
-            conflicts.add(&keys, found, &format!("at most {}, so that data has a page", pages - 1));
+        let policy = read_reclaim::Policy::build(&self.read_reclaim);
+        if let Some(Misfit { keys, found, allowed }) = policy.misfit(&self.geometry) {
+            conflicts.add(keys, found, &allowed);
         }
-        let endurance = self.reliability.endurance_cycles;
-        if endurance > TABLE_CYCLES && self.errors.model == ErrorModel::Cells && self.read_reclaim.has_table()
-        {
+        let (endurance, told_apart) = (self.reliability.endurance_cycles, policy.cycles_told_apart());
+        if endurance > told_apart && self.errors.model == ErrorModel::Cells {
             let keys = ["nand.reliability.endurance_cycles", "ftl.read_reclaim.policy"];
-            let found = format!("{endurance} cycles, with a table of what blocks stand up to {TABLE_CYCLES}");
-            conflicts.add(&keys, found, &format!("at most {TABLE_CYCLES} cycles, or policy \"never\""));
-        }
-        let (most, wordlines) = (straw::MOST_SHARING, self.geometry.wordlines_per_block);
-        if wordlines > most
-            && let read_reclaim::Config::Straw(params) = &self.read_reclaim
-            && params.counters == straw::Counters::SpaceSaving
-        {
-            let keys = ["nand.geometry.wordlines_per_block", "ftl.read_reclaim.counters"];
-            let found = format!("{wordlines} wordlines of a block, whose reads share counters");
-            conflicts.add(&keys, found, &format!("at most {most}, or ftl.read_reclaim.counters = \"exact\""));
+            let found = format!("{endurance} cycles, with a table of what blocks stand up to {told_apart}");
+            conflicts.add(&keys, found, &format!("at most {told_apart} cycles, or policy \"never\""));
         }
     }
 
-    /// If the policy of the section has both parameters: the first must not exceed the second.
-    fn check_order(&self, conflicts: &mut Conflicts, path: &str, low: &str, high: &str) {
-        let Some(section) = self.section(path) else { return };
+    /// Parameters of which one must not exceed another.
+    fn check_orders(&self, conflicts: &mut Conflicts) {
+        for (path, section) in self.sections() {
+            for (low, high) in section.in_order() {
+                Self::check_order(conflicts, path, section, low, high);
+            }
+        }
+    }
+
+    fn check_order(conflicts: &mut Conflicts, path: &str, section: &dyn Table, low: &str, high: &str) {
         let number = |key| section.show(key).and_then(|text| text.parse::<f64>().ok());
         if let (Some(low_value), Some(high_value)) = (number(low), number(high))
             && low_value > high_value

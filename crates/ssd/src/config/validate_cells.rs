@@ -2,13 +2,14 @@
 
 use super::validate::Conflicts;
 use super::{DriveConfig, ErrorModel, presets};
+use crate::ftl::read_reclaim;
 use crate::nand::gray;
 
 impl DriveConfig {
     /// Nothing is checked while cells make no errors and no data moves because of reads: their constants are not used
     /// then.
     pub(super) fn check_cells(&self, conflicts: &mut Conflicts) {
-        let reclaims = self.read_reclaim.name() != crate::ftl::read_reclaim::never::NAME;
+        let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
         if self.errors.model == ErrorModel::None {
             if reclaims {
                 conflicts.0.extend(self.cells.validate().err().map_or_else(Vec::new, |errors| errors.0));

@@ -136,7 +136,7 @@ pub struct Ftl {
     mover: Mover,
     reclaim: Reclaim,
     replicas: Replicas,
-    gc_victim: gc_victim::Policy,
+    pub(crate) gc_victim: gc_victim::Policy,
     gc_trigger: gc_trigger::Policy,
     wear_leveling: wear_leveling::Policy,
     victim_rng: Rng,

@@ -13,7 +13,9 @@ impl Ftl {
     pub(crate) fn restored(&mut self, fresh: Ftl, flash: &Flash) -> Verdict {
         let Ftl { layout, order, gc_victim, gc_trigger, wear_leveling, .. } = fresh;
         (self.layout, self.order, self.placement) = (layout, order, fresh.placement);
-        (self.gc_victim, self.gc_trigger, self.wear_leveling) = (gc_victim, gc_trigger, wear_leveling);
+        self.gc_victim.restored(gc_victim)?;
+        self.gc_trigger.restored(gc_trigger)?;
+        self.wear_leveling.restored(wear_leveling)?;
         ensure(self.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
         keep_room(&mut self.outbox, &fresh.outbox);
         keep_room(&mut self.programmed, &fresh.programmed);

@@ -2,7 +2,7 @@
 
 use crate::support::{config, model};
 use ssd::ftl::read_reclaim::straw::{Counters, Params, Policy};
-use ssd::ftl::read_reclaim::{Facts, PageRead};
+use ssd::ftl::read_reclaim::{Facts, Member, PageRead};
 use ssd::nand::cell::Group;
 use ssd::rng::Rng;
 

@@ -1,8 +1,6 @@
 //! Every read begins with the voltages that the chip left the factory with, and goes through the retry table in order.
 
-use crate::nand::aging::PageAge;
-use crate::nand::cell::CellModel;
-use serde::{Deserialize, Serialize};
+use super::Member;
 
 /// Name in configurations.
 pub const NAME: &str = "default_sequence";
@@ -18,22 +16,7 @@ section! {
     pub struct Params {}
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy {}
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(_: &Params) -> Self {
-        Policy {}
-    }
-
-    /// Needs to know nothing.
-    pub fn learn(&mut self, _: &CellModel) {}
-
-    /// The first entry.
-    #[inline]
-    pub fn first(&self, _: &PageAge) -> u8 {
-        0
-    }
-}
+impl Member for Policy {}

@@ -3,6 +3,7 @@
 //! It is made once, from a block of one quality: as firmware makes it from a few sample chips. Blocks of the same
 //! cycles but other quality are misjudged, and take retries for it (003 section 3.4: 2 to 7 of them after 12 months).
 
+use super::Member;
 use crate::nand::aging::PageAge;
 use crate::nand::cell::{Block, CellModel, CellState, Damage, Group};
 use serde::{Deserialize, Serialize};
@@ -46,11 +47,13 @@ impl Policy {
     pub fn new(params: &Params) -> Self {
         Policy { params: params.clone(), page_types: 1, entries: Vec::new() }
     }
+}
 
+impl Member for Policy {
     /// Makes the table: for each row (in its middle) and range of time (at its beginning) the first entry that reads a
     /// page of the sample block, or the one with the fewest errors if none does.
     // tidy: allow(float): called when a drive is built
-    pub fn learn(&mut self, cells: &CellModel) {
+    fn learn(&mut self, cells: &CellModel) {
         self.page_types = cells.page_types();
         let sample = Block {
             quality: self.params.sample_quality,
@@ -77,7 +80,7 @@ impl Policy {
 
     /// The entry of the page's row, range, group and type.
     #[inline]
-    pub fn first(&self, age: &PageAge) -> u8 {
+    fn first(&self, age: &PageAge) -> u8 {
         let row = (age.cycles / self.params.cycles_per_row).min(self.params.rows - 1) as usize;
         let range = RANGES.iter().rposition(|&begin| begin <= age.minutes).unwrap_or(0);
         let at = (row * RANGES.len() + range) * Group::ALL.len() + usize::from(age.group);

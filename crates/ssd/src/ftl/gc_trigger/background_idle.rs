@@ -1,7 +1,7 @@
 //! Cleans ahead while the host is silent, so that bursts of writes find free blocks; under load it falls back to a
 //! low mark.
 
-use super::{Limits, millionths};
+use super::{Limits, Member, millionths};
 use crate::units::SimDuration;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,7 @@ section! {
         /// Time without host commands after which the drive counts as idle.
         idle_after_us: f64 = 10000.0, unit "us", range 1.0..=1e9;
     }
+    in_order start_free_percent <= idle_free_percent;
 }
 
 /// The policy.
@@ -45,19 +46,14 @@ impl Policy {
             idle_after_ns: SimDuration::from_us(params.idle_after_us).0,
         }
     }
+}
 
-    /// Whether cleaning begins.
-    pub fn starts(&self, free: u32, limits: &Limits) -> bool {
+impl Member for Policy {
+    fn starts(&self, free: u32, limits: &Limits) -> bool {
         free <= limits.blocks_at(self.start) || limits.idle && free < limits.blocks_at(self.idle)
     }
 
-    /// Whether cleaning goes on.
-    pub fn goes_on(&self, free: u32, limits: &Limits) -> bool {
-        self.starts(free, limits)
-    }
-
-    /// When the drive counts as idle.
-    pub fn idle_after_ns(&self) -> Option<u64> {
+    fn idle_after_ns(&self) -> Option<u64> {
         Some(self.idle_after_ns)
     }
 }

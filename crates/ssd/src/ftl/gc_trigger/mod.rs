@@ -11,9 +11,13 @@ family! {
         /// Whether cleaning begins, with `free` blocks of the lane free.
         fn starts(&self, free: u32, view: &Limits) -> bool;
         /// Whether cleaning, once begun, goes on.
-        fn goes_on(&self, free: u32, view: &Limits) -> bool;
+        fn goes_on(&self, free: u32, view: &Limits) -> bool {
+            self.starts(free, view)
+        }
         /// Nanoseconds without host commands after which idle cleaning begins, if it ever does.
-        fn idle_after_ns(&self) -> Option<u64>;
+        fn idle_after_ns(&self) -> Option<u64> {
+            None
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Cleans a lane when its free blocks fall to a low mark, until they reach a high mark.
 
-use super::{Limits, millionths};
+use super::{Limits, Member, millionths};
 use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
@@ -23,6 +23,7 @@ section! {
         /// cleaning.
         stop_free_percent: f64 = 1.0, unit "%", range 0.0..=50.0;
     }
+    in_order start_free_percent <= stop_free_percent;
 }
 
 /// The policy.
@@ -37,19 +38,14 @@ impl Policy {
     pub fn new(params: &Params) -> Self {
         Policy { start: millionths(params.start_free_percent), stop: millionths(params.stop_free_percent) }
     }
+}
 
-    /// Whether cleaning begins.
-    pub fn starts(&self, free: u32, limits: &Limits) -> bool {
+impl Member for Policy {
+    fn starts(&self, free: u32, limits: &Limits) -> bool {
         free <= limits.blocks_at(self.start)
     }
 
-    /// Whether cleaning goes on.
-    pub fn goes_on(&self, free: u32, limits: &Limits) -> bool {
+    fn goes_on(&self, free: u32, limits: &Limits) -> bool {
         free <= limits.blocks_at(self.start) || free < limits.blocks_at(self.stop)
-    }
-
-    /// Never cleans for idleness.
-    pub fn idle_after_ns(&self) -> Option<u64> {
-        None
     }
 }

@@ -1,9 +1,9 @@
 //! Cost-age-time: like `cost_benefit`, and prefers blocks erased less often, so that cleaning levels wear as it goes:
 //! the highest `age * (1 - u) / (u * (1 + erases))`.
 
+use super::Member;
 use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
-use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
 pub const NAME: &str = "cost_age_time";
@@ -19,18 +19,11 @@ section! {
     pub struct Params {}
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(_: &Params) -> Self {
-        Policy
-    }
-
-    /// The lane's block to clean next.
-    pub fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
+impl Member for Policy {
+    fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
         view.best_by(|block, live| {
             let free = u128::from(view.units_per_block - live);
             let benefit = (u128::from(view.age(block) + 1) * free) << 32;

@@ -1,9 +1,9 @@
 //! Weighs the space gained and how long it will stay gained against the work: `age * (1 - u) / 2u`, where `u` is the
 //! live share and age counts from when the block was filled, in host units written.
 
+use super::Member;
 use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
-use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
 pub const NAME: &str = "cost_benefit";
@@ -19,18 +19,11 @@ section! {
     pub struct Params {}
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(_: &Params) -> Self {
-        Policy
-    }
-
-    /// The lane's block to clean next.
-    pub fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
+impl Member for Policy {
+    fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
         view.best_by(|block, live| {
             let free = u128::from(view.units_per_block - live);
             // A block without live data is always best; otherwise 32 fraction bits keep the quotient exact enough.

@@ -1,9 +1,9 @@
 //! Looks at `d` blocks drawn at random and takes the one with the least live data: nearly as good as `greedy` for
 //! small `d`, without an order over all blocks.
 
+use super::Member;
 use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
-use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
 pub const NAME: &str = "d_choices";
@@ -22,21 +22,13 @@ section! {
     }
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy {
-    d: u32,
-}
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(params: &Params) -> Self {
-        Policy { d: params.d }
-    }
-
-    /// The lane's block to clean next. Draws that hit a block that cannot be chosen count, as they would in a
+impl Member for Policy {
+    /// Draws that hit a block that cannot be chosen count, as they would in a
     /// firmware; if all of them do, the scan goes on from the last draw.
-    pub fn choose(&mut self, view: &LaneView<'_>, rng: &mut Rng) -> Option<u32> {
+    fn choose(&mut self, view: &LaneView<'_>, rng: &mut Rng) -> Option<u32> {
         let mut best: Option<(u32, u32)> = None;
         let mut last = 0;
         for _ in 0..self.d {

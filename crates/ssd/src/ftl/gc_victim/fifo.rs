@@ -1,9 +1,9 @@
 //! Takes the block that was filled first, live data or not. Under uniform random writes its write amplification has
 //! a closed form, `1 / (1 - p)` with `p = exp(-(1 - p) / a)` at utilisation `a`: the check every drive must pass.
 
+use super::Member;
 use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
-use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
 pub const NAME: &str = "fifo";
@@ -19,18 +19,11 @@ section! {
     pub struct Params {}
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(_: &Params) -> Self {
-        Policy
-    }
-
-    /// The lane's block to clean next.
-    pub fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
+impl Member for Policy {
+    fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
         view.best_by(|block, _| view.age(block))
     }
 }

@@ -1,9 +1,9 @@
 //! Takes the block with the least live data: the least work now. Blocks filled later are preferred by nothing, so
 //! hot and cold blocks are treated alike.
 
+use super::Member;
 use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
-use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
 pub const NAME: &str = "greedy";
@@ -19,18 +19,11 @@ section! {
     pub struct Params {}
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(_: &Params) -> Self {
-        Policy
-    }
-
-    /// The lane's block to clean next.
-    pub fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
+impl Member for Policy {
+    fn choose(&mut self, view: &LaneView<'_>, _: &mut Rng) -> Option<u32> {
         view.least_live()
     }
 }

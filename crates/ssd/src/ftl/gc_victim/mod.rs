@@ -14,6 +14,7 @@ family! {
         d_choices: DChoices,
         random: Random,
     }
+    external External;
     methods {
         /// The block of this lane to clean next, if one can be chosen.
         fn choose(&mut self, view: &LaneView<'_>, rng: &mut Rng) -> Option<u32>;

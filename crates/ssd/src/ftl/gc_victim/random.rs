@@ -1,8 +1,8 @@
 //! Takes a block at random: no bookkeeping at all, and the baseline the others are measured against.
 
+use super::Member;
 use crate::ftl::tables::blocks::LaneView;
 use crate::rng::Rng;
-use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
 pub const NAME: &str = "random";
@@ -18,9 +18,8 @@ section! {
     pub struct Params {}
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
+/// The policy keeps nothing.
+pub type Policy = Params;
 
 /// How often a draw is repeated before the scan goes on from it: most blocks can be chosen, so this rarely ends.
 const DRAWS: u32 = 64;
@@ -30,14 +29,8 @@ pub(super) fn next_eligible(view: &LaneView<'_>, from: u32) -> Option<u32> {
     (from..view.len()).chain(0..from).find(|&block| view.eligible(block).is_some())
 }
 
-impl Policy {
-    /// Builds it.
-    pub fn new(_: &Params) -> Self {
-        Policy
-    }
-
-    /// The lane's block to clean next.
-    pub fn choose(&mut self, view: &LaneView<'_>, rng: &mut Rng) -> Option<u32> {
+impl Member for Policy {
+    fn choose(&mut self, view: &LaneView<'_>, rng: &mut Rng) -> Option<u32> {
         for _ in 0..DRAWS {
             let block = rng.below(view.len());
             if view.eligible(block).is_some() {

@@ -322,7 +322,12 @@ impl Ftl {
         }
         let first = self.layout.first_block(lane).0;
         let view: LaneView<'_> = self.blocks.lane_view(&self.layout, lane, self.clock);
-        let chosen = BlockId(first + self.gc_victim.choose(&view, &mut self.victim_rng)?);
+        let chosen = self.gc_victim.choose(&view, &mut self.victim_rng)?;
+        assert!(
+            view.eligible(chosen).is_some(),
+            "ftl.gc_victim chose block {chosen}, which cannot be cleaned"
+        );
+        let chosen = BlockId(first + chosen);
         if self.fits(lane, chosen, Cause::Cleaning) {
             return Some(chosen);
         }

@@ -16,7 +16,7 @@ use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
-use crate::ftl::read_reclaim::{self, Facts, Look, PageRead, Urgency, Want};
+use crate::ftl::read_reclaim::{self, ChipLook, Facts, Look, PageRead, Urgency, Want};
 use crate::ftl::tables::blocks::BlockState;
 use crate::nand::Layout;
 use crate::nand::order::PageOrder;
@@ -132,7 +132,7 @@ impl Wishes {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::ftl) struct Reclaim {
     pub(in crate::ftl) policy: read_reclaim::Policy,
-    /// The policy is not `never`.
+    /// The policy ever moves anything.
     active: bool,
     /// Page of each type of each wordline.
     page_at: Vec<u32>,
@@ -153,8 +153,8 @@ impl Reclaim {
     /// The policy of a checked configuration, told of the drive.
     pub fn new(cfg: &DriveConfig, order: &PageOrder, layout: &Layout, logical_units: u32) -> Self {
         let g = &cfg.geometry;
-        let active = !matches!(cfg.read_reclaim, read_reclaim::Config::Never(_));
         let mut policy = read_reclaim::Policy::build(&cfg.read_reclaim);
+        let active = policy.acts();
         let mut page_at = vec![0; order.pages() as usize];
         for page in 0..order.pages() {
             let place = order.place(page);
@@ -455,11 +455,15 @@ impl Ftl {
 
     fn ask(&mut self, flash: &Flash, wish: Wish, left: Want) -> Want {
         let (look, policy) = self.look(flash, wish);
-        policy.wants(&look, left)
+        if policy.sees_chips() {
+            policy.wants_seeing(&look, &ChipLook(flash), left)
+        } else {
+            policy.wants(&look, left)
+        }
     }
 
     /// A block as the policy looks at it, and the policy.
-    fn look<'a>(&'a mut self, flash: &'a Flash, wish: Wish) -> (Look<'a>, &'a mut read_reclaim::Policy) {
+    fn look<'a>(&'a mut self, flash: &Flash, wish: Wish) -> (Look<'a>, &'a mut read_reclaim::Policy) {
         let at = self.layout.member(wish.block, wish.member);
         let filling = self.blocks.state(wish.block) == BlockState::Open;
         let look = Look {
@@ -467,7 +471,6 @@ impl Ftl {
             layout: &self.layout,
             blocks: &self.blocks,
             replicas: &self.replicas,
-            flash: Some(flash),
             page_at: &self.reclaim.page_at,
             page_types: self.reclaim.page_types,
             in_order: self.reclaim.in_order,

@@ -1,6 +1,6 @@
 //! A block whose reads reach a share of what it stands is moved as a whole and erased: what most drives do.
 
-use super::{Facts, Look, PageRead, READ_ONE, ReadLimits, Urgency, Want, read_weights};
+use super::{Facts, Look, Member, PageRead, READ_ONE, ReadLimits, Urgency, Want, read_weights};
 use crate::restore::{Verdict, alike};
 use serde::{Deserialize, Serialize};
 
@@ -40,14 +40,6 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
-    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
-        alike("reads of blocks", &self.counts, &fresh.counts)?;
-        fresh.counts = core::mem::take(&mut self.counts);
-        *self = fresh;
-        Ok(())
-    }
-
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {
@@ -57,10 +49,12 @@ impl Policy {
             counts: Vec::new(),
         }
     }
+}
 
+impl Member for Policy {
     /// Makes its tables.
     // tidy: allow(float): called when a drive is built
-    pub fn learn(&mut self, facts: &Facts<'_>) {
+    fn learn(&mut self, facts: &Facts<'_>) {
         let share = self.params.threshold_percent / 100.0;
         self.limits = ReadLimits::of_harm(facts.cells, self.params.max_reads, share);
         self.weights = match self.params.effective {
@@ -72,7 +66,7 @@ impl Policy {
 
     /// Counts the read.
     #[inline]
-    pub fn on_read(&mut self, read: &PageRead) -> Urgency {
+    fn on_read(&mut self, read: &PageRead) -> Urgency {
         let count = &mut self.counts[read.physical as usize];
         let weight = self.weights[usize::from(read.mode)][usize::from(read.page_type)];
         *count = count.saturating_add(weight.saturating_mul(read.readings));
@@ -80,18 +74,25 @@ impl Policy {
     }
 
     /// All of a block that has reached its limit.
-    pub fn wants(&mut self, look: &Look<'_>, _: Want) -> Want {
+    fn wants(&mut self, look: &Look<'_>, _: Want) -> Want {
         let reads = self.counts[look.at.block as usize] / READ_ONE;
         if reads >= self.limits.at(look.cycles) { Want::Block } else { Want::Nothing }
     }
 
     /// Counts from zero.
-    pub fn on_erase(&mut self, physical: u32) {
+    fn on_erase(&mut self, physical: u32) {
         self.counts[physical as usize] = 0;
     }
 
     /// Its counters and limits.
-    pub fn memory_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         4 * (self.counts.len() + self.limits.0.len())
+    }
+
+    fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.counts, &fresh.counts)?;
+        fresh.counts = core::mem::take(&mut self.counts);
+        *self = fresh;
+        Ok(())
     }
 }

@@ -14,7 +14,7 @@
 //! neighbours, which are then read beside no more, and the readings of a late move. In blocks of few wordlines that is
 //! worth a fifth of all copies. What every policy must copy is in `docs/models/read_reclaim_bound.md`.
 
-use super::{Facts, Look, PageRead, Urgency, Want, groups};
+use super::{ChipLook, Facts, Look, Member, PageRead, Size, Urgency, Want, groups};
 use crate::nand::aging::tables::Endurance;
 use crate::nand::cell::build::disturb_truth;
 use crate::prefetch::prefetch;
@@ -89,32 +89,6 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
-    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
-        alike("harm to blocks", &self.blocks, &fresh.blocks)?;
-        alike("harm to wordlines", &self.counts, &fresh.counts)?;
-        alike("wordlines that left", &self.gone, &fresh.gone)?;
-        alike("wordlines that come due", &self.due, &fresh.due)?;
-        alike("blocks that come due", &self.look_at, &fresh.look_at)?;
-        fresh.blocks = core::mem::take(&mut self.blocks);
-        fresh.counts = core::mem::take(&mut self.counts);
-        fresh.gone = core::mem::take(&mut self.gone);
-        fresh.due = core::mem::take(&mut self.due);
-        fresh.look_at = core::mem::take(&mut self.look_at);
-        alike("scratch", &self.erc, &fresh.erc)?;
-        fresh.erc = core::mem::take(&mut self.erc);
-        alike("scratch", &self.slack, &fresh.slack)?;
-        fresh.slack = core::mem::take(&mut self.slack);
-        alike("scratch", &self.harm, &fresh.harm)?;
-        fresh.harm = core::mem::take(&mut self.harm);
-        alike("scratch", &self.hard, &fresh.hard)?;
-        fresh.hard = core::mem::take(&mut self.hard);
-        keep_room(&mut self.line, &fresh.line);
-        fresh.line = core::mem::take(&mut self.line);
-        *self = fresh;
-        Ok(())
-    }
-
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {
@@ -139,32 +113,6 @@ impl Policy {
         }
     }
 
-    /// Makes its tables.
-    pub fn learn(&mut self, facts: &Facts<'_>) {
-        let (_, weights, endurance) = disturb_truth(facts.cells);
-        let types = facts.page_types as usize;
-        let of_mode = |weights: &[u32; 4]| weights.iter().take(types).copied().map(u64::from).sum();
-        self.worst = weights.iter().flatten().copied().max().map_or(1, u64::from);
-        self.move_once = weights.iter().map(of_mode).max().unwrap_or(1);
-        self.readings_at_most = u64::from(facts.readings_at_most);
-        (self.weights, self.endurance) = (weights, endurance);
-        self.group_of = groups(facts);
-        self.of_group = core::array::from_fn(|group| {
-            (0..).zip(&self.group_of).find(|(_, of)| usize::from(**of) == group).map(|(at, _)| at)
-        });
-        let (blocks, wordlines) = (facts.physical_blocks as usize, facts.wordlines as usize);
-        self.blocks = vec![0; blocks];
-        self.counts = vec![0; blocks * wordlines];
-        self.gone = vec![0; blocks * wordlines];
-        self.due = vec![0; blocks * wordlines];
-        self.look_at = vec![0; blocks];
-        self.erc = vec![0; wordlines];
-        self.slack = vec![0; wordlines];
-        self.harm = vec![0; wordlines];
-        self.hard = vec![0; wordlines];
-        self.line = Vec::with_capacity(wordlines);
-    }
-
     /// How far a wordline is disturbed.
     #[inline]
     fn effective(&self, physical: u32, wordline: usize, adjacent_q16: u64) -> u64 {
@@ -177,57 +125,14 @@ impl Policy {
         others + ((beside * adjacent_q16) >> 16)
     }
 
-    /// Starts loading the counter of a wordline.
-    #[inline]
-    pub fn prefetch(&self, physical: u32, wordline: u32) {
-        prefetch(&self.counts, physical as usize * self.group_of.len() + wordline as usize);
-    }
-
-    /// Counts the read. What was played through stays true until the harm done to the block reaches what was then found
-    /// for one of its wordlines; for those beside the read, which it harms more, that comes closer.
-    #[inline]
-    pub fn on_read(&mut self, read: &PageRead) -> Urgency {
-        let wordlines = self.group_of.len();
-        let (block, wordline) = (read.physical as usize, read.wordline as usize);
-        let weight = self.weights[usize::from(read.mode)][usize::from(read.page_type)];
-        let harm = weight.saturating_mul(read.readings);
-        self.blocks[block] += u64::from(harm);
-        let count = &mut self.counts[block * wordlines + wordline];
-        *count = count.saturating_add(harm);
-        for at in [wordline.wrapping_sub(1), wordline + 1] {
-            if at < wordlines && self.gone[block * wordlines + at] == 0 {
-                let adjacent_q16 = self.endurance.adjacent_q16(usize::from(self.group_of[at]), read.cycles);
-                let more = ((u64::from(harm) * (adjacent_q16 - 65_536)) >> 16) + 1;
-                let due = &mut self.due[block * wordlines + at];
-                *due = due.saturating_sub(more);
-                self.look_at[block] = self.look_at[block].min(*due);
-            }
-        }
-        if self.blocks[block] >= self.look_at[block] { Urgency::Now } else { Urgency::No }
-    }
-
-    /// The live wordline that is closest to its limit, if not everybody would get away after one more read.
-    pub fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
-        let wordlines = self.group_of.len();
-        let block = look.at.block as usize;
-        if let Want::Wordline(wordline) = left {
-            self.gone[block * wordlines + wordline as usize] = 1;
-        }
-        let (adjacent_q16, plain) = self.line_up(look);
-        let is_safe = self.play(look, &adjacent_q16, &plain);
-        self.look_at[block] = if is_safe { self.first_due(block) } else { 0 };
-        let closest = self.line.first().filter(|_| !is_safe);
-        closest.map_or(Want::Nothing, |&wordline| Want::Wordline(wordline))
-    }
-
     /// Puts the live wordlines in line, closest first, as they would stand after one more read; returns the harm of a
     /// neighbour's read and the end of the plain range of each group.
-    fn line_up(&mut self, look: &Look<'_>) -> ([u64; 4], [u64; 4]) {
+    fn line_up(&mut self, look: &Look<'_>, chips: &ChipLook<'_>) -> ([u64; 4], [u64; 4]) {
         let (wordlines, block) = (self.group_of.len(), look.at.block);
         let gone = block as usize * wordlines;
         let adjacent_q16 =
             core::array::from_fn::<_, 4, _>(|group| self.endurance.adjacent_q16(group, look.cycles));
-        let plain = self.of_group.map(|at| at.map_or(u64::MAX, |at| look.plain_until(at)));
+        let plain = self.of_group.map(|at| at.map_or(u64::MAX, |at| chips.plain_until(look, at)));
         let reads = self.worst * u64::from(self.params.ahead_reads);
         self.line.clear();
         let mut any_hard = false;
@@ -303,9 +208,84 @@ impl Policy {
         let due = &self.due[block * self.group_of.len()..];
         self.line.iter().map(|&at| due[at as usize]).min().unwrap_or(u64::MAX)
     }
+}
+
+impl Member for Policy {
+    /// Makes its tables.
+    fn learn(&mut self, facts: &Facts<'_>) {
+        let (_, weights, endurance) = disturb_truth(facts.cells);
+        let types = facts.page_types as usize;
+        let of_mode = |weights: &[u32; 4]| weights.iter().take(types).copied().map(u64::from).sum();
+        self.worst = weights.iter().flatten().copied().max().map_or(1, u64::from);
+        self.move_once = weights.iter().map(of_mode).max().unwrap_or(1);
+        self.readings_at_most = u64::from(facts.readings_at_most);
+        (self.weights, self.endurance) = (weights, endurance);
+        self.group_of = groups(facts);
+        self.of_group = core::array::from_fn(|group| {
+            (0..).zip(&self.group_of).find(|(_, of)| usize::from(**of) == group).map(|(at, _)| at)
+        });
+        let (blocks, wordlines) = (facts.physical_blocks as usize, facts.wordlines as usize);
+        self.blocks = vec![0; blocks];
+        self.counts = vec![0; blocks * wordlines];
+        self.gone = vec![0; blocks * wordlines];
+        self.due = vec![0; blocks * wordlines];
+        self.look_at = vec![0; blocks];
+        self.erc = vec![0; wordlines];
+        self.slack = vec![0; wordlines];
+        self.harm = vec![0; wordlines];
+        self.hard = vec![0; wordlines];
+        self.line = Vec::with_capacity(wordlines);
+    }
+
+    /// Starts loading the counter of a wordline.
+    #[inline]
+    fn prefetch(&self, physical: u32, wordline: u32) {
+        prefetch(&self.counts, physical as usize * self.group_of.len() + wordline as usize);
+    }
+
+    /// Counts the read. What was played through stays true until the harm done to the block reaches what was then found
+    /// for one of its wordlines; for those beside the read, which it harms more, that comes closer.
+    #[inline]
+    fn on_read(&mut self, read: &PageRead) -> Urgency {
+        let wordlines = self.group_of.len();
+        let (block, wordline) = (read.physical as usize, read.wordline as usize);
+        let weight = self.weights[usize::from(read.mode)][usize::from(read.page_type)];
+        let harm = weight.saturating_mul(read.readings);
+        self.blocks[block] += u64::from(harm);
+        let count = &mut self.counts[block * wordlines + wordline];
+        *count = count.saturating_add(harm);
+        for at in [wordline.wrapping_sub(1), wordline + 1] {
+            if at < wordlines && self.gone[block * wordlines + at] == 0 {
+                let adjacent_q16 = self.endurance.adjacent_q16(usize::from(self.group_of[at]), read.cycles);
+                let more = ((u64::from(harm) * (adjacent_q16 - 65_536)) >> 16) + 1;
+                let due = &mut self.due[block * wordlines + at];
+                *due = due.saturating_sub(more);
+                self.look_at[block] = self.look_at[block].min(*due);
+            }
+        }
+        if self.blocks[block] >= self.look_at[block] { Urgency::Now } else { Urgency::No }
+    }
+
+    fn sees_chips(&self) -> bool {
+        true
+    }
+
+    /// The live wordline that is closest to its limit, if not everybody would get away after one more read.
+    fn wants_seeing(&mut self, look: &Look<'_>, chips: &ChipLook<'_>, left: Want) -> Want {
+        let wordlines = self.group_of.len();
+        let block = look.at.block as usize;
+        if let Want::Wordline(wordline) = left {
+            self.gone[block * wordlines + wordline as usize] = 1;
+        }
+        let (adjacent_q16, plain) = self.line_up(look, chips);
+        let is_safe = self.play(look, &adjacent_q16, &plain);
+        self.look_at[block] = if is_safe { self.first_due(block) } else { 0 };
+        let closest = self.line.first().filter(|_| !is_safe);
+        closest.map_or(Want::Nothing, |&wordline| Want::Wordline(wordline))
+    }
 
     /// Counts from zero.
-    pub fn on_erase(&mut self, physical: u32) {
+    fn on_erase(&mut self, physical: u32) {
         let wordlines = self.group_of.len();
         let (block, from) = (physical as usize, physical as usize * wordlines);
         (self.blocks[block], self.look_at[block]) = (0, 0);
@@ -314,8 +294,42 @@ impl Policy {
     }
 
     /// Its counters, if it could be built.
-    pub fn memory_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         let by_wordline = 4 * self.counts.len() + self.gone.len() + 8 * self.due.len();
         by_wordline + 29 * self.group_of.len() + 16 * self.blocks.len()
+    }
+
+    fn memory_estimate(&self, size: &Size) -> u64 {
+        size.wordlines.saturating_mul(13)
+    }
+
+    /// What wordlines endure it knows at every cycle.
+    fn cycles_told_apart(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("harm to blocks", &self.blocks, &fresh.blocks)?;
+        alike("harm to wordlines", &self.counts, &fresh.counts)?;
+        alike("wordlines that left", &self.gone, &fresh.gone)?;
+        alike("wordlines that come due", &self.due, &fresh.due)?;
+        alike("blocks that come due", &self.look_at, &fresh.look_at)?;
+        fresh.blocks = core::mem::take(&mut self.blocks);
+        fresh.counts = core::mem::take(&mut self.counts);
+        fresh.gone = core::mem::take(&mut self.gone);
+        fresh.due = core::mem::take(&mut self.due);
+        fresh.look_at = core::mem::take(&mut self.look_at);
+        alike("scratch", &self.erc, &fresh.erc)?;
+        fresh.erc = core::mem::take(&mut self.erc);
+        alike("scratch", &self.slack, &fresh.slack)?;
+        fresh.slack = core::mem::take(&mut self.slack);
+        alike("scratch", &self.harm, &fresh.harm)?;
+        fresh.harm = core::mem::take(&mut self.harm);
+        alike("scratch", &self.hard, &fresh.hard)?;
+        fresh.hard = core::mem::take(&mut self.hard);
+        keep_room(&mut self.line, &fresh.line);
+        fresh.line = core::mem::take(&mut self.line);
+        *self = fresh;
+        Ok(())
     }
 }

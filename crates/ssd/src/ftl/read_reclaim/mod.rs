@@ -4,6 +4,7 @@
 //! looked at and what must leave it; `ftl::moves` carries that out, in steps, like cleaning. What the policy believes
 //! is one thing, what the chips know another: whether data died is decided by the cells (`nand::aging`).
 
+use crate::config::Geometry;
 use crate::flash::Flash;
 use crate::ftl::moves::replicate::Replicas;
 use crate::ftl::tables::blocks::{BlockState, Blocks};
@@ -11,6 +12,7 @@ use crate::ftl::tables::map::Map;
 use crate::nand::aging::tables::MOST_CYCLES;
 use crate::nand::cell::{CellModel, Group};
 use crate::nand::{Layout, PageAddress};
+use crate::policy::Misfit;
 use crate::units::{BlockId, LaneId, Lpn, Pun};
 use serde::{Deserialize, Serialize};
 
@@ -28,40 +30,101 @@ family! {
     }
     renamed { "oracle" => lazy_exact }
     methods {
+        /// Whether data ever moves because of reads: only then is the policy told anything, and the cells' constants
+        /// are checked whether or not cells make errors.
+        fn acts(&self) -> bool {
+            true
+        }
         /// Told of the drive once, when it is built.
-        fn learn(&mut self, facts: &Facts<'_>);
+        fn learn(&mut self, facts: &Facts<'_>) {}
         /// A wordline is read soon: starts loading its counters.
-        fn prefetch(&self, physical: u32, wordline: u32);
+        fn prefetch(&self, physical: u32, wordline: u32) {}
         /// A page is read: counts it, and says whether its block must be looked at.
-        fn on_read(&mut self, read: &PageRead) -> Urgency;
+        fn on_read(&mut self, read: &PageRead) -> Urgency {
+            Urgency::No
+        }
         /// What must leave a block. Asked again, with what it named last and has left by now, until it names nothing;
         /// asked with `Nothing` as often as the block is looked at, also if what it named could not leave yet.
-        fn wants(&mut self, look: &Look<'_>, left: Want) -> Want;
+        fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
+            Want::Nothing
+        }
+        /// Whether it asks the chips what no drive can know. Such a policy can only say what knowing is worth.
+        fn sees_chips(&self) -> bool {
+            false
+        }
+        /// The question of `wants`, put to a policy that sees the chips.
+        fn wants_seeing(&mut self, look: &Look<'_>, chips: &ChipLook<'_>, left: Want) -> Want {
+            self.wants(look, left)
+        }
         /// A physical block is erased: its reads are forgotten.
-        fn on_erase(&mut self, physical: u32);
+        fn on_erase(&mut self, physical: u32) {}
         /// Bytes of its tables.
-        fn memory_bytes(&self) -> usize;
-        /// Whether it may deal units over blocks of its own ([`Want::Deal`]) and wants to hear of their reads.
-        fn deals(&self) -> bool;
+        fn memory_bytes(&self) -> usize {
+            0
+        }
+        /// Bytes of its tables on a drive that is not built yet, about: what grows with the drive.
+        fn memory_estimate(&self, size: &Size) -> u64 {
+            0
+        }
+        /// Cycles up to which it tells apart what blocks stand: more are refused where cells age.
+        fn cycles_told_apart(&self) -> u32 {
+            TABLE_CYCLES
+        }
+        /// Pages at the end of each block that data leaves for replicas.
+        fn replica_pages_per_block(&self) -> u32 {
+            0
+        }
+        /// Why it cannot work on such chips, if it cannot.
+        fn misfit(&self, geometry: &Geometry) -> Option<Misfit> {
+            None
+        }
+        /// Whether it may deal units over blocks of its own ([`Want::Deal`]), in program modes that it chooses, and
+        /// wants to hear of their reads.
+        fn deals(&self) -> bool {
+            false
+        }
         /// The host reads a logical unit from flash.
-        fn on_unit_read(&mut self, lpn: Lpn);
+        fn on_unit_read(&mut self, lpn: Lpn) {}
         /// Whether the last read asks for a sample of its block.
-        fn sample_due(&self) -> bool;
+        fn sample_due(&self) -> bool {
+            false
+        }
         /// Samples what it knows of a block's live units.
-        fn sample(&mut self, look: &Look<'_>);
+        fn sample(&mut self, look: &Look<'_>) {}
         /// The block that moves with a disturbed one, if any.
-        fn partner(&self, partners: &Partners<'_>) -> Option<BlockId>;
+        fn partner(&self, partners: &Partners<'_>) -> Option<BlockId> {
+            None
+        }
         /// Whether an empty block counts as such: the disturbed one is dealt over two blocks alone.
-        fn empty_partner(&self) -> bool;
+        fn empty_partner(&self) -> bool {
+            false
+        }
         /// The program mode in which data of a physical block is dealt.
-        fn mode_after(&self, physical: u32) -> u8;
+        fn mode_after(&self, physical: u32) -> u8 {
+            0
+        }
         /// How hot a unit is that is about to be dealt; forgotten from now on.
-        fn take_heat(&mut self, lpn: Lpn) -> u32;
+        fn take_heat(&mut self, lpn: Lpn) -> u32 {
+            0
+        }
         /// A physical block is opened in a program mode, to be dealt over.
-        fn on_open(&mut self, physical: u32, mode: u8);
+        fn on_open(&mut self, physical: u32, mode: u8) {}
         /// Nanoseconds without host commands after which blocks are looked at that wait for it.
-        fn idle_after_ns(&self) -> Option<u64>;
+        fn idle_after_ns(&self) -> Option<u64> {
+            None
+        }
     }
+}
+
+/// How large a drive is that is not built yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Physical pages.
+    pub pages: u64,
+    /// Wordlines of all blocks.
+    pub wordlines: u64,
+    /// Logical units.
+    pub logical_units: u64,
 }
 
 /// What a policy may know when it is built.
@@ -151,8 +214,6 @@ pub struct Look<'a> {
     pub(super) layout: &'a Layout,
     pub(super) blocks: &'a Blocks,
     pub(super) replicas: &'a Replicas,
-    /// The chips: only `lazy_exact` asks them what no drive can know.
-    pub(super) flash: Option<&'a Flash>,
     /// Page of each type of each wordline.
     pub(super) page_at: &'a [u32],
     pub(super) page_types: u32,
@@ -225,14 +286,6 @@ impl Look<'_> {
         None
     }
 
-    /// Effective reads, in units of the chips' counters, up to which the first attempt of all pages of a wordline, and
-    /// of all others of its group, surely succeeds.
-    pub fn plain_until(&self, wordline: u32) -> u64 {
-        let pages = &self.page_at[(wordline * self.page_types) as usize..][..self.page_types as usize];
-        let until = |&page: &u32| self.flash.map_or(u64::MAX, |flash| flash.plain_until(self.at.block, page));
-        pages.iter().map(until).min().unwrap_or(u64::MAX)
-    }
-
     /// The lane that the block is of.
     pub fn lane(&self) -> usize {
         self.layout.lane_of(self.block).index()
@@ -270,6 +323,18 @@ impl Look<'_> {
     }
 }
 
+/// The chips themselves, for a policy that sees them ([`Member::sees_chips`]).
+pub struct ChipLook<'a>(pub(super) &'a Flash);
+
+impl ChipLook<'_> {
+    /// Effective reads, in units of the chips' counters, up to which the first attempt of all pages of a wordline, and
+    /// of all others of its group, surely succeeds.
+    pub fn plain_until(&self, look: &Look<'_>, wordline: u32) -> u64 {
+        let pages = &look.page_at[(wordline * look.page_types) as usize..][..look.page_types as usize];
+        pages.iter().map(|&page| self.0.plain_until(look.at.block, page)).min().unwrap_or(u64::MAX)
+    }
+}
+
 /// The blocks of a lane that may move with a disturbed one.
 pub struct Partners<'a> {
     pub(super) blocks: &'a Blocks,
@@ -298,52 +363,6 @@ impl Partners<'_> {
     }
 }
 
-/// What policies need not do whose counters are few.
-trait Prefetches {
-    fn prefetch(&self, _: u32, _: u32) {}
-}
-
-impl Prefetches for never::Policy {}
-impl Prefetches for block::Policy {}
-impl Prefetches for page_type::Policy {}
-impl Prefetches for redftl::Policy {}
-impl Prefetches for redftl_plus::Policy {}
-
-/// What only policies that deal units over blocks do; the others do none of it.
-trait Deals {
-    fn deals(&self) -> bool {
-        false
-    }
-    fn on_unit_read(&mut self, _: Lpn) {}
-    fn sample_due(&self) -> bool {
-        false
-    }
-    fn sample(&mut self, _: &Look<'_>) {}
-    fn partner(&self, _: &Partners<'_>) -> Option<BlockId> {
-        None
-    }
-    fn empty_partner(&self) -> bool {
-        false
-    }
-    fn mode_after(&self, _: u32) -> u8 {
-        0
-    }
-    fn take_heat(&mut self, _: Lpn) -> u32 {
-        0
-    }
-    fn on_open(&mut self, _: u32, _: u8) {}
-    fn idle_after_ns(&self) -> Option<u64> {
-        None
-    }
-}
-
-impl Deals for never::Policy {}
-impl Deals for block::Policy {}
-impl Deals for page_type::Policy {}
-impl Deals for lazy_exact::Policy {}
-impl Deals for redftl::Policy {}
-impl Deals for straw::Policy {}
-
 impl Layout {
     /// The first unit of a page of one member of a block.
     #[inline]
@@ -357,21 +376,7 @@ const CYCLES_PER_BIN: u32 = 64;
 /// Entries of a table: the last holds for all more cycles, up to where the cells' own tables end.
 const BINS: u32 = 512;
 /// Cycles up to which tables tell ages apart.
-pub(crate) const TABLE_CYCLES: u32 = BINS * CYCLES_PER_BIN;
-
-impl Config {
-    /// Whether the policy takes what blocks stand from a table by cycles.
-    pub(crate) fn has_table(&self) -> bool {
-        !matches!(self, Config::Never(_) | Config::LazyExact(_))
-    }
-}
-
-impl Policy {
-    /// See [`Config::has_table`].
-    pub(super) fn has_table(&self) -> bool {
-        !matches!(self, Policy::Never(_) | Policy::LazyExact(_))
-    }
-}
+const TABLE_CYCLES: u32 = BINS * CYCLES_PER_BIN;
 
 #[inline]
 fn bin(cycles: u32) -> usize {

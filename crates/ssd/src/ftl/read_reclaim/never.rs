@@ -1,7 +1,6 @@
 //! Data never moves because of reads. Whoever reads one block long enough loses what is in it.
 
-use super::{Facts, Look, PageRead, Urgency, Want};
-use serde::{Deserialize, Serialize};
+use super::Member;
 
 /// Name in configurations.
 pub const NAME: &str = "never";
@@ -17,35 +16,15 @@ section! {
     pub struct Params {}
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy {}
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(_: &Params) -> Self {
-        Policy {}
+impl Member for Policy {
+    fn acts(&self) -> bool {
+        false
     }
 
-    /// Needs to know nothing.
-    pub fn learn(&mut self, _: &Facts<'_>) {}
-
-    /// Counts nothing.
-    #[inline]
-    pub fn on_read(&mut self, _: &PageRead) -> Urgency {
-        Urgency::No
-    }
-
-    /// Wants nothing.
-    pub fn wants(&mut self, _: &Look<'_>, _: Want) -> Want {
-        Want::Nothing
-    }
-
-    /// Has nothing to forget.
-    pub fn on_erase(&mut self, _: u32) {}
-
-    /// Nothing.
-    pub fn memory_bytes(&self) -> usize {
-        0
+    fn cycles_told_apart(&self) -> u32 {
+        u32::MAX
     }
 }

@@ -1,6 +1,6 @@
 //! Page types are moved apart: each when the block's reads reach what pages of that type stand.
 
-use super::{Facts, Look, PageRead, ReadLimits, Urgency, Want};
+use super::{Facts, Look, Member, PageRead, ReadLimits, Urgency, Want};
 use crate::restore::{Verdict, alike};
 use serde::{Deserialize, Serialize};
 
@@ -41,24 +41,24 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
-    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
-        alike("reads of blocks", &self.counts, &fresh.counts)?;
-        alike("types that moved", &self.moved, &fresh.moved)?;
-        fresh.counts = core::mem::take(&mut self.counts);
-        fresh.moved = core::mem::take(&mut self.moved);
-        *self = fresh;
-        Ok(())
-    }
-
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy { params: params.clone(), limits: Vec::new(), counts: Vec::new(), moved: Vec::new() }
     }
 
+    /// Types that have reached their limit and were not moved, a bit for each.
+    #[inline]
+    fn due(&self, physical: u32, cycles: u32) -> u8 {
+        let reads = self.counts[physical as usize];
+        let reached = self.limits.iter().enumerate().filter(|(_, limits)| reads >= limits.at(cycles));
+        reached.fold(0, |types, (page, _)| types | 1 << page) & !self.moved[physical as usize]
+    }
+}
+
+impl Member for Policy {
     /// Makes its tables.
     // tidy: allow(float): called when a drive is built
-    pub fn learn(&mut self, facts: &Facts<'_>) {
+    fn learn(&mut self, facts: &Facts<'_>) {
         let Params { max_reads, threshold_percent, ref type_factors } = self.params;
         let last = type_factors.last().copied().unwrap_or(1.0);
         let factors =
@@ -69,24 +69,16 @@ impl Policy {
         self.moved = vec![0; facts.physical_blocks as usize];
     }
 
-    /// Types that have reached their limit and were not moved, a bit for each.
-    #[inline]
-    fn due(&self, physical: u32, cycles: u32) -> u8 {
-        let reads = self.counts[physical as usize];
-        let reached = self.limits.iter().enumerate().filter(|(_, limits)| reads >= limits.at(cycles));
-        reached.fold(0, |types, (page, _)| types | 1 << page) & !self.moved[physical as usize]
-    }
-
     /// Counts the read.
     #[inline]
-    pub fn on_read(&mut self, read: &PageRead) -> Urgency {
+    fn on_read(&mut self, read: &PageRead) -> Urgency {
         let count = &mut self.counts[read.physical as usize];
         *count = count.saturating_add(read.readings);
         if self.due(read.physical, read.cycles) == 0 { Urgency::No } else { Urgency::Now }
     }
 
     /// The types that have reached their limit; once they are moved they are not asked for again.
-    pub fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
+    fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
         if let Want::Types(types) = left {
             self.moved[look.at.block as usize] |= types;
         }
@@ -95,14 +87,23 @@ impl Policy {
     }
 
     /// Counts from zero.
-    pub fn on_erase(&mut self, physical: u32) {
+    fn on_erase(&mut self, physical: u32) {
         self.counts[physical as usize] = 0;
         self.moved[physical as usize] = 0;
     }
 
     /// Its counters and limits.
-    pub fn memory_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         let limits: usize = self.limits.iter().map(|limits| limits.0.len()).sum();
         4 * (self.counts.len() + limits) + self.moved.len()
+    }
+
+    fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.counts, &fresh.counts)?;
+        alike("types that moved", &self.moved, &fresh.moved)?;
+        fresh.counts = core::mem::take(&mut self.counts);
+        fresh.moved = core::mem::take(&mut self.moved);
+        *self = fresh;
+        Ok(())
     }
 }

@@ -1,7 +1,9 @@
 //! redFTL: before a block must be reclaimed, the pages that are read most get a second copy in a block that is read
 //! seldom, so that reads spread. Once that block has served enough of them, its copies become the pages.
 
-use super::{Facts, Look, PageRead, ReadLimits, Urgency, Want};
+use super::{Facts, Look, Member, PageRead, ReadLimits, Size, Urgency, Want};
+use crate::config::Geometry;
+use crate::policy::Misfit;
 use crate::restore::{Verdict, alike, ensure, keep_line, keep_room, within};
 use crate::rng::Rng;
 use crate::snapshot::raw;
@@ -54,6 +56,8 @@ section! {
         /// Pages at the end of each block that data leaves for replicas (the paper studies 0 to 15).
         replica_limit: u32 = 15, unit "pages", range 0..=4_096;
     }
+    in_order replica_percent <= migration_percent;
+    in_order migration_percent <= threshold_percent;
 }
 
 /// No page's rate is taken for more, so that sums of squares fit.
@@ -101,31 +105,6 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
-    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
-        alike("reads of blocks", &self.blocks, &fresh.blocks)?;
-        alike("reads at the last look", &self.looked, &fresh.looked)?;
-        alike("accesses of blocks", &self.block_span, &fresh.block_span)?;
-        alike("reads of pages", &self.page_reads, &fresh.page_reads)?;
-        alike("accesses of pages", &self.page_span, &fresh.page_span)?;
-        alike("pages read often", &self.often, &fresh.often)?;
-        fresh.blocks = core::mem::take(&mut self.blocks);
-        fresh.looked = core::mem::take(&mut self.looked);
-        fresh.block_span = core::mem::take(&mut self.block_span);
-        fresh.page_reads = core::mem::take(&mut self.page_reads);
-        fresh.page_span = core::mem::take(&mut self.page_span);
-        fresh.often = core::mem::take(&mut self.often);
-        within("blocks of the pool", self.pool.iter().copied(), fresh.blocks.len())?;
-        ensure(self.pool.len() <= fresh.pool_size as usize, "blocks of the pool")?;
-        keep_line(&mut self.pool, &fresh.pool);
-        (fresh.pool, fresh.clock) = (core::mem::take(&mut self.pool), self.clock);
-        fresh.rng = self.rng.clone();
-        keep_room(&mut self.candidates, &fresh.candidates);
-        fresh.candidates = core::mem::take(&mut self.candidates);
-        *self = fresh;
-        Ok(())
-    }
-
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {
@@ -153,58 +132,6 @@ impl Policy {
         }
     }
 
-    /// Makes its tables.
-    // tidy: allow(float): called when a drive is built
-    pub fn learn(&mut self, facts: &Facts<'_>) {
-        let params = &self.params;
-        let limits = |percent: f64| ReadLimits::new(facts.cells, params.max_reads, percent / 100.0);
-        self.replicate_above = limits(params.replica_percent);
-        self.adopt_above = limits(params.migration_percent);
-        self.reclaim_at = limits(params.threshold_percent);
-        self.interval = limits(params.check_percent);
-        self.alpha_q8 = libm::round(params.alpha * 256.0) as u32;
-        self.even_q16 = libm::round(params.even_variation * params.even_variation * 65_536.0) as u64;
-        (self.pages, self.page_types) = (facts.wordlines * facts.page_types, facts.page_types);
-        let (blocks, words) = (facts.physical_blocks as usize, self.pages.div_ceil(64) as usize);
-        self.blocks = vec![0; blocks];
-        self.looked = vec![0; blocks];
-        self.block_span = vec![[0; 2]; blocks];
-        self.page_reads = vec![0; blocks * self.pages as usize];
-        self.page_span = vec![[0; 2]; blocks * self.pages as usize];
-        (self.often, self.words) = (vec![0; blocks * words], words);
-        let share = f64::from(facts.physical_blocks) * params.good_blocks_percent / 100.0;
-        self.pool_size = libm::ceil(share).clamp(1.0, f64::from(facts.physical_blocks)) as u32;
-        self.pool = VecDeque::with_capacity(self.pool_size as usize);
-        self.candidates = Vec::with_capacity(blocks);
-        self.rng = Rng::stream(facts.seed, "ftl/read_reclaim/redftl");
-    }
-
-    /// Counts the read. What a block stands is a matter of readings. What is read often is one of accesses: rates are
-    /// "read access counts" over "logical read access times", which grow by one with a read of any page (sections
-    /// 3.3.1, 3.4.2), and the paper knows no retries. If those counted, pages would be taken for hot that are hard to
-    /// read.
-    #[inline]
-    pub fn on_read(&mut self, read: &PageRead) -> Urgency {
-        let block = read.physical as usize;
-        if read.access {
-            let place = read.wordline * self.page_types + u32::from(read.page_type);
-            let page = block * self.pages as usize + place as usize;
-            self.clock = self.clock.wrapping_add(1);
-            note(&mut self.block_span[block], self.clock);
-            note(&mut self.page_span[page], self.clock);
-            self.page_reads[page] = self.page_reads[page].saturating_add(1);
-        }
-        self.blocks[block] = self.blocks[block].saturating_add(read.readings);
-        let reads = self.blocks[block];
-        if reads <= self.replicate_above.at(read.cycles) && reads < self.reclaim_at.at(read.cycles) {
-            return Urgency::No;
-        }
-        let due = reads >= self.reclaim_at.at(read.cycles)
-            || self.adopts(block, read.cycles)
-            || self.replicates(block, read.cycles);
-        if due { Urgency::Now } else { Urgency::No }
-    }
-
     /// Whether the replicas in a block should become pages, and were not asked to.
     #[inline]
     fn adopts(&self, block: usize, cycles: u32) -> bool {
@@ -220,29 +147,6 @@ impl Policy {
         self.params.replica_limit > 0
             && reads > above
             && (looked <= above || reads - looked >= self.interval.at(cycles))
-    }
-
-    /// The whole block at its limit; before that, first that replicas become pages, then replicas one by one.
-    pub fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
-        let block = look.at.block as usize;
-        match left {
-            Want::Nothing => {
-                if self.blocks[block] >= self.reclaim_at.at(look.cycles) {
-                    return Want::Block;
-                }
-                if look.is_filling() {
-                    return Want::Nothing;
-                }
-                let adopts = self.adopts(block, look.cycles);
-                if self.replicates(block, look.cycles) {
-                    self.find_pages_read_often(look, block);
-                }
-                self.looked[block] = self.blocks[block];
-                if adopts { Want::Adopt } else { self.next_replica(look, block, 0) }
-            }
-            Want::Replicate { place, .. } => self.next_replica(look, block, place + 1),
-            _ => self.next_replica(look, block, 0),
-        }
     }
 
     /// The next page read often that has no replica, and a block for it.
@@ -335,9 +239,86 @@ impl Policy {
         self.candidates.clear();
         self.pool.pop_front()
     }
+}
+
+impl Member for Policy {
+    /// Makes its tables.
+    // tidy: allow(float): called when a drive is built
+    fn learn(&mut self, facts: &Facts<'_>) {
+        let params = &self.params;
+        let limits = |percent: f64| ReadLimits::new(facts.cells, params.max_reads, percent / 100.0);
+        self.replicate_above = limits(params.replica_percent);
+        self.adopt_above = limits(params.migration_percent);
+        self.reclaim_at = limits(params.threshold_percent);
+        self.interval = limits(params.check_percent);
+        self.alpha_q8 = libm::round(params.alpha * 256.0) as u32;
+        self.even_q16 = libm::round(params.even_variation * params.even_variation * 65_536.0) as u64;
+        (self.pages, self.page_types) = (facts.wordlines * facts.page_types, facts.page_types);
+        let (blocks, words) = (facts.physical_blocks as usize, self.pages.div_ceil(64) as usize);
+        self.blocks = vec![0; blocks];
+        self.looked = vec![0; blocks];
+        self.block_span = vec![[0; 2]; blocks];
+        self.page_reads = vec![0; blocks * self.pages as usize];
+        self.page_span = vec![[0; 2]; blocks * self.pages as usize];
+        (self.often, self.words) = (vec![0; blocks * words], words);
+        let share = f64::from(facts.physical_blocks) * params.good_blocks_percent / 100.0;
+        self.pool_size = libm::ceil(share).clamp(1.0, f64::from(facts.physical_blocks)) as u32;
+        self.pool = VecDeque::with_capacity(self.pool_size as usize);
+        self.candidates = Vec::with_capacity(blocks);
+        self.rng = Rng::stream(facts.seed, "ftl/read_reclaim/redftl");
+    }
+
+    /// Counts the read. What a block stands is a matter of readings. What is read often is one of accesses: rates are
+    /// "read access counts" over "logical read access times", which grow by one with a read of any page (sections
+    /// 3.3.1, 3.4.2), and the paper knows no retries. If those counted, pages would be taken for hot that are hard to
+    /// read.
+    #[inline]
+    fn on_read(&mut self, read: &PageRead) -> Urgency {
+        let block = read.physical as usize;
+        if read.access {
+            let place = read.wordline * self.page_types + u32::from(read.page_type);
+            let page = block * self.pages as usize + place as usize;
+            self.clock = self.clock.wrapping_add(1);
+            note(&mut self.block_span[block], self.clock);
+            note(&mut self.page_span[page], self.clock);
+            self.page_reads[page] = self.page_reads[page].saturating_add(1);
+        }
+        self.blocks[block] = self.blocks[block].saturating_add(read.readings);
+        let reads = self.blocks[block];
+        if reads <= self.replicate_above.at(read.cycles) && reads < self.reclaim_at.at(read.cycles) {
+            return Urgency::No;
+        }
+        let due = reads >= self.reclaim_at.at(read.cycles)
+            || self.adopts(block, read.cycles)
+            || self.replicates(block, read.cycles);
+        if due { Urgency::Now } else { Urgency::No }
+    }
+
+    /// The whole block at its limit; before that, first that replicas become pages, then replicas one by one.
+    fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
+        let block = look.at.block as usize;
+        match left {
+            Want::Nothing => {
+                if self.blocks[block] >= self.reclaim_at.at(look.cycles) {
+                    return Want::Block;
+                }
+                if look.is_filling() {
+                    return Want::Nothing;
+                }
+                let adopts = self.adopts(block, look.cycles);
+                if self.replicates(block, look.cycles) {
+                    self.find_pages_read_often(look, block);
+                }
+                self.looked[block] = self.blocks[block];
+                if adopts { Want::Adopt } else { self.next_replica(look, block, 0) }
+            }
+            Want::Replicate { place, .. } => self.next_replica(look, block, place + 1),
+            _ => self.next_replica(look, block, 0),
+        }
+    }
 
     /// Counts from zero.
-    pub fn on_erase(&mut self, physical: u32) {
+    fn on_erase(&mut self, physical: u32) {
         let (block, pages) = (physical as usize, self.pages as usize);
         (self.blocks[block], self.looked[block], self.block_span[block]) = (0, 0, [0; 2]);
         self.page_reads[block * pages..(block + 1) * pages].fill(0);
@@ -346,13 +327,54 @@ impl Policy {
     }
 
     /// Its counters, the pool and limits.
-    pub fn memory_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         let limits = [&self.replicate_above, &self.adopt_above, &self.reclaim_at, &self.interval];
         let limits: usize = limits.iter().map(|limits| limits.0.len()).sum();
         let words = self.blocks.len() + self.looked.len() + self.page_reads.len();
         let spans = self.block_span.len() + self.page_span.len();
         // Candidates are needed only while the pool is filled, one word a block.
         4 * (words + limits + self.pool_size as usize + self.blocks.len()) + 8 * (spans + self.often.len())
+    }
+
+    fn memory_estimate(&self, size: &Size) -> u64 {
+        size.pages.saturating_mul(12)
+    }
+
+    fn replica_pages_per_block(&self) -> u32 {
+        self.params.replica_limit
+    }
+
+    fn misfit(&self, geometry: &Geometry) -> Option<Misfit> {
+        let (kept, pages) = (self.params.replica_limit, geometry.pages_per_block());
+        (kept >= pages).then(|| Misfit {
+            keys: &["ftl.read_reclaim.replica_limit", "nand.geometry.wordlines_per_block"],
+            found: format!("{kept} pages of each block kept for replicas, of {pages}"),
+            allowed: format!("at most {}, so that data has a page", pages - 1),
+        })
+    }
+
+    fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.blocks, &fresh.blocks)?;
+        alike("reads at the last look", &self.looked, &fresh.looked)?;
+        alike("accesses of blocks", &self.block_span, &fresh.block_span)?;
+        alike("reads of pages", &self.page_reads, &fresh.page_reads)?;
+        alike("accesses of pages", &self.page_span, &fresh.page_span)?;
+        alike("pages read often", &self.often, &fresh.often)?;
+        fresh.blocks = core::mem::take(&mut self.blocks);
+        fresh.looked = core::mem::take(&mut self.looked);
+        fresh.block_span = core::mem::take(&mut self.block_span);
+        fresh.page_reads = core::mem::take(&mut self.page_reads);
+        fresh.page_span = core::mem::take(&mut self.page_span);
+        fresh.often = core::mem::take(&mut self.often);
+        within("blocks of the pool", self.pool.iter().copied(), fresh.blocks.len())?;
+        ensure(self.pool.len() <= fresh.pool_size as usize, "blocks of the pool")?;
+        keep_line(&mut self.pool, &fresh.pool);
+        (fresh.pool, fresh.clock) = (core::mem::take(&mut self.pool), self.clock);
+        fresh.rng = self.rng.clone();
+        keep_room(&mut self.candidates, &fresh.candidates);
+        fresh.candidates = core::mem::take(&mut self.candidates);
+        *self = fresh;
+        Ok(())
     }
 }
 

@@ -2,7 +2,8 @@
 //! voltage, together with the least-read block of the lane, the hottest data on the pages whose reads harm least.
 
 use super::{
-    Deals, Facts, Look, MAX_PAGE_TYPES, PageRead, Partners, READ_ONE, ReadLimits, Urgency, Want, read_weights,
+    Facts, Look, MAX_PAGE_TYPES, Member, PageRead, Partners, READ_ONE, ReadLimits, Size, Urgency, Want,
+    read_weights,
 };
 use crate::restore::{Verdict, alike};
 use crate::snapshot::raw;
@@ -55,6 +56,7 @@ section! {
         /// How the reads of logical units are counted.
         counters: Counters = Counters::TwoLevel;
     }
+    in_order threshold_percent <= forced_percent;
 }
 
 /// Most that a counter of 4 bits says, and samples in a block's life.
@@ -99,23 +101,6 @@ fn mode_of(status: u8) -> u8 {
 }
 
 impl Policy {
-    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
-    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
-        alike("reads of blocks", &self.counts, &fresh.counts)?;
-        alike("all reads of blocks", &self.totals, &fresh.totals)?;
-        alike("modes of blocks", &self.status, &fresh.status)?;
-        alike("heat of units", &self.levels, &fresh.levels)?;
-        alike("reads of units", &self.reads, &fresh.reads)?;
-        fresh.counts = core::mem::take(&mut self.counts);
-        fresh.totals = core::mem::take(&mut self.totals);
-        fresh.status = core::mem::take(&mut self.status);
-        fresh.levels = core::mem::take(&mut self.levels);
-        fresh.reads = core::mem::take(&mut self.reads);
-        fresh.sample_due = self.sample_due;
-        *self = fresh;
-        Ok(())
-    }
-
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {
@@ -135,9 +120,29 @@ impl Policy {
         }
     }
 
+    /// 15 times in a block's life a sample is due: "whenever the total read count of a block" passes another fifteenth
+    /// of its maximum (section 4.3.4), which is that of a normal block times alpha ("RRBs with higher maximum read
+    /// count", section 4.4). All reads count alike here.
+    #[inline]
+    fn count_towards_sample(&mut self, read: &PageRead, mode: u8) {
+        let at = read.physical as usize;
+        let Some(total) = self.totals.get_mut(at) else { return };
+        *total = total.saturating_add(read.readings);
+        let samples = self.status[at] / SECOND;
+        let passed = u64::from(*total) * u64::from(self.worst[usize::from(mode)]) * 15;
+        let whole = u64::from(self.most.at(read.cycles)) * u64::from(READ_ONE);
+        if samples < FULL && passed >= whole * u64::from(samples + 1) {
+            let samples = (passed / whole).min(u64::from(FULL)) as u8;
+            self.status[at] = mode_of(self.status[at]) + samples * SECOND;
+            self.sample_due = true;
+        }
+    }
+}
+
+impl Member for Policy {
     /// Makes its tables.
     // tidy: allow(float): called when a drive is built
-    pub fn learn(&mut self, facts: &Facts<'_>) {
+    fn learn(&mut self, facts: &Facts<'_>) {
         let Params { max_reads, threshold_percent, forced_percent, pairing, page_types, counters, .. } =
             self.params;
         let limits = |share: f64| ReadLimits::of_harm(facts.cells, max_reads, share);
@@ -164,7 +169,7 @@ impl Policy {
 
     /// Counts the read by the harm of its page type in its block's mode.
     #[inline]
-    pub fn on_read(&mut self, read: &PageRead) -> Urgency {
+    fn on_read(&mut self, read: &PageRead) -> Urgency {
         let at = read.physical as usize;
         let mode = mode_of(self.status[at]).max(read.mode);
         let count = &mut self.counts[at];
@@ -181,27 +186,9 @@ impl Policy {
         }
     }
 
-    /// 15 times in a block's life a sample is due: "whenever the total read count of a block" passes another fifteenth
-    /// of its maximum (section 4.3.4), which is that of a normal block times alpha ("RRBs with higher maximum read
-    /// count", section 4.4). All reads count alike here.
-    #[inline]
-    fn count_towards_sample(&mut self, read: &PageRead, mode: u8) {
-        let at = read.physical as usize;
-        let Some(total) = self.totals.get_mut(at) else { return };
-        *total = total.saturating_add(read.readings);
-        let samples = self.status[at] / SECOND;
-        let passed = u64::from(*total) * u64::from(self.worst[usize::from(mode)]) * 15;
-        let whole = u64::from(self.most.at(read.cycles)) * u64::from(READ_ONE);
-        if samples < FULL && passed >= whole * u64::from(samples + 1) {
-            let samples = (passed / whole).min(u64::from(FULL)) as u8;
-            self.status[at] = mode_of(self.status[at]) + samples * SECOND;
-            self.sample_due = true;
-        }
-    }
-
     /// All of a block that has reached its limit: out of a normal block to mode 1, out of a read-resistant one to
     /// mode 2.
-    pub fn wants(&mut self, look: &Look<'_>, _: Want) -> Want {
+    fn wants(&mut self, look: &Look<'_>, _: Want) -> Want {
         let at = look.at.block as usize;
         if self.counts[at] / READ_ONE < self.background.at(look.cycles) {
             return Want::Nothing;
@@ -210,7 +197,7 @@ impl Policy {
     }
 
     /// Counts from zero; what fills the block next does so in the normal mode, unless it is opened otherwise.
-    pub fn on_erase(&mut self, physical: u32) {
+    fn on_erase(&mut self, physical: u32) {
         self.counts[physical as usize] = 0;
         self.status[physical as usize] = 0;
         if let Some(total) = self.totals.get_mut(physical as usize) {
@@ -219,14 +206,12 @@ impl Policy {
     }
 
     /// Its counters, status table and limits.
-    pub fn memory_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         let limits = self.most.0.len() + self.forced.0.len() + self.background.0.len();
         let words = self.counts.len() + self.totals.len() + limits + self.reads.len();
         4 * words + self.status.len() + self.levels.len()
     }
-}
 
-impl Deals for Policy {
     fn deals(&self) -> bool {
         true
     }
@@ -288,6 +273,27 @@ impl Deals for Policy {
 
     fn idle_after_ns(&self) -> Option<u64> {
         Some(self.idle_after_ns)
+    }
+
+    /// A byte and more for each unit.
+    fn memory_estimate(&self, size: &Size) -> u64 {
+        size.logical_units.saturating_mul(4)
+    }
+
+    fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.counts, &fresh.counts)?;
+        alike("all reads of blocks", &self.totals, &fresh.totals)?;
+        alike("modes of blocks", &self.status, &fresh.status)?;
+        alike("heat of units", &self.levels, &fresh.levels)?;
+        alike("reads of units", &self.reads, &fresh.reads)?;
+        fresh.counts = core::mem::take(&mut self.counts);
+        fresh.totals = core::mem::take(&mut self.totals);
+        fresh.status = core::mem::take(&mut self.status);
+        fresh.levels = core::mem::take(&mut self.levels);
+        fresh.reads = core::mem::take(&mut self.reads);
+        fresh.sample_due = self.sample_due;
+        *self = fresh;
+        Ok(())
     }
 }
 
@@ -385,7 +391,6 @@ mod tests {
                     layout: &layout,
                     blocks: &blocks,
                     replicas: &replicas,
-                    flash: None,
                     page_at: &[],
                     page_types: 3,
                     block: BlockId(2),

@@ -8,7 +8,9 @@
 //! Wordlines that leave closest first, one at a time, never pass what the table says (deadlines that can be kept are
 //! kept if the earliest goes first), as long as host reads wait for them.
 
-use super::{Facts, Look, PageRead, ParameterTable, Urgency, Want, groups};
+use super::{Facts, Look, Member, PageRead, ParameterTable, Size, Urgency, Want, groups};
+use crate::config::Geometry;
+use crate::policy::Misfit;
 use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, ensure, within};
 use crate::snapshot::raw;
@@ -232,33 +234,9 @@ fn find(holders: &[u16], wordline: u16) -> Option<usize> {
 /// No wordline.
 const NOBODY: u16 = u16::MAX;
 /// Wordlines of a block that can share counters, at most: the last number is nobody's.
-pub const MOST_SHARING: u32 = NOBODY as u32;
+const MOST_SHARING: u32 = NOBODY as u32;
 
 impl Policy {
-    /// Takes what follows from the configuration from a fresh policy, and checks the rest.
-    pub(in crate::ftl) fn restored(&mut self, mut fresh: Policy) -> Verdict {
-        alike("reads of blocks", &self.blocks, &fresh.blocks)?;
-        alike("reads of wordlines", &self.counts, &fresh.counts)?;
-        alike("wordlines that are counted", &self.holders, &fresh.holders)?;
-        alike("the least counters", &self.least, &fresh.least)?;
-        alike("wordlines that leave", &self.leaving, &fresh.leaving)?;
-        fresh.blocks = core::mem::take(&mut self.blocks);
-        fresh.counts = core::mem::take(&mut self.counts);
-        fresh.holders = core::mem::take(&mut self.holders);
-        fresh.least = core::mem::take(&mut self.least);
-        fresh.leaving = core::mem::take(&mut self.leaving);
-        within("the least counter", fresh.least.iter().copied(), fresh.stride)?;
-        let wordlines = fresh.group_of.len();
-        let is_one = |&holder: &u16| holder == NOBODY || usize::from(holder) < wordlines;
-        ensure(fresh.holders.iter().all(is_one), "wordlines that are counted")?;
-        alike("scratch", &self.crowd, &fresh.crowd)?;
-        fresh.crowd = core::mem::take(&mut self.crowd);
-        alike("scratch", &self.beside, &fresh.beside)?;
-        fresh.beside = core::mem::take(&mut self.beside);
-        *self = fresh;
-        Ok(())
-    }
-
     /// Builds it.
     pub fn new(params: &Params) -> Self {
         Policy {
@@ -279,63 +257,9 @@ impl Policy {
         }
     }
 
-    /// Makes its tables.
-    // tidy: allow(float): called when a drive is built
-    pub fn learn(&mut self, facts: &Facts<'_>) {
-        self.table = ParameterTable::new(facts.cells, self.params.table_percent / 100.0);
-        self.group_of = groups(facts);
-        let exact = self.params.counters == Counters::Exact;
-        self.stride = if exact { facts.wordlines } else { self.params.entries } as usize;
-        let blocks = facts.physical_blocks as usize;
-        self.blocks = vec![0; blocks];
-        self.counts = vec![0; blocks * self.stride];
-        let of_entries = if exact { 0 } else { blocks };
-        self.holders = vec![NOBODY; of_entries * self.stride];
-        self.least = vec![0; of_entries];
-        self.sizes = [0; 4];
-        for &group in &self.group_of {
-            self.sizes[usize::from(group)] += 1;
-        }
-        self.ahead = self.params.check_interval + facts.readings_at_most - 1;
-        self.to_move = facts.page_types * facts.readings_at_most;
-        self.leaving = vec![0; facts.lanes as usize * self.words()];
-        self.crowd = vec![0; BUCKETS];
-        self.beside = vec![0; if exact { 0 } else { facts.wordlines as usize }];
-    }
-
     /// Words of a bit per wordline.
     fn words(&self) -> usize {
         self.group_of.len().div_ceil(64)
-    }
-
-    /// Starts loading the counters of a wordline, or those that the wordlines of its block share.
-    #[inline]
-    pub fn prefetch(&self, physical: u32, wordline: u32) {
-        let from = physical as usize * self.stride;
-        prefetch(&self.blocks, physical as usize);
-        if self.holders.is_empty() {
-            return prefetch(&self.counts, from + wordline as usize);
-        }
-        for at in (from..from + self.stride).step_by(32) {
-            prefetch(&self.holders, at);
-            prefetch(&self.counts, at);
-            prefetch(&self.counts, at + 16);
-        }
-    }
-
-    /// Counts the read.
-    #[inline]
-    pub fn on_read(&mut self, read: &PageRead) -> Urgency {
-        if self.holders.is_empty() {
-            let count = &mut self.counts[read.physical as usize * self.stride + read.wordline as usize];
-            *count = count.saturating_add(read.readings);
-        } else {
-            self.count_shared(read);
-        }
-        let reads = &mut self.blocks[read.physical as usize];
-        *reads = reads.saturating_add(read.readings);
-        let passed = *reads % self.params.check_interval;
-        if passed < read.readings { Urgency::Now } else { Urgency::No }
     }
 
     /// Space-Saving (Metwally et al.): a wordline without a counter takes the least, and its count. Counts only grow,
@@ -357,26 +281,6 @@ impl Policy {
             let next = counts[at + 1..].iter().position(|&count| count == before);
             *least = next.map_or_else(|| first_least(counts), |next| at + 1 + next) as u32;
         }
-    }
-
-    /// The live wordline that is closest to its limit, if the block is in need.
-    pub fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
-        let words = self.words();
-        let lane = look.lane() * words;
-        match left {
-            Want::Wordline(at) => self.leaving[lane + at as usize / 64] |= 1 << (at % 64),
-            _ => self.leaving[lane..lane + words].fill(0),
-        }
-        let bounds = self.bounds(look);
-        let crowd = Crowd::new(&mut self.crowd, self.group_of.len(), self.to_move);
-        if !bounds.iter().any(|bound| crowd.reaches(bound.slack(bound.all, 0, 2))) {
-            // Not even if all reads were of its neighbours.
-            return Want::Nothing;
-        }
-        let exact = self.holders.is_empty();
-        let found =
-            if exact { self.closest_exact(look, &bounds) } else { self.closest_shared(look, &bounds) };
-        found.map_or(Want::Nothing, Want::Wordline)
     }
 
     /// What each group is told by.
@@ -459,17 +363,6 @@ impl Policy {
         closest(Line::new(look, leaving, wordlines), crowd, slack)
     }
 
-    /// Counts from zero.
-    pub fn on_erase(&mut self, physical: u32) {
-        let from = physical as usize * self.stride;
-        self.blocks[physical as usize] = 0;
-        self.counts[from..from + self.stride].fill(0);
-        if !self.holders.is_empty() {
-            self.holders[from..from + self.stride].fill(NOBODY);
-            self.least[physical as usize] = 0;
-        }
-    }
-
     /// Reads of a block since its erase.
     pub fn block_reads(&self, physical: u32) -> u64 {
         u64::from(self.blocks[physical as usize])
@@ -502,14 +395,138 @@ impl Policy {
         let (_, adjacent_q8) = self.table.at(self.group_of[wordline as usize], cycles);
         (all - beside).saturating_sub(own) + (beside * adjacent_q8).div_ceil(256)
     }
+}
+
+impl Member for Policy {
+    /// Makes its tables.
+    // tidy: allow(float): called when a drive is built
+    fn learn(&mut self, facts: &Facts<'_>) {
+        self.table = ParameterTable::new(facts.cells, self.params.table_percent / 100.0);
+        self.group_of = groups(facts);
+        let exact = self.params.counters == Counters::Exact;
+        self.stride = if exact { facts.wordlines } else { self.params.entries } as usize;
+        let blocks = facts.physical_blocks as usize;
+        self.blocks = vec![0; blocks];
+        self.counts = vec![0; blocks * self.stride];
+        let of_entries = if exact { 0 } else { blocks };
+        self.holders = vec![NOBODY; of_entries * self.stride];
+        self.least = vec![0; of_entries];
+        self.sizes = [0; 4];
+        for &group in &self.group_of {
+            self.sizes[usize::from(group)] += 1;
+        }
+        self.ahead = self.params.check_interval + facts.readings_at_most - 1;
+        self.to_move = facts.page_types * facts.readings_at_most;
+        self.leaving = vec![0; facts.lanes as usize * self.words()];
+        self.crowd = vec![0; BUCKETS];
+        self.beside = vec![0; if exact { 0 } else { facts.wordlines as usize }];
+    }
+
+    /// Starts loading the counters of a wordline, or those that the wordlines of its block share.
+    #[inline]
+    fn prefetch(&self, physical: u32, wordline: u32) {
+        let from = physical as usize * self.stride;
+        prefetch(&self.blocks, physical as usize);
+        if self.holders.is_empty() {
+            return prefetch(&self.counts, from + wordline as usize);
+        }
+        for at in (from..from + self.stride).step_by(32) {
+            prefetch(&self.holders, at);
+            prefetch(&self.counts, at);
+            prefetch(&self.counts, at + 16);
+        }
+    }
+
+    /// Counts the read.
+    #[inline]
+    fn on_read(&mut self, read: &PageRead) -> Urgency {
+        if self.holders.is_empty() {
+            let count = &mut self.counts[read.physical as usize * self.stride + read.wordline as usize];
+            *count = count.saturating_add(read.readings);
+        } else {
+            self.count_shared(read);
+        }
+        let reads = &mut self.blocks[read.physical as usize];
+        *reads = reads.saturating_add(read.readings);
+        let passed = *reads % self.params.check_interval;
+        if passed < read.readings { Urgency::Now } else { Urgency::No }
+    }
+
+    /// The live wordline that is closest to its limit, if the block is in need.
+    fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
+        let words = self.words();
+        let lane = look.lane() * words;
+        match left {
+            Want::Wordline(at) => self.leaving[lane + at as usize / 64] |= 1 << (at % 64),
+            _ => self.leaving[lane..lane + words].fill(0),
+        }
+        let bounds = self.bounds(look);
+        let crowd = Crowd::new(&mut self.crowd, self.group_of.len(), self.to_move);
+        if !bounds.iter().any(|bound| crowd.reaches(bound.slack(bound.all, 0, 2))) {
+            // Not even if all reads were of its neighbours.
+            return Want::Nothing;
+        }
+        let exact = self.holders.is_empty();
+        let found =
+            if exact { self.closest_exact(look, &bounds) } else { self.closest_shared(look, &bounds) };
+        found.map_or(Want::Nothing, Want::Wordline)
+    }
+
+    /// Counts from zero.
+    fn on_erase(&mut self, physical: u32) {
+        let from = physical as usize * self.stride;
+        self.blocks[physical as usize] = 0;
+        self.counts[from..from + self.stride].fill(0);
+        if !self.holders.is_empty() {
+            self.holders[from..from + self.stride].fill(NOBODY);
+            self.least[physical as usize] = 0;
+        }
+    }
 
     /// Its counters and table.
-    pub fn memory_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         4 * (self.blocks.len() + self.counts.len() + self.least.len())
             + 2 * self.holders.len()
             + 4 * (self.crowd.len() + self.beside.len())
             + 8 * self.leaving.len()
             + 8 * self.table.erc_max.len()
+    }
+
+    fn memory_estimate(&self, size: &Size) -> u64 {
+        size.wordlines.saturating_mul(4)
+    }
+
+    fn misfit(&self, geometry: &Geometry) -> Option<Misfit> {
+        let wordlines = geometry.wordlines_per_block;
+        let shares = self.params.counters == Counters::SpaceSaving;
+        (shares && wordlines > MOST_SHARING).then(|| Misfit {
+            keys: &["nand.geometry.wordlines_per_block", "ftl.read_reclaim.counters"],
+            found: format!("{wordlines} wordlines of a block, whose reads share counters"),
+            allowed: format!("at most {MOST_SHARING}, or ftl.read_reclaim.counters = \"exact\""),
+        })
+    }
+
+    fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        alike("reads of blocks", &self.blocks, &fresh.blocks)?;
+        alike("reads of wordlines", &self.counts, &fresh.counts)?;
+        alike("wordlines that are counted", &self.holders, &fresh.holders)?;
+        alike("the least counters", &self.least, &fresh.least)?;
+        alike("wordlines that leave", &self.leaving, &fresh.leaving)?;
+        fresh.blocks = core::mem::take(&mut self.blocks);
+        fresh.counts = core::mem::take(&mut self.counts);
+        fresh.holders = core::mem::take(&mut self.holders);
+        fresh.least = core::mem::take(&mut self.least);
+        fresh.leaving = core::mem::take(&mut self.leaving);
+        within("the least counter", fresh.least.iter().copied(), fresh.stride)?;
+        let wordlines = fresh.group_of.len();
+        let is_one = |&holder: &u16| holder == NOBODY || usize::from(holder) < wordlines;
+        ensure(fresh.holders.iter().all(is_one), "wordlines that are counted")?;
+        alike("scratch", &self.crowd, &fresh.crowd)?;
+        fresh.crowd = core::mem::take(&mut self.crowd);
+        alike("scratch", &self.beside, &fresh.beside)?;
+        fresh.beside = core::mem::take(&mut self.beside);
+        *self = fresh;
+        Ok(())
     }
 }
 

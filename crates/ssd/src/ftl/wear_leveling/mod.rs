@@ -11,6 +11,12 @@ family! {
     }
     methods {
         /// Asked after each erase in a lane: a closed block whose data should move to the most worn free block.
-        fn choose(&mut self, view: &LaneView<'_>, erases: u64) -> Option<u32>;
+        fn choose(&mut self, view: &LaneView<'_>, erases: u64) -> Option<u32> {
+            None
+        }
+        /// Whether it ever moves data, which takes an open block of its own in each lane.
+        fn acts(&self) -> bool {
+            true
+        }
     }
 }

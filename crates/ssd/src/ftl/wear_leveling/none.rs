@@ -1,7 +1,6 @@
 //! Leaves wear as cleaning spreads it.
 
-use crate::ftl::tables::blocks::LaneView;
-use serde::{Deserialize, Serialize};
+use super::Member;
 
 /// Name in configurations.
 pub const NAME: &str = "none";
@@ -17,18 +16,11 @@ section! {
     pub struct Params {}
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(_: &Params) -> Self {
-        Policy
-    }
-
-    /// Never moves anything.
-    pub fn choose(&mut self, _: &LaneView<'_>, _: u64) -> Option<u32> {
-        None
+impl Member for Policy {
+    fn acts(&self) -> bool {
+        false
     }
 }

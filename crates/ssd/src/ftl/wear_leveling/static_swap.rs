@@ -1,6 +1,7 @@
 //! When erase counts of a lane drift apart, moves the data that keeps the youngest block young (it is cold, or the
 //! block would have been erased) into the most worn free block, and lets the young one work.
 
+use super::Member;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +37,11 @@ impl Policy {
     pub fn new(params: &Params) -> Self {
         Policy { max_difference: params.max_difference, check_interval: u64::from(params.check_interval) }
     }
+}
 
+impl Member for Policy {
     /// The least erased closed block, if it lags behind the most worn block by more than is allowed.
-    pub fn choose(&mut self, view: &LaneView<'_>, erases: u64) -> Option<u32> {
+    fn choose(&mut self, view: &LaneView<'_>, erases: u64) -> Option<u32> {
         if !erases.is_multiple_of(self.check_interval) {
             return None;
         }

@@ -1,7 +1,6 @@
 //! A read buffer: what is read from flash is kept, the least recently used gives way, and writes pass by.
 
-use super::{Rules, lru_rules};
-use serde::{Deserialize, Serialize};
+use super::{Member, Rules, lru_rules};
 
 /// Name in configurations.
 pub const NAME: &str = "lru_read";
@@ -22,22 +21,14 @@ section! {
     }
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy {
-    params: Params,
-}
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(params: &Params) -> Self {
-        Policy { params: params.clone() }
-    }
-
-    /// How it behaves. No write stays: none is held back from flash, and none takes a slot from what was read.
+impl Member for Policy {
+    /// No write stays: none is held back from flash, and none takes a slot from what was read.
     // tidy: allow(float): called when a drive is built
-    pub fn rules(&self, unit_bytes: u32) -> Rules {
-        let rules = lru_rules(self.params.size_mib, 0.0, 0.0, self.params.t_access_ns, unit_bytes);
+    fn rules(&self, unit_bytes: u32) -> Rules {
+        let rules = lru_rules(self.size_mib, (0.0, 0.0), self.t_access_ns, unit_bytes);
         Rules { write_back: false, keep_reads: true, ..rules }
     }
 }

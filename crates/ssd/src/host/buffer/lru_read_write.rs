@@ -1,7 +1,6 @@
 //! A write buffer that also keeps what is read; the least recently used clean data gives way.
 
-use super::{Rules, lru_rules};
-use serde::{Deserialize, Serialize};
+use super::{Member, Rules, lru_rules};
 
 /// Name in configurations.
 pub const NAME: &str = "lru_read_write";
@@ -24,26 +23,15 @@ section! {
         /// Time of one access to DRAM.
         t_access_ns: u32 = 200, unit "ns", range 0..=1_000_000;
     }
+    in_order flush_stop_percent <= flush_start_percent;
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy {
-    params: Params,
-}
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(params: &Params) -> Self {
-        Policy { params: params.clone() }
-    }
-
-    /// How it behaves.
-    pub fn rules(&self, unit_bytes: u32) -> Rules {
-        let p = &self.params;
-        Rules {
-            keep_reads: true,
-            ..lru_rules(p.size_mib, p.flush_start_percent, p.flush_stop_percent, p.t_access_ns, unit_bytes)
-        }
+impl Member for Policy {
+    fn rules(&self, unit_bytes: u32) -> Rules {
+        let marks = (self.flush_start_percent, self.flush_stop_percent);
+        Rules { keep_reads: true, ..lru_rules(self.size_mib, marks, self.t_access_ns, unit_bytes) }
     }
 }

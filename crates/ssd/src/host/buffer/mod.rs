@@ -34,17 +34,18 @@ pub struct Rules {
     pub gather_ns: u64,
 }
 
-/// The rules of a least-recently-used buffer of a size in MiB with flush marks in percent of its slots.
+/// The rules of a least-recently-used buffer of a size in MiB with the marks in percent of its slots where
+/// flushing begins and ends.
 // tidy: allow(float): called when a drive is built
-fn lru_rules(size_mib: f64, start_percent: f64, stop_percent: f64, access_ns: u32, unit_bytes: u32) -> Rules {
+fn lru_rules(size_mib: f64, marks_percent: (f64, f64), access_ns: u32, unit_bytes: u32) -> Rules {
     let slots = (size_mib * 1_048_576.0 / f64::from(unit_bytes)) as u32;
     let share = |percent: f64| (f64::from(slots) * percent / 100.0) as u32;
     Rules {
         slots,
         write_back: true,
         keep_reads: false,
-        flush_start: share(start_percent),
-        flush_stop: share(stop_percent),
+        flush_start: share(marks_percent.0),
+        flush_stop: share(marks_percent.1),
         access_ns: u64::from(access_ns),
         gather_ns: 0,
     }

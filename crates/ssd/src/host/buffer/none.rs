@@ -1,8 +1,7 @@
 //! No buffer: a write completes when its data is in flash. Data on its way there is still held, and read, in DRAM.
 
-use super::Rules;
+use super::{Member, Rules};
 use crate::units::SimDuration;
-use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
 pub const NAME: &str = "none";
@@ -23,29 +22,19 @@ section! {
     }
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy {
-    rules: Rules,
-}
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(params: &Params) -> Self {
-        let rules = Rules {
+impl Member for Policy {
+    fn rules(&self, _: u32) -> Rules {
+        Rules {
             slots: 0,
             write_back: false,
             keep_reads: false,
             flush_start: 0,
             flush_stop: 0,
-            access_ns: u64::from(params.t_access_ns),
-            gather_ns: SimDuration::from_us(params.gather_timeout_us).0,
-        };
-        Policy { rules }
-    }
-
-    /// How it behaves.
-    pub fn rules(&self, _: u32) -> Rules {
-        self.rules
+            access_ns: u64::from(self.t_access_ns),
+            gather_ns: SimDuration::from_us(self.gather_timeout_us).0,
+        }
     }
 }

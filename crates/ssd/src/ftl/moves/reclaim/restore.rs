@@ -1,7 +1,7 @@
 //! What is kept for moves because of reads, restored.
 
 use super::{NOW, Reclaim, Thinning, WHEN_IDLE, Wish, Wishes};
-use crate::ftl::read_reclaim::{Policy, Want};
+use crate::ftl::read_reclaim::Want;
 use crate::nand::Layout;
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room};
 
@@ -53,7 +53,7 @@ impl Reclaim {
         ensure(self.services.iter().flatten().all(|service| service.is_of(blocks)), "a reclaim under way")?;
         (self.active, self.page_at, self.in_order) = (fresh.active, fresh.page_at, fresh.in_order);
         (self.page_types, self.deals, self.normal_mode) = (fresh.page_types, fresh.deals, fresh.normal_mode);
-        self.restored_policy(fresh.policy)
+        self.policy.restored(fresh.policy)
     }
 
     /// Whether all that is to leave blocks is there.
@@ -64,18 +64,5 @@ impl Reclaim {
             Want::Replicate { place, to } => place < pages && to < physical,
             _ => true,
         })
-    }
-
-    fn restored_policy(&mut self, fresh: Policy) -> Verdict {
-        match (&mut self.policy, fresh) {
-            (Policy::Never(_), Policy::Never(_)) => Ok(()),
-            (Policy::Block(policy), Policy::Block(fresh)) => policy.restored(fresh),
-            (Policy::PageType(policy), Policy::PageType(fresh)) => policy.restored(fresh),
-            (Policy::LazyExact(policy), Policy::LazyExact(fresh)) => policy.restored(fresh),
-            (Policy::Redftl(policy), Policy::Redftl(fresh)) => policy.restored(fresh),
-            (Policy::Straw(policy), Policy::Straw(fresh)) => policy.restored(fresh),
-            (Policy::RedftlPlus(policy), Policy::RedftlPlus(fresh)) => policy.restored(fresh),
-            _ => Err("another read-reclaim policy".to_owned()),
-        }
     }
 }

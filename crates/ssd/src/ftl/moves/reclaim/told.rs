@@ -5,7 +5,6 @@ use crate::config::{DriveConfig, ErrorModel};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
-use crate::ftl::read_reclaim::TABLE_CYCLES;
 use crate::nand::cell::CellModel;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
@@ -96,7 +95,7 @@ impl Ftl {
 
     /// Cycles up to which the policy knows what blocks stand.
     pub fn most_cycles_told_apart(&self) -> u32 {
-        if self.reclaim.policy.has_table() { TABLE_CYCLES } else { u32::MAX }
+        self.reclaim.policy.cycles_told_apart()
     }
 
     /// A page is about to move: how much of what it stands it has seen.
