@@ -14,6 +14,7 @@ use crate::config::{ConfigError, ConfigErrors, DriveConfig, KeyAt, Problem};
 use crate::engine::Executor;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
+use crate::ftl::stream::{self, Streams};
 use crate::ftl::{Ftl, IdleWork, gc_victim};
 use crate::host::{Below, Host};
 use crate::nand::aging::Telemetry;
@@ -87,8 +88,10 @@ fn config_hash(cfg: &DriveConfig) -> u64 {
 }
 
 /// The factory may have marked more blocks bad than its rate lets expect: do those left hold the data?
-fn check_good_blocks(cfg: &DriveConfig, good: u32) -> Result<(), ConfigErrors> {
-    let needed = cfg.data_blocks_per_lane() + cfg.spare_blocks_to_work_per_lane(good);
+fn check_good_blocks(cfg: &DriveConfig, streams: Streams, good: u32) -> Result<(), ConfigErrors> {
+    let more = streams.count.saturating_sub(cfg.streams().count);
+    let spare = cfg.spare_blocks_to_work_per_lane(good) + u64::from(more);
+    let needed = cfg.data_blocks_per_lane() + spare;
     if u64::from(good) >= needed {
         return Ok(());
     }
@@ -121,6 +124,23 @@ fn check_memory(bytes: u64) -> Result<(), ConfigErrors> {
 impl Drive {
     /// A fresh drive. Errors if the configuration makes no sense, naming the keys, or if there is no memory for it.
     pub fn new(cfg: &DriveConfig) -> Result<Drive, ConfigErrors> {
+        Drive::build(cfg, stream::Policy::build(&cfg.stream))
+    }
+
+    /// A fresh drive on which a policy of the caller's own decides which data shares a block, in place of the one that
+    /// the configuration names. Such a drive cannot be saved.
+    ///
+    /// # Errors
+    /// As for [`Drive::new`], and if the lanes have no blocks to spare for so many streams.
+    ///
+    /// # Panics
+    /// If the policy names more streams than there can be, or none for the host.
+    pub fn with_stream(cfg: &DriveConfig, policy: Box<dyn stream::External>) -> Result<Drive, ConfigErrors> {
+        Drive::build(cfg, stream::Policy::External(policy))
+    }
+
+    fn build(cfg: &DriveConfig, stream: stream::Policy) -> Result<Drive, ConfigErrors> {
+        let streams = stream.checked_streams();
         cfg.validate()?;
         check_memory(cfg.memory_bytes())?;
         let g = &cfg.geometry;
@@ -128,10 +148,10 @@ impl Drive {
             Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
                 .with_cells(cfg)?;
         let layout = Layout::new(cfg, &chip);
-        check_good_blocks(cfg, layout.blocks_per_lane)?;
+        check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);
-        let host = Host::new(cfg);
-        let ftl = Ftl::new(cfg, layout.clone(), order, |block| chip.erase_count(block));
+        let host = Host::new(cfg, &stream);
+        let ftl = Ftl::new(cfg, layout.clone(), order, stream, |block| chip.erase_count(block));
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
@@ -430,9 +450,16 @@ impl Drive {
     /// Writes the whole drive, with everything under way, to `out`. Recorded effects are not part of it. Refused if a
     /// policy of the caller's own is at work: nobody could say what it knows.
     pub fn save(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
-        if matches!(self.state.ftl.gc_victim, gc_victim::Policy::External(_)) {
-            let what =
-                "the drive cannot be saved: ftl.gc_victim is a policy of the program, not of a configuration";
+        let ftl = &self.state.ftl;
+        let own = match (&ftl.gc_victim, &ftl.stream) {
+            (gc_victim::Policy::External(_), _) => Some(gc_victim::FAMILY.section()),
+            (_, stream::Policy::External(_)) => Some(stream::FAMILY.section()),
+            _ => None,
+        };
+        if let Some(family) = own {
+            let what = format!(
+                "the drive cannot be saved: {family} is a policy of the program, not of a configuration"
+            );
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, what));
         }
         let content = postcard::to_allocvec(&self.state).map_err(std::io::Error::other)?;

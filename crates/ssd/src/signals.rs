@@ -59,7 +59,7 @@ macro_rules! facts {
                     (self.0 >> $from) & ((1 << $bits) - 1)
                 }
 
-                #[doc = concat!("The same facts with another `", stringify!($name), "`, of which the lowest ", $bits, " bits count.")]
+                #[doc = concat!("The same with another `", stringify!($name), "`: its lowest ", $bits, " bits.")]
                 #[inline]
                 #[must_use]
                 pub const fn $with(self, value: u64) -> Self {

@@ -130,8 +130,13 @@ impl DriveConfig {
     /// Slots of host data in DRAM: the buffer's, and enough to keep every plane programming, with as much again
     /// gathering behind it.
     pub fn staging_slots(&self) -> u32 {
+        self.staging_slots_for(self.streams())
+    }
+
+    /// The same for other streams of host data than those of the configuration.
+    pub(crate) fn staging_slots_for(&self, streams: Streams) -> u32 {
         let rules = crate::host::buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
-        let programs = 2 * self.host_programs_at_most() + self.streams().of_host.count_ones() - 1;
+        let programs = 2 * self.host_programs_at_most() + streams.of_host.count_ones() - 1;
         rules.slots.max(programs * self.units_per_page())
     }
 
@@ -152,11 +157,6 @@ impl DriveConfig {
     /// The streams that data is separated in.
     pub fn streams(&self) -> Streams {
         stream::Policy::build(&self.stream).streams()
-    }
-
-    /// Whether what the host says of its writes is kept until their stream is chosen.
-    pub fn keeps_hints(&self) -> bool {
-        stream::Policy::build(&self.stream).needs().hints
     }
 
     /// Blocks (or superblocks) that each lane keeps open at once: one for each stream, and one for cold data if wear is

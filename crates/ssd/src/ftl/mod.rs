@@ -140,7 +140,7 @@ pub struct Ftl {
     gc_trigger: gc_trigger::Policy,
     wear_leveling: wear_leveling::Policy,
     victim_rng: Rng,
-    stream: stream::Policy,
+    pub(crate) stream: stream::Policy,
     /// Host units written: the clock of block ages.
     clock: u64,
     /// Host units whose programs were issued.
@@ -153,13 +153,13 @@ impl Ftl {
         cfg: &DriveConfig,
         layout: Layout,
         order: PageOrder,
+        stream: stream::Policy,
         erase_count: impl Fn(u32) -> u32,
     ) -> Self {
         let ages = (0..layout.blocks()).map(|b| erase_count(layout.member(BlockId(b), 0).block));
         let blocks = Blocks::new(&layout, ages);
         let logical = cfg.logical_units();
         let reclaim = Reclaim::new(cfg, &order, &layout, logical as u32);
-        let stream = stream::Policy::build(&cfg.stream);
         let streams = stream.streams();
         let mover = Mover::new(cfg, &layout, streams, &reclaim);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
@@ -172,7 +172,7 @@ impl Ftl {
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
             room: Room::default(),
-            gather: Gather::new(streams, layout.units_per_page, cfg.staging_slots(), turns),
+            gather: Gather::new(streams, layout.units_per_page, cfg.staging_slots_for(streams), turns),
             facts: FactsTable::new(stream.needs().facts, physical),
             allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks, streams),
             placement: Placement::new(cfg, &layout),

@@ -16,6 +16,7 @@ impl Ftl {
         self.gc_victim.restored(gc_victim)?;
         self.gc_trigger.restored(gc_trigger)?;
         self.wear_leveling.restored(wear_leveling)?;
+        self.stream.restored(fresh.stream)?;
         ensure(self.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
         keep_room(&mut self.outbox, &fresh.outbox);
         keep_room(&mut self.programmed, &fresh.programmed);

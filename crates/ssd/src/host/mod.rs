@@ -18,7 +18,7 @@ use crate::config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
-use crate::ftl::stream::Said;
+use crate::ftl::stream::{self, Said};
 use crate::observe::Effect;
 use crate::rng::SPREAD;
 use crate::signals::{Command, Completion, OpCode, Part, Reason, Status};
@@ -164,11 +164,11 @@ pub struct Host {
 
 impl Host {
     /// The interface of a checked configuration.
-    pub fn new(cfg: &DriveConfig) -> Self {
+    pub fn new(cfg: &DriveConfig, stream: &stream::Policy) -> Self {
         let rules = buffer::Policy::build(&cfg.buffer).rules(cfg.unit_bytes());
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let programs_at_most = cfg.host_programs_at_most();
-        let slots = cfg.staging_slots();
+        let slots = cfg.staging_slots_for(stream.streams());
         Host {
             counts: HostCounts::default(),
             queues: vec![Queue { waiting: CommandList::EMPTY, used: 0 }; cfg.queues.count as usize],
@@ -184,7 +184,7 @@ impl Host {
             logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
             rules,
             staging: Staging::new(slots, commands as u32),
-            said: vec![Said::default(); if cfg.keeps_hints() { slots as usize } else { 0 }],
+            said: vec![Said::default(); if stream.needs().hints { slots as usize } else { 0 }],
             flushing: false,
             urgent: 0,
             hurrying: false,

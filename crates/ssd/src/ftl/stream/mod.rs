@@ -13,11 +13,14 @@ family! {
     /// Which data shares a block?
     path "ftl/stream", default none;
     members { none: None }
+    external External;
     methods {
-        /// The streams there are.
+        /// The streams there are: always the same.
         fn streams(&self) -> Streams;
-        /// What is to be kept for it.
-        fn needs(&self) -> Needs;
+        /// What is to be kept for it: always the same.
+        fn needs(&self) -> Needs {
+            Needs::default()
+        }
         /// The stream of a unit that the host has written: one of [`Streams::of_host`].
         fn of_write(&mut self, write: &Written) -> StreamId;
         /// The stream of a unit that is moved.
@@ -43,10 +46,28 @@ pub const STREAMS_AT_MOST: usize = 32;
 /// The streams of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Streams {
-    /// How many: at most one less than [`STREAMS_AT_MOST`].
+    /// How many: less than [`STREAMS_AT_MOST`].
     pub count: u8,
     /// Which of them take host data, a bit for each; at least one.
     pub of_host: u32,
+}
+
+impl Policy {
+    /// The streams there are, if they can be.
+    ///
+    /// # Panics
+    /// A policy of the caller's own may name more streams than there can be, or none for the host.
+    pub(crate) fn checked_streams(&self) -> Streams {
+        let streams = self.streams();
+        let Streams { count, of_host } = streams;
+        assert!(
+            usize::from(count) < STREAMS_AT_MOST,
+            "{count} streams, at most {} can be",
+            STREAMS_AT_MOST - 1
+        );
+        assert!(of_host != 0 && of_host >> count == 0, "host data goes to streams {of_host:#b} of {count}");
+        streams
+    }
 }
 
 impl Streams {

@@ -1,7 +1,6 @@
 //! No separation but that of what is written and what is moved.
 
-use super::{Moved, Needs, StreamId, Streams, Written};
-use serde::{Deserialize, Serialize};
+use super::{Member, Moved, StreamId, Streams, Written};
 
 /// Name in configurations.
 pub const NAME: &str = "none";
@@ -20,35 +19,19 @@ section! {
     pub struct Params {}
 }
 
-/// The policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
+/// The policy keeps nothing.
+pub type Policy = Params;
 
-impl Policy {
-    /// Builds it.
-    pub fn new(_: &Params) -> Self {
-        Policy
-    }
-
-    /// One for the host, one for moves.
-    pub fn streams(&self) -> Streams {
+impl Member for Policy {
+    fn streams(&self) -> Streams {
         Streams { count: 2, of_host: 1 << HOST.0 }
     }
 
-    /// Nothing.
-    pub fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
-    /// All is one.
-    #[inline]
-    pub fn of_write(&mut self, _: &Written) -> StreamId {
+    fn of_write(&mut self, _: &Written) -> StreamId {
         HOST
     }
 
-    /// All is one.
-    #[inline]
-    pub fn of_move(&mut self, _: &Moved) -> StreamId {
+    fn of_move(&mut self, _: &Moved) -> StreamId {
         MOVED
     }
 }
