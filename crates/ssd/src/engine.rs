@@ -171,7 +171,7 @@ impl Drive {
         }
         if op.cause == Cause::Merge {
             let (host, mut below) = self.split();
-            host.on_merged(id, &mut below);
+            host.on_merged(id, op.tag, &mut below);
             return false;
         }
         let state = &mut self.state;

@@ -7,6 +7,7 @@
 mod attempts;
 mod channel;
 mod die;
+pub(crate) mod of_host;
 pub mod op;
 pub mod read_voltage;
 mod restore;
@@ -121,6 +122,12 @@ impl Flash {
             instant: false,
             attempts: 0,
         }
+    }
+
+    /// Operations that can still be issued for the host.
+    #[inline]
+    pub fn host_room(&self) -> usize {
+        self.pool.host_room()
     }
 
     /// A hash of every operation done so far, with its time.

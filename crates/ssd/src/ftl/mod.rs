@@ -7,6 +7,7 @@ pub mod gc_trigger;
 pub mod gc_victim;
 mod moves;
 pub mod read_reclaim;
+mod reads;
 mod restore;
 pub mod stream;
 pub mod tables;
@@ -26,6 +27,7 @@ use moves::clean::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
 pub use moves::reclaim::ServiceTimes;
 use moves::replicate::Replicas;
+pub use reads::{Brought, End, Found, LastRead, Place};
 use serde::{Deserialize, Serialize};
 use tables::blocks::{BlockState, Blocks};
 use tables::facts::FactsTable;
@@ -223,40 +225,6 @@ impl Ftl {
     fn op_of_move(&self, kind: OpKind, cause: Cause, page: Ppn, lane: LaneId) -> Op {
         let due = self.mover.lanes[lane.index()].is_due(cause);
         Op { tag: lane.0, due, ..self.op(kind, cause, page) }
-    }
-
-    /// Reads a unit for the host (more of its page may be added); `tag` comes back with the operation.
-    #[inline]
-    pub fn read(&mut self, flash: &mut Flash, cause: Cause, bytes: u32, tag: u32, unit: UnitRef) -> OpId {
-        let page = self.layout.page_of_unit(Pun(unit.source)).0;
-        let op = Op { bytes, tag, ..self.op(OpKind::Read, cause, page) };
-        self.note_unit(Lpn(unit.lpn));
-        if cause == Cause::Host {
-            self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
-        }
-        self.note_read(flash, &op);
-        self.issue(flash, op, &[unit])
-    }
-
-    /// Reads units of one page for the host in no time; the first lies at `at`. What moves because of it has yet to be
-    /// looked at.
-    #[inline]
-    pub fn read_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
-        let mut op = self.op(OpKind::Read, Cause::Host, self.layout.page_of_unit(at).0);
-        self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
-        for (nth, lpn) in units.enumerate() {
-            self.note_unit(lpn);
-            if nth == 0 {
-                self.count_read_of(lpn, at);
-                self.note_read(flash, &op);
-            }
-        }
-        flash.read_at_once(&mut op);
-        self.note_retries(flash, &op, op.attempts);
-        if op.outcome == Outcome::Fail {
-            self.note_unreadable(flash, &op);
-        }
-        op.outcome
     }
 
     /// Performs a read of a move where no time passes.

@@ -45,6 +45,12 @@ pub struct Below<'a> {
 }
 
 impl Below<'_> {
+    /// Whether a flash operation can be issued for the host now.
+    #[inline]
+    fn may_issue(&self) -> bool {
+        self.flash.host_room() > 0
+    }
+
     /// Schedules an event after `ns`, or at once if no time passes.
     #[inline]
     fn schedule(&mut self, ns: u64, kind: EventKind, id: u32) -> SimTime {

@@ -2,23 +2,23 @@
 
 use super::staging::SlotState;
 use super::{Below, Host};
-use crate::flash::op::{Cause, Op, UNITS_AT_MOST, UnitRef};
-use crate::nand::Outcome;
+use crate::flash::op::{Op, UNITS_AT_MOST};
+use crate::ftl::{Brought, End, Found, LastRead};
 use crate::observe::{Effect, Source};
 use crate::signals::{Part, Status};
-use crate::units::{CommandId, Lpn, NONE, OpId, Pun, SimTime, SlotId};
+use crate::units::{CommandId, Lpn, OpId, SimTime, SlotId};
 
 impl Host {
     /// Reads the command's units from where it stopped; units of one page become one operation.
     pub(super) fn continue_read(&mut self, id: CommandId, b: &mut Below<'_>) {
-        let mut last = (OpId::NONE, Pun::NONE);
+        let mut last = LastRead::NONE;
         loop {
             let entry = self.commands.get(id);
             let (cursor, end) = (entry.cursor, entry.end);
             if cursor == end {
                 break;
             }
-            if b.flash.pool.host_room() == 0 {
+            if !b.may_issue() {
                 self.starved.push(&mut self.commands, id);
                 return;
             }
@@ -33,37 +33,27 @@ impl Host {
     }
 
     /// Reads the granules of `mask` of one unit: slots first, newest to oldest, then flash.
-    fn read_unit(&mut self, id: CommandId, lpn: Lpn, mask: u64, last: &mut (OpId, Pun), b: &mut Below<'_>) {
+    fn read_unit(&mut self, id: CommandId, lpn: Lpn, mask: u64, last: &mut LastRead, b: &mut Below<'_>) {
         let missing = self.read_slots(id, lpn, mask, b);
         if missing == 0 {
             self.counts.buffer_hits += 1;
             return;
         }
-        let unit = b.ftl.place_to_read(lpn);
-        if !unit.is_some() && b.ftl.map.is_lost(lpn) {
-            self.commands.get_mut(id).status = Status::Uncorrectable;
-            return;
-        }
-        if !unit.is_some() {
-            self.counts.unmapped_reads += 1;
-            let tag = self.commands.get(id).command.tag;
-            b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Zero, mask: missing });
-            self.needs_access(id, b.now);
-            return;
-        }
-        self.counts.buffer_misses += 1;
-        b.ftl.count_read_of(lpn, unit);
-        let wanted = UnitRef { mask: missing, ..UnitRef::new(lpn.0, unit.0) };
         let bytes = self.shape.bytes(missing);
-        if last.0.is_some() && b.ftl.layout.share_page(last.1, unit) {
-            b.ftl.note_unit(lpn);
-            b.flash.pool.extend(last.0, wanted);
-            b.flash.pool.get_mut(last.0).bytes += bytes;
-            return;
+        match b.ftl.read_unit(b.flash, id.0, (lpn, missing, bytes), last) {
+            Found::Issued => {
+                self.counts.buffer_misses += 1;
+                self.commands.get_mut(id).outstanding += 1;
+            }
+            Found::Joined => self.counts.buffer_misses += 1,
+            Found::Lost => self.commands.get_mut(id).status = Status::Uncorrectable,
+            Found::Nowhere => {
+                self.counts.unmapped_reads += 1;
+                let tag = self.commands.get(id).command.tag;
+                b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Zero, mask: missing });
+                self.needs_access(id, b.now);
+            }
         }
-        let op = b.ftl.read(b.flash, Cause::Host, bytes, id.0, wanted);
-        self.commands.get_mut(id).outstanding += 1;
-        *last = (op, unit);
     }
 
     /// Serves granules from the unit's slots; returns those still missing.
@@ -98,16 +88,11 @@ impl Host {
     /// A flash read for a command is done.
     #[inline]
     pub fn on_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
-        let command = CommandId(op.tag);
-        let waiting = b.flash.pool.units(id).last().is_some_and(|unit| unit.source == NONE);
-        if op.outcome == Outcome::Fail || waiting {
-            return self.read_on_elsewhere(id, op, b);
+        if !b.ftl.is_whole(b.flash, id, op) || b.ftl.effects.is_on() || self.rules.keep_reads {
+            return self.look_at_read(id, op, b);
         }
-        if b.ftl.effects.is_on() || self.rules.keep_reads {
-            self.tell_and_keep(id, command, b);
-        }
-        b.flash.pool.remove(id);
-        self.end_operation(command, op, b);
+        b.ftl.forget_read(b.flash, id);
+        self.end_operation(CommandId(op.tag), op, b);
     }
 
     /// One of the flash reads that a command waits for is over.
@@ -122,63 +107,45 @@ impl Host {
         self.feed_starved(b);
     }
 
-    /// A flash read for a command could not be corrected, or units wait behind it. What still lies there is lost; what
-    /// has moved since the read was issued, or has a second copy, is read from where it is now.
-    fn read_on_elsewhere(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
+    /// The units of a flash read for a command, one by one: some are kept, and some are to be read again.
+    fn look_at_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
         let command = CommandId(op.tag);
-        let mut again = [UnitRef::PADDING; UNITS_AT_MOST];
-        let (mut count, mut read) = (0, 0);
-        for i in 0..usize::from(op.units) {
-            let unit = b.flash.pool.units(id)[i];
-            let waiting = unit.source == NONE;
-            if !waiting && op.outcome == Outcome::Pass {
-                read += 1;
-            } else if !waiting && b.ftl.read_failed(Lpn(unit.lpn), Pun(unit.source)) {
-                self.commands.get_mut(command).status = Status::Uncorrectable;
-            } else {
-                (again[count], count) = (unit, count + 1);
+        let tag = self.commands.get(command).command.tag;
+        let nothing = Brought { lpn: Lpn::NONE, mask: 0, end: End::Again };
+        let mut brought = [nothing; UNITS_AT_MOST];
+        let count = b.ftl.end_read(b.flash, id, tag, &mut brought);
+        for &Brought { lpn, mask, end } in &brought[..count] {
+            match end {
+                End::Lost => self.commands.get_mut(command).status = Status::Uncorrectable,
+                End::Read { from, current: true } if self.keeps(lpn, mask) => self.keep(lpn, from, b),
+                End::Read { .. } | End::Again => {}
             }
         }
-        b.flash.pool.get_mut(id).units = read;
-        self.tell_and_keep(id, command, b);
-        b.flash.pool.remove(id);
-        let mut last = (OpId::NONE, Pun::NONE);
-        for &unit in &again[..count] {
-            if b.flash.pool.host_room() == 0 {
-                // There was room for one read; the rest waits behind it.
-                b.flash.pool.extend(last.0, UnitRef { source: NONE, ..unit });
+        let mut last = LastRead::NONE;
+        for &Brought { lpn, mask, .. } in brought[..count].iter().filter(|unit| unit.end == End::Again) {
+            if b.may_issue() {
+                self.read_unit(command, lpn, mask, &mut last, b);
             } else {
-                self.read_unit(command, Lpn(unit.lpn), unit.mask, &mut last, b);
+                // There was room for one read; the rest waits behind it.
+                b.ftl.read_behind(b.flash, lpn, mask, &last);
             }
         }
         self.end_operation(command, op, b);
     }
 
-    fn tell_and_keep(&mut self, id: OpId, command: CommandId, b: &mut Below<'_>) {
-        let tag = self.commands.get(command).command.tag;
-        for i in 0..b.flash.pool.units(id).len() {
-            let unit = b.flash.pool.units(id)[i];
-            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-            b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Flash(from), mask: unit.mask });
-            let current = b.ftl.is_current(lpn, from);
-            if self.rules.keep_reads
-                && current
-                && unit.mask == self.shape.full
-                && !self.staging.find(lpn).is_some()
-            {
-                self.keep(lpn, from, b);
-            }
-        }
+    /// Whether a unit just read stays in DRAM: if it is whole, and nothing newer is there.
+    fn keeps(&self, lpn: Lpn, mask: u64) -> bool {
+        self.rules.keep_reads && mask == self.shape.full && !self.staging.find(lpn).is_some()
     }
 
     /// Keeps a unit just read in a slot, if one is free or clean.
-    fn keep(&mut self, lpn: Lpn, from: Pun, b: &mut Below<'_>) {
+    fn keep(&mut self, lpn: Lpn, from: Source, b: &mut Below<'_>) {
         let Some((slot, evicted)) = self.staging.take(lpn) else { return };
         self.tell_release(slot, evicted, b);
         let mask = self.shape.full;
         self.staging.get_mut(slot).mask = mask;
         self.staging.set_state(slot, SlotState::Clean, false);
-        b.ftl.effects.push(Effect::Fill { slot, from: Source::Flash(from), mask });
+        b.ftl.effects.push(Effect::Fill { slot, from, mask });
     }
 
     pub(super) fn tell_release(&self, slot: SlotId, evicted: bool, b: &mut Below<'_>) {
@@ -193,7 +160,7 @@ impl Host {
         if std::mem::take(&mut self.held_back) {
             self.flush_some(b);
         }
-        while b.flash.pool.host_room() > 0
+        while b.may_issue()
             && let Some(command) = self.starved.pop(&self.commands)
         {
             self.commands.get_mut(command).book(Part::Dispatch, b.now);

@@ -5,7 +5,7 @@ use super::command::{CommandList, CommandTable};
 use super::staging::{Slot, SlotState};
 use crate::events::EventKind;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, OpKind};
+use crate::flash::of_host::HostWork;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_line, within};
 use crate::signals::OpCode;
 use crate::units::{CommandId, SimTime, SlotId};
@@ -29,7 +29,7 @@ impl Host {
         ensure(self.gather_until.0 < MOST, "until when data gathers")?;
         self.check_counts()?;
         self.commands.restored(&fresh.commands, self.queues.len(), now)?;
-        self.staging.restored(&fresh.staging, self.commands.capacity(), flash.pool.capacity())?;
+        self.staging.restored(&fresh.staging, self.commands.capacity(), flash.operations())?;
         let units = self.logical_sectors / self.shape.sectors;
         let slots = (0..self.staging.len()).map(|slot| self.staging.get(SlotId(slot)));
         let used = slots.filter(|slot| slot.state != SlotState::Free);
@@ -111,37 +111,36 @@ impl Host {
         let (mut programs, mut reads) = (0, vec![0; self.commands.capacity()]);
         let used = self.commands.used();
         let slots = self.staging.len() as usize;
-        for (id, op) in flash.pool.iter() {
-            let units = flash.pool.units(id);
-            match (op.kind, op.cause) {
-                (OpKind::Program, Cause::Host) => {
+        let (mut merges, mut carried) = (0, 0);
+        for op in flash.of_host() {
+            match op.work {
+                HostWork::Program => {
                     programs += 1;
-                    within("slots being programmed", units.iter().map(|unit| unit.source), slots)?;
-                    for (place, unit) in (0u8..).zip(units) {
-                        let slot = self.staging.get(SlotId(unit.source));
-                        let is_here = (slot.op, slot.place) == (id, place);
+                    within("slots being programmed", op.slots().map(|slot| slot.0), slots)?;
+                    for (place, slot) in (0u8..).zip(op.slots()) {
+                        carried += 1;
+                        let slot = self.staging.get(slot);
+                        let is_here = (slot.op, slot.place) == (op.id, place);
                         let is_it = slot.state == SlotState::Programming && is_here;
                         ensure(is_it, "a slot is not being programmed")?;
                     }
                 }
-                (OpKind::Read, Cause::Merge) => {
+                HostWork::Rest => {
+                    merges += 1;
                     within("slots being merged", [op.tag], slots)?;
-                    ensure(op.units == 1, "a merge of several units")?;
+                    let mut units = op.lpns();
                     let slot = self.staging.get(SlotId(op.tag));
-                    let is_it = slot.state == SlotState::Merging && slot.lpn.0 == units[0].lpn;
-                    ensure(is_it, "a slot is not being merged")?;
+                    let is_it = slot.state == SlotState::Merging && units.next() == Some(slot.lpn);
+                    ensure(is_it && units.next().is_none(), "a slot is not being merged")?;
                 }
-                (OpKind::Read, Cause::Host) => {
+                HostWork::Read => {
                     within("commands that read", [op.tag], used.len())?;
                     let entry = self.commands.get(CommandId(op.tag));
                     let is_read = used[op.tag as usize] && entry.command.op == OpCode::Read;
-                    ensure(is_read && op.units > 0, "an operation of no read")?;
+                    ensure(is_read && op.lpns().next().is_some(), "an operation of no read")?;
                     reads[op.tag as usize] += 1;
                 }
-                (_, Cause::Host | Cause::Merge) => {
-                    return Err("an operation the host never asks for".to_owned());
-                }
-                _ => {}
+                HostWork::Other => return Err("an operation the host never asks for".to_owned()),
             }
         }
         ensure(programs == self.programs, "programs of host data")?;
@@ -153,11 +152,6 @@ impl Host {
         let under_way = |slot: &Slot| matches!(slot.state, SlotState::Programming | SlotState::Merging);
         let slots = (0..self.staging.len()).map(|slot| self.staging.get(SlotId(slot)));
         let awaited = slots.filter(|slot| under_way(slot)).count();
-        let of_host = |kind, cause| move |op: &&crate::flash::op::Op| op.kind == kind && op.cause == cause;
-        let ops = || flash.pool.iter().map(|(_, op)| op);
-        let merges = ops().filter(of_host(OpKind::Read, Cause::Merge)).count();
-        let carried: usize =
-            ops().filter(of_host(OpKind::Program, Cause::Host)).map(|op| usize::from(op.units)).sum();
         ensure(awaited == merges + carried, "slots that wait for nothing")
     }
 }

@@ -3,10 +3,9 @@
 use super::staging::SlotState;
 use super::{Below, Host};
 use crate::events::EventKind;
-use crate::flash::op::{Cause, Op, UnitRef};
-use crate::ftl::Programmed;
 use crate::ftl::stream::Said;
 use crate::ftl::write::Paged;
+use crate::ftl::{End, Found, Programmed};
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
 use crate::signals::{Part, Reason, Status};
@@ -119,7 +118,7 @@ impl Host {
         while self.programs < self.programs_at_most {
             while !b.ftl.gather.has_full_page() && self.staging.oldest_dirty().is_some() && self.wants_flush()
             {
-                if b.flash.pool.host_room() == 0 {
+                if !b.may_issue() {
                     self.held_back = true;
                     return;
                 }
@@ -129,7 +128,7 @@ impl Host {
             if !b.ftl.gather.has_full_page() && (b.ftl.gather.waiting() == 0 || !self.may_pad(b)) {
                 return;
             }
-            if b.flash.pool.host_room() == 0 {
+            if !b.may_issue() {
                 self.held_back = true;
                 return;
             }
@@ -143,8 +142,7 @@ impl Host {
 
     /// Some slots are being programmed together.
     fn on_page(&mut self, op: OpId, b: &Below<'_>) {
-        for (place, unit) in (0..).zip(b.flash.pool.units(op)) {
-            let id = SlotId(unit.source);
+        for (place, id) in (0..).zip(b.ftl.slots_of(b.flash, op)) {
             self.staging.set_state(id, SlotState::Programming, false);
             let slot = self.staging.get_mut(id);
             (slot.op, slot.place) = (op, place);
@@ -197,16 +195,14 @@ impl Host {
     fn prepare(&mut self, slot: SlotId, b: &mut Below<'_>) {
         let (lpn, mask) = (self.staging.get(slot).lpn, self.staging.get(slot).mask);
         let missing = self.shape.full & !mask;
-        let stored = b.ftl.place_to_read(lpn);
-        if missing != 0 && !stored.is_some() && b.ftl.map.is_lost(lpn) {
-            return self.give_up(slot, b);
-        }
-        if missing == 0 || !stored.is_some() {
+        if missing == 0 {
             return self.gather(slot, false, b);
         }
-        let unit = UnitRef { mask: missing, ..UnitRef::new(lpn.0, stored.0) };
-        b.ftl.read(b.flash, Cause::Merge, self.shape.bytes(missing), slot.0, unit);
-        self.staging.set_state(slot, SlotState::Merging, false);
+        match b.ftl.read_rest(b.flash, slot.0, (lpn, missing, self.shape.bytes(missing))) {
+            Found::Nowhere => self.gather(slot, false, b),
+            Found::Lost => self.give_up(slot, b),
+            Found::Issued | Found::Joined => self.staging.set_state(slot, SlotState::Merging, false),
+        }
     }
 
     /// Starts loading the mapping entry of a slot that will be flushed soon.
@@ -219,29 +215,29 @@ impl Host {
     }
 
     /// The rest of a partly written unit is read.
-    pub fn on_merged(&mut self, op: OpId, b: &mut Below<'_>) {
-        let unit = b.flash.pool.units(op)[0];
-        let Op { tag, outcome, .. } = *b.flash.pool.get(op);
+    pub fn on_merged(&mut self, op: OpId, tag: u32, b: &mut Below<'_>) {
         let slot = SlotId(tag);
-        b.flash.pool.remove(op);
-        if outcome == Outcome::Fail && !self.staging.get(slot).dead {
-            b.ftl.read_failed(Lpn(unit.lpn), crate::units::Pun(unit.source));
-            // Reads again, if the rest is elsewhere, or ends with a loss.
-            self.prepare(slot, b);
-            self.flush_some(b);
-        } else if self.staging.get(slot).dead {
-            self.staging.release(slot);
-            b.ftl.effects.push(Effect::Release { slot });
-            // Somebody may have waited for this slot.
-            self.after_programs(b);
-        } else {
-            let mask = self.shape.full & !self.staging.get(slot).mask;
-            let from = Source::Flash(crate::units::Pun(unit.source));
-            b.ftl.effects.push(Effect::Fill { slot, from, mask });
-            self.staging.get_mut(slot).mask = self.shape.full;
-            let hurry = self.staging.get(slot).waiter.is_some();
-            self.gather(slot, hurry, b);
-            self.flush_some(b);
+        let dead = self.staging.get(slot).dead;
+        match b.ftl.end_rest(b.flash, op, dead) {
+            End::Read { from, current: true } => {
+                let mask = self.shape.full & !self.staging.get(slot).mask;
+                b.ftl.effects.push(Effect::Fill { slot, from, mask });
+                self.staging.get_mut(slot).mask = self.shape.full;
+                let hurry = self.staging.get(slot).waiter.is_some();
+                self.gather(slot, hurry, b);
+                self.flush_some(b);
+            }
+            End::Read { .. } | End::Lost => {
+                self.staging.release(slot);
+                b.ftl.effects.push(Effect::Release { slot });
+                // Somebody may have waited for this slot.
+                self.after_programs(b);
+            }
+            End::Again => {
+                // Reads again, if the rest is elsewhere, or ends with a loss.
+                self.prepare(slot, b);
+                self.flush_some(b);
+            }
         }
         self.feed_starved(b);
     }

@@ -153,36 +153,6 @@ impl Replicas {
 }
 
 impl Ftl {
-    /// Where a logical unit is read, if it is anywhere: its replica, or where it is mapped.
-    #[inline]
-    pub fn place_to_read(&self, lpn: Lpn) -> Pun {
-        let replica = self.replicas.get(lpn);
-        if replica.is_some() { replica } else { self.map.lookup(lpn) }
-    }
-
-    /// The host reads a logical unit where it was told to.
-    #[inline]
-    pub fn count_read_of(&mut self, lpn: Lpn, at: Pun) {
-        self.counts.replica_reads += u64::from(self.replicas.get(lpn) == at);
-    }
-
-    /// Whether a unit of flash holds the current data of a logical unit.
-    #[inline]
-    pub fn is_current(&self, lpn: Lpn, at: Pun) -> bool {
-        self.map.lookup(lpn) == at || self.replicas.get(lpn) == at
-    }
-
-    /// The data of a unit of flash that stands for a logical unit, or may have, cannot be corrected: a replica is given
-    /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
-    pub fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
-        if at.is_some() && self.replicas.get(lpn) == at {
-            self.replicas.forget(lpn);
-            self.counts.replicas_failed += 1;
-            return false;
-        }
-        self.lose(lpn, at)
-    }
-
     /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.
     pub(in crate::ftl) fn adopt(&mut self, lpn: Lpn) -> bool {
         let to = self.replicas.get(lpn);

@@ -50,6 +50,11 @@ impl Ftl {
         flash.pool.units_mut(id)[usize::from(place)].lpn = NONE;
     }
 
+    /// The slots whose data a program carries.
+    pub fn slots_of<'a>(&self, flash: &'a Flash, id: OpId) -> impl Iterator<Item = SlotId> + use<'a> {
+        flash.pool.units(id).iter().map(|unit| SlotId(unit.source))
+    }
+
     /// Units that wait in line for a lane of their own are not tried one by one, but somebody waits for room.
     #[inline]
     pub fn note_parked(&mut self) {

@@ -1,0 +1,62 @@
+//! The operations under way for the host, as the host knows them: when a drive is restored, its commands and slots must
+//! agree with them.
+
+use super::Flash;
+use super::op::{Cause, OpKind, UnitRef, is_for_host};
+use crate::units::{Lpn, OpId, SlotId};
+
+/// What an operation does for the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostWork {
+    /// Programs slots.
+    Program,
+    /// Reads the rest of the unit in a slot.
+    Rest,
+    /// Reads for a command.
+    Read,
+    /// Nothing that the host asks for.
+    Other,
+}
+
+/// An operation for the host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostOp<'a> {
+    pub id: OpId,
+    pub work: HostWork,
+    /// Command or slot that it is for.
+    pub tag: u32,
+    units: &'a [UnitRef],
+}
+
+impl<'a> HostOp<'a> {
+    /// The slots that it programs.
+    pub fn slots(&self) -> impl Iterator<Item = SlotId> + use<'a> {
+        self.units.iter().map(|unit| SlotId(unit.source))
+    }
+
+    /// The logical units that it is of.
+    pub fn lpns(&self) -> impl Iterator<Item = Lpn> + use<'a> {
+        self.units.iter().map(|unit| Lpn(unit.lpn))
+    }
+}
+
+impl Flash {
+    /// Operations that there is room for.
+    pub(crate) fn operations(&self) -> usize {
+        self.pool.capacity()
+    }
+
+    /// The operations under way for the host (slow).
+    pub(crate) fn of_host(&self) -> impl Iterator<Item = HostOp<'_>> {
+        let ops = self.pool.iter().filter(|(_, op)| is_for_host(op.cause));
+        ops.map(|(id, op)| {
+            let work = match (op.kind, op.cause) {
+                (OpKind::Program, Cause::Host) => HostWork::Program,
+                (OpKind::Read, Cause::Merge) => HostWork::Rest,
+                (OpKind::Read, Cause::Host) => HostWork::Read,
+                _ => HostWork::Other,
+            };
+            HostOp { id, work, tag: op.tag, units: self.pool.units(id) }
+        })
+    }
+}

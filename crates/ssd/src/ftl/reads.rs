@@ -1,0 +1,256 @@
+//! What the host reads: logical units become reads of pages, and their ends become data, losses and second tries.
+
+use super::Ftl;
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::nand::Outcome;
+use crate::observe::{Effect, Source};
+use crate::units::{Lpn, NONE, OpId, Pun};
+
+/// Where the data of a logical unit is to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// In flash: it is being read, by an operation that was issued for it.
+    Issued,
+    /// In flash: it is being read together with what was asked for before.
+    Joined,
+    /// Nowhere: it was never written, or was trimmed.
+    Nowhere,
+    /// Nowhere any more: it was lost to errors.
+    Lost,
+}
+
+/// The read issued last for a command: units of the same page join it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastRead {
+    op: OpId,
+    at: Pun,
+}
+
+impl LastRead {
+    /// None yet.
+    pub const NONE: LastRead = LastRead { op: OpId::NONE, at: Pun::NONE };
+}
+
+/// What a read brought of one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brought {
+    /// The unit.
+    pub lpn: Lpn,
+    /// The granules wanted.
+    pub mask: u64,
+    /// What became of them.
+    pub end: End,
+}
+
+/// How the read of a unit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Its data is in the controller; `current` if it was not written or trimmed in the meantime.
+    Read {
+        /// Where it came from.
+        from: Source,
+        /// Whether it is still what the logical unit holds.
+        current: bool,
+    },
+    /// It could not be corrected, and there is no other copy.
+    Lost,
+    /// It could not be corrected, or has not been read yet: to be read again from where it is now.
+    Again,
+}
+
+/// A place in flash that can be read at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(Pun);
+
+impl Ftl {
+    /// Where a logical unit is read, if it is anywhere: its replica, or where it is mapped.
+    #[inline]
+    fn place_to_read(&self, lpn: Lpn) -> Pun {
+        let replica = self.replicas.get(lpn);
+        if replica.is_some() { replica } else { self.map.lookup(lpn) }
+    }
+
+    /// Reads granules of a unit for the host command `tag`, with the last read if that is of the same page.
+    #[inline]
+    pub fn read_unit(
+        &mut self,
+        flash: &mut Flash,
+        tag: u32,
+        (lpn, mask, bytes): (Lpn, u64, u32),
+        last: &mut LastRead,
+    ) -> Found {
+        let at = self.place_to_read(lpn);
+        if !at.is_some() {
+            return if self.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
+        }
+        self.counts.replica_reads += u64::from(self.replicas.get(lpn) == at);
+        let wanted = UnitRef { mask, ..UnitRef::new(lpn.0, at.0) };
+        if last.op.is_some() && self.layout.share_page(last.at, at) {
+            self.note_unit(lpn);
+            flash.pool.extend(last.op, wanted);
+            flash.pool.get_mut(last.op).bytes += bytes;
+            return Found::Joined;
+        }
+        let op = self.issue_read(flash, Cause::Host, bytes, tag, wanted);
+        *last = LastRead { op, at };
+        Found::Issued
+    }
+
+    /// A unit waits behind the last read: it is looked at again when that is over.
+    pub fn read_behind(&mut self, flash: &mut Flash, lpn: Lpn, mask: u64, last: &LastRead) {
+        flash.pool.extend(last.op, UnitRef { mask, ..UnitRef::new(lpn.0, NONE) });
+    }
+
+    /// Reads the rest of a unit of which a slot of DRAM holds a part; `tag` is the slot.
+    pub fn read_rest(&mut self, flash: &mut Flash, tag: u32, (lpn, mask, bytes): (Lpn, u64, u32)) -> Found {
+        let at = self.place_to_read(lpn);
+        if !at.is_some() {
+            return if self.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
+        }
+        let unit = UnitRef { mask, ..UnitRef::new(lpn.0, at.0) };
+        self.issue_read(flash, Cause::Merge, bytes, tag, unit);
+        Found::Issued
+    }
+
+    #[inline]
+    fn issue_read(&mut self, flash: &mut Flash, cause: Cause, bytes: u32, tag: u32, unit: UnitRef) -> OpId {
+        let page = self.layout.page_of_unit(Pun(unit.source)).0;
+        let op = Op { bytes, tag, ..self.op(OpKind::Read, cause, page) };
+        self.note_unit(Lpn(unit.lpn));
+        if cause == Cause::Host {
+            self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+        }
+        self.note_read(flash, &op);
+        self.issue(flash, op, &[unit])
+    }
+
+    /// Whether all that a read for the host was to bring is there.
+    #[inline]
+    pub fn is_whole(&self, flash: &Flash, id: OpId, op: &Op) -> bool {
+        op.outcome == Outcome::Pass && flash.pool.units(id).last().is_none_or(|unit| unit.source != NONE)
+    }
+
+    /// A read for the host is over and forgotten.
+    #[inline]
+    pub fn forget_read(&mut self, flash: &mut Flash, id: OpId) {
+        flash.pool.remove(id);
+    }
+
+    /// What a read for the host brought, unit by unit; it is over. What still lies where it could not be corrected is
+    /// lost; what has moved since, or has a second copy, can be read again. `tag` is the command's.
+    pub fn end_read(
+        &mut self,
+        flash: &mut Flash,
+        id: OpId,
+        tag: u64,
+        brought: &mut [Brought; UNITS_AT_MOST],
+    ) -> usize {
+        let op = *flash.pool.get(id);
+        let count = usize::from(op.units);
+        for (place, brought) in (0..count).zip(brought) {
+            let UnitRef { lpn, source, mask, .. } = flash.pool.units(id)[place];
+            let (lpn, at) = (Lpn(lpn), Pun(source));
+            let end = if !at.is_some() {
+                End::Again
+            } else if op.outcome == Outcome::Pass {
+                let from = Source::Flash(at);
+                self.effects.push(Effect::Read { tag, lpn, from, mask });
+                End::Read { from, current: self.map.lookup(lpn) == at || self.replicas.get(lpn) == at }
+            } else if self.read_failed(lpn, at) {
+                End::Lost
+            } else {
+                End::Again
+            };
+            *brought = Brought { lpn, mask, end };
+        }
+        flash.pool.remove(id);
+        count
+    }
+
+    /// What the read of the rest of a unit brought; it is over. `in_vain` if nobody wants it any more.
+    pub fn end_rest(&mut self, flash: &mut Flash, id: OpId, in_vain: bool) -> End {
+        let (op, unit) = (*flash.pool.get(id), flash.pool.units(id)[0]);
+        flash.pool.remove(id);
+        let at = Pun(unit.source);
+        if op.outcome == Outcome::Pass || in_vain {
+            return End::Read { from: Source::Flash(at), current: !in_vain };
+        }
+        self.read_failed(Lpn(unit.lpn), at);
+        // Is the rest elsewhere? Whoever reads again is told.
+        End::Again
+    }
+
+    /// Where the first of some units is read, if one read gets them all. Units that have replicas are read one at a
+    /// time.
+    #[inline]
+    pub fn one_page_of(&self, first: Lpn, count: u32) -> Option<Place> {
+        let at = self.place_to_read(first);
+        let is_here = |lpn: Lpn| {
+            let unit = self.place_to_read(lpn);
+            let reached = count == 1 || (self.map.lookup(lpn) == unit && self.layout.share_page(at, unit));
+            unit.is_some() && reached
+        };
+        (first.0..first.0 + count).map(Lpn).all(is_here).then_some(Place(at))
+    }
+
+    /// Reads units of one page in no time, and those that cannot be corrected wherever else they are: how often the
+    /// flash was asked, and whether it had them. What moves because of it has yet to be looked at.
+    #[inline]
+    pub fn read_at_once(
+        &mut self,
+        flash: &mut Flash,
+        first: Lpn,
+        count: u32,
+        Place(mut at): Place,
+    ) -> (u32, Outcome) {
+        let units = || (first.0..first.0 + count).map(Lpn);
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            if self.read_page_at_once(flash, units(), at) == Outcome::Pass {
+                return (tries, Outcome::Pass);
+            }
+            // Units that are read together have no replicas: none is left, or the only one is read again.
+            let mut lost = true;
+            for lpn in units() {
+                let from = if count == 1 { at } else { self.map.lookup(lpn) };
+                lost &= self.read_failed(lpn, from);
+            }
+            if lost {
+                return (tries, Outcome::Fail);
+            }
+            at = self.place_to_read(first);
+        }
+    }
+
+    #[inline]
+    fn read_page_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
+        let mut op = self.op(OpKind::Read, Cause::Host, self.layout.page_of_unit(at).0);
+        self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+        for (nth, lpn) in units.enumerate() {
+            self.note_unit(lpn);
+            if nth == 0 {
+                self.counts.replica_reads += u64::from(self.replicas.get(lpn) == at);
+                self.note_read(flash, &op);
+            }
+        }
+        flash.read_at_once(&mut op);
+        self.note_retries(flash, &op, op.attempts);
+        if op.outcome == Outcome::Fail {
+            self.note_unreadable(flash, &op);
+        }
+        op.outcome
+    }
+
+    /// The data of a unit of flash that stands for a logical unit, or may have, cannot be corrected: a replica is given
+    /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
+    fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
+        if at.is_some() && self.replicas.get(lpn) == at {
+            self.replicas.forget(lpn);
+            self.counts.replicas_failed += 1;
+            return false;
+        }
+        self.lose(lpn, at)
+    }
+}
