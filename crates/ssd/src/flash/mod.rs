@@ -187,9 +187,9 @@ impl Flash {
         self.finish(id);
     }
 
-    /// Applies a read that is in no queue at once.
+    /// Applies an operation that is in no queue at once.
     #[inline]
-    pub fn read_at_once(&mut self, op: &mut Op) {
+    pub fn do_at_once(&mut self, op: &mut Op) {
         self.attempts = 0;
         op.outcome = self.perform(op.kind, op.cause, op.ppn, op.at);
         op.attempts = self.attempts;

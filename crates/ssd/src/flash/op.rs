@@ -290,6 +290,14 @@ impl OpPool {
         &self.units[from..from + self.ops[id.index()].units as usize]
     }
 
+    /// Copies the units of an operation; returns how many they are.
+    #[inline]
+    pub fn copy_units(&self, id: OpId, to: &mut [UnitRef; UNITS_AT_MOST]) -> usize {
+        let units = self.units(id);
+        to[..units.len()].copy_from_slice(units);
+        units.len()
+    }
+
     /// The units of an operation, to change.
     #[inline]
     pub fn units_mut(&mut self, id: OpId) -> &mut [UnitRef] {

@@ -220,24 +220,6 @@ impl Ftl {
         Op::new(kind, cause, page, at, self.order.page_type(at.page))
     }
 
-    /// An operation of a lane's moves.
-    #[inline]
-    fn op_of_move(&self, kind: OpKind, cause: Cause, page: Ppn, lane: LaneId) -> Op {
-        let due = self.mover.lanes[lane.index()].is_due(cause);
-        Op { tag: lane.0, due, ..self.op(kind, cause, page) }
-    }
-
-    /// Performs a read of a move where no time passes.
-    #[inline]
-    fn read_now(&mut self, flash: &mut Flash, op: &Op) -> Outcome {
-        let outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
-        self.note_retries(flash, op, flash.attempts);
-        if outcome == Outcome::Fail {
-            self.note_unreadable(flash, op);
-        }
-        outcome
-    }
-
     /// Forgets the data of a logical unit.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) {

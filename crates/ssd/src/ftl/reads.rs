@@ -235,11 +235,8 @@ impl Ftl {
                 self.note_read(flash, &op);
             }
         }
-        flash.read_at_once(&mut op);
-        self.note_retries(flash, &op, op.attempts);
-        if op.outcome == Outcome::Fail {
-            self.note_unreadable(flash, &op);
-        }
+        flash.do_at_once(&mut op);
+        self.after_read(flash, &op);
         op.outcome
     }
 

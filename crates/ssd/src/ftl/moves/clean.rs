@@ -6,20 +6,20 @@
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
 use super::deal::Deal;
+use super::issue::Issued;
 use super::reclaim::{Reclaim, Wishes};
 use crate::config::DriveConfig;
 use crate::engine::Pace;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, OpKind, UnitRef};
+use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::stream::Streams;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
 use crate::ftl::{Ftl, IdleWork};
-use crate::nand::{Layout, Outcome};
+use crate::nand::Layout;
 use crate::units::{BlockId, LaneId, Pun};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// Blocks of a lane that may be on their way to being free at once, by routine work.
 const COMING_AT_MOST: u32 = 3;
@@ -413,43 +413,20 @@ impl Ftl {
         if self.mover.copyback && self.copy_back(flash, lane, cause, self.unit_at(first)) {
             return;
         }
-        if flash.is_instant() {
-            let outcome = self.read_now(flash, &op);
-            let count = self.gather_now(lane, job.block, outcome, first..page_end);
-            self.look_ahead(lane, which, count);
-            return self.program_moved_for(flash, lane, cause);
-        }
-        let id = flash.pool.add(op, &[]);
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let (mut at, mut count) = (Some(first), 0);
         while let Some(live) = at {
-            flash.pool.extend(id, self.unit_at(live));
+            units[count] = self.unit_at(live);
             count += 1;
             at = self.map.next_live(live + 1, page_end);
         }
-        self.look_ahead(lane, which, count);
-        self.blocks.leave(job.block, count);
-        flash.pool.get_mut(id).bytes = count * self.layout.unit_bytes;
-        self.work(lane).reads += 1;
-        self.outbox.push(id);
-    }
-
-    /// The live units of a page were read at once; those of one that cannot be corrected are lost. Returns how many
-    /// wait to be programmed.
-    #[inline]
-    fn gather_now(&mut self, lane: LaneId, block: BlockId, outcome: Outcome, units: Range<u32>) -> u32 {
-        let cause = self.blocks.cause(block);
-        let (mut at, mut count) = (Some(units.start), 0);
-        while let Some(live) = at {
-            if outcome == Outcome::Fail {
-                self.lose(self.map.stored(Pun(live)), Pun(live));
-            } else {
-                self.gather_moved(lane, cause, self.unit_at(live));
-                count += 1;
-            }
-            at = self.map.next_live(live + 1, units.end);
+        let units = &units[..count];
+        self.look_ahead(lane, which, count as u32);
+        self.blocks.leave(job.block, count as u32);
+        if let Issued::Done(op) = self.issue_move(flash, lane, op, units) {
+            self.take_read(lane, &op, units);
+            self.program_moved_for(flash, lane, cause);
         }
-        self.blocks.leave(block, count);
-        count
     }
 }
 

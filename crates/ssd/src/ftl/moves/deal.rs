@@ -14,6 +14,7 @@
 mod restore;
 
 use super::clean::{COMING_WITH_RECLAIM, LaneWork, ROUTINE};
+use super::issue::Issued;
 use super::reclaim::Wish;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
@@ -356,26 +357,12 @@ impl Ftl {
         let op = self.op_of_move(OpKind::Read, Cause::ReadReclaim, from, lane);
         self.note_read(flash, &op);
         self.note_dealt(flash, lane, &op, first);
-        let instant = flash.is_instant();
-        let mut outcome = Outcome::Pass;
-        if instant {
-            outcome = self.read_now(flash, &op);
-        }
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let (mut unit, mut count) = (first, 0);
         loop {
-            let lpn = self.map.stored(Pun(unit));
             units[count] = self.unit_at(unit);
+            let ended = self.put_on_its_way(lane, share, units[count]);
             count += 1;
-            if outcome == Outcome::Fail {
-                self.lose(lpn, Pun(unit));
-            }
-            let way = match (instant, outcome) {
-                (false, _) => Way::Reading,
-                (true, Outcome::Pass) => Way::InController,
-                (true, Outcome::Fail) => Way::Dead,
-            };
-            let ended = self.put_on_its_way(lane, share, units[count - 1], way);
             match self.peek_dealt(lane) {
                 Some((next_share, next)) if !ended && self.layout.share_page(Pun(first), Pun(next)) => {
                     (share, unit) = (next_share, next);
@@ -383,19 +370,15 @@ impl Ftl {
                 _ => break,
             }
         }
-        if outcome == Outcome::Pass {
-            self.blocks.leave(self.layout.block_of_unit(Pun(first)), count as u32);
-        }
-        if !instant {
-            let bytes = count as u32 * self.layout.unit_bytes;
-            self.issue(flash, Op { bytes, ..op }, &units[..count]);
-            self.work(lane).reads += 1;
+        self.blocks.leave(self.layout.block_of_unit(Pun(first)), count as u32);
+        if let Issued::Done(op) = self.issue_move(flash, lane, op, &units[..count]) {
+            self.take_dealt(lane, &op, &units[..count]);
         }
         true
     }
 
     /// Plans where a unit goes; returns whether its page is full.
-    fn put_on_its_way(&mut self, lane: LaneId, share: usize, unit: UnitRef, way: Way) -> bool {
+    fn put_on_its_way(&mut self, lane: LaneId, share: usize, unit: UnitRef) -> bool {
         let per_page = self.layout.units_per_page;
         let deal = &mut self.work(lane).deal;
         deal.shares[share].0 += 1;
@@ -405,7 +388,7 @@ impl Ftl {
         if last {
             (deal.pages, deal.filled) = (deal.pages + 1, 0);
         }
-        deal.window.push_back(OnItsWay { unit, way, last, target });
+        deal.window.push_back(OnItsWay { unit, way: Way::Reading, last, target });
         last
     }
 
@@ -430,11 +413,20 @@ impl Ftl {
         deal.active && deal.sources.contains(&block)
     }
 
-    /// Units of a deal are in the controller, or lost.
+    /// A read of a deal is over.
     pub(in crate::ftl) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let count = flash.pool.copy_units(id, &mut units);
+        flash.pool.remove(id);
+        self.take_dealt(lane, op, &units[..count]);
+        self.work(lane).reads -= 1;
+        self.pump_lane(flash, lane);
+    }
+
+    /// Units of a deal are in the controller, or lost.
+    fn take_dealt(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
         let block = self.layout.block_of_page(op.ppn).0;
-        for place in 0..usize::from(op.units) {
-            let unit = flash.pool.units(id)[place];
+        for unit in units {
             let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
             if op.outcome == Outcome::Fail {
                 self.lose(lpn, from);
@@ -448,9 +440,6 @@ impl Ftl {
                 found.way = way;
             }
         }
-        flash.pool.remove(id);
-        self.work(lane).reads -= 1;
-        self.pump_lane(flash, lane);
     }
 
     /// Programs the first page on its way, if it is complete. Returns whether it did.
@@ -480,17 +469,11 @@ impl Ftl {
             return true;
         };
         self.blocks.program_issued(self.layout.block_of_page(page).0);
-        let bytes = count as u32 * self.layout.unit_bytes;
-        let op = Op { bytes, ..self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane) };
+        let op = self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
         let mode = usize::from(self.work(lane).deal.mode.max(self.reclaim.normal_mode));
         self.counts.dealt_pages[mode.min(PROGRAM_MODES - 1)] += 1;
-        if flash.is_instant() {
-            self.place_now(flash, lane, op, &units[..count]);
-        } else {
-            self.issue(flash, op, &units[..count]);
-            self.work(lane).programs += 1;
-        }
+        self.program_moved(flash, lane, op, &units[..count]);
         true
     }
 

@@ -2,6 +2,7 @@
 
 pub(in crate::ftl) mod clean;
 pub(in crate::ftl) mod deal;
+mod issue;
 mod place;
 pub(in crate::ftl) mod reclaim;
 pub(in crate::ftl) mod replicate;

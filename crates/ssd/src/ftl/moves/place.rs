@@ -1,5 +1,6 @@
 //! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
 
+use super::issue::Issued;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
@@ -32,12 +33,7 @@ impl Ftl {
         self.blocks.program_issued(self.layout.block_of_page(found.page).0);
         let op = self.op_of_move(OpKind::Copyback, cause, found.page, lane);
         self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
-        if flash.is_instant() {
-            self.place_now(flash, lane, op, &[unit]);
-        } else {
-            self.issue(flash, op, &[unit]);
-            self.work(lane).programs += 1;
-        }
+        self.program_moved(flash, lane, op, &[unit]);
         true
     }
 
@@ -135,19 +131,13 @@ impl Ftl {
             let source = Pun(self.mover.lanes[lane.index()].gathered[which][0].source);
             let cause = self.blocks.cause(self.layout.block_of_unit(source));
             self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-            let bytes = count as u32 * self.layout.unit_bytes;
-            let op = Op { bytes, ..self.op_of_move(OpKind::Program, cause, found.page, lane) };
+            let op = self.op_of_move(OpKind::Program, cause, found.page, lane);
             self.counts.padded_units += (per_page - count) as u64;
             let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
             for (unit, gathered) in units.iter_mut().zip(self.work(lane).gathered[which].drain(..count)) {
                 *unit = gathered;
             }
-            if flash.is_instant() {
-                self.place_now(flash, lane, op, &units[..count]);
-            } else {
-                self.issue(flash, op, &units[..count]);
-                self.work(lane).programs += 1;
-            }
+            self.program_moved(flash, lane, op, &units[..count]);
             if found.lane != lane {
                 self.update_wanted(found.lane);
             } else if found.opened && self.reclaim.is_active() {
@@ -165,20 +155,10 @@ impl Ftl {
         if self.is_dealt_from(lane, block) {
             return self.on_dealt_read(flash, id, op, lane);
         }
-        let mut emptied = false;
-        for place in 0..usize::from(op.units) {
-            let unit = flash.pool.units(id)[place];
-            let from = Pun(unit.source);
-            if op.outcome == Outcome::Fail {
-                self.lose(Lpn(unit.lpn), from);
-                emptied |= self.blocks.settle(block);
-            } else if self.map.lookup(Lpn(unit.lpn)) == from {
-                self.gather_moved(lane, op.cause, unit);
-            } else {
-                emptied |= self.blocks.settle(block);
-            }
-        }
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let count = flash.pool.copy_units(id, &mut units);
         flash.pool.remove(id);
+        let emptied = self.take_read(lane, op, &units[..count]);
         self.work(lane).reads -= 1;
         if emptied {
             self.settled(flash, block);
@@ -186,27 +166,59 @@ impl Ftl {
         self.pump_lane(flash, lane);
     }
 
-    /// Programs moved units at once.
-    pub(in crate::ftl) fn place_now(&mut self, flash: &mut Flash, lane: LaneId, op: Op, units: &[UnitRef]) {
-        let outcome = flash.perform(op.kind, op.cause, op.ppn, op.at);
-        let op = Op { outcome, ..op };
-        for (place, &unit) in (0..).zip(units) {
-            self.place_moved(flash, lane, &op, place, unit);
+    /// Units of a page of a moving block were read: those that still live there wait to be programmed, those that cannot
+    /// be corrected are lost. Returns whether the block was waiting for nothing else.
+    #[inline]
+    pub(in crate::ftl) fn take_read(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) -> bool {
+        let block = self.layout.block_of_page(op.ppn).0;
+        let mut emptied = false;
+        for &unit in units {
+            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
+            if op.outcome == Outcome::Fail {
+                self.lose(lpn, from);
+                emptied |= self.blocks.settle(block);
+            } else if self.map.lookup(lpn) == from {
+                self.gather_moved(lane, op.cause, unit);
+            } else {
+                emptied |= self.blocks.settle(block);
+            }
         }
-        self.after_program(flash, self.layout.block_of_page(op.ppn).0, outcome == Outcome::Fail);
+        emptied
     }
 
-    /// Moved units are at their new place.
+    /// Programs moved units.
+    #[inline]
+    pub(in crate::ftl) fn program_moved(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        op: Op,
+        units: &[UnitRef],
+    ) {
+        if let Issued::Done(op) = self.issue_move(flash, lane, op, units) {
+            self.place_all(flash, lane, &op, units);
+            self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        }
+    }
+
+    /// A program of moved units is over.
     pub(in crate::ftl) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
-        for place in 0..u32::from(op.units) {
-            let unit = flash.pool.units(id)[place as usize];
-            self.place_moved(flash, lane, op, place, unit);
-        }
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let count = flash.pool.copy_units(id, &mut units);
         flash.pool.remove(id);
+        self.place_all(flash, lane, op, &units[..count]);
         self.work(lane).programs -= 1;
         self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         self.pump_lane(flash, lane);
+    }
+
+    /// Moved units are at their new place, or their program failed.
+    #[inline]
+    fn place_all(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, units: &[UnitRef]) {
+        for (place, &unit) in (0..).zip(units) {
+            self.place_moved(flash, lane, op, place, unit);
+        }
     }
 
     /// A moved unit is mapped at its new place, if it is still the newest; if its program failed it waits for another.
@@ -235,15 +247,11 @@ impl Ftl {
     fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
         if op.kind == OpKind::Copyback {
             let page = self.layout.page_of_unit(Pun(unit.source)).0;
-            let bytes = self.layout.unit_bytes;
-            let read = Op { bytes, ..self.op_of_move(OpKind::Read, op.cause, page, lane) };
+            let read = self.op_of_move(OpKind::Read, op.cause, page, lane);
             self.note_read(flash, &read);
-            if !flash.is_instant() {
-                self.work(lane).reads += 1;
-                self.issue(flash, read, &[unit]);
+            if let Issued::Pending = self.issue_move(flash, lane, read, &[unit]) {
                 return;
             }
-            self.read_now(flash, &read);
         }
         self.work(lane).gathered[unit.facts.stream() as usize].push_back(unit);
     }

@@ -6,6 +6,7 @@
 //! block is to be erased; or it becomes the page itself, and the original is dead. What cannot be corrected in one of
 //! the two is read from the other.
 
+use super::issue::Issued;
 use super::reclaim::Wish;
 use crate::config::DriveConfig;
 use crate::flash::Flash;
@@ -224,27 +225,20 @@ impl Ftl {
         if count == 0 || (flash.is_instant() && self.blocks.programming(target) > 0) {
             return;
         }
-        let bytes = count as u32 * self.layout.unit_bytes;
         let page = self.layout.page_of_unit(first).0;
-        let read = Op { tag: to, bytes, ..self.op(OpKind::Read, Cause::Replication, page) };
+        let read = Op { tag: to, ..self.op(OpKind::Read, Cause::Replication, page) };
         self.note_read(flash, &read);
         self.blocks.leave(wish.block, count as u32);
         self.replicas.promised[to as usize] += 1;
-        if flash.is_instant() {
-            let outcome = self.read_now(flash, &read);
-            let read = Op { outcome, ..read };
+        if let Issued::Done(read) = self.issue_move(flash, lane, read, &units[..count]) {
             self.replica_read(flash, lane, &read, &units[..count]);
-        } else {
-            self.work(lane).reads += 1;
-            self.issue(flash, read, &units[..count]);
         }
     }
 
     /// A page to be replicated is in the controller.
     pub(in crate::ftl) fn on_replica_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let count = usize::from(op.units);
-        units[..count].copy_from_slice(flash.pool.units(id));
+        let count = flash.pool.copy_units(id, &mut units);
         flash.pool.remove(id);
         let lane = self.layout.lane_of(self.layout.block_of_page(op.ppn).0);
         self.work(lane).reads -= 1;
@@ -275,22 +269,16 @@ impl Ftl {
         let page = self.replicas.take_page(&self.layout, op.tag);
         self.blocks.program_issued(self.layout.block_of_page(page).0);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
-        let bytes = count as u32 * self.layout.unit_bytes;
-        let program = Op { tag: lane.0, bytes, ..self.op(OpKind::Program, Cause::Replication, page) };
-        if flash.is_instant() {
-            let outcome = flash.perform(program.kind, program.cause, page, program.at);
-            self.replica_programmed(flash, &Op { outcome, ..program }, &units[..count]);
-        } else {
-            self.issue(flash, program, &units[..count]);
-            self.work(lane).programs += 1;
+        let program = Op { tag: lane.0, ..self.op(OpKind::Program, Cause::Replication, page) };
+        if let Issued::Done(program) = self.issue_move(flash, lane, program, &units[..count]) {
+            self.replica_programmed(flash, &program, &units[..count]);
         }
     }
 
     /// A replica is at its place.
     pub(in crate::ftl) fn on_replica_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let count = usize::from(op.units);
-        units[..count].copy_from_slice(flash.pool.units(id));
+        let count = flash.pool.copy_units(id, &mut units);
         flash.pool.remove(id);
         let lane = LaneId(op.tag);
         self.work(lane).programs -= 1;

@@ -23,8 +23,9 @@ impl Ftl {
             let Some(found) = self.place_directly(Lpn(page_units[0])) else {
                 return Err(n * units_per_page as usize);
             };
-            let outcome =
-                flash.perform(OpKind::Program, Cause::Host, found.page, self.layout.locate(found.page));
+            let mut op = self.op(OpKind::Program, Cause::Host, found.page);
+            flash.do_at_once(&mut op);
+            let outcome = op.outcome;
             let (block, _) = self.layout.block_of_page(found.page);
             self.blocks.program_issued(block);
             if outcome == Outcome::Pass {

@@ -168,6 +168,7 @@ impl Ftl {
 mod tests {
     use super::*;
     use crate::flash::op::OpKind;
+    use crate::ftl::moves::issue::Issued;
     use crate::ftl::read_reclaim::{Policy, straw};
     use crate::{AgeStep, Drive, Executor};
 
@@ -197,8 +198,8 @@ mod tests {
             let op = ftl.op(OpKind::Read, Cause::Cleaning, page);
             let before = counted(ftl, op.at.block);
             ftl.note_read(flash, &op);
-            ftl.read_now(flash, &op);
-            let readings = flash.chip.readings(op.at.block, flash.attempts);
+            let Issued::Done(op) = ftl.issue_move(flash, LaneId(0), op, &[]) else { panic!("time passes") };
+            let readings = flash.chip.readings(op.at.block, op.attempts);
             assert_eq!(counted(ftl, op.at.block) - before, u64::from(readings));
             most = most.max(readings);
         }

@@ -1,0 +1,58 @@
+//! The one door by which moves ask the flash for something. Where time passes the answer comes later, with the operation's
+//! end; where none does it is there at once. What follows from it is one function each, whichever way it comes.
+
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::ftl::Ftl;
+use crate::nand::Outcome;
+use crate::units::{LaneId, Ppn};
+
+/// What became of an operation.
+pub(super) enum Issued {
+    /// Its end is told later.
+    Pending,
+    /// This is how it ended.
+    Done(Op),
+}
+
+impl Ftl {
+    /// An operation of a lane's moves.
+    #[inline]
+    pub(super) fn op_of_move(&self, kind: OpKind, cause: Cause, page: Ppn, lane: LaneId) -> Op {
+        let due = self.mover.lanes[lane.index()].is_due(cause);
+        Op { tag: lane.0, due, ..self.op(kind, cause, page) }
+    }
+
+    /// Issues a read, program or copy of units for the moves of a lane.
+    #[inline]
+    pub(super) fn issue_move(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        op: Op,
+        units: &[UnitRef],
+    ) -> Issued {
+        let bytes = units.len() as u32 * self.layout.unit_bytes;
+        if flash.is_instant() {
+            let mut op = Op { units: units.len() as u8, bytes, ..op };
+            flash.do_at_once(&mut op);
+            if op.kind == OpKind::Read {
+                self.after_read(flash, &op);
+            }
+            return Issued::Done(op);
+        }
+        let work = self.work(lane);
+        *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
+        self.issue(flash, Op { bytes, ..op }, units);
+        Issued::Pending
+    }
+
+    /// A page was read, in one attempt or several, or it could not be.
+    #[inline]
+    pub(in crate::ftl) fn after_read(&mut self, flash: &Flash, op: &Op) {
+        self.note_retries(flash, op, op.attempts);
+        if op.outcome == Outcome::Fail {
+            self.note_unreadable(flash, op);
+        }
+    }
+}
