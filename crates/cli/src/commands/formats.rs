@@ -47,6 +47,10 @@ fn show(out: &mut dyn Write, format: &FormatInfo) -> Result<(), Failure> {
         columns.row([column.name, column.unit, used]);
     }
     columns.write(out, 4)?;
+    writeln!(out, "  such as:")?;
+    for line in format.sample.lines() {
+        writeln!(out, "    {line}")?;
+    }
     writeln!(out, "  source: {}", format.source)?;
     writeln!(out, "  reader: {}", format.file)?;
     Ok(())

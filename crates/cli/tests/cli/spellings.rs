@@ -154,13 +154,8 @@ fn refused_ageing_names_drives_that_age() {
 fn an_unknown_trace_is_told_the_formats_and_the_next_step() {
     let folder = folder("unknown_trace");
     let odd = file(&folder, "odd.csv", "when;what;where\n1;W;7\n2;R;9\n");
-    let says = [
-        "odd.csv",
-        "begins with 'when;what;where'",
-        "msr, spc, mqsim, rocksdb",
-        "wordline formats",
-        "--format",
-    ];
+    let names = workload::formats().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let says = ["odd.csv", "begins with 'when;what;where'", &names, "wordline formats", "--format"];
     wordline(&["run", &odd]).fails(2, &says);
     wordline(&["trace", &odd]).fails(2, &says);
 }

@@ -51,6 +51,7 @@ macro_rules! formats {
                 summary: $module::$type::SUMMARY,
                 source: $module::$type::SOURCE,
                 columns: $module::$type::COLUMNS,
+                sample: $module::$type::SAMPLE,
             },
             recognises: recognises::<$module::$type>,
             open: open::<$module::$type>,
@@ -89,6 +90,8 @@ pub struct FormatInfo {
     pub source: &'static str,
     /// Its columns from left to right.
     pub columns: &'static [Column],
+    /// The beginning of such a trace.
+    pub sample: &'static str,
 }
 
 /// All trace formats.
@@ -189,6 +192,9 @@ pub(crate) trait Format: Send + Sized + 'static {
     const SUMMARY: &'static str;
     const SOURCE: &'static str;
     const COLUMNS: &'static [Column];
+    /// The beginning of a trace of this format, with its header if it has one: two requests or more, no line of it
+    /// wrong. People see it in the list of formats, and the tests of all formats read it.
+    const SAMPLE: &'static str;
     const SEPARATOR: u8;
     /// Fewest and most columns of a line that may be recognised as this format.
     const RECOGNISED_COLUMNS: (usize, usize);

@@ -28,12 +28,14 @@ fn read(text: &str) -> (Rows, SourceReport) {
     (rows, report)
 }
 
-const MSR: &str = "128166372003061629,hm,0,Read,383496192,32768,413\n\
-                   128166372016382155,hm,1,Write,2822144000,4096,1\n";
+/// The sample of a format.
+fn sample(format: &str) -> &'static str {
+    formats().find(|info| info.name == format).expect("a format").sample
+}
 
 #[test]
 fn msr_in_units_of_the_trace() {
-    let (rows, report) = read(MSR);
+    let (rows, report) = read(sample("msr"));
     assert_eq!(rows, [(0, Read, 749_016, 64, 0), (1_332_052_600, Write, 5_512_000, 8, 1)]);
     assert_eq!((report.lines, report.requests, report.rounded_to_sectors), (2, 2, 0));
 }
@@ -153,17 +155,20 @@ fn byte_addresses_in_five_columns_are_not_taken_for_sectors() {
     assert_eq!(run(text, "mqsim", ReadOptions::default()).0.len(), 2);
 }
 
-const HEADER: &str = "timestamp_ns,sid,cpu,operation,lba,len,ioClass,flush,fua,metadata,direct,readahead,writeHint,\
-                      fileId,fileCreation_ns,fileOffset,fileSize,fileName,completion_ns,error\n";
+/// The header of the format that has one.
+fn header() -> &'static str {
+    sample("rocksdb").split_inclusive('\n').next().expect("a line")
+}
 
 #[test]
 fn rocksdb_flags_and_hints() {
     let text = format!(
-        "{HEADER}100,1,15,Write,8,16,19,1,1,0,0,0,3,4294967376,1,0,9,\"a,b.sst\",5,0\n\
+        "{}100,1,15,Write,8,16,19,1,1,0,0,0,3,4294967376,1,0,9,\"a,b.sst\",5,0\n\
          150,2,4,Discard,384,8,0,0,0,0,0,0,0,,,,,,5,0\n\
          160,2,4,Write,0,0,0,1,0,0,0,0,0,,,,,,5,0\n\
          170,2,4,Read,0,0,0,0,0,0,0,0,0,,,,,,5,0\n\
-         180,2,4,Flush,7,7,0,0,0,0,0,0,0,,,,,,5,0\n"
+         180,2,4,Flush,7,7,0,0,0,0,0,0,0,,,,,,5,0\n",
+        header()
     );
     let (rows, report) = read(&text);
     assert_eq!(
@@ -223,7 +228,7 @@ const DAMAGED: &[(&str, &str, BadReason, &str)] = &[
         "column Size: too large: found '9999999999999'",
     ),
     ("msr", "184467440737095517,h,0,Read,0,512,1", BadReason::TooLarge, "column Timestamp: too large"),
-    ("msr", "99999999999999999,h,0,Read,0,512,1", BadReason::TooLarge, "146 years"),
+    ("msr", "184467440737095516,h,0,Read,0,512,1", BadReason::TooLarge, "146 years"),
     ("msr", "1 2,h,0,Read,0,512,1", BadReason::NotANumber, "found '1 2'"),
     ("msr", "\u{1}\u{2}\u{ff}garbage", BadReason::NotANumber, "found '\\x01\\x02\\xc3\\xbfgarbage'"),
     ("spc", "0,5,512,x,1.0", BadReason::UnknownOperation, "column Opcode"),
@@ -240,52 +245,90 @@ const DAMAGED: &[(&str, &str, BadReason, &str)] = &[
     ("rocksdb", "9,1,1,Write,8,8,0,0,0,0,0,0,65536,7,,,,,,", BadReason::TooLarge, "column writeHint"),
 ];
 
-fn good(format: &str) -> String {
-    match format {
-        "msr" => "1,h,0,Read,0,512,1\n".to_string(),
-        "spc" => "0,0,512,r,0.5\n".to_string(),
-        "mqsim" => "5 0 0 8 1\n".to_string(),
-        _ => format!("{HEADER}5,1,1,Write,8,8,0,0,0,0,0,0,0,7,1,1,1,n,9,0\n"),
+#[test]
+fn damaged_lines_are_errors_or_counted() {
+    for (format, line, reason, says) in DAMAGED {
+        assert_damaged(format, line, Some(*reason), says);
+    }
+}
+
+/// Asserts that a line is refused with its place after a format's sample, for that reason, and skipped and counted if
+/// that is asked for.
+fn assert_damaged(format: &str, line: &str, reason: Option<BadReason>, says: &str) {
+    let start = sample(format);
+    let whole = read(start).0.len();
+    let number = start.lines().count() as u64 + 1;
+    let again = start.lines().last().unwrap_or_default();
+    let text = format!("{start}{line}\n{again}\n");
+    let (rows, _, error) = run(&text, format, ReadOptions::default());
+    let message = error.as_ref().map(|e| e.to_string()).unwrap_or_default();
+    assert_eq!(rows.len(), whole, "{line}");
+    assert!(message.starts_with(&format!("test:{number}: ")) && message.contains(says), "{line}: {message}");
+    let Some(Problem::BadLine { reason: found, .. }) = error.as_ref().map(WorkloadError::problem) else {
+        panic!("{line}: {message}");
+    };
+    let (found, reason) = (*found, reason.unwrap_or(*found));
+    assert_eq!(found, reason, "{line}: {message}");
+    let skip = ReadOptions { on_bad_line: OnBadLine::Skip, ..ReadOptions::default() };
+    let (rows, report, error) = run(&text, format, skip);
+    assert_eq!((rows.len(), error), (whole + 1, None), "{line}");
+    assert_eq!(report.skipped.len(), 1, "{line}");
+    assert_eq!((report.skipped[0].reason, report.skipped[0].count), (reason, 1), "{line}");
+    assert_eq!(report.skipped[0].first_lines, [number]);
+    // The same line, cut at the end of the file.
+    let (_, report, _) = run(&format!("{start}{line}"), format, skip);
+    assert_eq!(report.skipped[0].reason, BadReason::CutAtEnd, "{line}");
+    assert!(report.last_line_unterminated);
+    let message = run(&format!("{start}{line}"), format, ReadOptions::default()).2.map(|e| e.to_string());
+    assert!(message.is_some_and(|m| m.contains("the file ends in the middle of this line")), "{line}");
+}
+
+#[test]
+fn every_format_reads_its_own_sample() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/reader");
+    for info in formats() {
+        assert!(folder.join(format!("{}.rs", info.name)).is_file(), "{}", info.file);
+        assert!(!info.summary.contains("  ") && !info.source.is_empty() && !info.columns.is_empty());
+        let lines: Vec<&[u8]> = info.sample.lines().map(str::as_bytes).collect();
+        let takers: Vec<_> = FORMATS.iter().filter(|entry| (entry.recognises)(&lines)).collect();
+        assert_eq!(takers.iter().map(|entry| entry.info.name).collect::<Vec<_>>(), [info.name]);
+        let (rows, report) = read(info.sample);
+        assert!(rows.len() >= 2 && report.requests == rows.len() as u64, "{}: {rows:?}", info.name);
+        assert_eq!((report.skipped_total(), report.zero_length, report.time_steps_back), (0, 0, 0));
+        assert_eq!(run(info.sample, info.name, ReadOptions::default()).0, rows, "{}", info.name);
     }
 }
 
 #[test]
-fn damaged_lines_are_errors_or_counted() {
-    for (format, line, reason, says) in DAMAGED {
-        let start = good(format);
-        let number = start.lines().count() as u64 + 1;
-        let again = start.lines().last().unwrap_or_default();
-        let text = format!("{start}{line}\n{again}\n");
-        let (rows, _, error) = run(&text, format, ReadOptions::default());
-        let message = error.as_ref().map(|e| e.to_string()).unwrap_or_default();
-        assert_eq!(rows.len(), 1, "{line}");
-        assert!(
-            message.starts_with(&format!("test:{number}: ")) && message.contains(says),
-            "{line}: {message}"
-        );
-        let problem = error.as_ref().map(WorkloadError::problem);
-        assert!(
-            matches!(problem, Some(Problem::BadLine { reason: r, .. }) if r == reason),
-            "{line}: {message}"
-        );
-        let skip = ReadOptions { on_bad_line: OnBadLine::Skip, ..ReadOptions::default() };
-        let (rows, report, error) = run(&text, format, skip);
-        assert_eq!((rows.len(), error), (2, None), "{line}");
-        assert_eq!(report.skipped.len(), 1, "{line}");
-        assert_eq!((report.skipped[0].reason, report.skipped[0].count), (*reason, 1), "{line}");
-        assert_eq!(report.skipped[0].first_lines, [number]);
-        // The same line, cut at the end of the file.
-        let (_, report, _) = run(&format!("{start}{line}"), format, skip);
-        assert_eq!(report.skipped[0].reason, BadReason::CutAtEnd, "{line}");
-        assert!(report.last_line_unterminated);
-        let message = run(&format!("{start}{line}"), format, ReadOptions::default()).2.map(|e| e.to_string());
-        assert!(message.is_some_and(|m| m.contains("the file ends in the middle of this line")), "{line}");
+fn every_format_is_proof_against_damage() {
+    for info in formats() {
+        let line = info.sample.lines().last().unwrap();
+        assert_damaged(info.name, "noise", None, "found");
+        assert_damaged(info.name, "\u{1}\u{2}\u{ff}", None, "found");
+        // Wherever a line is cut or has another letter in it: it is a request, or an error with its place.
+        let cut = (1..line.len()).filter(|&at| line.is_char_boundary(at)).map(|at| line[..at].to_owned());
+        let other = (0..line.len()).flat_map(|at| {
+            ["x", "-", " ", "\u{0}"].map(|letter| format!("{}{letter}{}", &line[..at], &line[at + 1..]))
+        });
+        let mut refused = 0;
+        for damaged in cut.chain(other) {
+            let text = format!("{}{damaged}\n", info.sample);
+            if let Some(error) = run(&text, info.name, ReadOptions::default()).2 {
+                let place = format!("test:{}: ", info.sample.lines().count() + 1);
+                assert!(error.to_string().starts_with(&place), "{damaged:?}: {error}");
+                let skip = ReadOptions { on_bad_line: OnBadLine::Skip, ..ReadOptions::default() };
+                let (_, report, error) = run(&text, info.name, skip);
+                assert_eq!((report.skipped_total(), error), (1, None), "{damaged:?}");
+                refused += 1;
+            }
+        }
+        assert!(refused > line.len() / 2, "{}: {refused} damaged lines were refused", info.name);
     }
 }
 
 #[test]
 fn a_last_line_without_end_is_used_and_remarked() {
-    let (rows, report) = read(MSR.trim_end());
+    let (rows, report) = read(sample("msr").trim_end());
     assert_eq!(rows.len(), 2);
     assert!(report.last_line_unterminated && report.remarks()[0].contains("no line end"));
 }
@@ -293,20 +336,23 @@ fn a_last_line_without_end_is_used_and_remarked() {
 #[test]
 fn files_without_requests_are_errors() {
     let skip = ReadOptions { on_bad_line: OnBadLine::Skip, ..ReadOptions::default() };
-    for (text, format) in
-        [("", "auto"), ("", "msr"), ("\n\n", "auto"), ("\n \n", "spc"), (HEADER, "auto"), ("x\ny\n", "mqsim")]
-    {
+    for (text, format) in [
+        ("", "auto"),
+        ("", "msr"),
+        ("\n\n", "auto"),
+        ("\n \n", "spc"),
+        (header(), "auto"),
+        ("x\ny\n", "mqsim"),
+    ] {
         let error = run(text, format, skip).2;
         assert!(
             matches!(error.as_ref().map(WorkloadError::problem), Some(Problem::NoRequests { .. })),
             "{text:?}: {error:?}"
         );
     }
+    let names = formats().map(|info| info.name).collect::<Vec<_>>().join(", ");
     let error = run("\u{0}\u{1}\u{2}noise\u{3}\n", "auto", skip).2.map(|e| e.to_string()).unwrap_or_default();
-    assert!(
-        error.contains("begins with '\\x00\\x01\\x02noise\\x03'") && error.contains("msr, spc, mqsim"),
-        "{error}"
-    );
+    assert!(error.contains("begins with '\\x00\\x01\\x02noise\\x03'") && error.contains(&names), "{error}");
 }
 
 #[test]
@@ -328,7 +374,8 @@ fn time_going_backwards_is_clamped_or_refused() {
 #[test]
 fn a_line_without_end_is_passed_over_in_constant_memory() {
     let long = "7".repeat(1_000_000);
-    let text = format!("{MSR}{long}\n{MSR}{long}");
+    let msr = sample("msr");
+    let text = format!("{msr}{long}\n{msr}{long}");
     let message = run(&text, "msr", ReadOptions::default()).2.map(|e| e.to_string()).unwrap_or_default();
     assert!(
         message.contains("test:3: line too long: found '7777") && message.contains("65536 bytes"),
@@ -347,15 +394,11 @@ fn names_of_formats_are_checked() {
         error.contains("unknown trace format `mqsin` (did you mean `mqsim`?)") && error.contains("auto"),
         "{error}"
     );
-    assert_eq!(formats().map(|f| f.name).collect::<Vec<_>>(), ["msr", "spc", "mqsim", "rocksdb"]);
-    for format in formats() {
-        assert!(!format.summary.contains("  ") && !format.source.is_empty() && !format.columns.is_empty());
-    }
 }
 
 #[test]
 fn a_damaged_first_line_does_not_hide_the_format() {
     let skip = ReadOptions { on_bad_line: OnBadLine::Skip, ..ReadOptions::default() };
-    let (rows, report, error) = run(&format!("1,x\n{MSR}"), "auto", skip);
+    let (rows, report, error) = run(&format!("1,x\n{}", sample("msr")), "auto", skip);
     assert_eq!((rows.len(), report.skipped_total(), error), (2, 1, None));
 }
