@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{closed, generator, open, run, small_drive};
+use common::{closed, generator, open, run, small_drive, with_every_policy};
 use lab::{EraseCounts, Experiment, Overwrite, Preconditioning, RunResult, RunSpec, run_all};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,18 +51,16 @@ fn another_seed_preconditioning_or_workload_is_another_run() {
 #[test]
 fn side_by_side_is_the_same_as_one_by_one() {
     let workload = generator(10_000, MIX);
-    let experiments: Vec<Experiment<'_>> = ["greedy", "cost_benefit", "fifo", "random", "d_choices"]
-        .iter()
-        .map(|policy| {
-            let mut config = small_drive();
-            config.gc_victim = ssd::ftl::gc_victim::Config::named(policy).unwrap();
-            let spec = RunSpec { name: (*policy).to_owned(), ..closed(16) };
+    let experiments: Vec<Experiment<'_>> = with_every_policy(&small_drive())
+        .into_iter()
+        .map(|(name, config)| {
+            let spec = RunSpec { name, ..closed(16) };
             Experiment { config, workload: &workload, spec }
         })
         .collect();
     let told = AtomicU64::new(0);
     let together = run_all(&experiments, &|number, _| {
-        assert!(number < 5);
+        assert!(number < experiments.len());
         told.fetch_add(1, Ordering::Relaxed);
     });
     assert!(told.into_inner() > 0);

@@ -418,7 +418,8 @@ fn random_config(rng: &mut Rng) -> DriveConfig {
     config.reliability.program_fail_ppm = f64::from(draw(&[0, 0, 300]));
     config.reliability.endurance_cycles = draw(&[0, 0, 0, 20]);
     for family in FAMILIES {
-        let member = &family.members[draw(&[0, 1, 2, 3, 4, 5]) as usize % family.members.len()];
+        let numbers: Vec<u32> = (0..family.members.len() as u32).collect();
+        let member = family.members[draw(&numbers) as usize];
         select(&mut config, &family.section(), member.name);
     }
     if config.buffer.name() != "none" {

@@ -1,15 +1,11 @@
 //! Counts that belong together agree at every moment, whenever they are looked at or set back: dies and channels are
 //! never busier than time passes, parts of a run add up to the whole, and every read has its place among the retries.
 
-#[path = "support/reclaiming.rs"]
-#[allow(dead_code, reason = "its drives are used here, not its load")]
-mod reclaiming;
-#[allow(dead_code, reason = "drives with one policy are other tests' business")]
 mod support;
 
 use ssd::flash::op::OpKind;
 use ssd::{Drive, DriveConfig, Stats};
-use support::{Load, small};
+use support::{Load, reclaiming, small};
 
 /// Busy times of all dies, then of all channels.
 fn busy(stats: &Stats) -> Vec<u64> {

@@ -1,16 +1,13 @@
 //! The same seed, configuration and commands give the same event hash: twice, in another process, watched or not.
 
-#[path = "support/habits.rs"]
-mod habits;
 mod support;
 
-use habits::with_habits;
 use ssd::config::{ChannelOrder, MappingUnit};
-use ssd::policy::FAMILIES;
 use ssd::{Drive, DriveConfig, Executor};
 use std::path::Path;
 use std::process::Command;
-use support::{Load, small, with_policy};
+use support::habits::with_habits;
+use support::{Load, small, with_every_policy, with_policy};
 
 /// Names the snapshot that a child process is to go on from.
 const CHILD: &str = "WORDLINE_TEST_CONTINUE";
@@ -25,31 +22,14 @@ fn run(cfg: &DriveConfig, executor: Executor) -> u64 {
     drive.event_hash()
 }
 
-fn every_policy() -> impl Iterator<Item = (&'static str, &'static str, DriveConfig)> {
-    FAMILIES.iter().flat_map(|family| family.members.iter().map(move |member| (family, member))).map(
-        |(family, member)| {
-            let section = family.path.rsplit('/').next().unwrap();
-            (section, member.name, with_policy(section, member.name))
-        },
-    )
-}
-
 #[test]
 fn twice_the_same_under_every_policy() {
-    for (family, policy, cfg) in every_policy() {
+    for (policy, cfg) in with_every_policy() {
         for executor in [Executor::Timed, Executor::Functional] {
-            assert_eq!(run(&cfg, executor), run(&cfg, executor), "{family} {policy} {executor:?}");
+            assert_eq!(run(&cfg, executor), run(&cfg, executor), "{policy} {executor:?}");
             let cfg = with_habits(cfg.clone());
-            assert_eq!(run(&cfg, executor), run(&cfg, executor), "{family} {policy} {executor:?}, habits");
+            assert_eq!(run(&cfg, executor), run(&cfg, executor), "{policy} {executor:?}, habits");
         }
-    }
-}
-
-#[test]
-fn policies_differ() {
-    let default = run(&small(), Executor::Timed);
-    for policy in ["cost_benefit", "cost_age_time", "fifo", "d_choices", "random"] {
-        assert_ne!(run(&with_policy("gc_victim", policy), Executor::Timed), default, "{policy}");
     }
 }
 
@@ -80,7 +60,7 @@ fn a_stream_of_one_component_disturbs_no_other() {
 
 #[test]
 fn watching_changes_nothing() {
-    for (family, policy, cfg) in every_policy() {
+    for (policy, cfg) in with_every_policy() {
         let mut drive = Drive::new(&cfg).unwrap();
         drive.record_effects(true);
         let mut load = Load::new(1);
@@ -91,7 +71,7 @@ fn watching_changes_nothing() {
         let mut blind = Drive::new(&cfg).unwrap();
         let mut load = Load::new(1);
         (0..COMMANDS / 100).for_each(|_| load.run(&mut blind, 100));
-        assert_eq!(drive.event_hash(), blind.event_hash(), "{family} {policy}");
+        assert_eq!(drive.event_hash(), blind.event_hash(), "{policy}");
     }
 }
 

@@ -4,18 +4,14 @@
     reason = "an allocator that counts is the only way to see allocations, and its trait is unsafe"
 )]
 
-#[path = "support/habits.rs"]
-mod habits;
-#[path = "support/reclaiming.rs"]
-mod reclaiming;
 mod support;
 
-use habits::with_habits;
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use support::{Load, small, with_policy};
+use support::habits::with_habits;
+use support::{Load, reclaiming, small, with_every_policy, with_policy};
 
 thread_local! {
     /// Allocations of this thread: other tests run beside it.
@@ -83,25 +79,12 @@ fn assert_loop_allocates_nothing(cfg: &DriveConfig, executor: Executor, what: &s
 }
 
 #[test]
-fn no_allocation_under_any_buffer() {
-    for policy in ["none", "lru_read", "lru_write", "lru_read_write"] {
+fn no_allocation_under_any_policy() {
+    for (policy, cfg) in with_every_policy() {
         for executor in [Executor::Timed, Executor::Functional] {
-            assert_loop_allocates_nothing(&with_policy("buffer", policy), executor, policy);
+            assert_loop_allocates_nothing(&cfg, executor, &policy);
         }
     }
-}
-
-#[test]
-fn no_allocation_under_any_cleaning() {
-    for policy in ["greedy", "cost_benefit", "cost_age_time", "fifo", "d_choices", "random"] {
-        assert_loop_allocates_nothing(&with_policy("gc_victim", policy), Executor::Timed, policy);
-    }
-    assert_loop_allocates_nothing(&with_policy("gc_trigger", "background_idle"), Executor::Timed, "idle");
-    assert_loop_allocates_nothing(
-        &with_policy("wear_leveling", "static_swap"),
-        Executor::Timed,
-        "static_swap",
-    );
 }
 
 /// Reads of a few units one after the other.
@@ -161,10 +144,10 @@ fn no_allocation_with_whole_pages_and_copyback() {
 
 #[test]
 fn no_allocation_with_a_plane_for_each_page() {
-    for buffer in ["none", "lru_write"] {
-        let cfg = with_habits(with_policy("buffer", buffer));
+    for member in ssd::host::buffer::FAMILY.members {
+        let cfg = with_habits(with_policy("buffer", member.name));
         for executor in [Executor::Timed, Executor::Functional] {
-            assert_loop_allocates_nothing(&cfg, executor, "static placement");
+            assert_loop_allocates_nothing(&cfg, executor, &format!("static placement, {}", member.name));
         }
     }
 }
@@ -212,6 +195,7 @@ fn no_allocation_with_replicas() {
             cfg.read_reclaim.set(key, &Value::Integer(value)).unwrap();
         }
         cfg.buffer.select("none").unwrap();
+        cfg.drive.over_provisioning_percent = 80.0;
         let mut drive = Drive::new(&cfg).unwrap();
         drive.set_executor(executor);
         let mut load = Load::new(3);

@@ -1,7 +1,6 @@
 //! What every policy of a family keeps to: its name, and what it may answer.
 
-#[path = "support/reclaiming.rs"]
-mod reclaiming;
+mod support;
 
 use ssd::config::{DriveConfig, Layer, resolve};
 use ssd::flash::op::Cause;
@@ -16,6 +15,7 @@ use ssd::units::{BlockId, LaneId};
 use ssd::{Command, Drive, Executor, Lba, OpCode};
 use std::collections::BTreeSet;
 use std::path::Path;
+use support::reclaiming;
 
 /// Blocks of one lane of 64 blocks in random states, with a clock.
 struct Lane {

@@ -1,14 +1,12 @@
 //! Snapshots: bit-exact, and a file that is not one is a typed error, whatever is wrong with it.
 
-#[path = "support/habits.rs"]
-mod habits;
 mod support;
 
-use habits::with_habits;
 use ssd::rng::Rng;
 use ssd::snapshot::{HEADER_BYTES, MAGIC, SnapshotError, VERSION};
 use ssd::{Drive, DriveConfig, Executor};
-use support::{Load, small, with_policy};
+use support::habits::with_habits;
+use support::{Load, small, with_every_policy, with_policy};
 
 fn saved(drive: &Drive) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -33,18 +31,9 @@ fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
     let mut faulty = small();
     faulty.reliability.program_fail_ppm = 2_000.0;
     faulty.reliability.factory_bad_ppm = 20_000.0;
-    let mut configs = vec![
-        small(),
-        faulty,
-        with_policy("buffer", "none"),
-        with_policy("buffer", "lru_read"),
-        with_policy("buffer", "lru_read_write"),
-    ];
-    configs.push(with_policy("gc_trigger", "background_idle"));
-    configs.push(with_policy("wear_leveling", "static_swap"));
-    configs.push(with_habits(with_policy("buffer", "none")));
-    configs.push(with_habits(small()));
-    for cfg in configs {
+    let placed = [with_habits(with_policy("buffer", "none")), with_habits(small())];
+    let policies = with_every_policy().map(|(_, cfg)| cfg);
+    for cfg in [small(), faulty].into_iter().chain(placed).chain(policies) {
         for executor in [Executor::Timed, Executor::Functional] {
             let mut drive = Drive::new(&cfg).unwrap();
             drive.set_executor(executor);

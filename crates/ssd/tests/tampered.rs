@@ -2,16 +2,13 @@
 //! never a loop without end. `WORDLINE_TAMPERED_CASES=n` makes a longer search of it, `WORDLINE_TAMPERED_FROM=n` begins
 //! with case n.
 
-#[allow(dead_code, reason = "its drives are used here, not its load")]
-#[path = "support/reclaiming.rs"]
-mod reclaiming;
 mod support;
 
 use ssd::rng::Rng;
 use ssd::snapshot::{HEADER_BYTES, SnapshotError, checksum};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use support::{Load, small, with_policy};
+use support::{Load, reclaiming, small, with_every_policy};
 
 fn variable(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
@@ -27,16 +24,8 @@ fn plain() -> Vec<DriveConfig> {
     faulty.reliability.factory_bad_ppm = 20_000.0;
     let mut slow = small();
     (slow.link.latency_us, slow.firmware.t_command_us) = (1.0, 0.5);
-    vec![
-        small(),
-        cache,
-        faulty,
-        slow,
-        with_policy("buffer", "none"),
-        with_policy("buffer", "lru_read_write"),
-        with_policy("gc_trigger", "background_idle"),
-        with_policy("wear_leveling", "static_swap"),
-    ]
+    let policies = with_every_policy().map(|(_, cfg)| cfg);
+    [small(), cache, faulty, slow].into_iter().chain(policies).collect()
 }
 
 /// Drives that move data because of reads, one for each policy and way to count.

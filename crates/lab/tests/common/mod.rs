@@ -18,6 +18,28 @@ pub fn small_drive() -> DriveConfig {
     config
 }
 
+/// A drive with every policy of every family, by section and name; with more spare room where a policy needs it.
+pub fn with_every_policy(base: &DriveConfig) -> Vec<(String, DriveConfig)> {
+    let policies = ssd::policy::FAMILIES
+        .iter()
+        .flat_map(|family| family.members.iter().map(move |member| (family.section(), member.name)));
+    let with = |(section, policy): (String, &str)| {
+        let mut config = base.clone();
+        config.section_mut(&section).expect("a family").select(policy).expect("a policy");
+        let wrong = |config: &DriveConfig| config.validate().err().map(|errors| errors.to_string());
+        let first = wrong(&config);
+        for _ in 0..12 {
+            if wrong(&config).is_none() {
+                break;
+            }
+            config.drive.over_provisioning_percent *= 1.25;
+        }
+        assert!(wrong(&config).is_none(), "{section} {policy}: {}", first.unwrap_or_default());
+        (format!("{section}.{policy}"), config)
+    };
+    policies.map(with).collect()
+}
+
 /// A generator of so many requests, with more settings as TOML lines.
 pub fn generator(count: u64, settings: &str) -> Prepared {
     let text = format!("pattern = \"uniform\"\ncount = {count}\n{settings}");

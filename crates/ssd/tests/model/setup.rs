@@ -1,11 +1,15 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
 use ssd::config::{
-    AllocationOrder, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel, MappingUnit,
+    AllocationOrder, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel, Kind, MappingUnit,
     Placement, ProgramOrder, ReclaimOrder, SchedulingOrder, SectorErrors, Superblock, Table, Value,
 };
+use ssd::flash::read_voltage;
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
+use ssd::ftl::{gc_trigger, gc_victim, read_reclaim, wear_leveling};
+use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
+use ssd::policy::FamilyInfo;
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig};
 
@@ -66,48 +70,68 @@ fn random_geometry(cfg: &mut DriveConfig, rng: &mut Rng) {
     cfg.allocation.order = pick(rng, &orders).unwrap();
 }
 
+/// A policy of a family and its parameters: values for keys that the model knows, drawn where a policy has them; what
+/// it does not know is drawn if it is a choice or a switch, from a stream of the family's own.
+fn random_policy(
+    cfg: &mut DriveConfig,
+    section: &str,
+    policy: &str,
+    mut value: impl FnMut(&str) -> Option<Value>,
+) {
+    let own = &mut Rng::stream(cfg.drive.seed, &format!("model/{section}"));
+    let table = cfg.section_mut(section).unwrap();
+    table.select(policy).unwrap();
+    for field in table.fields() {
+        let drawn = match (value(field.key), field.kind) {
+            (Some(value), _) => value,
+            (None, Kind::Choice(names)) => Value::Text(pick(own, names).to_owned()),
+            (None, Kind::Switch) => Value::Bool(own.below(2) == 0),
+            _ => continue,
+        };
+        table.set(field.key, &drawn).unwrap_or_else(|problem| panic!("{policy}.{}: {problem:?}", field.key));
+    }
+}
+
+/// Names of a family's policies.
+fn names(family: &FamilyInfo) -> Vec<&'static str> {
+    family.members.iter().map(|member| member.name).collect()
+}
+
 fn random_firmware(cfg: &mut DriveConfig, rng: &mut Rng) {
-    let family = |config: &mut dyn Table, name: &str, values: &[(&str, f64)]| {
-        config.select(name).unwrap();
-        for &(key, value) in values {
-            let value =
-                if value.fract() == 0.0 { Value::Integer(value as i128) } else { Value::Float(value) };
-            config.set(key, &value).unwrap_or_else(|problem| panic!("{name}.{key}: {problem:?}"));
-        }
-    };
-    let victims = ["greedy", "cost_benefit", "cost_age_time", "fifo", "d_choices", "random"];
-    family(&mut cfg.gc_victim, pick(rng, &victims), &[]);
+    random_policy(cfg, "ftl.gc_victim", pick(rng, &names(&gc_victim::FAMILY)), |_| None);
     let start = pick(rng, &[1.0, 4.0, 15.0]);
-    match rng.below(3) {
-        0 => {
-            let marks = [("idle_free_percent", start + 10.0), ("start_free_percent", start)];
-            family(&mut cfg.gc_trigger, "background_idle", &marks);
-            family(&mut cfg.gc_trigger, "background_idle", &[("idle_after_us", pick(rng, &[5.0, 500.0]))]);
-        }
-        _ => {
-            let marks =
-                [("stop_free_percent", start + pick(rng, &[0.0, 5.0])), ("start_free_percent", start)];
-            family(&mut cfg.gc_trigger, "watermark", &marks);
-        }
-    }
-    if rng.below(2) == 0 {
-        let often = [("max_difference", pick(rng, &[1.0, 3.0])), ("check_interval", pick(rng, &[1.0, 4.0]))];
-        family(&mut cfg.wear_leveling, "static_swap", &often);
-    }
-    let (size, access) = (pick(rng, &[0.25, 0.5, 1.5, 4.0]), pick(rng, &[0.0, 200.0]));
+    // The default counts twice.
+    let triggers = names(&gc_trigger::FAMILY).into_iter().rev().chain([gc_trigger::FAMILY.default]);
+    let trigger = pick(rng, &triggers.collect::<Vec<_>>());
+    random_policy(cfg, "ftl.gc_trigger", trigger, |key| {
+        Some(Value::Float(match key {
+            "start_free_percent" => start,
+            "stop_free_percent" => start + pick(rng, &[0.0, 5.0]),
+            "idle_free_percent" => start + 10.0,
+            "idle_after_us" => pick(rng, &[5.0, 500.0]),
+            _ => return None,
+        }))
+    });
+    let levelings: Vec<_> = names(&wear_leveling::FAMILY).into_iter().rev().collect();
+    random_policy(cfg, "ftl.wear_leveling", pick(rng, &levelings), |key| {
+        Some(Value::Integer(match key {
+            "max_difference" => pick(rng, &[1, 3]),
+            "check_interval" => pick(rng, &[1, 4]),
+            _ => return None,
+        }))
+    });
+    let (size, access) = (pick(rng, &[0.25, 0.5, 1.5, 4.0]), pick(rng, &[0, 200]));
     let (start, stop) = pick(rng, &[(0.0, 0.0), (50.0, 25.0), (90.0, 10.0), (100.0, 100.0)]);
-    let lru = [
-        ("size_mib", size),
-        ("flush_stop_percent", stop),
-        ("flush_start_percent", start),
-        ("t_access_ns", access),
-    ];
-    match rng.below(4) {
-        0 => family(&mut cfg.buffer, "none", &[("gather_timeout_us", pick(rng, &[0.0, 50.0]))]),
-        1 => family(&mut cfg.buffer, "lru_read", &[("size_mib", size), ("t_access_ns", access)]),
-        2 => family(&mut cfg.buffer, "lru_write", &lru),
-        _ => family(&mut cfg.buffer, "lru_read_write", &lru),
-    }
+    random_policy(cfg, "host.buffer", pick(rng, &names(&buffer::FAMILY)), |key| {
+        Some(match key {
+            "size_mib" => Value::Float(size),
+            "flush_start_percent" => Value::Float(start),
+            "flush_stop_percent" => Value::Float(stop),
+            "t_access_ns" => Value::Integer(access),
+            "gather_timeout_us" => Value::Float(pick(rng, &[0.0, 50.0])),
+            _ => return None,
+        })
+    });
     cfg.cleaning.copies_in_flight = pick(rng, &[1, 2, 4, 9]);
     cfg.cleaning.reserve_blocks = pick(rng, &[1, 1, 2]);
     cfg.cleaning.copyback = rng.below(2) == 0 && cfg.units_per_page() == 1;
@@ -164,38 +188,43 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     errors.disturb_law = pick(rng, &[DisturbLaw::Linear, DisturbLaw::Voltage]);
     errors.tracking_reads = pick(rng, &[0, 1, 8]);
     errors.array_times = pick(rng, &[ArrayTimes::Fixed, ArrayTimes::Worn]);
-    let set = |table: &mut dyn Table, policy: &str, values: &[(&str, Value)]| {
-        table.select(policy).unwrap();
-        for (key, value) in values {
-            table.set(key, value).unwrap_or_else(|problem| panic!("{policy}.{key}: {problem:?}"));
-        }
-    };
-    set(&mut cfg.read_voltage, pick(rng, &["default_sequence", "table_by_cycles"]), &[]);
-    let counters = pick(rng, &["exact", "space_saving"]);
-    let limit = Value::Integer(i128::from(pick(rng, &[5, 40, 400])));
-    match rng.below(6) {
-        0 => set(&mut cfg.read_reclaim, "never", &[]),
-        3 => {
-            let ahead = Value::Integer(i128::from(pick(rng, &[1, 20])));
-            set(&mut cfg.read_reclaim, "lazy_exact", &[("ahead_reads", ahead)]);
-        }
-        1 => set(
-            &mut cfg.read_reclaim,
-            "block",
-            &[("max_reads", limit), ("effective", Value::Bool(rng.below(2) == 0))],
-        ),
-        2 => set(&mut cfg.read_reclaim, "page_type", &[("max_reads", limit)]),
-        4 => random_redftl(cfg, rng),
-        _ => {
-            let values = [
-                ("counters", Value::Text(counters.to_owned())),
-                ("check_interval", Value::Integer(i128::from(pick(rng, &[1, 5, 30])))),
-                ("entries", Value::Integer(i128::from(pick(rng, &[1, 3, 8])))),
-            ];
-            set(&mut cfg.read_reclaim, "straw", &values);
+    random_policy(cfg, "flash.read_voltage", pick(rng, &names(&read_voltage::FAMILY)), |_| None);
+    random_read_reclaim(cfg, rng);
+    random_dealing(cfg);
+}
+
+/// Any policy that moves data because of reads.
+fn random_read_reclaim(cfg: &mut DriveConfig, rng: &mut Rng) {
+    let policy = pick(rng, &names(&read_reclaim::FAMILY));
+    if policy == read_reclaim::redftl::NAME {
+        return random_redftl(cfg, rng);
+    }
+    random_policy(cfg, "ftl.read_reclaim", policy, |key| {
+        Some(match key {
+            "max_reads" => Value::Integer(pick(rng, &[5, 40, 400])),
+            "ahead_reads" => Value::Integer(pick(rng, &[1, 20])),
+            "check_interval" => Value::Integer(pick(rng, &[1, 5, 30])),
+            "entries" => Value::Integer(pick(rng, &[1, 3, 8])),
+            "idle_after_us" => Value::Float(pick(rng, &[5.0, 500.0, 10_000.0])),
+            _ => return None,
+        })
+    });
+    if cfg.validate().is_err() && !make_room(cfg) {
+        random_policy(cfg, "ftl.read_reclaim", read_reclaim::FAMILY.default, |_| None);
+    }
+}
+
+/// Gives the drive the spare room that its policies need; false, and the drive as it was, if room makes none of it.
+fn make_room(cfg: &mut DriveConfig) -> bool {
+    let usual = cfg.drive.over_provisioning_percent;
+    for step in 0..16 {
+        cfg.drive.over_provisioning_percent = f64::round(usual * f64::powi(1.2, step));
+        if Drive::new(cfg).is_ok() {
+            return true;
         }
     }
-    random_dealing(cfg);
+    cfg.drive.over_provisioning_percent = usual;
+    false
 }
 
 /// A quarter of the drives deal data over blocks because of reads, whether their cells age or not. Draws of its own:
@@ -262,15 +291,9 @@ pub fn random_redftl(cfg: &mut DriveConfig, rng: &mut Rng) {
     let pages = cfg.geometry.pages_per_block();
     let limit = pick(rng, &[1, 2, 15]).min(pages / 2);
     cfg.read_reclaim.set("replica_limit", &Value::Integer(i128::from(limit))).unwrap();
-    let usual = cfg.drive.over_provisioning_percent;
-    for step in 0..16 {
-        cfg.drive.over_provisioning_percent = f64::round(usual * f64::powi(1.2, step));
-        if Drive::new(cfg).is_ok() {
-            return;
-        }
+    if !make_room(cfg) {
+        cfg.read_reclaim.set("replica_limit", &Value::Integer(0)).unwrap();
     }
-    cfg.drive.over_provisioning_percent = usual;
-    cfg.read_reclaim.set("replica_limit", &Value::Integer(0)).unwrap();
 }
 
 /// Whether the drive may run out of good blocks.

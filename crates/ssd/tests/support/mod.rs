@@ -1,6 +1,10 @@
 //! A small drive that is soon full, and a load that makes it clean.
+#![allow(dead_code, reason = "each test binary uses some of it")]
 
-use ssd::config::Table;
+pub mod every;
+pub mod habits;
+pub mod reclaiming;
+
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
 
@@ -18,19 +22,18 @@ pub fn small() -> DriveConfig {
 
 /// The same with a policy of a family, such as `gc_victim`, `greedy`.
 pub fn with_policy(family: &str, policy: &str) -> DriveConfig {
-    let mut cfg = small();
     let section = ssd::policy::FAMILIES.iter().map(|f| f.section()).find(|s| s.ends_with(family)).unwrap();
-    cfg.section_mut(&section).unwrap().select(policy).unwrap();
-    if policy == "redftl" {
-        // Of blocks of 6 pages one can be kept for replicas, if there is room.
-        cfg.read_reclaim.set("replica_limit", &ssd::config::Value::Integer(1)).unwrap();
-        cfg.drive.over_provisioning_percent = 80.0;
-    }
-    if policy.starts_with("lru_") {
-        let size = ssd::config::Value::Float(0.5);
-        cfg.section_mut(&section).unwrap().set("size_mib", &size).unwrap();
-    }
-    cfg
+    let mut cfg = small();
+    every::choose(&mut cfg, &section, policy);
+    every::fitted(cfg).unwrap_or_else(|wrong| panic!("{section} {policy}: {wrong}"))
+}
+
+/// The same drive with every policy of every family.
+pub fn with_every_policy() -> impl Iterator<Item = (String, DriveConfig)> {
+    every::policies().map(|(family, member)| {
+        let name = format!("{}.{}", family.section(), member.name);
+        (name, with_policy(&family.section(), member.name))
+    })
 }
 
 /// A host with 24 commands under way: reads, writes small and large, some trims and flushes.

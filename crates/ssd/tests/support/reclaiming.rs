@@ -1,6 +1,8 @@
 //! A drive whose cells do not stand many reads, and who moves its data.
 
+use super::every;
 use ssd::config::{DisturbCounters, ErrorModel, Errors, Table, Value};
+use ssd::ftl::read_reclaim;
 use ssd::nand::cell::CellModel;
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
@@ -31,36 +33,25 @@ fn config() -> DriveConfig {
     cfg
 }
 
-/// That drive under every policy that moves data, and every way in which it counts.
+/// That drive under every policy that moves data, and every way in which it can: policy, name and configuration. What
+/// blocks stand is taken from the cells.
 pub fn drives() -> Vec<(&'static str, String, DriveConfig)> {
-    let text = |value: &str| Value::Text(value.to_owned());
-    let limit = || ("max_reads", Value::Integer(0));
-    let straw = |counters| vec![("counters", text(counters)), ("check_interval", Value::Integer(30))];
-    let plus =
-        |counters, pairing| vec![limit(), ("counters", text(counters)), ("pairing", Value::Bool(pairing))];
-    let policies = [
-        ("block", vec![limit()]),
-        ("block", vec![limit(), ("effective", Value::Bool(true))]),
-        ("page_type", vec![limit()]),
-        // Reads go on while data moves.
-        ("lazy_exact", vec![("ahead_reads", Value::Integer(60))]),
-        ("redftl", vec![limit(), ("replica_limit", Value::Integer(4))]),
-        ("straw", straw("exact")),
-        ("straw", [straw("space_saving"), vec![("entries", Value::Integer(3))]].concat()),
-        ("redftl_plus", plus("two_level", true)),
-        ("redftl_plus", plus("exact", true)),
-        ("redftl_plus", plus("two_level", false)),
-    ];
-    let drive = |(policy, values): (&'static str, Vec<(&str, Value)>)| {
-        let mut cfg = config();
-        let table = cfg.section_mut("ftl.read_reclaim").unwrap();
-        table.select(policy).unwrap();
-        for (key, value) in &values {
-            table.set(key, value).unwrap_or_else(|problem| panic!("{policy}.{key}: {problem:?}"));
-        }
-        (policy, format!("{policy} {values:?}"), cfg)
-    };
-    policies.into_iter().map(drive).collect()
+    let moving =
+        every::variants(&read_reclaim::FAMILY).into_iter().filter(|(policy, _)| !every::is_idle(policy));
+    moving
+        .map(|(policy, value)| {
+            let mut cfg = config();
+            every::choose(&mut cfg, "ftl.read_reclaim", policy);
+            if cfg.read_reclaim.show("max_reads").is_some() {
+                cfg.read_reclaim.set("max_reads", &Value::Integer(0)).unwrap();
+            }
+            if let Some((key, value)) = &value {
+                cfg.read_reclaim.set(key, value).unwrap();
+            }
+            let name = format!("{policy} {value:?}");
+            (policy, name.clone(), every::fitted(cfg).unwrap_or_else(|wrong| panic!("{name}: {wrong}")))
+        })
+        .collect()
 }
 
 /// Reads, three of four of them of seven units, and a write in a hundred commands.

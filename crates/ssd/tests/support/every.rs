@@ -1,0 +1,84 @@
+//! Every policy of every family, and every switch of the configuration, set on a drive. All of it comes from the
+//! tables of the crate: what is added there is tested without an edit here.
+
+use ssd::DriveConfig;
+use ssd::config::{Kind, Table, Value};
+use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo};
+
+/// Every policy with its family.
+pub fn policies() -> impl Iterator<Item = (&'static FamilyInfo, &'static PolicyInfo)> {
+    FAMILIES.iter().copied().flat_map(|family| family.members.iter().map(move |member| (family, member)))
+}
+
+/// Chooses a policy; where its parameters have these names, it soon has something to do on a small drive.
+pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
+    let pages = i128::from(cfg.geometry.pages_per_block());
+    let table = cfg.section_mut(section).expect("a family's section");
+    table.select(policy).unwrap_or_else(|problem| panic!("{section} {policy}: {problem:?}"));
+    for field in table.fields() {
+        let value = match field.key {
+            "size_mib" => Value::Float(0.5),
+            "idle_free_percent" => Value::Float(15.0),
+            "max_difference" => Value::Integer(2),
+            "max_reads" => Value::Integer(300),
+            "check_interval" => Value::Integer(10),
+            "entries" => Value::Integer(3),
+            "ahead_reads" => Value::Integer(60),
+            "replica_limit" => Value::Integer(pages / 6),
+            _ => continue,
+        };
+        table.set(field.key, &value).unwrap_or_else(|problem| panic!("{policy}.{}: {problem:?}", field.key));
+    }
+}
+
+/// The drive with as much spare room as its policies need, if more room makes it one; else what is wrong with it, as
+/// the configuration's own check says.
+pub fn fitted(mut cfg: DriveConfig) -> Result<DriveConfig, String> {
+    let usual = cfg.drive.over_provisioning_percent;
+    let wrong = match cfg.validate() {
+        Ok(()) => return Ok(cfg),
+        Err(errors) => errors.to_string(),
+    };
+    for step in 1..12 {
+        cfg.drive.over_provisioning_percent = f64::round(usual * f64::powi(1.25, step));
+        if cfg.validate().is_ok() {
+            return Ok(cfg);
+        }
+    }
+    Err(wrong)
+}
+
+/// Policies called so do nothing.
+pub fn is_idle(policy: &str) -> bool {
+    ["none", "never"].contains(&policy)
+}
+
+/// Every policy of a family alone, and with every choice and switch of its parameters.
+pub fn variants(family: &FamilyInfo) -> Vec<(&'static str, Option<(&'static str, Value)>)> {
+    let mut cfg = DriveConfig::default();
+    let table = cfg.section_mut(&family.section()).expect("a family's section");
+    let mut found = Vec::new();
+    for member in family.members {
+        table.select(member.name).expect("a member");
+        found.push((member.name, None));
+        found.extend(choices(table).into_iter().map(|value| (member.name, Some(value))));
+    }
+    found
+}
+
+/// What can be chosen by name: key and value of every choice and switch of a table but its defaults.
+pub fn choices(table: &dyn Table) -> Vec<(&'static str, Value)> {
+    let mut found = Vec::new();
+    for field in table.fields() {
+        let default = field.default_text();
+        let values = match field.kind {
+            Kind::Choice(names) => names.iter().map(|&name| Value::Text(name.to_owned())).collect(),
+            Kind::Switch => vec![Value::Bool(false), Value::Bool(true)],
+            _ => Vec::new(),
+        };
+        found.extend(
+            values.into_iter().filter(|value| value.to_string() != default).map(|value| (field.key, value)),
+        );
+    }
+    found
+}
