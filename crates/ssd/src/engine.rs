@@ -112,9 +112,9 @@ impl Drive {
             self.empty_outbox();
             if self.state.flash.done.is_empty() {
                 let state = &mut self.state;
-                if state.ftl.has_new_wishes() {
+                if state.ftl.has_new_candidates() {
                     // Only now: what was issued before is read from where it then was.
-                    state.ftl.look_at_lists(&mut state.flash);
+                    state.ftl.look_at_candidates(&mut state.flash);
                     continue;
                 }
                 return something_done;
@@ -248,7 +248,7 @@ impl Drive {
         let (host, mut below) = self.split();
         let status = host.read_at_once(lba, sectors, &mut below)?;
         let ftl = &self.state.ftl;
-        if ftl.has_new_wishes() || ftl.room.is_made() || !ftl.outbox.is_empty() {
+        if ftl.has_new_candidates() || ftl.room.is_made() || !ftl.outbox.is_empty() {
             self.settle();
         }
         self.fall_silent();

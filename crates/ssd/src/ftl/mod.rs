@@ -23,7 +23,7 @@ use crate::observe::{Effect, Effects};
 use crate::rng::Rng;
 use crate::signals::Facts;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
-use moves::clean::{LaneWork, Mover};
+use moves::lane::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
 pub use moves::reclaim::ServiceTimes;
 use moves::replicate::Replicas;
@@ -341,7 +341,7 @@ impl Ftl {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
         }
-        self.check_wishes()?;
+        self.check_candidates()?;
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! A restored translation layer: every number points to something, and counts are those of what is there.
 
 use super::Ftl;
-use super::moves::clean::{Job, LaneWork, Part};
+use super::moves::job::{Job, Part};
+use super::moves::lane::LaneWork;
 use super::tables::blocks::BlockState;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
@@ -37,8 +38,8 @@ impl Ftl {
             };
             work.keep_room(fresh);
             self.check_lane_work(LaneId(lane as u32), fresh)?;
-            let wishes = &self.mover.lanes[lane].wishes;
-            ensure(self.reclaim.can_want(wishes, flash.chip.blocks()), "what is to leave a block")?;
+            let candidates = &self.mover.lanes[lane].candidates;
+            ensure(self.reclaim.can_want(candidates, flash.chip.blocks()), "what is to leave a block")?;
         }
         self.check_moves(flash)?;
         self.mover.restored(fresh.mover);
@@ -100,7 +101,9 @@ impl Ftl {
             ensure(is_own(job.block), "a job in another lane")?;
             self.check_job(job)?;
         }
-        work.wishes.restored(&fresh.wishes, |wish| is_own(wish.block) && wish.member < self.layout.span)?;
+        work.candidates.restored(&fresh.candidates, |candidate| {
+            is_own(candidate.block) && candidate.member < self.layout.span
+        })?;
         work.deal.restored(&self.layout, is_own)
     }
 
@@ -110,7 +113,7 @@ impl Ftl {
         let places = [job.cursor, job.end, job.ahead];
         ensure(places.iter().all(|place| inside.contains(place)), "a job beyond its block")?;
         let state = self.blocks.state(job.block);
-        ensure(matches!(state, BlockState::Moving | BlockState::Thinning), "a job in a block at rest")?;
+        ensure(matches!(state, BlockState::Moving | BlockState::Migrating), "a job in a block at rest")?;
         let is_part = |part: &Part| part.member < self.layout.span;
         ensure(job.part.as_ref().is_none_or(is_part), "a job in a member that is not there")
     }
@@ -194,7 +197,7 @@ impl LaneWork {
             keep_line(line, fresh);
         }
         keep_line(&mut self.retire, &fresh.retire);
-        self.wishes.keep_room(&fresh.wishes);
+        self.candidates.keep_room(&fresh.candidates);
         self.deal.keep_room(&fresh.deal);
     }
 }

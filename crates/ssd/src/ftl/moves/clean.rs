@@ -5,169 +5,18 @@
 //! only when every unit read from it is programmed and mapped at its new place. A lane has at most two jobs at a time:
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
-use super::deal::Deal;
 use super::issue::Issued;
-use super::reclaim::{Reclaim, Wishes};
-use crate::config::DriveConfig;
+use super::job::{Job, Step, View};
+use super::lane::{COMING_AT_MOST, LaneWork, RECLAIM, ROUTINE};
 use crate::engine::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::gc_trigger::Limits;
-use crate::ftl::stream::Streams;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
 use crate::ftl::{Ftl, IdleWork};
-use crate::nand::Layout;
-use crate::units::{BlockId, LaneId, Pun};
-use serde::{Deserialize, Serialize};
+use crate::units::{BlockId, LaneId, Ppn};
 use std::collections::VecDeque;
 
-/// Blocks of a lane that may be on their way to being free at once, by routine work.
-const COMING_AT_MOST: u32 = 3;
-/// The same with those that are emptied because of reads.
-pub(in crate::ftl) const COMING_WITH_RECLAIM: u32 = COMING_AT_MOST + 2;
-
-/// Which of a lane's jobs: the one because of reads, and all others.
-pub(in crate::ftl) const RECLAIM: usize = 0;
-pub(in crate::ftl) const ROUTINE: usize = 1;
-
-/// What is being moved out of a block, and how far.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(in crate::ftl) struct Job {
-    pub block: BlockId,
-    /// Only these pages, if not the whole block is moved.
-    pub part: Option<Part>,
-    pub cursor: u32,
-    pub end: u32,
-    /// Up to here the mapping entries of live units are being loaded.
-    pub ahead: u32,
-}
-
-/// Pages of one physical block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::ftl) struct Part {
-    /// Member of the (firmware) block.
-    pub member: u32,
-    /// Page types, a bit for each.
-    pub types: u8,
-    /// Wordline; [`crate::units::NONE`] for all.
-    pub wordline: u32,
-}
-
-/// Live units whose mapping entries are loaded ahead of the cursor.
-const AHEAD: u32 = 16;
-
-/// What goes on in one lane.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::ftl) struct LaneWork {
-    pub jobs: [Option<Job>; 2],
-    /// Units read and waiting for a page to be programmed, by stream.
-    pub gathered: Box<[VecDeque<UnitRef>]>,
-    pub reads: u32,
-    pub programs: u32,
-    /// Cleaning has begun and not reached its end.
-    pub wanted: bool,
-    /// Blocks being emptied for cleaning or erased.
-    pub coming: u32,
-    pub erases: u64,
-    /// Blocks that failed a program and are to be retired.
-    pub retire: VecDeque<BlockId>,
-    /// The block wear levelling wants moved.
-    pub swap: BlockId,
-    /// Blocks that must be looked at because of reads.
-    pub wishes: Wishes,
-    /// What moves because of reads could not wait until the host is silent.
-    pub due: bool,
-    /// Blocks being dealt because of reads.
-    pub deal: Deal,
-}
-
-/// The state of all moves.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::ftl) struct Mover {
-    pub lanes: Vec<LaneWork>,
-    pub in_flight_at_most: u32,
-    pub copyback: bool,
-    pub reserve: u32,
-    spare: u32,
-    span: u32,
-    pub idle: bool,
-    /// How fast the host is where no time passes.
-    #[serde(skip)]
-    pub pace: Pace,
-    /// A block was emptied since the lane at work was looked at: it will be free as soon as this is carried out.
-    #[serde(skip)]
-    pub emptied: bool,
-    /// The host has been silent long enough for blocks that wait for it to be looked at.
-    pub quiet: bool,
-}
-
-impl Mover {
-    pub fn new(cfg: &DriveConfig, layout: &Layout, streams: Streams, reclaim: &Reclaim) -> Self {
-        let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
-        let gathered = || (0..streams.all()).map(|_| VecDeque::with_capacity(room)).collect();
-        let lanes = (0..layout.lanes)
-            .map(|_| LaneWork {
-                jobs: [None; 2],
-                gathered: gathered(),
-                reads: 0,
-                programs: 0,
-                wanted: false,
-                coming: 0,
-                erases: 0,
-                retire: VecDeque::with_capacity(8),
-                swap: BlockId::NONE,
-                wishes: Wishes::new(layout, reclaim.is_active()),
-                due: false,
-                deal: Deal::new(layout, cfg.cleaning.copies_in_flight, reclaim.deals()),
-            })
-            .collect();
-        let share = cfg
-            .logical_units()
-            .div_ceil(u64::from(layout.lanes))
-            .div_ceil(u64::from(layout.data_units_per_block()));
-        Mover {
-            lanes,
-            in_flight_at_most: cfg.cleaning.copies_in_flight,
-            copyback: cfg.cleaning.copyback,
-            reserve: cfg.cleaning.reserve_blocks,
-            // Each stream has a block open.
-            spare: layout.blocks_per_lane.saturating_sub(share as u32 + u32::from(streams.count)),
-            span: layout.span,
-            idle: false,
-            pace: Pace::Relaxed,
-            emptied: false,
-            quiet: false,
-        }
-    }
-
-    /// Takes what follows from the configuration from a fresh one.
-    pub fn restored(&mut self, fresh: Mover) {
-        (self.in_flight_at_most, self.copyback) = (fresh.in_flight_at_most, fresh.copyback);
-        (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
-    }
-
-    /// Bytes of the lists that deals take.
-    pub fn bytes_of_deals(&self) -> usize {
-        self.lanes.iter().map(|work| work.deal.bytes()).sum()
-    }
-
-    /// Operations that moves of all lanes can have in flight.
-    pub fn operations_at_most(&self) -> usize {
-        self.lanes.len() * (2 * self.in_flight_at_most + (COMING_WITH_RECLAIM + 2) * self.span + 4) as usize
-    }
-}
-
 impl Ftl {
-    fn limits(&self) -> Limits {
-        let mover = &self.mover;
-        Limits {
-            blocks: self.layout.blocks_per_lane,
-            spare: mover.spare,
-            reserve: mover.reserve,
-            idle: mover.idle,
-        }
-    }
-
     pub(in crate::ftl) fn work(&mut self, lane: LaneId) -> &mut LaneWork {
         &mut self.mover.lanes[lane.index()]
     }
@@ -179,7 +28,7 @@ impl Ftl {
     }
 
     pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
-        let (limits, free) = (self.limits(), self.allocator.free(lane));
+        let (limits, free) = (self.mover.limits(self.layout.blocks_per_lane), self.allocator.free(lane));
         let work = &self.mover.lanes[lane.index()];
         let wanted = if self.mover.pace == Pace::Saturated {
             true
@@ -222,7 +71,7 @@ impl Ftl {
             let work = self.work(lane);
             let waiting = work.has_job()
                 || work.is_dealing()
-                || work.wishes.some()
+                || work.candidates.some()
                 || !work.gathered.iter().all(VecDeque::is_empty);
             if work.reads + work.programs == 0 && (waiting || work.wanted) {
                 self.pump_lane(flash, lane);
@@ -268,10 +117,10 @@ impl Ftl {
             return self.begin(lane, block, Cause::BadBlock);
         }
         let work = &self.mover.lanes[lane.index()];
-        if (work.wanted || work.wishes.lacks_room) && work.coming < COMING_AT_MOST {
+        if (work.wanted || work.candidates.lacks_room) && work.coming < COMING_AT_MOST {
             self.update_wanted(lane);
             let work = &self.mover.lanes[lane.index()];
-            if (work.wanted || work.wishes.lacks_room)
+            if (work.wanted || work.candidates.lacks_room)
                 && let Some(block) = self.choose_victim(lane)
             {
                 return self.begin(lane, block, Cause::Cleaning);
@@ -293,25 +142,12 @@ impl Ftl {
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
         self.drop_replicas(block);
         self.blocks.start_moving(block, cause);
-        let cursor = self.layout.first_unit(block).0;
-        let end = cursor + self.layout.units_per_block();
+        let job = Job::whole(&self.view(), block);
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
         let work = self.work(lane);
         work.coming += u32::from(cause != Cause::BadBlock);
-        work.jobs[which] = Some(Job { block, part: None, cursor, end, ahead: cursor });
-        self.look_ahead(lane, which, AHEAD);
+        work.jobs[which] = Some(job);
         true
-    }
-
-    /// Starts loading the mapping entries of the next `count` live units of a job.
-    #[inline]
-    fn look_ahead(&mut self, lane: LaneId, which: usize, count: u32) {
-        let Some(job) = &mut self.mover.lanes[lane.index()].jobs[which] else { return };
-        for _ in 0..count {
-            let Some(unit) = self.map.next_live(job.ahead, job.end) else { return };
-            self.map.prefetch(self.map.stored(Pun(unit)).0);
-            job.ahead = unit + 1;
-        }
     }
 
     fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
@@ -377,73 +213,59 @@ impl Ftl {
         work.reads + work.programs + pages >= self.mover.in_flight_at_most
     }
 
+    /// What jobs look at.
+    #[inline]
+    pub(in crate::ftl) fn view(&self) -> View<'_> {
+        View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts }
+    }
+
     /// Reads pages of the job's block while the window is open; returns whether the job is finished.
     fn read_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         loop {
-            let Some(job) = self.mover.lanes[lane.index()].jobs[which] else { return false };
+            let Some(mut job) = self.mover.lanes[lane.index()].jobs[which] else { return false };
             if self.is_busy(lane) || self.rests(lane, which) {
                 return false;
             }
-            let Some(first) = self.map.next_live(job.cursor, job.end) else {
-                self.work(lane).jobs[which] = None;
-                if job.part.is_none() {
-                    self.blocks.set_state(job.block, BlockState::Draining);
-                    if self.blocks.leaving(job.block) == 0 {
-                        self.empty(flash, job.block);
-                    }
-                }
+            let step = job.step(&self.view(), &mut units);
+            let Step::Read { page, count } = step else {
+                self.end_job(flash, lane, which, &job);
                 return true;
             };
-            self.move_page(flash, lane, which, job, first);
+            self.work(lane).jobs[which] = Some(job);
+            self.move_page(flash, (lane, which), page, &units[..count]);
         }
     }
 
-    /// Reads the live units of the page that holds unit `first`, or copies the page inside its plane.
-    fn move_page(&mut self, flash: &mut Flash, lane: LaneId, which: usize, job: Job, first: u32) {
-        let (page, _) = self.layout.page_of_unit(Pun(first));
-        let page_end = (page.0 + 1) * self.layout.units_per_page;
-        let cause = self.blocks.cause(job.block);
-        self.work(lane).jobs[which] = Some(Job { cursor: page_end, ..job });
-        let op = self.op_of_move(OpKind::Read, cause, page, lane);
-        if job.part.is_some_and(|part| !self.is_of(&part, page)) {
-            return;
+    /// A job has read all that was to move: a block that it empties can be erased when that has arrived.
+    fn end_job(&mut self, flash: &mut Flash, lane: LaneId, which: usize, job: &Job) {
+        self.work(lane).jobs[which] = None;
+        if job.part.is_none() {
+            self.blocks.set_state(job.block, BlockState::Draining);
+            if self.blocks.leaving(job.block) == 0 {
+                self.empty(flash, job.block);
+            }
         }
+    }
+
+    /// Reads the live units of a page, or copies the page inside its plane.
+    fn move_page(&mut self, flash: &mut Flash, (lane, which): (LaneId, usize), page: Ppn, units: &[UnitRef]) {
+        let block = self.layout.block_of_page(page).0;
+        let cause = self.blocks.cause(block);
+        let op = self.op_of_move(OpKind::Read, cause, page, lane);
         self.note_margin(flash, &op);
         self.note_read(flash, &op);
-        if self.mover.copyback && self.copy_back(flash, lane, cause, self.unit_at(first)) {
+        if self.mover.copyback && self.copy_back(flash, lane, cause, units[0]) {
             return;
         }
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let (mut at, mut count) = (Some(first), 0);
-        while let Some(live) = at {
-            units[count] = self.unit_at(live);
-            count += 1;
-            at = self.map.next_live(live + 1, page_end);
+        let view = View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts };
+        if let Some(job) = &mut self.mover.lanes[lane.index()].jobs[which] {
+            job.look_ahead(&view, units.len() as u32);
         }
-        let units = &units[..count];
-        self.look_ahead(lane, which, count as u32);
-        self.blocks.leave(job.block, count as u32);
+        self.blocks.leave(block, units.len() as u32);
         if let Issued::Done(op) = self.issue_move(flash, lane, op, units) {
             self.take_read(lane, &op, units);
             self.program_moved_for(flash, lane, cause);
         }
-    }
-}
-
-impl LaneWork {
-    /// Whether operations of moves for this cause do not yield to host reads: those that reads have made due, and
-    /// those that make the room that such moves wait for.
-    #[inline]
-    pub fn is_due(&self, cause: Cause) -> bool {
-        match cause {
-            Cause::ReadReclaim => self.due || !self.wishes.now.is_empty(),
-            _ => self.wishes.lacks_room && !self.wishes.now.is_empty(),
-        }
-    }
-
-    /// Whether something is being moved.
-    #[inline]
-    pub fn has_job(&self) -> bool {
-        self.jobs.iter().any(Option::is_some)
     }
 }

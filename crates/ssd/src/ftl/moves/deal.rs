@@ -13,9 +13,10 @@
 
 mod restore;
 
-use super::clean::{COMING_WITH_RECLAIM, LaneWork, ROUTINE};
 use super::issue::Issued;
-use super::reclaim::Wish;
+use super::job::{PageUnits, Step, View};
+use super::lane::{COMING_WITH_RECLAIM, ROUTINE};
+use super::reclaim::Candidate;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::read_reclaim::{MAX_PAGE_TYPES as TYPES, Partners};
@@ -79,6 +80,8 @@ pub(in crate::ftl) struct Deal {
     units: Vec<Dealt>,
     /// Next and end of the units for each page type; for all in the first, if they are not sorted.
     shares: [(u32, u32); TYPES],
+    /// Target of the page that is programmed next.
+    target: u8,
     /// Pages whose units are read or being read, and units of the one begun.
     pages: u32,
     filled: u32,
@@ -105,6 +108,7 @@ impl Deal {
             sorted: false,
             units: Vec::with_capacity(units as usize),
             shares: [(0, 0); TYPES],
+            target: 0,
             pages: 0,
             filled: 0,
             over: false,
@@ -122,12 +126,111 @@ impl Deal {
     fn sources(&self) -> impl Iterator<Item = BlockId> + use<> {
         self.sources.into_iter().filter(|block| block.is_some())
     }
+
+    /// What is to be done next: pages on their way go to their targets in order, and more units are read while there is
+    /// room; `may_read` if the lane may have more operations under way, of `pages` in all.
+    pub fn step(&mut self, view: &View<'_>, may_read: bool, pages: u32, units: &mut PageUnits) -> Step {
+        let per_page = view.layout.units_per_page;
+        loop {
+            if let Some(count) = self.first_page(units) {
+                return Step::Program { count };
+            }
+            let full = (self.window.len() as u32 + per_page) > (pages + 2) * per_page;
+            if !self.over && !full && may_read {
+                match self.next_read(view, units) {
+                    Some(read) => return read,
+                    None => self.over = true,
+                }
+            }
+            if !self.over {
+                return Step::Wait;
+            }
+            match self.window.back_mut() {
+                None => return Step::Done,
+                Some(back) if back.last => return Step::Wait,
+                Some(back) => back.last = true,
+            }
+        }
+    }
+
+    /// The units of the first page on its way, if all of them are in the controller or dead; they are on their way no
+    /// more. A page of which nothing lives is programmed empty if others follow it, so that they keep their places.
+    fn first_page(&mut self, units: &mut PageUnits) -> Option<usize> {
+        let last = self.window.iter().position(|unit| unit.last)?;
+        if self.window.iter().take(last + 1).any(|unit| unit.way == Way::Reading) {
+            return None;
+        }
+        self.target = self.window[0].target;
+        let mut count = 0;
+        for dealt in self.window.drain(..=last).filter(|dealt| dealt.way == Way::InController) {
+            units[count] = dealt.unit;
+            count += 1;
+        }
+        (count > 0 || !self.over || !self.window.is_empty()).then_some(count)
+    }
+
+    /// The next unit is to be read, with those after it that lie in the same page and go to the same page.
+    fn next_read(&mut self, view: &View<'_>, units: &mut PageUnits) -> Option<Step> {
+        let (mut share, first) = self.peek(view)?;
+        let (mut unit, mut count) = (first, 0);
+        loop {
+            units[count] = view.unit_at(unit);
+            let ended = self.put_on_its_way(view, share, units[count]);
+            count += 1;
+            match self.peek(view) {
+                Some((next_share, next)) if !ended && view.layout.share_page(Pun(first), Pun(next)) => {
+                    (share, unit) = (next_share, next);
+                }
+                _ => break,
+            }
+        }
+        Some(Step::Read { page: view.layout.page_of_unit(Pun(first)).0, count })
+    }
+
+    /// The unit to be read next, and the share it is of: the next of the page type that is planned; if none is left,
+    /// of the less, then of the more vulnerable types.
+    fn peek(&mut self, view: &View<'_>) -> Option<(usize, u32)> {
+        let order = view.order;
+        let page = (self.pages / self.fan / view.layout.span).min(order.pages() - 1);
+        let planned = if self.sorted { usize::from(order.page_type(page)) } else { 0 };
+        for share in (planned..TYPES).chain((0..planned).rev()) {
+            let (next, end) = &mut self.shares[share];
+            while *next < *end {
+                let unit = self.units[*next as usize].unit;
+                if view.map.is_live(Pun(unit)) {
+                    return Some((share, unit));
+                }
+                *next += 1;
+            }
+        }
+        None
+    }
+
+    /// Plans where a unit goes; returns whether its page is full.
+    fn put_on_its_way(&mut self, view: &View<'_>, share: usize, unit: UnitRef) -> bool {
+        self.shares[share].0 += 1;
+        self.filled += 1;
+        let last = self.filled == view.layout.units_per_page;
+        let target = (self.pages % self.fan) as u8;
+        if last {
+            (self.pages, self.filled) = (self.pages + 1, 0);
+        }
+        self.window.push_back(OnItsWay { unit, way: Way::Reading, last, target });
+        last
+    }
+
+    /// A unit is in the controller, or dead.
+    fn arrive(&mut self, unit: &UnitRef, way: Way) {
+        if let Some(found) = self.window.iter_mut().find(|found| found.unit.source == unit.source) {
+            found.way = way;
+        }
+    }
 }
 
-/// A deal that is wished for.
+/// A deal that is candidateed for.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ftl) struct DealWish {
-    pub wish: Wish,
+pub(in crate::ftl) struct DealRequest {
+    pub candidate: Candidate,
     pub mode: u8,
     pub paired: bool,
     /// It cannot wait for long.
@@ -156,9 +259,14 @@ impl Ftl {
 
     /// Begins a deal if there is room. With less room than it needs it waits for cleaning, the forced one not for long,
     /// and then makes do with one target and no partner.
-    pub(in crate::ftl) fn begin_deal(&mut self, flash: &mut Flash, lane: LaneId, asked: DealWish) -> Begun {
-        let DealWish { wish, mode, paired, forced } = asked;
-        let block = wish.block;
+    pub(in crate::ftl) fn begin_deal(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        asked: DealRequest,
+    ) -> Begun {
+        let DealRequest { candidate, mode, paired, forced } = asked;
+        let block = candidate.block;
         let to_spare = self.allocator.free(lane).saturating_sub(self.mover.reserve);
         // Two blocks out of one: cleaning makes up for it.
         let spreads = paired && to_spare >= 2 && self.reclaim.policy.empty_partner();
@@ -171,23 +279,23 @@ impl Ftl {
         }
         let fan = if spreads { 2 } else { self.targets_for(sources) };
         if to_spare >= fan {
-            self.drop_wish(lane, wish);
+            self.drop_candidate(lane, candidate);
             self.deal(flash, lane, sources, fan, mode, paired);
             return Begun::Yes;
         }
         let work = self.work(lane);
         let comes = work.coming > 0 || work.jobs[ROUTINE].is_some();
-        if !work.wishes.lacks_room {
-            (work.wishes.lacks_room, work.wishes.lacked_at) = (true, work.erases);
+        if !work.candidates.lacks_room {
+            (work.candidates.lacks_room, work.candidates.lacked_at) = (true, work.erases);
             return Begun::Later;
         }
-        let waited = work.erases - work.wishes.lacked_at;
+        let waited = work.erases - work.candidates.lacked_at;
         let patient = !forced || waited < PATIENCE;
         if comes && patient {
             return Begun::Later;
         }
         if to_spare >= 1 {
-            self.drop_wish(lane, wish);
+            self.drop_candidate(lane, candidate);
             self.deal(flash, lane, [block, BlockId::NONE], 1, mode, paired);
             return Begun::Yes;
         }
@@ -227,7 +335,7 @@ impl Ftl {
     ) {
         self.counts.reclaims += 1;
         let work = self.work(lane);
-        work.wishes.lacks_room = false;
+        work.candidates.lacks_room = false;
         let deal = &mut work.deal;
         (deal.active, deal.sources, deal.fan, deal.mode, deal.sorted) = (true, sources, fan, mode, sorted);
         (deal.pages, deal.filled, deal.over, deal.cut_short) = (0, 0, false, false);
@@ -300,96 +408,67 @@ impl Ftl {
 
     /// Goes on with a lane's deal: programs what is there, reads what is next, and ends it when nothing is left.
     pub(in crate::ftl) fn deal_on(&mut self, flash: &mut Flash, lane: LaneId) {
+        if !self.work(lane).deal.active {
+            return;
+        }
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         while self.work(lane).deal.active {
-            if self.program_dealt(flash, lane) || self.read_dealt(flash, lane) {
-                continue;
+            let at_most = self.mover.in_flight_at_most;
+            let work = &mut self.mover.lanes[lane.index()];
+            let may_read = flash.is_instant() || work.reads + work.programs < at_most;
+            let view = View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts };
+            match work.deal.step(&view, may_read, at_most, &mut units) {
+                Step::Read { page, count } => self.read_dealt(flash, lane, page, &units[..count]),
+                Step::Program { count } => self.program_dealt(flash, lane, &units[..count]),
+                Step::Wait => return,
+                Step::Done => self.end_deal(flash, lane),
+            }
+        }
+    }
+
+    fn read_dealt(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn, units: &[UnitRef]) {
+        let op = self.op_of_move(OpKind::Read, Cause::ReadReclaim, page, lane);
+        self.note_read(flash, &op);
+        self.note_dealt(flash, lane, &op, units[0].source);
+        self.blocks.leave(self.layout.block_of_page(page).0, units.len() as u32);
+        if let Issued::Done(op) = self.issue_move(flash, lane, op, units) {
+            self.take_dealt(lane, &op, units);
+        }
+    }
+
+    /// Units of a deal are in the controller, or lost.
+    fn take_dealt(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
+        let block = self.layout.block_of_page(op.ppn).0;
+        for unit in units {
+            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
+            if op.outcome == Outcome::Fail {
+                self.lose(lpn, from);
+            }
+            let way = if self.map.lookup(lpn) == from { Way::InController } else { Way::Dead };
+            if way == Way::Dead {
+                self.blocks.settle(block);
+            }
+            self.work(lane).deal.arrive(unit, way);
+        }
+    }
+
+    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId, units: &[UnitRef]) {
+        let planned = usize::from(self.work(lane).deal.target);
+        let Some(page) = self.next_of_target(flash, lane, planned) else {
+            // What is in the controller goes where cleaning's data goes; the rest stays.
+            for &unit in units {
+                self.gather_moved(lane, Cause::ReadReclaim, unit);
             }
             let deal = &mut self.work(lane).deal;
-            if !deal.over {
-                return;
-            }
-            match deal.window.back_mut() {
-                None => self.end_deal(flash, lane),
-                Some(back) if back.last => return,
-                Some(back) => back.last = true,
-            }
-        }
-    }
-
-    /// The unit to be read next, and the share it is of: the next of the page type that is planned; if none is left,
-    /// of the less, then of the more vulnerable types.
-    fn peek_dealt(&mut self, lane: LaneId) -> Option<(usize, u32)> {
-        let deal = &mut self.mover.lanes[lane.index()].deal;
-        let planned = match deal.sorted {
-            true => usize::from(
-                self.order.page_type((deal.pages / deal.fan / self.layout.span).min(self.order.pages() - 1)),
-            ),
-            false => 0,
+            (deal.over, deal.cut_short) = (true, true);
+            return;
         };
-        for share in (planned..TYPES).chain((0..planned).rev()) {
-            let (next, end) = &mut deal.shares[share];
-            while *next < *end {
-                let unit = deal.units[*next as usize].unit;
-                if self.map.is_live(Pun(unit)) {
-                    return Some((share, unit));
-                }
-                *next += 1;
-            }
-        }
-        None
-    }
-
-    /// Reads the next unit, with those after it that lie in the same page and go to the same page. Returns whether it
-    /// did.
-    fn read_dealt(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        let per_page = self.layout.units_per_page;
-        let at_most = self.mover.in_flight_at_most;
-        let work = self.work(lane);
-        let full = (work.deal.window.len() as u32 + per_page) > (at_most + 2) * per_page;
-        if work.deal.over || full || (!flash.is_instant() && work.reads + work.programs >= at_most) {
-            return false;
-        }
-        let Some((mut share, first)) = self.peek_dealt(lane) else {
-            self.work(lane).deal.over = true;
-            return false;
-        };
-        let from = self.layout.page_of_unit(Pun(first)).0;
-        let op = self.op_of_move(OpKind::Read, Cause::ReadReclaim, from, lane);
-        self.note_read(flash, &op);
-        self.note_dealt(flash, lane, &op, first);
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let (mut unit, mut count) = (first, 0);
-        loop {
-            units[count] = self.unit_at(unit);
-            let ended = self.put_on_its_way(lane, share, units[count]);
-            count += 1;
-            match self.peek_dealt(lane) {
-                Some((next_share, next)) if !ended && self.layout.share_page(Pun(first), Pun(next)) => {
-                    (share, unit) = (next_share, next);
-                }
-                _ => break,
-            }
-        }
-        self.blocks.leave(self.layout.block_of_unit(Pun(first)), count as u32);
-        if let Issued::Done(op) = self.issue_move(flash, lane, op, &units[..count]) {
-            self.take_dealt(lane, &op, &units[..count]);
-        }
-        true
-    }
-
-    /// Plans where a unit goes; returns whether its page is full.
-    fn put_on_its_way(&mut self, lane: LaneId, share: usize, unit: UnitRef) -> bool {
-        let per_page = self.layout.units_per_page;
-        let deal = &mut self.work(lane).deal;
-        deal.shares[share].0 += 1;
-        deal.filled += 1;
-        let last = deal.filled == per_page;
-        let target = (deal.pages % deal.fan) as u8;
-        if last {
-            (deal.pages, deal.filled) = (deal.pages + 1, 0);
-        }
-        deal.window.push_back(OnItsWay { unit, way: Way::Reading, last, target });
-        last
+        self.blocks.program_issued(self.layout.block_of_page(page).0);
+        let op = self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane);
+        self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
+        let mode = usize::from(self.work(lane).deal.mode.max(self.reclaim.normal_mode));
+        self.counts.dealt_pages[mode.min(PROGRAM_MODES - 1)] += 1;
+        self.program_moved(flash, lane, op, units);
     }
 
     /// A page is read for a deal. Of the disturbed block it is known how near its end it was; the partner's moves only
@@ -421,60 +500,6 @@ impl Ftl {
         self.take_dealt(lane, op, &units[..count]);
         self.work(lane).reads -= 1;
         self.pump_lane(flash, lane);
-    }
-
-    /// Units of a deal are in the controller, or lost.
-    fn take_dealt(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
-        let block = self.layout.block_of_page(op.ppn).0;
-        for unit in units {
-            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-            if op.outcome == Outcome::Fail {
-                self.lose(lpn, from);
-            }
-            let way = if self.map.lookup(lpn) == from { Way::InController } else { Way::Dead };
-            if way == Way::Dead {
-                self.blocks.settle(block);
-            }
-            let window = &mut self.work(lane).deal.window;
-            if let Some(found) = window.iter_mut().find(|found| found.unit.source == unit.source) {
-                found.way = way;
-            }
-        }
-    }
-
-    /// Programs the first page on its way, if it is complete. Returns whether it did.
-    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        let deal = &mut self.work(lane).deal;
-        let Some(last) = deal.window.iter().position(|unit| unit.last) else { return false };
-        if deal.window.iter().take(last + 1).any(|unit| unit.way == Way::Reading) {
-            return false;
-        }
-        let planned = usize::from(deal.window[0].target);
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let mut count = 0;
-        for dealt in deal.window.drain(..=last).filter(|dealt| dealt.way == Way::InController) {
-            units[count] = dealt.unit;
-            count += 1;
-        }
-        if count == 0 && deal.over && deal.window.is_empty() {
-            return true;
-        }
-        let Some(page) = self.next_of_target(flash, lane, planned) else {
-            // What is in the controller goes where cleaning's data goes; the rest stays.
-            for &unit in &units[..count] {
-                self.gather_moved(lane, Cause::ReadReclaim, unit);
-            }
-            let deal = &mut self.work(lane).deal;
-            (deal.over, deal.cut_short) = (true, true);
-            return true;
-        };
-        self.blocks.program_issued(self.layout.block_of_page(page).0);
-        let op = self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane);
-        self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
-        let mode = usize::from(self.work(lane).deal.mode.max(self.reclaim.normal_mode));
-        self.counts.dealt_pages[mode.min(PROGRAM_MODES - 1)] += 1;
-        self.program_moved(flash, lane, op, &units[..count]);
-        true
     }
 
     /// The next page of a target; if it is full or has failed, of the other, or of a fresh one.
@@ -528,9 +553,9 @@ impl Ftl {
         for source in sources {
             if cut_short {
                 self.work(lane).coming -= 1;
-                self.blocks.set_state(source, BlockState::Thinning);
+                self.blocks.set_state(source, BlockState::Migrating);
                 if self.blocks.leaving(source) == 0 {
-                    self.thinned(flash, source);
+                    self.migrated(flash, source);
                 }
             } else {
                 self.blocks.set_state(source, BlockState::Draining);
@@ -550,13 +575,5 @@ impl Ftl {
                 flash.chip.set_mode(physical, self.reclaim.normal_mode);
             }
         }
-    }
-}
-
-impl LaneWork {
-    /// Whether a deal is under way.
-    #[inline]
-    pub fn is_dealing(&self) -> bool {
-        self.deal.active
     }
 }

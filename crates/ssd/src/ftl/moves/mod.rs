@@ -3,6 +3,8 @@
 pub(in crate::ftl) mod clean;
 pub(in crate::ftl) mod deal;
 mod issue;
+pub(in crate::ftl) mod job;
+pub(in crate::ftl) mod lane;
 mod place;
 pub(in crate::ftl) mod reclaim;
 pub(in crate::ftl) mod replicate;

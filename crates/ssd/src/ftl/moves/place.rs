@@ -37,13 +37,6 @@ impl Ftl {
         true
     }
 
-    /// A unit of flash that is to move.
-    #[inline]
-    pub(in crate::ftl) fn unit_at(&self, at: u32) -> UnitRef {
-        let facts = self.facts.get(Pun(at));
-        UnitRef { facts, ..UnitRef::new(self.map.stored(Pun(at)).0, at) }
-    }
-
     /// The stream that a unit moved for this cause goes to.
     #[inline]
     fn stream_of_move(&mut self, cause: Cause, unit: &UnitRef) -> StreamId {
@@ -268,7 +261,7 @@ impl Ftl {
         if self.blocks.state(block) == BlockState::Draining {
             self.empty(flash, block);
         } else {
-            self.thinned(flash, block);
+            self.migrated(flash, block);
         }
     }
 

@@ -10,8 +10,9 @@ mod told;
 
 pub use service::ServiceTimes;
 
-use super::clean::{COMING_WITH_RECLAIM, Job, Part, RECLAIM};
-use super::deal::{Begun, DealWish};
+use super::deal::{Begun, DealRequest};
+use super::job::{Job, Part};
+use super::lane::{COMING_WITH_RECLAIM, RECLAIM};
 use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
@@ -20,21 +21,21 @@ use crate::ftl::read_reclaim::{self, ChipLook, Facts, Look, PageRead, Urgency, W
 use crate::ftl::tables::blocks::BlockState;
 use crate::nand::Layout;
 use crate::nand::order::PageOrder;
-use crate::units::{BlockId, LaneId, NONE, Ppn};
+use crate::units::{BlockId, LaneId, NONE};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// A physical block to be looked at: member of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::ftl) struct Wish {
+pub(in crate::ftl) struct Candidate {
     pub block: BlockId,
     pub member: u32,
 }
 
 /// A block whose parts are being moved.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Thinning {
-    wish: Wish,
+struct Partial {
+    candidate: Candidate,
     /// What has left it last.
     left: Want,
     /// What is to leave it next, if that was asked and not done.
@@ -42,7 +43,7 @@ struct Thinning {
 }
 
 /// What became of a look at a block.
-pub(in crate::ftl) enum Turn {
+pub(in crate::ftl) enum Looked {
     /// It is off the list.
     Over,
     /// It must wait: for programs, for room, for what is already leaving it.
@@ -57,38 +58,38 @@ const NOW: u8 = 2;
 
 /// A lane's list of blocks to be looked at.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(in crate::ftl) struct Wishes {
-    pub now: VecDeque<Wish>,
-    when_idle: VecDeque<Wish>,
+pub(in crate::ftl) struct Candidates {
+    pub now: VecDeque<Candidate>,
+    when_idle: VecDeque<Candidate>,
     /// By member of a block of the lane.
     listed: Vec<u8>,
-    thinning: Option<Thinning>,
+    partial: Option<Partial>,
     /// Something must move and finds no room: the lane is cleaned for it.
     pub lacks_room: bool,
     /// Erases of the lane when a deal first lacked room.
     pub lacked_at: u64,
 }
 
-impl Wishes {
+impl Candidates {
     /// An empty list for a lane.
     pub fn new(layout: &Layout, used: bool) -> Self {
         let members = if used { (layout.blocks_per_lane * layout.span) as usize } else { 0 };
-        Wishes {
+        Candidates {
             now: VecDeque::with_capacity(members),
             when_idle: VecDeque::with_capacity(members),
             listed: vec![0; members],
-            ..Wishes::default()
+            ..Candidates::default()
         }
     }
 
     /// Whether anything is to be done.
     #[inline]
     pub fn some(&self) -> bool {
-        self.thinning.is_some() || !self.now.is_empty() || !self.when_idle.is_empty()
+        self.partial.is_some() || !self.now.is_empty() || !self.when_idle.is_empty()
     }
 
     /// Puts a block on a list, once; `at` is its member among the lane's.
-    fn add(&mut self, wish: Wish, at: usize, urgency: Urgency) {
+    fn add(&mut self, candidate: Candidate, at: usize, urgency: Urgency) {
         let (bit, list) = match urgency {
             Urgency::No => return,
             Urgency::WhenIdle => (WHEN_IDLE, &mut self.when_idle),
@@ -96,21 +97,21 @@ impl Wishes {
         };
         if self.listed[at] < bit {
             self.listed[at] |= bit;
-            list.push_back(wish);
+            list.push_back(candidate);
         }
     }
 
     /// Puts a block in front of all others.
-    fn put_first(&mut self, wish: Wish, at: usize) {
+    fn put_first(&mut self, candidate: Candidate, at: usize) {
         if self.listed[at] & NOW != 0 {
-            self.now.retain(|other| *other != wish);
+            self.now.retain(|other| *other != candidate);
         }
         self.listed[at] |= NOW;
-        self.now.push_front(wish);
+        self.now.push_front(candidate);
     }
 
     /// The list whose turn it is, and its bit.
-    fn list(&mut self, idle: bool) -> Option<(&mut VecDeque<Wish>, u8)> {
+    fn list(&mut self, idle: bool) -> Option<(&mut VecDeque<Candidate>, u8)> {
         if !self.now.is_empty() {
             return Some((&mut self.now, NOW));
         }
@@ -118,11 +119,11 @@ impl Wishes {
     }
 
     /// Takes a block off the list.
-    fn remove(&mut self, wish: Wish, at: usize) {
+    fn remove(&mut self, candidate: Candidate, at: usize) {
         let lists = std::mem::take(&mut self.listed[at]);
         for (list, bit) in [(&mut self.now, NOW), (&mut self.when_idle, WHEN_IDLE)] {
             if lists & bit != 0 {
-                list.retain(|&waiting| waiting != wish);
+                list.retain(|&waiting| waiting != candidate);
             }
         }
     }
@@ -231,26 +232,27 @@ impl Ftl {
     fn tell(&mut self, flash: &Flash, read: &PageRead, block: BlockId, member: u32) {
         let urgency = self.reclaim.policy.on_read(read);
         if self.reclaim.deals && self.reclaim.policy.sample_due() {
-            let (look, policy) = self.look(flash, Wish { block, member });
+            let (look, policy) = self.look(flash, Candidate { block, member });
             policy.sample(&look);
         }
         if urgency != Urgency::No {
-            self.list(Wish { block, member }, urgency);
+            self.list(Candidate { block, member }, urgency);
         }
     }
 
-    fn list(&mut self, wish: Wish, urgency: Urgency) {
-        let lane = self.layout.lane_of(wish.block);
-        let wishes = &self.mover.lanes[lane.index()].wishes;
-        let is_thinned = wishes.thinning.is_some_and(|thinning| thinning.wish.block == wish.block);
-        match self.blocks.state(wish.block) {
-            BlockState::Open | BlockState::Closed | BlockState::Thinning => {}
-            BlockState::Moving if is_thinned => {}
+    fn list(&mut self, candidate: Candidate, urgency: Urgency) {
+        let lane = self.layout.lane_of(candidate.block);
+        let candidates = &self.mover.lanes[lane.index()].candidates;
+        let is_migrated =
+            candidates.partial.is_some_and(|partial| partial.candidate.block == candidate.block);
+        match self.blocks.state(candidate.block) {
+            BlockState::Open | BlockState::Closed | BlockState::Migrating => {}
+            BlockState::Moving if is_migrated => {}
             // All of it is leaving already.
             _ => return,
         }
-        let place = self.place_in_lane(lane, &wish);
-        self.work(lane).wishes.add(wish, place, urgency);
+        let place = self.place_in_lane(lane, &candidate);
+        self.work(lane).candidates.add(candidate, place, urgency);
         self.look_soon(lane);
     }
 
@@ -264,7 +266,7 @@ impl Ftl {
     /// What a block on a lane's list may have waited for is over.
     #[inline]
     pub(in crate::ftl) fn may_look_again(&mut self, lane: LaneId) {
-        if self.reclaim.active && self.work(lane).wishes.some() {
+        if self.reclaim.active && self.work(lane).candidates.some() {
             self.look_soon(lane);
         }
     }
@@ -278,18 +280,18 @@ impl Ftl {
         }
     }
 
-    fn place_in_lane(&self, lane: LaneId, wish: &Wish) -> usize {
-        ((wish.block.0 - self.layout.first_block(lane).0) * self.layout.span + wish.member) as usize
+    fn place_in_lane(&self, lane: LaneId, candidate: &Candidate) -> usize {
+        ((candidate.block.0 - self.layout.first_block(lane).0) * self.layout.span + candidate.member) as usize
     }
 
-    /// Whether reads have put something on a list since [`Ftl::look_at_lists`].
+    /// Whether reads have put something on a list since [`Ftl::look_at_candidates`].
     #[inline]
-    pub fn has_new_wishes(&self) -> bool {
+    pub fn has_new_candidates(&self) -> bool {
         !self.reclaim.lanes.is_empty()
     }
 
     /// Lets the lanes whose lists have grown look at them.
-    pub fn look_at_lists(&mut self, flash: &mut Flash) {
+    pub fn look_at_candidates(&mut self, flash: &mut Flash) {
         while let Some(lane) = self.reclaim.lanes.pop() {
             self.pump_lane(flash, lane);
         }
@@ -299,18 +301,18 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         self.reclaim.active
-            && self.work(lane).wishes.some()
+            && self.work(lane).candidates.some()
             && !self.work(lane).is_dealing()
-            && self.next_wish(flash, lane)
+            && self.next_candidate(flash, lane)
     }
 
-    fn next_wish(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+    fn next_candidate(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         // Deals remember for how long they have waited.
-        self.work(lane).wishes.lacks_room &= self.reclaim.deals;
+        self.work(lane).candidates.lacks_room &= self.reclaim.deals;
         let mut waiting = 0;
         loop {
-            if let Some(thinning) = self.work(lane).wishes.thinning {
-                if let Some(started) = self.thin_on(flash, lane, thinning) {
+            if let Some(partial) = self.work(lane).candidates.partial {
+                if let Some(started) = self.migrate_on(flash, lane, partial) {
                     return started;
                 }
                 continue;
@@ -320,23 +322,23 @@ impl Ftl {
                 self.room.make();
             }
             let idle = self.mover.quiet;
-            let Some((list, bit)) = self.work(lane).wishes.list(idle) else {
+            let Some((list, bit)) = self.work(lane).candidates.list(idle) else {
                 self.need_no_room(lane);
                 return false;
             };
             if waiting >= list.len() {
                 return false;
             }
-            let wish = list[0];
+            let candidate = list[0];
             self.work(lane).due = bit == NOW;
-            match self.look_at(flash, lane, wish) {
-                Turn::Over => {}
-                Turn::Started => return true,
+            match self.look_at(flash, lane, candidate) {
+                Looked::Over => {}
+                Looked::Started => return true,
                 // A deal keeps its turn.
-                Turn::Waits if self.reclaim.deals => return false,
-                Turn::Waits => {
+                Looked::Waits if self.reclaim.deals => return false,
+                Looked::Waits => {
                     waiting += 1;
-                    if let Some((list, _)) = self.work(lane).wishes.list(idle) {
+                    if let Some((list, _)) = self.work(lane).candidates.list(idle) {
                         list.rotate_left(1);
                     }
                 }
@@ -345,64 +347,65 @@ impl Ftl {
     }
 
     /// Looks at the block that is first on its lane's list.
-    fn look_at(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> Turn {
-        let block = wish.block;
+    fn look_at(&mut self, flash: &mut Flash, lane: LaneId, candidate: Candidate) -> Looked {
+        let block = candidate.block;
         let state = self.blocks.state(block);
-        if state == BlockState::Thinning {
-            return Turn::Waits;
+        if state == BlockState::Migrating {
+            return Looked::Waits;
         }
         if !matches!(state, BlockState::Open | BlockState::Closed) || self.blocks.is_failing(block) {
-            return self.drop_wish(lane, wish);
+            return self.drop_candidate(lane, candidate);
         }
         let is_programmed = state == BlockState::Closed && self.blocks.programming(block) > 0;
         if is_programmed {
-            return Turn::Waits;
+            return Looked::Waits;
         }
-        let want = self.ask(flash, wish, Want::Nothing);
+        let want = self.ask(flash, candidate, Want::Nothing);
         if want == Want::Nothing {
-            return self.drop_wish(lane, wish);
+            return self.drop_candidate(lane, candidate);
         }
         if state == BlockState::Open {
             if !self.may_abandon(lane, block) {
-                return Turn::Waits;
+                return Looked::Waits;
             }
             // Closed, it is asked about again: what was yet to be written need not leave it.
             self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
             self.replicas.close_off(&self.layout, block);
-            return self.look_at(flash, lane, wish);
+            return self.look_at(flash, lane, candidate);
         }
         if want == Want::Block {
-            return self.begin_whole(flash, lane, wish);
+            return self.begin_whole(flash, lane, candidate);
         }
         if let Want::Deal { mode, paired } = want {
-            let forced = !self.work(lane).wishes.now.is_empty();
-            return match self.begin_deal(flash, lane, DealWish { wish, mode, paired, forced }) {
-                Begun::Later => Turn::Waits,
-                Begun::Yes if self.work(lane).is_dealing() => Turn::Waits,
-                Begun::Yes => Turn::Over,
-                Begun::NoBlocks => self.begin_whole(flash, lane, wish),
+            let forced = !self.work(lane).candidates.now.is_empty();
+            return match self.begin_deal(flash, lane, DealRequest { candidate, mode, paired, forced }) {
+                Begun::Later => Looked::Waits,
+                Begun::Yes if self.work(lane).is_dealing() => Looked::Waits,
+                Begun::Yes => Looked::Over,
+                Begun::NoBlocks => self.begin_whole(flash, lane, candidate),
             };
         }
         let moves = matches!(want, Want::Wordline(_) | Want::Types(_));
-        if moves && !self.has_room_for(lane, wish, want) {
-            return Turn::Waits;
+        if moves && !self.has_room_for(lane, candidate, want) {
+            return Looked::Waits;
         }
-        self.drop_wish(lane, wish);
+        self.drop_candidate(lane, candidate);
         self.blocks.start_moving(block, Cause::ReadReclaim);
         self.begin_service(flash, block, None);
-        self.work(lane).wishes.thinning = Some(Thinning { wish, left: Want::Nothing, next: Some(want) });
-        Turn::Over
+        self.work(lane).candidates.partial =
+            Some(Partial { candidate, left: Want::Nothing, next: Some(want) });
+        Looked::Over
     }
 
     /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able
     /// to go on. A free block that the host could have is kept for it.
-    fn has_room_for(&mut self, lane: LaneId, wish: Wish, want: Want) -> bool {
+    fn has_room_for(&mut self, lane: LaneId, candidate: Candidate, want: Want) -> bool {
         let (types, per_page) = (self.reclaim.page_types, self.layout.units_per_page);
         let pages = match want {
             Want::Wordline(_) => types,
             _ => self.order.pages(),
         };
-        let live = self.blocks.live(wish.block);
+        let live = self.blocks.live(candidate.block);
         let needed = (pages * per_page).min(live) + self.layout.data_units_per_block();
         if self.has_room(lane, needed, Cause::ReadReclaim) {
             return true;
@@ -411,7 +414,7 @@ impl Ftl {
         let room = self.has_room(lane, needed, Cause::ReadReclaim);
         if !room {
             self.allocator.unclaim(lane);
-            self.work(lane).wishes.lacks_room = true;
+            self.work(lane).candidates.lacks_room = true;
         }
         room
     }
@@ -426,35 +429,35 @@ impl Ftl {
             || work.gathered.iter().any(|units| !units.is_empty());
         let spare = self.allocator.free(lane) > self.mover.reserve;
         let may = self.allocator.is_open_for_host(lane, block) || (!busy && spare);
-        self.work(lane).wishes.lacks_room |= !may && !spare;
+        self.work(lane).candidates.lacks_room |= !may && !spare;
         may
     }
 
     /// Begins moving a whole block to where cleaning's data goes, if there is room.
-    fn begin_whole(&mut self, flash: &Flash, lane: LaneId, wish: Wish) -> Turn {
-        let room = self.fits(lane, wish.block, Cause::ReadReclaim);
+    fn begin_whole(&mut self, flash: &Flash, lane: LaneId, candidate: Candidate) -> Looked {
+        let room = self.fits(lane, candidate.block, Cause::ReadReclaim);
         let deals = self.reclaim.deals;
         let work = self.work(lane);
-        work.wishes.lacks_room = !room || (work.wishes.lacks_room && !deals);
+        work.candidates.lacks_room = !room || (work.candidates.lacks_room && !deals);
         if !room || work.coming >= COMING_WITH_RECLAIM {
-            return Turn::Waits;
+            return Looked::Waits;
         }
         self.counts.reclaims += 1;
-        self.drop_wish(lane, wish);
-        self.begin_service(flash, wish.block, None);
-        self.begin(lane, wish.block, Cause::ReadReclaim);
-        Turn::Started
+        self.drop_candidate(lane, candidate);
+        self.begin_service(flash, candidate.block, None);
+        self.begin(lane, candidate.block, Cause::ReadReclaim);
+        Looked::Started
     }
 
     /// No deal waits for room any more.
     fn need_no_room(&mut self, lane: LaneId) {
         if self.reclaim.deals {
-            self.work(lane).wishes.lacks_room = false;
+            self.work(lane).candidates.lacks_room = false;
         }
     }
 
-    fn ask(&mut self, flash: &Flash, wish: Wish, left: Want) -> Want {
-        let (look, policy) = self.look(flash, wish);
+    fn ask(&mut self, flash: &Flash, candidate: Candidate, left: Want) -> Want {
+        let (look, policy) = self.look(flash, candidate);
         if policy.sees_chips() {
             policy.wants_seeing(&look, &ChipLook(flash), left)
         } else {
@@ -463,9 +466,13 @@ impl Ftl {
     }
 
     /// A block as the policy looks at it, and the policy.
-    fn look<'a>(&'a mut self, flash: &Flash, wish: Wish) -> (Look<'a>, &'a mut read_reclaim::Policy) {
-        let at = self.layout.member(wish.block, wish.member);
-        let filling = self.blocks.state(wish.block) == BlockState::Open;
+    fn look<'a>(
+        &'a mut self,
+        flash: &Flash,
+        candidate: Candidate,
+    ) -> (Look<'a>, &'a mut read_reclaim::Policy) {
+        let at = self.layout.member(candidate.block, candidate.member);
+        let filling = self.blocks.state(candidate.block) == BlockState::Open;
         let look = Look {
             map: &self.map,
             layout: &self.layout,
@@ -475,34 +482,34 @@ impl Ftl {
             page_types: self.reclaim.page_types,
             in_order: self.reclaim.in_order,
             unwritten: filling.then(|| flash.chip.programmed_pages(at.block)),
-            live_units: self.blocks.live(wish.block),
-            block: wish.block,
-            member: wish.member,
+            live_units: self.blocks.live(candidate.block),
+            block: candidate.block,
+            member: candidate.member,
             at,
-            cycles: self.blocks.erase_count(wish.block),
+            cycles: self.blocks.erase_count(candidate.block),
         };
         (look, &mut self.reclaim.policy)
     }
 
     /// Takes the first off the list whose turn it is.
-    pub(in crate::ftl) fn drop_wish(&mut self, lane: LaneId, wish: Wish) -> Turn {
-        let (idle, place) = (self.mover.quiet, self.place_in_lane(lane, &wish));
-        let wishes = &mut self.work(lane).wishes;
-        if let Some((list, bit)) = wishes.list(idle) {
+    pub(in crate::ftl) fn drop_candidate(&mut self, lane: LaneId, candidate: Candidate) -> Looked {
+        let (idle, place) = (self.mover.quiet, self.place_in_lane(lane, &candidate));
+        let candidates = &mut self.work(lane).candidates;
+        if let Some((list, bit)) = candidates.list(idle) {
             let first = list.pop_front();
-            debug_assert_eq!(first, Some(wish));
-            wishes.listed[place] &= !bit;
+            debug_assert_eq!(first, Some(candidate));
+            candidates.listed[place] &= !bit;
         }
-        Turn::Over
+        Looked::Over
     }
 
     /// Starts moving the next part of a block, or ends with it; returns whether a job was started.
-    /// `None` if the next wish may be looked at.
-    fn thin_on(&mut self, flash: &mut Flash, lane: LaneId, thinning: Thinning) -> Option<bool> {
-        let wish = thinning.wish;
-        let want = thinning.next.unwrap_or_else(|| self.ask(flash, wish, thinning.left));
+    /// `None` if the next candidate may be looked at.
+    fn migrate_on(&mut self, flash: &mut Flash, lane: LaneId, partial: Partial) -> Option<bool> {
+        let candidate = partial.candidate;
+        let want = partial.next.unwrap_or_else(|| self.ask(flash, candidate, partial.left));
         let (types, only, pages) = match want {
-            Want::Nothing => return self.end_thinning(flash, lane, wish),
+            Want::Nothing => return self.end_partial(flash, lane, candidate),
             Want::Wordline(wordline) => {
                 let types = self.reclaim.page_types;
                 let pages = &self.reclaim.page_at[(wordline * types) as usize..][..types as usize];
@@ -510,57 +517,58 @@ impl Ftl {
             }
             Want::Types(types) => (types, NONE, (0, self.order.pages())),
             Want::Adopt => {
-                self.adopt_all(wish);
-                self.work(lane).wishes.thinning = Some(Thinning { wish, left: want, next: None });
+                self.adopt_all(candidate);
+                self.work(lane).candidates.partial = Some(Partial { candidate, left: want, next: None });
                 return None;
             }
             Want::Replicate { place, to } => {
                 let full = self.is_busy(lane);
-                let (left, next) = if full { (thinning.left, Some(want)) } else { (want, None) };
-                self.work(lane).wishes.thinning = Some(Thinning { wish, left, next });
+                let (left, next) = if full { (partial.left, Some(want)) } else { (want, None) };
+                self.work(lane).candidates.partial = Some(Partial { candidate, left, next });
                 if full {
                     return Some(false);
                 }
                 let page = self.reclaim.page_at[place as usize];
-                self.replicate(flash, lane, wish, page, to);
+                self.replicate(flash, lane, candidate, page, to);
                 return None;
             }
-            Want::Block | Want::Deal { .. } => return self.look_later(flash, lane, wish),
+            Want::Block | Want::Deal { .. } => return self.look_later(flash, lane, candidate),
         };
         // What was read meanwhile may have brought wordlines to their limits that were passed before.
-        let place = self.place_in_lane(lane, &wish);
-        let asked_again = self.work(lane).wishes.listed[place] & NOW != 0;
-        if thinning.next.is_none() && (asked_again || !self.has_room_for(lane, wish, want)) {
-            return self.look_later(flash, lane, wish);
+        let place = self.place_in_lane(lane, &candidate);
+        let asked_again = self.work(lane).candidates.listed[place] & NOW != 0;
+        if partial.next.is_none() && (asked_again || !self.has_room_for(lane, candidate, want)) {
+            return self.look_later(flash, lane, candidate);
         }
-        let part = Part { member: wish.member, types, wordline: only };
-        let cursor = self.layout.first_unit_of(wish.block, 0, pages.0).0;
-        let end = self.layout.first_unit_of(wish.block, 0, pages.1).0;
+        let part = Part { member: candidate.member, types, wordline: only };
+        let cursor = self.layout.first_unit_of(candidate.block, 0, pages.0).0;
+        let end = self.layout.first_unit_of(candidate.block, 0, pages.1).0;
         let work = self.work(lane);
-        work.wishes.thinning = Some(Thinning { wish, left: want, next: None });
-        work.jobs[RECLAIM] = Some(Job { block: wish.block, part: Some(part), cursor, end, ahead: cursor });
+        work.candidates.partial = Some(Partial { candidate, left: want, next: None });
+        work.jobs[RECLAIM] =
+            Some(Job { block: candidate.block, part: Some(part), cursor, end, ahead: cursor });
         Some(true)
     }
 
     /// The rest of a block leaves it later: the block is first on the list again.
-    fn look_later(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> Option<bool> {
-        let place = self.place_in_lane(lane, &wish);
-        self.work(lane).wishes.put_first(wish, place);
-        self.end_thinning(flash, lane, wish)
+    fn look_later(&mut self, flash: &mut Flash, lane: LaneId, candidate: Candidate) -> Option<bool> {
+        let place = self.place_in_lane(lane, &candidate);
+        self.work(lane).candidates.put_first(candidate, place);
+        self.end_partial(flash, lane, candidate)
     }
 
     /// Nothing more must leave a block; what was read from it is on its way.
-    fn end_thinning(&mut self, flash: &mut Flash, lane: LaneId, wish: Wish) -> Option<bool> {
-        self.work(lane).wishes.thinning = None;
-        self.blocks.set_state(wish.block, BlockState::Thinning);
-        if self.blocks.leaving(wish.block) == 0 {
-            self.thinned(flash, wish.block);
+    fn end_partial(&mut self, flash: &mut Flash, lane: LaneId, candidate: Candidate) -> Option<bool> {
+        self.work(lane).candidates.partial = None;
+        self.blocks.set_state(candidate.block, BlockState::Migrating);
+        if self.blocks.leaving(candidate.block) == 0 {
+            self.migrated(flash, candidate.block);
         }
         None
     }
 
     /// All that was to leave a block has left: it is closed again, or, if it is empty, erased.
-    pub(in crate::ftl) fn thinned(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn migrated(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
         self.blocks.set_state(block, BlockState::Closed);
         if self.blocks.is_failing(block) {
@@ -574,17 +582,5 @@ impl Ftl {
             self.work(lane).coming += 1;
             self.empty(flash, block);
         }
-    }
-
-    /// Whether a page belongs to the part of a block that is moved.
-    pub(in crate::ftl) fn is_of(&self, part: &Part, page: Ppn) -> bool {
-        let (in_member, member) = {
-            let (_, at) = self.layout.block_of_page(page);
-            (at / self.layout.span, at % self.layout.span)
-        };
-        let place = self.order.place(in_member);
-        member == part.member
-            && part.types >> place.page_type & 1 == 1
-            && (part.wordline == NONE || part.wordline == place.wordline)
     }
 }

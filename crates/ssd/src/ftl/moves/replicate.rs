@@ -7,7 +7,7 @@
 //! the two is read from the other.
 
 use super::issue::Issued;
-use super::reclaim::Wish;
+use super::reclaim::Candidate;
 use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
@@ -177,11 +177,11 @@ impl Ftl {
     }
 
     /// All replicas in one member of a block become pages.
-    pub(in crate::ftl) fn adopt_all(&mut self, wish: Wish) {
-        for unit in self.replica_units(wish.block) {
+    pub(in crate::ftl) fn adopt_all(&mut self, candidate: Candidate) {
+        for unit in self.replica_units(candidate.block) {
             let lpn = self.map.stored(unit);
             let at = self.layout.block_of_page(self.layout.page_of_unit(unit).0).1;
-            if at % self.layout.span == wish.member && lpn.is_some() && self.replicas.get(lpn) == unit {
+            if at % self.layout.span == candidate.member && lpn.is_some() && self.replicas.get(lpn) == unit {
                 self.adopt(lpn);
             }
         }
@@ -206,17 +206,17 @@ impl Ftl {
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
-        wish: Wish,
+        candidate: Candidate,
         page: u32,
         to: u32,
     ) {
-        let first = self.layout.first_unit_of(wish.block, wish.member, page);
+        let first = self.layout.first_unit_of(candidate.block, candidate.member, page);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut count = 0;
         for at in first.0..first.0 + self.layout.units_per_page {
             let lpn = self.map.stored(Pun(at));
             if self.map.is_live(Pun(at)) && !self.replicas.get(lpn).is_some() {
-                units[count] = self.unit_at(at);
+                units[count] = self.view().unit_at(at);
                 count += 1;
             }
         }
@@ -228,7 +228,7 @@ impl Ftl {
         let page = self.layout.page_of_unit(first).0;
         let read = Op { tag: to, ..self.op(OpKind::Read, Cause::Replication, page) };
         self.note_read(flash, &read);
-        self.blocks.leave(wish.block, count as u32);
+        self.blocks.leave(candidate.block, count as u32);
         self.replicas.promised[to as usize] += 1;
         if let Issued::Done(read) = self.issue_move(flash, lane, read, &units[..count]) {
             self.replica_read(flash, lane, &read, &units[..count]);
@@ -329,7 +329,7 @@ impl Ftl {
                 return Err(format!("logical unit {} has a replica and no page", lpn.0));
             }
             let state = self.blocks.state(block);
-            if !matches!(state, BlockState::Closed | BlockState::Moving | BlockState::Thinning) {
+            if !matches!(state, BlockState::Closed | BlockState::Moving | BlockState::Migrating) {
                 return Err(format!("block {} is {state:?} and holds replicas", block.0));
             }
         }

@@ -334,7 +334,7 @@ mod tests {
         PageRead { physical, wordline: 0, page_type, mode: 0, cycles: 0, readings: 1, access: true }
     }
 
-    /// Reads of a page type that a block in a mode takes before it is wished for at once.
+    /// Reads of a page type that a block in a mode takes before it is a candidate at once.
     fn endured(policy: &mut Policy, mode: u8, page_type: u8) -> u32 {
         policy.on_erase(3);
         policy.on_open(3, mode);

@@ -22,7 +22,7 @@ pub enum BlockState {
     /// All live units were read; their programs are awaited before the erase.
     Draining,
     /// Some live units were read; their programs are awaited before the block is closed again.
-    Thinning,
+    Migrating,
     /// Being erased.
     Erasing,
     /// Retired.
@@ -343,7 +343,7 @@ impl Blocks {
     pub fn settle(&mut self, block: BlockId) -> bool {
         let leaving = &mut self.leaving[block.index()];
         *leaving -= 1;
-        *leaving == 0 && matches!(self.state[block.index()], BlockState::Draining | BlockState::Thinning)
+        *leaving == 0 && matches!(self.state[block.index()], BlockState::Draining | BlockState::Migrating)
     }
 
     /// Units read away and not settled.

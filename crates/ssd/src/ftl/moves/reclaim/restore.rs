@@ -1,23 +1,23 @@
 //! What is kept for moves because of reads, restored.
 
-use super::{NOW, Reclaim, Thinning, WHEN_IDLE, Wish, Wishes};
+use super::{Candidate, Candidates, NOW, Partial, Reclaim, WHEN_IDLE};
 use crate::ftl::read_reclaim::Want;
 use crate::nand::Layout;
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room};
 
-impl Wishes {
+impl Candidates {
     /// Its lists have the room of fresh ones.
-    pub fn keep_room(&mut self, fresh: &Wishes) {
+    pub fn keep_room(&mut self, fresh: &Candidates) {
         keep_line(&mut self.now, &fresh.now);
         keep_line(&mut self.when_idle, &fresh.when_idle);
     }
 
     /// Every block is on each list at most once, and marked so.
-    pub fn check(&self, place: impl Fn(&Wish) -> usize) -> bool {
+    pub fn check(&self, place: impl Fn(&Candidate) -> usize) -> bool {
         let mut marks = vec![0u8; self.listed.len()];
         for (list, bit) in [(&self.now, NOW), (&self.when_idle, WHEN_IDLE)] {
-            for wish in list {
-                let mark = &mut marks[place(wish)];
+            for candidate in list {
+                let mark = &mut marks[place(candidate)];
                 if *mark & bit != 0 {
                     return false;
                 }
@@ -27,19 +27,19 @@ impl Wishes {
         marks == self.listed
     }
 
-    /// Checks that it wishes for blocks of its lane; that marks and lists agree is [`Wishes::check`]'s.
-    pub fn restored(&self, fresh: &Wishes, is_own: impl Fn(&Wish) -> bool) -> Verdict {
+    /// Checks that it candidates for blocks of its lane; that marks and lists agree is [`Candidates::check`]'s.
+    pub fn restored(&self, fresh: &Candidates, is_own: impl Fn(&Candidate) -> bool) -> Verdict {
         alike("blocks that can be looked at", &self.listed, &fresh.listed)?;
-        let mut wishes =
-            self.now.iter().chain(&self.when_idle).chain(self.thinning.iter().map(|at| &at.wish));
-        ensure(wishes.all(is_own), "another lane's block to be looked at")?;
+        let mut candidates =
+            self.now.iter().chain(&self.when_idle).chain(self.partial.iter().map(|at| &at.candidate));
+        ensure(candidates.all(is_own), "another lane's block to be looked at")?;
         ensure(self.lacked_at < MOST, "when a deal lacked room")
     }
 
     /// What was asked to leave, or is to leave, a block.
     fn wanted(&self) -> impl Iterator<Item = Want> {
-        let of = |thinning: Thinning| [Some(thinning.left), thinning.next];
-        self.thinning.into_iter().flat_map(of).flatten()
+        let of = |partial: Partial| [Some(partial.left), partial.next];
+        self.partial.into_iter().flat_map(of).flatten()
     }
 }
 
@@ -57,9 +57,9 @@ impl Reclaim {
     }
 
     /// Whether all that is to leave blocks is there.
-    pub fn can_want(&self, wishes: &Wishes, physical: u32) -> bool {
+    pub fn can_want(&self, candidates: &Candidates, physical: u32) -> bool {
         let pages = self.page_at.len() as u32;
-        wishes.wanted().all(|want| match want {
+        candidates.wanted().all(|want| match want {
             Want::Wordline(at) => at < pages / self.page_types,
             Want::Replicate { place, to } => place < pages && to < physical,
             _ => true,

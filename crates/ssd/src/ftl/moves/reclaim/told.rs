@@ -1,6 +1,6 @@
 //! What the policy is told in bulk, and what the chips tell of the margins of pages.
 
-use super::{PageRead, Wish};
+use super::{Candidate, PageRead};
 use crate::config::{DriveConfig, ErrorModel};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
@@ -141,22 +141,25 @@ impl Ftl {
         self.forget_reads_of(block);
         let lane = self.layout.lane_of(block);
         for member in 0..self.layout.span {
-            let wish = Wish { block, member };
-            let at = self.place_in_lane(lane, &wish);
-            self.work(lane).wishes.remove(wish, at);
+            let candidate = Candidate { block, member };
+            let at = self.place_in_lane(lane, &candidate);
+            self.work(lane).candidates.remove(candidate, at);
         }
         if self.reclaim.deals {
             self.make_normal(flash, block);
-            if !self.work(lane).wishes.some() {
+            if !self.work(lane).candidates.some() {
                 self.need_no_room(lane);
             }
         }
     }
 
     /// Lists and marks must agree.
-    pub(in crate::ftl) fn check_wishes(&self) -> Result<(), String> {
+    pub(in crate::ftl) fn check_candidates(&self) -> Result<(), String> {
         for lane in (0..self.layout.lanes).map(LaneId) {
-            if !self.mover.lanes[lane.index()].wishes.check(|wish| self.place_in_lane(lane, wish)) {
+            if !self.mover.lanes[lane.index()]
+                .candidates
+                .check(|candidate| self.place_in_lane(lane, candidate))
+            {
                 return Err(format!("lane {}: blocks to be looked at and their marks differ", lane.0));
             }
         }

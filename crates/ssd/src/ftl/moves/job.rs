@@ -1,0 +1,129 @@
+//! Jobs are values: what moves out of a block, how far that is, and what is to be done next. They read the tables and
+//! change nothing but themselves; `Ftl` carries out what they say.
+
+use crate::flash::op::{UNITS_AT_MOST, UnitRef};
+use crate::ftl::tables::facts::FactsTable;
+use crate::ftl::tables::map::Map;
+use crate::nand::Layout;
+use crate::nand::order::PageOrder;
+use crate::units::{BlockId, NONE, Ppn, Pun};
+use serde::{Deserialize, Serialize};
+
+/// What jobs look at.
+#[derive(Clone, Copy)]
+pub(in crate::ftl) struct View<'a> {
+    pub map: &'a Map,
+    pub layout: &'a Layout,
+    pub order: &'a PageOrder,
+    pub facts: &'a FactsTable,
+}
+
+impl View<'_> {
+    /// A unit of flash that is to move.
+    #[inline]
+    pub fn unit_at(&self, at: u32) -> UnitRef {
+        UnitRef { facts: self.facts.get(Pun(at)), ..UnitRef::new(self.map.stored(Pun(at)).0, at) }
+    }
+}
+
+/// Units of one page.
+pub(in crate::ftl) type PageUnits = [UnitRef; UNITS_AT_MOST];
+
+/// What a job does next. The units are put where the caller has room for them, as many as `count` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ftl) enum Step {
+    /// Reads these units, which lie in one page.
+    Read {
+        /// The page.
+        page: Ppn,
+        /// How many units.
+        count: usize,
+    },
+    /// Programs these units, which are in the controller, to one page.
+    Program {
+        /// How many units.
+        count: usize,
+    },
+    /// Nothing, until an operation ends.
+    Wait,
+    /// Nothing any more.
+    Done,
+}
+
+/// Live units whose mapping entries are loaded ahead of the cursor.
+const AHEAD: u32 = 16;
+
+/// Empties a block, or a part of it, page by page in their order.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(in crate::ftl) struct Job {
+    pub block: BlockId,
+    /// Only these pages, if not the whole block is moved.
+    pub part: Option<Part>,
+    pub cursor: u32,
+    pub end: u32,
+    /// Up to here the mapping entries of live units are being loaded.
+    pub ahead: u32,
+}
+
+/// Pages of one physical block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::ftl) struct Part {
+    /// Member of the (firmware) block.
+    pub member: u32,
+    /// Page types, a bit for each.
+    pub types: u8,
+    /// Wordline; [`NONE`] for all.
+    pub wordline: u32,
+}
+
+impl Part {
+    /// Whether a page belongs to it.
+    fn holds(&self, view: &View<'_>, page: Ppn) -> bool {
+        let at = view.layout.block_of_page(page).1;
+        let place = view.order.place(at / view.layout.span);
+        at % view.layout.span == self.member
+            && self.types >> place.page_type & 1 == 1
+            && (self.wordline == NONE || self.wordline == place.wordline)
+    }
+}
+
+impl Job {
+    /// Empties a whole block.
+    pub fn whole(view: &View<'_>, block: BlockId) -> Job {
+        let cursor = view.layout.first_unit(block).0;
+        let end = cursor + view.layout.units_per_block();
+        let mut job = Job { block, part: None, cursor, end, ahead: cursor };
+        job.look_ahead(view, AHEAD);
+        job
+    }
+
+    /// The next page with live units: they are to be read. [`Step::Done`] if there is none.
+    #[inline]
+    pub fn step(&mut self, view: &View<'_>, units: &mut PageUnits) -> Step {
+        while let Some(first) = view.map.next_live(self.cursor, self.end) {
+            let page = view.layout.page_of_unit(Pun(first)).0;
+            self.cursor = (page.0 + 1) * view.layout.units_per_page;
+            if self.part.is_some_and(|part| !part.holds(view, page)) {
+                continue;
+            }
+            let (mut at, mut count) = (Some(first), 0);
+            while let Some(live) = at {
+                units[count] = view.unit_at(live);
+                count += 1;
+                at = view.map.next_live(live + 1, self.cursor);
+            }
+            return Step::Read { page, count };
+        }
+        Step::Done
+    }
+
+    /// Starts loading the mapping entries of the next `count` live units.
+    #[inline]
+    pub fn look_ahead(&mut self, view: &View<'_>, count: u32) {
+        for _ in 0..count {
+            let Some(unit) = view.map.next_live(self.ahead, self.end) else { return };
+            view.map.prefetch(view.map.stored(Pun(unit)).0);
+            self.ahead = unit + 1;
+        }
+    }
+}

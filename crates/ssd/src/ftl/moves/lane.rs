@@ -1,0 +1,153 @@
+//! What goes on in each lane: the moves under way, and what waits.
+
+use super::deal::Deal;
+use super::job::Job;
+use super::reclaim::{Candidates, Reclaim};
+use crate::config::DriveConfig;
+use crate::engine::Pace;
+use crate::flash::op::{Cause, UnitRef};
+use crate::ftl::gc_trigger::Limits;
+use crate::ftl::stream::Streams;
+use crate::nand::Layout;
+use crate::units::BlockId;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Blocks of a lane that may be on their way to being free at once, by routine work.
+pub(in crate::ftl) const COMING_AT_MOST: u32 = 3;
+/// The same with those that are emptied because of reads.
+pub(in crate::ftl) const COMING_WITH_RECLAIM: u32 = COMING_AT_MOST + 2;
+
+/// Which of a lane's jobs: the one because of reads, and all others.
+pub(in crate::ftl) const RECLAIM: usize = 0;
+pub(in crate::ftl) const ROUTINE: usize = 1;
+
+/// What goes on in one lane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::ftl) struct LaneWork {
+    pub jobs: [Option<Job>; 2],
+    /// Units read and waiting for a page to be programmed, by stream.
+    pub gathered: Box<[VecDeque<UnitRef>]>,
+    pub reads: u32,
+    pub programs: u32,
+    /// Cleaning has begun and not reached its end.
+    pub wanted: bool,
+    /// Blocks being emptied for cleaning or erased.
+    pub coming: u32,
+    pub erases: u64,
+    /// Blocks that failed a program and are to be retired.
+    pub retire: VecDeque<BlockId>,
+    /// The block wear levelling wants moved.
+    pub swap: BlockId,
+    /// Blocks that must be looked at because of reads.
+    pub candidates: Candidates,
+    /// What moves because of reads could not wait until the host is silent.
+    pub due: bool,
+    /// Blocks being dealt because of reads.
+    pub deal: Deal,
+}
+
+/// The state of all moves.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::ftl) struct Mover {
+    pub lanes: Vec<LaneWork>,
+    pub in_flight_at_most: u32,
+    pub copyback: bool,
+    pub reserve: u32,
+    spare: u32,
+    span: u32,
+    pub idle: bool,
+    /// How fast the host is where no time passes.
+    #[serde(skip)]
+    pub pace: Pace,
+    /// A block was emptied since the lane at work was looked at: it will be free as soon as this is carried out.
+    #[serde(skip)]
+    pub emptied: bool,
+    /// The host has been silent long enough for blocks that wait for it to be looked at.
+    pub quiet: bool,
+}
+
+impl Mover {
+    pub fn new(cfg: &DriveConfig, layout: &Layout, streams: Streams, reclaim: &Reclaim) -> Self {
+        let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
+        let gathered = || (0..streams.all()).map(|_| VecDeque::with_capacity(room)).collect();
+        let lanes = (0..layout.lanes)
+            .map(|_| LaneWork {
+                jobs: [None; 2],
+                gathered: gathered(),
+                reads: 0,
+                programs: 0,
+                wanted: false,
+                coming: 0,
+                erases: 0,
+                retire: VecDeque::with_capacity(8),
+                swap: BlockId::NONE,
+                candidates: Candidates::new(layout, reclaim.is_active()),
+                due: false,
+                deal: Deal::new(layout, cfg.cleaning.copies_in_flight, reclaim.deals()),
+            })
+            .collect();
+        let share = cfg
+            .logical_units()
+            .div_ceil(u64::from(layout.lanes))
+            .div_ceil(u64::from(layout.data_units_per_block()));
+        Mover {
+            lanes,
+            in_flight_at_most: cfg.cleaning.copies_in_flight,
+            copyback: cfg.cleaning.copyback,
+            reserve: cfg.cleaning.reserve_blocks,
+            // Each stream has a block open.
+            spare: layout.blocks_per_lane.saturating_sub(share as u32 + u32::from(streams.count)),
+            span: layout.span,
+            idle: false,
+            pace: Pace::Relaxed,
+            emptied: false,
+            quiet: false,
+        }
+    }
+
+    /// Takes what follows from the configuration from a fresh one.
+    pub fn restored(&mut self, fresh: Mover) {
+        (self.in_flight_at_most, self.copyback) = (fresh.in_flight_at_most, fresh.copyback);
+        (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
+    }
+
+    /// What a trigger may know of a lane.
+    pub fn limits(&self, blocks: u32) -> Limits {
+        Limits { blocks, spare: self.spare, reserve: self.reserve, idle: self.idle }
+    }
+
+    /// Bytes of the lists that deals take.
+    pub fn bytes_of_deals(&self) -> usize {
+        self.lanes.iter().map(|work| work.deal.bytes()).sum()
+    }
+
+    /// Operations that moves of all lanes can have in flight.
+    pub fn operations_at_most(&self) -> usize {
+        self.lanes.len() * (2 * self.in_flight_at_most + (COMING_WITH_RECLAIM + 2) * self.span + 4) as usize
+    }
+}
+
+impl LaneWork {
+    /// Whether operations of moves for this cause do not yield to host reads: those that reads have made due, and
+    /// those that make the room that such moves wait for.
+    #[inline]
+    pub fn is_due(&self, cause: Cause) -> bool {
+        match cause {
+            Cause::ReadReclaim => self.due || !self.candidates.now.is_empty(),
+            _ => self.candidates.lacks_room && !self.candidates.now.is_empty(),
+        }
+    }
+
+    /// Whether a deal is under way.
+    #[inline]
+    pub fn is_dealing(&self) -> bool {
+        self.deal.active
+    }
+
+    /// Whether something is being moved.
+    #[inline]
+    pub fn has_job(&self) -> bool {
+        self.jobs.iter().any(Option::is_some)
+    }
+}
