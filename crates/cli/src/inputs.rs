@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use lab::RunConfig;
 use ssd::DriveConfig;
-use ssd::config::{ConfigErrors, Layer, Origin, Resolved, presets, resolve, resolve_table};
+use ssd::config::{ConfigErrors, Layer, Origin, presets};
+use ssd::drive_config::{Resolved, resolve, resolve_table};
 use toml::de::{DeTable, DeValue};
 use workload::{AddressPolicy, Problem, Spec, WorkloadError};
 

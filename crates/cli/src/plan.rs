@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use lab::{LoopMode, RunConfig};
-use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Resolved, Table};
+use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
+use ssd::drive_config::Resolved;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, STANDARD_INPUT, Spec};
 
 use crate::failure::Failure;

@@ -123,7 +123,9 @@ fn holds(config: &DriveConfig, need: Need) -> bool {
 
 /// A drive with the geometry of another.
 fn with_geometry(config: &DriveConfig, of: &DriveConfig) -> DriveConfig {
-    DriveConfig { geometry: of.geometry.clone(), ..config.clone() }
+    let mut config = config.clone();
+    config.geometry = of.geometry.clone();
+    config
 }
 
 /// What the user has fixed of the geometry.

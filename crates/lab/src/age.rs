@@ -5,7 +5,9 @@ use crate::experiment::{Phase, Progress};
 use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
 use ssd::age::GRAMMAR;
-use ssd::config::{ErrorModel, Field, Kind, Layer, Parameter, Problem, Value, presets, resolve};
+use ssd::config::{Field, Kind, Layer, Parameter, Problem, Value, presets};
+use ssd::drive_config::resolve;
+use ssd::sections::ErrorModel;
 use ssd::{AgeError, AgeStep, Drive};
 
 /// Steps in the order in which they are taken: the value of `run.age`.

@@ -7,8 +7,8 @@ use crate::precondition::Preconditioned;
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use ssd::Part;
-use ssd::config::ErrorModel;
 use ssd::flash::op::Cause;
+use ssd::sections::ErrorModel;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -5,7 +5,7 @@ mod common;
 use common::{Log, closed, fresh_path, generator, run, small_drive};
 use lab::{AgeSteps, Overwrite, Preconditioning, RunResult, RunSpec};
 use ssd::DriveConfig;
-use ssd::config::{ErrorModel, MappingUnit};
+use ssd::sections::{ErrorModel, MappingUnit};
 use std::collections::BTreeMap;
 
 /// The small drive in whole pages, without a buffer or a link to wait for, with cells that age.
@@ -64,7 +64,7 @@ fn each_attempt_takes_its_time_of_die_channel_and_decoder() {
 /// Months at 55 degrees C are as many more at 30 degrees C as Arrhenius' law with the part's 1.1 eV says.
 #[test]
 fn warm_storage_ages_faster_by_the_factor_of_arrhenius() {
-    let cells = aging_drive().cells.retention;
+    let cells = aging_drive().cells.retention.clone();
     let kelvin = |celsius: f64| 273.15 + celsius;
     let exponent = cells.activation_ev / cells.boltzmann_ev_per_k
         * (1.0 / kelvin(cells.reference_c) - 1.0 / kelvin(55.0));

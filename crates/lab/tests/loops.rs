@@ -280,7 +280,7 @@ fn a_run_that_is_asked_to_end_completes_what_it_holds_and_says_so() {
 fn a_drive_being_made_ready_is_left_when_that_is_asked_for() {
     for phase in [lab::Phase::Filling, lab::Phase::Overwriting, lab::Phase::Ageing] {
         let mut config = small_drive();
-        config.errors.model = ssd::config::ErrorModel::Cells;
+        config.errors.model = ssd::sections::ErrorModel::Cells;
         let steps = lab::AgeSteps::parse(&["cycle to 100", "retain 1 days"]).unwrap();
         let stop = lab::Stop::default();
         let workload = generator(10, "");

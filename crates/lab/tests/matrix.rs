@@ -3,9 +3,10 @@
 //! that cannot go on ends with a reason.
 
 use lab::{LoopMode, Overwrite, Preconditioning, RunSpec};
-use ssd::config::{ChannelOrder, MappingUnit, Placement, Superblock, presets};
+use ssd::config::presets;
 use ssd::policy::FAMILIES;
 use ssd::rng::Rng;
+use ssd::sections::{ChannelOrder, MappingUnit, Placement, Superblock};
 use ssd::{Drive, DriveConfig, Executor, Hints, OpCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -251,7 +252,7 @@ fn small() -> DriveConfig {
 
 fn preset(name: &str) -> DriveConfig {
     let preset = presets::drive(name).expect("a shipped drive");
-    ssd::config::resolve(&[ssd::config::Layer::file(preset.name, preset.text)], &[]).unwrap().config
+    ssd::drive_config::resolve(&[ssd::config::Layer::file(preset.name, preset.text)], &[]).unwrap().config
 }
 
 fn select(config: &mut DriveConfig, section: &str, policy: &str) {

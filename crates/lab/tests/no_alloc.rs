@@ -74,7 +74,7 @@ fn the_loops_do_not_allocate() {
         ("with a compressed log", MIX, &packed),
     ];
     let mut page_mapped = small_drive();
-    page_mapped.mapping.unit = ssd::config::MappingUnit::Page;
+    page_mapped.mapping.unit = ssd::sections::MappingUnit::Page;
     for config in [small_drive(), page_mapped] {
         for (name, settings, spec) in cases {
             let found = allocations(&config, settings, spec);

@@ -8,7 +8,7 @@ use lab::precondition::PreconditionError;
 use lab::{
     AgeSteps, EraseCounts, Failure, Overwrite, Phase, Preconditioning, RunSpec, SteadyWay, precondition,
 };
-use ssd::config::Superblock;
+use ssd::sections::Superblock;
 use ssd::{Drive, DriveConfig, Pace};
 
 fn steady(fill_percent: f64) -> Preconditioning {

@@ -294,7 +294,7 @@ fn a_workload_that_breaks_off_is_an_error_after_what_came_before() {
 #[test]
 fn a_policy_that_has_moved_nothing_says_how_many_reads_are_missing() {
     let mut config = small_drive();
-    config.errors.model = ssd::config::ErrorModel::Cells;
+    config.errors.model = ssd::sections::ErrorModel::Cells;
     let preconditioning = Preconditioning { fill_percent: 100.0, ..Preconditioning::default() };
     let executor = ssd::Executor::Functional;
     let spec = RunSpec { preconditioning, executor, ..closed(1) };
@@ -392,7 +392,7 @@ fn pages_moved_too_early_are_some_of_those_moved() {
     let family = ssd::policy::family("ftl/read_reclaim").unwrap();
     for policy in family.members.iter().map(|member| member.name) {
         let mut config = small_drive();
-        config.errors.model = ssd::config::ErrorModel::Cells;
+        config.errors.model = ssd::sections::ErrorModel::Cells;
         // Some policies use wordlines in a mode that holds less.
         config.drive.over_provisioning_percent = 250.0;
         if ssd::config::Table::select(&mut config.read_reclaim, policy).is_err() {

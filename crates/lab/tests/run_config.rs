@@ -2,7 +2,8 @@
 
 use lab::{AgeSteps, EraseCounts, LoopMode, Overwrite, RunConfig};
 use ssd::Executor;
-use ssd::config::{Layer, Table, resolve_table};
+use ssd::config::{Layer, Table};
+use ssd::drive_config::resolve_table;
 use workload::Spec;
 
 fn read(text: &str) -> Result<RunConfig, String> {

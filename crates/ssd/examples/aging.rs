@@ -1,8 +1,10 @@
 //! What cells that age cost: time to build a drive, memory, time to sense a page.
 //! `cargo run --release -p wordline-ssd --example aging`
 
-use ssd::config::{ErrorModel, Layer, resolve};
+use ssd::config::Layer;
+use ssd::drive_config::resolve;
 use ssd::nand::Chip;
+use ssd::sections::ErrorModel;
 use ssd::{Drive, DriveConfig};
 use std::time::Instant;
 

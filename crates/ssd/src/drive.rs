@@ -10,12 +10,13 @@
 //! assert_eq!(done.breakdown.total(), (done.completed - done.arrival).0);
 //! ```
 
-use crate::config::{ConfigError, ConfigErrors, DriveConfig, KeyAt, Problem};
-use crate::engine::Executor;
+use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
+use crate::drive_config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
-use crate::flash::Flash;
+use crate::executor::Executor;
+use crate::flash::{Flash, Room};
 use crate::ftl::stream::{self, Streams};
-use crate::ftl::{Ftl, IdleWork, gc_victim};
+use crate::ftl::{Ftl, IdleWork, Policies, gc_victim};
 use crate::host::{Below, Host};
 use crate::nand::aging::Telemetry;
 use crate::nand::order::PageOrder;
@@ -147,15 +148,24 @@ impl Drive {
         let chip =
             Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
                 .with_cells(cfg)?;
-        let layout = Layout::new(cfg, &chip);
+        let layout = Layout::new(cfg, &chip).keeping(cfg.replica_pages_per_block());
         check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);
-        let host = Host::new(cfg, &stream);
-        let ftl = Ftl::new(cfg, layout.clone(), order, stream, |block| chip.erase_count(block));
+        let host = Host::new(cfg, &cfg.buffer, &stream);
+        let policies = Policies {
+            gc_victim: &cfg.gc_victim,
+            gc_trigger: &cfg.gc_trigger,
+            read_reclaim: &cfg.read_reclaim,
+            wear_leveling: &cfg.wear_leveling,
+        };
+        let ftl = Ftl::new(cfg, &policies, layout.clone(), order, stream, host.slots(), |block| {
+            chip.erase_count(block)
+        });
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
-        let flash = Flash::new(cfg, &layout, chip, operations, ftl.operations_of_moves());
+        let room = Room { host: operations, moves: ftl.operations_of_moves() };
+        let flash = Flash::new(cfg, &cfg.read_voltage, &layout, chip, room);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 8;
         let state = State {
             host,
@@ -526,7 +536,7 @@ mod tests {
             assert!(taken <= said && said <= taken * 3 / 2, "{what}: {said} bytes said, {taken} taken");
         };
         check("no errors", &cfg);
-        cfg.errors.model = crate::config::ErrorModel::Cells;
+        cfg.errors.model = crate::sections::ErrorModel::Cells;
         check("cells", &cfg);
         for policy in ["straw", "lazy_exact", "redftl_plus"] {
             cfg.read_reclaim = crate::ftl::read_reclaim::Config::named(policy).unwrap();

@@ -5,34 +5,12 @@
 
 use crate::drive::Drive;
 use crate::events::EventKind;
+use crate::executor::{Executor, Pace};
 use crate::flash::op::{Cause, OpKind};
 use crate::ftl::IdleWork;
 use crate::nand::Outcome;
 use crate::signals::{Reason, Status};
 use crate::units::{CommandId, Lba, OpId, SimTime};
-use serde::{Deserialize, Serialize};
-
-/// Whether time passes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Executor {
-    /// Operations are applied at once.
-    Functional,
-    /// Operations take their time.
-    #[default]
-    Timed,
-}
-
-/// How fast the host of writes below the buffer is, beside cleaning. It decides how many blocks are free in the end,
-/// and so what cleaning costs: blocks that wait, free, for the host are no spare of the blocks in use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pace {
-    /// Slower than cleaning, which keeps the marks of `ftl.gc_trigger`.
-    #[default]
-    Relaxed,
-    /// Faster: it takes every block that it may, down to the reserve, and then waits for each that cleaning frees. No
-    /// mark is ever reached.
-    Saturated,
-}
 
 /// A write below the buffer that could not be finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,18 +12,19 @@
 //! give the same [`event hash`](drive::Drive::event_hash) everywhere.
 //!
 //! Decisions are policies: families of them are folders ([`ftl::gc_victim`], [`host::buffer`]...), each member one
-//! file, listed in [`policy::FAMILIES`]. [`config`] describes a whole drive; [`signals`] is what a command may tell
-//! the drive and what it answers; [`observe`] tells what happens to data, for whoever holds the bytes.
+//! file, listed in [`policy::FAMILIES`]. [`sections`] and the policies' parameters describe a drive, [`drive_config`]
+//! puts them together; [`signals`] is what a command may tell the drive and what it answers; [`observe`] tells what
+//! happens to data, for whoever holds the bytes.
 
 #[macro_use]
 pub mod config;
-#[macro_use]
-pub mod policy;
 
 pub mod age;
 pub mod drive;
+pub mod drive_config;
 pub mod engine;
 pub mod events;
+pub mod executor;
 pub mod flash;
 pub mod ftl;
 pub mod host;
@@ -31,18 +32,21 @@ mod index;
 mod list;
 pub mod nand;
 pub mod observe;
+pub mod policy;
 mod prefetch;
 mod restore;
 pub mod rng;
+pub mod sections;
 pub mod signals;
 pub mod snapshot;
 pub mod stats;
 pub mod units;
 
 pub use age::{AgeError, AgeStep};
-pub use config::DriveConfig;
 pub use drive::{Drive, Health};
-pub use engine::{Executor, NoRoom, Pace};
+pub use drive_config::DriveConfig;
+pub use engine::NoRoom;
+pub use executor::{Executor, Pace};
 pub use signals::{Breakdown, Command, Completion, Hints, OpCode, PARTS, Part, Reason, Status};
 pub use stats::{Stats, Wear};
 pub use units::{Lba, Lpn, SimDuration, SimTime};

@@ -2,7 +2,7 @@
 
 mod support;
 
-use ssd::config::{ChannelOrder, MappingUnit};
+use ssd::sections::{ChannelOrder, MappingUnit};
 use ssd::{Drive, DriveConfig, Executor};
 use std::path::Path;
 use std::process::Command;

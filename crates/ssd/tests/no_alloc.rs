@@ -134,7 +134,7 @@ fn no_allocation_under_reclaim_that_deals() {
 #[test]
 fn no_allocation_with_whole_pages_and_copyback() {
     let mut cfg = small();
-    cfg.mapping.unit = ssd::config::MappingUnit::Page;
+    cfg.mapping.unit = ssd::sections::MappingUnit::Page;
     cfg.cleaning.copyback = true;
     cfg.timing.cache_operations = true;
     for executor in [Executor::Timed, Executor::Functional] {
@@ -154,7 +154,7 @@ fn no_allocation_with_a_plane_for_each_page() {
 
 #[test]
 fn no_allocation_where_cells_age() {
-    use ssd::config::{DisturbLaw, ErrorModel, SectorErrors};
+    use ssd::sections::{DisturbLaw, ErrorModel, SectorErrors};
     for (law, sectors) in
         [(DisturbLaw::Linear, SectorErrors::Worst), (DisturbLaw::Voltage, SectorErrors::Drawn)]
     {

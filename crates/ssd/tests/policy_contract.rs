@@ -2,7 +2,8 @@
 
 mod support;
 
-use ssd::config::{DriveConfig, Layer, resolve};
+use ssd::config::Layer;
+use ssd::drive_config::{DriveConfig, resolve};
 use ssd::flash::op::Cause;
 use ssd::ftl::gc_trigger::{self, Limits};
 use ssd::ftl::tables::blocks::{BlockState, Blocks, LaneView};

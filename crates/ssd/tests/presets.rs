@@ -1,9 +1,11 @@
 //! The shipped presets, and what follows from a configuration: counts, capacities, lanes.
 
 use ssd::DriveConfig;
-use ssd::config::{ConfigErrors, ErrorModel, Layer, Resolved, Superblock, presets, resolve};
+use ssd::config::{ConfigErrors, Layer, presets};
+use ssd::drive_config::{Resolved, resolve};
 use ssd::nand::cell::{CellModel, CellState};
 use ssd::policy::{FAMILIES, family};
+use ssd::sections::{ErrorModel, Superblock};
 
 fn user(text: &str) -> Result<Resolved, ConfigErrors> {
     resolve(&[Layer::file("my.toml", text)], &[])

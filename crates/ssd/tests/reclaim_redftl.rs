@@ -1,11 +1,12 @@
 //! redFTL on a drive small enough to count by hand: one plane of 16 blocks of 8 pages, of which data fills 6 and two
 //! are kept for replicas. Blocks stand 100 reads; replicas are made above 70, adopted above 90, reclaim is at 95.
 
-use ssd::config::{ErrorModel, MappingUnit, Table, Value};
+use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::nand::cell::CellPart;
 use ssd::observe::{Effect, Source};
 use ssd::rng::Rng;
+use ssd::sections::{ErrorModel, MappingUnit};
 use ssd::{AgeStep, Command, Drive, DriveConfig, Executor, Lba, OpCode, SimDuration, Status};
 
 const PAGES: u32 = 8;

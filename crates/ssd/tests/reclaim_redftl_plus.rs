@@ -5,13 +5,13 @@ mod scarce;
 #[path = "reclaim_redftl_plus/support.rs"]
 mod support;
 
-use ssd::config::{ErrorModel, MappingUnit, ProgramOrder, Superblock};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::gc_trigger::background_idle;
 use ssd::ftl::read_reclaim;
 use ssd::ftl::read_reclaim::redftl_plus::{Counters, Params};
 use ssd::observe::{Effect, Source};
 use ssd::rng::Rng;
+use ssd::sections::{ErrorModel, MappingUnit, ProgramOrder, Superblock};
 use ssd::{Drive, DriveConfig, Executor, OpCode, SimTime};
 use support::{Observed, command, config, moved, read, rewrite, submit};
 

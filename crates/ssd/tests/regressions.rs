@@ -78,7 +78,8 @@ fn an_erase_in_a_group_waits_for_older_reads() {
     let layout = Layout::new(&cfg, &chip);
     let at = |plane: u32| PageAddress { die: 0, plane, block: plane * g.blocks_per_plane, page: 0 };
     chip.program(at(1).block, 0);
-    let mut flash = Flash::new(&cfg, &layout, chip, 8, 8);
+    let mut flash =
+        Flash::new(&cfg, &cfg.read_voltage, &layout, chip, ssd::flash::Room { host: 8, moves: 8 });
     let mut events = EventQueue::with_capacity(16);
     let operations = [
         (OpKind::Erase, Cause::Cleaning, at(0)),

@@ -1,9 +1,10 @@
 //! Pages with planes of their own: a plane without room keeps its own writes waiting, in their order, and nobody
 //! else's; and however full the drive is and wherever the writes go, cleaning makes room.
 
-use ssd::config::{MappingUnit, Placement, Superblock, Table, Value};
+use ssd::config::{Table, Value};
 use ssd::host::buffer;
 use ssd::rng::Rng;
+use ssd::sections::{MappingUnit, Placement, Superblock};
 use ssd::{Command, Completion, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime, Status};
 
 /// Two channels of a die of one plane with so many blocks of 16 pages: two lanes, no buffer, round times.

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use ssd::config::{ErrorModel, Explained, Resolved, Table};
+use ssd::config::Table;
+use ssd::drive_config::{Explained, Resolved};
+use ssd::sections::ErrorModel;
 
 use crate::failure::Failure;
 use crate::inputs::{DriveArgs, Inputs};

@@ -4,7 +4,8 @@ use crate::report::{Goal, Row};
 use lab::experiment::{LoopMode, RunSpec, run};
 use lab::process::{cpu_time, rss_bytes};
 use lab::result::RunResult;
-use ssd::config::{self, Layer};
+use ssd::config::{Layer, presets};
+use ssd::drive_config::resolve;
 use ssd::{AgeStep, Drive, DriveConfig, Executor};
 use workload::{Prepared, Spec};
 
@@ -13,10 +14,10 @@ const RUNS: usize = 7;
 
 /// A shipped drive with more settings, as `--set` takes them.
 fn preset(name: &str, settings: &[&str]) -> DriveConfig {
-    let preset = config::presets::drive(name).expect("a shipped preset");
+    let preset = presets::drive(name).expect("a shipped preset");
     let mut layers = vec![Layer::file(name, preset.text)];
     layers.extend(settings.iter().map(|setting| Layer::set(setting).expect("a sound setting")));
-    config::resolve(&layers, &[]).expect("a sound configuration").config
+    resolve(&layers, &[]).expect("a sound configuration").config
 }
 
 /// A full drive.

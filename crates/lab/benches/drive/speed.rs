@@ -7,7 +7,8 @@ use crate::report::{Goal, Row, best_seconds};
 use lab::experiment::{LoopMode, RunSpec, run};
 use lab::process::cpu_time;
 use lab::result::RunResult;
-use ssd::config::{self, Layer};
+use ssd::config::{Layer, presets};
+use ssd::drive_config::resolve;
 use ssd::flash::op::OpKind;
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig};
@@ -17,8 +18,8 @@ const RUNS: u32 = 5;
 
 /// A shipped drive.
 pub fn preset(name: &str) -> DriveConfig {
-    let preset = config::presets::drive(name).expect("a shipped preset");
-    config::resolve(&[Layer::file(name, preset.text)], &[]).expect("a sound preset").config
+    let preset = presets::drive(name).expect("a shipped preset");
+    resolve(&[Layer::file(name, preset.text)], &[]).expect("a sound preset").config
 }
 
 /// A drive with that share of its logical space written.

@@ -14,10 +14,10 @@ mod prices;
 pub use future::{Each, Future, Shape, Spread};
 
 use ssd::DriveConfig;
-use ssd::config::ErrorModel;
 use ssd::ftl::read_reclaim;
 use ssd::host::buffer;
 use ssd::nand::cell::{CellModel, Group};
+use ssd::sections::ErrorModel;
 
 /// Exemptions that a copy gives: one in the period in which it begins to be needed, one in that in which it ends.
 const EXEMPT_PER_COPY: f64 = 2.0;

@@ -14,9 +14,9 @@
 use super::{Overwrite, Preconditioning, SteadyWay, Work, precondition_until};
 use crate::error::Failure;
 use crate::experiment::{Phase, Progress};
-use ssd::config::{ErrorModel, Placement, Reliability};
 use ssd::ftl::read_reclaim;
 use ssd::rng::Rng;
+use ssd::sections::{ErrorModel, Placement, Reliability};
 use ssd::{Drive, DriveConfig, Pace};
 use workload::Scatter;
 

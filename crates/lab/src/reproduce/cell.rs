@@ -8,7 +8,7 @@ use crate::age::AgeSteps;
 use crate::experiment::{LoopMode, RunSpec, prepare, run};
 use crate::result::RunResult;
 use serde::{Deserialize, Serialize};
-use ssd::config::Resolved;
+use ssd::drive_config::Resolved;
 use ssd::snapshot::checksum;
 use ssd::{Drive, DriveConfig, Executor};
 use std::collections::BTreeMap;

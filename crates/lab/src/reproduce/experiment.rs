@@ -4,7 +4,8 @@ use super::PaperError;
 use super::document::{File, Walk};
 use crate::age::AgeSteps;
 use crate::run_config::RunConfig;
-use ssd::config::{Layer, Resolved, resolve, resolve_table};
+use ssd::config::Layer;
+use ssd::drive_config::{Resolved, resolve, resolve_table};
 use std::path::{Path, PathBuf};
 use workload::Spec;
 

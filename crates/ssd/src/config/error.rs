@@ -5,8 +5,8 @@
 
 use std::fmt::{self, Display};
 
-use super::field::{Field, quote};
-use super::near::{nearest, split_unit};
+use super::near::nearest;
+use super::value::quote;
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,21 +120,6 @@ impl Problem {
         let allowed: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let near = nearest(found, allowed.iter().map(String::as_str)).map(str::to_owned);
         Problem::NoSuchName { what, found: found.to_owned(), allowed, near }
-    }
-
-    /// An unknown key of a table with these fields (and `policy`, if it is a family).
-    pub fn no_such_key(found: &str, fields: &'static [Field], with_policy: bool) -> Self {
-        let stem = split_unit(found).0;
-        let same_stem = fields.iter().find(|field| split_unit(field.key).0 == stem);
-        let mut allowed: Vec<String> = fields.iter().map(|field| field.key.to_owned()).collect();
-        if with_policy {
-            allowed.insert(0, "policy".to_owned());
-        }
-        let near = match same_stem {
-            Some(field) => Some(field.key.to_owned()),
-            None => nearest(found, allowed.iter().map(String::as_str)).map(str::to_owned),
-        };
-        Problem::NoSuchKey { found: found.to_owned(), allowed, near, unit: same_stem.map(|field| field.unit) }
     }
 
     fn headline(&self) -> &'static str {

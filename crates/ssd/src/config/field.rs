@@ -1,55 +1,11 @@
-//! One declaration per parameter: the `section!` and `choice!` macros and what they produce.
-//!
-//! A parameter is written once, with its type, default, unit, allowed range and meaning. From that one line
-//! come the struct field, the TOML key, the range check, the text of `wordline policies` and `wordline explain`,
-//! and the canonical form that is hashed.
+//! One parameter: its key, unit, sort, range and meaning, and the types it can have.
 
 use std::fmt::{self, Display};
 
 use super::error::Problem;
+use super::near::{nearest, split_unit};
 use super::units::in_unit;
-use crate::nand::gray;
-use crate::policy::FamilyInfo;
-
-/// A value as it stands in a configuration file, without its place.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// A whole number. Wide enough for every `u64` and for the sign of a wrong one.
-    Integer(i128),
-    /// A number with a fraction or exponent.
-    Float(f64),
-    /// `true` or `false`.
-    Bool(bool),
-    /// Text in quotes (on the command line also a bare word).
-    Text(String),
-    /// `[ ... ]`.
-    List(Vec<Value>),
-    /// Something no parameter takes (a date, an inline table), by its name in TOML.
-    Other(&'static str),
-}
-
-impl Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Integer(n) => write!(f, "{n}"),
-            // With its ".0": a whole number written so is still the wrong type for an integer.
-            Value::Float(x) => f.write_str(&format!("{x:?}").to_lowercase()),
-            Value::Bool(b) => write!(f, "{b}"),
-            Value::Text(s) => f.write_str(&quote(s)),
-            Value::List(items) => {
-                f.write_str("[")?;
-                for (i, item) in items.iter().enumerate() {
-                    if i > 0 {
-                        f.write_str(", ")?;
-                    }
-                    write!(f, "{item}")?;
-                }
-                f.write_str("]")
-            }
-            Value::Other(what) => f.write_str(what),
-        }
-    }
-}
+use super::value::{Value, show_f64};
 
 /// Lowest and highest allowed value, both included. For a list they hold for every element.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,8 +43,8 @@ pub enum Kind {
     Steps(&'static [&'static str]),
     /// A number, or a list of numbers.
     Numbers,
-    /// A Gray code: its name, or for each page type the thresholds that are sensed.
-    GrayCode,
+    /// A Gray code: its name, one of these, or for each page type the thresholds that are sensed.
+    GrayCode(&'static [&'static str]),
 }
 
 impl Display for Kind {
@@ -100,8 +56,7 @@ impl Display for Kind {
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
             Kind::Steps(forms) => write!(f, "a list of steps such as {}", forms.join(", ")),
             Kind::Numbers => f.write_str("a number or a list of numbers"),
-            Kind::GrayCode => {
-                let names: Vec<&str> = gray::NAMED.iter().map(|code| code.name).collect();
+            Kind::GrayCode(names) => {
                 write!(f, "one of {}, or a list of lists of whole numbers", names.join(", "))
             }
         }
@@ -135,7 +90,7 @@ impl Field {
     pub fn range_text(&self) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         match (&self.limits, self.kind) {
-            (Some(limits), Kind::Numbers | Kind::GrayCode) => {
+            (Some(limits), Kind::Numbers | Kind::GrayCode(_)) => {
                 format!("{}, each {limits}{unit}", self.kind)
             }
             (Some(limits), Kind::Integer) => format!("a whole number, {limits}{unit}"),
@@ -163,12 +118,30 @@ impl Field {
         x.is_finite() && self.limits.is_none_or(|limits| limits.contain(x))
     }
 
-    fn wrong_type(&self, found: &Value) -> Problem {
+    /// The error for a value of another sort.
+    pub(crate) fn wrong_type(&self, found: &Value) -> Problem {
         Problem::WrongType { found: found.to_string(), allowed: self.range_text() }
     }
 
     fn out_of_range(&self, found: &dyn Display) -> Problem {
         Problem::OutOfRange { found: found.to_string(), allowed: self.range_text() }
+    }
+}
+
+impl Problem {
+    /// An unknown key of a table with these fields (and `policy`, if it is a family).
+    pub fn no_such_key(found: &str, fields: &'static [Field], with_policy: bool) -> Self {
+        let stem = split_unit(found).0;
+        let same_stem = fields.iter().find(|field| split_unit(field.key).0 == stem);
+        let mut allowed: Vec<String> = fields.iter().map(|field| field.key.to_owned()).collect();
+        if with_policy {
+            allowed.insert(0, "policy".to_owned());
+        }
+        let near = match same_stem {
+            Some(field) => Some(field.key.to_owned()),
+            None => nearest(found, allowed.iter().map(String::as_str)).map(str::to_owned),
+        };
+        Problem::NoSuchKey { found: found.to_owned(), allowed, near, unit: same_stem.map(|field| field.unit) }
     }
 }
 
@@ -254,60 +227,12 @@ impl Parameter for Vec<f64> {
     }
 }
 
-impl Parameter for Vec<Vec<u32>> {
-    const KIND: Kind = Kind::GrayCode;
-    fn read(value: &Value, field: &Field) -> Result<Self, Problem> {
-        if let Value::Text(name) = value {
-            let names = gray::NAMED.iter().map(|code| code.name);
-            let code = gray::named(name).ok_or_else(|| Problem::no_such_name("Gray code", name, names))?;
-            return Ok(code.code());
-        }
-        let Value::List(rows) = value else { return Err(field.wrong_type(value)) };
-        let mut table = Self::new();
-        for row in rows {
-            let Value::List(cells) = row else { return Err(field.wrong_type(value)) };
-            table.push(cells.iter().map(|cell| u32::read(cell, field)).collect::<Result<_, _>>()?);
-        }
-        Ok(table)
-    }
-    fn check(&self, field: &Field) -> Result<(), Problem> {
-        self.iter().flatten().try_for_each(|n| n.check(field))
-    }
-    fn show(&self) -> String {
-        let row =
-            |row: &Vec<u32>| format!("[{}]", row.iter().map(u32::to_string).collect::<Vec<_>>().join(", "));
-        format!("[{}]", self.iter().map(row).collect::<Vec<_>>().join(", "))
-    }
-}
-
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(n) => Some(*n as f64),
         Value::Float(x) => Some(*x),
         _ => None,
     }
-}
-
-/// The shortest text that reads back to the same number.
-pub(super) fn show_f64(x: f64) -> String {
-    // TOML writes nan in lower case.
-    let text = format!("{x:?}").to_lowercase();
-    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
-}
-
-/// The text as a TOML basic string.
-pub(super) fn quote(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 /// Reads the name of a choice; used by `choice!`.
@@ -322,188 +247,4 @@ pub fn read_name<'v>(
         Value::Text(name) => Err(Problem::no_such_name("value", name, names.iter().copied())),
         other => Err(field.wrong_type(other)),
     }
-}
-
-/// A table of a configuration file: a fixed section, or the chosen policy of a family with its parameters.
-pub trait Table {
-    /// The parameters it has (for a family: those of the chosen policy).
-    fn fields(&self) -> &'static [Field];
-    /// Sets one parameter from a file value. Range included; relations to other keys are not checked here.
-    fn set(&mut self, key: &str, value: &Value) -> Result<(), Problem>;
-    /// One parameter as TOML text; `None` if there is no such parameter.
-    fn show(&self, key: &str) -> Option<String>;
-    /// The parameters that are out of range, which only code can bring about.
-    fn check(&self) -> Vec<(&'static str, Problem)>;
-    /// Pairs of parameters of which the first must not exceed the second.
-    fn in_order(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-    /// The family, if the table chooses a policy of one.
-    fn family(&self) -> Option<&'static FamilyInfo> {
-        None
-    }
-    /// Name of the chosen policy.
-    fn policy(&self) -> Option<&'static str> {
-        None
-    }
-    /// Chooses a policy by name. Another policy than the one chosen starts with its own defaults.
-    fn select(&mut self, policy: &str) -> Result<(), Problem> {
-        Err(Problem::no_such_name("policy", policy, []))
-    }
-}
-
-/// Declares a table of parameters: struct, keys, defaults, units, ranges and documentation in one place. A line
-/// `in_order low <= high;` behind the struct refuses configurations where the first exceeds the second.
-///
-/// ```
-/// ssd::section! {
-///     /// Parameters of a sampling policy.
-///     pub struct Params {
-///         /// Blocks sampled for each decision.
-///         d: u32 = 10, unit "blocks", range 1..=4096;
-///         /// Sample with replacement.
-///         replace: bool = false;
-///     }
-/// }
-/// assert_eq!(Params::default().d, 10);
-/// assert_eq!(Params::FIELDS[0].range_text(), "a whole number, 1 to 4096 blocks");
-/// ```
-#[macro_export]
-macro_rules! section {
-    ($(#[doc = $about:literal])* $vis:vis struct $name:ident {
-        $($(#[doc = $doc:literal])+ $field:ident : $ty:ty = $default:expr
-            $(, unit $unit:literal)? $(, range $min:literal ..= $max:literal)?;)*
-    } $(in_order $low:ident <= $high:ident;)*) => {
-        $(#[doc = $about])*
-        #[derive(Clone, Debug, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
-        $vis struct $name {
-            $($(#[doc = $doc])+ $(#[doc = concat!("\n\nUnit: ", $unit, ".")])? pub $field: $ty,)*
-        }
-
-        impl $name {
-            /// The parameters in the order of declaration.
-            pub const FIELDS: &'static [$crate::config::Field] = &[$($crate::config::Field {
-                key: stringify!($field),
-                unit: concat!($($unit)?),
-                kind: <$ty as $crate::config::Parameter>::KIND,
-                limits: $crate::section!(@limits $($min, $max)?),
-                doc: concat!($($doc),+).trim_ascii(),
-                default: || $crate::config::Parameter::show(&$name::default().$field),
-            },)*];
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                $name { $($field: $default,)* }
-            }
-        }
-
-        impl $crate::config::Table for $name {
-            fn fields(&self) -> &'static [$crate::config::Field] {
-                Self::FIELDS
-            }
-            #[allow(unused_variables)] // a table may have no parameters
-            fn set(&mut self, key: &str, value: &$crate::config::Value) -> Result<(), $crate::config::Problem> {
-                match Self::FIELDS.iter().find(|field| field.key == key) {
-                    None => Err($crate::config::Problem::no_such_key(key, Self::FIELDS, false)),
-                    Some(field) => {
-                        let value = &field.in_unit(value);
-                        $(if key == stringify!($field) {
-                            self.$field = $crate::config::Parameter::read(value, field)?;
-                        })*
-                        Ok(())
-                    }
-                }
-            }
-            fn show(&self, key: &str) -> Option<String> {
-                $(if key == stringify!($field) {
-                    return Some($crate::config::Parameter::show(&self.$field));
-                })*
-                let _ = key;
-                None
-            }
-            #[allow(unused_mut, unused_variables)] // as above
-            fn check(&self) -> Vec<(&'static str, $crate::config::Problem)> {
-                let mut problems = Vec::new();
-                for field in Self::FIELDS {
-                    $(if field.key == stringify!($field) {
-                        if let Err(problem) = $crate::config::Parameter::check(&self.$field, field) {
-                            problems.push((field.key, problem));
-                        }
-                    })*
-                }
-                problems
-            }
-            fn in_order(&self) -> &'static [(&'static str, &'static str)] {
-                $(let _ = &self.$low <= &self.$high;)*
-                &[$((stringify!($low), stringify!($high))),*]
-            }
-        }
-    };
-    (@limits) => { None };
-    (@limits $min:literal, $max:literal) => {
-        Some($crate::config::Limits { min: $min as f64, max: $max as f64 })
-    };
-}
-
-/// Declares an enum whose variants have a name in configuration files.
-///
-/// ```
-/// ssd::choice! {
-///     /// Which end first?
-///     pub enum End {
-///         /// The upper end.
-///         Top = "top",
-///         /// The lower end.
-///         Bottom = "bottom",
-///     }
-/// }
-/// assert_eq!(End::from_name("bottom"), Some(End::Bottom));
-/// ```
-#[macro_export]
-macro_rules! choice {
-    ($(#[doc = $about:literal])* $vis:vis enum $name:ident {
-        $($(#[doc = $doc:literal])* $variant:ident = $text:literal),* $(,)?
-    }) => {
-        $(#[doc = $about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ::serde::Serialize, ::serde::Deserialize)]
-        $vis enum $name {
-            $($(#[doc = $doc])* #[doc = concat!("\n\nIn files: `", $text, "`.")] $variant,)*
-        }
-
-        impl $name {
-            /// Every variant in the order of declaration.
-            pub const ALL: &'static [$name] = &[$($name::$variant),*];
-            /// The names in files, in the same order.
-            pub const NAMES: &'static [&'static str] = &[$($text),*];
-
-            /// The name in files.
-            pub const fn name(self) -> &'static str {
-                match self { $($name::$variant => $text,)* }
-            }
-
-            /// The variant of that name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some($name::$variant),)* _ => None }
-            }
-        }
-
-        impl $crate::config::Parameter for $name {
-            const KIND: $crate::config::Kind = $crate::config::Kind::Choice($name::NAMES);
-            fn read(
-                value: &$crate::config::Value,
-                field: &$crate::config::Field,
-            ) -> Result<Self, $crate::config::Problem> {
-                let name = $crate::config::read_name(value, $name::NAMES, field)?;
-                Self::from_name(name)
-                    .ok_or_else(|| $crate::config::Problem::no_such_name("value", name, $name::NAMES.iter().copied()))
-            }
-            fn check(&self, _: &$crate::config::Field) -> Result<(), $crate::config::Problem> {
-                Ok(())
-            }
-            fn show(&self) -> String {
-                format!("\"{}\"", self.name())
-            }
-        }
-    };
 }

@@ -88,7 +88,7 @@ pub fn default_cell(bits_per_cell: u32) -> &'static Preset {
 }
 
 /// The comment that stands beside a value of a shipped preset: its tag ([P], [D], [F] or [A]) and its source.
-pub(super) fn comment(origin: &Origin) -> Option<&'static str> {
+pub(crate) fn comment(origin: &Origin) -> Option<&'static str> {
     let (folder, name) = origin.source.strip_prefix("preset ")?.split_once('/')?;
     let preset = match folder {
         "drive" => drive(name),

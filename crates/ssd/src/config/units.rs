@@ -1,6 +1,6 @@
 //! Values that carry their unit: `60us`, `3 ms`, `512MiB`, for keys whose unit is another of the same kind.
 
-use super::field::Value;
+use super::value::Value;
 
 /// Units that are multiples of each other, with what each is in the smallest of them.
 const SCALES: &[&[(&str, f64)]] = &[

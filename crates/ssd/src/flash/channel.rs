@@ -9,7 +9,7 @@
 
 use super::die::Interface;
 use super::op::OpKind;
-use crate::config::ChannelOrder;
+use crate::sections::ChannelOrder;
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! A die: its queues, and the two places an operation can be in: on the interface, or in the array.
 
-use crate::config::{ReclaimOrder, SchedulingOrder};
 use crate::flash::op::{Cause, Op, OpKind, OpPool};
+use crate::sections::{ReclaimOrder, SchedulingOrder};
 use crate::units::{OpId, SimTime};
 use serde::{Deserialize, Serialize};
 

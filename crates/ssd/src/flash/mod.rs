@@ -13,10 +13,10 @@ pub mod read_voltage;
 mod restore;
 pub mod timing;
 
-use crate::config::{ChannelOrder, DriveConfig};
 use crate::events::{EventKind, EventQueue};
 use crate::nand::{Chip, Layout, Outcome, PageAddress};
 use crate::rng::{SPREAD, mix};
+use crate::sections::{ChannelOrder, Sections};
 use crate::units::{OpId, Ppn, SimTime};
 use channel::Channel;
 use die::{Die, Interface, Precedence};
@@ -86,15 +86,30 @@ pub struct Flash {
     pub(crate) attempts: u8,
 }
 
+/// Operations that there is room for.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Of the host.
+    pub host: usize,
+    /// Of moves.
+    pub moves: usize,
+}
+
 impl Flash {
     /// Idle dies and channels around `chip`, with room for so many operations of the host and of moves.
-    pub fn new(cfg: &DriveConfig, layout: &Layout, chip: Chip, host_ops: usize, move_ops: usize) -> Self {
-        let mut read_voltage = read_voltage::Policy::build(&cfg.read_voltage);
+    pub fn new(
+        cfg: &Sections,
+        read_voltage: &read_voltage::Config,
+        layout: &Layout,
+        chip: Chip,
+        room: Room,
+    ) -> Self {
+        let mut read_voltage = read_voltage::Policy::build(read_voltage);
         if let Some(cells) = chip.cells() {
             read_voltage.learn(cells);
         }
         Flash {
-            pool: OpPool::new(host_ops, move_ops, layout.units_per_page),
+            pool: OpPool::new(room.host, room.moves, layout.units_per_page),
             chip,
             counts: FlashCounts {
                 die_busy_ns: vec![0; layout.dies as usize],
@@ -102,7 +117,7 @@ impl Flash {
                 ..FlashCounts::default()
             },
             now: SimTime::ZERO,
-            done: Vec::with_capacity(host_ops + move_ops),
+            done: Vec::with_capacity(room.host + room.moves),
             timing: Timing::new(cfg),
             read_voltage,
             dies: vec![Die::new(); layout.dies as usize],

@@ -4,11 +4,11 @@
 //! that age (`cell.ecc`, `cell.modes`). All arithmetic on floats happens here when a drive is built; the event loop
 //! reads integers.
 
-use crate::config::{DriveConfig, ErrorModel};
 use crate::flash::op::{NOMINAL, Op, OpKind};
 use crate::nand::aging::Attempt;
 use crate::nand::cell::CellPart;
-use crate::nand::cell::part::CodeKind;
+use crate::sections::cell::CodeKind;
+use crate::sections::{ErrorModel, Sections};
 use crate::units::SimDuration;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,7 @@ fn nanoseconds(us: &[f64]) -> Vec<u64> {
 }
 
 /// Reads of cells that make no errors: one attempt, nothing to decode.
-fn ideal_reads(cfg: &DriveConfig) -> Vec<AttemptTimes> {
+fn ideal_reads(cfg: &Sections) -> Vec<AttemptTimes> {
     let row = nanoseconds(&cfg.t_read_us()).into_iter();
     let row: Vec<_> =
         row.map(|array_ns| AttemptTimes { array_ns, transfer_q12: 4_096, decode_ns: 0 }).collect();
@@ -92,7 +92,7 @@ fn bits_of(levels: u32) -> f64 {
 /// tell the levels apart. Tracking reads a page several times in the chip and transfers it once (assumed). A soft
 /// attempt senses each threshold of the page at more levels, and sends the bits that tell them apart (assumed, by the
 /// same law).
-fn cell_reads(cfg: &DriveConfig) -> Vec<AttemptTimes> {
+fn cell_reads(cfg: &Sections) -> Vec<AttemptTimes> {
     let CellPart { ecc, modes, states, .. } = &cfg.cells;
     let boundaries = (1 << states.bits_per_cell) - 1;
     let whole = |mode: usize| modes.levels[mode] as u32 * boundaries;
@@ -129,7 +129,7 @@ fn cell_reads(cfg: &DriveConfig) -> Vec<AttemptTimes> {
 
 impl Timing {
     /// The durations of a checked configuration.
-    pub fn new(cfg: &DriveConfig) -> Self {
+    pub fn new(cfg: &Sections) -> Self {
         let (timing, channel) = (&cfg.timing, &cfg.channel);
         let (kinds, reads, program_us) = match cfg.errors.model {
             ErrorModel::None => (HARD_KINDS, ideal_reads(cfg), cfg.t_program_us()),
@@ -257,6 +257,7 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive_config::DriveConfig;
 
     #[test]
     fn steps_end_where_the_operation_is_divided() {

@@ -14,13 +14,13 @@ pub mod tables;
 pub mod wear_leveling;
 pub mod write;
 
-use crate::config::{self, DriveConfig, ErrorModel};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
 use crate::nand::order::PageOrder;
 use crate::nand::{Layout, Outcome};
 use crate::observe::{Effect, Effects};
 use crate::rng::Rng;
+use crate::sections::{self, ErrorModel, Sections};
 use crate::signals::Facts;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
 use moves::lane::{LaneWork, Mover};
@@ -149,23 +149,38 @@ pub struct Ftl {
     sequence: u64,
 }
 
+/// Which policies decide.
+#[derive(Clone, Copy, Debug)]
+pub struct Policies<'a> {
+    /// Which block is reclaimed.
+    pub gc_victim: &'a gc_victim::Config,
+    /// When cleaning starts, and how far it goes.
+    pub gc_trigger: &'a gc_trigger::Config,
+    /// Whether data must move because of reads, and which.
+    pub read_reclaim: &'a read_reclaim::Config,
+    /// Which blocks trade places.
+    pub wear_leveling: &'a wear_leveling::Config,
+}
+
 impl Ftl {
-    /// An empty drive of a checked configuration.
+    /// An empty drive of a checked configuration, with so many slots of host data above it.
     pub fn new(
-        cfg: &DriveConfig,
+        cfg: &Sections,
+        policies: &Policies<'_>,
         layout: Layout,
         order: PageOrder,
         stream: stream::Policy,
+        slots: u32,
         erase_count: impl Fn(u32) -> u32,
     ) -> Self {
         let ages = (0..layout.blocks()).map(|b| erase_count(layout.member(BlockId(b), 0).block));
         let blocks = Blocks::new(&layout, ages);
         let logical = cfg.logical_units();
-        let reclaim = Reclaim::new(cfg, &order, &layout, logical as u32);
+        let reclaim = Reclaim::new(cfg, policies.read_reclaim, &order, &layout, logical as u32);
         let streams = stream.streams();
         let mover = Mover::new(cfg, &layout, streams, &reclaim);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
-        let turns = if cfg.allocation.placement == config::Placement::Static { layout.lanes } else { 0 };
+        let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
         Ftl {
             map: Map::new(logical as usize, physical, cfg.errors.model == ErrorModel::Cells),
             blocks,
@@ -174,7 +189,7 @@ impl Ftl {
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
             room: Room::default(),
-            gather: Gather::new(streams, layout.units_per_page, cfg.staging_slots_for(streams), turns),
+            gather: Gather::new(streams, layout.units_per_page, slots, turns),
             facts: FactsTable::new(stream.needs().facts, physical),
             allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks, streams),
             placement: Placement::new(cfg, &layout),
@@ -182,9 +197,9 @@ impl Ftl {
             mover,
             reclaim,
             replicas: Replicas::new(cfg, &layout),
-            gc_victim: gc_victim::Policy::build(&cfg.gc_victim),
-            gc_trigger: gc_trigger::Policy::build(&cfg.gc_trigger),
-            wear_leveling: wear_leveling::Policy::build(&cfg.wear_leveling),
+            gc_victim: gc_victim::Policy::build(policies.gc_victim),
+            gc_trigger: gc_trigger::Policy::build(policies.gc_trigger),
+            wear_leveling: wear_leveling::Policy::build(policies.wear_leveling),
             victim_rng: Rng::stream(cfg.drive.seed, "ftl/gc_victim"),
             stream,
             clock: 0,

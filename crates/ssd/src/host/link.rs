@@ -1,7 +1,7 @@
 //! The host link: full duplex, each direction one transfer at a time, first come first served.
 
-use crate::config;
 use crate::restore::{MOST, Verdict, ensure};
+use crate::sections;
 use crate::units::{SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub(super) struct Link {
 
 impl Link {
     // tidy: allow(float): called when a drive is built
-    pub fn new(cfg: &config::Link) -> Self {
+    pub fn new(cfg: &sections::Link) -> Self {
         Link {
             latency_ns: SimDuration::from_us(cfg.latency_us).0,
             femtoseconds_per_byte: libm::round(1e9 / cfg.bandwidth_mb_s) as u64,

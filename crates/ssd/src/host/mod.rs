@@ -14,13 +14,13 @@ mod restore;
 mod staging;
 mod writes;
 
-use crate::config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::ftl::stream::{self, Said};
 use crate::observe::Effect;
 use crate::rng::SPREAD;
+use crate::sections::Sections;
 use crate::signals::{Command, Completion, OpCode, Part, Reason, Status};
 use crate::units::{CommandId, Lba, SimTime};
 use buffer::Rules;
@@ -170,11 +170,11 @@ pub struct Host {
 
 impl Host {
     /// The interface of a checked configuration.
-    pub fn new(cfg: &DriveConfig, stream: &stream::Policy) -> Self {
-        let rules = buffer::Policy::build(&cfg.buffer).rules(cfg.unit_bytes());
+    pub fn new(cfg: &Sections, buffer: &buffer::Config, stream: &stream::Policy) -> Self {
+        let rules = buffer::Policy::build(buffer).rules(cfg.unit_bytes());
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let programs_at_most = cfg.host_programs_at_most();
-        let slots = cfg.staging_slots_for(stream.streams());
+        let slots = rules.staging_slots(cfg, stream.streams());
         Host {
             counts: HostCounts::default(),
             queues: vec![Queue { waiting: CommandList::EMPTY, used: 0 }; cfg.queues.count as usize],
@@ -206,6 +206,11 @@ impl Host {
             read_only: None,
             hash: 0,
         }
+    }
+
+    /// Slots of host data in DRAM.
+    pub fn slots(&self) -> u32 {
+        self.staging.len()
     }
 
     /// Sectors the host sees.

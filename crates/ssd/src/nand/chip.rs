@@ -3,12 +3,13 @@
 //! Chip rules are asserted, in release builds too: a page is programmed once after an erase and in order, a page is
 //! read only after it was programmed, a block marked bad is left alone. Breaking one is a bug of the firmware.
 
+use super::aging::build;
 use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry, TrueWear};
 use super::cell::CellModel;
-use super::cell::build;
-use crate::config::{ConfigErrors, DriveConfig, Reliability};
+use crate::config::ConfigErrors;
 use crate::restore::{Verdict, alike, ensure, within};
 use crate::rng::{Rng, chance};
+use crate::sections::{Reliability, Sections};
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -86,10 +87,10 @@ impl Chip {
         }
     }
 
-    /// Gives the chips cells that age as `cfg` says, which must be checked ([`DriveConfig::validate`]); nothing happens
+    /// Gives the chips cells that age as `cfg` says, which must be checked (`DriveConfig::validate`); nothing happens
     /// where it says that cells make no errors. Errors are those of the cells' constants. Takes 0.1 to 0.3 s, twice as
     /// long with the law of voltage: the cell model becomes tables.
-    pub fn with_cells(mut self, cfg: &DriveConfig) -> Result<Self, ConfigErrors> {
+    pub fn with_cells(mut self, cfg: &Sections) -> Result<Self, ConfigErrors> {
         self.aging = build::tables(cfg)?.map(|tables| {
             let mode = cfg.errors.program_mode as u8;
             Box::new(Aging::new(Arc::new(tables), self.blocks(), mode, cfg.drive.seed))

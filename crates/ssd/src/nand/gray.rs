@@ -4,6 +4,9 @@
 //! from state `k`. A page type reads 1 in the erased state and flips at each of its thresholds, so the table of
 //! thresholds per page type is the whole code (calibration section 11.1).
 
+use crate::config::{Field, Kind, Parameter, Problem, Value};
+use crate::sections::{ErrorModel, Sections};
+
 /// A Gray code with a name, which may stand in a configuration in place of its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
@@ -45,6 +48,16 @@ pub const QLC_MBBC: Named =
 
 /// All codes with a name.
 pub const NAMED: &[Named] = &[SLC, MLC_1_2, TLC_1_2_4, TLC_2_3_2, QLC_ORBC, QLC_PBBC, QLC_MBBC];
+
+const NAMES: [&str; NAMED.len()] = {
+    let mut names = [""; NAMED.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = NAMED[at].name;
+        at += 1;
+    }
+    names
+};
 
 /// The code of that name.
 pub fn named(name: &str) -> Option<&'static Named> {
@@ -101,6 +114,69 @@ pub fn codewords(code: &[Vec<u32>], bits: u32) -> Vec<u32> {
         words.push(word);
     }
     words
+}
+
+impl Parameter for Vec<Vec<u32>> {
+    const KIND: Kind = Kind::GrayCode(&NAMES);
+    fn read(value: &Value, field: &Field) -> Result<Self, Problem> {
+        if let Value::Text(name) = value {
+            let code = named(name).ok_or_else(|| Problem::no_such_name("Gray code", name, NAMES))?;
+            return Ok(code.code());
+        }
+        let Value::List(rows) = value else { return Err(field.wrong_type(value)) };
+        let mut table = Self::new();
+        for row in rows {
+            let Value::List(cells) = row else { return Err(field.wrong_type(value)) };
+            table.push(cells.iter().map(|cell| u32::read(cell, field)).collect::<Result<_, _>>()?);
+        }
+        Ok(table)
+    }
+    fn check(&self, field: &Field) -> Result<(), Problem> {
+        self.iter().flatten().try_for_each(|n| n.check(field))
+    }
+    fn show(&self) -> String {
+        let row =
+            |row: &Vec<u32>| format!("[{}]", row.iter().map(u32::to_string).collect::<Vec<_>>().join(", "));
+        format!("[{}]", self.iter().map(row).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Sections {
+    /// The Gray code in force: for each page type, lowest first, the thresholds its read senses.
+    pub fn gray_code(&self) -> Vec<Vec<u32>> {
+        let (bits, states) = (self.geometry.bits_per_cell, &self.cells.states);
+        if !self.cell.gray_code.is_empty() {
+            return self.cell.gray_code.clone();
+        }
+        let aging = self.errors.model == ErrorModel::Cells && states.bits_per_cell == bits;
+        if aging && !states.gray_code.is_empty() {
+            return states.gray_code.clone();
+        }
+        default_code(bits)
+    }
+
+    /// tR of each page type in microseconds, lowest page type first.
+    pub fn t_read_us(&self) -> Vec<f64> {
+        let timing = &self.timing;
+        if timing.t_read_us.is_empty() {
+            let sensed = |row: &Vec<u32>| timing.t_read_base_us + timing.t_sense_us * row.len() as f64;
+            return self.gray_code().iter().map(sensed).collect();
+        }
+        self.for_each_page_type(&timing.t_read_us)
+    }
+
+    /// tPROG of each page type in microseconds, lowest page type first.
+    pub fn t_program_us(&self) -> Vec<f64> {
+        self.for_each_page_type(&self.timing.t_program_us)
+    }
+
+    fn for_each_page_type(&self, list: &[f64]) -> Vec<f64> {
+        let types = self.geometry.bits_per_cell as usize;
+        match list {
+            [one] => vec![*one; types],
+            _ => list.to_vec(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! Lanes are the groups of planes that blocks are allocated from: single planes, the planes of a die, or all planes.
 //! A firmware block takes one physical block in each plane of its lane and stripes pages over them.
 
-use crate::config::{AllocationOrder, DriveConfig, Superblock};
 use crate::nand::Chip;
+use crate::sections::{AllocationOrder, Sections, Superblock};
 use crate::units::{BlockId, Divisor, LaneId, Ppn, Pun};
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ pub struct Layout {
 }
 
 /// Positions of the four dimensions in an allocation order; position 0 varies fastest.
-fn plane_rank(order: AllocationOrder, cfg: &DriveConfig, plane: u32) -> u64 {
+fn plane_rank(order: AllocationOrder, cfg: &Sections, plane: u32) -> u64 {
     let g = &cfg.geometry;
     let (die, p) = (plane / g.planes_per_die, plane % g.planes_per_die);
     let (chip, d) = (die / g.dies_per_chip, die % g.dies_per_chip);
@@ -82,7 +82,7 @@ fn plane_rank(order: AllocationOrder, cfg: &DriveConfig, plane: u32) -> u64 {
 
 impl Layout {
     /// The layout of a checked configuration on these chips (whose factory-bad blocks are left out).
-    pub fn new(cfg: &DriveConfig, chip: &Chip) -> Self {
+    pub fn new(cfg: &Sections, chip: &Chip) -> Self {
         let g = &cfg.geometry;
         let order = cfg.allocation.order;
         let planes = g.planes();
@@ -121,7 +121,7 @@ impl Layout {
             blocks_per_lane,
             span,
             pages_per_block,
-            data_pages_per_block: cfg.data_pages_per_block() * span,
+            data_pages_per_block: pages_per_block,
             units_per_page: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
             pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes {
@@ -139,6 +139,13 @@ impl Layout {
             plane_die: (0..planes).map(|plane| plane / g.planes_per_die).collect(),
             member_blocks,
         }
+    }
+
+    /// The same with so many pages at the end of each physical block that no data fills.
+    pub fn keeping(mut self, pages: u32) -> Self {
+        self.data_pages_per_block =
+            (self.pages_per_block / self.span).saturating_sub(pages).max(1) * self.span;
+        self
     }
 
     /// Blocks of the drive that can hold data.
@@ -228,7 +235,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::DriveConfig;
+    use crate::drive_config::DriveConfig;
     use std::collections::BTreeSet;
 
     fn config(order: &str, superblock: Superblock) -> DriveConfig {

@@ -1,6 +1,6 @@
 //! Program order: which wordline and page type the n-th page of a block is.
 
-use crate::config::{DriveConfig, ProgramOrder};
+use crate::sections::{ProgramOrder, Sections};
 use serde::{Deserialize, Serialize};
 
 /// A page's place in its block.
@@ -21,7 +21,7 @@ pub struct PageOrder {
 
 impl PageOrder {
     /// The order of a drive.
-    pub fn of(cfg: &DriveConfig) -> Self {
+    pub fn of(cfg: &Sections) -> Self {
         let (wordlines, bits) = (cfg.geometry.wordlines_per_block, cfg.geometry.bits_per_cell);
         match cfg.cell.program_order {
             ProgramOrder::WordlineMajor => Self::wordline_major(wordlines, bits),

@@ -1,16 +1,17 @@
 //! Whole drives whose cells age: snapshots, repeatability, memory.
 
 use crate::support::config;
-use ssd::config::{DisturbCounters, DisturbLaw, ErrorModel, SectorErrors};
-use ssd::config::{Layer, resolve};
+use ssd::config::Layer;
+use ssd::drive_config::resolve;
 use ssd::rng::Rng;
+use ssd::sections::{DisturbCounters, DisturbLaw, ErrorModel, SectorErrors};
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
 
 /// Blocks that differ, worn times.
 fn varied() -> DriveConfig {
     let mut cfg = config();
     cfg.errors.variation = true;
-    cfg.errors.array_times = ssd::config::ArrayTimes::Worn;
+    cfg.errors.array_times = ssd::sections::ArrayTimes::Worn;
     cfg.drive.over_provisioning_percent = 110.0;
     cfg
 }

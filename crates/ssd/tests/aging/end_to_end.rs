@@ -11,7 +11,7 @@ const DECODE_NS: u64 = 20_000;
 fn one_plane() -> DriveConfig {
     let mut cfg = config();
     cfg.geometry.planes_per_die = 1;
-    cfg.mapping.unit = ssd::config::MappingUnit::Page;
+    cfg.mapping.unit = ssd::sections::MappingUnit::Page;
     cfg.drive.over_provisioning_percent = 110.0;
     cfg.timing.t_read_us = vec![78.0, 117.0, 78.0];
     cfg
@@ -58,7 +58,7 @@ fn latencies(drive: &mut Drive) -> Vec<(u64, u64)> {
 fn a_read_takes_its_attempts_exactly() {
     let cfg = one_plane();
     let mut ideal = cfg.clone();
-    ideal.errors.model = ssd::config::ErrorModel::None;
+    ideal.errors.model = ssd::sections::ErrorModel::None;
     let plain: Vec<u64> = latencies(&mut aged(&ideal, &[])).iter().map(|page| page.1).collect();
     let transfer = (16_384u64 * 1_000_000_000 + 600_000_000) / 1_200_000_000;
     let once = u64::from(cfg.channel.t_read_command_ns + cfg.channel.t_data_out_command_ns) + transfer;
@@ -151,7 +151,7 @@ fn hire_reads_take_what_their_mode_senses() {
     for (preset, sense) in [("hire_boost", 30_000), ("hire_base", 90_000), ("hire_reduced", 210_000)] {
         let text = format!("preset = \"{preset}\"\n[nand.errors]\nmodel = \"cells\"\nvariation = false\n");
         let layer = ssd::config::Layer::file("hire", text);
-        let mut cfg = ssd::config::resolve(&[layer], &[]).expect("a preset").config;
+        let mut cfg = ssd::drive_config::resolve(&[layer], &[]).expect("a preset").config;
         let g = &mut cfg.geometry;
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
         (g.blocks_per_plane, g.wordlines_per_block) = (16, 16);

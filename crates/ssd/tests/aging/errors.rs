@@ -1,11 +1,11 @@
 //! How many errors a page has, and what a read makes of them.
 
 use crate::support::{YEAR, chip, config, fill, minutes, model, near, page_of};
-use ssd::config::{DisturbLaw, SectorErrors};
 use ssd::nand::aging::{Attempt, Sensed};
 use ssd::nand::cell::sector::binomial_at_most;
 use ssd::nand::cell::{Block, CellPart, CellState, Damage, Group};
 use ssd::rng::Rng;
+use ssd::sections::{DisturbLaw, SectorErrors};
 
 /// The block that all are alike to.
 const AVERAGE: Block = Block { quality: 0.65, erase_offset: 0.0, fresh_offset: 0.0, program_offset: 0.0 };

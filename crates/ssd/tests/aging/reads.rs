@@ -2,11 +2,11 @@
 
 use crate::support::{chip, config, fill, minutes, model, near, page_of};
 use ssd::DriveConfig;
-use ssd::config::{DisturbCounters, DisturbLaw};
 use ssd::nand::Chip;
 use ssd::nand::aging::Sensed;
 use ssd::nand::cell::disturb::{effective_reads, effective_reads_uniform};
 use ssd::nand::cell::{Block, CellState, Damage, Group};
+use ssd::sections::{DisturbCounters, DisturbLaw};
 
 /// CSB pages count 1.
 fn read(chip: &mut Chip, block: u32, wordline: u32, times: u32) {

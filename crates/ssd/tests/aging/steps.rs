@@ -2,7 +2,7 @@
 
 use crate::support::{YEAR, config, fill, minutes, model, near};
 use ssd::age::{GRAMMAR, Span, TimeUnit};
-use ssd::config::{DisturbCounters, ErrorModel};
+use ssd::sections::{DisturbCounters, ErrorModel};
 use ssd::{AgeError, AgeStep, Drive, DriveConfig};
 
 /// 16 blocks of 48 wordlines, half of their pages written.

@@ -1,8 +1,8 @@
 //! Small chips whose cells age.
 
-use ssd::config::{ErrorModel, Errors};
 use ssd::nand::cell::CellModel;
 use ssd::nand::{Chip, Outcome};
+use ssd::sections::{ErrorModel, Errors};
 use ssd::{DriveConfig, SimTime};
 
 /// Nanoseconds of a minute.

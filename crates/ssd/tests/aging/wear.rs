@@ -2,8 +2,8 @@
 
 use crate::support::{MINUTE_NS, YEAR, chip, config, fill, minutes, model, near};
 use ssd::SimTime;
-use ssd::config::ArrayTimes;
 use ssd::nand::cell::CellPart;
+use ssd::sections::ArrayTimes;
 
 /// A cycle of the reference dwell.
 const CYCLE: u64 = 1 << 20;

@@ -1,7 +1,8 @@
 //! Cells in the configuration: parts, what they must agree with, and Gray codes by name.
 
 use super::{accepted, assert_has, refused};
-use ssd::config::{Kind, Layer, Resolved, Value, presets, resolve};
+use ssd::config::{Kind, Layer, Value, presets};
+use ssd::drive_config::{Resolved, resolve};
 use ssd::nand::cell::{CellModel, CellPart, CellState};
 use ssd::nand::gray;
 
@@ -253,7 +254,10 @@ fn cells_that_age_are_chosen_by_their_bits() {
         assert_eq!((whole.config, whole.sources), (resolved.config, vec!["my.toml".to_owned()]));
         // Without errors nothing is chosen.
         let off = accepted(&format!("[nand.geometry]\nbits_per_cell = {bits}"));
-        assert_eq!((off.config.cells, off.sources), (CellPart::default(), vec!["my.toml".to_owned()]));
+        assert_eq!(
+            (off.config.cells.clone(), off.sources),
+            (CellPart::default(), vec!["my.toml".to_owned()])
+        );
     }
     // A part that was named is not overruled: it is refused when it does not fit.
     let message = refused(&format!("{ON}[nand.geometry]\nbits_per_cell = 4\n[cell]\npart = \"mlc\""));

@@ -4,7 +4,8 @@ mod cells;
 mod wrong;
 
 use ssd::DriveConfig;
-use ssd::config::{ConfigErrors, Layer, Resolved, Table, resolve, resolve_table};
+use ssd::config::{ConfigErrors, Layer, Table};
+use ssd::drive_config::{Resolved, resolve, resolve_table};
 
 fn user(text: &str) -> Result<Resolved, ConfigErrors> {
     resolve(&[Layer::file("my.toml", text)], &["workload", "run"])

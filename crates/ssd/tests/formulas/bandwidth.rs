@@ -4,7 +4,7 @@
 //! array, and holds its die for all of that; a program takes 400 + B on the channel and 600 000 ns in the array.
 
 use super::*;
-use ssd::config::{AllocationOrder, Superblock};
+use ssd::sections::{AllocationOrder, Superblock};
 
 /// Channel time of a read of 16 KiB (ns) and the time it holds its die.
 const READ_CHANNEL: f64 = 300.0 + 40.0 + 16_384.0;

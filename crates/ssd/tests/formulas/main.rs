@@ -9,10 +9,10 @@ mod laws;
 mod waiting;
 mod wear;
 
-use ssd::config::{MappingUnit, Superblock};
 use ssd::ftl::{gc_trigger, gc_victim};
 use ssd::host::buffer;
 use ssd::rng::Rng;
+use ssd::sections::{MappingUnit, Superblock};
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode, SimTime, Status};
 
 /// One lane (one plane of one die) of `blocks` blocks of `pages` SLC pages of 4 KiB, mapped page by page,

@@ -7,11 +7,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use ssd::config::{ErrorModel, Value};
+use ssd::config::Value;
 use ssd::flash::op::Cause;
 use ssd::nand::cell::CellModel;
 use ssd::policy::FAMILIES;
 use ssd::rng::Rng;
+use ssd::sections::ErrorModel;
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, SimDuration, Stats};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,9 +1,6 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
-use ssd::config::{
-    AllocationOrder, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel, Kind, MappingUnit,
-    Placement, ProgramOrder, ReclaimOrder, SchedulingOrder, SectorErrors, Superblock, Table, Value,
-};
+use ssd::config::{Kind, Table, Value};
 use ssd::flash::read_voltage;
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::ftl::{gc_trigger, gc_victim, read_reclaim, wear_leveling};
@@ -11,6 +8,10 @@ use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
 use ssd::policy::FamilyInfo;
 use ssd::rng::Rng;
+use ssd::sections::{
+    AllocationOrder, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel, MappingUnit,
+    Placement, ProgramOrder, ReclaimOrder, SchedulingOrder, SectorErrors, Superblock,
+};
 use ssd::{Drive, DriveConfig};
 
 /// One of the values, all equally likely.

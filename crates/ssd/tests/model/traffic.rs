@@ -2,10 +2,11 @@
 
 use super::oracle::{Oracle, Verdict};
 use super::setup::{may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, weaken};
-use ssd::config::{Placement, Table, Value};
+use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::host::buffer;
 use ssd::rng::Rng;
+use ssd::sections::Placement;
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime};
 
 /// Where a run stands.

@@ -1,8 +1,8 @@
 //! Reads without commands come to the same as reads by commands, in everything that is counted.
 
 use crate::support::*;
-use ssd::config::{MappingUnit, ProgramOrder};
 use ssd::rng::Rng;
+use ssd::sections::{MappingUnit, ProgramOrder};
 use ssd::{Drive, DriveConfig, Executor, Lba, OpCode, Status};
 
 /// Pages are read by commands, or without where that can be; now and then something is written or trimmed.

@@ -1,8 +1,8 @@
 //! Time must not change what moves; snapshots, repetition and everything else that goes on beside.
 
 use crate::support::*;
-use ssd::config::Superblock;
 use ssd::rng::Rng;
+use ssd::sections::Superblock;
 use ssd::{Drive, DriveConfig, Executor, OpCode, Status};
 
 fn members() -> Vec<DriveConfig> {
@@ -94,13 +94,13 @@ fn snapshots_in_the_middle_of_moves() {
 fn beside_everything_else() {
     for mut cfg in members() {
         for (superblock, order) in [
-            (Superblock::None, ssd::config::ProgramOrder::WordlineMajor),
-            (Superblock::Planes, ssd::config::ProgramOrder::Shadow),
+            (Superblock::None, ssd::sections::ProgramOrder::WordlineMajor),
+            (Superblock::Planes, ssd::sections::ProgramOrder::Shadow),
         ] {
             cfg.geometry.planes_per_die = 2;
             cfg.allocation.superblock = superblock;
             cfg.cell.program_order = order;
-            cfg.mapping.unit = ssd::config::MappingUnit::FourKib;
+            cfg.mapping.unit = ssd::sections::MappingUnit::FourKib;
             cfg.reliability.program_fail_ppm = 20.0;
             // For cells as weak as these.
             cfg.scheduling.due_bypass_limit = 1;

@@ -1,8 +1,9 @@
 //! Does data survive? The chips' truth decides: nothing uncorrectable, nothing lost, no page beyond what it stands.
 
 use crate::support::*;
-use ssd::config::{ReclaimOrder, Value};
+use ssd::config::Value;
 use ssd::flash::op::Cause;
+use ssd::sections::ReclaimOrder;
 use ssd::{Drive, DriveConfig, Executor};
 
 /// What a run came to.

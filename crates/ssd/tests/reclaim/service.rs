@@ -7,7 +7,7 @@ use ssd::{DriveConfig, Executor, Stats};
 /// Blocks that move after so many reads, page by page.
 fn one_by_one(limit: u32) -> DriveConfig {
     let mut cfg = config("block", &[("max_reads", integer(limit)), ("threshold_percent", integer(100))]);
-    cfg.errors.model = ssd::config::ErrorModel::None;
+    cfg.errors.model = ssd::sections::ErrorModel::None;
     cfg.cleaning.copies_in_flight = 1;
     cfg
 }

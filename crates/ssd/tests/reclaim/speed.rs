@@ -1,7 +1,9 @@
 //! What counting costs: `cargo test -p wordline-ssd --release --test reclaim -- --ignored --nocapture speed`.
 
 use crate::support::*;
-use ssd::config::{ErrorModel, Layer, resolve};
+use ssd::config::Layer;
+use ssd::drive_config::resolve;
+use ssd::sections::ErrorModel;
 use ssd::{Drive, DriveConfig, Executor};
 use std::time::Instant;
 

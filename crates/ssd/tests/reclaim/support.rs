@@ -1,9 +1,10 @@
 //! Small drives whose cells do not stand many reads.
 
-use ssd::config::{ErrorModel, Errors, MappingUnit, Value};
+use ssd::config::Value;
 use ssd::nand::cell::CellModel;
 use ssd::observe::Effect;
 use ssd::rng::Rng;
+use ssd::sections::{ErrorModel, Errors, MappingUnit};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Status};
 
 /// Wordlines of a block.

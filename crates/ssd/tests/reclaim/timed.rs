@@ -1,7 +1,7 @@
 //! What time does to safety: how much data is read while it waits for its move, against a bound by hand.
 
 use crate::support::*;
-use ssd::config::ReclaimOrder;
+use ssd::sections::ReclaimOrder;
 use ssd::{DriveConfig, Executor};
 
 /// Most that any page was disturbed, in what it stands, and losses.

@@ -1,9 +1,9 @@
 //! What becomes of a deal for which there are too few free blocks.
 
 use super::support::{Observed, config, moved, read};
-use ssd::config::{ErrorModel, MappingUnit};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::read_reclaim::redftl_plus::{Counters, Params};
+use ssd::sections::{ErrorModel, MappingUnit};
 use ssd::{Drive, DriveConfig, Executor, SimTime};
 
 /// Units of a block: 6 pages of 4.

@@ -1,10 +1,10 @@
 //! A drive of one plane with blocks of two TLC wordlines, and who watches where its data goes.
 
-use ssd::config::{ErrorModel, Errors, MappingUnit};
 use ssd::flash::op::Cause;
 use ssd::ftl::read_reclaim::redftl_plus::Params;
 use ssd::host::buffer;
 use ssd::observe::Effect;
+use ssd::sections::{ErrorModel, Errors, MappingUnit};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Status};
 use std::collections::BTreeMap;
 

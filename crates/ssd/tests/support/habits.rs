@@ -1,7 +1,8 @@
 //! MQSim's habits on any drive.
 
 use ssd::DriveConfig;
-use ssd::config::{ChannelOrder, MappingUnit, Placement, Superblock, Table, Value};
+use ssd::config::{Table, Value};
+use ssd::sections::{ChannelOrder, MappingUnit, Placement, Superblock};
 
 /// The drive with pages that have planes of their own, and channels that send read data before commands.
 pub fn with_habits(mut cfg: DriveConfig) -> DriveConfig {

@@ -1,10 +1,11 @@
 //! A drive whose cells do not stand many reads, and who moves its data.
 
 use super::every;
-use ssd::config::{DisturbCounters, ErrorModel, Errors, Table, Value};
+use ssd::config::{Table, Value};
 use ssd::ftl::read_reclaim;
 use ssd::nand::cell::CellModel;
 use ssd::rng::Rng;
+use ssd::sections::{DisturbCounters, ErrorModel, Errors};
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
 
 /// Reads of a neighbour that an unworn block stands.

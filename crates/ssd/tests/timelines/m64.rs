@@ -2,7 +2,8 @@
 //! 3 ns a byte + 0.361 us + tPROG, with tR = 75 us and tPROG = 750 us. The host link adds 0.25 ns a byte.
 
 use super::*;
-use ssd::config::{Layer, presets, resolve};
+use ssd::config::{Layer, presets};
+use ssd::drive_config::resolve;
 
 fn m64_without_buffer() -> DriveConfig {
     let preset = presets::drive("m64").unwrap();

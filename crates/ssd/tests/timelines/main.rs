@@ -14,9 +14,9 @@ mod reads;
 mod reclaim;
 mod writes;
 
-use ssd::config::{MappingUnit, Superblock};
 use ssd::ftl::gc_trigger;
 use ssd::host::buffer;
+use ssd::sections::{MappingUnit, Superblock};
 use ssd::{Command, Completion, Drive, DriveConfig, Lba, OpCode, Part, SimTime, Status};
 
 /// Channel time of a read command (ns).

@@ -2,7 +2,9 @@
 //! has both, against the latencies that MQSim's formula gives at depth 1.
 
 use super::*;
-use ssd::config::{ChannelOrder, Layer, Placement, presets, resolve};
+use ssd::config::{Layer, presets};
+use ssd::drive_config::resolve;
+use ssd::sections::{ChannelOrder, Placement};
 
 /// Chips on channels that send read data first, with pages dealt out by address.
 fn habits(channels: u32, chips: u32) -> DriveConfig {

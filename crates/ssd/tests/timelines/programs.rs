@@ -1,7 +1,7 @@
 //! Programs, and reads that meet them.
 
 use super::*;
-use ssd::config::SchedulingOrder;
+use ssd::sections::SchedulingOrder;
 
 /// Link, then command and data, then the array: an undisturbed write-through page write.
 const WRITE_PARTS: [(Part, u64); 3] =

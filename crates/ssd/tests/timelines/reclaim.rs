@@ -5,9 +5,9 @@
 //! has the die until 66 724; the second, M, and four reads of other blocks come while it does, in this order.
 
 use super::*;
-use ssd::config::ReclaimOrder;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::read_reclaim;
+use ssd::sections::ReclaimOrder;
 
 /// When each of the script's commands is at the host; the drive's reads and programs of moves, and erases, are counted.
 fn completions(reclaim: ReclaimOrder, due_bypass_limit: u32, script: &[(u64, Command)]) -> Vec<u64> {

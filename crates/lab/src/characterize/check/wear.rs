@@ -4,9 +4,9 @@ use super::Fitted::{No, Partly, Yes};
 use super::{Findings, Rule};
 use crate::characterize::population::{Population, extremes, mean, quantile};
 use ssd::config::ConfigErrors;
-use ssd::nand::cell::part::DwellLaw;
 use ssd::nand::cell::sector::SectorRead;
 use ssd::nand::cell::{CellModel, CellPart, Damage};
+use ssd::sections::cell::DwellLaw;
 
 /// Dwell beyond which 003 sees no more recovery, in minutes.
 const DWELL_FULL_MINUTES: f64 = 180.0;

@@ -8,7 +8,7 @@
 use super::issue::Issued;
 use super::job::{Job, Step, View};
 use super::lane::{COMING_AT_MOST, LaneWork, RECLAIM, ROUTINE};
-use crate::engine::Pace;
+use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::tables::blocks::{BlockState, LaneView};

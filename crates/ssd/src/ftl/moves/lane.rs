@@ -3,12 +3,12 @@
 use super::deal::Deal;
 use super::job::Job;
 use super::reclaim::{Candidates, Reclaim};
-use crate::config::DriveConfig;
-use crate::engine::Pace;
+use crate::executor::Pace;
 use crate::flash::op::{Cause, UnitRef};
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::stream::Streams;
 use crate::nand::Layout;
+use crate::sections::Sections;
 use crate::units::BlockId;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -68,7 +68,7 @@ pub(in crate::ftl) struct Mover {
 }
 
 impl Mover {
-    pub fn new(cfg: &DriveConfig, layout: &Layout, streams: Streams, reclaim: &Reclaim) -> Self {
+    pub fn new(cfg: &Sections, layout: &Layout, streams: Streams, reclaim: &Reclaim) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
         let gathered = || (0..streams.all()).map(|_| VecDeque::with_capacity(room)).collect();
         let lanes = (0..layout.lanes)

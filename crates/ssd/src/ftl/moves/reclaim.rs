@@ -13,7 +13,6 @@ pub use service::ServiceTimes;
 use super::deal::{Begun, DealRequest};
 use super::job::{Job, Part};
 use super::lane::{COMING_WITH_RECLAIM, RECLAIM};
-use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
@@ -21,6 +20,7 @@ use crate::ftl::read_reclaim::{self, ChipLook, Facts, Look, PageRead, Urgency, W
 use crate::ftl::tables::blocks::BlockState;
 use crate::nand::Layout;
 use crate::nand::order::PageOrder;
+use crate::sections::Sections;
 use crate::units::{BlockId, LaneId, NONE};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -152,9 +152,15 @@ pub(in crate::ftl) struct Reclaim {
 
 impl Reclaim {
     /// The policy of a checked configuration, told of the drive.
-    pub fn new(cfg: &DriveConfig, order: &PageOrder, layout: &Layout, logical_units: u32) -> Self {
+    pub fn new(
+        cfg: &Sections,
+        policy: &read_reclaim::Config,
+        order: &PageOrder,
+        layout: &Layout,
+        logical_units: u32,
+    ) -> Self {
         let g = &cfg.geometry;
-        let mut policy = read_reclaim::Policy::build(&cfg.read_reclaim);
+        let mut policy = read_reclaim::Policy::build(policy);
         let active = policy.acts();
         let mut page_at = vec![0; order.pages() as usize];
         for page in 0..order.pages() {

@@ -8,7 +8,6 @@
 
 use super::issue::Issued;
 use super::reclaim::Candidate;
-use crate::config::DriveConfig;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
@@ -17,6 +16,7 @@ use crate::index::UnitIndex;
 use crate::nand::{Layout, Outcome};
 use crate::observe::Effect;
 use crate::restore::{Verdict, alike, ensure};
+use crate::sections::Sections;
 use crate::snapshot::raw;
 use crate::units::{BlockId, LaneId, Lpn, NONE, OpId, Ppn, Pun};
 use serde::{Deserialize, Serialize};
@@ -44,8 +44,9 @@ pub(in crate::ftl) struct Replicas {
 
 impl Replicas {
     /// No replicas yet; tables for as many as there can be.
-    pub fn new(cfg: &DriveConfig, layout: &Layout) -> Self {
-        let limit = cfg.replica_pages_per_block();
+    pub fn new(cfg: &Sections, layout: &Layout) -> Self {
+        let first = layout.data_pages_per_block / layout.span;
+        let limit = layout.pages_per_block / layout.span - first;
         let physical = if limit > 0 { cfg.geometry.blocks() as usize } else { 0 };
         let mut owner = vec![NONE; physical];
         let members = layout.blocks() * if limit > 0 { layout.span } else { 0 };
@@ -54,7 +55,7 @@ impl Replicas {
         }
         Replicas {
             limit,
-            first: cfg.data_pages_per_block(),
+            first,
             used: vec![0; physical],
             promised: vec![0; physical],
             owner,

@@ -15,8 +15,8 @@
 //! worth a fifth of all copies. What every policy must copy is in `docs/models/read_reclaim_bound.md`.
 
 use super::{ChipLook, Facts, Look, Member, PageRead, Size, Urgency, Want, groups};
+use crate::nand::aging::build::disturb_truth;
 use crate::nand::aging::tables::Endurance;
-use crate::nand::cell::build::disturb_truth;
 use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, keep_room};
 use crate::snapshot::raw;

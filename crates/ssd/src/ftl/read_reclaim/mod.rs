@@ -4,7 +4,6 @@
 //! looked at and what must leave it; `ftl::moves` carries that out, in steps, like cleaning. What the policy believes
 //! is one thing, what the chips know another: whether data died is decided by the cells (`nand::aging`).
 
-use crate::config::Geometry;
 use crate::flash::Flash;
 use crate::ftl::moves::replicate::Replicas;
 use crate::ftl::tables::blocks::{BlockState, Blocks};
@@ -13,6 +12,7 @@ use crate::nand::aging::tables::MOST_CYCLES;
 use crate::nand::cell::{CellModel, Group};
 use crate::nand::{Layout, PageAddress};
 use crate::policy::Misfit;
+use crate::sections::Geometry;
 use crate::units::{BlockId, LaneId, Lpn, Pun};
 use serde::{Deserialize, Serialize};
 
@@ -438,7 +438,7 @@ fn read_weights(cells: &CellModel) -> Vec<Vec<u32>> {
 
 /// Group of each wordline: sorted by distance from the middle of the block, as the chips' own wordlines are.
 fn groups(facts: &Facts<'_>) -> Vec<u8> {
-    crate::nand::cell::build::groups(facts.cells, facts.wordlines)
+    crate::nand::aging::build::groups(facts.cells, facts.wordlines)
 }
 
 /// What the wordlines of a group stand, by cycles: Straw's read-reclaim parameter table.

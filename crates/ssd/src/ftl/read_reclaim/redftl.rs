@@ -2,10 +2,10 @@
 //! seldom, so that reads spread. Once that block has served enough of them, its copies become the pages.
 
 use super::{Facts, Look, Member, PageRead, ReadLimits, Size, Urgency, Want};
-use crate::config::Geometry;
 use crate::policy::Misfit;
 use crate::restore::{Verdict, alike, ensure, keep_line, keep_room, within};
 use crate::rng::Rng;
+use crate::sections::Geometry;
 use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -387,12 +387,11 @@ fn note(span: &mut [u32; 2], now: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::DriveConfig;
-    use crate::nand::cell::CellModel;
+    use crate::nand::cell::{CellModel, CellPart};
 
     /// Two blocks of 4 pages, which stand 100 reads.
     fn policy(percent: f64) -> Policy {
-        let cells = CellModel::new(DriveConfig::default().cells).unwrap();
+        let cells = CellModel::new(CellPart::default()).unwrap();
         let mut policy = Policy::new(&Params {
             max_reads: 100,
             replica_percent: percent,

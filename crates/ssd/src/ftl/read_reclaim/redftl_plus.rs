@@ -300,7 +300,7 @@ impl Member for Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::DriveConfig;
+    use crate::drive_config::DriveConfig;
     use crate::ftl::moves::replicate::Replicas;
     use crate::ftl::tables::blocks::Blocks;
     use crate::ftl::tables::map::Map;

@@ -9,10 +9,10 @@
 //! kept if the earliest goes first), as long as host reads wait for them.
 
 use super::{Facts, Look, Member, PageRead, ParameterTable, Size, Urgency, Want, groups};
-use crate::config::Geometry;
 use crate::policy::Misfit;
 use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, ensure, within};
+use crate::sections::Geometry;
 use crate::snapshot::raw;
 use serde::{Deserialize, Serialize};
 

@@ -391,7 +391,7 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::DriveConfig;
+    use crate::drive_config::DriveConfig;
     use crate::nand::Chip;
 
     /// Two lanes of eight blocks, each over the four planes of a die.
@@ -400,7 +400,7 @@ mod tests {
         let g = &mut cfg.geometry;
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 1, 1, 4);
         (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (8, 4, 1);
-        cfg.allocation.superblock = crate::config::Superblock::Planes;
+        cfg.allocation.superblock = crate::sections::Superblock::Planes;
         let chip = Chip::new(8, 8, 4, &cfg.reliability, 1);
         let layout = Layout::new(&cfg, &chip);
         let blocks = Blocks::new(&layout, (0..layout.blocks()).map(|_| 5));

@@ -57,7 +57,7 @@ impl Member for Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::DriveConfig;
+    use crate::drive_config::DriveConfig;
     use crate::ftl::tables::blocks::Blocks;
     use crate::nand::{Chip, Layout};
     use crate::units::{BlockId, LaneId};

@@ -1,6 +1,6 @@
 //! Writing below the buffer: whole units one after another, without operations or time.
 
-use crate::engine::Pace;
+use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind};
 use crate::ftl::Ftl;

@@ -311,7 +311,7 @@ impl Allocator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::DriveConfig;
+    use crate::drive_config::DriveConfig;
     use crate::nand::Chip;
 
     /// Cold data goes where the wear is; all else where the queue of free blocks begins.

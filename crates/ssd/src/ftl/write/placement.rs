@@ -4,11 +4,12 @@
 //! does: page n has the turn n modulo the number of lanes. Whatever moves stays in its lane, so a lane never holds more
 //! than its share of the logical space, and what a drive of one lane needs to go on cleaning is enough for each.
 
-use crate::config::{self, DriveConfig};
 use crate::ftl::Ftl;
 use crate::ftl::stream::StreamId;
 use crate::ftl::write::open::Allocated;
 use crate::nand::Layout;
+use crate::sections;
+use crate::sections::Sections;
 use crate::units::{BlockId, Divisor, LaneId, Lpn, Pun};
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +23,10 @@ pub(in crate::ftl) enum Placement {
 }
 
 impl Placement {
-    pub fn new(cfg: &DriveConfig, layout: &Layout) -> Self {
+    pub fn new(cfg: &Sections, layout: &Layout) -> Self {
         match cfg.allocation.placement {
-            config::Placement::Dynamic => Placement::Dynamic,
-            config::Placement::Static => Placement::Static(Divisor::new(layout.lanes)),
+            sections::Placement::Dynamic => Placement::Dynamic,
+            sections::Placement::Static => Placement::Static(Divisor::new(layout.lanes)),
         }
     }
 }
@@ -85,7 +86,8 @@ impl Ftl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{MappingUnit, Superblock};
+    use crate::drive_config::DriveConfig;
+    use crate::sections::{MappingUnit, Superblock};
     use crate::{Drive, Executor};
 
     #[test]
@@ -96,7 +98,7 @@ mod tests {
         (g.blocks_per_plane, g.wordlines_per_block) = (10, 4);
         cfg.drive.over_provisioning_percent = 100.0;
         (cfg.mapping.unit, cfg.allocation.superblock) = (MappingUnit::Page, Superblock::None);
-        cfg.allocation.placement = config::Placement::Static;
+        cfg.allocation.placement = sections::Placement::Static;
         let mut drive = Drive::new(&cfg).unwrap();
         drive.set_executor(Executor::Functional);
         drive.fill(0, 25).unwrap();

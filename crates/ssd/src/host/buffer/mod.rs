@@ -1,5 +1,8 @@
 //! What stays in DRAM?
 
+use crate::ftl::stream::Streams;
+use crate::sections::Sections;
+
 family! {
     /// What stays in DRAM?
     path "host/buffer", default lru_write;
@@ -32,6 +35,15 @@ pub struct Rules {
     pub access_ns: u64,
     /// Nanoseconds that data of a page not yet full may wait for more.
     pub gather_ns: u64,
+}
+
+impl Rules {
+    /// Slots of host data in DRAM: the buffer's, and enough to keep every plane programming, with as much again
+    /// gathering behind it in as many streams.
+    pub fn staging_slots(&self, cfg: &Sections, streams: Streams) -> u32 {
+        let programs = 2 * cfg.host_programs_at_most() + streams.of_host.count_ones() - 1;
+        self.slots.max(programs * cfg.units_per_page())
+    }
 }
 
 /// The rules of a least-recently-used buffer of a size in MiB with the marks in percent of its slots where

@@ -11,6 +11,7 @@
 //! - **Range.** Wear of 131,072 cycles, 255 years at the reference temperature; there the clock stands and the last
 //!   point of the tables holds. Steps of ageing that lead beyond are refused.
 
+pub(crate) mod build;
 mod bulk;
 mod sense;
 pub(crate) mod tables;

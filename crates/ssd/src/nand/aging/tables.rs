@@ -1,5 +1,5 @@
 //! What is fixed when a drive is built: the tables that the cell model becomes, and how blocks differ. Integers only;
-//! `nand::cell::build` fills them.
+//! `build` fills them.
 
 use crate::nand::cell::CellModel;
 use crate::nand::cell::still::StillTable;

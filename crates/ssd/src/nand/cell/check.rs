@@ -1,9 +1,9 @@
 //! Is a part possible? Every rule that two or more constants must keep, told with the key that breaks it.
 
 use super::ecc::capacity_limit;
-use super::read::CellPart;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
 use crate::nand::gray;
+use crate::sections::CellPart;
 
 impl CellPart {
     /// Is every constant in range, and do they fit together? All errors are reported, not just the first.
@@ -192,7 +192,7 @@ impl CellPart {
         let (data, parity) = (u64::from(ecc.sector_bytes) * 8, u64::from(ecc.parity_bytes) * 8);
         let order = u64::BITS - (data + parity).leading_zeros();
         let most = parity / u64::from(order);
-        if ecc.code == super::part::CodeKind::Bch && u64::from(ecc.limit_bits) > most {
+        if ecc.code == crate::sections::cell::CodeKind::Bch && u64::from(ecc.limit_bits) > most {
             let keys = ["cell.ecc.limit_bits", "cell.ecc.parity_bytes", "cell.ecc.sector_bytes"];
             let found = format!("{} bits corrected by {} bytes of parity", ecc.limit_bits, ecc.parity_bytes);
             rules.broken(
@@ -208,7 +208,7 @@ impl CellPart {
                 format!("{rates:?}"),
                 "error rates that do not fall with more levels",
             );
-        } else if ecc.code == super::part::CodeKind::Ldpc {
+        } else if ecc.code == crate::sections::cell::CodeKind::Ldpc {
             let rate = data as f64 / (data + parity) as f64;
             let (hard, soft) = capacity_limit(rate);
             let keys = ["cell.ecc.max_rber", "cell.ecc.parity_bytes", "cell.ecc.sector_bytes"];

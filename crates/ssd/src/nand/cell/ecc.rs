@@ -1,8 +1,8 @@
 //! Correction: how many errors, and how long (calibration 3 and 5).
 
-use super::part::CodeKind;
-use super::rber::tail;
+use super::normal::tail;
 use super::{CellModel, Group};
+use crate::sections::cell::CodeKind;
 
 impl CellModel {
     /// Errors in a sector that are corrected when each threshold is sensed once.

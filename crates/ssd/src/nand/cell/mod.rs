@@ -13,11 +13,10 @@
 //! assert!((bits - 18.4).abs() < 0.1);
 //! ```
 
-pub(crate) mod build;
 mod check;
 pub mod disturb;
 pub mod ecc;
-pub mod part;
+mod normal;
 pub mod rber;
 pub mod read;
 pub mod sector;
@@ -28,8 +27,9 @@ pub mod table;
 mod tests;
 pub mod wear;
 
+pub use crate::sections::CellPart;
 pub use rber::References;
-pub use read::{CellPart, PRESETS};
+pub use read::PRESETS;
 pub use state::{CellState, Distribution};
 pub use wear::{Block, Damage, VirtualChips};
 

@@ -1,14 +1,10 @@
 //! Raw bit errors of a page by overlap integrals, the best references, and the retry table (calibration 1.1 and 5).
 
+use super::normal::tail;
 use super::{CellModel, CellState, Distribution, MAX_STATES};
 
 /// Reference voltages in V; entry `b` separates states `b-1` and `b`, entry 0 is not used.
 pub type References = [f64; MAX_STATES];
-
-/// Share of a standard normal variable above `z`.
-pub(super) fn tail(z: f64) -> f64 {
-    0.5 * libm::erfc(z * core::f64::consts::FRAC_1_SQRT_2)
-}
 
 impl Distribution {
     /// Error rate from cells of the state below a reference that lie above it.

@@ -4,75 +4,13 @@ use std::collections::BTreeMap;
 
 use toml::de::DeTable;
 
-use super::part::{
-    Cycling, Disturb, Ecc, Effects, Modes, Observables, Population, Retention, Retry, States, Wordlines,
-};
+use crate::config::layer::apply_table;
 use crate::config::presets::{self, Preset};
-use crate::config::{
-    ConfigError, ConfigErrors, Field, KeyAt, Layer, Origin, Problem, Table, Value, resolve_table,
-};
+use crate::config::{ConfigError, ConfigErrors, Field, KeyAt, Layer, Origin, Problem, Table, Value};
+use crate::sections::CellPart;
 
 /// The table that holds all sections of a part.
 const ROOT: &str = "cell";
-
-macro_rules! cell_part {
-    ($($(#[doc = $doc:literal])+ $field:ident : $ty:ty = $path:literal;)+) => {
-        /// All constants of a NAND part.
-        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-        pub struct CellPart {
-            $($(#[doc = $doc])+ pub $field: $ty,)+
-        }
-
-        impl CellPart {
-            /// Paths of the sections in the order of declaration.
-            pub const SECTIONS: &'static [&'static str] = &[$($path),+];
-
-            /// The sections with their paths.
-            pub fn sections(&self) -> impl Iterator<Item = (&'static str, &dyn Table)> {
-                [$(($path, &self.$field as &dyn Table)),+].into_iter()
-            }
-
-            /// The section of that path.
-            pub fn section(&self, path: &str) -> Option<&dyn Table> {
-                match path { $($path => Some(&self.$field),)+ _ => None }
-            }
-
-            /// The section of that path, to change it.
-            pub fn section_mut(&mut self, path: &str) -> Option<&mut dyn Table> {
-                match path { $($path => Some(&mut self.$field),)+ _ => None }
-            }
-
-            fn sections_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut dyn Table)> {
-                [$(($path, &mut self.$field as &mut dyn Table)),+].into_iter()
-            }
-        }
-    };
-}
-
-cell_part! {
-    /// Fresh cells.
-    states: States = "cell.states";
-    /// Wear.
-    cycling: Cycling = "cell.cycling";
-    /// Time and temperature.
-    retention: Retention = "cell.retention";
-    /// Other effects.
-    effects: Effects = "cell.effects";
-    /// Differences in a block.
-    wordlines: Wordlines = "cell.wordlines";
-    /// Reads.
-    disturb: Disturb = "cell.disturb";
-    /// Differences between blocks.
-    population: Population = "cell.population";
-    /// What is visible of wear.
-    observables: Observables = "cell.observables";
-    /// Program modes.
-    modes: Modes = "cell.modes";
-    /// Correction.
-    ecc: Ecc = "cell.ecc";
-    /// Retry table.
-    retry: Retry = "cell.retry";
-}
 
 /// The parts that ship with Wordline, `presets/cell/`.
 pub const PRESETS: &[Preset] = presets::cells();
@@ -93,11 +31,11 @@ impl CellPart {
     /// Reads layers, later ones over earlier ones, and checks the whole. Keys not set keep the default's value.
     pub fn read(layers: &[Layer]) -> Result<Self, ConfigErrors> {
         let mut part = CellPart::default();
-        resolve_table(layers, ROOT, &mut Root)?;
+        apply_table(layers, ROOT, &mut Root, &elsewhere)?;
         let mut errors: Vec<ConfigError> = layers.iter().flat_map(strangers).collect();
         let mut provenance: BTreeMap<String, Origin> = BTreeMap::new();
         for (path, section) in part.sections_mut() {
-            match resolve_table(layers, path, section) {
+            match apply_table(layers, path, section, &elsewhere) {
                 Ok(found) => provenance.extend(found),
                 Err(found) => errors.extend(found.0),
             }
@@ -117,6 +55,14 @@ impl CellPart {
         })?;
         Ok(part)
     }
+}
+
+/// The full path of a key of that name in whichever section of a part has it.
+fn elsewhere(key: &str) -> Option<String> {
+    let part = CellPart::default();
+    let mut sections = part.sections();
+    let has = |section: &dyn Table| section.fields().iter().any(|field| field.key == key);
+    sections.find(|(_, section)| has(*section)).map(|(path, _)| format!("{path}.{key}"))
 }
 
 /// Top-level tables that a part does not have.

@@ -125,7 +125,7 @@ impl CellModel {
         let e = &self.part.effects;
         let median = if both { e.osr_both_median } else { e.osr_one_median };
         let growth = if year { e.osr_year_factor } else { 1.0 };
-        super::rber::tail(-libm::log(median * growth) / e.osr_sigma)
+        super::normal::tail(-libm::log(median * growth) / e.osr_sigma)
     }
 
     /// The distributions of the cells' threshold voltages (calibration 1.1).

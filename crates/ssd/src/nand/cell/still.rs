@@ -7,7 +7,7 @@
 //!   2.6 MiB for four heights.
 //! - **Time.** 5 ns to locate a state, 5 ns for a set of references.
 
-use super::rber::tail;
+use super::normal::tail;
 use super::table::{Axis, Between, Powers, ReferenceSet, Square, TablePlan, to_log};
 use super::{CellModel, CellState, Distribution, References};
 

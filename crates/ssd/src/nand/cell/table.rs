@@ -15,7 +15,7 @@
 //! - **Time**, on a busy machine of 2 cores: 6 ns to locate a state, 10 ns for a page type without threshold 1, 20 ns
 //!   for the one with it; 0.13 s to build four heights and eight entries.
 
-use super::rber::tail;
+use super::normal::tail;
 use super::sector::binomial_at_most;
 use super::{CellModel, CellState, Distribution, MAX_STATES};
 

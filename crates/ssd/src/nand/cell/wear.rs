@@ -1,13 +1,13 @@
 //! Chips that differ: a block's quality, what its cycles did to it, and what can be seen of that (calibration 4.2).
 
-use super::part::DwellLaw;
-use super::rber::tail;
+use super::normal::tail;
 use super::sector::{place_stream, uniform};
 use super::{CellModel, CellState};
 use crate::rng::Rng;
+use crate::sections::cell::DwellLaw;
 
 /// Quality of the block that the voltage model describes.
-pub(super) const MEAN_QUALITY: f64 = 0.65;
+pub(crate) const MEAN_QUALITY: f64 = 0.65;
 
 /// A block as it came from the factory.
 #[derive(Clone, Copy, Debug, PartialEq)]

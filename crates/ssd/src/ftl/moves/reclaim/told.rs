@@ -1,17 +1,17 @@
 //! What the policy is told in bulk, and what the chips tell of the margins of pages.
 
 use super::{Candidate, PageRead};
-use crate::config::{DriveConfig, ErrorModel};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
 use crate::nand::cell::CellModel;
 use crate::observe::Effect;
+use crate::sections::{ErrorModel, Sections};
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 
 /// The cells of a checked configuration whose data moves because of reads: such are refused if their cells are wrong,
 /// whether or not these make errors.
-pub(in crate::ftl) fn cells(cfg: &DriveConfig) -> CellModel {
+pub(in crate::ftl) fn cells(cfg: &Sections) -> CellModel {
     match CellModel::new(cfg.cells.clone()) {
         Ok(cells) => cells,
         Err(errors) => unreachable!("cells that were not checked: {errors}"),
@@ -20,7 +20,7 @@ pub(in crate::ftl) fn cells(cfg: &DriveConfig) -> CellModel {
 
 /// How often the attempts of one read sense a page at most.
 // tidy: allow(float): called when a drive is built
-pub(in crate::ftl) fn readings_at_most(cfg: &DriveConfig, cells: &CellModel) -> u32 {
+pub(in crate::ftl) fn readings_at_most(cfg: &Sections, cells: &CellModel) -> u32 {
     if cfg.errors.model == ErrorModel::None {
         return 1;
     }
@@ -170,6 +170,7 @@ impl Ftl {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive_config::DriveConfig;
     use crate::flash::op::OpKind;
     use crate::ftl::moves::issue::Issued;
     use crate::ftl::read_reclaim::{Policy, straw};

@@ -1,9 +1,9 @@
 //! Calibration 4.2: the population of RealWear, and what can be seen of wear.
 
 use super::{near, part};
-use crate::nand::cell::part::{DwellLaw, Population};
 use crate::nand::cell::{Block, CellModel, CellPart, Damage, VirtualChips};
 use crate::rng::Rng;
+use crate::sections::cell::{DwellLaw, Population};
 
 fn blocks(model: &CellModel) -> Vec<Block> {
     let chips = VirtualChips::new(model, 3);

@@ -1,9 +1,9 @@
 //! The resolved configuration, value by value: what it is, where it came from, what it means.
 
-use super::derived::GIB;
-use super::field::show_f64;
-use super::presets;
 use super::resolve::Resolved;
+use crate::config::presets;
+use crate::config::value::show_f64;
+use crate::sections::GIB;
 
 /// One value of a resolved configuration.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,18 +1,17 @@
 //! From a drive's configuration to the integer tables that its chips age by: `nand::aging::tables`.
 
-use super::part::{CodeKind, DwellLaw};
-use super::still::StillTable;
-use super::table::{CellTable, ReadOdds, ReferenceSet, TablePlan};
-use super::wear::{Block, MEAN_QUALITY};
-use super::{CellModel, Group, VirtualChips};
-use crate::config::{
-    ArrayTimes, ConfigErrors, DisturbCounters, DisturbLaw, DriveConfig, ErrorModel, SectorErrors,
-};
-use crate::nand::aging::tables::{
+use super::tables::{
     CYCLE, ERC_SHIFT, Endurance, Errors, Limit, MOST_CYCLES, MOST_DWELL_TICKS, MOST_MINUTES, Mode, Place,
     Seen, Soft, TICKS_PER_MINUTE, Tables, Traits,
 };
+use crate::config::ConfigErrors;
+use crate::nand::cell::still::StillTable;
+use crate::nand::cell::table::{CellTable, ReadOdds, ReferenceSet, TablePlan};
+use crate::nand::cell::wear::{Block, MEAN_QUALITY};
+use crate::nand::cell::{CellModel, Group, VirtualChips};
 use crate::nand::order::PageOrder;
+use crate::sections::cell::{CodeKind, DwellLaw};
+use crate::sections::{ArrayTimes, DisturbCounters, DisturbLaw, ErrorModel, Sections, SectorErrors};
 
 /// Nanoseconds of a minute.
 const MINUTE_NS: f64 = 60e9;
@@ -23,7 +22,7 @@ fn fixed(value: f64, bits: i32) -> f64 {
 }
 
 /// What a drive's chips age by, for a configuration that is checked; `None` where cells make no errors.
-pub(crate) fn tables(cfg: &DriveConfig) -> Result<Option<Tables>, ConfigErrors> {
+pub(crate) fn tables(cfg: &Sections) -> Result<Option<Tables>, ConfigErrors> {
     if cfg.errors.model == ErrorModel::None {
         return Ok(None);
     }
@@ -104,7 +103,7 @@ fn error_tables(model: &CellModel, law: DisturbLaw) -> (Vec<Errors>, Vec<usize>)
 }
 
 /// Errors corrected in a sector with so many levels at each threshold.
-fn limit(cfg: &DriveConfig, model: &CellModel, levels: u32) -> Limit {
+fn limit(cfg: &Sections, model: &CellModel, levels: u32) -> Limit {
     let bits = match model.part().ecc.code {
         CodeKind::Bch => model.hard_limit_bits(),
         CodeKind::Ldpc => libm::floor(model.max_rber(levels) * f64::from(model.bits_in_sector())) as u32,
@@ -117,7 +116,7 @@ fn limit(cfg: &DriveConfig, model: &CellModel, levels: u32) -> Limit {
     Limit { bits_q8: bits << 8, odds }
 }
 
-fn mode(cfg: &DriveConfig, model: &CellModel, unit: u32, mode: usize, errors: usize) -> Mode {
+fn mode(cfg: &Sections, model: &CellModel, unit: u32, mode: usize, errors: usize) -> Mode {
     let (ecc, modes) = (&model.part().ecc, &model.part().modes);
     let own = modes.levels[mode];
     let soft_code = ecc.code == CodeKind::Ldpc && cfg.errors.tracking_reads > 0;
@@ -167,7 +166,7 @@ pub(crate) fn groups(model: &CellModel, wordlines: u32) -> Vec<u8> {
     groups
 }
 
-fn places(cfg: &DriveConfig, model: &CellModel) -> Vec<Place> {
+fn places(cfg: &Sections, model: &CellModel) -> Vec<Place> {
     let groups = groups(model, cfg.geometry.wordlines_per_block);
     let order = PageOrder::of(cfg);
     let pages = (0..order.pages()).map(|page| order.place(page));
@@ -241,7 +240,7 @@ fn seen(model: &CellModel) -> Seen {
     }
 }
 
-fn traits(cfg: &DriveConfig, model: &CellModel) -> Vec<Traits> {
+fn traits(cfg: &Sections, model: &CellModel) -> Vec<Traits> {
     let p = &model.part().population;
     let o = &model.part().observables;
     let of_block = |block: &Block| {

@@ -1,9 +1,11 @@
 //! Checks of cells that age: are their constants possible, and do they go with the rest of the drive?
 
+use super::DriveConfig;
 use super::validate::Conflicts;
-use super::{DriveConfig, ErrorModel, presets};
+use crate::config::presets;
 use crate::ftl::read_reclaim;
 use crate::nand::gray;
+use crate::sections::ErrorModel;
 
 impl DriveConfig {
     /// Nothing is checked while cells make no errors and no data moves because of reads: their constants are not used

@@ -1,14 +1,13 @@
 //! Checks of values against each other.
 
-use super::derived::{FOUR_KIB, GIB, MAX_UNITS};
-use super::error::{ConfigError, ConfigErrors, KeyAt, Problem};
-use super::field::show_f64;
-use super::sections::{ErrorModel, MappingUnit, Placement};
-use super::{DriveConfig, Table};
+use super::DriveConfig;
+use crate::config::member::Misfit;
+use crate::config::value::show_f64;
+use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem, Table};
 use crate::flash::op::UNITS_AT_MOST;
 use crate::ftl::read_reclaim;
 use crate::nand::gray;
-use crate::policy::Misfit;
+use crate::sections::{ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, Placement};
 
 /// Most commands that all queues together may hold.
 const MAX_QUEUED: u64 = 65_536;

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::error::{ConfigError, ConfigErrors, KeyAt, Origin, Problem};
-use super::field::{Table, Value};
-use super::layer::{Document, Entry, Layer, elsewhere};
-use super::presets::{self, Preset};
-use super::{DriveConfig, ErrorModel};
+use super::DriveConfig;
+use super::document::{Document, elsewhere};
+use crate::config::layer::{Entry, apply_table};
+use crate::config::presets::{self, Preset};
+use crate::config::{ConfigError, ConfigErrors, KeyAt, Layer, Origin, Problem, Table, Value};
+use crate::sections::ErrorModel;
 
 /// A configuration with the place each value came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,22 +88,7 @@ pub fn resolve_table(
     path: &str,
     table: &mut dyn Table,
 ) -> Result<BTreeMap<String, Origin>, ConfigErrors> {
-    let mut provenance = BTreeMap::new();
-    let mut errors = Vec::new();
-    for layer in layers {
-        match layer.read_table(path) {
-            Ok(entries) => {
-                for entry in &entries {
-                    match set(table, entry) {
-                        Ok(()) => _ = provenance.insert(entry.path(), entry.origin.clone()),
-                        Err(problem) => errors.push(at(entry, problem)),
-                    }
-                }
-            }
-            Err(found) => errors.extend(found),
-        }
-    }
-    if errors.is_empty() { Ok(provenance) } else { Err(ConfigErrors(errors)) }
+    apply_table(layers, path, table, &elsewhere)
 }
 
 #[derive(Default)]
@@ -166,7 +152,7 @@ impl Resolver {
     }
 
     fn read(&mut self, layer: &Layer, foreign: &[&str]) -> Option<Document> {
-        match layer.read(foreign) {
+        match Document::read(layer, foreign) {
             Ok(document) => {
                 for error in &document.errors {
                     if let Problem::NoSuchTable { near: Some(near), .. } = &error.problem {
@@ -224,7 +210,7 @@ impl Resolver {
             if entry.key == "policy" && section.family().is_some() {
                 continue;
             }
-            match set(section, entry) {
+            match entry.set(section, &elsewhere) {
                 Ok(()) => _ = self.provenance.insert(entry.path(), entry.origin.clone()),
                 Err(problem) => self.fail(entry, problem),
             }
@@ -233,7 +219,7 @@ impl Resolver {
 
     fn fail(&mut self, entry: &Entry, problem: Problem) {
         self.unsure.insert(entry.section.clone());
-        let mut error = at(entry, problem);
+        let mut error = entry.error(problem);
         if let Problem::NotOfThisPolicy { .. } = error.problem {
             let key = format!("{}.policy", entry.section);
             let origin = self.provenance.get(&key).cloned();
@@ -278,11 +264,6 @@ impl Resolver {
     }
 }
 
-fn at(entry: &Entry, problem: Problem) -> ConfigError {
-    let origin = Some(entry.origin.clone());
-    ConfigError { keys: vec![KeyAt { key: entry.path(), origin: origin.clone() }], origin, problem }
-}
-
 fn select(section: &mut dyn Table, value: &Value) -> Result<(), Problem> {
     match value {
         Value::Text(name) => section.select(name),
@@ -293,17 +274,4 @@ fn select(section: &mut dyn Table, value: &Value) -> Result<(), Problem> {
             Err(Problem::WrongType { found: other.to_string(), allowed })
         }
     }
-}
-
-/// Sets a key; an unknown one that another section has is pointed out.
-fn set(section: &mut dyn Table, entry: &Entry) -> Result<(), Problem> {
-    section.set(&entry.key, &entry.value).map_err(|mut problem| {
-        if let Problem::NoSuchKey { found, near, unit, .. } = &mut problem {
-            *found = format!("{} = {}", entry.key, entry.value);
-            if let (None, Some(other)) = (unit, elsewhere(&entry.key)) {
-                *near = Some(other);
-            }
-        }
-        problem
-    })
 }

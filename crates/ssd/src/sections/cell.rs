@@ -3,6 +3,8 @@
 //! The defaults are the 48-layer TLC of seed 003. Tags and sources of the numbers stand in `presets/cell/`, the
 //! equations in `docs/nand-model.md`.
 
+use crate::config::Table;
+
 section! {
     /// Threshold-voltage states of a fresh cell at the moment it was programmed (calibration 1.1).
     pub struct States {
@@ -320,4 +322,64 @@ section! {
         /// Errors beyond those of the table's index that cost a retry, as a system sees it.
         bits_per_step: f64 = 5.0, unit "bits", range 0.01..=1000.0;
     }
+}
+
+macro_rules! cell_part {
+    ($($(#[doc = $doc:literal])+ $field:ident : $ty:ty = $path:literal;)+) => {
+        /// All constants of a NAND part.
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub struct CellPart {
+            $($(#[doc = $doc])+ pub $field: $ty,)+
+        }
+
+        impl CellPart {
+            /// Paths of the sections in the order of declaration.
+            pub const SECTIONS: &'static [&'static str] = &[$($path),+];
+
+            /// The sections with their paths.
+            pub fn sections(&self) -> impl Iterator<Item = (&'static str, &dyn Table)> {
+                [$(($path, &self.$field as &dyn Table)),+].into_iter()
+            }
+
+            /// The section of that path.
+            pub fn section(&self, path: &str) -> Option<&dyn Table> {
+                match path { $($path => Some(&self.$field),)+ _ => None }
+            }
+
+            /// The section of that path, to change it.
+            pub fn section_mut(&mut self, path: &str) -> Option<&mut dyn Table> {
+                match path { $($path => Some(&mut self.$field),)+ _ => None }
+            }
+
+            /// The same, to change them.
+            pub(crate) fn sections_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut dyn Table)> {
+                [$(($path, &mut self.$field as &mut dyn Table)),+].into_iter()
+            }
+        }
+    };
+}
+
+cell_part! {
+    /// Fresh cells.
+    states: States = "cell.states";
+    /// Wear.
+    cycling: Cycling = "cell.cycling";
+    /// Time and temperature.
+    retention: Retention = "cell.retention";
+    /// Other effects.
+    effects: Effects = "cell.effects";
+    /// Differences in a block.
+    wordlines: Wordlines = "cell.wordlines";
+    /// Reads.
+    disturb: Disturb = "cell.disturb";
+    /// Differences between blocks.
+    population: Population = "cell.population";
+    /// What is visible of wear.
+    observables: Observables = "cell.observables";
+    /// Program modes.
+    modes: Modes = "cell.modes";
+    /// Correction.
+    ecc: Ecc = "cell.ecc";
+    /// Retry table.
+    retry: Retry = "cell.retry";
 }

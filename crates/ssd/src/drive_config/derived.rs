@@ -1,0 +1,126 @@
+//! Values that follow from the whole configuration, policies included: what blocks hold, how many each lane needs, how
+//! much memory the tables take.
+
+use super::DriveConfig;
+use crate::config::Table;
+use crate::ftl::stream::{self, Streams};
+use crate::ftl::{read_reclaim, wear_leveling};
+use crate::host::buffer;
+use crate::sections::{DisturbCounters, ErrorModel};
+
+impl DriveConfig {
+    /// Bytes that the tables of such a drive take, about: what grows with units, pages, wordlines and blocks.
+    pub fn memory_bytes(&self) -> u64 {
+        let g = &self.geometry;
+        let (physical, logical) = (self.physical_units(), self.logical_units());
+        let wordlines = g.blocks().saturating_mul(u64::from(g.wordlines_per_block));
+        let ages = self.errors.model == ErrorModel::Cells;
+        // Both maps, a bit for live and one for lost; blocks as firmware and chips know them.
+        let maps = physical.saturating_add(logical).saturating_mul(33) / 8;
+        let blocks = g.blocks().saturating_mul(if ages { 56 + 37 } else { 56 });
+        let counters = match (ages, self.errors.disturb_counters) {
+            (true, DisturbCounters::Wordline) => wordlines.saturating_mul(4),
+            _ => 0,
+        };
+        let size = read_reclaim::Size { pages: g.physical_pages(), wordlines, logical_units: logical };
+        let policy = read_reclaim::Policy::build(&self.read_reclaim).memory_estimate(&size);
+        [blocks, counters, policy].into_iter().fold(maps, u64::saturating_add)
+    }
+
+    /// Pages at the end of each block that are kept for replicas of pages read often (`ftl.read_reclaim`).
+    pub fn replica_pages_per_block(&self) -> u32 {
+        read_reclaim::Policy::build(&self.read_reclaim).replica_pages_per_block()
+    }
+
+    /// Pages of a block that data fills: all but those kept for replicas, and at least one.
+    pub fn data_pages_per_block(&self) -> u32 {
+        self.geometry.pages_per_block().saturating_sub(self.replica_pages_per_block()).max(1)
+    }
+
+    /// Mapping units that data can fill.
+    pub fn data_units(&self) -> u64 {
+        let per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
+        self.geometry.blocks().saturating_mul(per_block)
+    }
+
+    /// Slots of host data in DRAM.
+    pub fn staging_slots(&self) -> u32 {
+        let rules = buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
+        rules.staging_slots(self, self.streams())
+    }
+
+    /// The streams that data is separated in.
+    pub fn streams(&self) -> Streams {
+        stream::Policy::build(&self.stream).streams()
+    }
+
+    /// Blocks (or superblocks) that each lane keeps open at once: one for each stream, and one for cold data if wear is
+    /// leveled.
+    pub fn open_blocks_per_lane(&self) -> u32 {
+        let cold = wear_leveling::Policy::build(&self.wear_leveling).acts();
+        u32::from(self.streams().count) + u32::from(cold)
+    }
+
+    /// Blocks (or superblocks) of each lane that the logical space fills when it is all written.
+    pub fn data_blocks_per_lane(&self) -> u64 {
+        let units_per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
+        let per_lane = self.logical_units().div_ceil(u64::from(self.lanes()));
+        per_lane.div_ceil(units_per_block * u64::from(self.lane_span()))
+    }
+
+    /// Blocks (or superblocks) that each lane needs beside its data: open ones, the reserve, one to clean into, those
+    /// that dead units beyond the reach of cleaning may take up, and those expected to be bad from the factory.
+    pub fn spare_blocks_needed_per_lane(&self) -> u64 {
+        let blocks = self.geometry.blocks_per_plane;
+        let bad = f64::from(blocks) * self.reliability.factory_bad_ppm / 1e6;
+        self.spare_blocks_to_work_per_lane(blocks) + bad.ceil() as u64
+    }
+
+    /// The same for a lane with so many good blocks.
+    pub fn spare_blocks_to_work_per_lane(&self, blocks: u32) -> u64 {
+        u64::from(self.cleaning.reserve_blocks)
+            + u64::from(self.open_blocks_per_lane())
+            + 1
+            + self.stray_blocks_per_lane(blocks)
+    }
+
+    /// Blocks' worth of dead units that cleaning may never gain, beyond what the open blocks make up for. A block is
+    /// worth cleaning when a page comes free, so each may keep all but one unit of a page dead. When the host can
+    /// get no page, its own open block and the one to clean into are spent on them too: they make up for less than two.
+    pub fn stray_blocks_per_lane(&self, blocks: u32) -> u64 {
+        let units_per_page = u64::from(self.units_per_page());
+        let units_per_block =
+            u64::from(self.data_pages_per_block()) * units_per_page * u64::from(self.lane_span());
+        (u64::from(blocks) * (units_per_page - 1) / units_per_block).saturating_sub(1)
+    }
+
+    /// The whole configuration as TOML, every key written out in the order of declaration.
+    ///
+    /// The text reads back to the same configuration; it is what `hash` is taken of.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        for (path, section) in self.sections() {
+            text.push_str(&format!("[{path}]\n"));
+            if let Some(policy) = section.policy() {
+                text.push_str(&format!("policy = \"{policy}\"\n"));
+            }
+            for field in section.fields() {
+                let value = section.show(field.key).unwrap_or_default();
+                text.push_str(&format!("{} = {value}\n", field.key));
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// A number that is the same for equal configurations on every machine (64-bit FNV-1a of `to_toml`).
+    pub fn hash(&self) -> u64 {
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        self.to_toml().bytes().fold(0xcbf2_9ce4_8422_2325, step)
+    }
+
+    /// The sections with their paths, in the order of declaration.
+    pub fn sections(&self) -> impl Iterator<Item = (&'static str, &dyn Table)> {
+        Self::section_paths().filter_map(|path| Some((path, self.section(path)?)))
+    }
+}

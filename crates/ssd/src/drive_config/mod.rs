@@ -1,0 +1,101 @@
+//! The configuration of a drive: sections and policies put together, presets, resolution, checks and explanation.
+//!
+//! ```
+//! use ssd::config::Layer;
+//! use ssd::drive_config::resolve;
+//! let layers = [Layer::file("my.toml", "preset = \"tlc\"\n[nand.timing]\nt_read_us = 50\n"),
+//!               Layer::set("drive.seed=7").unwrap()];
+//! let resolved = resolve(&layers, &[]).unwrap();
+//! assert_eq!(resolved.config.timing.t_read_us, [50.0]);
+//! assert_eq!(resolved.origin("nand.timing.t_read_us").unwrap().to_string(), "my.toml:3");
+//! ```
+
+mod derived;
+mod document;
+mod explain;
+mod resolve;
+mod validate;
+mod validate_cells;
+
+use crate::config::Table;
+use crate::sections::{CellPart, Sections};
+use crate::{flash, ftl, host};
+use core::ops::{Deref, DerefMut};
+use serde::{Deserialize, Serialize};
+
+pub use explain::Explained;
+pub use resolve::{Resolved, resolve, resolve_table};
+
+/// Sections by path, in the order in which files and explanations have them: the fixed ones, which are fields of
+/// [`Sections`], and the policies', each with its type and what is decided.
+macro_rules! drive_config {
+    ($($field:ident $(: $ty:ty, $doc:literal)? = $path:literal;)+) => {
+        /// Everything that defines a drive. Two drives with the same configuration behave the same.
+        ///
+        /// The fixed sections are fields of [`Sections`], as which this reads: `config.geometry.channels`. They are
+        /// what layers are built from; no layer knows this type, which knows all layers' policies.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        pub struct DriveConfig {
+            /// The fixed sections.
+            pub sections: Sections,
+            $($(#[doc = $doc] pub $field: $ty,)?)+
+        }
+
+        impl DriveConfig {
+            const OWN_SECTIONS: &'static [&'static str] = &[$($path),+];
+
+            /// Paths of the sections in the order of declaration; those of the cells come last.
+            pub fn section_paths() -> impl Iterator<Item = &'static str> + Clone {
+                Self::OWN_SECTIONS.iter().chain(CellPart::SECTIONS).copied()
+            }
+
+            /// The section of that path, such as `nand.timing`.
+            pub fn section(&self, path: &str) -> Option<&dyn Table> {
+                match path { $($path => Some(&self.$field),)+ _ => self.cells.section(path) }
+            }
+
+            /// The section of that path, to change it.
+            pub fn section_mut(&mut self, path: &str) -> Option<&mut dyn Table> {
+                match path { $($path => Some(&mut self.$field),)+ _ => self.cells.section_mut(path) }
+            }
+        }
+    };
+}
+
+drive_config! {
+    drive = "drive";
+    geometry = "nand.geometry";
+    cell = "nand.cell";
+    timing = "nand.timing";
+    reliability = "nand.reliability";
+    errors = "nand.errors";
+    channel = "flash.channel";
+    scheduling = "flash.scheduling";
+    read_voltage: flash::read_voltage::Config, "With which voltages a page is read first." = "flash.read_voltage";
+    mapping = "ftl.mapping";
+    allocation = "ftl.allocation";
+    cleaning = "ftl.cleaning";
+    gc_victim: ftl::gc_victim::Config, "Which block is reclaimed." = "ftl.gc_victim";
+    gc_trigger: ftl::gc_trigger::Config, "When cleaning starts, and how far it goes." = "ftl.gc_trigger";
+    read_reclaim: ftl::read_reclaim::Config, "Whether data must move because of reads, and which." = "ftl.read_reclaim";
+    stream: ftl::stream::Config, "Which data shares a block." = "ftl.stream";
+    wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
+    queues = "host.queues";
+    link = "host.link";
+    firmware = "host.firmware";
+    buffer: host::buffer::Config, "What stays in DRAM." = "host.buffer";
+}
+
+impl Deref for DriveConfig {
+    type Target = Sections;
+
+    fn deref(&self) -> &Sections {
+        &self.sections
+    }
+}
+
+impl DerefMut for DriveConfig {
+    fn deref_mut(&mut self) -> &mut Sections {
+        &mut self.sections
+    }
+}

@@ -1,0 +1,68 @@
+//! What follows from the fixed sections alone: units, capacities, lanes.
+
+use super::{MappingUnit, Placement, Sections, Superblock};
+
+/// Bytes of a 4-KiB mapping unit.
+pub const FOUR_KIB: u32 = 4_096;
+/// Most mapping units a drive can have: unit numbers are 32 bits wide, and the last two have a meaning of their own.
+pub const MAX_UNITS: u64 = u32::MAX as u64 - 1;
+/// Bytes of a GiB.
+pub(crate) const GIB: f64 = (1u64 << 30) as f64;
+
+impl Sections {
+    /// Mapping units in a page: 1, or the 4-KiB pieces of the page.
+    pub fn units_per_page(&self) -> u32 {
+        match self.mapping.unit {
+            MappingUnit::Page => 1,
+            MappingUnit::FourKib => (self.geometry.page_bytes / FOUR_KIB).max(1),
+        }
+    }
+
+    /// Bytes of a mapping unit.
+    pub fn unit_bytes(&self) -> u32 {
+        self.geometry.page_bytes / self.units_per_page()
+    }
+
+    /// Mapping units that fit on the drive physically.
+    pub fn physical_units(&self) -> u64 {
+        self.geometry.physical_pages().saturating_mul(u64::from(self.units_per_page()))
+    }
+
+    /// Mapping units the host sees: `logical_gib`, or what over-provisioning leaves; whole units, rounded down.
+    pub fn logical_units(&self) -> u64 {
+        if self.drive.logical_gib > 0.0 {
+            (self.drive.logical_gib * GIB / f64::from(self.unit_bytes())) as u64
+        } else {
+            (self.physical_units() as f64 / (1.0 + self.drive.over_provisioning_percent / 100.0)) as u64
+        }
+    }
+
+    /// Bytes the host sees.
+    pub fn logical_bytes(&self) -> u64 {
+        self.logical_units().saturating_mul(u64::from(self.unit_bytes()))
+    }
+
+    /// Programs of host data that may be under way at once. Writes that wait for planes of their own leave programs,
+    /// and with them slots, for all others.
+    pub(crate) fn host_programs_at_most(&self) -> u32 {
+        let waiting = match self.allocation.placement {
+            Placement::Static => self.queues.count * self.queues.depth,
+            Placement::Dynamic => 4,
+        };
+        (2 * self.geometry.planes()).max(waiting)
+    }
+
+    /// Allocation lanes: groups of planes that open, fill and erase their blocks together.
+    pub fn lanes(&self) -> u32 {
+        match self.allocation.superblock {
+            Superblock::None => self.geometry.planes(),
+            Superblock::Planes => self.geometry.dies(),
+            Superblock::All => 1,
+        }
+    }
+
+    /// Planes in each lane, which is also the blocks in a superblock.
+    pub fn lane_span(&self) -> u32 {
+        self.geometry.planes() / self.lanes()
+    }
+}

@@ -1,0 +1,103 @@
+//! `[ftl.*]`: the map, where writes go, and how cleaning moves data.
+
+choice! {
+    /// How the plane of a host write is found.
+    pub enum Placement {
+        /// Writes are dealt out in turn, in the order of `order`; a plane without room is passed over.
+        Dynamic = "dynamic",
+        /// Each logical page has its plane, counted off in the order of `order`, and is moved inside it: MQSim's habit.
+        Static = "static",
+    }
+}
+
+choice! {
+    /// The unit of the logical-to-physical map.
+    pub enum MappingUnit {
+        /// One entry a flash page; smaller writes are read-modify-writes.
+        Page = "page",
+        /// One entry for 4 KiB; several are gathered into one page before it is programmed.
+        FourKib = "4kib",
+    }
+}
+
+choice! {
+    /// Which blocks are opened, filled and erased together.
+    pub enum Superblock {
+        /// Every block alone: a lane is a plane.
+        None = "none",
+        /// The blocks with the same index in all planes of a die: a lane is a die.
+        Planes = "planes",
+        /// The blocks with the same index in all planes of the drive: one lane.
+        All = "all",
+    }
+}
+
+choice! {
+    /// The order in which consecutive writes go round the drive: the first letter varies fastest
+    /// (c channel, w way = chip on the channel, d die, p plane).
+    pub enum AllocationOrder {
+        Cwdp = "cwdp", Cwpd = "cwpd", Cdwp = "cdwp", Cdpw = "cdpw", Cpwd = "cpwd", Cpdw = "cpdw",
+        Wcdp = "wcdp", Wcpd = "wcpd", Wdcp = "wdcp", Wdpc = "wdpc", Wpcd = "wpcd", Wpdc = "wpdc",
+        Dcwp = "dcwp", Dcpw = "dcpw", Dwcp = "dwcp", Dwpc = "dwpc", Dpcw = "dpcw", Dpwc = "dpwc",
+        Pcwd = "pcwd", Pcdw = "pcdw", Pwcd = "pwcd", Pwdc = "pwdc", Pdcw = "pdcw", Pdwc = "pdwc",
+    }
+}
+
+/// One level of the hierarchy of parallel units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Channel.
+    Channel,
+    /// Chip on its channel (way).
+    Chip,
+    /// Die in its chip.
+    Die,
+    /// Plane in its die.
+    Plane,
+}
+
+impl AllocationOrder {
+    /// The four levels, the one that varies fastest first.
+    pub fn axes(self) -> [Axis; 4] {
+        let letters = self.name().as_bytes();
+        std::array::from_fn(|i| match letters[i] {
+            b'c' => Axis::Channel,
+            b'w' => Axis::Chip,
+            b'd' => Axis::Die,
+            _ => Axis::Plane,
+        })
+    }
+}
+
+section! {
+    /// `[ftl.mapping]`: the logical-to-physical map.
+    pub struct Mapping {
+        /// What one entry of the map stands for.
+        unit: MappingUnit = MappingUnit::FourKib;
+    }
+}
+
+section! {
+    /// `[ftl.allocation]`: where the next write goes.
+    pub struct Allocation {
+        /// The order in which consecutive writes go round the drive, the letter that varies fastest first
+        /// (c channel, w chip, d die, p plane).
+        order: AllocationOrder = AllocationOrder::Cwdp;
+        /// Which blocks are opened, filled and erased together.
+        superblock: Superblock = Superblock::Planes;
+        /// How the plane of a host write is found; `static` needs `superblock = "none"` and one mapping unit a page.
+        placement: Placement = Placement::Dynamic;
+    }
+}
+
+section! {
+    /// `[ftl.cleaning]`: how garbage collection moves data.
+    pub struct Cleaning {
+        /// Page copies under way at once in an allocation lane.
+        copies_in_flight: u32 = 4, unit "pages", range 1..=4_096;
+        /// Copy inside the plane, without the channel, where source and destination allow it.
+        copyback: bool = false;
+        /// Free blocks of each lane that only cleaning may open.
+        reserve_blocks: u32 = 1, unit "blocks", range 1..=65_536;
+    }
+}

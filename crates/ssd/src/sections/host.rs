@@ -1,0 +1,29 @@
+//! `[host.*]`: queues, the link and the controller's processors.
+
+section! {
+    /// `[host.queues]`: submission queues.
+    pub struct Queues {
+        /// Submission queues, served round robin.
+        count: u32 = 1, unit "queues", range 1..=65_536;
+        /// Commands each queue holds.
+        depth: u32 = 256, unit "commands", range 1..=65_536;
+    }
+}
+
+section! {
+    /// `[host.link]`: between host and drive, the same in each direction.
+    pub struct Link {
+        /// Data rate in each direction (1 MB = 1,000,000 bytes).
+        bandwidth_mb_s: f64 = 7_000.0, unit "MB/s", range 0.001..=1_000_000;
+        /// Delay of a command or completion each way.
+        latency_us: f64 = 1.0, unit "us", range 0..=1_000_000;
+    }
+}
+
+section! {
+    /// `[host.firmware]`: the controller's processors.
+    pub struct Firmware {
+        /// Processor time for each command.
+        t_command_us: f64 = 0.5, unit "us", range 0..=1_000_000;
+    }
+}

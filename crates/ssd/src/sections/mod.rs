@@ -1,0 +1,62 @@
+//! The fixed sections of a drive's configuration: plain numbers and choices, which every layer may be built from.
+//!
+//! They know no layer. What policies bring of their own is declared in the policies' files, and all of it is put
+//! together above the layers, in `drive_config`. Defaults are a plain TLC drive; `presets/drive/tlc.toml` says where
+//! such numbers come from.
+
+pub mod cell;
+mod derived;
+mod drive;
+mod flash;
+mod ftl;
+mod host;
+mod nand;
+
+use serde::{Deserialize, Serialize};
+
+pub use cell::CellPart;
+pub(crate) use derived::GIB;
+pub use derived::{FOUR_KIB, MAX_UNITS};
+pub use drive::DriveSection;
+pub use flash::{Channel, ChannelOrder, ReclaimOrder, Scheduling, SchedulingOrder};
+pub use ftl::{Allocation, AllocationOrder, Axis, Cleaning, Mapping, MappingUnit, Placement, Superblock};
+pub use host::{Firmware, Link, Queues};
+pub use nand::{
+    ArrayTimes, Cell, DisturbCounters, DisturbLaw, ErrorModel, Errors, Geometry, ProgramOrder, Reliability,
+    SectorErrors, Timing,
+};
+
+/// All fixed sections: what a drive is, apart from its policies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sections {
+    /// What the host sees of the whole.
+    pub drive: DriveSection,
+    /// How many of everything.
+    pub geometry: Geometry,
+    /// How bits lie in the cell.
+    pub cell: Cell,
+    /// How long the array is busy.
+    pub timing: Timing,
+    /// Bad blocks and wear-out.
+    pub reliability: Reliability,
+    /// Whether cells age and make errors.
+    pub errors: Errors,
+    /// The bus between controller and dies.
+    pub channel: Channel,
+    /// Which operation goes next.
+    pub scheduling: Scheduling,
+    /// The logical-to-physical map.
+    pub mapping: Mapping,
+    /// Where the next write goes.
+    pub allocation: Allocation,
+    /// How cleaning moves data.
+    pub cleaning: Cleaning,
+    /// Submission queues.
+    pub queues: Queues,
+    /// Between host and drive.
+    pub link: Link,
+    /// The controller's processors.
+    pub firmware: Firmware,
+    /// The constants of the cells: sections `cell.states` to `cell.retry`.
+    pub cells: CellPart,
+}

@@ -1,0 +1,195 @@
+//! `[nand.*]`: chips, cells and the time their arrays take. The cells' own constants are in `cell`.
+
+choice! {
+    /// In which order the pages of a block are programmed.
+    pub enum ProgramOrder {
+        /// All page types of a wordline, then the next wordline (one-shot or fast-fine programming of 3D NAND).
+        WordlineMajor = "wordline_major",
+        /// Shadow sequence of 2D NAND: an upper page only after the lower pages of the neighbouring wordlines.
+        Shadow = "shadow",
+    }
+}
+
+choice! {
+    /// Where bit errors come from.
+    pub enum ErrorModel {
+        /// Nowhere: every read succeeds at once.
+        None = "none",
+        /// From the cells: they wear, lose charge and are disturbed by reads (sections `cell.*`).
+        Cells = "cells",
+    }
+}
+
+choice! {
+    /// What the model's number of errors of a page says about its sectors.
+    pub enum SectorErrors {
+        /// It is that of the worst sector, as the papers measure it; reads differ by telegraph noise alone.
+        Worst = "worst",
+        /// It is the mean of all sectors; each sector's errors are drawn around it.
+        Drawn = "drawn",
+    }
+}
+
+choice! {
+    /// How exactly the chips count the reads that disturb a wordline.
+    pub enum DisturbCounters {
+        /// A counter for each wordline (4 bytes): neighbours count more, own reads not.
+        Wordline = "wordline",
+        /// One for each block: its reads are taken as spread evenly over its wordlines.
+        Block = "block",
+    }
+}
+
+choice! {
+    /// How reads become errors.
+    pub enum DisturbLaw {
+        /// Errors grow with effective reads in proportion, and reach the limit at ERC_MAX, whatever voltages are used.
+        Linear = "linear",
+        /// Reads raise the erased state; errors follow from the voltages read with.
+        Voltage = "voltage",
+    }
+}
+
+choice! {
+    /// How long the array programs and erases.
+    pub enum ArrayTimes {
+        /// As `nand.timing` says.
+        Fixed = "fixed",
+        /// In proportion to the worn block's program time and erase pulses over those of an unworn average block.
+        Worn = "worn",
+    }
+}
+
+section! {
+    /// `[nand.geometry]`: how many of everything.
+    pub struct Geometry {
+        /// Channels (buses) of the drive.
+        channels: u32 = 8, range 1..=256;
+        /// Chips (packages, ways) on each channel.
+        chips_per_channel: u32 = 4, range 1..=256;
+        /// Dies (LUNs) in each chip.
+        dies_per_chip: u32 = 1, range 1..=64;
+        /// Planes in each die.
+        planes_per_die: u32 = 2, range 1..=64;
+        /// Blocks in each plane.
+        blocks_per_plane: u32 = 256, range 1..=4_194_304;
+        /// Wordlines in each block; each holds one page of every page type.
+        wordlines_per_block: u32 = 128, range 1..=65_536;
+        /// Bits per cell: 1 SLC, 2 MLC, 3 TLC, 4 QLC.
+        bits_per_cell: u32 = 3, unit "bits", range 1..=4;
+        /// Data bytes of a page.
+        page_bytes: u32 = 16_384, unit "bytes", range 512..=262_144;
+        /// Spare (out-of-band) bytes of a page: they hold the parity of its sectors.
+        spare_bytes: u32 = 2_048, unit "bytes", range 0..=65_536;
+    }
+}
+
+section! {
+    /// `[nand.cell]`: how bits lie in the cell.
+    pub struct Cell {
+        /// For each page type, lowest first, the thresholds sensed to read it (threshold k separates state k-1 from
+        /// state k); or the code's name. Empty: that of the cells if they age, else the usual one (TLC 2-3-2, QLC
+        /// 1-2-4-8).
+        gray_code: Vec<Vec<u32>> = Vec::new(), range 1..=15;
+        /// In which order the pages of a block are programmed.
+        program_order: ProgramOrder = ProgramOrder::WordlineMajor;
+    }
+}
+
+section! {
+    /// `[nand.timing]`: how long the array is busy.
+    pub struct Timing {
+        /// tR: one number for all page types, or one each, lowest first. Empty: t_read_base_us + t_sense_us for each
+        /// threshold of the page type.
+        t_read_us: Vec<f64> = vec![75.0], unit "us", range 0..=1_000_000;
+        /// The part of tR that does not depend on the page type; used when t_read_us is empty.
+        t_read_base_us: f64 = 0.0, unit "us", range 0..=1_000_000;
+        /// Time to sense one threshold; used when t_read_us is empty.
+        t_sense_us: f64 = 39.0, unit "us", range 0..=1_000_000;
+        /// tPROG of a page: one number for all page types, or one each, lowest first.
+        t_program_us: Vec<f64> = vec![700.0], unit "us", range 0..=1_000_000;
+        /// tBERS: erase of a block.
+        t_erase_us: f64 = 3_500.0, unit "us", range 0..=10_000_000;
+        /// Steps of a program (ISPP loops), between which it can be suspended.
+        program_steps: u32 = 16, unit "steps", range 1..=1_000;
+        /// Steps of an erase (pulses with their verifies), between which it can be suspended.
+        erase_steps: u32 = 5, unit "steps", range 1..=1_000;
+        /// Cache read and cache program: the array works while the page register is transferred.
+        cache_operations: bool = false;
+    }
+}
+
+section! {
+    /// `[nand.reliability]`: bad blocks and wear-out.
+    pub struct Reliability {
+        /// Blocks that are bad from the factory, per million.
+        factory_bad_ppm: f64 = 0.0, unit "ppm", range 0..=500_000;
+        /// Programs that fail, per million; the block is retired.
+        program_fail_ppm: f64 = 0.0, unit "ppm", range 0..=1_000_000;
+        /// Erases that fail, per million; the block is retired.
+        erase_fail_ppm: f64 = 0.0, unit "ppm", range 0..=1_000_000;
+        /// Erases a block lives through; the next one fails. 0: no limit.
+        endurance_cycles: u32 = 0, unit "cycles", range 0..=100_000_000;
+    }
+}
+
+section! {
+    /// `[nand.errors]`: whether cells age and make errors. Their constants are in the sections `cell.*`.
+    pub struct Errors {
+        /// Where bit errors come from.
+        model: ErrorModel = ErrorModel::None;
+        /// What the model's number of errors of a page says about its sectors.
+        sectors: SectorErrors = SectorErrors::Worst;
+        /// Whether chips and blocks differ; otherwise all are as the average one.
+        variation: bool = true;
+        /// How exactly the chips count the reads that disturb a wordline.
+        disturb_counters: DisturbCounters = DisturbCounters::Wordline;
+        /// How reads become errors.
+        disturb_law: DisturbLaw = DisturbLaw::Linear;
+        /// Temperature at which the drive works, and at which time passes for its data.
+        temperature_c: f64 = 30.0, unit "degrees C", range -273.0..=300.0;
+        /// Program mode of all data (an index into `cell.modes`), until a policy chooses.
+        program_mode: u32 = 0, range 0..=15;
+        /// Reads that finding the best voltages of a page takes when the retry table has failed; 0 gives up.
+        tracking_reads: u32 = 8, unit "reads", range 0..=64;
+        /// How long the array programs and erases.
+        array_times: ArrayTimes = ArrayTimes::Fixed;
+    }
+}
+
+impl Geometry {
+    /// Pages of a block: one of each page type on every wordline.
+    pub fn pages_per_block(&self) -> u32 {
+        self.wordlines_per_block * self.bits_per_cell
+    }
+
+    /// Chips of the drive.
+    pub fn chips(&self) -> u32 {
+        self.channels * self.chips_per_channel
+    }
+
+    /// Dies of the drive.
+    pub fn dies(&self) -> u32 {
+        self.chips() * self.dies_per_chip
+    }
+
+    /// Planes of the drive.
+    pub fn planes(&self) -> u32 {
+        self.dies() * self.planes_per_die
+    }
+
+    /// Blocks of the drive, bad ones included.
+    pub fn blocks(&self) -> u64 {
+        u64::from(self.planes()) * u64::from(self.blocks_per_plane)
+    }
+
+    /// Pages of the drive.
+    pub fn physical_pages(&self) -> u64 {
+        self.blocks().saturating_mul(u64::from(self.pages_per_block()))
+    }
+
+    /// Data bytes of the drive.
+    pub fn physical_bytes(&self) -> u64 {
+        self.physical_pages().saturating_mul(u64::from(self.page_bytes))
+    }
+}
