@@ -3,7 +3,7 @@
 
 use super::Flash;
 use super::op::{Cause, OpKind, UnitRef, is_for_host};
-use crate::units::{Lpn, OpId, SlotId};
+use crate::units::{OpId, SlotId};
 
 /// What an operation does for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +34,9 @@ impl<'a> HostOp<'a> {
         self.units.iter().map(|unit| SlotId(unit.source))
     }
 
-    /// The logical units that it is of.
-    pub fn lpns(&self) -> impl Iterator<Item = Lpn> + use<'a> {
-        self.units.iter().map(|unit| Lpn(unit.lpn))
+    /// The host's numbers of the units that it is of.
+    pub fn units(&self) -> impl Iterator<Item = u32> + use<'a> {
+        self.units.iter().map(|unit| unit.lpn)
     }
 }
 

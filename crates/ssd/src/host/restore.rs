@@ -128,16 +128,16 @@ impl Host {
                 HostWork::Rest => {
                     merges += 1;
                     within("slots being merged", [op.tag], slots)?;
-                    let mut units = op.lpns();
+                    let mut units = op.units();
                     let slot = self.staging.get(SlotId(op.tag));
-                    let is_it = slot.state == SlotState::Merging && units.next() == Some(slot.lpn);
+                    let is_it = slot.state == SlotState::Merging && units.next() == Some(slot.lpn.0);
                     ensure(is_it && units.next().is_none(), "a slot is not being merged")?;
                 }
                 HostWork::Read => {
                     within("commands that read", [op.tag], used.len())?;
                     let entry = self.commands.get(CommandId(op.tag));
                     let is_read = used[op.tag as usize] && entry.command.op == OpCode::Read;
-                    ensure(is_read && op.lpns().next().is_some(), "an operation of no read")?;
+                    ensure(is_read && op.units().next().is_some(), "an operation of no read")?;
                     reads[op.tag as usize] += 1;
                 }
                 HostWork::Other => return Err("an operation the host never asks for".to_owned()),

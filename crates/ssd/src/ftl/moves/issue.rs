@@ -1,5 +1,6 @@
-//! The one door by which moves ask the flash for something. Where time passes the answer comes later, with the operation's
-//! end; where none does it is there at once. What follows from it is one function each, whichever way it comes.
+//! The one door by which moves ask the flash for something. Where time passes the answer comes later, with the
+//! operation's end; where none does it is there at once. What follows from it is one function each, whichever way it
+//! comes.
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};

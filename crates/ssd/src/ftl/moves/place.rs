@@ -159,8 +159,8 @@ impl Ftl {
         self.pump_lane(flash, lane);
     }
 
-    /// Units of a page of a moving block were read: those that still live there wait to be programmed, those that cannot
-    /// be corrected are lost. Returns whether the block was waiting for nothing else.
+    /// Units of a page of a moving block were read: those that still live there wait to be programmed, those that
+    /// cannot be corrected are lost. Returns whether the block was waiting for nothing else.
     #[inline]
     pub(in crate::ftl) fn take_read(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) -> bool {
         let block = self.layout.block_of_page(op.ppn).0;
