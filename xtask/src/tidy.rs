@@ -8,6 +8,7 @@
 //! // tidy: allow(float): the table is built here, once, when the drive is made
 //! ```
 
+mod circles;
 mod families;
 mod lists;
 mod manifest;
@@ -51,6 +52,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule { name: "float", holds: "the event loop is integers", check: purity::float },
     Rule { name: "layer", holds: "dependencies run downward only", check: purity::layer },
+    Rule { name: "circle", holds: "modules that lie side by side form no circle", check: circles::circle },
     Rule { name: "print", holds: "only the command line prints", check: rust::print },
     Rule { name: "unsafe", holds: "unsafe code lives in few files", check: rust::unsafe_code },
     Rule { name: "lint", holds: "a lint is switched off with a reason", check: rust::lint },

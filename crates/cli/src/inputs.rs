@@ -13,7 +13,6 @@ use workload::{AddressPolicy, Problem, Spec, WorkloadError};
 
 use crate::failure::Failure;
 use crate::files;
-use crate::size;
 
 /// Tables of a configuration file that are not the drive's; `pinned` is what a stand-in matches.
 pub const FOREIGN: &[&str] = &["workload", "run", "pinned"];
@@ -23,6 +22,9 @@ pub const DEFAULT_DRIVE: &str = "tlc";
 
 /// Beginnings of the keys that say what the chips are and how many.
 const CHIP_KEYS: &[&str] = &["preset", "nand.part", "nand.geometry."];
+
+/// Keys by which the user says how large the drive is; with one of them it is not sized.
+const CAPACITY_KEYS: &[&str] = &["nand.geometry.blocks_per_plane", "drive.logical_gib"];
 
 /// Which drive: the flags that all commands about a drive share.
 #[derive(Args, Debug, Default)]
@@ -84,6 +86,11 @@ impl Inputs {
         self.drive.is_some() || self.file.as_ref().is_some_and(ConfigFile::names_a_drive)
     }
 
+    /// Whether the drive is to be sized: nothing names or describes one, and no key fixes its capacity.
+    pub fn leave_the_size_open(&self) -> bool {
+        !self.names_a_drive() && !CAPACITY_KEYS.iter().any(|key| self.sets(key))
+    }
+
     /// Whether a key was given by `--set`.
     pub fn sets(&self, key: &str) -> bool {
         self.arguments.iter().any(|text| text.split_once('=').is_some_and(|(name, _)| name.trim() == key))
@@ -130,7 +137,7 @@ impl Inputs {
     /// Where a trace's addresses lie unless the user says so: densely on a drive sized to them, modulo the drive on
     /// one that was named.
     pub fn address_policy(&self) -> AddressPolicy {
-        if size::wanted(self) { AddressPolicy::Compact } else { AddressPolicy::Wrap }
+        if self.leave_the_size_open() { AddressPolicy::Compact } else { AddressPolicy::Wrap }
     }
 
     /// Where a key of the workload was given, by `--set` or in the file; `None` if it has its default.

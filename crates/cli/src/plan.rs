@@ -26,7 +26,7 @@ impl Plan {
     /// Sizes the drive if nothing says which one it is, and puts all settings together.
     pub fn new(inputs: &Inputs, workload: Option<(&Spec, &Prepared)>) -> Result<Self, Failure> {
         let (mut run, origins) = inputs.run()?;
-        let Some((spec, prepared)) = workload.filter(|_| size::wanted(inputs)) else {
+        let Some((spec, prepared)) = workload.filter(|_| inputs.leave_the_size_open()) else {
             let resolved = inputs.resolve(None)?;
             check_age(&run, &origins, &resolved)?;
             check_depth(workload, &run, &origins, &resolved)?;

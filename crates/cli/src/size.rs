@@ -37,10 +37,6 @@ pub const GENERATOR_SPACE_BYTES: u64 = 8 << 30;
 
 const CHIPS: &str = "nand.geometry.chips_per_channel";
 const WORDLINES: &str = "nand.geometry.wordlines_per_block";
-const BLOCKS: &str = "nand.geometry.blocks_per_plane";
-
-/// Keys by which the user says how large the drive is; with one of them it is not sized.
-const CAPACITY_KEYS: &[&str] = &[BLOCKS, "drive.logical_gib"];
 
 /// What the drive has to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,11 +64,6 @@ pub struct Sized {
     pub note: String,
     /// Share of the logical space that holds all that the workload addresses.
     pub fill_percent: f64,
-}
-
-/// Whether the drive is to be sized: nothing names or describes one, and no key fixes its capacity.
-pub fn wanted(inputs: &Inputs) -> bool {
-    !inputs.names_a_drive() && !CAPACITY_KEYS.iter().any(|key| inputs.sets(key))
 }
 
 /// The need of a workload that runs unchanged on so many sectors, or on a share of any drive.
@@ -239,7 +230,7 @@ mod tests {
     fn sized(footprint: u64, set: &[&str]) -> (Sized, DriveConfig) {
         let args = DriveArgs { set: set.iter().map(ToString::to_string).collect(), ..DriveArgs::default() };
         let inputs = Inputs::read(&args, None, Vec::new()).unwrap();
-        assert!(wanted(&inputs));
+        assert!(inputs.leave_the_size_open());
         let sized = size(&inputs, Need::Footprint(footprint)).unwrap();
         let config = inputs.resolve(Some(&sized.toml)).unwrap().config;
         (sized, config)
@@ -272,7 +263,7 @@ mod tests {
         assert_eq!(config.geometry.chips_per_channel, 4);
         assert!((config.physical_units() as f64 / config.logical_units() as f64 - 1.28).abs() < 1e-3);
         let args = DriveArgs { set: vec!["drive.logical_gib=10".into()], ..DriveArgs::default() };
-        assert!(!wanted(&Inputs::read(&args, None, Vec::new()).unwrap()));
+        assert!(!Inputs::read(&args, None, Vec::new()).unwrap().leave_the_size_open());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Time travel before a measurement: the cells are worn, left alone or read, in the steps that `[run] age` lists.
 
 use crate::error::Failure;
-use crate::experiment::{Phase, Progress};
+use crate::phase::{Phase, Progress};
 use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
 use ssd::age::GRAMMAR;

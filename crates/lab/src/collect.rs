@@ -1,12 +1,9 @@
 //! From counters and measurements to a result.
 
 use crate::by::{Axis, By};
-use crate::error::Failure;
-use crate::experiment::{Cost, LoopMode, RunSpec};
+use crate::facts::Facts;
 use crate::lifetime::Lifetime;
-use crate::loops::Served;
 use crate::meter::{KINDS, Kind, Meter, histogram};
-use crate::precondition::Preconditioned;
 use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
@@ -14,6 +11,7 @@ use crate::result::{
     ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, version,
 };
 use crate::settings::{self, Settings};
+use crate::spec::LoopMode;
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::ServiceTimes;
@@ -21,24 +19,6 @@ use ssd::{DriveConfig, Executor, OpCode, Part, Stats, Status};
 
 /// Steps of a distribution for each halving of the distance to 100 %.
 const STEPS_PER_HALVING: u32 = 4;
-
-/// What a result is made of.
-pub(crate) struct Facts<'a> {
-    pub drive: &'a ssd::Drive,
-    pub config: &'a DriveConfig,
-    pub spec: &'a RunSpec,
-    /// Requests of the whole workload.
-    pub total: Option<u64>,
-    pub aged: Preconditioned,
-    pub served: Served,
-    pub meter: &'a Meter,
-    pub cost: Cost,
-    pub failure: Option<&'a Failure>,
-    /// Whether the drive had been written before the run.
-    pub was_used: bool,
-    /// Whether it took no writes then.
-    pub was_read_only: bool,
-}
 
 fn ratio(of: f64, to: f64) -> Option<f64> {
     (to > 0.0).then(|| of / to).filter(|ratio| ratio.is_finite())

@@ -1,8 +1,6 @@
-//! Why an experiment failed, and why a result could not be written or read.
+//! Why an experiment fails, and why a result could not be written or read.
 
-use crate::experiment::Phase;
-use crate::precondition::PreconditionError;
-use crate::result::RunResult;
+use crate::phase::Phase;
 use ssd::Reason;
 use ssd::config::ConfigErrors;
 use std::fmt;
@@ -108,36 +106,58 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// A failed run, with what was measured until then.
+/// Why a drive could not be preconditioned.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RunError {
-    /// Why it failed.
-    pub failure: Failure,
-    /// What was measured, if requests were served at all; its `ended` says why it ended.
-    pub result: Option<Box<RunResult>>,
+pub enum PreconditionError {
+    /// A number makes no sense.
+    Setting {
+        /// Its key in the `[run]` table.
+        key: &'static str,
+        /// What was found.
+        found: f64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// The drive had no room left.
+    NoRoom {
+        /// What was being done.
+        phase: Phase,
+        /// Mapping units written until then.
+        written: u64,
+        /// Mapping units to be written.
+        wanted: u64,
+        /// Why the drive takes no more writes, if it says so.
+        reason: Option<Reason>,
+        /// Blocks retired.
+        retired: u32,
+    },
 }
 
-impl From<Failure> for RunError {
-    fn from(failure: Failure) -> Self {
-        RunError { failure, result: None }
-    }
-}
-
-impl fmt::Display for RunError {
+impl fmt::Display for PreconditionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.failure)?;
-        if let Some(result) = &self.result {
-            // What was taken from the workload until then is no total: the rest was never asked for.
-            match result.requests_total {
-                Some(total) => write!(f, " (after {} of {total} requests)", result.requests_served)?,
-                None => write!(f, " (after {} requests)", result.requests_served)?,
+        match self {
+            PreconditionError::Setting { key, found, allowed } => {
+                write!(f, "{key}\n    found:   {found}\n    allowed: {allowed}")
+            }
+            PreconditionError::NoRoom { phase, written, wanted, reason, retired } => {
+                write!(
+                    f,
+                    "the drive was full after {written} of {wanted} mapping units while {}",
+                    phase.name()
+                )?;
+                if let Some(reason) = reason {
+                    write!(f, ": {}", reason.text())?;
+                }
+                if *retired > 0 {
+                    write!(f, " ({retired} blocks retired)")?;
+                }
+                Ok(())
             }
         }
-        Ok(())
     }
 }
 
-impl std::error::Error for RunError {}
+impl std::error::Error for PreconditionError {}
 
 /// A file of results that cannot be written or read.
 #[derive(Clone, Debug, PartialEq, Eq)]

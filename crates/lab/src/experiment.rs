@@ -1,149 +1,19 @@
 //! One experiment: a drive, a workload, a measurement.
 
 use crate::age::{self, AgeSteps};
-use crate::collect::Facts;
-use crate::error::{Failure, RunError};
+use crate::error::Failure;
+use crate::facts::{Cost, Facts};
 use crate::loops::Session;
+use crate::phase::Progress;
 use crate::precondition::{Preconditioned, Preconditioning, precondition_until};
 use crate::process::thread_cpu_time;
 use crate::result::RunResult;
-use crate::settings::Settings;
+use crate::spec::RunSpec;
 use crate::stop::Stop;
-use ssd::{Drive, DriveConfig, Executor};
-use std::path::PathBuf;
+use ssd::{Drive, DriveConfig};
+use std::fmt;
 use std::time::{Duration, Instant};
 use workload::{Prepared, Source};
-
-/// How requests reach the drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoopMode {
-    /// So many are kept in flight; the workload's arrival times are not looked at.
-    Closed {
-        /// Requests in flight on each of the drive's queues; 0 for as many as a queue holds.
-        depth: u32,
-    },
-    /// At the workload's arrival times. A request that finds all queues full waits, and its latency counts from its
-    /// arrival all the same.
-    Open,
-}
-
-impl LoopMode {
-    /// Name in configurations and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            LoopMode::Closed { .. } => "closed",
-            LoopMode::Open => "open",
-        }
-    }
-}
-
-/// How a workload is run on a drive.
-#[derive(Clone, Debug)]
-pub struct RunSpec {
-    /// What tables call the result.
-    pub name: String,
-    /// What is done to the drive before.
-    pub preconditioning: Preconditioning,
-    /// How its cells are aged after that.
-    pub age: AgeSteps,
-    /// How requests reach the drive.
-    pub loop_mode: LoopMode,
-    /// The measurement begins when so many requests have completed.
-    pub warm_up: u64,
-    /// At most so many requests are taken from the workload, the warm-up included.
-    pub requests: Option<u64>,
-    /// Whether time passes.
-    pub executor: Executor,
-    /// File for one row per request: CSV, compressed if the name ends in `.zst`; Parquet if it ends in `.parquet`.
-    pub request_log: Option<PathBuf>,
-    /// What identifies the workload in the result ([`Prepared::workload_hash`]).
-    pub workload_hash: u64,
-    /// What was set of the run and the workload, by key, for the result; those of the drive are added.
-    pub settings: Settings,
-    /// Whether the drive had been written before, as one that comes from a snapshot.
-    pub was_used: bool,
-    /// Asked to end early, the run stops to take requests, and its result says so.
-    pub stop: Stop,
-}
-
-impl RunSpec {
-    /// Requests of the whole run, or at most, if the workload or this knows them before the end.
-    pub(crate) fn total(&self, hint: Option<u64>) -> Option<u64> {
-        match (hint, self.requests) {
-            (Some(hint), Some(limit)) => Some(hint.min(limit)),
-            (hint, limit) => hint.or(limit),
-        }
-    }
-}
-
-impl Default for RunSpec {
-    fn default() -> Self {
-        RunSpec {
-            name: String::new(),
-            preconditioning: Preconditioning::default(),
-            age: AgeSteps::default(),
-            loop_mode: LoopMode::Closed { depth: 32 },
-            warm_up: 0,
-            requests: None,
-            executor: Executor::Timed,
-            request_log: None,
-            workload_hash: 0,
-            settings: Settings::new(),
-            was_used: false,
-            stop: Stop::default(),
-        }
-    }
-}
-
-/// What a long experiment is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Overwriting a single die, to see how full the blocks of the drive become.
-    OneDie,
-    /// Writing the drive full, in order.
-    Filling,
-    /// Overwriting it at random.
-    Overwriting,
-    /// Making its cells older.
-    Ageing,
-    /// Serving the workload.
-    Running,
-}
-
-impl Phase {
-    /// What to tell a person.
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::OneDie => "ageing a die",
-            Phase::Filling => "filling",
-            Phase::Overwriting => "overwriting",
-            Phase::Ageing => "ageing",
-            Phase::Running => "running",
-        }
-    }
-
-    /// What is counted.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Phase::OneDie | Phase::Filling | Phase::Overwriting => "units",
-            Phase::Ageing => "steps",
-            Phase::Running => "requests",
-        }
-    }
-}
-
-/// How far an experiment is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// What it is doing.
-    pub phase: Phase,
-    /// How much of it is done, in [`Phase::unit`]s.
-    pub done: u64,
-    /// How much there is, or at most is, where that is known.
-    pub total: Option<u64>,
-    /// Simulated time since the workload began; ns.
-    pub simulated_ns: u64,
-}
 
 /// A drive to be built, a workload to be opened, and how to run it.
 #[derive(Clone)]
@@ -235,13 +105,6 @@ pub fn run<S: Source + ?Sized>(
     }
 }
 
-/// Time that a run took of the machine.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cost {
-    pub cpu: Duration,
-    pub wall: Duration,
-}
-
 struct Clock {
     cpu: Duration,
     wall: Instant,
@@ -256,3 +119,34 @@ impl Clock {
         Cost { cpu: thread_cpu_time().saturating_sub(self.cpu), wall: self.wall.elapsed() }
     }
 }
+
+/// A failed run, with what was measured until then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunError {
+    /// Why it failed.
+    pub failure: Failure,
+    /// What was measured, if requests were served at all; its `ended` says why it ended.
+    pub result: Option<Box<RunResult>>,
+}
+
+impl From<Failure> for RunError {
+    fn from(failure: Failure) -> Self {
+        RunError { failure, result: None }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.failure)?;
+        if let Some(result) = &self.result {
+            // What was taken from the workload until then is no total: the rest was never asked for.
+            match result.requests_total {
+                Some(total) => write!(f, " (after {} of {total} requests)", result.requests_served)?,
+                None => write!(f, " (after {} requests)", result.requests_served)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RunError {}

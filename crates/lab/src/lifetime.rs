@@ -1,6 +1,6 @@
 //! How much a drive took before it was worn out.
 
-use crate::collect::Facts;
+use crate::facts::Facts;
 use crate::precondition::EraseCounts;
 use serde::{Deserialize, Serialize};
 use ssd::{AgeStep, OpCode, Reason};

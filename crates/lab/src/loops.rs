@@ -4,10 +4,11 @@
 //! drive wait in the workload, which is not read on until there is room.
 
 use crate::error::Failure;
-use crate::experiment::{LoopMode, Phase, Progress, RunSpec};
 use crate::lookahead::Lookahead;
 use crate::meter::Meter;
+use crate::phase::{Phase, Progress};
 use crate::request_log::{Origin, RequestLog};
+use crate::spec::{LoopMode, RunSpec};
 use crate::stop::Stop;
 use ssd::{
     Breakdown, Command, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimDuration, SimTime, Status,

@@ -1,7 +1,7 @@
 //! Several experiments at once: one thread each, as many as there are cores. Never more than one thread in a drive.
 
-use crate::error::RunError;
-use crate::experiment::{Experiment, Progress};
+use crate::experiment::{Experiment, RunError};
+use crate::phase::Progress;
 use crate::result::RunResult;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

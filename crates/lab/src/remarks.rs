@@ -4,10 +4,10 @@
 //!
 //! To add one, write a function below and name it in [`ALL`].
 
-use crate::collect::Facts;
-use crate::experiment::LoopMode;
+use crate::facts::Facts;
 use crate::number::{count, digits, duration};
 use crate::result::RunResult;
+use crate::spec::LoopMode;
 use ssd::Executor;
 use ssd::flash::op::Cause;
 

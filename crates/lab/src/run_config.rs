@@ -1,9 +1,9 @@
 //! The `[run]` table: how a workload is run, as a user writes it.
 
 use crate::age::AgeSteps;
-use crate::experiment::{LoopMode, RunSpec};
 use crate::precondition::{EraseCounts, Overwrite, Preconditioning, SteadyWay};
 use crate::settings::{Settings, value};
+use crate::spec::{LoopMode, RunSpec};
 use ssd::config::Table;
 use ssd::{Executor, Pace};
 use workload::Spec;

@@ -24,6 +24,33 @@ pub fn named_paths(source: &Source) -> Vec<NamedPath> {
     found
 }
 
+/// The names that a module passes on (`pub use`), as paths of its own, with the paths that they stand for.
+pub fn passed_on(source: &Source) -> Vec<(String, String)> {
+    let code = source.code.as_str();
+    let module = module_of(&source.path);
+    let mut passed = Vec::new();
+    for at in words(code, "use").filter(|&at| !source.is_test(at)) {
+        let line = code[..at].rfind([';', '{', '}']).map_or(0, |end| end + 1);
+        if !code[line..at].contains("pub") {
+            continue;
+        }
+        let mut found = Vec::new();
+        expand(code, at + "use".len(), "", &mut found);
+        for named in found {
+            let first = named.path.split("::").next().unwrap_or_default();
+            // A path that begins with a child of the module, as `pub use op::Cause` does.
+            let path = match first {
+                "crate" | "self" | "super" => resolve(&module, &named.path),
+                _ => format!("{}::{}", module.join("::"), named.path),
+            };
+            if let Some((_, name)) = named.path.rsplit_once("::") {
+                passed.push((format!("{}::{name}", module.join("::")), path));
+            }
+        }
+    }
+    passed
+}
+
 /// Does `path` name `module` or something in it?
 pub fn is_in(path: &str, module: &str) -> bool {
     path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
@@ -86,7 +113,7 @@ fn expand_group(code: &str, from: usize, prefix: &str, found: &mut Vec<NamedPath
 }
 
 /// The module that a file of a crate is: `crates/ssd/src/ftl/mapping.rs` is `crate::ftl::mapping`.
-fn module_of(path: &str) -> Vec<String> {
+pub fn module_of(path: &str) -> Vec<String> {
     let inside = path.split_once("/src/").map_or("", |(_, inside)| inside);
     let inside = inside.strip_suffix(".rs").unwrap_or(inside);
     let parts = inside.split('/').filter(|part| !matches!(*part, "mod" | "lib" | "main" | ""));

@@ -49,6 +49,7 @@ fn failing_examples() -> Vec<(&'static str, &'static str, String)> {
         ("layer", "crates/ssd/src/nand/mod.rs", "use crate::{ftl::Mapping, units};\n".into()),
         ("layer", "crates/ssd/src/flash/mod.rs", "fn f() { super::host::wake() }\n".into()),
         ("layer", "crates/ssd/src/host/mod.rs", "fn f(page: Ppn) {}\n".into()),
+        ("layer", "crates/ssd/src/host/mod.rs", "fn f(unit: Pun) {}\n".into()),
         ("print", core, "fn f() { println!(\"{}\", 1) }\n".into()),
         ("print", "crates/lab/src/lib.rs", "fn f() { std::io::stdout().lock(); }\n".into()),
         ("print", cli, "fn f() { dbg!(1); }\n".into()),
@@ -81,11 +82,55 @@ fn each_rule_has_a_failing_example() {
     let examples = failing_examples();
     for rule in RULES {
         assert!(
-            examples.iter().any(|(name, ..)| *name == rule.name),
+            // A circle takes two files, see below.
+            rule.name == "circle" || examples.iter().any(|(name, ..)| *name == rule.name),
             "no failing example of [{}]",
             rule.name
         );
     }
+}
+
+/// The circles that tidy tells in a crate of these files.
+fn circles(files: &[(&str, &str)]) -> Vec<String> {
+    let at = |(path, text): &(&str, &str)| (format!("crates/lab/src/{path}"), (*text).to_owned());
+    let files: Vec<_> = files.iter().map(at).collect();
+    let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let told = check(&Tree::of(&files)).into_iter().filter(|violation| violation.rule == "circle");
+    told.map(|violation| format!("{}: {}", violation.path, violation.found)).collect()
+}
+
+#[test]
+fn a_circle_of_neighbours_is_told_once_and_where_it_begins() {
+    let root = ("lib.rs", "mod a;\nmod b;\nmod c;\npub use a::A;\n");
+    let ab = ["crates/lab/src/a.rs: a circle in lab: a, b"];
+    assert_eq!(circles(&[root, ("a.rs", "use crate::b::B;\n"), ("b.rs", "fn f(a: crate::a::A) {}\n")]), ab);
+    let through_root = [root, ("a.rs", "use crate::b::B;\n"), ("b.rs", "use super::A;\n")];
+    assert_eq!(circles(&through_root), ab, "a name that the root passes on");
+    let three = [root, ("a.rs", "use crate::b;\n"), ("b.rs", "use crate::c;\n"), ("c.rs", "use crate::a;\n")];
+    assert_eq!(circles(&three), ["crates/lab/src/a.rs: a circle in lab: a, b, c"]);
+    // A folder counts as one, with all that lies in it.
+    let folder = [root, ("a/mod.rs", "mod x;\n"), ("a/x.rs", "use crate::b;\n"), ("b.rs", "use crate::a;\n")];
+    assert_eq!(circles(&folder), ["crates/lab/src/a/x.rs: a circle in lab: a, b"]);
+    let inside =
+        [("a/mod.rs", ""), ("a/x.rs", "use super::y::Y;\n"), ("a/y.rs", "use super::x::{self, X};\n")];
+    assert_eq!(circles(&inside), ["crates/lab/src/a/x.rs: a circle in lab::a: x, y"]);
+}
+
+#[test]
+fn parents_children_and_tests_make_no_circle() {
+    let root = ("lib.rs", "mod a;\nmod b;\n");
+    for (a, b) in [
+        ("use crate::b::B;\n", "use super::a_function;\n"),
+        ("use crate::b::B;\n", "#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n"),
+        ("use crate::b::B;\n", "// crate::a::A\nconst A: &str = \"crate::a::A\";\n"),
+    ] {
+        assert_eq!(circles(&[root, ("a.rs", a), ("b.rs", b)]), Vec::<String>::new(), "{b}");
+    }
+    let unit = [("a/mod.rs", "mod x;\npub use x::X;\nfn f(x: x::X) {}\n"), ("a/x.rs", "use super::f;\n")];
+    assert_eq!(circles(&unit), Vec::<String>::new());
+    // What is passed on from elsewhere is named by who passes it on.
+    let up = [("a.rs", "pub use crate::b::B;\n"), ("b.rs", "use crate::a::A;\n")];
+    assert_eq!(circles(&up), ["crates/lab/src/a.rs: a circle in lab: a, b"]);
 }
 
 #[test]

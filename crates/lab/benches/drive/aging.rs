@@ -1,9 +1,9 @@
 //! What cells that age cost: time of reads, and memory of what the chips remember of each block or wordline.
 
 use crate::report::{Goal, Row};
-use lab::experiment::{LoopMode, RunSpec, run};
 use lab::process::{cpu_time, rss_bytes};
 use lab::result::RunResult;
+use lab::{LoopMode, RunSpec, run};
 use ssd::config::{Layer, presets};
 use ssd::drive_config::resolve;
 use ssd::{AgeStep, Drive, DriveConfig, Executor};

@@ -2,8 +2,8 @@
 
 use crate::report::{Goal, Row, best_seconds};
 use crate::speed::preset;
-use lab::experiment::{LoopMode, RunSpec, run};
 use lab::process::{cpu_time, peak_rss_bytes, rss_bytes};
+use lab::{LoopMode, RunSpec, run};
 use ssd::Drive;
 use std::hint::black_box;
 use workload::Spec;

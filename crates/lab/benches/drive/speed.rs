@@ -4,9 +4,9 @@
 //! latency histograms. Times are processor times of one core, the best of several runs.
 
 use crate::report::{Goal, Row, best_seconds};
-use lab::experiment::{LoopMode, RunSpec, run};
 use lab::process::cpu_time;
 use lab::result::RunResult;
+use lab::{LoopMode, RunSpec, run};
 use ssd::config::{Layer, presets};
 use ssd::drive_config::resolve;
 use ssd::flash::op::OpKind;

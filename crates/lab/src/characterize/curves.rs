@@ -1,12 +1,14 @@
 //! What a population of a part is like: tables and plots, with what they were made from.
 
+pub use super::plan::Plan;
+
 use super::max_reads;
 use super::monte_carlo::{self, AGES};
 use super::population::{Population, extremes, quantile};
 use super::sheet::{Sheet, line};
 use super::voltages;
 use ssd::config::ConfigErrors;
-use ssd::nand::cell::{CellModel, CellPart};
+use ssd::nand::cell::CellModel;
 
 /// Hours of 12 months.
 const YEAR_HOURS: f64 = 8_760.0;
@@ -16,74 +18,6 @@ const MARKERS_KCYCLES: f64 = 4.0;
 const READ_KCYCLES: [f64; 6] = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0];
 /// Months at 30 degrees C after which blocks are read.
 const READ_MONTHS: [f64; 7] = [0.0, 0.25, 1.0, 3.0, 6.0, 9.0, 12.0];
-
-/// What is measured.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// Name of the part.
-    pub part: &'static str,
-    /// Seed of all random streams.
-    pub seed: u64,
-    /// Chips of the population.
-    pub chips: u32,
-    /// Blocks of each chip.
-    pub blocks: u32,
-    /// Single cells drawn at each age.
-    pub cells: u64,
-}
-
-impl Plan {
-    /// The papers' population, and a million cells at each age.
-    pub const FULL: Plan = Plan { part: "tlc_48l", seed: 1, chips: 160, blocks: 120, cells: 1_000_000 };
-    /// A sixth of the blocks and a tenth of the cells.
-    pub const QUICK: Plan = Plan { part: "tlc_48l", seed: 1, chips: 80, blocks: 40, cells: 100_000 };
-
-    /// What the tables are made from, in the order in which it is written: the same plan of the same program gives
-    /// the same tables. No clock is read: the date is there if it is given.
-    pub fn provenance(&self, date: Option<&str>) -> Result<Vec<(&'static str, String)>, ConfigErrors> {
-        let mut told = vec![
-            ("part", self.part.to_owned()),
-            ("part_hash", format!("{:016x}", part_hash(&CellPart::preset(self.part)?))),
-            ("seed", self.seed.to_string()),
-            ("chips", self.chips.to_string()),
-            ("blocks", self.blocks.to_string()),
-            ("cells", self.cells.to_string()),
-            ("version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("commit", env!("WORDLINE_COMMIT").to_owned()),
-        ];
-        told.extend(date.map(|date| ("date", date.to_owned())));
-        Ok(told)
-    }
-
-    /// The same as JSON.
-    pub fn json(&self, date: Option<&str>) -> Result<String, ConfigErrors> {
-        let told = self.provenance(date)?;
-        let map: serde_json::Map<String, serde_json::Value> = told
-            .into_iter()
-            .map(|(key, value)| {
-                let number = value.parse::<u64>().ok().filter(|_| NUMBERS.contains(&key));
-                (key.to_owned(), number.map_or_else(|| value.into(), Into::into))
-            })
-            .collect();
-        Ok(format!("{:#}\n", serde_json::Value::Object(map)))
-    }
-}
-
-/// Keys of the provenance that are numbers.
-const NUMBERS: [&str; 4] = ["seed", "chips", "blocks", "cells"];
-
-/// A number that is the same for equal constants on every machine: 64-bit FNV-1a of all keys and values.
-fn part_hash(part: &CellPart) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    part.sections()
-        .flat_map(|(path, section)| {
-            let fields = section.fields().iter();
-            let show = move |key: &'static str| section.show(key).unwrap_or_default();
-            fields.map(move |field| format!("{path}.{} = {}\n", field.key, show(field.key)))
-        })
-        .flat_map(String::into_bytes)
-        .fold(0xcbf2_9ce4_8422_2325, step)
-}
 
 /// All tables.
 pub fn measure(plan: &Plan) -> Result<Vec<Sheet>, ConfigErrors> {

@@ -14,6 +14,7 @@ mod max_reads;
 pub mod monte_carlo;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod plan;
 pub mod population;
 pub mod reads;
 pub mod sheet;

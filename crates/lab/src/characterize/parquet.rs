@@ -20,7 +20,7 @@ fn field(column: &Column) -> String {
 }
 
 /// The file's bytes.
-pub(super) fn write(sheet: &Sheet, provenance: &[(&'static str, String)]) -> Result<Vec<u8>, ParquetError> {
+fn write(sheet: &Sheet, provenance: &[(&'static str, String)]) -> Result<Vec<u8>, ParquetError> {
     let fields: String = sheet.columns().iter().map(field).collect();
     let schema = Arc::new(parse_message_type(&format!("message {} {{ {fields} }}", sheet.name))?);
     let told = provenance.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
@@ -49,4 +49,11 @@ pub(super) fn write(sheet: &Sheet, provenance: &[(&'static str, String)]) -> Res
     }
     group.close()?;
     writer.into_inner()
+}
+
+impl Sheet {
+    /// The table as Parquet, with the provenance as the file's metadata; `None` in a program built without.
+    pub fn parquet(&self, provenance: &[(&'static str, String)]) -> Option<Vec<u8>> {
+        Some(write(self, provenance).expect("nothing to fail in memory"))
+    }
 }

@@ -205,10 +205,4 @@ impl Sheet {
     pub fn parquet(&self, _: &[(&'static str, String)]) -> Option<Vec<u8>> {
         None
     }
-
-    /// The table as Parquet, with the provenance as the file's metadata; `None` in a program built without.
-    #[cfg(feature = "parquet")]
-    pub fn parquet(&self, provenance: &[(&'static str, String)]) -> Option<Vec<u8>> {
-        Some(super::parquet::write(self, provenance).expect("nothing to fail in memory"))
-    }
 }

@@ -1,7 +1,7 @@
 //! Threshold voltages of a part: distributions, error rates by wordline, best references.
 
-use super::curves::Plan;
 use super::monte_carlo;
+use super::plan::Plan;
 use super::reads::{MONTH_HOURS, groups_of};
 use super::sheet::{Sheet, line};
 use crate::plot::Line;

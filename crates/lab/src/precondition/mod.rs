@@ -6,13 +6,14 @@
 mod one_die;
 mod overwriting;
 
+pub use crate::error::PreconditionError;
+
 use crate::error::Failure;
-use crate::experiment::{Phase, Progress};
+use crate::phase::{Phase, Progress};
 use crate::stop::Stop;
 use overwriting::Overwriting;
 use ssd::rng::Rng;
-use ssd::{Drive, DriveConfig, Pace, Reason};
-use std::fmt;
+use ssd::{Drive, DriveConfig, Pace};
 
 /// Units written in order at once.
 const FILL_BATCH: u32 = 1 << 16;
@@ -119,59 +120,6 @@ pub struct Preconditioned {
     /// Processor time it took, steps included.
     pub cpu_seconds: f64,
 }
-
-/// Why a drive could not be preconditioned.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PreconditionError {
-    /// A number makes no sense.
-    Setting {
-        /// Its key in the `[run]` table.
-        key: &'static str,
-        /// What was found.
-        found: f64,
-        /// What is allowed.
-        allowed: &'static str,
-    },
-    /// The drive had no room left.
-    NoRoom {
-        /// What was being done.
-        phase: Phase,
-        /// Mapping units written until then.
-        written: u64,
-        /// Mapping units to be written.
-        wanted: u64,
-        /// Why the drive takes no more writes, if it says so.
-        reason: Option<Reason>,
-        /// Blocks retired.
-        retired: u32,
-    },
-}
-
-impl fmt::Display for PreconditionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PreconditionError::Setting { key, found, allowed } => {
-                write!(f, "{key}\n    found:   {found}\n    allowed: {allowed}")
-            }
-            PreconditionError::NoRoom { phase, written, wanted, reason, retired } => {
-                write!(
-                    f,
-                    "the drive was full after {written} of {wanted} mapping units while {}",
-                    phase.name()
-                )?;
-                if let Some(reason) = reason {
-                    write!(f, ": {}", reason.text())?;
-                }
-                if *retired > 0 {
-                    write!(f, " ({retired} blocks retired)")?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-impl std::error::Error for PreconditionError {}
 
 /// Ages a drive. Counters are not reset. Without its configuration the whole drive is overwritten until it is steady,
 /// whatever `steady_way` says.

@@ -13,7 +13,7 @@
 
 use super::{Overwrite, Preconditioning, SteadyWay, Work, precondition_until};
 use crate::error::Failure;
-use crate::experiment::{Phase, Progress};
+use crate::phase::{Phase, Progress};
 use ssd::ftl::read_reclaim;
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, Placement, Reliability};

@@ -2,7 +2,7 @@
 
 use super::{Overwrite, Preconditioned, Preconditioning, Work};
 use crate::error::Failure;
-use crate::experiment::Phase;
+use crate::phase::Phase;
 use ssd::rng::Rng;
 use ssd::{Drive, Lba, Pace};
 

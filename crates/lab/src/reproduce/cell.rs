@@ -1,19 +1,21 @@
 //! One cell of a study's grid: a technique, a workload, an age. Finished cells and aged drives are kept in a folder.
 
 use super::bounds::{self, Recorded};
-use super::experiment::{Age, Experiment, From, Setup, Study, Technique, Workload};
+use super::experiment::{Age, Experiment, Setup, Study, Technique};
 use super::metrics::{self, Facts};
+use super::ready::{Again, Ready};
 use super::{Options, PaperError};
 use crate::age::AgeSteps;
-use crate::experiment::{LoopMode, RunSpec, prepare, run};
+use crate::experiment::{prepare, run};
 use crate::result::RunResult;
+use crate::spec::{LoopMode, RunSpec};
 use serde::{Deserialize, Serialize};
 use ssd::drive_config::Resolved;
 use ssd::snapshot::checksum;
 use ssd::{Drive, DriveConfig, Executor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use workload::{Prepared, Request, Source, SourceReport, Spec, WorkloadError};
+use workload::Spec;
 
 /// Which cell of which study.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,34 +48,6 @@ pub struct Cell {
     pub metrics: BTreeMap<String, f64>,
     /// The whole result.
     pub result: RunResult,
-}
-
-/// A workload that was looked through, with its settings.
-pub(super) struct Ready {
-    pub spec: Spec,
-    pub prepared: Prepared,
-}
-
-/// Opens a workload's settings for a seed; `None` if its trace is in none of the folders.
-pub(super) fn ready(workload: &Workload, options: &Options) -> Result<Option<Ready>, PaperError> {
-    let about = |error: WorkloadError| PaperError::Workload { name: workload.name.clone(), error };
-    let mut spec = match &workload.from {
-        From::Spec(spec) => (**spec).clone(),
-        From::Trace(name) => {
-            let found = options.traces.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
-            let Some(path) = found else { return Ok(None) };
-            Spec::trace(path.display().to_string())
-        }
-    };
-    if spec.entries().iter().any(|(key, _)| *key == "seed") {
-        spec.set("seed", &options.seed.to_string()).map_err(about)?;
-    }
-    for text in workload.set.iter().chain(workload.quick_set.iter().filter(|_| options.quick)) {
-        let Some((key, value)) = text.split_once('=') else { continue };
-        spec.set(key.trim(), value.trim()).map_err(about)?;
-    }
-    let prepared = spec.prepare().map_err(about)?;
-    Ok(Some(Ready { spec, prepared }))
 }
 
 /// A drive that is aged once and used by several cells.
@@ -324,51 +298,4 @@ fn write(path: &Path, content: &[u8]) -> Result<(), PaperError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|error| PaperError::file(folder, "create", error))?;
     crate::files::replace(path, content).map_err(|error| PaperError::file(path, "write", error.message))
-}
-
-/// A workload that begins again when it is over: as often as its study says, or until it has given as many requests as
-/// the run asks for.
-pub(super) struct Again<'a> {
-    ready: &'a Ready,
-    inner: Box<dyn Source>,
-    sectors: u64,
-    /// Time at which this pass began.
-    offset_ns: u64,
-    last_ns: u64,
-    /// This pass has given something.
-    any: bool,
-    /// Passes left, this one included.
-    passes: u64,
-}
-
-impl<'a> Again<'a> {
-    pub(super) fn new(ready: &'a Ready, inner: Box<dyn Source>, sectors: u64, passes: u64) -> Self {
-        Again { ready, inner, sectors, offset_ns: 0, last_ns: 0, any: false, passes }
-    }
-}
-
-impl Source for Again<'_> {
-    fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
-        loop {
-            if let Some(mut request) = self.inner.next()? {
-                request.arrival_ns = request.arrival_ns.saturating_add(self.offset_ns);
-                (self.last_ns, self.any) = (request.arrival_ns, true);
-                return Ok(Some(request));
-            }
-            if !self.any || self.passes <= 1 {
-                return Ok(None);
-            }
-            self.passes -= 1;
-            self.inner = self.ready.prepared.open(self.sectors)?;
-            (self.offset_ns, self.any) = (self.last_ns, false);
-        }
-    }
-
-    fn len_hint(&self) -> Option<u64> {
-        None
-    }
-
-    fn report(&self) -> SourceReport {
-        self.inner.report()
-    }
 }

@@ -7,6 +7,7 @@
 //! Drives are aged once for all workloads and kept; each finished cell is kept in a file of its own, with everything
 //! that it depends on written in it. Results do not depend on how many threads there are.
 
+mod beside;
 mod bounds;
 mod cell;
 mod check;
@@ -16,6 +17,7 @@ mod experiment;
 mod figures;
 mod metrics;
 mod output;
+mod ready;
 mod verdict;
 
 pub use cell::{Cell, Place};
@@ -25,7 +27,8 @@ pub use experiment::{Experiment, Figure, FigureKind, Study, Technique, Tolerance
 pub use metrics::{METRICS, Metric};
 pub use verdict::{FACTOR, Finding, Measured, Verdict, judge};
 
-use cell::{At, Ready, Work};
+use cell::{At, Work};
+use ready::Ready;
 use ssd::config::ConfigErrors;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -261,7 +264,7 @@ impl Paper {
             }
         }
         let mut cells: Vec<Cell> = cells.into_iter().flatten().collect();
-        bounds::beyond(&self.experiment, &mut cells);
+        beside::beyond(&self.experiment, &mut cells);
         let runs = verdict::Runs::new(&self.experiment, options.quick, &cells);
         let findings = self.claims.iter().map(|claim| verdict::find(claim, &runs)).collect();
         let all = self.experiment.workloads.iter().zip(&workloads);
@@ -292,7 +295,7 @@ impl Paper {
     fn ready(&self, options: &Options) -> Result<Vec<Option<Ready>>, PaperError> {
         let each = self.experiment.workloads.iter().map(|workload| {
             let is_used = self.is_used(&workload.name, options.quick);
-            if is_used { cell::ready(workload, options) } else { Ok(None) }
+            if is_used { ready::ready(workload, options) } else { Ok(None) }
         });
         each.collect()
     }

@@ -1,6 +1,6 @@
 //! Outcomes for people (a table) and for programs (`results.toml`).
 
-use super::bounds;
+use super::beside;
 use super::verdict::{Finding, Measured};
 use super::{Basis, Cell, Outcome, Verdict};
 use crate::number::digits;
@@ -87,7 +87,7 @@ impl Outcome {
             let _ = write!(text, ", {} of them from before", self.resumed);
         }
         let _ = writeln!(text, "\nmet by basis: {}", self.by_basis());
-        text.push_str(&bounds::table(&self.cells));
+        text.push_str(&beside::table(&self.cells));
         for name in &self.skipped {
             let _ = writeln!(
                 text,

@@ -1,0 +1,89 @@
+//! How a workload is run on a drive.
+
+use crate::age::AgeSteps;
+use crate::precondition::Preconditioning;
+use crate::settings::Settings;
+use crate::stop::Stop;
+use ssd::Executor;
+use std::path::PathBuf;
+
+/// How requests reach the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopMode {
+    /// So many are kept in flight; the workload's arrival times are not looked at.
+    Closed {
+        /// Requests in flight on each of the drive's queues; 0 for as many as a queue holds.
+        depth: u32,
+    },
+    /// At the workload's arrival times. A request that finds all queues full waits, and its latency counts from its
+    /// arrival all the same.
+    Open,
+}
+
+impl LoopMode {
+    /// Name in configurations and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            LoopMode::Closed { .. } => "closed",
+            LoopMode::Open => "open",
+        }
+    }
+}
+
+/// How a workload is run on a drive.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// What tables call the result.
+    pub name: String,
+    /// What is done to the drive before.
+    pub preconditioning: Preconditioning,
+    /// How its cells are aged after that.
+    pub age: AgeSteps,
+    /// How requests reach the drive.
+    pub loop_mode: LoopMode,
+    /// The measurement begins when so many requests have completed.
+    pub warm_up: u64,
+    /// At most so many requests are taken from the workload, the warm-up included.
+    pub requests: Option<u64>,
+    /// Whether time passes.
+    pub executor: Executor,
+    /// File for one row per request: CSV, compressed if the name ends in `.zst`; Parquet if it ends in `.parquet`.
+    pub request_log: Option<PathBuf>,
+    /// What identifies the workload in the result ([`workload::Prepared::workload_hash`]).
+    pub workload_hash: u64,
+    /// What was set of the run and the workload, by key, for the result; those of the drive are added.
+    pub settings: Settings,
+    /// Whether the drive had been written before, as one that comes from a snapshot.
+    pub was_used: bool,
+    /// Asked to end early, the run stops to take requests, and its result says so.
+    pub stop: Stop,
+}
+
+impl RunSpec {
+    /// Requests of the whole run, or at most, if the workload or this knows them before the end.
+    pub(crate) fn total(&self, hint: Option<u64>) -> Option<u64> {
+        match (hint, self.requests) {
+            (Some(hint), Some(limit)) => Some(hint.min(limit)),
+            (hint, limit) => hint.or(limit),
+        }
+    }
+}
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        RunSpec {
+            name: String::new(),
+            preconditioning: Preconditioning::default(),
+            age: AgeSteps::default(),
+            loop_mode: LoopMode::Closed { depth: 32 },
+            warm_up: 0,
+            requests: None,
+            executor: Executor::Timed,
+            request_log: None,
+            workload_hash: 0,
+            settings: Settings::new(),
+            was_used: false,
+            stop: Stop::default(),
+        }
+    }
+}
