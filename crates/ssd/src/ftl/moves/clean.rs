@@ -5,8 +5,7 @@
 //! only when every unit read from it is programmed and mapped at its new place. A lane has at most two jobs at a time:
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
-use super::issue::Issued;
-use super::job::{Job, Step, View};
+use super::job::{Job, PageUnits, Step, View};
 use super::lane::{COMING_AT_MOST, LaneWork, RECLAIM, ROUTINE};
 use crate::executor::Pace;
 use crate::flash::Flash;
@@ -233,7 +232,7 @@ impl Ftl {
                 return true;
             };
             self.work(lane).jobs[which] = Some(job);
-            self.move_page(flash, (lane, which), page, &units[..count]);
+            self.move_page(flash, (lane, which), page, (&mut units, count));
         }
     }
 
@@ -249,10 +248,17 @@ impl Ftl {
     }
 
     /// Reads the live units of a page, or copies the page inside its plane.
-    fn move_page(&mut self, flash: &mut Flash, (lane, which): (LaneId, usize), page: Ppn, units: &[UnitRef]) {
+    fn move_page(
+        &mut self,
+        flash: &mut Flash,
+        (lane, which): (LaneId, usize),
+        page: Ppn,
+        (room, count): (&mut PageUnits, usize),
+    ) {
+        let units = &room[..count];
         let block = self.layout.block_of_page(page).0;
         let cause = self.blocks.cause(block);
-        let op = self.op_of_move(OpKind::Read, cause, page, lane);
+        let mut op = self.op_of_move(OpKind::Read, cause, page, lane);
         self.note_margin(flash, &op);
         self.note_read(flash, &op);
         if self.mover.copyback && self.copy_back(flash, lane, cause, units[0]) {
@@ -260,12 +266,12 @@ impl Ftl {
         }
         let view = View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts };
         if let Some(job) = &mut self.mover.lanes[lane.index()].jobs[which] {
-            job.look_ahead(&view, units.len() as u32);
+            job.look_ahead(&view, count);
         }
-        self.blocks.leave(block, units.len() as u32);
-        if let Issued::Done(op) = self.issue_move(flash, lane, op, units) {
+        self.blocks.leave(block, count as u32);
+        if self.issue_move(flash, lane, &mut op, units) {
             self.take_read(lane, &op, units);
-            self.program_moved_for(flash, lane, cause);
+            self.program_moved_for(flash, lane, cause, room);
         }
     }
 }

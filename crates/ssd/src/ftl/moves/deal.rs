@@ -13,7 +13,6 @@
 
 mod restore;
 
-use super::issue::Issued;
 use super::job::{PageUnits, Step, View};
 use super::lane::{COMING_WITH_RECLAIM, ROUTINE};
 use super::reclaim::Candidate;
@@ -427,11 +426,11 @@ impl Ftl {
     }
 
     fn read_dealt(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn, units: &[UnitRef]) {
-        let op = self.op_of_move(OpKind::Read, Cause::ReadReclaim, page, lane);
+        let mut op = self.op_of_move(OpKind::Read, Cause::ReadReclaim, page, lane);
         self.note_read(flash, &op);
         self.note_dealt(flash, lane, &op, units[0].source);
         self.blocks.leave(self.layout.block_of_page(page).0, units.len() as u32);
-        if let Issued::Done(op) = self.issue_move(flash, lane, op, units) {
+        if self.issue_move(flash, lane, &mut op, units) {
             self.take_dealt(lane, &op, units);
         }
     }
@@ -464,11 +463,11 @@ impl Ftl {
             return;
         };
         self.blocks.program_issued(self.layout.block_of_page(page).0);
-        let op = self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane);
+        let mut op = self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
         let mode = usize::from(self.work(lane).deal.mode.max(self.reclaim.normal_mode));
         self.counts.dealt_pages[mode.min(PROGRAM_MODES - 1)] += 1;
-        self.program_moved(flash, lane, op, units);
+        self.program_moved(flash, lane, &mut op, units);
     }
 
     /// A page is read for a deal. Of the disturbed block it is known how near its end it was; the partner's moves only

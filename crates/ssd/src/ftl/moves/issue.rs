@@ -8,14 +8,6 @@ use crate::ftl::Ftl;
 use crate::nand::Outcome;
 use crate::units::{LaneId, Ppn};
 
-/// What became of an operation.
-pub(super) enum Issued {
-    /// Its end is told later.
-    Pending,
-    /// This is how it ended.
-    Done(Op),
-}
-
 impl Ftl {
     /// An operation of a lane's moves.
     #[inline]
@@ -24,28 +16,28 @@ impl Ftl {
         Op { tag: lane.0, due, ..self.op(kind, cause, page) }
     }
 
-    /// Issues a read, program or copy of units for the moves of a lane.
+    /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the
+    /// operation says how it ended.
     #[inline]
     pub(super) fn issue_move(
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
-        op: Op,
+        op: &mut Op,
         units: &[UnitRef],
-    ) -> Issued {
-        let bytes = units.len() as u32 * self.layout.unit_bytes;
+    ) -> bool {
         if flash.is_instant() {
-            let mut op = Op { units: units.len() as u8, bytes, ..op };
-            flash.do_at_once(&mut op);
+            flash.do_at_once(op);
             if op.kind == OpKind::Read {
-                self.after_read(flash, &op);
+                self.after_read(flash, op);
             }
-            return Issued::Done(op);
+            return true;
         }
+        op.bytes = units.len() as u32 * self.layout.unit_bytes;
         let work = self.work(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
-        self.issue(flash, Op { bytes, ..op }, units);
-        Issued::Pending
+        self.issue(flash, *op, units);
+        false
     }
 
     /// A page was read, in one attempt or several, or it could not be.

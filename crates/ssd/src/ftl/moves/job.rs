@@ -51,7 +51,7 @@ pub(in crate::ftl) enum Step {
 }
 
 /// Live units whose mapping entries are loaded ahead of the cursor.
-const AHEAD: u32 = 16;
+const AHEAD: usize = 16;
 
 /// Empties a block, or a part of it, page by page in their order.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -100,30 +100,42 @@ impl Job {
     /// The next page with live units: they are to be read. [`Step::Done`] if there is none.
     #[inline]
     pub fn step(&mut self, view: &View<'_>, units: &mut PageUnits) -> Step {
+        let per_page = view.layout.units_per_page;
         while let Some(first) = view.map.next_live(self.cursor, self.end) {
             let page = view.layout.page_of_unit(Pun(first)).0;
-            self.cursor = (page.0 + 1) * view.layout.units_per_page;
+            self.cursor = (page.0 + 1) * per_page;
             if self.part.is_some_and(|part| !part.holds(view, page)) {
                 continue;
             }
-            let (mut at, mut count) = (Some(first), 0);
-            while let Some(live) = at {
-                units[count] = view.unit_at(live);
-                count += 1;
-                at = view.map.next_live(live + 1, self.cursor);
-            }
+            let count = each_live(view, page.0 * per_page, |nth, unit| units[nth] = view.unit_at(unit));
             return Step::Read { page, count };
         }
         Step::Done
     }
 
-    /// Starts loading the mapping entries of the next `count` live units.
+    /// Starts loading the mapping entries of the next live units, page by page, `count` of them or some more.
     #[inline]
-    pub fn look_ahead(&mut self, view: &View<'_>, count: u32) {
-        for _ in 0..count {
-            let Some(unit) = view.map.next_live(self.ahead, self.end) else { return };
-            view.map.prefetch(view.map.stored(Pun(unit)).0);
-            self.ahead = unit + 1;
+    pub fn look_ahead(&mut self, view: &View<'_>, count: usize) {
+        let per_page = view.layout.units_per_page;
+        let mut begun = 0;
+        while begun < count {
+            let Some(first) = view.map.next_live(self.ahead, self.end) else { return };
+            let page = view.layout.page_of_unit(Pun(first)).0.0 * per_page;
+            begun += each_live(view, page, |_, unit| view.map.prefetch(view.map.stored(Pun(unit)).0));
+            self.ahead = page + per_page;
         }
     }
+}
+
+/// Calls `then` with the live units of the page that begins with unit `first`; returns how many there are.
+#[inline]
+fn each_live(view: &View<'_>, first: u32, mut then: impl FnMut(usize, u32)) -> usize {
+    let mut live = view.map.live_of(first, view.layout.units_per_page);
+    let mut count = 0;
+    while live != 0 {
+        then(count, first + live.trailing_zeros());
+        live &= live - 1;
+        count += 1;
+    }
+    count
 }

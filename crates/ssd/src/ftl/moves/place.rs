@@ -1,6 +1,6 @@
 //! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
 
-use super::issue::Issued;
+use super::job::PageUnits;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
@@ -31,9 +31,9 @@ impl Ftl {
         }
         let Some(found) = self.move_target(lane, stream) else { return false };
         self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-        let op = self.op_of_move(OpKind::Copyback, cause, found.page, lane);
+        let mut op = self.op_of_move(OpKind::Copyback, cause, found.page, lane);
         self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
-        self.program_moved(flash, lane, op, &[unit]);
+        self.program_moved(flash, lane, &mut op, &[unit]);
         true
     }
 
@@ -89,27 +89,49 @@ impl Ftl {
     /// Programs full pages of gathered units, stream by stream; the rest too, if told so or nothing more will join
     /// them.
     pub(in crate::ftl) fn program_all_gathered(&mut self, flash: &mut Flash, lane: LaneId, rest: bool) {
-        self.program_streams(flash, lane, 0..self.allocator.streams().all(), rest);
+        let gathered = &self.mover.lanes[lane.index()].gathered;
+        if gathered.iter().any(|units| !units.is_empty()) {
+            let mut room = [UnitRef::PADDING; UNITS_AT_MOST];
+            self.program_streams(flash, lane, (0..self.allocator.streams().all(), rest), &mut room);
+        }
     }
 
     /// The same for the streams that take what is moved for this cause.
     #[inline]
-    pub(in crate::ftl) fn program_moved_for(&mut self, flash: &mut Flash, lane: LaneId, cause: Cause) {
+    pub(in crate::ftl) fn program_moved_for(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        cause: Cause,
+        room: &mut PageUnits,
+    ) {
         let cold = self.allocator.streams().cold().index();
         let streams = if cause == Cause::WearLeveling { cold..cold + 1 } else { 0..cold };
-        self.program_streams(flash, lane, streams, false);
+        self.program_streams(flash, lane, (streams, false), room);
     }
 
     #[inline]
-    fn program_streams(&mut self, flash: &mut Flash, lane: LaneId, streams: Range<usize>, rest: bool) {
+    fn program_streams(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        (streams, rest): (Range<usize>, bool),
+        room: &mut PageUnits,
+    ) {
         for stream in streams {
             if !self.mover.lanes[lane.index()].gathered[stream].is_empty() {
-                self.program_gathered(flash, lane, StreamId(stream as u8), rest);
+                self.program_gathered(flash, lane, (StreamId(stream as u8), rest), room);
             }
         }
     }
 
-    fn program_gathered(&mut self, flash: &mut Flash, lane: LaneId, stream: StreamId, rest: bool) {
+    fn program_gathered(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        (stream, rest): (StreamId, bool),
+        units: &mut PageUnits,
+    ) {
         let which = stream.index();
         let per_page = self.layout.units_per_page as usize;
         loop {
@@ -124,13 +146,12 @@ impl Ftl {
             let source = Pun(self.mover.lanes[lane.index()].gathered[which][0].source);
             let cause = self.blocks.cause(self.layout.block_of_unit(source));
             self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-            let op = self.op_of_move(OpKind::Program, cause, found.page, lane);
+            let mut op = self.op_of_move(OpKind::Program, cause, found.page, lane);
             self.counts.padded_units += (per_page - count) as u64;
-            let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
             for (unit, gathered) in units.iter_mut().zip(self.work(lane).gathered[which].drain(..count)) {
                 *unit = gathered;
             }
-            self.program_moved(flash, lane, op, &units[..count]);
+            self.program_moved(flash, lane, &mut op, &units[..count]);
             if found.lane != lane {
                 self.update_wanted(found.lane);
             } else if found.opened && self.reclaim.is_active() {
@@ -185,11 +206,11 @@ impl Ftl {
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
-        op: Op,
+        op: &mut Op,
         units: &[UnitRef],
     ) {
-        if let Issued::Done(op) = self.issue_move(flash, lane, op, units) {
-            self.place_all(flash, lane, &op, units);
+        if self.issue_move(flash, lane, op, units) {
+            self.place_all(flash, lane, op, units);
             self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         }
     }
@@ -240,9 +261,9 @@ impl Ftl {
     fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
         if op.kind == OpKind::Copyback {
             let page = self.layout.page_of_unit(Pun(unit.source)).0;
-            let read = self.op_of_move(OpKind::Read, op.cause, page, lane);
+            let mut read = self.op_of_move(OpKind::Read, op.cause, page, lane);
             self.note_read(flash, &read);
-            if let Issued::Pending = self.issue_move(flash, lane, read, &[unit]) {
+            if !self.issue_move(flash, lane, &mut read, &[unit]) {
                 return;
             }
         }

@@ -6,7 +6,6 @@
 //! block is to be erased; or it becomes the page itself, and the original is dead. What cannot be corrected in one of
 //! the two is read from the other.
 
-use super::issue::Issued;
 use super::reclaim::Candidate;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
@@ -227,11 +226,11 @@ impl Ftl {
             return;
         }
         let page = self.layout.page_of_unit(first).0;
-        let read = Op { tag: to, ..self.op(OpKind::Read, Cause::Replication, page) };
+        let mut read = Op { tag: to, ..self.op(OpKind::Read, Cause::Replication, page) };
         self.note_read(flash, &read);
         self.blocks.leave(candidate.block, count as u32);
         self.replicas.promised[to as usize] += 1;
-        if let Issued::Done(read) = self.issue_move(flash, lane, read, &units[..count]) {
+        if self.issue_move(flash, lane, &mut read, &units[..count]) {
             self.replica_read(flash, lane, &read, &units[..count]);
         }
     }
@@ -270,8 +269,8 @@ impl Ftl {
         let page = self.replicas.take_page(&self.layout, op.tag);
         self.blocks.program_issued(self.layout.block_of_page(page).0);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
-        let program = Op { tag: lane.0, ..self.op(OpKind::Program, Cause::Replication, page) };
-        if let Issued::Done(program) = self.issue_move(flash, lane, program, &units[..count]) {
+        let mut program = Op { tag: lane.0, ..self.op(OpKind::Program, Cause::Replication, page) };
+        if self.issue_move(flash, lane, &mut program, &units[..count]) {
             self.replica_programmed(flash, &program, &units[..count]);
         }
     }

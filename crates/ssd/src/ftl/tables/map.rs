@@ -180,6 +180,17 @@ impl Map {
         None
     }
 
+    /// Which of at most 32 units from `from` on hold live data, a bit for each.
+    #[inline]
+    pub fn live_of(&self, from: u32, count: u32) -> u32 {
+        let (word, shift) = ((from / 64) as usize, from % 64);
+        let mut live = self.live[word] >> shift;
+        if shift + count > 64 {
+            live |= self.live[word + 1] << (64 - shift);
+        }
+        live as u32 & (u32::MAX >> (32 - count))
+    }
+
     /// Checks that the map and its inverse agree (slow); the error names the first place where they do not.
     pub fn check(&self) -> Result<(), String> {
         for lpn in 0..self.logical() {
