@@ -1,4 +1,5 @@
-//! Tells the crate which commit it was built from: `WORDLINE_COMMIT`, empty where that is not known.
+//! Tells the crate which commit it was built from: `WORDLINE_COMMIT`, empty where that is not known; and its benches by
+//! which compiler: `WORDLINE_COMPILER`.
 
 include!("commit.rs");
 
@@ -7,6 +8,14 @@ fn main() {
     let given = std::env::var("WORDLINE_COMMIT").ok().filter(|commit| !commit.is_empty());
     let commit = given.or_else(own_commit).unwrap_or_default();
     println!("cargo:rustc-env=WORDLINE_COMMIT={commit}");
+    println!("cargo:rustc-env=WORDLINE_COMPILER={}", compiler().unwrap_or_default());
+}
+
+/// Version and target of the compiler: `rustc 1.95.0 (59807616e 2026-04-14), x86_64-unknown-linux-gnu`.
+fn compiler() -> Option<String> {
+    let output = Command::new(std::env::var_os("RUSTC")?).arg("--version").output().ok()?;
+    let version = String::from_utf8(output.stdout).ok()?;
+    Some(format!("{}, {}", version.trim(), std::env::var("TARGET").ok()?))
 }
 
 /// The commit of the checkout this crate lies in, if it lies in its own and not in somebody else's.

@@ -4,13 +4,14 @@
 //! core, best of several runs, for machines that others use as well.
 
 mod aging;
+mod instructions;
 mod memory;
 mod report;
 mod speed;
 
 use lab::memory::HugePages;
 use report::{Bench, Row};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 #[global_allocator]
 static GLOBAL: HugePages = HugePages;
@@ -27,12 +28,26 @@ const BENCHES: &[Bench] = &[
     Bench { name: "aging_memory", run: aging::memory },
     Bench { name: "counted_reads", run: aging::counted_reads },
     Bench { name: "memory_flat", run: memory::flat },
+    Bench { name: "instructions", run: instructions::rows },
 ];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     match arguments.next().as_deref() {
         Some("--only") => only(&arguments.next().unwrap_or_default()),
+        Some("--case") => {
+            let name = arguments.next().unwrap_or_default();
+            let requests = arguments.next().and_then(|count| count.parse().ok());
+            instructions::case(&name, requests.expect("a number of requests"));
+            ExitCode::SUCCESS
+        }
+        Some("--instructions") => match instructions::hold(arguments.next().as_deref() == Some("--update")) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        },
         filter => all(filter.unwrap_or_default()),
     }
 }
@@ -79,9 +94,11 @@ fn all(filter: &str) -> ExitCode {
 /// Runs one bench in a process of its own.
 fn run_apart(name: &str) -> Result<Vec<Row>, String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new(this).args(["--only", name]).output().map_err(|error| error.to_string())?;
+    let mut child = Command::new(this);
+    let output =
+        child.args(["--only", name]).stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
     if !output.status.success() {
-        return Err(format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stderr)));
+        return Err(output.status.to_string());
     }
     let lines = String::from_utf8_lossy(&output.stdout);
     lines.lines().map(|line| Row::from_line(line).ok_or_else(|| format!("not a row: {line}"))).collect()

@@ -29,7 +29,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    fn is_reached(self, value: f64) -> bool {
+    pub fn is_reached(self, value: f64) -> bool {
         match self {
             Goal::None => true,
             Goal::AtLeast(bound) => value >= bound,

@@ -23,7 +23,7 @@ pub fn preset(name: &str) -> DriveConfig {
 }
 
 /// A drive with that share of its logical space written.
-fn filled(cfg: &DriveConfig, percent: u64) -> Drive {
+pub fn filled(cfg: &DriveConfig, percent: u64) -> Drive {
     let mut drive = Drive::new(cfg).expect("a sound configuration");
     let units = u64::from(drive.logical_units()) * percent / 100;
     drive.fill(0, units as u32).expect("room for the logical space");
