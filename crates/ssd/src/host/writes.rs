@@ -251,7 +251,7 @@ impl Host {
             self.staging.get_mut(slot).waiter = CommandId::NONE;
             self.commands.get_mut(found.waiter).status = Status::Uncorrectable;
             let done = Programmed { slot, outcome: Outcome::Fail, queued: b.now, times: Default::default() };
-            self.settle(found.waiter, &done, b);
+            self.slot_is_safe(found.waiter, &done, b);
         }
         self.gave_up = true;
         b.ftl.effects.push(Effect::Lose { lpn: found.lpn });
@@ -285,7 +285,7 @@ impl Host {
         }
         if found.waiter.is_some() {
             self.staging.get_mut(slot).waiter = CommandId::NONE;
-            self.settle(found.waiter, done, b);
+            self.slot_is_safe(found.waiter, done, b);
         }
         if found.newer.is_some() {
             self.follow_up(slot, found.newer, b);
@@ -312,7 +312,7 @@ impl Host {
     }
 
     /// One of the slots a command waits for is in flash.
-    fn settle(&mut self, id: CommandId, done: &Programmed, b: &mut Below<'_>) {
+    fn slot_is_safe(&mut self, id: CommandId, done: &Programmed, b: &mut Below<'_>) {
         let entry = self.commands.get_mut(id);
         entry.outstanding -= 1;
         if entry.outstanding == 0 && entry.cursor == entry.end {
@@ -397,7 +397,7 @@ impl Host {
                 self.staging.get_mut(slot).waiter = CommandId::NONE;
                 let done =
                     Programmed { slot, outcome: Outcome::Pass, queued: b.now, times: Default::default() };
-                self.settle(found.waiter, &done, b);
+                self.slot_is_safe(found.waiter, &done, b);
             }
             match found.state {
                 SlotState::Programming => b.ftl.withdraw_program(b.flash, found.op, found.place),
@@ -426,7 +426,7 @@ impl Host {
                 let done =
                     Programmed { slot, outcome: Outcome::Pass, queued: b.now, times: Default::default() };
                 self.staging.get_mut(slot).waiter = CommandId::NONE;
-                self.settle(found.waiter, &done, b);
+                self.slot_is_safe(found.waiter, &done, b);
             }
             self.urgent += u32::from(self.staging.get(slot).is_urgent());
         }

@@ -445,7 +445,7 @@ impl Ftl {
             }
             let way = if self.map.lookup(lpn) == from { Way::InController } else { Way::Dead };
             if way == Way::Dead {
-                self.blocks.settle(block);
+                self.blocks.arrive(block);
             }
             self.work(lane).deal.arrive(unit, way);
         }

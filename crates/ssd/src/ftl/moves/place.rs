@@ -175,7 +175,7 @@ impl Ftl {
         let emptied = self.take_read(lane, op, &units[..count]);
         self.work(lane).reads -= 1;
         if emptied {
-            self.settled(flash, block);
+            self.all_arrived(flash, block);
         }
         self.pump_lane(flash, lane);
     }
@@ -190,11 +190,11 @@ impl Ftl {
             let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
             if op.outcome == Outcome::Fail {
                 self.lose(lpn, from);
-                emptied |= self.blocks.settle(block);
+                emptied |= self.blocks.arrive(block);
             } else if self.map.lookup(lpn) == from {
                 self.gather_moved(lane, op.cause, unit);
             } else {
-                emptied |= self.blocks.settle(block);
+                emptied |= self.blocks.arrive(block);
             }
         }
         emptied
@@ -251,8 +251,8 @@ impl Ftl {
             self.effects.push(Effect::Dead { lpn, from, to });
         }
         let source = self.layout.block_of_unit(from);
-        if self.blocks.settle(source) {
-            self.settled(flash, source);
+        if self.blocks.arrive(source) {
+            self.all_arrived(flash, source);
         }
     }
 
@@ -270,15 +270,15 @@ impl Ftl {
         self.work(lane).gathered[unit.facts.stream() as usize].push_back(unit);
     }
 
-    /// A unit read away from a block needs it no more.
-    pub(in crate::ftl) fn settle_source(&mut self, flash: &mut Flash, block: BlockId) {
-        if self.blocks.settle(block) {
-            self.settled(flash, block);
+    /// A unit read away from a block needs it no more: it has arrived, or is dead.
+    pub(in crate::ftl) fn unit_arrived(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.blocks.arrive(block) {
+            self.all_arrived(flash, block);
         }
     }
 
-    /// All that was read away from a block is settled: it is empty, or what was to leave it has left.
-    fn settled(&mut self, flash: &mut Flash, block: BlockId) {
+    /// All that was read away from a block has arrived: it is empty, or what was to leave it has left.
+    fn all_arrived(&mut self, flash: &mut Flash, block: BlockId) {
         if self.blocks.state(block) == BlockState::Draining {
             self.empty(flash, block);
         } else {

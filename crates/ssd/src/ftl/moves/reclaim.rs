@@ -4,9 +4,10 @@
 //! what must leave the block: all of it, which is then erased, or parts, one after the other, after which the block is
 //! closed again (and erased if it is empty). Moves that find no room make the lane clean first.
 
+mod hears;
+mod margins;
 mod restore;
 mod service;
-mod told;
 
 pub use service::ServiceTimes;
 
@@ -168,7 +169,7 @@ impl Reclaim {
             page_at[(place.wordline * g.bits_per_cell) as usize + usize::from(place.page_type)] = page;
         }
         if active {
-            let cells = told::cells(cfg);
+            let cells = hears::cells(cfg);
             policy.learn(&Facts {
                 cells: &cells,
                 physical_blocks: g.planes() * g.blocks_per_plane,
@@ -176,7 +177,7 @@ impl Reclaim {
                 page_types: g.bits_per_cell,
                 lanes: layout.lanes,
                 logical_units,
-                readings_at_most: told::readings_at_most(cfg, &cells),
+                readings_at_most: hears::readings_at_most(cfg, &cells),
                 seed: cfg.drive.seed,
             });
         }

@@ -261,7 +261,7 @@ impl Ftl {
                 (units[count], count) = (unit, count + 1);
                 continue;
             }
-            self.settle_source(flash, source);
+            self.unit_arrived(flash, source);
         }
         if count == 0 {
             return;
@@ -308,7 +308,7 @@ impl Ftl {
         }
         self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         for unit in units {
-            self.settle_source(flash, self.layout.block_of_unit(Pun(unit.source)));
+            self.unit_arrived(flash, self.layout.block_of_unit(Pun(unit.source)));
         }
     }
 

@@ -338,15 +338,15 @@ impl Blocks {
         self.leaving[block.index()] += units;
     }
 
-    /// A unit read away is settled; returns whether none is left and the block was only waiting for that.
+    /// A unit read away has arrived, or needs no new place; returns whether none is left and the block was only waiting for that.
     #[inline]
-    pub fn settle(&mut self, block: BlockId) -> bool {
+    pub fn arrive(&mut self, block: BlockId) -> bool {
         let leaving = &mut self.leaving[block.index()];
         *leaving -= 1;
         *leaving == 0 && matches!(self.state[block.index()], BlockState::Draining | BlockState::Migrating)
     }
 
-    /// Units read away and not settled.
+    /// Units read away that have not arrived.
     pub fn leaving(&self, block: BlockId) -> u32 {
         self.leaving[block.index()]
     }

@@ -1,13 +1,11 @@
-//! What the policy is told in bulk, and what the chips tell of the margins of pages.
+//! What the policy hears of: reads in bulk, erases, cells; and what is loaded ahead for it.
 
 use super::{Candidate, PageRead};
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
 use crate::nand::cell::CellModel;
-use crate::observe::Effect;
 use crate::sections::{ErrorModel, Sections};
-use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
+use crate::units::{BlockId, LaneId, Lpn};
 
 /// The cells of a checked configuration whose data moves because of reads: such are refused if their cells are wrong,
 /// whether or not these make errors.
@@ -98,41 +96,6 @@ impl Ftl {
         self.reclaim.policy.cycles_told_apart()
     }
 
-    /// A page is about to move: how much of what it stands it has seen.
-    #[inline]
-    pub(in crate::ftl) fn note_margin(&mut self, flash: &Flash, op: &Op) {
-        let is_reclaim = op.cause == Cause::ReadReclaim;
-        self.counts.reclaimed_pages += u64::from(is_reclaim);
-        let Some(seen_q12) = flash.chip.disturb_q12(op.at.block, op.at.page) else { return };
-        self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
-        self.counts.premature_pages += u64::from(is_reclaim && seen_q12 < 2_048);
-    }
-
-    /// A page could not be corrected: how much it had seen, and that it is so.
-    pub fn note_unreadable(&mut self, flash: &Flash, op: &Op) {
-        let units = self.layout.units_per_page;
-        self.effects.push(Effect::Unreadable { first: Pun(op.ppn.0 * units), units });
-        let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
-        self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
-    }
-
-    /// See [`crate::Drive::worst_disturb_q12`].
-    pub fn worst_disturb_q12(&self, flash: &Flash) -> Option<u32> {
-        let mut worst = flash.chip.ages().then_some(0)?;
-        let units = self.layout.units_per_page;
-        for block in (0..self.layout.blocks()).map(BlockId).filter(|&block| self.blocks.live(block) > 0) {
-            let first = self.layout.first_unit(block).0 / units;
-            for page in (first..first + self.layout.pages_per_block).map(Ppn) {
-                // One page of a wordline tells of all; where none is live there is nothing to tell.
-                let at = self.layout.locate(page);
-                if self.map.next_live(page.0 * units, (page.0 + 1) * units).is_some() {
-                    worst = worst.max(flash.chip.disturb_q12(at.block, at.page)?);
-                }
-            }
-        }
-        Some(worst)
-    }
-
     /// A block is erased: its reads are forgotten, and it is programmed in the normal mode.
     pub(in crate::ftl) fn forget_reads(&mut self, flash: &mut Flash, block: BlockId) {
         if !self.reclaim.active {
@@ -171,8 +134,9 @@ impl Ftl {
 mod tests {
     use super::*;
     use crate::drive_config::DriveConfig;
-    use crate::flash::op::OpKind;
+    use crate::flash::op::{Cause, OpKind};
     use crate::ftl::read_reclaim::{Policy, straw};
+    use crate::units::Ppn;
     use crate::{AgeStep, Drive, Executor};
 
     /// What moves read where no time passes counts with all its attempts: each disturbs the neighbours.
