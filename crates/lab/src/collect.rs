@@ -76,7 +76,7 @@ impl Distribution {
     }
 
     fn of_kind(kind: &Kind) -> Self {
-        Self::of(&kind.latencies, kind.latency_sum, kind.min, kind.max)
+        Self::of(&kind.latencies, kind.latency_sum(), kind.min, kind.max)
     }
 }
 
@@ -88,7 +88,7 @@ impl Latencies {
             // Both have the same bounds.
             let added = latencies.add(&kind.latencies);
             debug_assert!(added.is_ok());
-            (sum, min, max) = (sum + kind.latency_sum, min.min(kind.min), max.max(kind.max));
+            (sum, min, max) = (sum + kind.latency_sum(), min.min(kind.min), max.max(kind.max));
         }
         Latencies {
             all: Distribution::of(&latencies, sum, min, max),
@@ -102,7 +102,7 @@ impl Latencies {
 
 fn time_spent(kind: &Kind) -> By<Part, Spent> {
     By::new(|part: Part| {
-        let sum = kind.parts[part.index()];
+        let sum = kind.part_sum(part.index());
         Spent { sum: u64::try_from(sum).unwrap_or(u64::MAX), mean: ratio(sum as f64, kind.count as f64) }
     })
 }
@@ -216,7 +216,7 @@ fn rates(meter: &Meter, together: &[OpCode], scale: f64, count: impl Fn(&Kind) -
 
 /// Requests in the drive in the mean over time, by Little's law: the time they spent there over the time that passed.
 fn in_flight_mean(meter: &Meter) -> Option<f64> {
-    let inside = |kind: &Kind| kind.latency_sum - kind.parts[Part::HostQueue.index()];
+    let inside = |kind: &Kind| kind.latency_sum() - kind.part_sum(Part::HostQueue.index());
     let sum: u128 = KINDS.iter().map(|&op| inside(meter.kind(op))).sum();
     ratio(sum as f64, meter.simulated_ns() as f64)
 }

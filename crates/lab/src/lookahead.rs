@@ -70,7 +70,7 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
     }
 
     /// The next request. An error of the source comes when all requests before it were taken.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, drive: &Drive) -> Result<Option<Request>, WorkloadError> {
         if self.held == 0 {
             return self.error.take().map_or(Ok(None), Err);

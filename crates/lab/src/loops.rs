@@ -29,16 +29,51 @@ pub(crate) struct Served {
     pub completed: u64,
 }
 
+/// What is kept of requests.
+struct Books {
+    meter: Meter,
+    log: Option<RequestLog>,
+    served: Served,
+    /// Requests to complete before the measurement.
+    warm_up: u64,
+    /// Why a request could not be logged.
+    failure: Option<Failure>,
+}
+
+impl Books {
+    /// A request completed.
+    #[inline(always)]
+    fn enter(&mut self, completion: &Completion) {
+        self.served.completed += 1;
+        if self.served.completed > self.warm_up {
+            self.meter.record(completion);
+        } else {
+            self.meter.record_before(completion);
+            if self.is_warm() {
+                self.meter.restart(completion.completed);
+            }
+        }
+        if let Some(log) = &mut self.log
+            && let Err(failure) = log.add(completion)
+            && self.failure.is_none()
+        {
+            self.failure = Some(failure);
+        }
+    }
+
+    /// Whether the request that completed last was the last before the measurement.
+    #[inline]
+    fn is_warm(&self) -> bool {
+        self.served.completed == self.warm_up
+    }
+}
+
 /// A run in progress.
 pub(crate) struct Session<'a, S: ?Sized> {
     drive: &'a mut Drive,
     requests: Lookahead<'a, S>,
-    meter: Meter,
-    log: Option<RequestLog>,
+    books: Books,
     progress: &'a mut dyn FnMut(Progress),
-    served: Served,
-    /// Requests to complete before the measurement.
-    warm_up: u64,
     total: Option<u64>,
     /// Commands that each queue of the drive holds.
     queue_depth: u32,
@@ -66,14 +101,12 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         let origin = Origin { start, link_ns };
         let log = spec.request_log.as_ref().map(|path| RequestLog::create(path, origin)).transpose()?;
         let requests = Lookahead::new(source, spec.requests.unwrap_or(u64::MAX), drive);
+        let (meter, served) = (Meter::new(start), Served::default());
         Ok(Session {
-            meter: Meter::new(start),
             drive,
             requests,
-            log,
+            books: Books { meter, log, served, warm_up: spec.warm_up, failure: None },
             progress,
-            served: Served::default(),
-            warm_up: spec.warm_up,
             total,
             queue_depth: config.queues.depth,
             start,
@@ -97,13 +130,14 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
 
     /// Closes the log and gives back what was counted.
     pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter) {
-        if let Some(log) = self.log
+        let Books { meter, log, served, .. } = self.books;
+        if let Some(log) = log
             && let Err(error) = log.finish()
             && failure.is_none()
         {
             *failure = Some(error);
         }
-        (self.served, self.meter)
+        (served, meter)
     }
 
     /// One request after the other, those that need no command without it.
@@ -113,12 +147,12 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                 && let Some(status) = self.drive.read_at_once(Lba(request.lba), request.sectors)
             {
                 let now = self.drive.now();
-                let tag = self.served.generated << QUEUE_BITS;
-                self.served.generated += 1;
+                let tag = self.books.served.generated << QUEUE_BITS;
+                self.books.served.generated += 1;
                 let Request { op, lba, sectors, .. } = request;
                 let (lba, breakdown) = (Lba(lba), Breakdown::default());
                 let (arrival, submitted, completed) = (now, now, now);
-                self.complete(&Completion {
+                self.books.enter(&Completion {
                     tag,
                     op,
                     status,
@@ -129,6 +163,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                     completed,
                     breakdown,
                 });
+                self.after_completion(status);
                 continue;
             }
             self.submit(0, &request, self.drive.now(), self.drive.now());
@@ -136,9 +171,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                 if !self.drive.advance_to_completion() {
                     return Err(self.lost());
                 }
-                while let Some(completion) = self.drive.pop_completion() {
-                    self.complete(&completion);
-                }
+                while self.take_completion().is_some() {}
             }
         }
         Ok(())
@@ -158,11 +191,9 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
             if !self.drive.advance_to_completion() {
                 return Err(self.lost());
             }
-            while let Some(completion) = self.drive.pop_completion() {
-                self.complete(&completion);
+            while let Some(queue) = self.take_completion() {
                 if let Some(request) = self.next_request() {
                     // The completion has made room in its queue.
-                    let queue = (completion.tag & ((1 << QUEUE_BITS) - 1)) as usize;
                     self.submit(queue, &request, self.drive.now(), self.drive.now());
                 }
             }
@@ -199,7 +230,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     /// Whether completions are to come.
     #[inline]
     fn is_waiting(&self) -> bool {
-        self.served.completed < self.served.generated
+        self.books.served.completed < self.books.served.generated
     }
 
     /// Everything happens that is due at the time of the next event.
@@ -207,13 +238,11 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     fn step(&mut self) -> Result<(), Failure> {
         let Some(at) = self.drive.next_event_at() else { return Err(self.lost()) };
         self.drive.advance_to(at);
-        while let Some(completion) = self.drive.pop_completion() {
-            self.complete(&completion);
-        }
+        while self.take_completion().is_some() {}
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_request(&mut self) -> Option<Request> {
         if self.ended.is_some() {
             return None;
@@ -232,7 +261,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     }
 
     /// Hands a request to a queue that has room.
-    #[inline]
+    #[inline(always)]
     fn submit(&mut self, queue: usize, request: &Request, arrival: SimTime, now: SimTime) {
         let command = Command {
             op: request.op,
@@ -240,38 +269,38 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
             lba: Lba(request.lba),
             sectors: request.sectors,
             hints: request.hints,
-            tag: self.served.generated << QUEUE_BITS | queue as u64,
+            tag: self.books.served.generated << QUEUE_BITS | queue as u64,
             arrival,
         };
-        self.served.generated += 1;
+        self.books.served.generated += 1;
         let accepted = self.drive.submit(queue, &command, now);
         assert!(accepted.is_ok(), "queue {queue} had room and refused a command");
     }
 
-    #[inline]
-    fn complete(&mut self, completion: &Completion) {
-        self.served.completed += 1;
-        if self.served.completed > self.warm_up {
-            self.meter.record(completion);
-        } else {
-            self.meter.record_before(completion);
-            if self.served.completed == self.warm_up {
-                self.drive.reset_stats();
-                self.meter.restart(completion.completed);
-            }
+    /// Takes a completion, if one waits; the queue that its command was in.
+    #[inline(always)]
+    fn take_completion(&mut self) -> Option<usize> {
+        let completion = self.drive.next_completion()?;
+        let (tag, status) = (completion.tag, completion.status);
+        self.books.enter(completion);
+        self.after_completion(status);
+        Some((tag & ((1 << QUEUE_BITS) - 1)) as usize)
+    }
+
+    #[inline(always)]
+    fn after_completion(&mut self, status: Status) {
+        if self.books.is_warm() {
+            self.drive.reset_stats();
         }
-        if let Some(log) = &mut self.log
-            && let Err(failure) = log.add(completion)
-            && self.ended.is_none()
-        {
-            self.ended = Some(failure);
+        if self.books.failure.is_some() && self.ended.is_none() {
+            self.ended = self.books.failure.take();
         }
-        if completion.status == Status::ReadOnly {
+        if status == Status::ReadOnly {
             self.on_read_only();
         }
-        if self.served.completed.is_multiple_of(PROGRESS_EVERY) {
+        let done = self.books.served.completed;
+        if done.is_multiple_of(PROGRESS_EVERY) {
             let simulated_ns = self.drive.now().since(self.start);
-            let done = self.served.completed;
             (self.progress)(Progress { phase: Phase::Running, done, total: self.total, simulated_ns });
         }
     }
@@ -285,6 +314,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
 
     #[cold]
     fn lost(&self) -> Failure {
-        Failure::Lost { generated: self.served.generated, completed: self.served.completed }
+        let Served { generated, completed } = self.books.served;
+        Failure::Lost { generated, completed }
     }
 }

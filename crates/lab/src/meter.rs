@@ -24,23 +24,31 @@ pub(crate) struct Kind {
     pub latencies: Histogram<u64>,
     pub count: u64,
     pub bytes: u64,
-    pub latency_sum: u128,
     pub min: u64,
     pub max: u64,
-    /// Time by part.
-    pub parts: [u128; PARTS],
+    recent: Sums<u64>,
+    before: Sums<u128>,
+}
+
+/// Sums of latencies and of their parts, in nanoseconds. A few centuries of them fit in 64 bits; then they are carried
+/// over to wider ones.
+#[derive(Clone, Copy, Default)]
+struct Sums<T> {
+    latency: T,
+    parts: [T; PARTS],
 }
 
 impl Kind {
     fn new() -> Self {
         let latencies = histogram();
-        Kind { latencies, count: 0, bytes: 0, latency_sum: 0, min: u64::MAX, max: 0, parts: [0; PARTS] }
+        let (recent, before) = (Sums::default(), Sums::default());
+        Kind { latencies, count: 0, bytes: 0, min: u64::MAX, max: 0, recent, before }
     }
 
     fn clear(&mut self) {
         self.latencies.reset();
-        (self.count, self.bytes, self.latency_sum) = (0, 0, 0);
-        (self.min, self.max, self.parts) = (u64::MAX, 0, [0; PARTS]);
+        (self.count, self.bytes, self.min, self.max) = (0, 0, u64::MAX, 0);
+        (self.recent, self.before) = (Sums::default(), Sums::default());
     }
 
     #[inline]
@@ -49,18 +57,41 @@ impl Kind {
         self.latencies.saturating_record(latency);
         self.count += 1;
         self.bytes += u64::from(completion.sectors) * SECTOR_BYTES;
-        self.latency_sum += u128::from(latency);
+        if self.recent.latency.checked_add(latency).is_none() {
+            self.carry();
+        }
+        // No part can run over: together they are the latencies.
+        self.recent.latency += latency;
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
-        for (sum, ns) in self.parts.iter_mut().zip(completion.breakdown.ns) {
+        for (sum, ns) in self.recent.parts.iter_mut().zip(completion.breakdown.ns) {
+            *sum = sum.wrapping_add(ns);
+        }
+    }
+
+    #[cold]
+    fn carry(&mut self) {
+        let Sums { latency, parts } = std::mem::take(&mut self.recent);
+        self.before.latency += u128::from(latency);
+        for (sum, ns) in self.before.parts.iter_mut().zip(parts) {
             *sum += u128::from(ns);
         }
     }
 
+    /// The latencies of all requests together.
+    pub fn latency_sum(&self) -> u128 {
+        self.before.latency + u128::from(self.recent.latency)
+    }
+
+    /// What all requests together spent in a part.
+    pub fn part_sum(&self, part: usize) -> u128 {
+        self.before.parts[part] + u128::from(self.recent.parts[part])
+    }
+
     /// The parts of all requests must add up to their latencies, whatever happened to them.
     pub fn check(&self) {
-        let parts: u128 = self.parts.iter().sum();
-        assert_eq!(parts, self.latency_sum, "parts of {} latencies do not add up to them; ns", self.count);
+        let parts: u128 = (0..PARTS).map(|part| self.part_sum(part)).sum();
+        assert_eq!(parts, self.latency_sum(), "parts of {} latencies do not add up to them; ns", self.count);
     }
 }
 

@@ -53,7 +53,7 @@ impl State {
     fn restored(&mut self, fresh: State) -> Verdict {
         ensure(self.now.0 < MOST && self.silent_since <= self.now, "the drive's time")?;
         ensure(self.counted_since <= self.now && self.flash.now <= self.now, "the drive's time")?;
-        let due = self.events.restored(&fresh.events, self.now)?;
+        let due = self.events.restored(fresh.events, self.now)?;
         let checks = due.iter().filter(|event| event.1 == EventKind::IdleCheck).map(|event| event.2);
         let checks = distinct("looks at silence", checks, IdleWork::ALL.len())?;
         ensure(checks[..] == self.idle_check, "looks at silence")?;
@@ -238,7 +238,7 @@ impl Drive {
         self.wake();
         let (host, mut below) = self.split();
         host.submit(queue, command, &mut below);
-        self.settle();
+        self.settle_event();
         Ok(())
     }
 
@@ -257,7 +257,7 @@ impl Drive {
     #[inline]
     pub fn advance_to_completion(&mut self) -> bool {
         while !self.state.host.has_completion() {
-            if !self.step() {
+            if !self.step_here() {
                 return false;
             }
         }
@@ -272,13 +272,19 @@ impl Drive {
     /// Takes the oldest completion.
     #[inline]
     pub fn pop_completion(&mut self) -> Option<Completion> {
-        self.state.host.pop_completion()
+        self.next_completion().copied()
+    }
+
+    /// The same where it stands, without a copy of it.
+    #[inline]
+    pub fn next_completion(&mut self) -> Option<&Completion> {
+        self.state.host.next_completion()
     }
 
     /// Starts loading the mapping of a command that is known ahead.
     #[inline]
     pub fn prefetch(&self, lba: Lba) {
-        let lpn = lba.0 / self.state.host.unit_sectors();
+        let lpn = self.state.host.unit_of(lba.0);
         self.state.ftl.map.prefetch(lpn as u32);
     }
 
@@ -286,7 +292,7 @@ impl Drive {
     /// [`Drive::prefetch`]: it looks the mapping up.
     #[inline]
     pub fn prefetch_read(&self, lba: Lba) {
-        let lpn = lba.0 / self.state.host.unit_sectors();
+        let lpn = self.state.host.unit_of(lba.0);
         self.state.ftl.prefetch_read(&self.state.flash, lpn as u32);
     }
 

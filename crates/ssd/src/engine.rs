@@ -3,10 +3,10 @@
 //! Two executors run the same firmware. *Timed*: operations queue at dies and channels and take their time.
 //! *Functional*: every operation is applied at once and no time passes, for preconditioning, ageing and counting.
 
-use crate::drive::Drive;
+use crate::drive::{Drive, State};
 use crate::events::EventKind;
 use crate::executor::{Executor, Pace};
-use crate::flash::op::{Cause, OpKind};
+use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::IdleWork;
 use crate::nand::Outcome;
 use crate::signals::{Reason, Status};
@@ -23,14 +23,20 @@ impl Drive {
     /// Everything due strictly before `end` happens.
     #[inline]
     pub(crate) fn run_until_before(&mut self, end: SimTime) {
-        while self.state.events.next_at().is_some_and(|at| at < end) {
+        // Nothing is due before the drive's time.
+        while end > self.state.now && self.state.events.next_at().is_some_and(|at| at < end) {
             self.step();
         }
     }
 
     /// The next event happens; false if there is none.
-    #[inline]
     pub(crate) fn step(&mut self) -> bool {
+        self.step_here()
+    }
+
+    /// The same for who takes many steps.
+    #[inline(always)]
+    pub(crate) fn step_here(&mut self) -> bool {
         let Some((at, kind, id)) = self.state.events.pop() else { return false };
         debug_assert!(at >= self.state.now);
         self.set_now(at);
@@ -56,7 +62,7 @@ impl Drive {
                 }
             }
         }
-        self.settle();
+        self.settle_event();
         if kind == EventKind::Complete && self.state.host.working() == 0 {
             self.fall_silent();
         }
@@ -69,21 +75,53 @@ impl Drive {
     }
 
     /// Carries operations and results between the layers until nothing is left to carry.
-    #[inline]
     pub(crate) fn settle(&mut self) {
+        self.settle_all(false);
+    }
+
+    /// The same after something that leaves one operation to carry, or nothing, as most events do. What it does itself
+    /// is what [`Drive::settle_all`] would do first.
+    #[inline(always)]
+    pub(crate) fn settle_event(&mut self) {
+        let state = &mut self.state;
+        let mut something_done = false;
+        match (&state.ftl.outbox[..], &state.flash.done[..]) {
+            (&[id], _) if state.executor == Executor::Timed => {
+                state.flash.give_alone(id, state.now, &mut state.events);
+                state.ftl.outbox.clear();
+            }
+            (&[], &[id]) if Self::is_plain(state.flash.pool.get(id)) => {
+                self.on_read(id);
+                self.state.flash.done.clear();
+                something_done = true;
+            }
+            _ => {}
+        }
+        let State { ftl, flash, .. } = &self.state;
+        let is_quiet = ftl.outbox.is_empty()
+            && flash.done.is_empty()
+            && !ftl.has_new_candidates()
+            && ftl.room.is_quiet(something_done);
+        if !is_quiet {
+            self.settle_all(something_done);
+        }
+    }
+
+    fn settle_all(&mut self, mut something_done: bool) {
         loop {
-            let something_done = self.carry();
+            something_done |= self.carry();
             // Try again only if something changed: an operation is done, or another program was refused.
             let room = &mut self.state.ftl.room;
             let tries_again = room.take_refusal() || something_done;
             if !(room.is_wanted() && tries_again || room.is_made()) || !self.make_room() {
                 return;
             }
+            something_done = false;
         }
     }
 
     /// Carries until nothing is left; returns whether an operation was done.
-    #[inline]
+    #[inline(always)]
     fn carry(&mut self) -> bool {
         let mut something_done = false;
         loop {
@@ -115,23 +153,30 @@ impl Drive {
     #[inline]
     fn empty_outbox(&mut self) {
         let state = &mut self.state;
-        let timed = state.executor == Executor::Timed;
-        for &id in &state.ftl.outbox {
-            if timed {
-                state.flash.enqueue(id, state.now);
-            } else {
-                state.flash.apply(id);
-            }
+        if state.ftl.outbox.is_empty() {
+            return;
         }
-        // Only now, so that operations issued together can form multi-plane groups.
-        for &id in state.ftl.outbox.iter().filter(|_| timed) {
-            state.flash.start(id, state.now, &mut state.events);
+        if state.executor == Executor::Timed {
+            state.flash.give(&state.ftl.outbox, state.now, &mut state.events);
+        } else {
+            state.ftl.outbox.iter().for_each(|&id| state.flash.apply(id));
         }
         state.ftl.outbox.clear();
     }
 
+    /// Whether an operation was a read for the host that went as it should.
+    #[inline(always)]
+    fn is_plain(op: &Op) -> bool {
+        op.kind == OpKind::Read && op.cause == Cause::Host && op.outcome == Outcome::Pass && op.attempts <= 1
+    }
+
+    #[inline(always)]
+    fn on_read(&mut self, id: OpId) {
+        let (host, mut below) = self.split();
+        host.on_read(id, &mut below);
+    }
+
     /// Tells the layer that issued an operation; returns whether it was a program of host data.
-    #[inline]
     fn on_done(&mut self, id: OpId) -> bool {
         let op = *self.state.flash.pool.get(id);
         if op.attempts > 1 {
@@ -143,8 +188,7 @@ impl Drive {
             state.ftl.note_unreadable(&state.flash, &op);
         }
         if op.kind == OpKind::Read && op.cause == Cause::Host {
-            let (host, mut below) = self.split();
-            host.on_read(id, &op, &mut below);
+            self.on_read(id);
             return false;
         }
         if op.cause == Cause::Merge {

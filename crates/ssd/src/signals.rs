@@ -232,7 +232,7 @@ impl Breakdown {
 }
 
 /// The drive's answer to one command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// The caller's number.
     pub tag: u64,

@@ -49,12 +49,13 @@ impl Flash {
     }
 
     /// The data of an attempt is in the controller.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_sent(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
-        if !self.chip.ages() {
-            return self.finish(id);
-        }
-        let Op { at, attempts, .. } = *self.pool.get(id);
+        if self.chip.ages() { self.on_attempt(id, now, events) } else { self.finish_read(id) }
+    }
+
+    fn on_attempt(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        let &Op { at, attempts, .. } = self.pool.get(id);
         if attempts == 0 {
             let (due, outcome) = self.sense(at);
             let op = self.pool.get_mut(id);
@@ -63,19 +64,20 @@ impl Flash {
         let op = self.pool.get_mut(id);
         op.attempts += 1;
         self.dies[at.die as usize].returning += u32::from(op.attempts < op.attempts_due);
-        let decode_ns = self.timing.decode_ns(op);
-        op.times.decode += decode_ns;
-        op.mark = SimTime(now.0 + decode_ns);
+        let decode_ns = self.rules.timing.decode_ns(op);
+        let spent = self.pool.spent_mut(id);
+        spent.times.decode += decode_ns;
+        spent.mark = SimTime(now.0 + decode_ns);
         if decode_ns == 0 {
             self.on_decoded(id, now, events);
         } else {
-            events.push(op.mark, EventKind::Decoded, id.0);
+            events.push(spent.mark, EventKind::Decoded, id.0);
         }
     }
 
     /// An attempt is decoded, or has failed: the read is over, or the page is read again.
     pub(super) fn on_decoded(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
-        let Op { at, attempts, attempts_due, .. } = *self.pool.get(id);
+        let &Op { at, attempts, attempts_due, .. } = self.pool.get(id);
         if attempts >= attempts_due {
             return self.finish(id);
         }
@@ -85,7 +87,7 @@ impl Flash {
         op.follower = OpId::NONE;
         let die = &mut self.dies[at.die as usize];
         die.returning -= 1;
-        die.queue(&mut self.pool, self.precedence.order, id, true);
+        die.queue(&mut self.pool, self.rules.precedence.order, id, true);
         self.start_next(at.die, now, events);
     }
 }

@@ -59,6 +59,8 @@ impl Line {
 pub(super) struct Channel {
     /// When the transfer in progress ends.
     pub free_at: SimTime,
+    /// Nanoseconds of all transfers, that one's included.
+    pub busy_ns: u64,
     /// Whether an event at `free_at` is scheduled.
     pub wake: bool,
     /// What goes first: commands without data towards the die, or data that was read; and all else.
@@ -69,13 +71,27 @@ pub(super) struct Channel {
 impl Channel {
     /// A free channel of `dies` dies; a die asks for it at most once at a time.
     pub fn new(dies: u32) -> Self {
-        Channel { free_at: SimTime::ZERO, wake: false, first: Line::new(dies), others: Line::new(dies) }
+        Channel {
+            free_at: SimTime::ZERO,
+            busy_ns: 0,
+            wake: false,
+            first: Line::new(dies),
+            others: Line::new(dies),
+        }
     }
 
     /// Whether somebody waits.
     #[inline]
     pub fn has_waiting(&self) -> bool {
         self.first.len + self.others.len > 0
+    }
+
+    /// Carries something from `now` on for so long; returns when it ends.
+    #[inline]
+    pub fn carry(&mut self, now: SimTime, ns: u64) -> SimTime {
+        self.busy_ns += ns;
+        self.free_at = SimTime(now.0 + ns);
+        self.free_at
     }
 
     /// Puts a die at the end of its line.

@@ -71,6 +71,8 @@ impl OpList {
 /// One die.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Die {
+    /// Its channel.
+    pub channel: u32,
     /// Leader of the group on the interface, if any.
     pub io: OpId,
     /// What the interface does.
@@ -81,8 +83,9 @@ pub(super) struct Die {
     pub array: OpId,
     /// Whether the array is done and its data waits for the interface.
     pub array_done: bool,
-    /// When the array became busy.
+    /// When it began with what it has to do, and nanoseconds that it had something to do before.
     pub busy_since: SimTime,
+    pub busy_ns: u64,
     /// Host reads (all operations, if first in first out).
     pub reads: OpList,
     /// Everything else.
@@ -113,14 +116,16 @@ pub(super) struct Precedence {
 }
 
 impl Die {
-    pub fn new() -> Self {
+    pub fn new(channel: u32) -> Self {
         Die {
+            channel,
             io: OpId::NONE,
             interface: Interface::Idle,
             sending: OpId::NONE,
             array: OpId::NONE,
             array_done: false,
             busy_since: SimTime::ZERO,
+            busy_ns: 0,
             reads: OpList::EMPTY,
             others: OpList::EMPTY,
             returning: 0,
@@ -136,7 +141,14 @@ impl Die {
         self.due as usize == count
     }
 
+    /// Whether it has nothing to do: an operation given to it now need not wait in line.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        !self.is_busy() && !self.reads.head.is_some() && !self.others.head.is_some() && self.returning == 0
+    }
+
     /// Whether an operation is on its interface or in its array.
+    #[inline]
     pub fn is_busy(&self) -> bool {
         self.interface != Interface::Idle || self.array.is_some()
     }
@@ -164,6 +176,17 @@ impl Die {
         let id = if from_reads { self.reads.pop(pool) } else { self.others.pop(pool) };
         self.due -= u32::from(pool.get(id).due);
         id
+    }
+
+    /// Counts an operation that goes to an idle die without waiting in line, as [`Die::take_next`] would.
+    #[inline]
+    pub fn pass_by(&mut self, order: SchedulingOrder, op: &Op) {
+        if Self::is_read(order, op) {
+            self.in_a_row = self.in_a_row.saturating_add(1);
+        } else {
+            self.had_bypassed = self.bypassed;
+            (self.bypassed, self.in_a_row) = (0, 0);
+        }
     }
 
     /// Takes the operation to do next: the oldest read, unless as many as the limit have already passed an older other
@@ -200,6 +223,8 @@ impl Die {
 
     /// Puts the group that waits for the channel back, if reads have come since it was chosen that may pass it; one
     /// more has passed it then. Returns how many operations it was.
+    #[cold]
+    #[inline(never)]
     pub fn put_back(&mut self, pool: &mut OpPool, by: Precedence) -> usize {
         let leader = self.io;
         let op = pool.get(leader);
@@ -237,7 +262,7 @@ mod tests {
     /// The order in which a die takes operations: of the host if they are not due.
     fn order(reclaim: ReclaimOrder, due_bypass_limit: u32, queued: &[(OpKind, bool)]) -> Vec<u32> {
         let mut pool = OpPool::new(16, 16, 1);
-        let mut die = Die::new();
+        let mut die = Die::new(0);
         for (tag, &(kind, due)) in (0..).zip(queued) {
             let at = PageAddress { die: 0, plane: 0, block: 0, page: 0 };
             let cause = if due { Cause::ReadReclaim } else { Cause::Host };

@@ -9,6 +9,7 @@ mod channel;
 mod die;
 pub(crate) mod of_host;
 pub mod op;
+mod phases;
 pub mod read_voltage;
 mod restore;
 pub mod timing;
@@ -19,8 +20,8 @@ use crate::rng::{SPREAD, mix};
 use crate::sections::{ChannelOrder, Sections};
 use crate::units::{OpId, Ppn, SimTime};
 use channel::Channel;
-use die::{Die, Interface, Precedence};
-use op::{CAUSES, Cause, KINDS, Op, OpKind, OpPool};
+use die::{Die, Precedence};
+use op::{CAUSES, Cause, KINDS, Op, OpKind, OpPool, Spent};
 use serde::{Deserialize, Serialize};
 use timing::Timing;
 
@@ -48,13 +49,14 @@ pub struct FlashCounts {
     pub channel_busy_ns: Vec<u64>,
 }
 
-/// Which of an operation's times a stretch belongs to.
-#[derive(Clone, Copy)]
-enum Stretch {
-    DieWait,
-    ChannelWait,
-    Array,
-    Transfer,
+/// What follows from the configuration alone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Rules {
+    timing: Timing,
+    precedence: Precedence,
+    channel: ChannelOrder,
+    /// Operations of several planes may go together.
+    groups: bool,
 }
 
 /// All chips of a drive with their queues.
@@ -70,15 +72,10 @@ pub struct Flash {
     pub now: SimTime,
     /// Operations that are done and not yet seen by the firmware.
     pub done: Vec<OpId>,
-    timing: Timing,
+    rules: Rules,
     read_voltage: read_voltage::Policy,
     dies: Vec<Die>,
     channels: Vec<Channel>,
-    channel_of_die: Vec<u32>,
-    precedence: Precedence,
-    channel_order: ChannelOrder,
-    multi_plane: bool,
-    planes_per_die: u32,
     sequence: u64,
     hash: u64,
     instant: bool,
@@ -111,27 +108,23 @@ impl Flash {
         Flash {
             pool: OpPool::new(room.host, room.moves, layout.units_per_page),
             chip,
-            counts: FlashCounts {
-                die_busy_ns: vec![0; layout.dies as usize],
-                channel_busy_ns: vec![0; layout.channels as usize],
-                ..FlashCounts::default()
-            },
+            counts: FlashCounts::default(),
             now: SimTime::ZERO,
             done: Vec::with_capacity(room.host + room.moves),
-            timing: Timing::new(cfg),
-            read_voltage,
-            dies: vec![Die::new(); layout.dies as usize],
-            channels: vec![Channel::new(layout.dies_per_channel); layout.channels as usize],
-            channel_of_die: (0..layout.dies).map(|die| die / layout.dies_per_channel).collect(),
-            precedence: Precedence {
-                order: cfg.scheduling.order,
-                bypass_limit: cfg.scheduling.read_bypass_limit,
-                reclaim: cfg.scheduling.reclaim,
-                due_bypass_limit: cfg.scheduling.due_bypass_limit,
+            rules: Rules {
+                timing: Timing::new(cfg),
+                precedence: Precedence {
+                    order: cfg.scheduling.order,
+                    bypass_limit: cfg.scheduling.read_bypass_limit,
+                    reclaim: cfg.scheduling.reclaim,
+                    due_bypass_limit: cfg.scheduling.due_bypass_limit,
+                },
+                channel: cfg.scheduling.channel,
+                groups: cfg.scheduling.multi_plane && layout.planes_per_die > 1,
             },
-            channel_order: cfg.scheduling.channel,
-            multi_plane: cfg.scheduling.multi_plane,
-            planes_per_die: layout.planes_per_die,
+            read_voltage,
+            dies: (0..layout.dies).map(|die| Die::new(die / layout.dies_per_channel)).collect(),
+            channels: vec![Channel::new(layout.dies_per_channel); layout.channels as usize],
             sequence: 0,
             hash: 0,
             instant: false,
@@ -152,53 +145,59 @@ impl Flash {
 
     /// The counters at `now`, with what dies and channels are in the middle of up to then.
     pub fn counts_until(&self, now: SimTime) -> FlashCounts {
-        let mut counts = self.counts.clone();
-        for (ns, die) in counts.die_busy_ns.iter_mut().zip(&self.dies) {
-            *ns += if die.is_busy() { now.since(die.busy_since) } else { 0 };
+        // What is under way at a die counts up to now; a transfer was counted when it began.
+        let busy = |die: &Die| if die.is_busy() { now.since(die.busy_since) } else { 0 };
+        let left = |channel: &Channel| channel.free_at.since(now);
+        FlashCounts {
+            die_busy_ns: self.dies.iter().map(|die| die.busy_ns + busy(die)).collect(),
+            channel_busy_ns: self.channels.iter().map(|it| it.busy_ns.saturating_sub(left(it))).collect(),
+            ..self.counts.clone()
         }
-        for (ns, channel) in counts.channel_busy_ns.iter_mut().zip(&self.channels) {
-            // A transfer is counted when it begins.
-            *ns = ns.saturating_sub(channel.free_at.since(now));
-        }
-        counts
     }
 
     /// Sets the counters back to zero; what dies and channels are in the middle of counts from `now` on.
     pub fn reset_counts(&mut self, now: SimTime) {
-        let counts = std::mem::take(&mut self.counts);
-        (self.counts.die_busy_ns, self.counts.channel_busy_ns) = (counts.die_busy_ns, counts.channel_busy_ns);
-        for (ns, die) in self.counts.die_busy_ns.iter_mut().zip(&mut self.dies) {
-            (*ns, die.busy_since) = (0, now);
+        self.counts = FlashCounts::default();
+        self.dies.iter_mut().for_each(|die| (die.busy_ns, die.busy_since) = (0, now));
+        self.channels.iter_mut().for_each(|channel| channel.busy_ns = channel.free_at.since(now));
+    }
+
+    /// Gives operations that are issued together to their dies, so that they can form multi-plane groups.
+    #[inline]
+    pub fn give(&mut self, ids: &[OpId], now: SimTime, events: &mut EventQueue) {
+        if let &[id] = ids {
+            return self.give_alone(id, now, events);
         }
-        for (ns, channel) in self.counts.channel_busy_ns.iter_mut().zip(&self.channels) {
-            *ns = channel.free_at.since(now);
+        for &id in ids {
+            self.enqueue(id, now);
+        }
+        for &id in ids {
+            self.start(id, now, events);
         }
     }
 
     /// Puts an operation in its die's queue; [`Flash::start`] follows when all that is issued together is there.
-    #[inline]
     pub fn enqueue(&mut self, id: OpId, now: SimTime) {
+        self.enter(id, now);
+        let die = &mut self.dies[self.pool.get(id).at.die as usize];
+        die.queue(&mut self.pool, self.rules.precedence.order, id, false);
+    }
+
+    /// An operation begins: its time counts from now on.
+    #[inline(always)]
+    fn enter(&mut self, id: OpId, now: SimTime) {
         self.sequence += 1;
-        let op = self.pool.get_mut(id);
-        (op.queued, op.mark, op.sequence) = (now, now, self.sequence);
-        let die = &mut self.dies[op.at.die as usize];
-        die.queue(&mut self.pool, self.precedence.order, id, false);
+        self.pool.get_mut(id).sequence = self.sequence;
+        *self.pool.spent_mut(id) = Spent { queued: now, mark: now, ..Spent::default() };
         if self.chip.ages() {
             self.prepare(id);
         }
     }
 
-    /// Lets the die of an operation just queued begin with it, if it is free.
-    #[inline]
-    pub fn start(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
-        self.start_next(self.pool.get(id).at.die, now, events);
-    }
-
     /// Applies an operation at once: the functional executor.
     #[inline]
     pub fn apply(&mut self, id: OpId) {
-        let op = self.pool.get_mut(id);
-        (op.queued, op.times) = (self.now, op::OpTimes::default());
+        *self.pool.spent_mut(id) = Spent { queued: self.now, ..Spent::default() };
         self.finish(id);
     }
 
@@ -246,7 +245,7 @@ impl Flash {
     }
 
     /// Counts an operation that is over, and adds it to the hash.
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, kind: OpKind, cause: Cause, ppn: Ppn, outcome: Outcome) {
         self.counts.ops[kind as usize][cause as usize] += 1;
         if kind == OpKind::Read && self.chip.ages() {
@@ -258,7 +257,7 @@ impl Flash {
     }
 
     /// Handles an event of a die or a channel.
-    #[inline]
+    #[inline(always)]
     pub fn on_event(&mut self, kind: EventKind, id: u32, now: SimTime, events: &mut EventQueue) {
         match kind {
             EventKind::ArrayDone => self.on_array_done(id, now, events),
@@ -270,294 +269,42 @@ impl Flash {
         }
     }
 
-    /// Gives the next operation (with those that can join it in other planes) to a die that can take one.
-    fn start_next(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
-        let die = &mut self.dies[die_index as usize];
-        if die.interface != Interface::Idle
-            || (die.array.is_some() && !Self::may_stage(&self.timing, die, &self.pool))
-        {
-            return;
-        }
-        let leader = die.take_next(&self.pool, self.precedence);
-        if !leader.is_some() {
-            return;
-        }
-        if !die.array.is_some() {
-            die.busy_since = now;
-        }
-        (die.io, die.interface) = (leader, Interface::WaitIn);
-        if self.multi_plane && self.planes_per_die > 1 {
-            self.gather_group(die_index, leader);
-        }
-        self.account(leader, now, Stretch::DieWait);
-        self.ask_channel(die_index, now, events);
-    }
-
-    /// With cache operations the next of the same kind may be sent: the data of a program while the array works, the
-    /// command of a read when the array has the page and before its data leaves (ONFI: 15h needs the cache register,
-    /// 31h a ready chip).
-    fn may_stage(timing: &Timing, die: &Die, pool: &OpPool) -> bool {
-        if !timing.cache_operations() {
-            return false;
-        }
-        let busy = pool.get(die.array).kind;
-        let heads = [die.reads.head, die.others.head];
-        let waiting = heads.iter().filter(|id| id.is_some());
-        matches!((busy, die.array_done), (OpKind::Read, true) | (OpKind::Program, false))
-            && waiting.clone().count() > 0
-            && waiting.clone().all(|&id| pool.get(id).kind == busy)
-    }
-
-    /// Lets operations at the head of the leader's queue join it: same kind, same page number, each another plane.
-    fn gather_group(&mut self, die_index: u32, leader: OpId) {
-        let first = *self.pool.get(leader);
-        let die = &mut self.dies[die_index as usize];
-        let from_reads = Die::is_read(self.precedence.order, &first);
-        let (mut planes, mut last) = (1u64 << first.at.plane, leader);
-        // An erase must not pass a read that was issued before it: the read may be of the block it erases.
-        let oldest_read = die.reads.head;
-        let limit = if oldest_read.is_some() { self.pool.get(oldest_read).sequence } else { u64::MAX };
-        loop {
-            let head = if from_reads { die.reads.head } else { die.others.head };
-            if !head.is_some() {
-                break;
-            }
-            let op = self.pool.get(head);
-            if op.kind == OpKind::Erase && op.sequence > limit {
-                break;
-            }
-            let fits = op.kind == first.kind && (op.at.page == first.at.page || op.kind == OpKind::Erase);
-            if !fits || planes >> op.at.plane & 1 == 1 || op.kind == OpKind::Copyback {
-                break;
-            }
-            planes |= 1 << op.at.plane;
-            let id = die.pop(&self.pool, from_reads);
-            self.pool.get_mut(last).follower = id;
-            last = id;
-        }
-        self.counts.groups += u64::from(last != leader);
-    }
-
-    /// Books the time since each group member's last mark.
-    #[inline]
-    fn account(&mut self, leader: OpId, until: SimTime, stretch: Stretch) {
-        let mut id = leader;
-        while id.is_some() {
-            let op = self.pool.get_mut(id);
-            let ns = until.since(op.mark);
-            op.mark = until;
-            match stretch {
-                Stretch::DieWait => op.times.die_wait += ns,
-                Stretch::ChannelWait => op.times.channel_wait += ns,
-                Stretch::Array => op.times.array += ns,
-                Stretch::Transfer => op.times.transfer += ns,
-            }
-            id = op.follower;
-        }
-    }
-
-    #[inline]
-    fn ask_channel(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
-        let channel_index = self.channel_of_die[die_index as usize];
-        let channel = &mut self.channels[channel_index as usize];
-        if channel.free_at <= now && !channel.has_waiting() {
-            self.grant_channel(channel_index, die_index, now, events);
-            return;
-        }
-        let die = &self.dies[die_index as usize];
-        let command = || self.pool.get(die.io).kind;
-        channel.wait(die_index, channel::goes_first(self.channel_order, die.interface, command));
-        if !channel.wake {
-            channel.wake = true;
-            events.push(channel.free_at, EventKind::ChannelFree, channel_index);
-        }
-    }
-
-    fn grant_channel(&mut self, channel_index: u32, die_index: u32, now: SimTime, events: &mut EventQueue) {
-        let die = &self.dies[die_index as usize];
-        let (leader, sending, outward) = (die.io, die.sending, die.interface == Interface::WaitOut);
-        let ns = if outward {
-            self.timing.out_ns(self.pool.get(sending))
-        } else {
-            self.group(leader).map(|op| self.timing.in_ns(op)).sum()
-        };
-        let end = SimTime(now.0 + ns);
-        self.channels[channel_index as usize].free_at = end;
-        self.counts.channel_busy_ns[channel_index as usize] += ns;
-        let die = &mut self.dies[die_index as usize];
-        if outward {
-            die.interface = Interface::Out;
-            self.account(sending, now, Stretch::ChannelWait);
-            let op = self.pool.get_mut(sending);
-            (op.times.transfer, op.mark) = (op.times.transfer + ns, end);
-            events.push(end, EventKind::OutDone, die_index);
-            return;
-        }
-        die.interface = Interface::In;
-        self.account(leader, now, Stretch::ChannelWait);
-        self.account(leader, end, Stretch::Transfer);
-        if self.timing.cache_operations() {
-            events.push(end, EventKind::InDone, die_index);
-        } else {
-            self.start_array(die_index, end, events);
-        }
-    }
-
-    fn group(&self, leader: OpId) -> impl Iterator<Item = &Op> {
-        let first = leader.is_some().then(|| self.pool.get(leader));
-        std::iter::successors(first, |op| op.follower.is_some().then(|| self.pool.get(op.follower)))
-    }
-
-    /// Moves the group on the interface to the array, which works from `start` on.
-    fn start_array(&mut self, die_index: u32, start: SimTime, events: &mut EventQueue) {
-        let leader = self.dies[die_index as usize].io;
-        let ns = self.group(leader).map(|op| self.timing.array_ns(op)).max().unwrap_or(0);
-        let end = SimTime(start.0 + ns);
-        let die = &mut self.dies[die_index as usize];
-        (die.array, die.array_done) = (leader, false);
-        (die.io, die.interface) = (OpId::NONE, Interface::Idle);
-        self.account(leader, start, Stretch::DieWait);
-        self.account(leader, end, Stretch::Array);
-        events.push(end, EventKind::ArrayDone, die_index);
-    }
-
-    fn on_in_done(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
-        let die = &mut self.dies[die_index as usize];
-        if die.array.is_some() {
-            die.interface = Interface::Staged;
-            if die.array_done {
-                self.send_out(die_index, now, events);
-            }
-            return;
-        }
-        self.start_array(die_index, now, events);
-        self.start_next(die_index, now, events);
-    }
-
-    fn on_array_done(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
-        let die = &mut self.dies[die_index as usize];
-        let leader = die.array;
-        if self.pool.get(leader).kind == OpKind::Read {
-            die.array_done = true;
-            if self.timing.cache_operations() {
-                self.start_next(die_index, now, events);
-            }
-            if self.dies[die_index as usize].interface == Interface::Idle {
-                self.send_out(die_index, now, events);
-            }
-            return;
-        }
-        die.array = OpId::NONE;
-        let staged = die.interface == Interface::Staged;
-        if staged {
-            self.start_array(die_index, now, events);
-        } else if self.dies[die_index as usize].interface == Interface::Idle {
-            self.end_busy(die_index, now);
-        }
-        let mut id = leader;
-        while id.is_some() {
-            let follower = self.pool.get(id).follower;
-            self.finish(id);
-            id = follower;
-        }
-        self.start_next(die_index, now, events);
-    }
-
-    /// The array's data moves to the interface; a read command staged there starts in the array.
-    fn send_out(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
-        let die = &mut self.dies[die_index as usize];
-        let sender = die.array;
-        (die.array, die.array_done) = (OpId::NONE, false);
-        if die.interface == Interface::Staged {
-            self.start_array(die_index, now, events);
-        }
-        self.account(sender, now, Stretch::DieWait);
-        let die = &mut self.dies[die_index as usize];
-        (die.io, die.sending, die.interface) = (sender, sender, Interface::WaitOut);
-        self.ask_channel(die_index, now, events);
-    }
-
-    fn on_out_done(&mut self, die_index: u32, now: SimTime, events: &mut EventQueue) {
-        let die = &mut self.dies[die_index as usize];
-        let sent = die.sending;
-        let next = self.pool.get(sent).follower;
-        if next.is_some() {
-            (die.sending, die.interface) = (next, Interface::WaitOut);
-            self.on_sent(sent, now, events);
-            self.ask_channel(die_index, now, events);
-            return;
-        }
-        (die.io, die.sending, die.interface) = (OpId::NONE, OpId::NONE, Interface::Idle);
-        if !die.array.is_some() {
-            self.end_busy(die_index, now);
-        }
-        self.on_sent(sent, now, events);
-        // A cache read whose page the array has ready lets the next command in first: the array works during output.
-        self.start_next(die_index, now, events);
-        let die = &self.dies[die_index as usize];
-        if die.array_done && die.interface == Interface::Idle {
-            self.send_out(die_index, now, events);
-        }
-    }
-
-    #[inline]
-    fn end_busy(&mut self, die_index: u32, now: SimTime) {
-        let since = self.dies[die_index as usize].busy_since;
-        self.counts.die_busy_ns[die_index as usize] += now.since(since);
-    }
-
-    fn on_channel_free(&mut self, channel_index: u32, now: SimTime, events: &mut EventQueue) {
-        let channel = &mut self.channels[channel_index as usize];
-        channel.wake = false;
-        if let Some(die_index) = channel.next() {
-            if self.channel_order == ChannelOrder::DataFirst {
-                self.choose_again(die_index, now);
-            }
-            self.grant_channel(channel_index, die_index, now, events);
-        }
-        let channel = &mut self.channels[channel_index as usize];
-        if channel.has_waiting() && !channel.wake {
-            channel.wake = true;
-            events.push(channel.free_at, EventKind::ChannelFree, channel_index);
-        }
-    }
-
-    /// With data first a die decides what it sends when the channel is there (MQSim looks at a chip's queues only
-    /// then): reads that came meanwhile go before programs and erases.
-    fn choose_again(&mut self, die_index: u32, now: SimTime) {
-        let die = &mut self.dies[die_index as usize];
-        let count = die.put_back(&mut self.pool, self.precedence);
-        if count == 0 {
-            return;
-        }
-        // Counted when it was gathered; the counters may have been reset since.
-        self.counts.groups = self.counts.groups.saturating_sub(u64::from(count > 1));
-        let leader = die.pop(&self.pool, true);
-        (die.io, die.interface) = (leader, Interface::WaitIn);
-        if self.multi_plane && self.planes_per_die > 1 {
-            self.gather_group(die_index, leader);
-        }
-        self.account(leader, now, Stretch::DieWait);
-    }
-
     /// What the chip says of an operation, once it is over.
     #[inline]
     fn finish(&mut self, id: OpId) {
-        let Op { kind, cause, ppn, at, attempts, outcome, .. } = *self.pool.get(id);
-        let outcome = if attempts > 0 {
-            // The first attempt has told what becomes of it.
-            self.chip.read(at.block, at.page);
-            self.attempts = attempts;
-            self.record(kind, cause, ppn, outcome);
-            outcome
-        } else {
-            self.attempts = 0;
-            self.perform(kind, cause, ppn, at)
-        };
-        let tried = self.attempts;
+        if self.pool.get(id).kind == OpKind::Read {
+            return self.finish_read(id);
+        }
+        let &Op { kind, cause, ppn, at, .. } = self.pool.get(id);
+        let outcome = self.perform(kind, cause, ppn, at);
         let op = self.pool.get_mut(id);
-        op.attempts = op.attempts.max(if kind == OpKind::Read { tried } else { 0 });
         (op.follower, op.outcome) = (OpId::NONE, outcome);
         self.done.push(id);
+    }
+
+    #[inline(always)]
+    fn finish_read(&mut self, id: OpId) {
+        let &Op { cause, ppn, at, .. } = self.pool.get(id);
+        self.chip.read(at.block, at.page);
+        if self.chip.ages() {
+            self.finish_sensed(id);
+        }
+        let op = self.pool.get_mut(id);
+        op.follower = OpId::NONE;
+        let outcome = op.outcome;
+        self.record(OpKind::Read, cause, ppn, outcome);
+        self.done.push(id);
+    }
+
+    /// What became of a page of cells that age: the first attempt has told, if time passes.
+    fn finish_sensed(&mut self, id: OpId) {
+        let &Op { at, attempts, .. } = self.pool.get(id);
+        if attempts > 0 {
+            self.attempts = attempts;
+            return;
+        }
+        let (tried, outcome) = self.sense(at);
+        let op = self.pool.get_mut(id);
+        (op.attempts, op.outcome) = (tried, outcome);
     }
 }

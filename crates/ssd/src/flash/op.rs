@@ -98,7 +98,19 @@ pub struct OpTimes {
     pub decode: u64,
 }
 
-/// One operation on one page or block.
+/// The time of one operation under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// When it entered its die's queue.
+    pub queued: SimTime,
+    /// Where its time went.
+    pub times: OpTimes,
+    /// Its time is booked up to here.
+    pub(crate) mark: SimTime,
+}
+
+/// One operation on one page or block. Its time stands apart ([`OpPool::spent`]): most who look at an operation do not
+/// ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Op {
     /// What it does.
@@ -130,12 +142,6 @@ pub struct Op {
     pub bytes: u32,
     /// The issuer's number: command for host reads, slot for merges, lane for moves, block for erases.
     pub tag: u32,
-    /// When it entered its die's queue.
-    pub queued: SimTime,
-    /// Where its time went.
-    pub times: OpTimes,
-    /// When its current phase began.
-    pub(crate) mark: SimTime,
     /// Order of issue.
     pub(crate) sequence: u64,
     /// Next in its queue.
@@ -166,9 +172,6 @@ impl Op {
             ppn,
             bytes: 0,
             tag: NONE,
-            queued: SimTime::ZERO,
-            times: OpTimes::default(),
-            mark: SimTime::ZERO,
             sequence: 0,
             next: OpId::NONE,
             follower: OpId::NONE,
@@ -180,6 +183,7 @@ impl Op {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpPool {
     pub(super) ops: Vec<Op>,
+    pub(super) spent: Vec<Spent>,
     pub(super) units: Vec<UnitRef>,
     pub(super) stride: usize,
     pub(super) free: Vec<u32>,
@@ -206,6 +210,7 @@ impl OpPool {
         );
         OpPool {
             ops: vec![idle; capacity],
+            spent: vec![Spent::default(); capacity],
             units: vec![UnitRef::PADDING; capacity * units_per_page as usize],
             stride: units_per_page as usize,
             free: (0..capacity as u32).rev().collect(),
@@ -243,16 +248,18 @@ impl OpPool {
     }
 
     /// Issues an operation. The caller has made sure that there is room.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, op: Op, units: &[UnitRef]) -> OpId {
         let Some(id) = self.free.pop() else {
             panic!("pool of {} flash operations is exhausted", self.ops.len())
         };
         self.host_room -= usize::from(is_for_host(op.cause));
         debug_assert!(self.free.len() >= self.host_room, "moves take operations that are kept for the host");
-        self.ops[id as usize] = Op { units: units.len() as u8, ..op };
+        let place = &mut self.ops[id as usize];
+        (*place, place.units) = (op, units.len() as u8);
         let from = id as usize * self.stride;
-        self.units[from..from + units.len()].copy_from_slice(units);
+        let places = &mut self.units[from..from + units.len()];
+        places.iter_mut().zip(units).for_each(|(place, unit)| *place = *unit);
         OpId(id)
     }
 
@@ -281,6 +288,17 @@ impl OpPool {
     #[inline]
     pub fn get_mut(&mut self, id: OpId) -> &mut Op {
         &mut self.ops[id.index()]
+    }
+
+    /// Where an operation's time went; it may be looked at until the next is issued after its end.
+    #[inline]
+    pub fn spent(&self, id: OpId) -> &Spent {
+        &self.spent[id.index()]
+    }
+
+    #[inline]
+    pub(super) fn spent_mut(&mut self, id: OpId) -> &mut Spent {
+        &mut self.spent[id.index()]
     }
 
     /// The units of an operation.

@@ -1,7 +1,7 @@
 //! A restored flash: every operation under way is somewhere once, and everything due belongs to one.
 
 use super::die::Interface;
-use super::op::{Op, OpKind};
+use super::op::{Op, OpKind, OpTimes, Spent};
 use super::{Flash, OpPool};
 use crate::events::EventKind;
 use crate::nand::Layout;
@@ -11,16 +11,17 @@ use crate::units::{OpId, SimTime};
 impl OpPool {
     fn restored(&mut self, fresh: &OpPool, layout: &Layout) -> Verdict {
         alike("operations", &self.ops, &fresh.ops)?;
+        alike("times of operations", &self.spent, &fresh.spent)?;
         alike("units of operations", &self.units, &fresh.units)?;
         self.stride = fresh.stride;
         distinct("free operations", self.free.iter().copied(), self.ops.len())?;
         keep_room(&mut self.free, &fresh.free);
-        self.iter().try_for_each(|(_, op)| self.check_op(op, layout))?;
+        self.iter().try_for_each(|(id, op)| self.check_op(id, op, layout))?;
         let host = self.iter().filter(|(_, op)| super::op::is_for_host(op.cause)).count();
         ensure(host + self.host_room == fresh.host_room, "operations that may be issued for the host")
     }
 
-    fn check_op(&self, op: &Op, layout: &Layout) -> Verdict {
+    fn check_op(&self, id: OpId, op: &Op, layout: &Layout) -> Verdict {
         let pages = (layout.blocks() * layout.pages_per_block) as usize;
         within("page of an operation", [op.ppn.0], pages)?;
         let block = layout.block_of_page(op.ppn).0;
@@ -33,8 +34,9 @@ impl OpPool {
         ensure(op.bytes <= layout.units_per_page * layout.unit_bytes, "an operation on more than a page")?;
         let attempts = if op.kind == OpKind::Read { op.attempts_due } else { 0 };
         ensure(op.attempts <= attempts, "more attempts than are due")?;
-        let times = [op.times.die_wait, op.times.channel_wait, op.times.array, op.times.transfer];
-        let times = times.into_iter().chain([op.times.decode, op.queued.0, op.mark.0]);
+        let Spent { queued, times, mark } = *self.spent(id);
+        let OpTimes { die_wait, channel_wait, array, transfer, decode } = times;
+        let times = [die_wait, channel_wait, array, transfer, decode, queued.0, mark.0].into_iter();
         ensure(times.max() < Some(MOST), "times of an operation")
     }
 }
@@ -42,29 +44,28 @@ impl OpPool {
 impl Flash {
     /// Takes what follows from the configuration from a fresh flash, and checks the rest.
     pub(crate) fn restored(&mut self, fresh: Flash, layout: &Layout) -> Verdict {
-        let Flash { chip, timing, read_voltage, channel_of_die, precedence, .. } = fresh;
-        (self.timing, self.read_voltage, self.channel_of_die) = (timing, read_voltage, channel_of_die);
-        (self.precedence, self.multi_plane) = (precedence, fresh.multi_plane);
-        (self.planes_per_die, self.channel_order) = (fresh.planes_per_die, fresh.channel_order);
-        self.chip.restored(chip)?;
-        alike("busy dies", &self.counts.die_busy_ns, &fresh.counts.die_busy_ns)?;
-        alike("busy channels", &self.counts.channel_busy_ns, &fresh.counts.channel_busy_ns)?;
+        (self.rules, self.read_voltage) = (fresh.rules, fresh.read_voltage);
+        self.chip.restored(fresh.chip)?;
+        alike("dies", &self.dies, &fresh.dies)?;
+        alike("channels", &self.channels, &fresh.channels)?;
+        self.dies.iter_mut().zip(&fresh.dies).for_each(|(die, fresh)| die.channel = fresh.channel);
         let counts = self.counts.ops.iter().flatten().chain(&self.counts.retries);
-        let counts = counts.chain(&self.counts.uncorrectable).chain(&self.counts.die_busy_ns);
-        let mut counts = counts.chain(&self.counts.channel_busy_ns).copied();
+        let counts = counts.chain(&self.counts.uncorrectable).copied();
+        let counts = counts.chain(self.dies.iter().map(|die| die.busy_ns));
+        let mut counts = counts.chain(self.channels.iter().map(|channel| channel.busy_ns));
+        let has_lists = !(self.counts.die_busy_ns.is_empty() && self.counts.channel_busy_ns.is_empty());
+        ensure(!has_lists, "counts of dies and channels")?;
         ensure(counts.all(|count| count < MOST), "counts of operations")?;
         let others = [self.counts.groups, self.counts.program_fails, self.counts.erase_fails, self.sequence];
         ensure(others.into_iter().max() < Some(MOST), "counts of operations")?;
         ensure(self.done.is_empty(), "operations that are done and not seen")?;
         keep_room(&mut self.done, &fresh.done);
-        alike("dies", &self.dies, &fresh.dies)?;
-        alike("channels", &self.channels, &fresh.channels)?;
         self.pool.restored(&fresh.pool, layout)?;
         let is_there =
             |op: &Op| op.kind != OpKind::Read || op.at.page < self.chip.programmed_pages(op.at.block);
         ensure(self.pool.iter().all(|(_, op)| is_there(op)), "a read of an erased page")?;
-        let types = self.timing.page_types();
-        let knows = |op: &Op| usize::from(op.page_type) < types && self.timing.knows(op);
+        let types = self.rules.timing.page_types();
+        let knows = |op: &Op| usize::from(op.page_type) < types && self.rules.timing.knows(op);
         ensure(self.pool.iter().all(|(_, op)| knows(op)), "type, mode or attempt of an operation")?;
         (0..self.channels.len()).try_for_each(|channel| self.check_channel(channel))
     }
@@ -112,20 +113,20 @@ impl Flash {
         let is_read = |id: OpId| self.pool.get(id).kind == OpKind::Read;
         ensure(!outward || is_read(die.sending), "a die sends what it did not read")?;
         ensure(!die.array_done || (die.array.is_some() && is_read(die.array)), "an array has no page ready")?;
-        let may_stage = self.timing.cache_operations();
+        let may_stage = self.rules.timing.cache_operations();
         ensure(may_stage || die.interface != Interface::Staged, "cache operations are off")
     }
 
     fn check_channel(&self, number: usize) -> Verdict {
         let channel = &self.channels[number];
         ensure(channel.free_at.0 < MOST, "until when a channel is taken")?;
-        let of_channel = self.channel_of_die.iter().filter(|&&of| of as usize == number).count();
+        let of_channel = self.dies.iter().filter(|die| die.channel as usize == number).count();
         let mut waiting = channel.waiting(of_channel)?;
         waiting.sort_unstable();
         let waits = |die: &super::Die| matches!(die.interface, Interface::WaitIn | Interface::WaitOut);
-        let expected = (0u32..).zip(&self.dies).zip(&self.channel_of_die);
-        let expected = expected.filter(|((_, die), of)| **of as usize == number && waits(die));
-        let expected: Vec<u32> = expected.map(|((die, _), _)| die).collect();
+        let expected = (0u32..).zip(&self.dies);
+        let expected = expected.filter(|(_, die)| die.channel as usize == number && waits(die));
+        let expected: Vec<u32> = expected.map(|(die, _)| die).collect();
         ensure(waiting == expected, "dies that wait for a channel")?;
         ensure(waiting.is_empty() || channel.wake, "dies wait for a channel that never wakes")
     }

@@ -24,7 +24,8 @@ pub(super) struct Entry {
     /// Time is booked up to here.
     pub mark: SimTime,
     pub submitted: SimTime,
-    pub breakdown: Breakdown,
+    /// Its answer. Where its time goes is booked there as it passes; the rest is filled in at the end.
+    pub answer: Completion,
     next: CommandId,
 }
 
@@ -32,7 +33,7 @@ impl Entry {
     /// Books the time since the last mark.
     #[inline]
     pub fn book(&mut self, part: Part, until: SimTime) {
-        self.breakdown.add(part, until.since(self.mark));
+        self.answer.breakdown.add(part, until.since(self.mark));
         self.mark = self.mark.max(until);
     }
 
@@ -42,20 +43,33 @@ impl Entry {
         // An operation queued before the mark (a write that joined data already under way) waited at its die then.
         let before = self.mark.since(queued);
         self.book(Part::Dispatch, queued.max(self.mark));
-        let mut skip = before;
-        for (part, ns) in [
-            (Part::DieWait, times.die_wait),
-            (Part::ChannelWait, times.channel_wait),
-            (Part::Array, times.array),
-            (Part::Transfer, times.transfer),
-            (Part::Decode, times.decode),
-        ] {
-            let booked = ns - ns.min(skip);
-            skip -= ns.min(skip);
-            self.breakdown.add(part, booked);
+        if before == 0 {
+            self.book_times(times)
+        } else {
+            self.book_times(&later(*times, before))
         }
         self.mark = now;
     }
+
+    #[inline]
+    fn book_times(&mut self, times: &OpTimes) {
+        let breakdown = &mut self.answer.breakdown;
+        breakdown.add(Part::DieWait, times.die_wait);
+        breakdown.add(Part::ChannelWait, times.channel_wait);
+        breakdown.add(Part::Array, times.array);
+        breakdown.add(Part::Transfer, times.transfer);
+        breakdown.add(Part::Decode, times.decode);
+    }
+}
+
+/// Times without the first `skip` nanoseconds of them.
+fn later(mut times: OpTimes, mut skip: u64) -> OpTimes {
+    let OpTimes { die_wait, channel_wait, array, transfer, decode } = &mut times;
+    for ns in [die_wait, channel_wait, array, transfer, decode] {
+        let skipped = skip.min(*ns);
+        (*ns, skip) = (*ns - skipped, skip - skipped);
+    }
+    times
 }
 
 /// A first-in first-out list of commands, linked through the table.
@@ -137,7 +151,7 @@ impl CommandTable {
             ready_at: SimTime::ZERO,
             mark: SimTime::ZERO,
             submitted: SimTime::ZERO,
-            breakdown: Breakdown::default(),
+            answer: Completion::default(),
             next: CommandId::NONE,
         };
         CommandTable { entries: vec![entry; capacity], free: (0..capacity as u32).rev().collect() }
@@ -196,33 +210,27 @@ impl CommandTable {
 
     /// Enters a command; the queues' depths see to it that there is room.
     #[inline]
-    pub fn add(&mut self, command: Command, queue: u16, now: SimTime) -> Option<CommandId> {
+    pub fn add(&mut self, command: &Command, queue: u16, now: SimTime) -> Option<CommandId> {
         let id = CommandId(self.free.pop()?);
         let entry = self.get_mut(id);
-        (entry.command, entry.queue, entry.status) = (command, queue, Status::Ok);
+        (entry.command, entry.queue, entry.status) = (*command, queue, Status::Ok);
         (entry.outstanding, entry.ready_at, entry.submitted) = (0, now, now);
-        (entry.mark, entry.breakdown) = (command.arrival.min(now), Breakdown::default());
+        (entry.mark, entry.answer.breakdown) = (command.arrival.min(now), Breakdown::default());
         entry.book(Part::HostQueue, now);
         Some(id)
     }
 
-    /// Removes a command and says how it ended.
+    /// Removes a command and says how it ended; that can be read until the next is added.
     #[inline]
-    pub fn take(&mut self, id: CommandId) -> (u16, Completion) {
+    pub fn take(&mut self, id: CommandId) -> (u16, &Completion) {
         self.free.push(id.0);
-        let entry = self.get(id);
+        let entry = self.get_mut(id);
         let Command { tag, op, lba, sectors, arrival, .. } = entry.command;
-        let completion = Completion {
-            tag,
-            op,
-            status: entry.status,
-            lba,
-            sectors,
-            arrival: arrival.min(entry.submitted),
-            submitted: entry.submitted,
-            completed: entry.mark,
-            breakdown: entry.breakdown,
-        };
-        (entry.queue, completion)
+        let answer = &mut entry.answer;
+        (answer.tag, answer.op, answer.status) = (tag, op, entry.status);
+        (answer.lba, answer.sectors) = (lba, sectors);
+        answer.arrival = arrival.min(entry.submitted);
+        (answer.submitted, answer.completed) = (entry.submitted, entry.mark);
+        (entry.queue, answer)
     }
 }

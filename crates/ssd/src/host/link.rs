@@ -33,8 +33,19 @@ impl Link {
         ensure(until.0 < MOST, "until when the link is taken")
     }
 
-    /// Time of that many bytes. The largest commands on the slowest links need more than 64 bits.
+    /// Time of that many bytes.
+    #[inline]
     fn data_ns(&self, bytes: u64) -> u64 {
+        let femtoseconds = bytes.checked_mul(self.femtoseconds_per_byte);
+        match femtoseconds.and_then(|femtoseconds| femtoseconds.checked_add(500_000)) {
+            Some(femtoseconds) => femtoseconds / 1_000_000,
+            None => self.long_data_ns(bytes),
+        }
+    }
+
+    /// The largest commands on the slowest links need more than 64 bits.
+    #[cold]
+    fn long_data_ns(&self, bytes: u64) -> u64 {
         ((u128::from(bytes) * u128::from(self.femtoseconds_per_byte) + 500_000) / 1_000_000) as u64
     }
 

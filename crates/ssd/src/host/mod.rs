@@ -64,6 +64,8 @@ impl Below<'_> {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct UnitShape {
     sectors: u64,
+    /// That is two to the power of so much; `NONE` if it is no power of two. Divisions are slow.
+    shift: u32,
     granule_sectors: u64,
     granule_bytes: u32,
     full: u64,
@@ -75,15 +77,25 @@ impl UnitShape {
         let granule_sectors = sectors.div_ceil(64);
         let granules = sectors.div_ceil(granule_sectors);
         let full = u64::MAX >> (64 - granules);
-        UnitShape { sectors, granule_sectors, granule_bytes: granule_sectors as u32 * 512, full }
+        let shift = if sectors.is_power_of_two() { sectors.trailing_zeros() } else { crate::units::NONE };
+        UnitShape { sectors, shift, granule_sectors, granule_bytes: granule_sectors as u32 * 512, full }
+    }
+
+    /// The unit that a sector is part of.
+    #[inline]
+    fn unit_of(&self, sector: u64) -> u64 {
+        if self.shift == crate::units::NONE { sector / self.sectors } else { sector >> self.shift }
     }
 
     /// The granules of unit `lpn` that sectors `from..end` touch.
     #[inline]
     fn mask(&self, lpn: u32, from: u64, end: u64) -> u64 {
         let base = u64::from(lpn) * self.sectors;
-        let first = from.saturating_sub(base) / self.granule_sectors;
-        let last = (end - base).min(self.sectors).div_ceil(self.granule_sectors);
+        let (first, last) = (from.saturating_sub(base), (end - base).min(self.sectors));
+        let (first, last) = match self.granule_sectors {
+            1 => (first, last),
+            sectors => (first / sectors, last.div_ceil(sectors)),
+        };
         self.full & (u64::MAX << first) & (u64::MAX >> (64 - last))
     }
 
@@ -218,9 +230,10 @@ impl Host {
         self.logical_sectors
     }
 
-    /// Sectors of a mapping unit.
-    pub fn unit_sectors(&self) -> u64 {
-        self.shape.sectors
+    /// The mapping unit that a sector is part of.
+    #[inline]
+    pub fn unit_of(&self, sector: u64) -> u64 {
+        self.shape.unit_of(sector)
     }
 
     /// Whether another command may be put in a queue.
@@ -261,7 +274,7 @@ impl Host {
         if slots.used >= self.depth {
             return false;
         }
-        let Some(id) = self.commands.add(*command, queue as u16, b.now) else { return false };
+        let Some(id) = self.commands.add(command, queue as u16, b.now) else { return false };
         slots.used += 1;
         if self.link.latency_ns > 0 && b.timed {
             b.schedule(self.link.latency_ns, EventKind::Arrive, id.0);
@@ -309,6 +322,7 @@ impl Host {
         self.fetch(b);
     }
 
+    #[inline]
     fn execute(&mut self, id: CommandId, b: &mut Below<'_>) {
         let entry = self.commands.get_mut(id);
         let Command { op, lba: Lba(lba), sectors, .. } = entry.command;
@@ -321,8 +335,8 @@ impl Host {
             entry.status = if sectors == 0 { Status::InvalidField } else { Status::LbaOutOfRange };
             return self.respond(id, b);
         }
-        entry.cursor = (lba / self.shape.sectors) as u32;
-        entry.end = end.div_ceil(self.shape.sectors) as u32;
+        entry.cursor = self.shape.unit_of(lba) as u32;
+        entry.end = self.shape.unit_of(end - 1) as u32 + 1;
         match op {
             OpCode::Read => self.continue_read(id, b),
             OpCode::Write => {
@@ -382,7 +396,7 @@ impl Host {
 
     /// Takes the oldest completion; its place in the queue is free again.
     #[inline]
-    pub fn pop_completion(&mut self) -> Option<Completion> {
+    pub fn next_completion(&mut self) -> Option<&Completion> {
         let id = self.completed.pop_front()?;
         let (queue, completion) = self.commands.take(id);
         self.queues[queue as usize].used -= 1;

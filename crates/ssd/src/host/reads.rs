@@ -2,7 +2,7 @@
 
 use super::staging::SlotState;
 use super::{Below, Host};
-use crate::flash::op::{Op, UNITS_AT_MOST};
+use crate::flash::op::UNITS_AT_MOST;
 use crate::ftl::{Brought, End, Found, LastRead};
 use crate::observe::{Effect, Source};
 use crate::signals::{Part, Status};
@@ -33,6 +33,7 @@ impl Host {
     }
 
     /// Reads the granules of `mask` of one unit: slots first, newest to oldest, then flash.
+    #[inline]
     fn read_unit(&mut self, id: CommandId, lpn: Lpn, mask: u64, last: &mut LastRead, b: &mut Below<'_>) {
         let missing = self.read_slots(id, lpn, mask, b);
         if missing == 0 {
@@ -57,6 +58,7 @@ impl Host {
     }
 
     /// Serves granules from the unit's slots; returns those still missing.
+    #[inline]
     fn read_slots(&mut self, id: CommandId, lpn: Lpn, mask: u64, b: &mut Below<'_>) -> u64 {
         let mut missing = mask;
         let mut slot = self.staging.find(lpn);
@@ -87,29 +89,31 @@ impl Host {
 
     /// A flash read for a command is done.
     #[inline]
-    pub fn on_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
+    pub fn on_read(&mut self, id: OpId, b: &mut Below<'_>) {
+        let op = b.flash.pool.get(id);
+        let command = CommandId(op.tag);
         if !b.ftl.is_whole(b.flash, id, op) || b.ftl.effects.is_on() || self.rules.keep_reads {
-            return self.look_at_read(id, op, b);
+            return self.look_at_read(id, command, b);
         }
         b.ftl.forget_read(b.flash, id);
-        self.end_operation(CommandId(op.tag), op, b);
+        self.end_operation(command, id, b);
     }
 
-    /// One of the flash reads that a command waits for is over.
+    /// One of the flash reads that a command waits for is over and has been removed.
     #[inline]
-    fn end_operation(&mut self, command: CommandId, op: &Op, b: &mut Below<'_>) {
+    fn end_operation(&mut self, command: CommandId, id: OpId, b: &mut Below<'_>) {
         let entry = self.commands.get_mut(command);
         entry.outstanding -= 1;
         if entry.outstanding == 0 && entry.cursor == entry.end {
-            entry.book_operation(op.queued, &op.times, b.now);
+            let spent = b.flash.pool.spent(id);
+            entry.book_operation(spent.queued, &spent.times, b.now);
             self.respond(command, b);
         }
         self.feed_starved(b);
     }
 
     /// The units of a flash read for a command, one by one: some are kept, and some are to be read again.
-    fn look_at_read(&mut self, id: OpId, op: &Op, b: &mut Below<'_>) {
-        let command = CommandId(op.tag);
+    fn look_at_read(&mut self, id: OpId, command: CommandId, b: &mut Below<'_>) {
         let tag = self.commands.get(command).command.tag;
         let nothing = Brought { lpn: Lpn::NONE, mask: 0, end: End::Again };
         let mut brought = [nothing; UNITS_AT_MOST];
@@ -130,7 +134,7 @@ impl Host {
                 b.ftl.read_behind(b.flash, lpn, mask, &last);
             }
         }
-        self.end_operation(command, op, b);
+        self.end_operation(command, id, b);
     }
 
     /// Whether a unit just read stays in DRAM: if it is whole, and nothing newer is there.
@@ -157,6 +161,12 @@ impl Host {
     /// Lets programs and reads that waited for flash operations go on.
     #[inline]
     pub fn feed_starved(&mut self, b: &mut Below<'_>) {
+        if self.held_back || !self.starved.is_empty() {
+            self.feed_those_starved(b);
+        }
+    }
+
+    fn feed_those_starved(&mut self, b: &mut Below<'_>) {
         if std::mem::take(&mut self.held_back) {
             self.flush_some(b);
         }

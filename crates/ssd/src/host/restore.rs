@@ -167,7 +167,7 @@ impl CommandTable {
             ensure(entry.cursor <= entry.end, "units that a command works on")?;
             let times = [entry.submitted.0, entry.command.arrival.0];
             ensure(times.iter().all(|&at| at <= now.0.max(MOST)), "times of a command")?;
-            let later = [entry.ready_at.0, entry.mark.0].into_iter().chain(entry.breakdown.ns);
+            let later = [entry.ready_at.0, entry.mark.0].into_iter().chain(entry.answer.breakdown.ns);
             ensure(later.max() < Some(MOST), "times of a command")?;
         }
         Ok(())

@@ -55,12 +55,20 @@ pub struct Layout {
     unit_of_page: Divisor,
     lane_of_block: Divisor,
     block_of_unit: Divisor,
-    /// Plane (over the drive) of each member of each lane.
-    members: Vec<u32>,
-    /// Die and plane in the die of each plane over the drive.
-    plane_die: Vec<u32>,
-    /// Physical block of each member of each block, by `block * span + member`.
+    /// Each member of each lane.
+    members: Vec<Member>,
+    /// Physical block of each member of each block, by `block * span + member`; empty if the factory marked none bad:
+    /// then they follow from the block's place in its lane.
     member_blocks: Vec<u32>,
+}
+
+/// A plane that blocks of a lane are striped over.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Member {
+    /// Plane, counted over the drive.
+    plane: u32,
+    die: u32,
+    plane_of_die: u32,
 }
 
 /// Positions of the four dimensions in an allocation order; position 0 varies fastest.
@@ -78,6 +86,12 @@ fn plane_rank(order: AllocationOrder, cfg: &Sections, plane: u32) -> u64 {
         };
         rank * u64::from(size) + u64::from(value)
     })
+}
+
+impl Member {
+    fn new(plane: u32, planes_per_die: u32) -> Self {
+        Member { plane, die: plane / planes_per_die, plane_of_die: plane % planes_per_die }
+    }
 }
 
 impl Layout {
@@ -105,7 +119,8 @@ impl Layout {
             })
             .collect();
         let blocks_per_lane = good.iter().map(Vec::len).min().unwrap_or(0) as u32;
-        let member_blocks = (0..lanes)
+        let are_whole = blocks_per_lane == g.blocks_per_plane;
+        let member_blocks = (0..if are_whole { 0 } else { lanes })
             .flat_map(|lane| (0..blocks_per_lane).map(move |i| (lane, i)))
             .flat_map(|(lane, i)| (0..span).map(move |k| (lane * span + k, i)))
             .map(|(member, i)| good[members[member as usize] as usize][i as usize])
@@ -135,8 +150,7 @@ impl Layout {
             unit_of_page: Divisor::new(cfg.units_per_page()),
             lane_of_block: Divisor::new(blocks_per_lane.max(1)),
             block_of_unit: Divisor::new(pages_per_block * cfg.units_per_page()),
-            members,
-            plane_die: (0..planes).map(|plane| plane / g.planes_per_die).collect(),
+            members: members.into_iter().map(|plane| Member::new(plane, g.planes_per_die)).collect(),
             member_blocks,
         }
     }
@@ -212,15 +226,13 @@ impl Layout {
     /// The physical block of member `k` of a block, with its die and plane.
     #[inline]
     pub fn member(&self, block: BlockId, k: u32) -> PageAddress {
-        let lane = self.lane_of_block.quotient(block.0);
-        let plane = self.members[(lane * self.span + k) as usize];
-        let die = self.plane_die[plane as usize];
-        PageAddress {
-            die,
-            plane: plane - die * self.planes_per_die,
-            block: self.member_blocks[(block.0 * self.span + k) as usize],
-            page: 0,
-        }
+        let (lane, place) = self.lane_of_block.split(block.0);
+        let Member { plane, die, plane_of_die } = self.members[(lane * self.span + k) as usize];
+        let physical = match self.member_blocks.get((block.0 * self.span + k) as usize) {
+            Some(&physical) => physical,
+            None => plane * self.blocks_per_lane + place,
+        };
+        PageAddress { die, plane: plane_of_die, block: physical, page: 0 }
     }
 
     /// Where a page is on the chips.

@@ -125,6 +125,7 @@ impl Ftl {
         let (block, _) = self.layout.block_of_page(op.ppn);
         let first = op.ppn.0 * self.layout.units_per_page;
         let failed = op.outcome == Outcome::Fail;
+        let spent = flash.pool.spent(id);
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
             if failed && unit.lpn != NONE {
@@ -139,8 +140,8 @@ impl Ftl {
             self.programmed.push(Programmed {
                 slot,
                 outcome: op.outcome,
-                queued: op.queued,
-                times: op.times,
+                queued: spent.queued,
+                times: spent.times,
             });
         }
         flash.pool.remove(id);

@@ -34,6 +34,13 @@ impl Room {
         self.wanted
     }
 
+    /// Whether nobody has to look for room: none was made and nobody was refused; nor does anybody who waits for it
+    /// try again, as after an operation.
+    #[inline]
+    pub fn is_quiet(&self, tries_again: bool) -> bool {
+        !(self.made || self.refused || (tries_again && self.wanted))
+    }
+
     /// Whether data was refused since this was last asked.
     #[inline]
     pub fn take_refusal(&mut self) -> bool {

@@ -1,0 +1,398 @@
+//! The way of an operation: its die's queue, the channel inwards, the array, the channel outwards.
+//!
+//! A die has two places where an operation can be: on the interface and in the array. What goes from one to the next
+//! does so in an event of its die, or of its channel if it had to wait for that.
+
+use super::channel::{Channel, goes_first};
+use super::die::{Die, Interface};
+use super::op::{Op, OpKind, OpPool};
+use super::timing::Timing;
+use super::{Flash, Rules};
+use crate::events::{EventKind, EventQueue};
+use crate::sections::ChannelOrder;
+use crate::units::{OpId, SimTime};
+
+/// A die with its channel, and what else something that happens there may touch.
+struct At<'a> {
+    number: u32,
+    die: &'a mut Die,
+    channel: &'a mut Channel,
+    pool: &'a mut OpPool,
+    rules: &'a Rules,
+    /// Groups of more than one operation, counted.
+    groups: &'a mut u64,
+    now: SimTime,
+    events: &'a mut EventQueue,
+}
+
+impl Flash {
+    #[inline(always)]
+    fn at<'a>(&'a mut self, number: u32, now: SimTime, events: &'a mut EventQueue) -> At<'a> {
+        let Flash { pool, dies, channels, rules, counts, .. } = self;
+        let die = &mut dies[number as usize];
+        let channel = &mut channels[die.channel as usize];
+        At { number, die, channel, pool, rules, groups: &mut counts.groups, now, events }
+    }
+
+    /// Gives an operation to its die, which begins with it at once if it has nothing else to do.
+    #[inline]
+    pub(crate) fn give_alone(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        self.enter(id, now);
+        let op = self.pool.get(id);
+        let (number, order) = (op.at.die, self.rules.precedence.order);
+        let die = &mut self.dies[number as usize];
+        if die.is_idle() {
+            die.pass_by(order, op);
+            self.at(number, now, events).begin_alone(id);
+        } else {
+            die.queue(&mut self.pool, order, id, false);
+            self.start_next(number, now, events);
+        }
+    }
+
+    /// Lets the die of an operation just queued begin with it, if it is free.
+    pub fn start(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        self.start_next(self.pool.get(id).at.die, now, events);
+    }
+
+    pub(super) fn start_next(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        self.at(number, now, events).start_next();
+    }
+
+    pub(super) fn on_in_done(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        let mut at = self.at(number, now, events);
+        if at.die.array.is_some() {
+            at.die.interface = Interface::Staged;
+            if at.die.array_done {
+                at.send_out();
+            }
+            return;
+        }
+        at.start_array(now);
+        at.start_next();
+    }
+
+    #[inline]
+    pub(super) fn on_array_done(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        let mut at = self.at(number, now, events);
+        let leader = at.die.array;
+        at.book_array(leader);
+        if at.pool.get(leader).kind == OpKind::Read {
+            at.die.array_done = true;
+            if at.rules.timing.cache_operations() {
+                at.start_next();
+            }
+            if at.die.interface == Interface::Idle {
+                at.send_out();
+            }
+            return;
+        }
+        at.die.array = OpId::NONE;
+        if at.die.interface == Interface::Staged {
+            at.start_array(now);
+        } else if at.die.interface == Interface::Idle {
+            at.end_busy();
+        }
+        let mut id = leader;
+        while id.is_some() {
+            let follower = self.pool.get(id).follower;
+            self.finish(id);
+            id = follower;
+        }
+        self.start_next(number, now, events);
+    }
+
+    #[inline]
+    pub(super) fn on_out_done(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        let mut at = self.at(number, now, events);
+        let sent = at.die.sending;
+        let next = at.pool.get(sent).follower;
+        if next.is_some() {
+            (at.die.sending, at.die.interface) = (next, Interface::WaitOut);
+            self.on_sent(sent, now, events);
+            self.at(number, now, events).ask_out();
+            return;
+        }
+        (at.die.io, at.die.sending, at.die.interface) = (OpId::NONE, OpId::NONE, Interface::Idle);
+        if !at.die.array.is_some() {
+            at.end_busy();
+        }
+        self.on_sent(sent, now, events);
+        // A cache read whose page the array has ready lets the next command in first: the array works during output.
+        let mut at = self.at(number, now, events);
+        at.start_next();
+        if at.die.array_done && at.die.interface == Interface::Idle {
+            at.send_out();
+        }
+    }
+
+    pub(super) fn on_channel_free(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        let channel = &mut self.channels[number as usize];
+        channel.wake = false;
+        let Some(die) = channel.next() else { return };
+        if self.rules.channel == ChannelOrder::DataFirst {
+            self.at(die, now, events).choose_again();
+        }
+        let mut at = self.at(die, now, events);
+        if at.die.interface == Interface::WaitOut {
+            at.grant_out()
+        } else {
+            at.grant_in()
+        }
+        let At { channel, events, .. } = at;
+        if channel.has_waiting() && !channel.wake {
+            channel.wake = true;
+            events.push(channel.free_at, EventKind::ChannelFree, number);
+        }
+    }
+}
+
+impl At<'_> {
+    /// Gives the next operation (with those that can join it in other planes) to the die, if it can take one.
+    #[inline(always)]
+    fn start_next(&mut self) {
+        let may_start = !self.die.array.is_some() || Self::may_stage(self.die, self.pool, &self.rules.timing);
+        if self.die.interface != Interface::Idle || !may_start {
+            return;
+        }
+        let leader = self.die.take_next(self.pool, self.rules.precedence);
+        if !leader.is_some() {
+            return;
+        }
+        if !self.die.array.is_some() {
+            self.die.busy_since = self.now;
+        }
+        self.take_in(leader);
+        self.ask_in();
+    }
+
+    /// Begins with an operation that no other waits with.
+    #[inline(always)]
+    fn begin_alone(&mut self, id: OpId) {
+        self.die.busy_since = self.now;
+        (self.die.io, self.die.interface) = (id, Interface::WaitIn);
+        self.ask_in();
+    }
+
+    /// An operation has left the queue for the interface, with those that join it.
+    #[inline(always)]
+    fn take_in(&mut self, leader: OpId) {
+        (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
+        if self.rules.groups {
+            self.gather_group(leader);
+        }
+        self.book_die_wait(leader, self.now);
+    }
+
+    /// With cache operations the next of the same kind may be sent: the data of a program while the array works, the
+    /// command of a read when the array has the page and before its data leaves (ONFI: 15h needs the cache register,
+    /// 31h a ready chip).
+    fn may_stage(die: &Die, pool: &OpPool, timing: &Timing) -> bool {
+        if !timing.cache_operations() {
+            return false;
+        }
+        let busy = pool.get(die.array).kind;
+        let heads = [die.reads.head, die.others.head];
+        let waiting = heads.iter().filter(|id| id.is_some());
+        matches!((busy, die.array_done), (OpKind::Read, true) | (OpKind::Program, false))
+            && waiting.clone().count() > 0
+            && waiting.clone().all(|&id| pool.get(id).kind == busy)
+    }
+
+    /// Lets operations at the head of the leader's queue join it: same kind, same page number, each another plane.
+    #[inline(always)]
+    fn gather_group(&mut self, leader: OpId) {
+        let first = self.pool.get(leader);
+        let from_reads = Die::is_read(self.rules.precedence.order, first);
+        let head = if from_reads { self.die.reads.head } else { self.die.others.head };
+        if head.is_some() {
+            *self.groups += u64::from(Self::gather_more(self.die, self.pool, leader, from_reads));
+        }
+    }
+
+    /// The same where others wait; says whether any joined.
+    fn gather_more(die: &mut Die, pool: &mut OpPool, leader: OpId, from_reads: bool) -> bool {
+        let &Op { kind, at, .. } = pool.get(leader);
+        let (mut planes, mut last) = (1u64 << at.plane, leader);
+        // An erase must not pass a read that was issued before it: the read may be of the block it erases.
+        let oldest_read = die.reads.head;
+        let limit = if oldest_read.is_some() { pool.get(oldest_read).sequence } else { u64::MAX };
+        loop {
+            let head = if from_reads { die.reads.head } else { die.others.head };
+            if !head.is_some() {
+                break;
+            }
+            let op = pool.get(head);
+            if op.kind == OpKind::Erase && op.sequence > limit {
+                break;
+            }
+            let fits = op.kind == kind && (op.at.page == at.page || op.kind == OpKind::Erase);
+            if !fits || planes >> op.at.plane & 1 == 1 || op.kind == OpKind::Copyback {
+                break;
+            }
+            planes |= 1 << op.at.plane;
+            let id = die.pop(pool, from_reads);
+            pool.get_mut(last).follower = id;
+            last = id;
+        }
+        last != leader
+    }
+
+    /// Books the time since each group member's last mark as waiting for the die.
+    #[inline(always)]
+    fn book_die_wait(&mut self, leader: OpId, until: SimTime) {
+        let mut id = leader;
+        while id.is_some() {
+            let spent = self.pool.spent_mut(id);
+            spent.times.die_wait += until.since(spent.mark);
+            spent.mark = until;
+            id = self.pool.get(id).follower;
+        }
+    }
+
+    /// Books the array's work, which ends now, for each group member.
+    #[inline(always)]
+    fn book_array(&mut self, leader: OpId) {
+        let mut id = leader;
+        while id.is_some() {
+            let spent = self.pool.spent_mut(id);
+            spent.times.array += self.now.since(spent.mark);
+            spent.mark = self.now;
+            id = self.pool.get(id).follower;
+        }
+    }
+
+    /// The interface wants to take something in.
+    #[inline(always)]
+    fn ask_in(&mut self) {
+        if self.channel.free_at <= self.now && !self.channel.has_waiting() {
+            self.grant_in();
+        } else {
+            self.wait();
+        }
+    }
+
+    /// The interface wants to send something out.
+    #[inline(always)]
+    fn ask_out(&mut self) {
+        if self.channel.free_at <= self.now && !self.channel.has_waiting() {
+            self.grant_out();
+        } else {
+            self.wait();
+        }
+    }
+
+    /// Puts the die in the channel's line.
+    #[inline(always)]
+    fn wait(&mut self) {
+        let command = || self.pool.get(self.die.io).kind;
+        let goes_first = goes_first(self.rules.channel, self.die.interface, command);
+        self.channel.wait(self.number, goes_first);
+        if !self.channel.wake {
+            self.channel.wake = true;
+            self.events.push(self.channel.free_at, EventKind::ChannelFree, self.die.channel);
+        }
+    }
+
+    /// The channel carries what goes into the die.
+    #[inline(always)]
+    fn grant_in(&mut self) {
+        let leader = self.die.io;
+        let (mut id, mut ns) = (leader, 0);
+        while id.is_some() {
+            let op = self.pool.get(id);
+            ns += self.rules.timing.in_ns(op);
+            id = op.follower;
+        }
+        let end = self.channel.carry(self.now, ns);
+        let mut id = leader;
+        while id.is_some() {
+            let spent = self.pool.spent_mut(id);
+            spent.times.channel_wait += self.now.since(spent.mark);
+            spent.times.transfer += ns;
+            spent.mark = end;
+            id = self.pool.get(id).follower;
+        }
+        if self.rules.timing.cache_operations() {
+            self.die.interface = Interface::In;
+            self.events.push(end, EventKind::InDone, self.number);
+        } else {
+            self.start_array(end);
+        }
+    }
+
+    /// The channel carries the data of one operation out of the die.
+    #[inline(always)]
+    fn grant_out(&mut self) {
+        let sending = self.die.sending;
+        let ns = self.rules.timing.out_ns(self.pool.get(sending));
+        let end = self.channel.carry(self.now, ns);
+        self.die.interface = Interface::Out;
+        // Those of its group that are sent later wait for the channel meanwhile.
+        let mut id = sending;
+        while id.is_some() {
+            let spent = self.pool.spent_mut(id);
+            spent.times.channel_wait += self.now.since(spent.mark);
+            spent.mark = self.now;
+            id = self.pool.get(id).follower;
+        }
+        let spent = self.pool.spent_mut(sending);
+        (spent.times.transfer, spent.mark) = (spent.times.transfer + ns, end);
+        self.events.push(end, EventKind::OutDone, self.number);
+    }
+
+    /// Moves the group on the interface to the array, which works from `start` on.
+    #[inline(always)]
+    fn start_array(&mut self, start: SimTime) {
+        let leader = self.die.io;
+        let (mut id, mut ns) = (leader, 0);
+        while id.is_some() {
+            let op = self.pool.get(id);
+            ns = ns.max(self.rules.timing.array_ns(op));
+            id = op.follower;
+        }
+        (self.die.array, self.die.array_done) = (leader, false);
+        (self.die.io, self.die.interface) = (OpId::NONE, Interface::Idle);
+        if self.rules.timing.cache_operations() {
+            // What was staged has waited for the array.
+            self.book_die_wait(leader, start);
+        }
+        self.events.push(SimTime(start.0 + ns), EventKind::ArrayDone, self.number);
+    }
+
+    /// The array's data moves to the interface; a read command staged there starts in the array.
+    #[inline(always)]
+    fn send_out(&mut self) {
+        let sender = self.die.array;
+        (self.die.array, self.die.array_done) = (OpId::NONE, false);
+        if self.rules.timing.cache_operations() {
+            if self.die.interface == Interface::Staged {
+                self.start_array(self.now);
+            }
+            // Its page was there before the interface was.
+            self.book_die_wait(sender, self.now);
+        }
+        (self.die.io, self.die.sending, self.die.interface) = (sender, sender, Interface::WaitOut);
+        self.ask_out();
+    }
+
+    #[inline(always)]
+    fn end_busy(&mut self) {
+        self.die.busy_ns += self.now.since(self.die.busy_since);
+    }
+
+    /// With data first a die decides what it sends when the channel is there (MQSim looks at a chip's queues only
+    /// then): reads that came meanwhile go before programs and erases.
+    #[cold]
+    #[inline(never)]
+    fn choose_again(&mut self) {
+        let count = self.die.put_back(self.pool, self.rules.precedence);
+        if count == 0 {
+            return;
+        }
+        // Counted when it was gathered; the counters may have been reset since.
+        *self.groups = self.groups.saturating_sub(u64::from(count > 1));
+        let leader = self.die.pop(self.pool, true);
+        self.take_in(leader);
+    }
+}
