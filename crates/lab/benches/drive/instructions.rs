@@ -7,7 +7,8 @@
 
 use crate::report::{Goal, Row};
 use crate::speed::{filled, preset};
-use lab::experiment::{LoopMode, RunSpec, run};
+use lab::experiment::run;
+use lab::spec::{LoopMode, RunSpec};
 use ssd::config::Layer;
 use ssd::rng::Rng;
 use ssd::{AgeStep, Drive, DriveConfig, Executor};
@@ -110,7 +111,7 @@ fn counting() -> (DriveConfig, Drive) {
     let part = ssd::config::presets::drive("straw").expect("a shipped preset");
     let layers = settings.map(|setting| Layer::set(setting).expect("a sound setting"));
     let layers: Vec<_> = [Layer::file(part.name, part.text)].into_iter().chain(layers).collect();
-    let mut cfg = ssd::config::resolve(&layers, &[]).expect("a sound configuration").config;
+    let mut cfg = ssd::drive_config::resolve(&layers, &[]).expect("a sound configuration").config;
     (cfg.geometry.channels, cfg.geometry.chips_per_channel) = (1, 1);
     cfg.geometry.blocks_per_plane /= 4;
     cfg.drive.over_provisioning_percent = 20.0;
