@@ -2,7 +2,7 @@
 //! agree with them.
 
 use super::Flash;
-use super::op::{Cause, OpKind, UnitRef, is_for_host};
+use super::op::{Cause, Op, OpKind, Spent, UnitRef, is_for_host};
 use crate::units::{OpId, SlotId};
 
 /// What an operation does for the host.
@@ -41,6 +41,18 @@ impl<'a> HostOp<'a> {
 }
 
 impl Flash {
+    /// An operation.
+    #[inline]
+    pub(crate) fn op(&self, id: OpId) -> &Op {
+        self.pool.get(id)
+    }
+
+    /// Where the time of an operation went; also of the one that ended last.
+    #[inline]
+    pub(crate) fn spent(&self, id: OpId) -> &Spent {
+        self.pool.spent(id)
+    }
+
     /// Operations that there is room for.
     pub(crate) fn operations(&self) -> usize {
         self.pool.capacity()

@@ -261,7 +261,7 @@ impl Ftl {
     }
 
     /// Points a logical unit at where it now is.
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts) {
         self.facts.set(to, facts);
         let old = self.map.assign(lpn, to);

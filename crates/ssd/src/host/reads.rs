@@ -90,7 +90,7 @@ impl Host {
     /// A flash read for a command is done.
     #[inline]
     pub fn on_read(&mut self, id: OpId, b: &mut Below<'_>) {
-        let op = b.flash.pool.get(id);
+        let op = b.flash.op(id);
         let command = CommandId(op.tag);
         if !b.ftl.is_whole(b.flash, id, op) || b.ftl.effects.is_on() || self.rules.keep_reads {
             return self.look_at_read(id, command, b);
@@ -105,7 +105,7 @@ impl Host {
         let entry = self.commands.get_mut(command);
         entry.outstanding -= 1;
         if entry.outstanding == 0 && entry.cursor == entry.end {
-            let spent = b.flash.pool.spent(id);
+            let spent = b.flash.spent(id);
             entry.book_operation(spent.queued, &spent.times, b.now);
             self.respond(command, b);
         }

@@ -38,7 +38,7 @@ impl Ftl {
     }
 
     /// The stream that a unit moved for this cause goes to.
-    #[inline]
+    #[inline(always)]
     fn stream_of_move(&mut self, cause: Cause, unit: &UnitRef) -> StreamId {
         if cause == Cause::WearLeveling {
             return self.allocator.streams().cold();
@@ -48,7 +48,7 @@ impl Ftl {
     }
 
     /// A unit that was read waits for a page of its stream.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
         let stream = self.stream_of_move(cause, &unit);
         let facts = unit.facts.with_stream(u64::from(stream.0));
@@ -186,12 +186,15 @@ impl Ftl {
     pub(in crate::ftl) fn take_read(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) -> bool {
         let block = self.layout.block_of_page(op.ppn).0;
         let mut emptied = false;
-        for &unit in units {
-            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-            if op.outcome == Outcome::Fail {
-                self.lose(lpn, from);
+        if op.outcome == Outcome::Fail {
+            for unit in units {
+                self.lose(Lpn(unit.lpn), Pun(unit.source));
                 emptied |= self.blocks.arrive(block);
-            } else if self.map.lookup(lpn) == from {
+            }
+            return emptied;
+        }
+        for &unit in units {
+            if self.map.lookup(Lpn(unit.lpn)) == Pun(unit.source) {
                 self.gather_moved(lane, op.cause, unit);
             } else {
                 emptied |= self.blocks.arrive(block);

@@ -338,7 +338,8 @@ impl Blocks {
         self.leaving[block.index()] += units;
     }
 
-    /// A unit read away has arrived, or needs no new place; returns whether none is left and the block was only waiting for that.
+    /// A unit read away has arrived, or needs no new place; returns whether none is left and the block was only waiting
+    /// for that.
     #[inline]
     pub fn arrive(&mut self, block: BlockId) -> bool {
         let leaving = &mut self.leaving[block.index()];

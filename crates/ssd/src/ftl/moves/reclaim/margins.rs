@@ -1,5 +1,5 @@
-//! Margins: how much of what it stands a page has seen when it moves, when it cannot be corrected, or now. The chips know
-//! it; policies do not.
+//! Margins: how much of what it stands a page has seen when it moves, when it cannot be corrected, or now. The chips
+//! know it; policies do not.
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
