@@ -31,7 +31,7 @@ fn reads_after(steps: &[&str]) -> RunResult {
     run(&aging_drive(), &generator(20_000, READS), &aged(steps, 8))
 }
 
-/// tREAD = (tR + tDMA + tECC)(NumRetry + 1) (seed 003, Eq. 2.2), read by read: the parts of each request are whole
+/// tREAD = (tR + tDMA + tECC)(NumRetry + 1) (RealWear Eq. 2.2), read by read: the parts of each request are whole
 /// multiples of those of one attempt, all of the same number of attempts, and these numbers are those counted.
 #[test]
 fn each_attempt_takes_its_time_of_die_channel_and_decoder() {

@@ -172,7 +172,7 @@ fn the_table_of_reads_has_straws_law_its_modes_and_its_page_types() {
         assert_eq!(found.len(), 1, "{pattern} {lost} {law} {at} {mode} {page}");
         found[0]
     };
-    // Calibration 2.3: limits of the block at each age.
+    // Calibration section 2.3: limits of the block at each age.
     let limits = [130.5e3, 103.5e3, 83.0e3, 67.0e3, 54.6e3, 44.7e3, 36.8e3];
     for (at, limit) in ["0", "0.5", "1", "1.5", "2", "2.5", "3"].into_iter().zip(limits) {
         let one = reads("one wordline", "Worst", "linear", at, "0", "any");
@@ -212,7 +212,7 @@ fn best_references_are_those_found_by_trying_all() {
     let at_1k = |reference| {
         numbers(table, &[("by", "cycles"), ("reference", reference), ("kcycles", "1")], "shift_mv")[0]
     };
-    // 003 figure 18.
+    // RealWear figure 18.
     assert!((at_1k("R1") - 300.0).abs() < 5.0 && (at_1k("R2") - 100.0).abs() < 5.0);
     for (reference, kcycles, months) in [(1usize, 3.0, 12.0), (4, 1.0, 3.0), (7, 8.0, 12.0)] {
         let state =

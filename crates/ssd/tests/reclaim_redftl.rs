@@ -136,7 +136,7 @@ fn a_page_read_often_gets_a_replica_at_the_threshold_and_not_before() {
     });
 }
 
-/// Seed 000, figure 9: the four pages of Block 0 are read 1,400 times in each period, A and B more than the others, and
+/// redFTL figure 9: the four pages of Block 0 are read 1,400 times in each period, A and B more than the others, and
 /// blocks are reclaimed at 1,400. The baseline moves all of them together, so that the next block is reclaimed a period
 /// later; with A and B read elsewhere no block is. (The figure's numbers for the pages are not in the text; here they
 /// are 700, 500, 120 and 80. When replicas are made, Block 0 has seen 1,031 reads; of the 1,769 to come a seventh are

@@ -18,7 +18,7 @@ use support::{Observed, command, config, moved, read, rewrite, submit};
 /// Effective reads counted by hand: the pages of a block of two wordlines are LSB, CSB, MSB, LSB, CSB, MSB.
 const BETA: [f64; 3] = [0.25, 0.5, 1.0];
 
-/// Seed 000, figure 19: blocks of 6 pages. Reads of a to f, in the disturbed block, and g to l, in the coldest.
+/// redFTL figure 19: blocks of 6 pages. Reads of a to f, in the disturbed block, and g to l, in the coldest.
 #[test]
 fn two_blocks_of_six_pages_are_dealt_hottest_first() {
     let reads = [90, 60, 12, 80, 70, 10, 8, 7, 3, 2, 1, 0];
@@ -508,7 +508,7 @@ fn hot_reads(policy: read_reclaim::Config) -> Outcome {
     }
 }
 
-/// Seed 000, section 4.4, in order and sign: counting the harm of reads saves some of the baseline's reclaims,
+/// redFTL section 4.4, in order and sign: counting the harm of reads saves some of the baseline's reclaims,
 /// read-resistant blocks more, dealing most, which reads more from LSB pages; exact counters change little. A pair is
 /// two blocks to copy: where the heat does not change, dealing copies more than read-resistant blocks alone.
 #[test]

@@ -1,5 +1,5 @@
 //! A read buffer by itself: which reads an exact LRU of a given size would answer (the read-buffer study of redFTL,
-//! seed 000, table 1). A cross-check of the drive's own buffer, and a figure that needs no drive.
+//! redFTL table 1). A cross-check of the drive's own buffer, and a figure that needs no drive.
 
 use crate::error::WorkloadError;
 use crate::pages::ChunkHasher;

@@ -1,6 +1,6 @@
 //! The same requests again: one pass after the other (`repeat`), and many users at a time (`copies`).
 //!
-//! `copies` is the read amplification factor of redFTL+ (seed 000, section 4.5: "we allocated the same trace to N
+//! `copies` is the read amplification factor of redFTL+ (redFTL section 4.5: "we allocated the same trace to N
 //! different I/O generation threads … each I/O thread varied randomly idle intervals between successive I/O
 //! requests"). Each of N copies is the whole workload, in its own order; all begin at 0, and each gap between two of a
 //! copy's requests is the original gap times a factor of its own, uniform from 0 to 2 (calibration, section 13; mean

@@ -63,9 +63,9 @@ settings! {
         read_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// How long it was recorded.
         interval_s: u64 = 0, unit "s", allowed "", if |_| true;
-        /// How often the paper repeats it (seed 000, chapter 3).
+        /// How often the paper repeats it (redFTL chapter 3).
         repeat: u64 = 0, unit "", allowed "", if |_| true;
-        /// How many users replay it at a time: the read amplification factor (seed 000, chapter 4).
+        /// How many users replay it at a time: the read amplification factor (redFTL chapter 4).
         copies: u64 = 0, unit "", allowed "", if |_| true;
         /// Size of its working set.
         working_set_gib: f64 = 0.0, unit "GiB", allowed "from 0", if |x| *x >= 0.0;

@@ -60,7 +60,7 @@ fn every_file_is_shipped() {
     assert_eq!(files, listed);
 }
 
-/// redFTL (seed 000), table 1, with the stand-ins' own figures as calibration section 13 has them [F 11].
+/// redFTL, table 1, with the stand-ins' own figures as calibration section 13 has them [F 11].
 #[test]
 fn a_read_buffer_hits_what_the_paper_measured() {
     let cases = [

@@ -68,15 +68,15 @@ fn cells_are_shown_when_they_are_in_use_or_asked_for() {
     for text in [&all, &aged] {
         let line =
             text.lines().find(|line| line.contains("sigma_erased_v")).expect("a constant of the cells");
-        for part in ["0.347269", " V ", "preset cell/tlc_48l:", "[F] script 08"] {
+        for part in ["0.347269", " V ", "preset cell/tlc_48l:", "[F] calibration section 1.1"] {
             assert!(line.contains(part), "{part} in {line}");
         }
         assert!(text.contains("[cell.retry]") && !text.contains("[cell.*]"), "{text}");
     }
     let times = plain.lines().find(|line| line.contains("t_program_us")).expect("a key");
-    assert!(times.contains("preset nand/straw:") && times.contains("[P] seed 002, table I"), "{times}");
+    assert!(times.contains("preset nand/straw:") && times.contains("[P] Straw table I"), "{times}");
     let docs = wordline(&["explain", "--drive", "straw", "--docs"]).ok().out;
-    assert!(docs.contains("t_program_us = [380] us") && docs.contains("[P] seed 002, table I"), "{docs}");
+    assert!(docs.contains("t_program_us = [380] us") && docs.contains("[P] Straw table I"), "{docs}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn one_section_or_key_is_shown() {
     let key = only("nand.errors.program_mode");
     assert_eq!(key.lines().filter(|line| line.starts_with("  ")).count(), 1);
     assert!(
-        key.contains("preset nand/hire_boost:") && key.contains("[P] seed 001, table 1: boosted"),
+        key.contains("preset nand/hire_boost:") && key.contains("[P] HIRE table 1: boosted"),
         "{key}"
     );
     wordline(&["explain", "--only", "cell.mods"]).fails(2, &["cell.mods", "did you mean \"cell.modes\"?"]);
@@ -104,7 +104,7 @@ fn json_has_every_value_with_its_note() {
     let find = |key: &str| values.iter().find(|row| row["key"] == key).unwrap_or_else(|| panic!("{key}"));
     let sigma = find("cell.states.sigma_v");
     assert_eq!((&sigma["value"], &sigma["unit"]), (&"0.106428".into(), &"V".into()));
-    assert_eq!(sigma["note"], "[F] script 08");
+    assert_eq!(sigma["note"], "[F] calibration section 1.1");
     assert!(sigma["source"].as_str().unwrap().starts_with("preset cell/tlc_48l:"));
     assert_eq!(find("nand.errors.model")["value"], "\"cells\"");
     assert_eq!(find("derived.dies")["derived"], true);

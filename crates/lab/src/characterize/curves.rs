@@ -12,7 +12,7 @@ use ssd::nand::cell::CellModel;
 
 /// Hours of 12 months.
 const YEAR_HOURS: f64 = 8_760.0;
-/// Cycles at which the markers of wear are measured, in 1000 (003 figure 14).
+/// Cycles at which the markers of wear are measured, in 1000 (RealWear figure 14).
 const MARKERS_KCYCLES: f64 = 4.0;
 /// Cycles at which blocks are read after some months, in 1000.
 const READ_KCYCLES: [f64; 6] = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0];

@@ -1,4 +1,4 @@
-//! How many reads a block endures, by how they are spread over its wordlines (calibration 2.3 and 2.4).
+//! How many reads a block endures, by how they are spread over its wordlines (calibration sections 2.3 and 2.4).
 //!
 //! A counter for each wordline, as a chip would keep the truth: after so many reads in a pattern, each wordline's
 //! effective reads are summed up from the counters of all, and a page is lost where they make more errors than the
@@ -8,9 +8,9 @@ use ssd::nand::cell::disturb::effective_reads;
 use ssd::nand::cell::sector::place_stream;
 use ssd::nand::cell::{CellModel, CellState, Group};
 
-/// Wordlines of a block of 002: 321 layers of 8 strings.
+/// Wordlines of a block of Straw: 321 layers of 8 strings.
 pub const WORDLINES: usize = 2_568;
-/// Hours of the month after which 002 reads its blocks.
+/// Hours of the month after which Straw reads its blocks.
 pub const MONTH_HOURS: f64 = 730.0;
 /// Multiple of the endured reads at which a search for the end gives up.
 const GIVE_UP: f64 = 64.0;
@@ -19,7 +19,7 @@ const LOOK: u64 = 64;
 /// Errors over the limit that are rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// How reads become errors (calibration 2.5).
+/// How reads become errors (calibration section 2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
     /// Errors grow in proportion to reads.
@@ -46,16 +46,16 @@ impl Law {
 pub enum Spread {
     /// Not at all: as the drive's chips have it.
     Groups,
-    /// Evenly from their group's end to the next group's (Straw's quantiles, calibration 2.3).
+    /// Evenly from their group's end to the next group's (Straw's quantiles, calibration section 2.3).
     Wordlines,
 }
 
 /// Which wordlines are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// One, again and again (002 figure 2, PA).
+    /// One, again and again (Straw figure 2, PA).
     One(usize),
-    /// Each in turn (002 figure 2, PB).
+    /// Each in turn (Straw figure 2, PB).
     Round,
 }
 

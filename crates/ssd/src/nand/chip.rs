@@ -260,8 +260,8 @@ impl Chip {
         self.aging.as_ref().map(|aging| aging.true_wear(block))
     }
 
-    /// The truth about a wordline's disturb: effective reads (ERC, calibration 2.3) in reads of the worst page type in
-    /// the normal mode; 0 where cells do not age.
+    /// The truth about a wordline's disturb: effective reads (ERC, calibration section 2.3) in reads of the worst page
+    /// type in the normal mode; 0 where cells do not age.
     pub fn effective_reads(&self, block: u32, wordline: u32) -> u64 {
         self.aging.as_ref().map_or(0, |aging| aging.effective_reads(block, wordline, self.erase_count(block)))
     }

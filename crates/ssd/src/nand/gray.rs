@@ -30,19 +30,19 @@ impl Named {
 
 /// One bit, one threshold.
 pub const SLC: Named = Named { name: "slc", rows: &[&[1]] };
-/// LSB and MSB of MLC: 1 and 2 thresholds (000 section 4.2).
+/// LSB and MSB of MLC: 1 and 2 thresholds (redFTL section 4.2).
 pub const MLC_1_2: Named = Named { name: "mlc_1_2", rows: &[&[2], &[1, 3]] };
-/// TLCbase: 1, 2 and 4 thresholds (004 figure 2).
+/// TLCbase: 1, 2 and 4 thresholds (RHS figure 2).
 pub const TLC_1_2_4: Named = Named { name: "tlc_1_2_4", rows: &[&[4], &[2, 6], &[1, 3, 5, 7]] };
-/// TLCopt: 2, 3 and 2 thresholds (the numbers 000 section 4.2, which thresholds assumed).
+/// TLCopt: 2, 3 and 2 thresholds (the numbers redFTL section 4.2, which thresholds assumed).
 pub const TLC_2_3_2: Named = Named { name: "tlc_2_3_2", rows: &[&[1, 5], &[2, 4, 6], &[3, 7]] };
-/// ORBC of RHS: 1, 2, 4 and 8 thresholds (004; calibration 11.1).
+/// ORBC of RHS: 1, 2, 4 and 8 thresholds (calibration section 11.1).
 pub const QLC_ORBC: Named =
     Named { name: "qlc_orbc", rows: &[&[8], &[4, 12], &[2, 6, 10, 14], &[1, 3, 5, 7, 9, 11, 13, 15]] };
-/// PBBC of RHS: 1, 4, 5 and 5 thresholds (004, a damaged row rebuilt in calibration 11.1).
+/// PBBC of RHS: 1, 4, 5 and 5 thresholds (RHS, a damaged row rebuilt in calibration section 11.1).
 pub const QLC_PBBC: Named =
     Named { name: "qlc_pbbc", rows: &[&[8], &[3, 7, 9, 13], &[2, 4, 6, 11, 15], &[1, 5, 10, 12, 14]] };
-/// MBBC of RHS: 3, 4, 4 and 4 thresholds (004, damaged rows rebuilt in calibration 11.1).
+/// MBBC of RHS: 3, 4, 4 and 4 thresholds (RHS, damaged rows rebuilt in calibration section 11.1).
 pub const QLC_MBBC: Named =
     Named { name: "qlc_mbbc", rows: &[&[2, 5, 11], &[1, 7, 10, 12], &[3, 9, 13, 15], &[4, 6, 8, 14]] };
 
@@ -225,7 +225,8 @@ mod tests {
         assert_eq!(named("qlc_bbc"), None);
     }
 
-    /// The rows that the paper prints, as repaired in calibration 11.1: the bit of each state, the erased one first.
+    /// The rows that the paper prints, as repaired in calibration section 11.1: the bit of each state, the erased one
+    /// first.
     #[test]
     fn rows_of_rhs_are_as_printed() {
         for (code, page, bits) in [

@@ -1,12 +1,12 @@
 //! The constants of a NAND part: what its cells are and how they age, each with unit and range.
 //!
-//! The defaults are the 48-layer TLC of seed 003. Tags and sources of the numbers stand in `presets/cell/`, the
+//! The defaults are the 48-layer TLC of RealWear. Tags and sources of the numbers stand in `presets/cell/`, the
 //! equations in `docs/nand-model.md`.
 
 use crate::config::Table;
 
 section! {
-    /// Threshold-voltage states of a fresh cell at the moment it was programmed (calibration 1.1).
+    /// Threshold-voltage states of a fresh cell at the moment it was programmed (calibration section 1.1).
     pub struct States {
         /// Bits of one cell.
         bits_per_cell: u32 = 3, unit "bits", range 1..=4;
@@ -28,7 +28,8 @@ section! {
 }
 
 section! {
-    /// What programming and erasing does to the states; program disturb and interference are within (calibration 1.1).
+    /// What programming and erasing does to the states; program disturb and interference are within (calibration
+    /// section 1.1).
     pub struct Cycling {
         /// Rise of the erased state after 1000 cycles.
         erased_v: f64 = 0.688_222, unit "V", range 0.0..=5.0;
@@ -46,7 +47,7 @@ section! {
 }
 
 section! {
-    /// Loss of charge over time, and how temperature speeds it up (calibration 1.1 and 1.3).
+    /// Loss of charge over time, and how temperature speeds it up (calibration sections 1.1 and 1.3).
     pub struct Retention {
         /// Loss of the top state over `horizon_hours`, unworn.
         shift_v: f64 = 0.16, unit "V", range 0.0..=5.0;
@@ -72,7 +73,7 @@ section! {
 }
 
 section! {
-    /// Effects that add to a threshold or multiply errors (calibration 1.2).
+    /// Effects that add to a threshold or multiply errors (calibration section 1.2).
     pub struct Effects {
         /// Fall of the top state for each degree that the read is warmer than the program.
         cross_temperature_v_per_c: f64 = 0.000_6, unit "V/degree C", range 0.0..=0.1;
@@ -102,7 +103,8 @@ section! {
 }
 
 section! {
-    /// How wordlines of a block differ (calibration 1.1). A wordline's height is 0 at the centre and 1 at the edge.
+    /// How wordlines of a block differ (calibration section 1.1). A wordline's height is 0 at the centre and 1 at the
+    /// edge.
     pub struct Wordlines {
         /// Errors at the centre over errors at the edge; in between by the square of the height.
         error_centre: f64 = 0.6, range 0.01..=1.0;
@@ -116,7 +118,7 @@ section! {
 }
 
 section! {
-    /// What reads do to cells that are not read (calibration 2).
+    /// What reads do to cells that are not read (calibration section 2).
     pub struct Disturb {
         /// Fowler-Nordheim slope: exponent constant over the pass voltage.
         slope: f64 = 34.3, range 0.0..=1000.0;
@@ -170,8 +172,8 @@ choice! {
 }
 
 section! {
-    /// How chips and blocks differ, and what the firmware can see of it (calibration 4.2). N12 is the number of errors
-    /// of the worst wordline's sector after 12 months; quality is 0 for the worst block and 1 for the best.
+    /// How chips and blocks differ, and what the firmware can see of it (calibration section 4.2). N12 is the number
+    /// of errors of the worst wordline's sector after 12 months; quality is 0 for the worst block and 1 for the best.
     pub struct Population {
         /// N12 of the worst block, unworn.
         n12_worst: f64 = 20.8, unit "bits", range 0.0..=100000.0;
@@ -217,7 +219,8 @@ section! {
 }
 
 section! {
-    /// What erasing, programming and reading back tell about a block's wear, with their noise (calibration 4.2).
+    /// What erasing, programming and reading back tell about a block's wear, with their noise (calibration section
+    /// 4.2).
     pub struct Observables {
         /// Erase pulses needed at no visible damage; pulses are this plus `erase_per_bit` times the visible N12.
         erase_base: f64 = -0.65, unit "pulses", range -100.0..=100.0;
@@ -255,7 +258,7 @@ section! {
 }
 
 section! {
-    /// Program modes: lists of one length, the normal mode first (calibration 2.1, 3, 4.1).
+    /// Program modes: lists of one length, the normal mode first (calibration sections 2.1, 3, 4.1).
     pub struct Modes {
         /// Factor on all state means and on the program step.
         voltage_scale: Vec<f64> = vec![1.0, 1.0, 1.0], range 0.1..=3.0;
@@ -283,7 +286,7 @@ choice! {
 }
 
 section! {
-    /// Correction of errors, and how long reading takes for it (calibration 3).
+    /// Correction of errors, and how long reading takes for it (calibration section 3).
     pub struct Ecc {
         /// Data of one code word.
         sector_bytes: u32 = 1_024, unit "bytes", range 512..=16384;
@@ -303,15 +306,15 @@ section! {
         transfer_us: f64 = 20.0, unit "us/bit", range 0.0..=1000.0;
         /// Decoding time at each of `level_steps`.
         decode_us: Vec<f64> = vec![5.0, 10.0, 20.0], unit "us", range 0.0..=10000.0;
-        /// Transfer of a page to the controller (tDMA of 003 Eq. 2.2).
+        /// Transfer of a page to the controller (tDMA of RealWear Eq. 2.2).
         page_transfer_us: f64 = 16.0, unit "us", range 0.0..=10000.0;
-        /// Decoding of a page (tECC of 003 Eq. 2.2).
+        /// Decoding of a page (tECC of RealWear Eq. 2.2).
         page_decode_us: f64 = 20.0, unit "us", range 0.0..=10000.0;
     }
 }
 
 section! {
-    /// Read retry: lists of reference voltages to try when a page has too many errors (calibration 5).
+    /// Read retry: lists of reference voltages to try when a page has too many errors (calibration section 5).
     pub struct Retry {
         /// How much lower each entry of the table reads the top state, and others in proportion.
         step_v: f64 = 0.05, unit "V", range 0.0001..=1.0;

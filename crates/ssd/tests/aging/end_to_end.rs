@@ -52,8 +52,8 @@ fn latencies(drive: &mut Drive) -> Vec<(u64, u64)> {
     found
 }
 
-/// 003 Eq. 2.2: tREAD = (tR + tDMA + tECC) (NumRetry + 1), to the nanosecond. What the host, the link and the firmware
-/// add is taken from the same drive without errors, which has no tECC.
+/// RealWear Eq. 2.2: tREAD = (tR + tDMA + tECC) (NumRetry + 1), to the nanosecond. What the host, the link and the
+/// firmware add is taken from the same drive without errors, which has no tECC.
 #[test]
 fn a_read_takes_its_attempts_exactly() {
     let cfg = one_plane();
@@ -73,7 +73,7 @@ fn a_read_takes_its_attempts_exactly() {
             seen[retries as usize] += 1;
         }
     }
-    // Seed 003: 2 to 7 retries after 12 months; better wordlines and page types need fewer.
+    // RealWear: 2 to 7 retries after 12 months; better wordlines and page types need fewer.
     assert!(seen[..8].iter().all(|&pages| pages > 0), "{seen:?}");
     assert_eq!(seen[8..].iter().sum::<u32>(), 0, "{seen:?}");
 }
@@ -93,8 +93,8 @@ fn hammer(drive: &mut Drive, page: u32, neighbour: u32, from: u64, step: u64) ->
     }
 }
 
-/// A neighbour of the wordline read stands ERC_MAX / alpha reads of the worst page type (calibration 2.3), and no
-/// command can bring it back, in either executor.
+/// A neighbour of the wordline read stands ERC_MAX / alpha reads of the worst page type (calibration section 2.3), and
+/// no command can bring it back, in either executor.
 #[test]
 fn a_hammered_wordline_costs_its_neighbour_at_the_predicted_read() {
     let mut cfg = one_plane();
@@ -144,7 +144,7 @@ fn warmth_is_time_by_the_arrhenius_factor() {
     assert!(warm.iter().sum::<u64>() > cool.iter().sum::<u64>());
 }
 
-/// HIRE's three drives (001 table 1): sensing of 30, 90 and 210 us, which each drive's own part states, is what a read
+/// HIRE's three drives (HIRE table 1): sensing of 30, 90 and 210 us, which each drive's own part states, is what a read
 /// of a fresh page takes in the array; and on one drive the three modes differ by as much.
 #[test]
 fn hire_reads_take_what_their_mode_senses() {

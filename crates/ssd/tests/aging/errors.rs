@@ -70,7 +70,7 @@ fn a_fresh_block_is_read_at_the_first_attempt() {
     }
 }
 
-/// Retries after 12 months at 1, 2, 4, 6, 8 and 10K cycles: 2 to 7 for the worst page of the worst wordline (seed 003,
+/// Retries after 12 months at 1, 2, 4, 6, 8 and 10K cycles: 2 to 7 for the worst page of the worst wordline (RealWear,
 /// and the exact model's own answer).
 #[test]
 fn retries_grow_with_cycles_as_the_exact_model_says() {

@@ -170,7 +170,7 @@ fn retention_jumps_by_the_arrhenius_factor() {
     assert_eq!(aged(&warm, "retain 12 months"), (YEAR as f64 * factor) as u64, "at the drive's temperature");
     assert_eq!(aged(&warm, "retain 12 months at 30 C"), YEAR);
     assert_eq!(aged(&config(), "retain 90 minutes"), 90);
-    // 13 hours at 85 degrees: 11.4 months (calibration 1.3).
+    // 13 hours at 85 degrees: 11.4 months (calibration section 1.3).
     near(aged(&config(), "retain 13 hours at 85 C") as f64 / 43_800.0, 11.43, 0.01);
 }
 

@@ -8,7 +8,8 @@ use ssd::sections::ArrayTimes;
 /// A cycle of the reference dwell.
 const CYCLE: u64 = 1 << 20;
 
-/// Factors of seed 003 and calibration 1.3: 12 months at 30 degrees are 12 months, at 55 they are 25 times as long.
+/// Factors of RealWear and calibration section 1.3: 12 months at 30 degrees are 12 months, at 55 they are 25 times as
+/// long.
 #[test]
 fn retention_goes_by_the_arrhenius_factor() {
     let aged = |celsius: f64, time: SimTime| {

@@ -314,10 +314,10 @@ fn the_note_beside_a_shipped_number_is_told() {
         (row.source.clone(), row.note.clone())
     };
     let (source, tag) = note("cell.states.sigma_v");
-    assert_eq!((source, tag.as_str()), (line("tlc_48l", "sigma_v"), "[F] script 08"));
-    assert!(note("cell.disturb.page_weights").1.starts_with("[D] seed 002"));
-    assert_eq!(note("nand.timing.t_program_us").1, "[P] seed 002, table I");
-    assert_eq!(note("nand.geometry.blocks_per_plane").1, "[P] seed 002, table I");
+    assert_eq!((source, tag.as_str()), (line("tlc_48l", "sigma_v"), "[F] calibration section 1.1"));
+    assert!(note("cell.disturb.page_weights").1.starts_with("[D] Straw"));
+    assert_eq!(note("nand.timing.t_program_us").1, "[P] Straw table I");
+    assert_eq!(note("nand.geometry.blocks_per_plane").1, "[P] Straw table I");
     // Only what ships has notes: neither a user's comment nor a default.
     assert_eq!(note("cell.retry.entries"), ("my.toml:5".to_owned(), String::new()));
     assert_eq!(note("host.queues.depth"), ("default".to_owned(), String::new()));

@@ -8,7 +8,7 @@ use ssd::sections::{ErrorModel, Errors, MappingUnit};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Status};
 use std::collections::BTreeMap;
 
-/// One plane of 12 blocks of 6 pages of 16 KiB, mapped by page; TLCbase of seed 000; no buffer.
+/// One plane of 12 blocks of 6 pages of 16 KiB, mapped by page; TLCbase of redFTL; no buffer.
 pub fn config(params: Params) -> DriveConfig {
     let mut cfg = DriveConfig::default();
     let g = &mut cfg.geometry;

@@ -1,4 +1,4 @@
-//! Finer sensing, and what retries, copies without correction and modes of HIRE come to (calibration 3 to 5).
+//! Finer sensing, and what retries, copies without correction and modes of HIRE come to (calibration sections 3 to 5).
 
 use super::Fitted::{No, Partly, Yes};
 use super::{Findings, Rule};
@@ -6,9 +6,9 @@ use crate::characterize::population::{Population, extremes, mean, quantile};
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::{Block, CellModel, CellPart, CellState, Damage};
 
-/// Random noise of a read among the errors of a copy, in bits (calibration 5, fitted by script 10).
+/// Random noise of a read among the errors of a copy, in bits (calibration section 5, fitted).
 const COPY_NOISE_BITS: f64 = 1.5;
-/// Most copies in a row (calibration 5).
+/// Most copies in a row (calibration section 5).
 const MOST_COPIES: f64 = 5.0;
 
 pub(super) fn tlc(
@@ -19,14 +19,14 @@ pub(super) fn tlc(
     let mut part: CellPart = model.part().clone();
     part.retry.bits_per_step = 4.0;
     let retries = f64::from(CellModel::new(part)?.retries_by_index(40.0, 20.0));
-    to.add("retries, 20 bits off at 4 bits a step", "003 section 6.2.2", (5.0, retries), Rule::Exact, No);
+    to.add("retries, 20 bits off at 4 bits a step", "RealWear section 6.2.2", (5.0, retries), Rule::Exact, No);
     let by_cycles = |kcycles: f64| {
         let bits =
             population.n12(kcycles).into_iter().filter(|n12| *n12 < f64::from(model.hard_limit_bits()));
         bits.map(|n12| f64::from(1 + model.retries_by_cycles(n12, kcycles))).collect::<Vec<f64>>()
     };
     let most = (1..=12).map(|kcycles| extremes(&by_cycles(f64::from(kcycles))).1).fold(0.0, f64::max);
-    let source = "003 Fig. 22";
+    let source = "RealWear Fig. 22";
     to.add("longest read over one attempt, table by cycles", source, (9.0, most), Rule::Exact, Partly);
     let rule = Rule::None("the blocks' age is not told");
     to.add("mean read over one attempt, table by cycles, 7K", source, (7.0, mean(&by_cycles(7.0))), rule, No);
@@ -55,7 +55,7 @@ fn copies(model: &CellModel, population: &Population<'_>, to: &mut Findings) {
         })
         .collect()
     };
-    let source = "003 Fig. 24";
+    let source = "RealWear Fig. 24";
     let most = (2..=9).map(|tenth| extremes(&of_age(0.1 * f64::from(tenth))).1).fold(0.0, f64::max);
     to.add("copies in a row by age, most", source, (5.0, most), Rule::Exact, Partly);
     // In the figure's boxes: from the first to the third quartile.
@@ -79,7 +79,7 @@ fn copies(model: &CellModel, population: &Population<'_>, to: &mut Findings) {
     let most = (1..=8).map(|kcycles| by_cycles(f64::from(kcycles))).fold(0.0, f64::max);
     to.add("copies in a row by cycles, most, 1K to 8K", source, (3.0, most), Rule::AtMost, No);
     let old = by_cycles(7.0);
-    to.add("copies in a row by cycles, old blocks, 7K", "003 Fig. 25", (0.0, old), Rule::Exact, No);
+    to.add("copies in a row by cycles, old blocks, 7K", "RealWear Fig. 25", (0.0, old), Rule::Exact, No);
 }
 
 /// A program mode of HIRE as its table I states it.
@@ -92,7 +92,7 @@ struct Mode {
     wear: f64,
 }
 
-/// 001 table I, in the order of the part's modes.
+/// HIRE table I, in the order of the part's modes.
 const MODES: [Mode; 3] = [
     Mode {
         name: "base",
@@ -121,7 +121,7 @@ const MODES: [Mode; 3] = [
 ];
 
 pub(super) fn hire(model: &CellModel, to: &mut Findings) {
-    let source = "001 Table I";
+    let source = "HIRE Table I";
     let block = Block { quality: 0.5, erase_offset: 0.0, fresh_offset: 0.0, program_offset: 0.0 };
     let (mut reads, mut wears) = ([0.0; 3], [0.0; 3]);
     for (mode, Mode { name, means, step, sense, transfer, wear }) in MODES.into_iter().enumerate() {
@@ -148,17 +148,17 @@ pub(super) fn hire(model: &CellModel, to: &mut Findings) {
         if mode > 0 {
             let program = |mode: usize| model.program_us(&block, &Damage::default(), mode);
             let quantity = format!("program time of the {name} mode over the base mode");
-            to.add(&quantity, "001 Fig. 5", (1.0, program(mode) / program(0)), Rule::Exact, Partly);
+            to.add(&quantity, "HIRE Fig. 5", (1.0, program(mode) / program(0)), Rule::Exact, Partly);
         }
         let mut damage = Damage::default();
         damage.cycle(model, 1.0, 1.0, 30.0, mode);
         wears[mode] = damage.lasting;
         let quantity = format!("wear of a cycle in the {name} mode");
-        to.add(&quantity, "001 section IV", (wear, damage.lasting), Rule::Rounded, Yes);
+        to.add(&quantity, "HIRE section IV", (wear, damage.lasting), Rule::Rounded, Yes);
     }
     let less = |of: [f64; 3], mode: usize| 100.0 * (1.0 - of[mode] / of[0]);
     let quantity = "read time less where all pages are boosted: above the best trace's (%)";
-    to.add(quantity, "001 Fig. 3", (58.59, less(reads, 1)), Rule::AtLeast, No);
+    to.add(quantity, "HIRE Fig. 3", (58.59, less(reads, 1)), Rule::AtLeast, No);
     let quantity = "wear less where all programs are reduced: above the best trace's (%)";
-    to.add(quantity, "001 Fig. 4", (19.99, less(wears, 2)), Rule::AtLeast, No);
+    to.add(quantity, "HIRE Fig. 4", (19.99, less(wears, 2)), Rule::AtLeast, No);
 }

@@ -1,7 +1,7 @@
 //! The papers' numbers beside ours, with a verdict by rule.
 //!
 //! A miss is a result, not an error: it stays in the table. The rules were chosen by how a number is printed, not by
-//! what we measure; whether the number helped to choose a constant stands beside it (calibration 0.1).
+//! what we measure; whether the number helped to choose a constant stands beside it (calibration section 0.1).
 
 mod correction;
 mod elsewhere;

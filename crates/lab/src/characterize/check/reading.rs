@@ -1,4 +1,5 @@
-//! Reads that disturb, and reading through errors (calibration 2 and 3): each limit found by a search over reads.
+//! Reads that disturb, and reading through errors (calibration sections 2 and 3): each limit found by a search over
+//! reads.
 
 use super::Fitted::{No, Partly, Yes};
 use super::voltage::best_bits;
@@ -38,7 +39,7 @@ pub(super) fn tlc(model: &CellModel, population: &Population<'_>, to: &mut Findi
     let longer = senses(1) / senses(0);
     to.add(
         "read of a CSB page over an LSB page, by thresholds",
-        "000 Fig. 17",
+        "redFTL Fig. 17",
         (1.5, longer),
         Rule::Exact,
         No,
@@ -46,7 +47,7 @@ pub(super) fn tlc(model: &CellModel, population: &Population<'_>, to: &mut Findi
     let read = model.read_us(80.0, 0);
     to.add(
         "page read of 80 us with transfer and decoding (us)",
-        "003 Eq. 2.2",
+        "RealWear Eq. 2.2",
         (115.0, read),
         Rule::Printed,
         No,
@@ -61,7 +62,7 @@ fn counted(block: &BlockOfWordlines, pattern: Pattern, victim: Victim) -> f64 {
 fn patterns(model: &CellModel, to: &mut Findings) {
     let block =
         |kcycles: f64, spread: Spread| BlockOfWordlines::new(model, WORDLINES, kcycles, Law::Linear, spread);
-    let source = "002 Fig. 2";
+    let source = "Straw Fig. 2";
     let at_2k = block(2.0, Spread::Groups);
     let one = Pattern::One(at_2k.neighbour_of_worst(Group::Worst));
     let near = counted(&at_2k, one, Victim::First);
@@ -81,7 +82,7 @@ fn patterns(model: &CellModel, to: &mut Findings) {
     });
     let quantity = "the same hammered, by the erased state's voltage";
     to.add(quantity, source, (54_560.0, by_voltage), Rule::Rounded, Yes);
-    let source = "002 Fig. 1(b)";
+    let source = "Straw Fig. 1(b)";
     let at_3k = block(3.0, Spread::Wordlines);
     let worst = counted(&at_3k, Pattern::Round, Victim::First) / 1e3;
     to.add("K reads endured by the worst wordline, 3K cycles", source, (403.0, worst), Rule::Printed, Yes);
@@ -92,14 +93,14 @@ fn patterns(model: &CellModel, to: &mut Findings) {
         let median = reads_until(|reads| is_lost(model, ideal, kcycles, reads));
         let quantity = format!("median wordline over block limit, {kcycles}K cycles");
         let ratio = median / hammered(model, Group::Worst, kcycles).0;
-        to.add(&quantity, "002 Fig. 3", (claimed, ratio), Rule::Printed, Yes);
+        to.add(&quantity, "Straw Fig. 3", (claimed, ratio), Rule::Printed, Yes);
     }
     // A wordline is copied when it is near its end, or all of the block when its worst one could be.
     let copies =
         |group: Group| near * model.group_share(group) / counted(&at_2k, Pattern::Round, Victim::Of(group));
     let less = 100.0 * (1.0 - Group::ALL.map(copies).iter().sum::<f64>());
     let quantity = "rescue copies less with a counter for each wordline, even reads, 2K (%)";
-    to.add(quantity, "002 Fig. 8", (91.5, less), Rule::Rounded, No);
+    to.add(quantity, "Straw Fig. 8", (91.5, less), Rule::Rounded, No);
 }
 
 fn neighbours(model: &CellModel, to: &mut Findings) {
@@ -110,7 +111,7 @@ fn neighbours(model: &CellModel, to: &mut Findings) {
             alphas.push(far / near);
         }
     }
-    let source = "002 Fig. 4";
+    let source = "Straw Fig. 4";
     to.add(
         "harm of a neighbour's read over another's, mean",
         source,
@@ -120,7 +121,7 @@ fn neighbours(model: &CellModel, to: &mut Findings) {
     );
     let law = model.adjacent_by_law();
     to.add("the same by 0.4 V more on the neighbours", source, (8.4, law), Rule::Rounded, No);
-    let source = "002 Fig. 5";
+    let source = "Straw Fig. 5";
     for (group, name, claimed) in [(Group::Best, "Best", 8.7), (Group::Good, "Good", 9.0)] {
         let (near, far) = hammered(model, group, 2.0);
         let quantity = format!("harm of a neighbour's read, group {name}, 2K cycles");
@@ -140,16 +141,16 @@ fn neighbours(model: &CellModel, to: &mut Findings) {
 fn pass_voltage(model: &CellModel, to: &mut Findings) {
     let limit = f64::from(model.part().disturb.max_reads);
     let endured = |mode: usize| reads_until(|reads| reads * model.read_weight(1, mode) >= limit);
-    to.add("reads endured by TLC", "000 section 2", (40_000.0, endured(0)), Rule::Exact, Yes);
+    to.add("reads endured by TLC", "redFTL section 2", (40_000.0, endured(0)), Rule::Exact, Yes);
     for (mode, ratio, claimed) in [(1, 0.98, 2.0), (2, 0.96, 5.0)] {
         let percent = digits_of_ratio(ratio);
-        let source = "000 Table 4";
+        let source = "redFTL Table 4";
         let quantity = format!("reads endured at {percent} % of the pass voltage, by mode");
         to.add(&quantity, source, (claimed, endured(mode) / endured(0)), Rule::Rounded, Yes);
         let quantity = format!("reads endured at {percent} % of the pass voltage, by Fowler-Nordheim");
         to.add(&quantity, source, (claimed, model.endurance_by_law(ratio)), Rule::Rounded, Yes);
     }
-    let source = "000 section 4.2.3";
+    let source = "redFTL section 4.2.3";
     to.add("harm of an LSB read in mode 2", source, (0.16, model.read_weight(0, 2)), Rule::Rounded, No);
     let more = endured(2) / endured(0) / model.part().disturb.page_weights[0];
     to.add("reads more, LSB in mode 2: about (times)", source, (6.0, more), Rule::Rounded, No);
@@ -160,9 +161,9 @@ fn pass_voltage(model: &CellModel, to: &mut Findings) {
     }
     let passes = |thousandth: &u32| model.endurance_as_measured(f64::from(*thousandth) / 1e3).is_some();
     let lowest = (800..=1_000).find(passes).map_or(f64::NAN, |lowest| f64::from(lowest) / 10.0);
-    to.add("lowest pass voltage that passes (%)", "000 section 4.2", (96.0, lowest), Rule::Exact, Yes);
+    to.add("lowest pass voltage that passes (%)", "redFTL section 4.2", (96.0, lowest), Rule::Exact, Yes);
     let high = model.endurance_by_law(1.05);
-    let source = "000 Fig. 6";
+    let source = "redFTL Fig. 6";
     let less = 100.0 * (1.0 - high);
     to.add("reads endured less at 105 % of the pass voltage (%)", source, (49.0, less), Rule::Rounded, No);
     let share = 100.0 * high / 1.6;
@@ -171,7 +172,7 @@ fn pass_voltage(model: &CellModel, to: &mut Findings) {
     for (mode, claimed) in [(1, 8.0), (2, 19.0)] {
         let more = 100.0 * (model.part().modes.program_time[mode] - 1.0);
         let quantity = format!("program time more in read-resistant mode {mode} (%)");
-        to.add(&quantity, "000 Table 4", (claimed, more), Rule::Rounded, Yes);
+        to.add(&quantity, "redFTL Table 4", (claimed, more), Rule::Rounded, Yes);
     }
 }
 
@@ -191,7 +192,7 @@ fn page_types<const N: usize>(
     for &(page, claimed) in claims {
         let more = 100.0 * (endured(page) / least - 1.0);
         let quantity = format!("reads more where only {} pages are read (%)", names[page]);
-        to.add(&quantity, "000 Fig. 17", (claimed, more), Rule::Rounded, Yes);
+        to.add(&quantity, "redFTL Fig. 17", (claimed, more), Rule::Rounded, Yes);
     }
 }
 
@@ -200,15 +201,15 @@ fn program_times(model: &CellModel, population: &Population<'_>, to: &mut Findin
     let times: Vec<f64> =
         population.blocks().iter().map(|block| model.program_us(block, &fresh, 0)).collect();
     let rule = Rule::None("a preset's number, not a chip's");
-    to.add("mean program time, unworn (us)", "003 section 3", (700.0, mean(&times)), rule, Partly);
+    to.add("mean program time, unworn (us)", "RealWear section 3", (700.0, mean(&times)), rule, Partly);
 }
 
 pub(super) fn mlc(model: &CellModel, to: &mut Findings) {
     page_types(model, ["LSB", "MSB"], &[(0, 61.0)], to);
     let limit = f64::from(model.part().disturb.max_reads);
     let endured = reads_until(|reads| reads * model.read_weight(1, 0) >= limit);
-    to.add("reads endured by MLC of 2009", "000 section 2", (600_000.0, endured), Rule::Exact, Yes);
-    let source = "003 section 5.1.2";
+    to.add("reads endured by MLC of 2009", "redFTL section 2", (600_000.0, endured), Rule::Exact, Yes);
+    let source = "RealWear section 5.1.2";
     let lost = 100.0 * model.sanitised_over_limit(false, false);
     to.add("pages lost when the LSB page is over-programmed (%)", source, (7.4, lost), Rule::Rounded, Yes);
     let later = 100.0 * model.sanitised_over_limit(false, true);
@@ -217,5 +218,5 @@ pub(super) fn mlc(model: &CellModel, to: &mut Findings) {
     let worst = effects.osr_one_median * effects.osr_year_factor * libm::exp(2.326 * effects.osr_sigma);
     to.add("errors over the limit after a year, 1 % of pages", source, (1.5, worst), Rule::AtLeast, Partly);
     let limit = f64::from(model.hard_limit_bits());
-    to.add("errors corrected (bits)", "000 section 4.2.1", (40.0, limit), Rule::Exact, Yes);
+    to.add("errors corrected (bits)", "redFTL section 4.2.1", (40.0, limit), Rule::Exact, Yes);
 }

@@ -1,4 +1,4 @@
-//! Threshold voltages: errors by wear, time and temperature, best references, retries (calibration 1 and 5).
+//! Threshold voltages: errors by wear, time and temperature, best references, retries (calibration sections 1 and 5).
 
 use super::Fitted::{No, Partly, Yes};
 use super::{Findings, Rule};
@@ -33,7 +33,7 @@ fn errors(model: &CellModel, to: &mut Findings) {
     for (wear, claimed) in [(0.0, 13.9), (4.0, 30.5), (8.0, 47.0), (12.0, 63.6)] {
         let quantity = format!("N12 of the average block by its voltages at {wear}K cycles (bits)");
         let bits = best_bits(model, &aged(wear, YEAR_HOURS), 0);
-        to.add(&quantity, "003 Fig. 9, derived", (claimed, bits), Rule::Rounded, Yes);
+        to.add(&quantity, "RealWear Fig. 9, derived", (claimed, bits), Rule::Rounded, Yes);
     }
     for (quality, kcycles, name) in [(0.0, 3.0, "worst"), (1.0, 8.0, "best")] {
         let block = Block { quality, erase_offset: 0.0, fresh_offset: 0.0, program_offset: 0.0 };
@@ -41,7 +41,7 @@ fn errors(model: &CellModel, to: &mut Findings) {
         damage.cycle(model, kcycles, 1.0, 30.0, 0);
         let state = CellState { retention_hours: YEAR_HOURS, ..model.worn_state(&block, &damage) };
         let quantity = format!("N12 of the {name} block by its voltages at {kcycles}K cycles (bits)");
-        to.add(&quantity, "003 Fig. 9", (37.0, best_bits(model, &state, 0)), Rule::Rounded, Partly);
+        to.add(&quantity, "RealWear Fig. 9", (37.0, best_bits(model, &state, 0)), Rule::Rounded, Partly);
     }
 }
 
@@ -51,7 +51,7 @@ fn references(model: &CellModel, to: &mut Findings) {
         let cells = model.distribution(&aged(wear, 0.0));
         1e3 * (model.optimal_references(&cells)[threshold] - start[threshold])
     };
-    let source = "003 Fig. 18";
+    let source = "RealWear Fig. 18";
     to.add("best R1 at 1K cycles over fresh (mV)", source, (300.0, shift(1.0, 1)), Rule::Rounded, Yes);
     to.add("best R2 at 1K cycles over fresh (mV)", source, (100.0, shift(1.0, 2)), Rule::Rounded, Yes);
     for threshold in [6, 7] {
@@ -68,7 +68,7 @@ fn ways(model: &CellModel, to: &mut Findings) {
         1e3 * (model.optimal_references(&model.distribution(state))[threshold] - start[threshold])
     };
     let year = |wear: f64, height: f64| CellState { height, ..aged(wear, YEAR_HOURS) };
-    let source = "003 section 3.4.1";
+    let source = "RealWear section 3.4.1";
     let fall = shift(&year(1.0, 1.0), 7);
     to.add("best R7 falls in 12 months, 1K cycles (mV)", source, (0.0, fall), Rule::AtMost, Partly);
     let faster = shift(&year(8.0, 1.0), 7) / fall;
@@ -96,7 +96,7 @@ fn hours_alike(model: &CellModel, hours: f64, celsius: f64) -> f64 {
 }
 
 fn temperature(model: &CellModel, to: &mut Findings) {
-    let source = "003 section 3.1.1";
+    let source = "RealWear section 3.1.1";
     let bake = hours_alike(model, 13.0, 85.0) / YEAR_HOURS * 12.0;
     to.add("13 h at 85 degrees C in months at 30", source, (12.0, bake), Rule::Rounded, No);
     to.add(
@@ -108,20 +108,20 @@ fn temperature(model: &CellModel, to: &mut Findings) {
     );
     let warm = hours_alike(model, 1.0, 40.0);
     let rule = Rule::None("derived from Ea, no claim");
-    to.add("1 h at 40 degrees C in hours at 30", "calibration 1.3", (3.835, warm), rule, No);
+    to.add("1 h at 40 degrees C in hours at 30", "calibration section 1.3", (3.835, warm), rule, No);
 }
 
 fn factors(model: &CellModel, to: &mut Findings) {
     let plain = best_bits(model, &aged(4.0, YEAR_HOURS), 0);
     let more = |state: CellState| 100.0 * (best_bits(model, &state, 0) / plain - 1.0);
     let suspended = |suspends: u32| more(CellState { suspends, ..aged(4.0, YEAR_HOURS) });
-    let source = "003 Fig. 29";
+    let source = "RealWear Fig. 29";
     to.add("errors more after 100 erase suspends (%)", source, (48.0, suspended(100)), Rule::Rounded, Yes);
     to.add("errors more after 30 erase suspends (%)", source, (0.0, suspended(30)), Rule::Exact, Yes);
     let open = more(CellState { open_minutes: 1_440.0, ..aged(4.0, YEAR_HOURS) });
     to.add(
         "errors more after an open interval of a day (%)",
-        "003 Fig. 41",
+        "RealWear Fig. 41",
         (30.0, open),
         Rule::Rounded,
         Yes,
@@ -129,7 +129,7 @@ fn factors(model: &CellModel, to: &mut Findings) {
     let lost = 100.0 * model.sanitised_over_limit(true, false);
     to.add(
         "TLC pages lost when both lower pages are over-programmed (%)",
-        "003 section 5.1.2",
+        "RealWear section 5.1.2",
         (100.0, lost),
         Rule::Printed,
         Yes,
@@ -141,7 +141,7 @@ fn retries(model: &CellModel, population: &Population<'_>, to: &mut Findings) {
     let needed = |wear: f64, hours: f64| {
         model.retries_needed(&aged(wear, hours), limit).map_or(f64::INFINITY, f64::from)
     };
-    let source = "003 Fig. 20";
+    let source = "RealWear Fig. 20";
     to.add("retries at 12 months, 1K cycles", source, (2.0, needed(1.0, YEAR_HOURS)), Rule::Exact, Partly);
     to.add("retries at 12 months, 10K cycles", source, (7.0, needed(10.0, YEAR_HOURS)), Rule::Exact, Partly);
     let n12 = population.n12(7.0);
@@ -152,7 +152,7 @@ fn retries(model: &CellModel, population: &Population<'_>, to: &mut Findings) {
     let indexed = f64::from(model.retries_by_index(45.0, 38.0));
     to.add(
         "retries where a table's index is off by 7 bits",
-        "003 section 3.3.2",
+        "RealWear section 3.3.2",
         (2.0, indexed),
         Rule::AtMost,
         No,
@@ -162,10 +162,10 @@ fn retries(model: &CellModel, population: &Population<'_>, to: &mut Findings) {
         .map(|bits| f64::from(model.retries_by_index(bits * model.suspend_factor(100), *bits)))
         .collect();
     let rule = Rule::None("the blocks' age is not told");
-    to.add("retries more after 100 suspends, mean, at 7K", "003 Fig. 29", (2.8, mean(&extra)), rule, No);
+    to.add("retries more after 100 suspends, mean, at 7K", "RealWear Fig. 29", (2.8, mean(&extra)), rule, No);
     to.add(
         "retries more after 100 suspends, most, at 7K",
-        "003 Fig. 29",
+        "RealWear Fig. 29",
         (4.0, extremes(&extra).1),
         rule,
         No,

@@ -59,7 +59,7 @@ pub struct PageAge {
     pub page_type: u8,
 }
 
-/// What a block shows of its wear (calibration 4.2).
+/// What a block shows of its wear (calibration section 4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Telemetry {
     /// Program/erase cycles.

@@ -52,7 +52,7 @@ fn noisy(bits_q8: u32, most_q8: i32, draw: u64) -> u32 {
     (i64::from(bits_q8) + ((even_q16 * swing) >> 16)) as u32
 }
 
-/// What reads add to errors, so that best voltages reach the limit at ERC_MAX (calibration 2.5, linear).
+/// What reads add to errors, so that best voltages reach the limit at ERC_MAX (calibration section 2.5, linear).
 #[inline]
 fn added_q8(best_q8: u32, limit_q8: u32, disturbed: Disturbed) -> u32 {
     let room = u64::from(limit_q8.saturating_sub(best_q8));
@@ -120,8 +120,8 @@ impl Reading<'_> {
 }
 
 impl Aging {
-    /// Effective reads of a wordline (calibration 2.3): ERC = block - adjacent - own + alpha x adjacent; where only
-    /// blocks are counted, those of reads that go round the wordlines evenly: R (1 + (2 alpha - 3) / wordlines).
+    /// Effective reads of a wordline (calibration section 2.3): ERC = block - adjacent - own + alpha x adjacent; where
+    /// only blocks are counted, those of reads that go round the wordlines evenly: R (1 + (2 alpha - 3) / wordlines).
     #[inline]
     fn effective(&self, block: u32, place: Place, cycles: u32) -> u64 {
         let tables = self.tables();

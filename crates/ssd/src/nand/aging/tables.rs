@@ -40,7 +40,7 @@ impl Place {
     }
 }
 
-/// What a block is by birth (calibration 4.2), fixed point.
+/// What a block is by birth (calibration section 4.2), fixed point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Traits {
     /// Equivalent cycles of the unworn block, in 1/16 cycle; negative for a good one.
@@ -108,7 +108,7 @@ pub(crate) enum Errors {
     Moved(CellTable),
 }
 
-/// Effective reads by group and cycles (calibration 2.3).
+/// Effective reads by group and cycles (calibration section 2.3).
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Endurance {
     /// alpha at no cycles, in 1/65536.
@@ -137,7 +137,7 @@ impl Endurance {
     }
 }
 
-/// What can be seen of wear (calibration 4.2), fixed point.
+/// What can be seen of wear (calibration section 4.2), fixed point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Share of done damage in what is visible, in 1/65536.

@@ -1,4 +1,4 @@
-//! What a block shows of its wear (calibration 4.2): the same laws as in `nand::cell::wear`, in fixed point.
+//! What a block shows of its wear (calibration section 4.2): the same laws as in `nand::cell::wear`, in fixed point.
 
 use super::tables::{CYCLE, Traits};
 use super::{Aging, Telemetry};

@@ -1,5 +1,5 @@
-//! What reads do to the cells of other wordlines (calibration 2): the law of voltage, the weights of redFTL+, and the
-//! effective read counts of Straw.
+//! What reads do to the cells of other wordlines (calibration section 2): the law of voltage, the weights of redFTL+,
+//! and the effective read counts of Straw.
 
 use super::state::power;
 use super::{CellModel, Group};
@@ -15,7 +15,7 @@ pub fn effective_reads_uniform(wordlines: f64, adjacent: f64) -> f64 {
 }
 
 /// Harm of a read of each page type over the worst: a share `base` for any read, the rest with its thresholds.
-/// 0 is TLCbase of redFTL+; 0.242 fits its MLC, 0.34 to 0.38 its TLCopt (calibration 2.2).
+/// 0 is TLCbase of redFTL+; 0.242 fits its MLC, 0.34 to 0.38 its TLCopt (calibration section 2.2).
 pub fn page_weights(code: &[Vec<u32>], base: f64) -> Vec<f64> {
     let most = code.iter().map(Vec::len).max().unwrap_or(1).max(1) as f64;
     code.iter().map(|thresholds| base + (1.0 - base) * thresholds.len() as f64 / most).collect()
@@ -23,12 +23,12 @@ pub fn page_weights(code: &[Vec<u32>], base: f64) -> Vec<f64> {
 
 impl CellModel {
     /// Reads endured at a lower pass voltage over those at the normal one: by the law of Fowler and Nordheim
-    /// (calibration 2.1). `ratio` is the lower voltage over the normal one.
+    /// (calibration section 2.1). `ratio` is the lower voltage over the normal one.
     pub fn endurance_by_law(&self, ratio: f64) -> f64 {
         libm::exp(self.part.disturb.slope * (1.0 / ratio - 1.0)) / (ratio * ratio)
     }
 
-    /// The same as measured (000 Table 4): a curve through its points. `None` below the lowest ratio that passes.
+    /// The same as measured (redFTL Table 4): a curve through its points. `None` below the lowest ratio that passes.
     pub fn endurance_as_measured(&self, ratio: f64) -> Option<f64> {
         let d = &self.part.disturb;
         let less = 1.0 - ratio;
@@ -86,14 +86,14 @@ impl CellModel {
         top
     }
 
-    /// Rise of the erased state at the end of a wordline's effective reads, in V (calibration 2.5).
+    /// Rise of the erased state at the end of a wordline's effective reads, in V (calibration section 2.5).
     pub fn erased_shift_v(&self, kcycles: f64) -> f64 {
         let d = &self.part.disturb;
         let early = d.erased_shift_loss_v * power(kcycles, d.erased_shift_power);
         (d.erased_shift_v - early - d.erased_shift_per_kcycle_v * kcycles).max(0.0)
     }
 
-    /// Errors in a sector with those of read disturb, by the linear law (calibration 2.5).
+    /// Errors in a sector with those of read disturb, by the linear law (calibration section 2.5).
     pub fn disturbed_bits(&self, other_bits: f64, erc_fraction: f64) -> f64 {
         other_bits + (f64::from(self.hard_limit_bits()) - other_bits).max(0.0) * erc_fraction
     }

@@ -1,4 +1,4 @@
-//! Correction: how many errors, and how long (calibration 3 and 5).
+//! Correction: how many errors, and how long (calibration sections 3 and 5).
 
 use super::normal::tail;
 use super::{CellModel, Group};
@@ -58,7 +58,7 @@ impl CellModel {
         self.sense_us(self.mode_levels(mode)) + self.transfer_us(self.mode_levels(mode))
     }
 
-    /// Read time with retries (003 Eq. 2.2), in us: every attempt senses, moves and decodes the page.
+    /// Read time with retries (RealWear Eq. 2.2), in us: every attempt senses, moves and decodes the page.
     pub fn read_us(&self, t_read_us: f64, retries: u32) -> f64 {
         let ecc = &self.part.ecc;
         (t_read_us + ecc.page_transfer_us + ecc.page_decode_us) * f64::from(retries + 1)

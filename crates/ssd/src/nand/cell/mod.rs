@@ -41,7 +41,7 @@ pub const MAX_STATES: usize = 16;
 /// Lowest possible temperature, in degrees C.
 pub const ABSOLUTE_ZERO_C: f64 = -273.15;
 
-/// The groups of wordlines that Straw tells apart, by their errors when fresh (002 section III-A).
+/// The groups of wordlines that Straw tells apart, by their errors when fresh (Straw section III-A).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// Fewest errors.
@@ -69,7 +69,7 @@ impl Group {
 pub struct CellModel {
     part: CellPart,
     code: Vec<Vec<u32>>,
-    /// Place of each state on the retention scale (x_i of calibration 1.1).
+    /// Place of each state on the retention scale (x_i of calibration section 1.1).
     places: [f64; MAX_STATES],
     /// Best references for fresh cells, by program mode.
     references: Vec<References>,

@@ -1,4 +1,5 @@
-//! Raw bit errors of a page by overlap integrals, the best references, and the retry table (calibration 1.1 and 5).
+//! Raw bit errors of a page by overlap integrals, the best references, and the retry table (calibration sections 1.1
+//! and 5).
 
 use super::normal::tail;
 use super::{CellModel, CellState, Distribution, MAX_STATES};
@@ -56,7 +57,7 @@ impl CellModel {
         references
     }
 
-    /// Raw bit error rate of a page type, neighbouring states only: what calibration 1.1 states.
+    /// Raw bit error rate of a page type, neighbouring states only: what calibration section 1.1 states.
     pub fn page_rber(&self, cells: &Distribution, page: usize, references: &References) -> f64 {
         let thresholds = self.code[page].iter().map(|&threshold| threshold as usize);
         thresholds.map(|threshold| cells.overlap(threshold, references[threshold])).sum()
@@ -92,8 +93,8 @@ impl CellModel {
         self.sector_bits(pages.fold(0.0, f64::max))
     }
 
-    /// References of an entry of the retry table at that wear (calibration 5): the lowest ones follow wear, and each
-    /// entry is lower than the one before, in proportion to the states' places.
+    /// References of an entry of the retry table at that wear (calibration section 5): the lowest ones follow wear,
+    /// and each entry is lower than the one before, in proportion to the states' places.
     pub fn retry_references(&self, wear_kcycles: f64, mode: usize, entry: u32) -> References {
         let worn = self.distribution(&CellState { wear_kcycles, mode, ..CellState::default() });
         self.entry_references(&worn, mode, entry)

@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(
             high.zip(low).map(|(high, low)| high - low),
             Some(4),
-            "seed 003: up to 4 bits between reads"
+            "RealWear: up to 4 bits between reads"
         );
         let others: Vec<u32> =
             (0..50).map(|sector| tlc.sector_errors(1, &SectorRead { sector, ..at }, 0.003)).collect();

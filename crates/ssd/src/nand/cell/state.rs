@@ -1,4 +1,4 @@
-//! From the history of a wordline to the distributions of its cells' threshold voltages (calibration 1).
+//! From the history of a wordline to the distributions of its cells' threshold voltages (calibration section 1).
 
 use super::{ABSOLUTE_ZERO_C, CellModel, Group, MAX_STATES};
 
@@ -63,7 +63,7 @@ pub(super) fn power(x: f64, y: f64) -> f64 {
 }
 
 impl CellModel {
-    /// How much faster charge is lost at `to_c` than at `from_c`, both in degrees C (calibration 1.3).
+    /// How much faster charge is lost at `to_c` than at `from_c`, both in degrees C (calibration section 1.3).
     ///
     /// Both must be above absolute zero.
     pub fn arrhenius(&self, from_c: f64, to_c: f64) -> f64 {
@@ -78,19 +78,19 @@ impl CellModel {
         hours * self.arrhenius(self.part.retention.reference_c, celsius)
     }
 
-    /// Time on the scale of retention: 0 at once, 1 at the horizon (L of calibration 1.1).
+    /// Time on the scale of retention: 0 at once, 1 at the horizon (L of calibration section 1.1).
     pub fn retention_scale(&self, hours: f64) -> f64 {
         let r = &self.part.retention;
         libm::log1p(hours / r.onset_hours) / libm::log1p(r.horizon_hours / r.onset_hours)
     }
 
-    /// Errors of a wordline at that height over those of the worst (h of calibration 1.1).
+    /// Errors of a wordline at that height over those of the worst (h of calibration section 1.1).
     pub fn error_factor(&self, height: f64) -> f64 {
         let centre = self.part.wordlines.error_centre;
         centre + (1.0 - centre) * height * height
     }
 
-    /// Retention of a wordline at that height over that of the worst: k of calibration 1.1 over its value at 1,
+    /// Retention of a wordline at that height over that of the worst: k of calibration section 1.1 over its value at 1,
     /// because the constants were fitted to the worst wordline.
     pub fn retention_factor(&self, height: f64) -> f64 {
         let edge = self.part.wordlines.retention_edge;
@@ -104,7 +104,7 @@ impl CellModel {
         if centre >= 1.0 { 1.0 } else { ((errors - centre) / (1.0 - centre)).clamp(0.0, 1.0).sqrt() }
     }
 
-    /// Factor on errors when the next wordline was programmed so many minutes later (calibration 1.2).
+    /// Factor on errors when the next wordline was programmed so many minutes later (calibration section 1.2).
     pub fn open_interval_factor(&self, minutes: f64) -> f64 {
         let e = &self.part.effects;
         let scale = libm::log1p(minutes / e.open_onset_minutes)
@@ -112,7 +112,7 @@ impl CellModel {
         1.0 + e.open_share * scale.clamp(0.0, 1.0)
     }
 
-    /// Factor on errors after so many suspends of the erase (calibration 1.2).
+    /// Factor on errors after so many suspends of the erase (calibration section 1.2).
     pub fn suspend_factor(&self, suspends: u32) -> f64 {
         let e = &self.part.effects;
         let harmful = suspends.saturating_sub(e.suspends_free);
@@ -120,7 +120,7 @@ impl CellModel {
     }
 
     /// Share of pages that are over the limit after one-shot over-programming: of one lower page or of both, and
-    /// right after it or a year later (calibration 1.2).
+    /// right after it or a year later (calibration section 1.2).
     pub fn sanitised_over_limit(&self, both: bool, year: bool) -> f64 {
         let e = &self.part.effects;
         let median = if both { e.osr_both_median } else { e.osr_one_median };
@@ -128,7 +128,7 @@ impl CellModel {
         super::normal::tail(-libm::log(median * growth) / e.osr_sigma)
     }
 
-    /// The distributions of the cells' threshold voltages (calibration 1.1).
+    /// The distributions of the cells' threshold voltages (calibration section 1.1).
     pub fn distribution(&self, state: &CellState) -> Distribution {
         let (s, c, r) = (&self.part.states, &self.part.cycling, &self.part.retention);
         let wear = state.wear_kcycles;

@@ -1,4 +1,5 @@
-//! Chips that differ: a block's quality, what its cycles did to it, and what can be seen of that (calibration 4.2).
+//! Chips that differ: a block's quality, what its cycles did to it, and what can be seen of that (calibration section
+//! 4.2).
 
 use super::normal::tail;
 use super::sector::{place_stream, uniform};
@@ -121,7 +122,7 @@ impl Damage {
 
 impl CellModel {
     /// Share of a cycle's wear that is left when the erased block rested so many minutes at that temperature
-    /// (calibration 1.3).
+    /// (calibration section 1.3).
     pub fn dwell_factor(&self, minutes: f64, celsius: f64) -> f64 {
         let p = &self.part.population;
         let effective = self.hours_at_reference(minutes, celsius);

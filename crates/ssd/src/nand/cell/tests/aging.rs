@@ -1,4 +1,4 @@
-//! Calibration 1: the voltage fit of the 48-layer TLC, temperature, and what multiplies errors.
+//! Calibration section 1: the voltage fit of the 48-layer TLC, temperature, and what multiplies errors.
 
 use super::{aged, best_bits, near, part};
 use crate::nand::cell::{CellState, Distribution, Group};
@@ -6,7 +6,7 @@ use crate::nand::cell::{CellState, Distribution, Group};
 const YEAR: f64 = 8_760.0;
 const MONTH: f64 = 730.0;
 
-/// Wear, N(0), N(12) of LSB, CSB and MSB, in bits, as script 08 prints them.
+/// Wear, N(0), N(12) of LSB, CSB and MSB, in bits, as calibration section 1.1 prints them.
 const FIT: [[f64; 5]; 8] = [
     [0.0, 4.1, 13.2, 13.0, 11.8],
     [1.0, 5.5, 18.4, 19.1, 16.6],
@@ -121,10 +121,10 @@ fn cells_gone_far_are_counted_over_all_states() {
 fn temperature_speeds_time_up() {
     let tlc = part("tlc_48l");
     near(tlc.arrhenius(30.0, 40.0), 3.835, 0.001);
-    near(tlc.arrhenius(30.0, 50.0), 13.54, 0.01); // seed 003 rounds to 13
+    near(tlc.arrhenius(30.0, 50.0), 13.54, 0.01); // RealWear rounds to 13
     near(tlc.arrhenius(30.0, 85.0), 641.9, 0.1);
     near(tlc.arrhenius(40.0, 30.0) * tlc.arrhenius(30.0, 40.0), 1.0, 1e-12);
-    near(tlc.hours_at_reference(13.0, 85.0) / YEAR * 12.0, 11.4, 0.05); // seed 003 says 12 months
+    near(tlc.hours_at_reference(13.0, 85.0) / YEAR * 12.0, 11.4, 0.05); // RealWear says 12 months
     near(tlc.hours_at_reference(3.0, 40.0), 11.5, 0.01);
 }
 

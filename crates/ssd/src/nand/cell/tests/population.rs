@@ -1,4 +1,4 @@
-//! Calibration 4.2: the population of RealWear, and what can be seen of wear.
+//! Calibration section 4.2: the population of RealWear, and what can be seen of wear.
 
 use super::{near, part};
 use crate::nand::cell::{Block, CellModel, CellPart, Damage, VirtualChips};
@@ -31,7 +31,7 @@ fn best_and_worst_block_keep_the_pinned_lines() {
     near(tlc.n12(0.0, 4.0) - tlc.n12(1.0, 4.0), 19.0, 1e-9);
     near(tlc.n12(0.0, 7.0) - tlc.n12(1.0, 7.0), 25.0, 1e-9);
     near(tlc.life_kcycles(0.0, 1.0, 64.0), 8.0, 1e-9);
-    near(tlc.life_kcycles(1.0, 1.0, 64.0), 15.94, 0.01); // seed 003: still usable after 16K
+    near(tlc.life_kcycles(1.0, 1.0, 64.0), 15.94, 0.01); // RealWear: still usable after 16K
     assert!(tlc.is_alive(0.0, 7.99) && !tlc.is_alive(0.0, 8.0));
     near(tlc.wear_of_n12(tlc.n12(0.62, 5.0)), 5.0, 0.1);
 }
@@ -45,7 +45,8 @@ fn the_population_lives_as_long_as_in_the_papers() {
         blocks.iter().map(|block| tlc.life_kcycles(block.quality, factor, 64.0)).collect()
     };
     let mut fast = lives(tlc.dwell_factor(1.0, 30.0));
-    // Claims: 12.3K at 1 minute, 13.9K at 5. The fit of script 07 gives 12.47K and 14.09K, 1.4 % above both.
+    // Claims: 12.3K at 1 minute, 13.9K at 5. The fit of calibration section 4.2 gives 12.47K and 14.09K, 1.4 % above
+    // both.
     near(mean(fast.iter().copied()), 12.47, 0.2);
     near(mean(lives(tlc.dwell_factor(5.0, 30.0)).into_iter()), 14.09, 0.22);
     near(quantile(&mut fast, 0.001), 8.04, 0.1);
@@ -82,10 +83,10 @@ fn rest_recovers_wear() {
         near(tlc.dwell_factor(minutes, 30.0), factor, 0.0006);
     }
     near(12.3 / tlc.dwell_factor(5.0, 30.0), 13.90, 0.01);
-    // N12 at the end of life falls by 29.0 % (seed 003: up to 30 %).
+    // N12 at the end of life falls by 29.0 % (RealWear: up to 30 %).
     let (born, end) = (tlc.n12_unworn(0.62), 64.0);
     near(1.0 - (born + (end - born) * tlc.dwell_factor(180.0, 30.0)) / end, 0.290, 0.001);
-    // 30 to 40 degrees C at 10 minutes: +13.0 %, where seed 003 says +20 %; the logistic curve gives +19.8 %.
+    // 30 to 40 degrees C at 10 minutes: +13.0 %, where RealWear says +20 %; the logistic curve gives +19.8 %.
     let gain = |model: &CellModel| model.dwell_factor(10.0, 30.0) / model.dwell_factor(10.0, 40.0) - 1.0;
     near(gain(&tlc), 0.130, 0.001);
     let population = Population { dwell: DwellLaw::Logistic, ..Population::default() };
@@ -110,7 +111,7 @@ fn erase_time_fresh_errors_and_program_time_tell_of_wear() {
         let damage = cycled(&tlc, kcycles, 1.0);
         blocks.iter().filter(|block| tlc.erase_pulses(block, &damage) == pulses).count() as f64 / 19_200.0
     };
-    // Script 07: 5, 10 and 15 ms at 4K cycles, as seed 003 saw.
+    // Script 07: 5, 10 and 15 ms at 4K cycles, as RealWear saw.
     near(share(4.0, 1), 0.185, 0.04);
     near(share(4.0, 2), 0.795, 0.04);
     near(share(4.0, 3), 0.020, 0.015);
@@ -119,7 +120,7 @@ fn erase_time_fresh_errors_and_program_time_tell_of_wear() {
         let damage = cycled(&tlc, kcycles, 1.0);
         let living = || blocks.iter().filter(|block| alive(block, &damage));
         near(mean(living().map(|block| tlc.fresh_bits(block, &damage))), fresh, 0.25);
-        assert!(living().all(|block| tlc.erase_pulses(block, &damage) <= 5), "seed 003: 5 or fewer");
+        assert!(living().all(|block| tlc.erase_pulses(block, &damage) <= 5), "RealWear: 5 or fewer");
         let fine =
             living().all(|block| tlc.erase_fine_ms(block, &damage) <= tlc.erase_marker_ms(block, &damage));
         assert!(fine);
@@ -135,7 +136,7 @@ fn erase_time_fresh_errors_and_program_time_tell_of_wear() {
         })
         .map(|(block, kcycles)| tlc.n12(block.quality, kcycles))
         .collect();
-    // Seed 003: 30 to 58.
+    // RealWear: 30 to 58.
     near(quantile(&mut at_610, 0.02), 33.0, 1.5);
     near(quantile(&mut at_610, 0.98), 62.0, 1.5);
 }

@@ -1,4 +1,4 @@
-//! Calibration 2, 3 and 5: reads that disturb, correction and its times, retries, and single cells.
+//! Calibration section 2, 3 and 5: reads that disturb, correction and its times, retries, and single cells.
 
 use super::{aged, best_bits, near, part};
 use crate::nand::cell::disturb::{effective_reads, effective_reads_uniform, page_weights};
@@ -33,7 +33,7 @@ fn page_types_disturb_by_their_sensing() {
     assert_eq!(page_weights(&[vec![4], vec![2, 6], vec![1, 3, 5, 7]], 0.0), [0.25, 0.5, 1.0]);
 }
 
-/// Kcycles; ERC_MAX and alpha of Best, Good, Bad, Worst; block limit, ideal, quotient: calibration 2.3.
+/// Kcycles; ERC_MAX and alpha of Best, Good, Bad, Worst; block limit, ideal, quotient: calibration section 2.3.
 const STRAW: [[f64; 12]; 7] = [
     [0.0, 964.0, 5.74, 906.2, 6.04, 883.4, 6.34, 861.2, 6.60, 130.5, 944.7, 7.2],
     [0.5, 939.6, 6.48, 869.2, 6.78, 812.7, 7.08, 759.8, 7.34, 103.5, 916.1, 8.9],
@@ -82,7 +82,8 @@ fn a_hammered_wordline_gives_in_after_the_reads_of_straw() {
     near(tlc.disturbed_bits(14.0, 0.5), 39.0, 1e-9);
 }
 
-/// Calibration 2.5: at ERC_MAX, a month old and read at the best references, the page of threshold 1 is at the limit.
+/// Calibration section 2.5: at ERC_MAX, a month old and read at the best references, the page of threshold 1 is at the
+/// limit.
 #[test]
 fn the_erased_state_reaches_the_limit_at_its_last_read() {
     let tlc = part("tlc_48l");
@@ -140,7 +141,8 @@ fn a_code_has_its_capacity() {
 #[test]
 fn retries_grow_with_age_as_in_figure_20() {
     let tlc = part("tlc_48l");
-    // 12 months: pinned 2 to 7; and at once none, after 3 months 1 to 5 (script 08 allows 66 bits and has the same).
+    // 12 months: pinned 2 to 7; and at once none, after 3 months 1 to 5 (calibration section 1.1 allows 66 bits and
+    // has the same).
     for (wear, retries) in [(1.0, 2), (2.0, 3), (4.0, 4), (6.0, 5), (8.0, 6), (10.0, 7)] {
         assert_eq!(tlc.retries_needed(&aged(wear, 8_760.0), 64.0), Some(retries), "{wear}K");
         assert_eq!(tlc.retries_needed(&aged(wear, 0.0), 64.0), Some(0), "{wear}K");
@@ -149,7 +151,7 @@ fn retries_grow_with_age_as_in_figure_20() {
     }
     // At 12K cycles the average block's CSB page is over the limit whatever the references.
     assert_eq!(tlc.retries_needed(&aged(12.0, 8_760.0), 64.0), None);
-    near(tlc.read_us(80.0, 0), 116.0, 1e-9); // seed 003: 115 us
+    near(tlc.read_us(80.0, 0), 116.0, 1e-9); // RealWear: 115 us
     near(tlc.read_us(80.0, 7) / tlc.read_us(80.0, 0), 8.0, 1e-12);
 }
 
