@@ -141,7 +141,7 @@ impl Ftl {
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
         self.drop_replicas(block);
         self.blocks.start_moving(block, cause);
-        let job = Job::whole(&self.view(), block);
+        let job = Job::whole(&self.view(), block, self.reclaim.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
         let work = self.work(lane);
         work.coming += u32::from(cause != Cause::BadBlock);
@@ -180,7 +180,10 @@ impl Ftl {
         let per_page = self.layout.units_per_page;
         let pages = |units: &VecDeque<UnitRef>| (units.len() as u32).div_ceil(per_page);
         // What the other job of the lane has still to move counts, too.
-        let left = |job: &Job| self.blocks.live(job.block).min(job.end - job.cursor.min(job.end));
+        let left = |job: &Job| match self.blocks.live(job.block) {
+            live if job.whole && job.part.is_some() => live,
+            live => live.min(job.end - job.cursor.min(job.end)),
+        };
         let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
         let waiting = work.gathered.iter().map(pages).sum::<u32>() + work.reads + others;
         // What is moved may go to several streams, and each may leave a page that is not full.
@@ -228,6 +231,10 @@ impl Ftl {
             }
             let step = job.step(&self.view(), &mut units);
             let Step::Read { page, count } = step else {
+                if job.whole && self.reclaim.orders_leaving() && self.choose_wordline(flash, &mut job) {
+                    self.work(lane).jobs[which] = Some(job);
+                    continue;
+                }
                 self.end_job(flash, lane, which, &job);
                 return true;
             };
@@ -239,7 +246,7 @@ impl Ftl {
     /// A job has read all that was to move: a block that it empties can be erased when that has arrived.
     fn end_job(&mut self, flash: &mut Flash, lane: LaneId, which: usize, job: &Job) {
         self.work(lane).jobs[which] = None;
-        if job.part.is_none() {
+        if job.whole {
             self.blocks.set_state(job.block, BlockState::Draining);
             if self.blocks.leaving(job.block) == 0 {
                 self.empty(flash, job.block);

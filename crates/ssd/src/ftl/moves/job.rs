@@ -57,7 +57,9 @@ const AHEAD: usize = 16;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(in crate::ftl) struct Job {
     pub block: BlockId,
-    /// Only these pages, if not the whole block is moved.
+    /// All of the block is to move, so that it can be erased.
+    pub whole: bool,
+    /// Only these pages, or these pages now.
     pub part: Option<Part>,
     pub cursor: u32,
     pub end: u32,
@@ -88,13 +90,28 @@ impl Part {
 }
 
 impl Job {
-    /// Empties a whole block.
-    pub fn whole(view: &View<'_>, block: BlockId) -> Job {
-        let cursor = view.layout.first_unit(block).0;
-        let end = cursor + view.layout.units_per_block();
-        let mut job = Job { block, part: None, cursor, end, ahead: cursor };
+    /// Empties a whole block, in the order of its pages; or `part` by part, as [`Job::go_on_with`] is told.
+    pub fn whole(view: &View<'_>, block: BlockId, in_parts: bool) -> Job {
+        let first = view.layout.first_unit(block).0;
+        let end = first + view.layout.units_per_block();
+        let cursor = if in_parts { end } else { first };
+        let mut job = Job { block, whole: true, part: None, cursor, end, ahead: cursor };
         job.look_ahead(view, AHEAD);
         job
+    }
+
+    /// Empties a part of a block that lies in `pages` of its members; the rest stays.
+    pub fn of_part(view: &View<'_>, block: BlockId, part: Part, pages: (u32, u32)) -> Job {
+        let mut job = Job { block, whole: false, part: None, cursor: 0, end: 0, ahead: 0 };
+        job.go_on_with(view, part, pages);
+        job
+    }
+
+    /// Goes on with a part of its block that lies in `pages` of its members.
+    pub fn go_on_with(&mut self, view: &View<'_>, part: Part, pages: (u32, u32)) {
+        let unit = |page| view.layout.first_unit_of(self.block, 0, page).0;
+        (self.part, self.cursor, self.end) = (Some(part), unit(pages.0), unit(pages.1));
+        self.ahead = self.cursor;
     }
 
     /// The next page with live units: they are to be read. [`Step::Done`] if there is none.

@@ -143,6 +143,8 @@ pub(in crate::ftl) struct Reclaim {
     page_types: u32,
     /// The policy may deal units and hears of their reads.
     deals: bool,
+    /// The policy says in which order wordlines leave a block.
+    orders_leaving: bool,
     /// Program mode of blocks that nobody chose one for.
     pub(in crate::ftl) normal_mode: u8,
     /// Lanes with something new on their lists.
@@ -186,8 +188,19 @@ impl Reclaim {
         let lanes = Vec::with_capacity(of_active(layout.lanes));
         let services = vec![None; of_active(layout.blocks())];
         let (deals, normal_mode) = (policy.deals(), cfg.errors.program_mode as u8);
-        let page_types = g.bits_per_cell;
-        Reclaim { policy, active, page_at, in_order, page_types, deals, normal_mode, lanes, services }
+        let (page_types, orders_leaving) = (g.bits_per_cell, policy.orders_leaving());
+        Reclaim {
+            orders_leaving,
+            policy,
+            active,
+            page_at,
+            in_order,
+            page_types,
+            deals,
+            normal_mode,
+            lanes,
+            services,
+        }
     }
 
     /// Whether anything ever moves because of reads.
@@ -198,6 +211,12 @@ impl Reclaim {
     /// Whether it may deal units over blocks of its own.
     pub fn deals(&self) -> bool {
         self.deals
+    }
+
+    /// Whether the policy says in which order wordlines leave a block that is emptied.
+    #[inline]
+    pub fn orders_leaving(&self) -> bool {
+        self.orders_leaving
     }
 
     /// See [`Ftl::idle_after_ns`].
@@ -517,11 +536,7 @@ impl Ftl {
         let want = partial.next.unwrap_or_else(|| self.ask(flash, candidate, partial.left));
         let (types, only, pages) = match want {
             Want::Nothing => return self.end_partial(flash, lane, candidate),
-            Want::Wordline(wordline) => {
-                let types = self.reclaim.page_types;
-                let pages = &self.reclaim.page_at[(wordline * types) as usize..][..types as usize];
-                (u8::MAX, wordline, (pages[0], pages[pages.len() - 1] + 1))
-            }
+            Want::Wordline(wordline) => (u8::MAX, wordline, self.pages_of(wordline)),
             Want::Types(types) => (types, NONE, (0, self.order.pages())),
             Want::Adopt => {
                 self.adopt_all(candidate);
@@ -548,13 +563,35 @@ impl Ftl {
             return self.look_later(flash, lane, candidate);
         }
         let part = Part { member: candidate.member, types, wordline: only };
-        let cursor = self.layout.first_unit_of(candidate.block, 0, pages.0).0;
-        let end = self.layout.first_unit_of(candidate.block, 0, pages.1).0;
+        let job = Job::of_part(&self.view(), candidate.block, part, pages);
         let work = self.work(lane);
         work.candidates.partial = Some(Partial { candidate, left: want, next: None });
-        work.jobs[RECLAIM] =
-            Some(Job { block: candidate.block, part: Some(part), cursor, end, ahead: cursor });
+        work.jobs[RECLAIM] = Some(job);
         Some(true)
+    }
+
+    /// The wordline of a block that leaves it next, if the policy says so: of all members the one that stands least.
+    /// Returns whether there is one.
+    pub(in crate::ftl) fn choose_wordline(&mut self, flash: &Flash, job: &mut Job) -> bool {
+        let mut chosen: Option<(i64, u32, u32)> = None;
+        for member in 0..self.layout.span {
+            let left = job.part.filter(|part| part.member == member).map(|part| part.wordline);
+            let (look, policy) = self.look(flash, Candidate { block: job.block, member });
+            let next = policy.leaves_next(&look, &ChipLook(flash), left);
+            let next = next.map(|(stands, wordline)| (stands, member, wordline));
+            chosen = [chosen, next].into_iter().flatten().min();
+        }
+        let Some((_, member, wordline)) = chosen else { return false };
+        let pages = self.pages_of(wordline);
+        job.go_on_with(&self.view(), Part { member, types: u8::MAX, wordline }, pages);
+        true
+    }
+
+    /// The first page of a wordline, and the one after its last.
+    fn pages_of(&self, wordline: u32) -> (u32, u32) {
+        let types = self.reclaim.page_types;
+        let pages = &self.reclaim.page_at[(wordline * types) as usize..][..types as usize];
+        (pages[0], pages[pages.len() - 1] + 1)
     }
 
     /// The rest of a block leaves it later: the block is first on the list again.

@@ -284,6 +284,24 @@ impl Member for Policy {
         closest.map_or(Want::Nothing, |&wordline| Want::Wordline(wordline))
     }
 
+    fn orders_leaving(&self) -> bool {
+        true
+    }
+
+    /// The one closest to its limit.
+    fn leaves_next(
+        &mut self,
+        look: &Look<'_>,
+        chips: &ChipLook<'_>,
+        left: Option<u32>,
+    ) -> Option<(i64, u32)> {
+        if let Some(wordline) = left {
+            self.gone[look.at.block as usize * self.group_of.len() + wordline as usize] = 1;
+        }
+        self.line_up(look, chips);
+        self.line.first().map(|&at| (self.slack[at as usize], at))
+    }
+
     /// Counts from zero.
     fn on_erase(&mut self, physical: u32) {
         let wordlines = self.group_of.len();

@@ -56,6 +56,16 @@ family! {
         fn wants_seeing(&mut self, look: &Look<'_>, chips: &ChipLook<'_>, left: Want) -> Want {
             self.wants(look, left)
         }
+        /// Whether it says in which order the wordlines of a block leave that is emptied for whatever reason; else they
+        /// leave in the order of pages.
+        fn orders_leaving(&self) -> bool {
+            false
+        }
+        /// The wordline that leaves a physical block next, of those that live, and how much more it stands; `left` has
+        /// just been read.
+        fn leaves_next(&mut self, look: &Look<'_>, chips: &ChipLook<'_>, left: Option<u32>) -> Option<(i64, u32)> {
+            None
+        }
         /// A physical block is erased: its reads are forgotten.
         fn on_erase(&mut self, physical: u32) {}
         /// Bytes of its tables.
