@@ -5,7 +5,8 @@
 //! (assumed). A read that comes back for another attempt goes before what else its die has to do.
 
 use super::Flash;
-use super::op::{Cause, Op, OpKind};
+use super::op::{Cause, Op};
+use super::rows::Outcomes;
 use super::timing::Timing;
 use crate::events::{EventKind, EventQueue};
 use crate::nand::{Outcome, PageAddress};
@@ -17,14 +18,14 @@ impl Flash {
     pub(super) fn sense(&mut self, at: PageAddress) -> (u8, Outcome) {
         let first = self.read_voltage.first(&self.chip.page_age(at.block, at.page));
         let sensed = self.chip.sense(at.block, at.page, first);
-        self.attempts = sensed.failed + u8::from(sensed.readable);
-        (self.attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail })
+        let attempts = sensed.failed + u8::from(sensed.readable);
+        (attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail })
     }
 
     /// Counts the attempts of a page read that is over.
     #[inline]
-    pub(super) fn count_attempts(&mut self, cause: Cause, outcome: Outcome) {
-        let failed = self.attempts - u8::from(outcome == Outcome::Pass);
+    pub(super) fn count_attempts(&mut self, cause: Cause, outcome: Outcome, attempts: u8) {
+        let failed = attempts - u8::from(outcome == Outcome::Pass);
         self.counts.retries[usize::from(failed).min(super::ATTEMPTS - 1)] += 1;
         self.counts.uncorrectable[cause as usize] += u64::from(outcome == Outcome::Fail);
     }
@@ -39,11 +40,16 @@ impl Flash {
     #[inline]
     pub(super) fn prepare(&mut self, id: OpId) {
         let op = self.pool.get_mut(id);
-        op.mode = self.chip.mode(op.at.block);
-        if op.kind == OpKind::Read {
+        // A block's mode is that of its first program; until the chip has that, the issuer's word counts.
+        let begins =
+            op.kind.row().effect == Outcomes::Programs && self.chip.programmed_pages(op.at.block) == 0;
+        if !begins {
+            op.mode = self.chip.mode(op.at.block);
+        }
+        if op.kind.reads() {
             self.chip.prefetch_sense(op.at.block, op.at.page);
         } else {
-            let erase = op.kind == OpKind::Erase;
+            let erase = op.kind.erases();
             op.slower_q12 = self.chip.time_scale_q12(op.at.block, erase).min(u32::from(u16::MAX)) as u16;
         }
     }

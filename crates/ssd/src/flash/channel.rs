@@ -9,6 +9,7 @@
 
 use super::die::Interface;
 use super::op::OpKind;
+use super::rows::Data;
 use crate::sections::ChannelOrder;
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
@@ -119,7 +120,7 @@ impl Channel {
 #[inline]
 pub(super) fn goes_first(order: ChannelOrder, waits: Interface, command: impl FnOnce() -> OpKind) -> bool {
     match order {
-        ChannelOrder::CommandsFirst => waits == Interface::WaitIn && command() != OpKind::Program,
+        ChannelOrder::CommandsFirst => waits == Interface::WaitIn && command().row().data != Data::In,
         ChannelOrder::DataFirst => waits == Interface::WaitOut,
     }
 }

@@ -1,6 +1,6 @@
 //! A die: its queues, and the two places an operation can be in: on the interface, or in the array.
 
-use crate::flash::op::{Cause, Op, OpKind, OpPool};
+use crate::flash::op::{Cause, Op, OpPool};
 use crate::sections::{ReclaimOrder, SchedulingOrder};
 use crate::units::{OpId, SimTime};
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,9 @@ impl OpList {
     }
 }
 
+/// Bits of a die's number in an event, below those of its generation.
+const NUMBER_BITS: u32 = crate::events::ID_BITS - u8::BITS;
+
 /// One die.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Die {
@@ -83,6 +86,8 @@ pub(super) struct Die {
     pub array: OpId,
     /// Whether the array is done and its data waits for the interface.
     pub array_done: bool,
+    /// Counts what was taken out of the array before its end: an end that was announced before is void.
+    pub generation: u8,
     /// When it began with what it has to do, and nanoseconds that it had something to do before.
     pub busy_since: SimTime,
     pub busy_ns: u64,
@@ -124,6 +129,7 @@ impl Die {
             sending: OpId::NONE,
             array: OpId::NONE,
             array_done: false,
+            generation: 0,
             busy_since: SimTime::ZERO,
             busy_ns: 0,
             reads: OpList::EMPTY,
@@ -134,6 +140,18 @@ impl Die {
             in_a_row: 0,
             due: 0,
         }
+    }
+
+    /// Id of the event that ends what is now in the array of the die of this number.
+    #[inline]
+    pub fn end_of_array(&self, number: u32) -> u32 {
+        u32::from(self.generation) << NUMBER_BITS | number
+    }
+
+    /// Die and generation of such an event.
+    #[inline]
+    pub fn of_event(id: u32) -> (u32, u8) {
+        (id & ((1 << NUMBER_BITS) - 1), (id >> NUMBER_BITS) as u8)
     }
 
     /// Whether so many operations that wait are due.
@@ -157,7 +175,7 @@ impl Die {
     #[inline]
     pub fn is_read(order: SchedulingOrder, op: &Op) -> bool {
         let is_for_host = matches!(op.cause, Cause::Host | Cause::Merge);
-        order == SchedulingOrder::ReadFirst && op.kind == OpKind::Read && is_for_host
+        order == SchedulingOrder::ReadFirst && op.kind.reads() && is_for_host
     }
 
     /// Puts an operation in line; one that comes back goes before all others of its list.
@@ -194,7 +212,7 @@ impl Die {
     #[inline]
     pub fn take_next(&mut self, pool: &OpPool, by: Precedence) -> OpId {
         let (read, mut other) = (self.reads.head, self.others.head);
-        if self.returning > 0 && other.is_some() && pool.get(other).kind == OpKind::Erase {
+        if self.returning > 0 && other.is_some() && pool.get(other).kind.erases() {
             other = OpId::NONE;
         }
         if !other.is_some() {
@@ -207,7 +225,7 @@ impl Die {
         let read_is_older = read.is_some() && pool.get(read).sequence < pool.get(other).sequence;
         let reads_go_first = match by.reclaim {
             // An erase waits for older reads, which may be of its block.
-            _ if read_is_older && pool.get(other).kind == OpKind::Erase => true,
+            _ if read_is_older && pool.get(other).kind.erases() => true,
             ReclaimOrder::Urgent if self.due > 0 => read_is_older && self.in_a_row < by.due_bypass_limit,
             _ => read_is_older || self.bypassed < by.bypass_limit,
         };
@@ -225,7 +243,7 @@ impl Die {
     /// more has passed it then. Returns how many operations it was.
     #[cold]
     #[inline(never)]
-    pub fn put_back(&mut self, pool: &mut OpPool, by: Precedence) -> usize {
+    pub fn put_back(&mut self, pool: &mut OpPool, by: Precedence) -> u32 {
         let leader = self.io;
         let op = pool.get(leader);
         let may_pass = self.reads.head.is_some()
@@ -236,6 +254,14 @@ impl Die {
         if self.interface != Interface::WaitIn || self.array.is_some() || !may_pass {
             return 0;
         }
+        let count = self.give_back(pool, by.order, leader);
+        self.bypassed = self.had_bypassed + 1;
+        (self.io, self.interface) = (OpId::NONE, Interface::Idle);
+        count
+    }
+
+    /// Puts a group back at the head of its queue, one by one; returns how many operations it was.
+    pub fn give_back(&mut self, pool: &mut OpPool, order: SchedulingOrder, leader: OpId) -> u32 {
         // The last of the group goes in front first.
         let (mut last, mut id, mut count) = (OpId::NONE, leader, 0);
         while id.is_some() {
@@ -244,11 +270,9 @@ impl Die {
         }
         while last.is_some() {
             let before = std::mem::replace(&mut pool.get_mut(last).follower, OpId::NONE);
-            self.queue(pool, by.order, last, true);
+            self.queue(pool, order, last, true);
             last = before;
         }
-        self.bypassed = self.had_bypassed + 1;
-        (self.io, self.interface) = (OpId::NONE, Interface::Idle);
         count
     }
 }
@@ -256,6 +280,7 @@ impl Die {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flash::op::OpKind;
     use crate::nand::PageAddress;
     use crate::units::Ppn;
 

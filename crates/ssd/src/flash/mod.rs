@@ -12,16 +12,18 @@ pub mod op;
 mod phases;
 pub mod read_voltage;
 mod restore;
+pub mod rows;
 pub mod timing;
 
 use crate::events::{EventKind, EventQueue};
-use crate::nand::{Chip, Layout, Outcome, PageAddress};
+use crate::nand::{Chip, Layout, Outcome};
 use crate::rng::{SPREAD, mix};
 use crate::sections::{ChannelOrder, Sections};
-use crate::units::{OpId, Ppn, SimTime};
+use crate::units::{OpId, SimTime};
 use channel::Channel;
 use die::{Die, Precedence};
-use op::{CAUSES, Cause, KINDS, Op, OpKind, OpPool, Spent};
+use op::{CAUSES, KINDS, Op, OpPool, Spent};
+use rows::Outcomes;
 use serde::{Deserialize, Serialize};
 use timing::Timing;
 
@@ -79,8 +81,6 @@ pub struct Flash {
     sequence: u64,
     hash: u64,
     instant: bool,
-    /// Attempts of the page read last, where cells age.
-    pub(crate) attempts: u8,
 }
 
 /// Operations that there is room for.
@@ -128,7 +128,6 @@ impl Flash {
             sequence: 0,
             hash: 0,
             instant: false,
-            attempts: 0,
         }
     }
 
@@ -187,10 +186,14 @@ impl Flash {
     #[inline(always)]
     fn enter(&mut self, id: OpId, now: SimTime) {
         self.sequence += 1;
-        self.pool.get_mut(id).sequence = self.sequence;
+        let op = self.pool.get_mut(id);
+        op.sequence = self.sequence;
         *self.pool.spent_mut(id) = Spent { queued: now, mark: now, ..Spent::default() };
         if self.chip.ages() {
             self.prepare(id);
+        } else {
+            // Cells that do not age know of no modes.
+            self.pool.get_mut(id).mode = 0;
         }
     }
 
@@ -204,9 +207,7 @@ impl Flash {
     /// Applies an operation that is in no queue at once.
     #[inline]
     pub fn do_at_once(&mut self, op: &mut Op) {
-        self.attempts = 0;
-        op.outcome = self.perform(op.kind, op.cause, op.ppn, op.at);
-        op.attempts = self.attempts;
+        (op.outcome, op.attempts) = self.perform(op);
     }
 
     /// Whether operations are applied at once: the functional executor.
@@ -223,35 +224,34 @@ impl Flash {
     /// Lets the chip do something, counts it and adds it to the hash: the end of every operation, and all of it where
     /// no time passes.
     #[inline]
-    pub fn perform(&mut self, kind: OpKind, cause: Cause, ppn: Ppn, at: PageAddress) -> Outcome {
-        let outcome = match kind {
-            OpKind::Read => {
+    fn perform(&mut self, op: &Op) -> (Outcome, u8) {
+        let &Op { kind, at, mode, .. } = op;
+        let (outcome, fails) = match kind.row().effect {
+            Outcomes::Reads => {
                 self.chip.read(at.block, at.page);
-                if self.chip.ages() { self.sense(at).1 } else { Outcome::Pass }
+                let (attempts, outcome) = if self.chip.ages() { self.sense(at) } else { (0, Outcome::Pass) };
+                self.record(op, outcome, attempts);
+                return (outcome, attempts);
             }
-            OpKind::Program | OpKind::Copyback => self.chip.program(at.block, at.page),
-            OpKind::Erase => self.chip.erase(at.block),
+            Outcomes::Programs => {
+                (self.chip.program_in(at.block, at.page, mode), &mut self.counts.program_fails)
+            }
+            Outcomes::Erases => (self.chip.erase(at.block), &mut self.counts.erase_fails),
         };
-        if outcome == Outcome::Fail && kind != OpKind::Read {
-            let fails = if kind == OpKind::Erase {
-                &mut self.counts.erase_fails
-            } else {
-                &mut self.counts.program_fails
-            };
-            *fails += 1;
-        }
-        self.record(kind, cause, ppn, outcome);
-        outcome
+        *fails += u64::from(outcome == Outcome::Fail);
+        self.record(op, outcome, 0);
+        (outcome, 0)
     }
 
     /// Counts an operation that is over, and adds it to the hash.
     #[inline(always)]
-    fn record(&mut self, kind: OpKind, cause: Cause, ppn: Ppn, outcome: Outcome) {
+    fn record(&mut self, op: &Op, outcome: Outcome, attempts: u8) {
+        let &Op { kind, cause, ppn, .. } = op;
         self.counts.ops[kind as usize][cause as usize] += 1;
-        if kind == OpKind::Read && self.chip.ages() {
-            self.count_attempts(cause, outcome);
+        if kind.reads() && self.chip.ages() {
+            self.count_attempts(cause, outcome, attempts);
         }
-        let lost = u64::from(kind == OpKind::Read && outcome == Outcome::Fail);
+        let lost = u64::from(kind.reads() && outcome == Outcome::Fail);
         let what = lost << 63 | u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;
         self.hash = (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(SPREAD).rotate_left(29);
     }
@@ -272,11 +272,11 @@ impl Flash {
     /// What the chip says of an operation, once it is over.
     #[inline]
     fn finish(&mut self, id: OpId) {
-        if self.pool.get(id).kind == OpKind::Read {
+        if self.pool.get(id).kind.reads() {
             return self.finish_read(id);
         }
-        let &Op { kind, cause, ppn, at, .. } = self.pool.get(id);
-        let outcome = self.perform(kind, cause, ppn, at);
+        let op = *self.pool.get(id);
+        let (outcome, _) = self.perform(&op);
         let op = self.pool.get_mut(id);
         (op.follower, op.outcome) = (OpId::NONE, outcome);
         self.done.push(id);
@@ -284,27 +284,15 @@ impl Flash {
 
     #[inline(always)]
     fn finish_read(&mut self, id: OpId) {
-        let &Op { cause, ppn, at, .. } = self.pool.get(id);
-        self.chip.read(at.block, at.page);
-        if self.chip.ages() {
-            self.finish_sensed(id);
+        let mut op = *self.pool.get(id);
+        self.chip.read(op.at.block, op.at.page);
+        // Where time passes the first attempt has told what becomes of it.
+        if self.chip.ages() && op.attempts == 0 {
+            (op.attempts, op.outcome) = self.sense(op.at);
         }
-        let op = self.pool.get_mut(id);
-        op.follower = OpId::NONE;
-        let outcome = op.outcome;
-        self.record(OpKind::Read, cause, ppn, outcome);
+        let in_pool = self.pool.get_mut(id);
+        (in_pool.follower, in_pool.attempts, in_pool.outcome) = (OpId::NONE, op.attempts, op.outcome);
+        self.record(&op, op.outcome, op.attempts);
         self.done.push(id);
-    }
-
-    /// What became of a page of cells that age: the first attempt has told, if time passes.
-    fn finish_sensed(&mut self, id: OpId) {
-        let &Op { at, attempts, .. } = self.pool.get(id);
-        if attempts > 0 {
-            self.attempts = attempts;
-            return;
-        }
-        let (tried, outcome) = self.sense(at);
-        let op = self.pool.get_mut(id);
-        (op.attempts, op.outcome) = (tried, outcome);
     }
 }

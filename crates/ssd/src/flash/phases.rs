@@ -5,7 +5,8 @@
 
 use super::channel::{Channel, goes_first};
 use super::die::{Die, Interface};
-use super::op::{Op, OpKind, OpPool};
+use super::op::{Op, OpPool};
+use super::rows::{Data, Joins};
 use super::timing::Timing;
 use super::{Flash, Rules};
 use crate::events::{EventKind, EventQueue};
@@ -73,11 +74,16 @@ impl Flash {
     }
 
     #[inline]
-    pub(super) fn on_array_done(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+    pub(super) fn on_array_done(&mut self, id: u32, now: SimTime, events: &mut EventQueue) {
+        let (number, generation) = Die::of_event(id);
         let mut at = self.at(number, now, events);
+        if at.die.generation != generation {
+            // What would end now was taken out of the array.
+            return;
+        }
         let leader = at.die.array;
         at.book_array(leader);
-        if at.pool.get(leader).kind == OpKind::Read {
+        if at.pool.get(leader).kind.reads() {
             at.die.array_done = true;
             if at.rules.timing.cache_operations() {
                 at.start_next();
@@ -100,6 +106,29 @@ impl Flash {
             id = follower;
         }
         self.start_next(number, now, events);
+    }
+
+    /// Stops what the array of a die does before its end (ONFI's RESET). It goes back to the head of its queue, to be
+    /// done again from its beginning, and its end, already announced, is void. The time it took counts. Returns the
+    /// operations that it was; none where the array does nothing, or has done it.
+    pub fn stop_array(&mut self, number: u32, now: SimTime, events: &mut EventQueue) -> u32 {
+        let order = self.rules.precedence.order;
+        let mut at = self.at(number, now, events);
+        let leader = at.die.array;
+        if !leader.is_some() || at.die.array_done {
+            return 0;
+        }
+        at.book_array(leader);
+        at.die.array = OpId::NONE;
+        at.die.generation = at.die.generation.wrapping_add(1);
+        let count = at.die.give_back(at.pool, order, leader);
+        if at.die.interface == Interface::Staged {
+            at.start_array(now);
+        } else if at.die.interface == Interface::Idle {
+            at.end_busy();
+            at.start_next();
+        }
+        count
     }
 
     #[inline]
@@ -192,11 +221,14 @@ impl At<'_> {
             return false;
         }
         let busy = pool.get(die.array).kind;
+        let has_room = match busy.row().data {
+            Data::Out => die.array_done,
+            Data::In => !die.array_done,
+            Data::None => false,
+        };
         let heads = [die.reads.head, die.others.head];
         let waiting = heads.iter().filter(|id| id.is_some());
-        matches!((busy, die.array_done), (OpKind::Read, true) | (OpKind::Program, false))
-            && waiting.clone().count() > 0
-            && waiting.clone().all(|&id| pool.get(id).kind == busy)
+        has_room && waiting.clone().count() > 0 && waiting.clone().all(|&id| pool.get(id).kind == busy)
     }
 
     /// Lets operations at the head of the leader's queue join it: same kind, same page number, each another plane.
@@ -223,11 +255,15 @@ impl At<'_> {
                 break;
             }
             let op = pool.get(head);
-            if op.kind == OpKind::Erase && op.sequence > limit {
+            if op.kind.erases() && op.sequence > limit {
                 break;
             }
-            let fits = op.kind == kind && (op.at.page == at.page || op.kind == OpKind::Erase);
-            if !fits || planes >> op.at.plane & 1 == 1 || op.kind == OpKind::Copyback {
+            let joins = match kind.row().joins {
+                Joins::Never => false,
+                Joins::SamePage => op.at.page == at.page,
+                Joins::Any => true,
+            };
+            if op.kind != kind || !joins || planes >> op.at.plane & 1 == 1 {
                 break;
             }
             planes |= 1 << op.at.plane;
@@ -357,7 +393,8 @@ impl At<'_> {
             // What was staged has waited for the array.
             self.book_die_wait(leader, start);
         }
-        self.events.push(SimTime(start.0 + ns), EventKind::ArrayDone, self.number);
+        let id = self.die.end_of_array(self.number);
+        self.events.push(SimTime(start.0 + ns), EventKind::ArrayDone, id);
     }
 
     /// The array's data moves to the interface; a read command staged there starts in the array.
@@ -394,5 +431,83 @@ impl At<'_> {
         *self.groups = self.groups.saturating_sub(u64::from(count > 1));
         let leader = self.die.pop(self.pool, true);
         self.take_in(leader);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive_config::DriveConfig;
+    use crate::flash::Room;
+    use crate::flash::op::{Cause, Op, OpKind, OpTimes};
+    use crate::nand::{Chip, Layout, PageAddress};
+    use crate::units::Ppn;
+
+    const AT: PageAddress = PageAddress { die: 0, plane: 0, block: 0, page: 0 };
+
+    /// A bare flash, the time of a program on the channel and in the array, and that of a read until its data is there.
+    fn flash() -> (Flash, EventQueue, [u64; 3]) {
+        let cfg = DriveConfig::default();
+        let g = &cfg.geometry;
+        let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
+        let layout = Layout::new(&cfg, &chip);
+        let flash = Flash::new(&cfg, &cfg.read_voltage, &layout, chip, Room { host: 4, moves: 4 });
+        let timing = &flash.rules.timing;
+        let op = |kind| Op::new(kind, Cause::Host, Ppn(0), AT, 0);
+        let read = op(OpKind::Read);
+        let read_ns = timing.in_ns(&read) + timing.array_ns(&read) + timing.out_ns(&read);
+        let times = [timing.in_ns(&op(OpKind::Program)), timing.array_ns(&op(OpKind::Program)), read_ns];
+        (flash, EventQueue::with_capacity(8), times)
+    }
+
+    fn give(flash: &mut Flash, events: &mut EventQueue, now: u64, kind: OpKind, page: u32) -> OpId {
+        let op = Op::new(kind, Cause::Host, Ppn(0), PageAddress { page, ..AT }, 0);
+        let id = flash.pool.add(op, &[]);
+        flash.give(&[id], SimTime(now), events);
+        id
+    }
+
+    /// All that happens: when each event was, and which operations were done then.
+    fn run(flash: &mut Flash, events: &mut EventQueue) -> Vec<(u64, Vec<OpId>)> {
+        let mut all = Vec::new();
+        while let Some((now, kind, id)) = events.pop() {
+            flash.now = now;
+            flash.on_event(kind, id, now, events);
+            all.push((now.0, std::mem::take(&mut flash.done)));
+        }
+        all
+    }
+
+    #[test]
+    fn the_end_of_what_was_stopped_is_void() {
+        let (mut flash, mut events, [sent_ns, array_ns, _]) = flash();
+        let program = give(&mut flash, &mut events, 0, OpKind::Program, 0);
+        let stopped = sent_ns + array_ns / 3;
+        assert_eq!(flash.stop_array(0, SimTime(stopped), &mut events), 1);
+        let (void, end) = (sent_ns + array_ns, stopped + sent_ns + array_ns);
+        assert_eq!(run(&mut flash, &mut events), [(void, vec![]), (end, vec![program])]);
+        let array = array_ns + array_ns / 3;
+        let expected = OpTimes { transfer: 2 * sent_ns, array, ..OpTimes::default() };
+        assert_eq!(flash.pool.spent(program).times, expected);
+        assert_eq!(flash.counts_until(SimTime(end)).die_busy_ns[0], end);
+        assert_eq!(flash.stop_array(0, SimTime(end), &mut events), 0, "nothing is left to stop");
+    }
+
+    #[test]
+    fn what_waits_may_go_before_what_was_stopped() {
+        let (mut flash, mut events, [sent_ns, array_ns, read_ns]) = flash();
+        let first = give(&mut flash, &mut events, 0, OpKind::Program, 0);
+        assert_eq!(run(&mut flash, &mut events), [(sent_ns + array_ns, vec![first])]);
+        let start = sent_ns + array_ns;
+        let program = give(&mut flash, &mut events, start, OpKind::Program, 1);
+        let stopped = start + sent_ns + array_ns / 2;
+        let read = give(&mut flash, &mut events, stopped, OpKind::Read, 0);
+        flash.stop_array(0, SimTime(stopped), &mut events);
+        let done = run(&mut flash, &mut events);
+        let done: Vec<_> = done.into_iter().filter(|(_, ids)| !ids.is_empty()).collect();
+        let ends = [stopped + read_ns, stopped + read_ns + sent_ns + array_ns];
+        assert_eq!(done, [(ends[0], vec![read]), (ends[1], vec![program])]);
+        let times = flash.pool.spent(program).times;
+        assert_eq!((times.die_wait, times.array), (read_ns, array_ns / 2 + array_ns));
     }
 }

@@ -1,7 +1,8 @@
 //! A restored flash: every operation under way is somewhere once, and everything due belongs to one.
 
-use super::die::Interface;
-use super::op::{Op, OpKind, OpTimes, Spent};
+use super::die::{Die, Interface};
+use super::op::{Op, OpTimes, Spent};
+use super::rows::Outcomes;
 use super::{Flash, OpPool};
 use crate::events::EventKind;
 use crate::nand::Layout;
@@ -25,14 +26,14 @@ impl OpPool {
         let pages = (layout.blocks() * layout.pages_per_block) as usize;
         within("page of an operation", [op.ppn.0], pages)?;
         let block = layout.block_of_page(op.ppn).0;
-        let is_there = match op.kind {
-            OpKind::Erase => (0..layout.span).any(|member| layout.member(block, member) == op.at),
-            _ => layout.locate(op.ppn) == op.at,
+        let is_there = match op.kind.row().effect {
+            Outcomes::Erases => (0..layout.span).any(|member| layout.member(block, member) == op.at),
+            Outcomes::Reads | Outcomes::Programs => layout.locate(op.ppn) == op.at,
         };
         ensure(is_there, "an operation is elsewhere than its page")?;
         ensure(usize::from(op.units) <= self.stride, "an operation on more units than a page has")?;
         ensure(op.bytes <= layout.units_per_page * layout.unit_bytes, "an operation on more than a page")?;
-        let attempts = if op.kind == OpKind::Read { op.attempts_due } else { 0 };
+        let attempts = if op.kind.reads() { op.attempts_due } else { 0 };
         ensure(op.attempts <= attempts, "more attempts than are due")?;
         let Spent { queued, times, mark } = *self.spent(id);
         let OpTimes { die_wait, channel_wait, array, transfer, decode } = times;
@@ -61,8 +62,7 @@ impl Flash {
         ensure(self.done.is_empty(), "operations that are done and not seen")?;
         keep_room(&mut self.done, &fresh.done);
         self.pool.restored(&fresh.pool, layout)?;
-        let is_there =
-            |op: &Op| op.kind != OpKind::Read || op.at.page < self.chip.programmed_pages(op.at.block);
+        let is_there = |op: &Op| !op.kind.reads() || op.at.page < self.chip.programmed_pages(op.at.block);
         ensure(self.pool.iter().all(|(_, op)| is_there(op)), "a read of an erased page")?;
         let types = self.rules.timing.page_types();
         let knows = |op: &Op| usize::from(op.page_type) < types && self.rules.timing.knows(op);
@@ -110,7 +110,7 @@ impl Flash {
         let in_array = self.walk(number, die.array, |op| op.follower, seen)?;
         let alike = |ids: &[OpId]| ids.iter().all(|&id| self.pool.get(id).kind == self.pool.get(ids[0]).kind);
         ensure(alike(&on_interface) && alike(&in_array), "operations of several kinds in a group")?;
-        let is_read = |id: OpId| self.pool.get(id).kind == OpKind::Read;
+        let is_read = |id: OpId| self.pool.get(id).kind.reads();
         ensure(!outward || is_read(die.sending), "a die sends what it did not read")?;
         ensure(!die.array_done || (die.array.is_some() && is_read(die.array)), "an array has no page ready")?;
         let may_stage = self.rules.timing.cache_operations();
@@ -123,7 +123,7 @@ impl Flash {
         let of_channel = self.dies.iter().filter(|die| die.channel as usize == number).count();
         let mut waiting = channel.waiting(of_channel)?;
         waiting.sort_unstable();
-        let waits = |die: &super::Die| matches!(die.interface, Interface::WaitIn | Interface::WaitOut);
+        let waits = |die: &Die| matches!(die.interface, Interface::WaitIn | Interface::WaitOut);
         let expected = (0u32..).zip(&self.dies);
         let expected = expected.filter(|(_, die)| die.channel as usize == number && waits(die));
         let expected: Vec<u32> = expected.map(|(die, _)| die).collect();
@@ -134,7 +134,11 @@ impl Flash {
     /// Checks what is due of dies, channels and reads being decoded against what they do; `due` are all events.
     pub(crate) fn check_due(&self, due: &[(SimTime, EventKind, u32)]) -> Verdict {
         let of = |kind: EventKind| due.iter().filter(move |event| event.1 == kind).map(|event| event.2);
-        let arrays = distinct("arrays due", of(EventKind::ArrayDone), self.dies.len())?;
+        // The end of what was taken out of an array before may still be due, and is void.
+        let ends = of(EventKind::ArrayDone).map(Die::of_event);
+        within("arrays due", ends.clone().map(|end| end.0), self.dies.len())?;
+        let ends = ends.filter(|&(die, generation)| self.dies[die as usize].generation == generation);
+        let arrays = distinct("arrays due", ends.map(|end| end.0), self.dies.len())?;
         let ins = distinct("commands due", of(EventKind::InDone), self.dies.len())?;
         let outs = distinct("pages due", of(EventKind::OutDone), self.dies.len())?;
         for (number, die) in self.dies.iter().enumerate() {
@@ -156,7 +160,7 @@ impl Flash {
             ensure(decoded != seen, "an operation is nowhere")?;
             if decoded {
                 let op = self.pool.get(id);
-                ensure(op.kind == OpKind::Read && op.attempts > 0, "what is decoded was not read")?;
+                ensure(op.kind.reads() && op.attempts > 0, "what is decoded was not read")?;
                 returning[op.at.die as usize] += u32::from(op.attempts < op.attempts_due);
             }
         }

@@ -4,11 +4,12 @@
 //! that age (`cell.ecc`, `cell.modes`). All arithmetic on floats happens here when a drive is built; the event loop
 //! reads integers.
 
-use crate::flash::op::{NOMINAL, Op, OpKind};
+use crate::flash::op::{KINDS, NOMINAL, Op, OpKind};
+use crate::flash::rows::{Data, Stops, Work};
 use crate::nand::aging::Attempt;
 use crate::nand::cell::CellPart;
 use crate::sections::cell::CodeKind;
-use crate::sections::{ErrorModel, Sections};
+use crate::sections::{Channel, ErrorModel, Sections};
 use crate::units::SimDuration;
 use serde::{Deserialize, Serialize};
 
@@ -61,16 +62,26 @@ pub struct Timing {
     erase_ns: u64,
     program_steps: u32,
     erase_steps: u32,
-    read_command_ns: u64,
+    /// By kind of operation.
+    command_ns: [u64; KINDS],
     data_out_command_ns: u64,
-    program_command_ns: u64,
-    erase_command_ns: u64,
     femtoseconds_per_byte: u64,
     cache_operations: bool,
 }
 
 fn nanoseconds(us: &[f64]) -> Vec<u64> {
     us.iter().map(|&us| SimDuration::from_us(us).0).collect()
+}
+
+/// The command and address of an operation.
+fn command_ns(channel: &Channel, kind: OpKind) -> u64 {
+    let (read, program) = (channel.t_read_command_ns, channel.t_program_command_ns);
+    u64::from(match kind.row().work {
+        Work::Sense => read,
+        Work::Program => program,
+        Work::Erase => channel.t_erase_command_ns,
+        Work::SenseAndProgram => read + program,
+    })
 }
 
 /// Reads of cells that make no errors: one attempt, nothing to decode.
@@ -152,10 +163,8 @@ impl Timing {
             erase_ns: SimDuration::from_us(timing.t_erase_us).0,
             program_steps: timing.program_steps,
             erase_steps: timing.erase_steps,
-            read_command_ns: u64::from(channel.t_read_command_ns),
+            command_ns: OpKind::ALL.map(|kind| command_ns(channel, kind)),
             data_out_command_ns: u64::from(channel.t_data_out_command_ns),
-            program_command_ns: u64::from(channel.t_program_command_ns),
-            erase_command_ns: u64::from(channel.t_erase_command_ns),
             femtoseconds_per_byte: libm::round(1e9 / channel.bandwidth_mb_s) as u64,
             cache_operations: timing.cache_operations,
         }
@@ -189,12 +198,8 @@ impl Timing {
     /// Command, address and data towards the die.
     #[inline]
     pub fn in_ns(&self, op: &Op) -> u64 {
-        match op.kind {
-            OpKind::Read => self.read_command_ns,
-            OpKind::Program => self.program_command_ns + self.data_ns(op.bytes),
-            OpKind::Erase => self.erase_command_ns,
-            OpKind::Copyback => self.read_command_ns + self.program_command_ns,
-        }
+        let command_ns = self.command_ns[op.kind as usize];
+        if op.kind.row().data == Data::In { command_ns + self.data_ns(op.bytes) } else { command_ns }
     }
 
     #[inline]
@@ -211,11 +216,11 @@ impl Timing {
     /// The array at work. A copyback reads its source page and programs its destination (of one type, as chips ask).
     #[inline]
     pub fn array_ns(&self, op: &Op) -> u64 {
-        let nominal = match op.kind {
-            OpKind::Read => return self.attempt(op).array_ns,
-            OpKind::Program => self.program_ns(op),
-            OpKind::Erase => self.erase_ns,
-            OpKind::Copyback => self.attempt(op).array_ns + self.program_ns(op),
+        let nominal = match op.kind.row().work {
+            Work::Sense => return self.attempt(op).array_ns,
+            Work::Program => self.program_ns(op),
+            Work::Erase => self.erase_ns,
+            Work::SenseAndProgram => self.attempt(op).array_ns + self.program_ns(op),
         };
         if op.slower_q12 == NOMINAL { nominal } else { (nominal * u64::from(op.slower_q12)) >> 12 }
     }
@@ -245,10 +250,10 @@ impl Timing {
 
     /// The steps of a program or erase; a read is one step.
     pub fn steps(&self, op: &Op) -> Steps {
-        let count = match op.kind {
-            OpKind::Read => 1,
-            OpKind::Program | OpKind::Copyback => self.program_steps,
-            OpKind::Erase => self.erase_steps,
+        let count = match op.kind.row().stops {
+            Stops::Never => 1,
+            Stops::ProgramSteps => self.program_steps,
+            Stops::EraseSteps => self.erase_steps,
         };
         Steps { count, total_ns: self.array_ns(op) }
     }

@@ -232,7 +232,8 @@ impl Ftl {
     #[inline]
     fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
         let at = self.layout.locate(page);
-        Op::new(kind, cause, page, at, self.order.page_type(at.page))
+        let mode = self.reclaim.normal_mode;
+        Op { mode, ..Op::new(kind, cause, page, at, self.order.page_type(at.page)) }
     }
 
     /// Forgets the data of a logical unit.

@@ -160,20 +160,11 @@ impl Chip {
         }
     }
 
-    /// Program mode of a block: an index into the lists of `cell.modes`.
+    /// Program mode of a block, an index into the lists of `cell.modes`: that of its first program since its last
+    /// erase, until then the drive's own (`nand.errors.program_mode`).
     #[inline]
     pub fn mode(&self, block: u32) -> u8 {
         self.aging.as_ref().map_or(0, |aging| aging.mode(block))
-    }
-
-    /// Chooses the program mode of a block, which must be erased: from its next program on, until the next choice.
-    /// Does nothing where cells do not age.
-    pub fn set_mode(&mut self, block: u32, mode: u8) {
-        let programmed = self.next_page[block as usize];
-        assert!(programmed == 0, "program mode of block {block} changed with {programmed} pages programmed");
-        if let Some(aging) = &mut self.aging {
-            aging.set_mode(block, mode);
-        }
     }
 
     /// What the firmware knows of a page's age.
@@ -315,9 +306,14 @@ impl Chip {
         );
     }
 
-    /// Programs a page: in order, and only after an erase.
-    #[inline]
+    /// Programs a page: in order, and only after an erase. A new block is programmed in the drive's own mode.
     pub fn program(&mut self, block: u32, page: u32) -> Outcome {
+        self.program_in(block, page, self.mode(block))
+    }
+
+    /// The same in a program mode. Where cells age, the first page chooses the mode of its block, until its erase.
+    #[inline]
+    pub fn program_in(&mut self, block: u32, page: u32, mode: u8) -> Outcome {
         let next = &mut self.next_page[block as usize];
         assert!(
             page == *next && page < self.pages_per_block,
@@ -327,7 +323,7 @@ impl Chip {
         if page == 0
             && let Some(aging) = &mut self.aging
         {
-            aging.open(block);
+            aging.open(block, mode);
         }
         if self.program_rng_hits() { Outcome::Fail } else { Outcome::Pass }
     }

@@ -62,7 +62,7 @@ fn page_types_and_read_resistant_modes_weigh_less() {
     }
     // A block's own mode counts, whatever the drive's is.
     let mut chip = chip(&config());
-    chip.set_mode(5, 2);
+    chip.program_in(5, 0, 2);
     fill(&mut chip, 5);
     read(&mut chip, 5, 10, 1_000);
     assert_eq!((chip.mode(5), chip.effective_reads(5, 30)), (2, 200));

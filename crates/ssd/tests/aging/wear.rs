@@ -2,6 +2,7 @@
 
 use crate::support::{MINUTE_NS, YEAR, chip, config, fill, minutes, model, near};
 use ssd::SimTime;
+use ssd::nand::Outcome;
 use ssd::nand::cell::CellPart;
 use ssd::sections::ArrayTimes;
 
@@ -77,22 +78,31 @@ fn modes_wear_by_their_weights() {
     for (mode, weight) in [(0, 1.0), (1, 1.2), (2, 0.8)] {
         for _ in 0..500 {
             chip.erase(mode);
-            chip.set_mode(mode, mode as u8);
-            chip.program(mode, 0);
+            chip.program_in(mode, 0, mode as u8);
         }
         let wear = chip.true_wear(mode).expect("cells that age");
         near(wear.done_q20 as f64 / CYCLE as f64, 500.0 * weight, 0.001);
         assert_eq!((wear.lasting_q20, chip.erase_count(mode)), (wear.done_q20, 500));
     }
-    assert_eq!(chip.mode(1), 1, "the mode outlives an erase");
+    assert_eq!(chip.mode(1), 1);
+    chip.erase(1);
+    assert_eq!(chip.mode(1), 0, "an erased block has the drive's own mode");
 }
 
 #[test]
-#[should_panic(expected = "with 3 pages programmed")]
-fn a_block_with_data_keeps_its_mode() {
+fn the_first_page_chooses_the_mode_of_a_block() {
     let mut chip = chip(&config());
-    (0..3).for_each(|page| _ = chip.program(0, page));
-    chip.set_mode(0, 1);
+    let own = chip.mode(0);
+    assert_eq!(chip.program_in(0, 0, 1), Outcome::Pass);
+    assert_eq!(chip.program_in(0, 1, 2), Outcome::Pass);
+    assert_eq!(chip.program(0, 2), Outcome::Pass);
+    assert_eq!((chip.mode(0), chip.mode(1)), (1, own));
+}
+
+#[test]
+#[should_panic(expected = "program mode 7, the part has 3")]
+fn a_part_has_so_many_modes() {
+    chip(&config()).program_in(0, 0, 7);
 }
 
 /// `set_erase_count` wears like so many cycles of the reference dwell, one by one.

@@ -348,7 +348,7 @@ impl Ftl {
         }
         self.sort_units(lane);
         for at in 0..fan as usize {
-            let block = self.open_target(flash, lane, mode);
+            let block = self.open_target(lane, mode);
             self.work(lane).deal.targets[at].block = block;
         }
         self.update_wanted(lane);
@@ -393,13 +393,12 @@ impl Ftl {
     }
 
     /// Opens a free block in a program mode, if one is left beside those kept for moves.
-    fn open_target(&mut self, flash: &mut Flash, lane: LaneId, mode: u8) -> BlockId {
+    fn open_target(&mut self, lane: LaneId, mode: u8) -> BlockId {
         let Some(block) = self.allocator.take_block(lane, self.mover.reserve, &mut self.blocks) else {
             return BlockId::NONE;
         };
         for k in 0..self.layout.span {
             let physical = self.layout.member(block, k).block;
-            flash.chip.set_mode(physical, mode.max(self.reclaim.normal_mode));
             self.reclaim.policy.on_open(physical, mode);
         }
         block
@@ -453,7 +452,7 @@ impl Ftl {
 
     fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId, units: &[UnitRef]) {
         let planned = usize::from(self.work(lane).deal.target);
-        let Some(page) = self.next_of_target(flash, lane, planned) else {
+        let Some(page) = self.next_of_target(lane, planned) else {
             // What is in the controller goes where cleaning's data goes; the rest stays.
             for &unit in units {
                 self.gather_moved(lane, Cause::ReadReclaim, unit);
@@ -463,10 +462,10 @@ impl Ftl {
             return;
         };
         self.blocks.program_issued(self.layout.block_of_page(page).0);
-        let mut op = self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane);
+        let mode = self.work(lane).deal.mode.max(self.reclaim.normal_mode);
+        let mut op = Op { mode, ..self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane) };
         self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
-        let mode = usize::from(self.work(lane).deal.mode.max(self.reclaim.normal_mode));
-        self.counts.dealt_pages[mode.min(PROGRAM_MODES - 1)] += 1;
+        self.counts.dealt_pages[usize::from(mode).min(PROGRAM_MODES - 1)] += 1;
         self.program_moved(flash, lane, &mut op, units);
     }
 
@@ -502,13 +501,13 @@ impl Ftl {
     }
 
     /// The next page of a target; if it is full or has failed, of the other, or of a fresh one.
-    fn next_of_target(&mut self, flash: &mut Flash, lane: LaneId, planned: usize) -> Option<Ppn> {
+    fn next_of_target(&mut self, lane: LaneId, planned: usize) -> Option<Ppn> {
         let targets = self.work(lane).deal.targets;
         let open = [planned, 1 - planned].into_iter().find(|&at| targets[at].block.is_some());
         let at = open.unwrap_or(planned);
         if open.is_none() {
             let mode = self.work(lane).deal.mode;
-            let block = self.open_target(flash, lane, mode);
+            let block = self.open_target(lane, mode);
             self.work(lane).deal.targets[at] = Target { block, next: 0 };
             if !block.is_some() {
                 return None;
@@ -543,7 +542,7 @@ impl Ftl {
         let (sources, cut_short) = (deal.sources(), deal.cut_short);
         for target in core::mem::replace(&mut deal.targets, [NO_TARGET; 2]) {
             if target.block.is_some() && target.next == 0 {
-                self.make_normal(flash, target.block);
+                self.make_normal(target.block);
                 self.allocator.give_back(lane, target.block, &mut self.blocks);
             } else if target.block.is_some() {
                 self.blocks.close(target.block, self.clock);
@@ -566,13 +565,10 @@ impl Ftl {
     }
 
     /// An erased block is programmed in the normal mode again.
-    pub(in crate::ftl) fn make_normal(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn make_normal(&mut self, block: BlockId) {
         for k in 0..self.layout.span {
             let physical = self.layout.member(block, k).block;
             self.reclaim.policy.on_open(physical, 0);
-            if flash.chip.mode(physical) != self.reclaim.normal_mode {
-                flash.chip.set_mode(physical, self.reclaim.normal_mode);
-            }
         }
     }
 }

@@ -319,7 +319,7 @@ impl Ftl {
             return;
         }
         let lane = self.layout.lane_of(block);
-        self.forget_reads(flash, block);
+        self.forget_reads(block);
         self.replicas.reset(&self.layout, block);
         self.effects.push(Effect::Erase {
             first: self.layout.first_unit(block),

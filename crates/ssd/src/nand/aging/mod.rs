@@ -139,6 +139,8 @@ pub struct Aging {
     wordline_reads: Vec<u32>,
     #[serde(with = "raw")]
     modes: Vec<u8>,
+    /// The mode of blocks that were not programmed since their erase.
+    own_mode: u8,
     read_rng: Rng,
     telemetry_rng: Rng,
 }
@@ -159,6 +161,7 @@ impl Aging {
             reads: vec![0; blocks],
             wordline_reads: vec![0; counters],
             modes: vec![mode; blocks],
+            own_mode: mode,
             read_rng: Rng::stream(seed, "nand/read_noise"),
             telemetry_rng: Rng::stream(seed, "nand/telemetry"),
         };
@@ -178,7 +181,7 @@ impl Aging {
         alike("reads of blocks", &self.reads, &fresh.reads)?;
         alike("reads of wordlines", &self.wordline_reads, &fresh.wordline_reads)?;
         alike("modes of blocks", &self.modes, &fresh.modes)?;
-        self.tables = fresh.tables;
+        (self.tables, self.own_mode) = (fresh.tables, fresh.own_mode);
         let modes = self.tables().modes.len();
         ensure(
             self.modes.iter().all(|&mode| usize::from(mode) < modes),
@@ -218,11 +221,6 @@ impl Aging {
     /// Program modes of the part.
     pub(crate) fn modes(&self) -> usize {
         self.tables().modes.len()
-    }
-
-    pub(crate) fn set_mode(&mut self, block: u32, mode: u8) {
-        assert!(usize::from(mode) < self.modes(), "program mode {mode}, the part has {}", self.modes());
-        self.modes[block as usize] = mode;
     }
 
     /// Lets time pass.
@@ -271,6 +269,7 @@ impl Aging {
     #[inline]
     pub(crate) fn erase(&mut self, block: u32) {
         self.forget_reads(block);
+        self.modes[block as usize] = self.own_mode;
         self.erased_at[block as usize] = self.clock.ticks;
     }
 
@@ -281,10 +280,12 @@ impl Aging {
         }
     }
 
-    /// The first page of a block is programmed: from now on its data ages, and the cycle that began with its last
-    /// erase is over. How much of its wear lasts depends on the time in between.
+    /// The first page of a block is programmed, in a mode: from now on its data ages, and the cycle that began with its
+    /// last erase is over. How much of its wear lasts depends on the time in between.
     #[inline]
-    pub(crate) fn open(&mut self, block: u32) {
+    pub(crate) fn open(&mut self, block: u32, mode: u8) {
+        assert!(usize::from(mode) < self.modes(), "program mode {mode}, the part has {}", self.modes());
+        self.modes[block as usize] = mode;
         self.programmed_at[block as usize] = self.minutes();
         let erased_at = core::mem::replace(&mut self.erased_at[block as usize], NO_ERASE);
         if erased_at != NO_ERASE {

@@ -97,7 +97,7 @@ impl Ftl {
     }
 
     /// A block is erased: its reads are forgotten, and it is programmed in the normal mode.
-    pub(in crate::ftl) fn forget_reads(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn forget_reads(&mut self, block: BlockId) {
         if !self.reclaim.active {
             return;
         }
@@ -109,7 +109,7 @@ impl Ftl {
             self.work(lane).candidates.remove(candidate, at);
         }
         if self.reclaim.deals {
-            self.make_normal(flash, block);
+            self.make_normal(block);
             if !self.work(lane).candidates.some() {
                 self.need_no_room(lane);
             }
