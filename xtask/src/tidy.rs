@@ -42,6 +42,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "line", holds: "a line of code is not too wide", check: size::line },
     Rule { name: "unfinished", holds: "no work is left undone in the text", check: text::unfinished },
     Rule { name: "machine", holds: "no absolute path of some machine", check: text::machine },
+    Rule { name: "reference", holds: "sources are cited by their keys", check: text::reference },
     Rule { name: "registry", holds: "no package registry is named", check: text::registry },
     Rule { name: "shared", holds: "nothing depends on the folder beside the checkout", check: text::shared },
     Rule { name: "exemption", holds: "an exemption names a rule and has a reason", check: text::exemption },

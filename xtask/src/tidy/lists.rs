@@ -34,6 +34,10 @@ pub const UNFINISHED: &[&str] = &[
 pub const MACHINE_PATHS: &[&str] =
     &[concat!("/wo", "rk/"), concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Use", "rs/")];
 
+/// What sources were once called by number; the first, which also starts a random run, with a nought before it.
+pub const NUMBERED_SOURCES: &[&str] =
+    &[concat!("se", "ed"), concat!("calibra", "tion"), concat!("scr", "ipt")];
+
 /// Hosts of package registries: the package tools know them, our files need not.
 pub const REGISTRY_HOSTS: &[&str] = &[
     concat!("crates", ".io"),

@@ -24,6 +24,9 @@ fn failing_examples() -> Vec<(&'static str, &'static str, String)> {
         ("unfinished", "docs/guide.md", format!("{} later\n", concat!("FIX", "ME"))),
         ("machine", cli, format!("const DATA: &str = \"{}user/data\";\n", concat!("/ho", "me/"))),
         ("machine", "Makefile", format!("data:\n\tcp {}data .\n", concat!("/wo", "rk/"))),
+        ("reference", cli, format!("// {} 003, table 2\n", concat!("se", "ed"))),
+        ("reference", "presets/nand/x.toml", format!("a = 1 # [F] {} 08\n", concat!("scr", "ipt"))),
+        ("reference", "docs/guide.md", format!("as {} 2.3 has it\n", concat!("Calibra", "tion"))),
         ("registry", "README.md", format!("See https://{}\n", concat!("crates", ".io"))),
         (
             "shared",
@@ -142,6 +145,7 @@ fn what_is_allowed_passes() {
     let wide_sample = format!("const LINE: &str = \"{}\";\n", "1,".repeat(80));
     let cases: &[(&str, &str)] = &[
         (cli, "// why\n// more\n"),
+        (cli, "// redFTL section 4.3, calibration section 2.3; with seed 0 to 9, and seed 17\n"),
         (cli, "fn main() { println!(\"{{\") }\n"),
         (cli, "#[allow(dead_code)] // the other half of the pair is used on Windows\nfn f() {}\n"),
         (cli, "#[allow(dead_code, reason = \"used on Windows\")]\nfn f() {}\n"),

@@ -1,6 +1,8 @@
 //! What must not stand in any text of ours, code or not.
 
-use super::lists::{MACHINE_PATHS, REGISTRY_HOSTS, SHARED_ALLOWED_IN, SHARED_FOLDER, UNFINISHED};
+use super::lists::{
+    MACHINE_PATHS, NUMBERED_SOURCES, REGISTRY_HOSTS, SHARED_ALLOWED_IN, SHARED_FOLDER, UNFINISHED,
+};
 use super::source::{Source, words};
 use super::{RULES, Report, Tree};
 
@@ -29,6 +31,26 @@ pub fn machine(tree: &Tree, report: &mut Report) {
 fn starts_of<'a>(source: &'a Source, path: &'a str) -> impl Iterator<Item = usize> + 'a {
     let goes_on = |c: char| c.is_alphanumeric() || "._-~/})*".contains(c);
     source.text.match_indices(path).map(|(at, _)| at).filter(move |&at| !source.text[..at].ends_with(goes_on))
+}
+
+/// Sources are cited by their keys, not by numbers that only their readers have.
+pub fn reference(tree: &Tree, report: &mut Report) {
+    for source in &tree.sources {
+        for word in NUMBERED_SOURCES {
+            let text = source.text.to_ascii_lowercase();
+            let numbered = words(&text, word).filter(|&at| {
+                let rest = text[at + word.len()..].strip_prefix(' ').unwrap_or_default();
+                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+                // A single random seed is a number too; a document's has three digits, the first of them nought.
+                digits > 0 && (*word != NUMBERED_SOURCES[0] || digits > 1 && rest.starts_with('0'))
+            });
+            for at in numbered.collect::<Vec<_>>() {
+                let advice = "cite a key of docs/references.md (\"redFTL section 4.3\") or a section of \
+                              docs/calibration.md (\"calibration section 2.3\")";
+                report.at(source, at, format!("`{word}` with a number of its own"), advice);
+            }
+        }
+    }
 }
 
 pub fn registry(tree: &Tree, report: &mut Report) {

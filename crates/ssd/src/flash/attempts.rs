@@ -1,7 +1,7 @@
 //! Reading cells that make errors: attempt after attempt, until a page is decoded or nothing is left to try.
 //!
 //! Every attempt senses the page, sends it over the channel and decodes it: tREAD = (tR + tDMA + tECC) for each
-//! (003 Eq. 2.2). While the controller decodes, die and channel serve others; decoders are enough for all pages
+//! (RealWear Eq. 2.2). While the controller decodes, die and channel serve others; decoders are enough for all pages
 //! (assumed). A read that comes back for another attempt goes before what else its die has to do.
 
 use super::Flash;

@@ -97,10 +97,10 @@ fn bits_of(levels: u32) -> f64 {
     f64::from(u32::BITS - levels.leading_zeros())
 }
 
-/// Reads of cells that age (calibration 3). The drive's own tR and channel are those of its program mode
+/// Reads of cells that age (calibration section 3). The drive's own tR and channel are those of its program mode
 /// (`nand.errors.program_mode`) with as many levels as that mode is read with. Other modes add or save sensing and
-/// transfer by HIRE's law (001 table 1): 10 us a level of the whole cell, and a transfer in proportion to the bits that
-/// tell the levels apart. Tracking reads a page several times in the chip and transfers it once (assumed). A soft
+/// transfer by HIRE's law (HIRE table 1): 10 us a level of the whole cell, and a transfer in proportion to the bits
+/// that tell the levels apart. Tracking reads a page several times in the chip and transfers it once (assumed). A soft
 /// attempt senses each threshold of the page at more levels, and sends the bits that tell them apart (assumed, by the
 /// same law).
 fn cell_reads(cfg: &Sections) -> Vec<AttemptTimes> {

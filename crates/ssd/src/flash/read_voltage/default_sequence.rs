@@ -7,7 +7,7 @@ pub const NAME: &str = "default_sequence";
 /// What it does.
 pub const SUMMARY: &str = "the factory's voltages first, then the retry table in order";
 /// Where it comes from.
-pub const SOURCE: &str = "common practice; the baseline of seed 003, section 3.4";
+pub const SOURCE: &str = "common practice; the baseline of RealWear section 3.4";
 /// What it costs.
 pub const MEMORY: &str = "none";
 

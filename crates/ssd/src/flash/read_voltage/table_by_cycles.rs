@@ -1,7 +1,8 @@
 //! A table of starting voltages by program/erase cycles, time since programming, group of the wordline and page type.
 //!
 //! It is made once, from a block of one quality: as firmware makes it from a few sample chips. Blocks of the same
-//! cycles but other quality are misjudged, and take retries for it (003 section 3.4: 2 to 7 of them after 12 months).
+//! cycles but other quality are misjudged, and take retries for it (RealWear section 3.4: 2 to 7 of them after 12
+//! months).
 
 use super::Member;
 use crate::nand::aging::PageAge;
@@ -13,11 +14,11 @@ pub const NAME: &str = "table_by_cycles";
 /// What it does.
 pub const SUMMARY: &str = "starts at the entry that a sample block of so many cycles and days would need";
 /// Where it comes from.
-pub const SOURCE: &str = "seed 003, section 3.4: the reference-voltage table indexed by P/E cycles";
+pub const SOURCE: &str = "RealWear section 3.4 (Kim 2020): the reference-voltage table indexed by P/E cycles";
 /// What it costs.
 pub const MEMORY: &str = "one byte for each row of cycles, range of time, group and page type";
 
-/// Where the ranges of time begin, in minutes: a day, a week, 1, 3, 6 and 12 months (calibration 5, assumed).
+/// Where the ranges of time begin, in minutes: a day, a week, 1, 3, 6 and 12 months (calibration section 5, assumed).
 const RANGES: [u32; 7] = [0, 1_440, 10_080, 43_800, 131_400, 262_800, 525_600];
 
 section! {
@@ -28,7 +29,7 @@ section! {
         /// Rows; the last stands for all more cycles, too.
         rows: u32 = 16, unit "rows", range 1..=256;
         /// Quality of the block that the table is made from: 0 the worst, 1 the best of the population. The table of
-        /// seed 003 begins at the best block of each row.
+        /// RealWear begins at the best block of each row.
         sample_quality: f64 = 1.0, range 0.0..=1.0;
     }
 }

@@ -8,7 +8,7 @@ pub const NAME: &str = "watermark";
 /// What it does.
 pub const SUMMARY: &str = "below a low mark of free blocks, up to a high mark";
 /// Where it comes from.
-pub const SOURCE: &str = "common practice; redFTL's evaluation uses 4 % and 6 % (seed 000, table 2)";
+pub const SOURCE: &str = "common practice; redFTL's evaluation uses 4 % and 6 % (redFTL table 2)";
 /// What it costs.
 pub const MEMORY: &str = "one bit per lane";
 

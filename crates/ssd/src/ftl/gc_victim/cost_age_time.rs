@@ -10,7 +10,7 @@ pub const NAME: &str = "cost_age_time";
 /// What it does.
 pub const SUMMARY: &str = "like cost_benefit, divided by the block's erases";
 /// Where it comes from.
-pub const SOURCE: &str = "Chiang and Chang (1999); the victim policy of PDS (seed 000, section 5.4)";
+pub const SOURCE: &str = "Chiang and Chang (1999); the victim policy of PDS (redFTL section 5.4)";
 /// What it costs.
 pub const MEMORY: &str = "8 bytes per block (when it was filled); the erase count is kept anyway";
 

@@ -1,5 +1,5 @@
 //! Dealing: all that lives in one or two blocks moves into freshly opened blocks in a program mode of their own, the
-//! hottest units on the page types that are read with least harm (seed 000, section 4.3.3).
+//! hottest units on the page types that are read with least harm (redFTL section 4.3.3).
 //!
 //! Pages of a block are programmed in a fixed order, so it is the sources that are read in the order of the deal: with
 //! n pages of data, page k goes to target k mod 2 as its page k / 2; the pages of each type among them make a share,

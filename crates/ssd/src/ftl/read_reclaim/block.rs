@@ -9,7 +9,7 @@ pub const NAME: &str = "block";
 /// What it does.
 pub const SUMMARY: &str = "moves a whole block when its reads reach a limit";
 /// Where it comes from.
-pub const SOURCE: &str = "the baseline of seed 000, section 3.1, and BLOCK of seed 002, section IV";
+pub const SOURCE: &str = "the baseline of redFTL section 3.1, and BLOCK of Straw section IV";
 /// What it costs.
 pub const MEMORY: &str = "4 bytes per block";
 

@@ -28,7 +28,7 @@ pub const NAME: &str = "lazy_exact";
 pub const SUMMARY: &str =
     "moves single wordlines when one more read could lose them, by the chips' own counters: no drive can";
 /// Where it comes from.
-pub const SOURCE: &str = "this project: calibration 2.3 with the chips' own table and counters";
+pub const SOURCE: &str = "this project: calibration section 2.3 with the chips' own table and counters";
 /// What it costs.
 pub const MEMORY: &str = "not to be built: 13 bytes per wordline and 16 per block; scratch";
 

@@ -9,7 +9,7 @@ pub const NAME: &str = "page_type";
 /// What it does.
 pub const SUMMARY: &str = "moves the pages of each type when the block's reads reach what that type stands";
 /// Where it comes from.
-pub const SOURCE: &str = "PAGETYPE of seed 002, section IV, after S. Han et al., Page Type-Aware Data Migration \
+pub const SOURCE: &str = "PAGETYPE of Straw section IV, after S. Han et al., Page Type-Aware Data Migration \
     Technique for Read Disturb Management of NAND Flash Memory, IEEE TVLSI 2023";
 /// What it costs.
 pub const MEMORY: &str = "5 bytes per block";
@@ -22,7 +22,8 @@ section! {
         /// Share of it at which pages are moved.
         threshold_percent: f64 = 95.0, unit "%", range 1.0..=100.0;
         /// What each page type stands over the weakest, in rising order; types not named stand as much as the last. The
-        /// page that senses the lowest threshold is the weak one (calibration 2.4, fitted to 29.4 % fewer copies).
+        /// page that senses the lowest threshold is the weak one (calibration section 2.4, fitted to 29.4 % fewer
+        /// copies).
         type_factors: Vec<f64> = vec![1.0, 1.1, 1.2], range 1.0..=10.0;
     }
 }

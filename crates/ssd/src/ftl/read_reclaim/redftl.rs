@@ -16,7 +16,7 @@ pub const NAME: &str = "redftl";
 pub const SUMMARY: &str =
     "copies the pages read most to blocks read least before a block's reads reach a limit";
 /// Where it comes from.
-pub const SOURCE: &str = "redFTL, seed 000, section 3.4";
+pub const SOURCE: &str = "redFTL section 3.4 (also Ha, Jeong, Kim, APSys 2013)";
 /// What it costs.
 pub const MEMORY: &str = "12 bytes and a bit per page; 28 bytes per block; per mapping unit kept for replicas 16 \
     bytes (up to 32 before the table grows to the next power of two)";

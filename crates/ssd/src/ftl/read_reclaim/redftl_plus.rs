@@ -16,7 +16,7 @@ pub const NAME: &str = "redftl_plus";
 pub const SUMMARY: &str =
     "deals a disturbed block and the least-read over read-resistant blocks, hottest on fast pages";
 /// Where it comes from.
-pub const SOURCE: &str = "redFTL+ of seed 000, chapter 4 (sections 4.2.3 and 4.3)";
+pub const SOURCE: &str = "redFTL sections 4.2.3 and 4.3 (also Ha, Jeong, Kim, IEEE TCAD 2016)";
 /// What it costs.
 pub const MEMORY: &str = "5 bytes per block and, paired, 1 byte per logical unit and 4 per block (two_level) or 4 \
     bytes per unit (exact)";
@@ -42,7 +42,7 @@ section! {
         /// Share of it at which a block moves at once (assumed: the paper only moves in the background). Where no time
         /// passes the host is never silent, and this alone counts.
         forced_percent: f64 = 100.0, unit "%", range 1.0..=200.0;
-        /// Time without host commands after which the drive counts as idle (assumed, calibration 15).
+        /// Time without host commands after which the drive counts as idle (assumed, calibration section 15).
         idle_after_us: f64 = 10000.0, unit "us", range 1.0..=1e9;
         /// Moves a block with the least-read block of its lane and sorts their data; without (RRB in the paper), only
         /// program modes resist, and a block moves alone into one block, in order.
@@ -308,7 +308,7 @@ mod tests {
     use crate::nand::{Chip, Layout};
     use crate::units::Pun;
 
-    /// TLCbase of seed 000, table 5, on blocks of 2 wordlines.
+    /// TLCbase of redFTL table 5, on blocks of 2 wordlines.
     fn policy(params: Params) -> (Policy, DriveConfig) {
         let mut cfg = DriveConfig::default();
         let g = &mut cfg.geometry;

@@ -21,7 +21,7 @@ pub const NAME: &str = "straw";
 /// What it does.
 pub const SUMMARY: &str = "moves single wordlines when their effective reads reach what their group stands";
 /// Where it comes from.
-pub const SOURCE: &str = "seed 002 (Straw), section III";
+pub const SOURCE: &str = "Straw section III (Chun et al., IEEE CAL 2024)";
 /// What it costs.
 pub const MEMORY: &str =
     "4 bytes per block; exact: 4 per wordline; space_saving: 6 per counter, 4 more per block; scratch";

@@ -11,7 +11,7 @@ pub const NAME: &str = "static_swap";
 pub const SUMMARY: &str = "cold data of the least erased block moves to the most worn free block";
 /// Where it comes from.
 pub const SOURCE: &str =
-    "Chang (2007), dual-pool; redFTL's evaluation swaps at a difference of 40 (seed 000, table 2)";
+    "Chang (2007), dual-pool; redFTL's evaluation swaps at a difference of 40 (redFTL table 2)";
 /// What it costs.
 pub const MEMORY: &str = "4 bytes per block (erase count)";
 

@@ -7,7 +7,7 @@ pub const NAME: &str = "lru_read";
 /// What it does.
 pub const SUMMARY: &str = "keeps what is read from flash; a write completes when its data is in flash";
 /// Where it comes from.
-pub const SOURCE: &str = "the read buffer of redFTL (seed 000, section 3.2.3 and table 1)";
+pub const SOURCE: &str = "the read buffer of redFTL (section 3.2.3 and table 1)";
 /// What it costs.
 pub const MEMORY: &str = "its DRAM, and 45 bytes of bookkeeping per slot";
 

@@ -8,7 +8,7 @@ pub const NAME: &str = "lru_write";
 /// What it does.
 pub const SUMMARY: &str = "writes complete in DRAM; least recently used data is flushed";
 /// Where it comes from.
-pub const SOURCE: &str = "common practice; the LRU buffers of redFTL (seed 000, table 1) and HIRE (seed 001)";
+pub const SOURCE: &str = "common practice; the LRU buffers of redFTL (table 1) and HIRE";
 /// What it costs.
 pub const MEMORY: &str = "its DRAM, and 45 bytes of bookkeeping per slot";
 

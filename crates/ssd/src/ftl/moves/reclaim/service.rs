@@ -1,4 +1,4 @@
-//! Service times of reclaims (seed 000, figure 13): from the moment at which something is to leave a block because of
+//! Service times of reclaims (redFTL figure 13): from the moment at which something is to leave a block because of
 //! reads until the last of it is at its new place. Where no time passes there are none.
 
 use crate::flash::Flash;

@@ -150,7 +150,7 @@ fn wordlines_differ_by_height_and_group() {
 #[test]
 fn open_interval_and_suspends_multiply_errors() {
     let tlc = part("tlc_48l");
-    // Script 10: 0, 1, 10, 60 minutes and a day; 30 % at the day is pinned.
+    // Calibration section 5: 0, 1, 10, 60 minutes and a day; 30 % at the day is pinned.
     for (minutes, factor) in
         [(0.0, 1.0), (1.0, 1.029), (10.0, 1.099), (60.0, 1.170), (1_440.0, 1.300), (9e9, 1.3)]
     {

@@ -111,7 +111,7 @@ fn erase_time_fresh_errors_and_program_time_tell_of_wear() {
         let damage = cycled(&tlc, kcycles, 1.0);
         blocks.iter().filter(|block| tlc.erase_pulses(block, &damage) == pulses).count() as f64 / 19_200.0
     };
-    // Script 07: 5, 10 and 15 ms at 4K cycles, as RealWear saw.
+    // Calibration section 4.2: 5, 10 and 15 ms at 4K cycles, as RealWear saw.
     near(share(4.0, 1), 0.185, 0.04);
     near(share(4.0, 2), 0.795, 0.04);
     near(share(4.0, 3), 0.020, 0.015);

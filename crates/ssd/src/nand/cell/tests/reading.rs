@@ -132,7 +132,7 @@ fn hire_reads_in_three_modes() {
 
 #[test]
 fn a_code_has_its_capacity() {
-    // Script 06: 1.48e-2 with one level; 2.91e-2 with fifteen, so a little more with all.
+    // Calibration section 3: 1.48e-2 with one level; 2.91e-2 with fifteen, so a little more with all.
     let (hard, soft) = capacity_limit(8.0 / 9.0);
     near(hard, 0.01479, 0.0001);
     near(soft, 0.0292, 0.0002);
