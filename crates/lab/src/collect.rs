@@ -322,6 +322,7 @@ impl RunResult {
             flash,
             ftl: FtlWork::of(&stats, drive, config),
             buffer: BufferWork::of(&stats),
+            counters: stats.counters().map(|(counter, count)| (counter.key.to_owned(), count)).collect(),
             erase_count: EraseCount::of(drive),
             utilisation: Utilisation::of(&stats),
             drive: DriveSize::of(facts),

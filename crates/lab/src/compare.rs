@@ -5,6 +5,7 @@ use crate::number::{digits, duration, percent, si};
 use crate::result::{Distribution, RunResult};
 use crate::table::{NONE, POINTS, grid, title};
 use serde_json::Value;
+use ssd::Stats;
 use ssd::flash::op::Cause;
 use std::collections::BTreeSet;
 
@@ -98,6 +99,14 @@ fn metrics() -> Vec<Metric> {
             let reclaim = &r.ftl.read_reclaim;
             (reclaim.table_bytes > 0).then_some(reclaim.table_bytes as f64)
         }),
+    ]);
+    // Counters that no other key of a result tells of, where they counted.
+    for counter in Stats::all_counters().filter(|counter| counter.told_in.is_none()) {
+        all.push(metric(counter.key, plain_si, |r| {
+            r.counters.get(counter.key).map(|count| count.sum() as f64).filter(|sum| *sum > 0.0)
+        }));
+    }
+    all.extend([
         metric("erase count mean", digits, |r| Some(r.erase_count.mean)),
         metric("erase count max", digits, |r| Some(f64::from(r.erase_count.max))),
         metric("dies busy", percent, |r| r.utilisation.die.mean),

@@ -7,6 +7,7 @@ use crate::precondition::Preconditioned;
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use ssd::Part;
+use ssd::counters::Count;
 use ssd::flash::op::Cause;
 use ssd::sections::ErrorModel;
 use std::collections::BTreeMap;
@@ -334,6 +335,9 @@ pub struct RunResult {
     pub ftl: FtlWork,
     /// The DRAM buffer.
     pub buffer: BufferWork,
+    /// Every counter of the drive, as it counted ([`ssd::Stats::counters`]).
+    #[serde(default)]
+    pub counters: BTreeMap<String, Count>,
     /// Wear.
     pub erase_count: EraseCount,
     /// How busy dies and channels were.

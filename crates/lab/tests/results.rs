@@ -5,16 +5,19 @@ mod common;
 use common::{closed, fresh_path, generator, run, small_drive, try_run};
 use lab::{EraseCounts, Failure, Lifetime, Overwrite, Preconditioning, RunError, RunResult, RunSpec, report};
 use serde_json::Value;
+use ssd::Stats;
+use ssd::counters::Counter;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 3], [16384, 1]]";
 
 /// All keys of an object that hold a value, those inside others with a dot. What stands under `failed_by_status`
-/// depends on what failed, and under `config` are the keys of configurations.
+/// depends on what failed, under `config` are the keys of configurations, and under `counters` those of the drive's
+/// table.
 fn keys(value: &Value, prefix: &str, found: &mut BTreeSet<String>) {
     match value {
-        Value::Object(members) if !["failed_by_status", "config"].contains(&prefix) => {
+        Value::Object(members) if !["failed_by_status", "config", "counters"].contains(&prefix) => {
             for (key, value) in members {
                 let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
                 keys(value, &path, found);
@@ -52,6 +55,49 @@ fn keys_do_not_depend_on_the_run() {
     assert_eq!(
         (reads.write_amplification, timeless.iops.all, timeless.latency_ns.read.mean),
         (None, None, None)
+    );
+}
+
+/// The rows of `docs/results.md` that tell of counters.
+fn rows_of_counters() -> String {
+    let row = |counter: &Counter| {
+        let told_in = counter.told_in.map_or(String::new(), |key| format!("`{key}`"));
+        format!("| `counters.{}` | {} | {} | {told_in} |\n", counter.key, counter.unit, counter.doc)
+    };
+    Stats::all_counters().map(row).collect()
+}
+
+/// `WORDLINE_DOCS=write` writes the rows anew.
+#[test]
+fn every_counter_reaches_the_result_and_the_docs() {
+    let result = run(&small_drive(), &generator(2_000, MIX), &closed(8));
+    let found: Vec<&String> = result.counters.keys().collect();
+    let mut keys: Vec<&str> = Stats::all_counters().map(|counter| counter.key).collect();
+    keys.sort_unstable();
+    assert_eq!(found, keys);
+    let value = |key: &str| result.counters[key].sum();
+    assert_eq!(value("ftl.host_units"), result.ftl.host_units);
+    assert_eq!(value("host.read_bytes"), result.bytes_read);
+    assert!(value("ftl.host_units") > 0 && value("ftl.host_reads_by_type") > 0 && value("flash.ops") > 0);
+    let golden = include_str!("golden/result_keys.txt");
+    for key in Stats::all_counters().filter_map(|counter| counter.told_in) {
+        let is_key = |line: &str| line == key || line.starts_with(&format!("{key}."));
+        assert!(golden.lines().any(is_key), "{key} is no key of a result");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
+    let docs = std::fs::read_to_string(&path).unwrap();
+    let is_row = |line: &&str| line.starts_with("| `counters.");
+    let there: String = docs.split_inclusive('\n').filter(is_row).collect();
+    if std::env::var_os("WORDLINE_DOCS").is_some_and(|value| value == "write") {
+        let head = "| key | unit | meaning | told also in |\n|---|---|---|---|\n";
+        let rest: String = docs.split_inclusive('\n').filter(|line| !is_row(line)).collect();
+        std::fs::write(&path, rest.replacen(head, &format!("{head}{}", rows_of_counters()), 1)).unwrap();
+        return;
+    }
+    assert_eq!(
+        there,
+        rows_of_counters(),
+        "docs/results.md is stale: WORDLINE_DOCS=write writes the rows anew"
     );
 }
 

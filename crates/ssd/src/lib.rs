@@ -18,6 +18,8 @@
 
 #[macro_use]
 pub mod config;
+#[macro_use]
+pub mod counters;
 
 pub mod age;
 pub mod drive;

@@ -1,5 +1,6 @@
 //! What a drive has counted, from all layers. Rates, means and tables are made of it outside the drive.
 
+use crate::counters::{Count, Counter};
 use crate::flash::FlashCounts;
 use crate::flash::op::{CAUSES, Cause, OpKind};
 use crate::ftl::FtlCounts;
@@ -43,6 +44,17 @@ pub struct Wear {
 }
 
 impl Stats {
+    /// Every counter with what it says.
+    pub fn counters(&self) -> impl Iterator<Item = (&'static Counter, Count)> {
+        let counts = [self.host.counts(), self.ftl.counts(), self.flash.counts()];
+        Stats::all_counters().zip(counts.into_iter().flatten())
+    }
+
+    /// Every counter of a drive.
+    pub fn all_counters() -> impl Iterator<Item = &'static Counter> {
+        [HostCounts::COUNTERS, FtlCounts::COUNTERS, FlashCounts::COUNTERS].into_iter().flatten()
+    }
+
     /// Checks that counts agree with each other and with the time that passed; the error says which do not.
     pub fn check(&self) -> Result<(), String> {
         let elapsed = self.until.since(self.since);

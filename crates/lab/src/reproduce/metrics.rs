@@ -3,6 +3,8 @@
 use crate::result::RunResult;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::{DriveConfig, Stats};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// What metrics are made of.
 pub struct Facts<'a> {
@@ -15,6 +17,7 @@ pub struct Facts<'a> {
 }
 
 /// A number of a run.
+#[derive(Clone, Copy)]
 pub struct Metric {
     /// Its name.
     pub name: &'static str,
@@ -22,14 +25,21 @@ pub struct Metric {
     pub unit: &'static str,
     /// What it is.
     pub text: &'static str,
-    /// How it is found; `None` where it has no meaning.
-    of: fn(&Facts<'_>) -> Option<f64>,
+    of: How,
+}
+
+/// How a metric is found.
+#[derive(Clone, Copy)]
+enum How {
+    /// From the run; `None` where it has no meaning.
+    Made(fn(&Facts<'_>) -> Option<f64>),
+    /// A counter of the drive, all of it together.
+    Counted,
 }
 
 macro_rules! metrics {
     ($($name:literal, $unit:literal, $text:literal, $of:expr;)+) => {
-        /// All metrics.
-        pub const METRICS: &[Metric] = &[$(Metric { name: $name, unit: $unit, text: $text, of: $of }),+];
+        const MADE: &[Metric] = &[$(Metric { name: $name, unit: $unit, text: $text, of: How::Made($of) }),+];
     };
 }
 
@@ -108,6 +118,17 @@ metrics! {
     };
 }
 
+/// All metrics: those above, and every counter of the drive by its key.
+pub static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
+    let counted = Stats::all_counters().map(|counter| Metric {
+        name: counter.key,
+        unit: counter.unit,
+        text: counter.doc,
+        of: How::Counted,
+    });
+    MADE.iter().copied().chain(counted).collect()
+});
+
 /// Names of all metrics.
 pub fn names() -> Vec<&'static str> {
     METRICS.iter().map(|metric| metric.name).collect()
@@ -119,8 +140,14 @@ pub fn metric(name: &str) -> Option<&'static Metric> {
 }
 
 /// All metrics that have a meaning, by name.
-pub(super) fn measure(facts: &Facts<'_>) -> std::collections::BTreeMap<String, f64> {
-    let values = METRICS.iter().map(|metric| (metric.name.to_owned(), (metric.of)(facts)));
+pub(super) fn measure(facts: &Facts<'_>) -> BTreeMap<String, f64> {
+    let counters: BTreeMap<_, _> =
+        facts.stats.counters().map(|(counter, count)| (counter.key, count.sum() as f64)).collect();
+    let value = |metric: &Metric| match metric.of {
+        How::Made(of) => of(facts),
+        How::Counted => counters.get(metric.name).copied(),
+    };
+    let values = METRICS.iter().map(|metric| (metric.name.to_owned(), value(metric)));
     values.filter_map(|(name, value)| Some((name, value.filter(|value| value.is_finite())?))).collect()
 }
 

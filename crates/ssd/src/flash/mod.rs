@@ -6,6 +6,7 @@
 
 mod attempts;
 mod channel;
+mod counts;
 mod die;
 pub(crate) mod of_host;
 pub mod op;
@@ -21,35 +22,12 @@ use crate::rng::{SPREAD, mix};
 use crate::sections::{ChannelOrder, Sections};
 use crate::units::{OpId, SimTime};
 use channel::Channel;
+pub use counts::{ATTEMPTS, FlashCounts};
 use die::{Die, Precedence};
-use op::{CAUSES, KINDS, Op, OpPool, Spent};
+use op::{Op, OpPool, Spent};
 use rows::Outcomes;
 use serde::{Deserialize, Serialize};
 use timing::Timing;
-
-/// Attempts that a read can take at most, and one more.
-pub const ATTEMPTS: usize = 32;
-
-/// What the flash has counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FlashCounts {
-    /// Operations by kind and cause.
-    pub ops: [[u64; CAUSES]; KINDS],
-    /// Multi-plane groups of more than one operation.
-    pub groups: u64,
-    /// Programs that failed.
-    pub program_fails: u64,
-    /// Erases that failed.
-    pub erase_fails: u64,
-    /// Page reads by the number of attempts that failed before one succeeded (or none was left).
-    pub retries: [u64; ATTEMPTS],
-    /// Page reads that no attempt could correct, by cause.
-    pub uncorrectable: [u64; CAUSES],
-    /// Nanoseconds each die had work on it.
-    pub die_busy_ns: Vec<u64>,
-    /// Nanoseconds each channel carried something.
-    pub channel_busy_ns: Vec<u64>,
-}
 
 /// What follows from the configuration alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]

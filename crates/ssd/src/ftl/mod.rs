@@ -3,12 +3,14 @@
 //! A state machine with an outbox: it is told what was written, read and done, changes its tables, and issues flash
 //! operations. Whether time passes until they are done is the executor's matter.
 
+mod counts;
 pub mod gc_trigger;
 pub mod gc_victim;
 mod moves;
 pub mod read_reclaim;
 mod reads;
 mod restore;
+mod service_times;
 pub mod stream;
 pub mod tables;
 pub mod wear_leveling;
@@ -23,12 +25,13 @@ use crate::rng::Rng;
 use crate::sections::{self, ErrorModel, Sections};
 use crate::signals::Facts;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
+pub use counts::{FtlCounts, PROGRAM_MODES};
 use moves::lane::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
-pub use moves::reclaim::ServiceTimes;
 use moves::replicate::Replicas;
 pub use reads::{Brought, End, Found, LastRead, Place};
 use serde::{Deserialize, Serialize};
+pub use service_times::ServiceTimes;
 use tables::blocks::{BlockState, Blocks};
 use tables::facts::FactsTable;
 use tables::map::Map;
@@ -36,50 +39,6 @@ use write::gather::Gather;
 use write::open::Allocator;
 use write::placement::Placement;
 use write::room::Room;
-
-/// Program modes told apart by [`FtlCounts::dealt_pages`]; what is programmed in higher ones counts as the last.
-pub const PROGRAM_MODES: usize = 4;
-
-/// What the translation layer has counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FtlCounts {
-    /// Mapping units written by the host.
-    pub host_units: u64,
-    /// Mapping units moved, by cause (index as [`Cause`]).
-    pub moved_units: [u64; crate::flash::op::CAUSES],
-    /// Places for units left empty in programmed pages.
-    pub padded_units: u64,
-    /// Mapping units trimmed that were mapped.
-    pub trimmed_units: u64,
-    /// Mapping units whose data was lost to errors.
-    pub lost_units: u64,
-    /// Pages read for the host by page type, lowest first; retries do not count.
-    pub host_reads_by_type: [u64; 4],
-    /// Blocks moved because of reads, as a whole; a block that only moved with another does not count.
-    pub reclaims: u64,
-    /// How long moves because of reads took, in the timed executor.
-    pub services: ServiceTimes,
-    /// Pages programmed because of reads to blocks opened in a program mode, by the mode.
-    pub dealt_pages: [u64; PROGRAM_MODES],
-    /// Mapping units read by the host from replicas.
-    pub replica_reads: u64,
-    /// Replicas of mapping units that became the page itself.
-    pub replicas_adopted: u64,
-    /// Replicas of mapping units that could not be corrected when read.
-    pub replicas_failed: u64,
-    /// Pages moved because of reads: those whose data was read to be put elsewhere.
-    pub reclaimed_pages: u64,
-    /// Of these, where cells age, pages that had seen less than half of the reads they stand.
-    pub premature_pages: u64,
-    /// Most reads that any page had seen when it moved, for whatever cause, or when it could not be corrected, in
-    /// 1/4096 of what it stands: above 4096 the move came too late. What has not moved is told by
-    /// [`crate::Drive::worst_disturb_q12`].
-    pub disturbed_q12_max: u32,
-    /// Blocks erased and given back.
-    pub reclaimed_blocks: u64,
-    /// Blocks retired.
-    pub retired_blocks: u64,
-}
 
 /// What begins when the host has been silent for long enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod at_once;
 pub mod buffer;
 mod check;
 mod command;
+mod counts;
 mod index;
 mod link;
 mod reads;
@@ -25,6 +26,7 @@ use crate::signals::{Command, Completion, OpCode, Part, Reason, Status};
 use crate::units::{CommandId, Lba, SimTime};
 use buffer::Rules;
 use command::{CommandList, CommandTable};
+pub use counts::HostCounts;
 use link::Link;
 use serde::{Deserialize, Serialize};
 use staging::Staging;
@@ -104,31 +106,6 @@ impl UnitShape {
     fn bytes(&self, mask: u64) -> u32 {
         mask.count_ones() * self.granule_bytes
     }
-}
-
-/// What the host interface has counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostCounts {
-    /// Commands completed by kind: read, write, trim, flush.
-    pub commands: [u64; 4],
-    /// Commands that completed with another status than `Ok`.
-    pub failed: u64,
-    /// Of these, commands that needed data which could not be corrected.
-    pub uncorrectable: u64,
-    /// Bytes read by completed reads.
-    pub read_bytes: u64,
-    /// Bytes written by completed writes.
-    pub written_bytes: u64,
-    /// Mapping units wholly read from DRAM.
-    pub buffer_hits: u64,
-    /// Mapping units read at least in part from flash.
-    pub buffer_misses: u64,
-    /// Mapping units read that were never written or are trimmed.
-    pub unmapped_reads: u64,
-    /// Writes that had to wait for a slot of the buffer.
-    pub buffer_stalls: u64,
-    /// Mapping units overwritten in DRAM before they were flushed.
-    pub buffer_overwrites: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -10,8 +10,6 @@ mod partial;
 mod restore;
 mod service;
 
-pub use service::ServiceTimes;
-
 use super::deal::{Begun, DealRequest};
 use super::lane::COMING_WITH_RECLAIM;
 use crate::flash::Flash;

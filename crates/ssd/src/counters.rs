@@ -1,0 +1,108 @@
+//! Counters, each declared in one place: name, unit and sentence. `counters!` makes the struct and its table; key in
+//! `result.json`, row in `docs/results.md`, line of a comparison and metric of `wordline reproduce` follow from the
+//! table, so that nothing that is counted reaches no result.
+
+use serde::{Deserialize, Serialize};
+
+/// A counter, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Layer and name: `ftl.padded_units`.
+    pub key: &'static str,
+    /// Of what it counts.
+    pub unit: &'static str,
+    /// What it counts.
+    pub doc: &'static str,
+    /// Where else in a result it is told, by itself or as part of something.
+    pub told_in: Option<&'static str>,
+}
+
+/// What a counter says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Count {
+    /// One number.
+    One(u64),
+    /// One for each of what it tells apart.
+    Each(Vec<u64>),
+    /// The same in two directions.
+    Table(Vec<Vec<u64>>),
+}
+
+impl Count {
+    /// All of it together.
+    pub fn sum(&self) -> u64 {
+        match self {
+            Count::One(count) => *count,
+            Count::Each(counts) => counts.iter().sum(),
+            Count::Table(rows) => rows.iter().flatten().sum(),
+        }
+    }
+}
+
+/// What can be a counter.
+pub trait Counted {
+    /// What it says.
+    fn count(&self) -> Count;
+}
+
+impl Counted for u64 {
+    fn count(&self) -> Count {
+        Count::One(*self)
+    }
+}
+
+impl Counted for u32 {
+    fn count(&self) -> Count {
+        Count::One(u64::from(*self))
+    }
+}
+
+impl Counted for Vec<u64> {
+    fn count(&self) -> Count {
+        Count::Each(self.clone())
+    }
+}
+
+impl<const N: usize> Counted for [u64; N] {
+    fn count(&self) -> Count {
+        Count::Each(self.to_vec())
+    }
+}
+
+impl<const N: usize, const M: usize> Counted for [[u64; N]; M] {
+    fn count(&self) -> Count {
+        Count::Table(self.iter().map(|row| row.to_vec()).collect())
+    }
+}
+
+/// Declares the counters of a layer: a struct, the table of what they are, and what they say in the same order.
+macro_rules! counters {
+    (@told_in) => { None };
+    (@told_in $key:literal) => { Some($key) };
+    (
+        $(#[$meta:meta])* pub struct $name:ident of $layer:literal {
+            $($(#[doc = $doc:literal])+ $field:ident : $ty:ty, $unit:literal $(, in $told_in:literal)?;)+
+        }
+    ) => {
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[doc = $doc])+ #[doc = concat!("\n\nUnit: ", $unit, ".")] pub $field: $ty,)+
+        }
+
+        impl $name {
+            /// What they are, in the order of declaration.
+            pub const COUNTERS: &'static [$crate::counters::Counter] = &[$($crate::counters::Counter {
+                key: concat!($layer, ".", stringify!($field)),
+                unit: $unit,
+                doc: concat!($($doc),+).trim_ascii(),
+                told_in: counters!(@told_in $($told_in)?),
+            }),+];
+
+            /// What they say, in the same order.
+            pub fn counts(&self) -> Vec<$crate::counters::Count> {
+                vec![$($crate::counters::Counted::count(&self.$field)),+]
+            }
+        }
+    };
+}

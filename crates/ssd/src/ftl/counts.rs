@@ -1,0 +1,51 @@
+//! What the translation layer counts.
+
+use super::service_times::ServiceTimes;
+use crate::flash::op::CAUSES;
+use serde::{Deserialize, Serialize};
+
+/// Program modes told apart by [`FtlCounts::dealt_pages`]; what is programmed in higher ones counts as the last.
+pub const PROGRAM_MODES: usize = 4;
+
+counters! {
+    /// What the translation layer has counted.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct FtlCounts of "ftl" {
+        /// Mapping units written by the host.
+        host_units: u64, "units", in "ftl.host_units";
+        /// Mapping units moved, by cause (index as `Cause`).
+        moved_units: [u64; CAUSES], "units", in "ftl.moved_units";
+        /// Places for units left empty in programmed pages.
+        padded_units: u64, "units", in "ftl.padded_units";
+        /// Mapping units trimmed that were mapped.
+        trimmed_units: u64, "units", in "ftl.trimmed_units";
+        /// Mapping units whose data was lost to errors.
+        lost_units: u64, "units", in "ftl.lost_units";
+        /// Pages read for the host by page type, lowest first; retries do not count.
+        host_reads_by_type: [u64; 4], "pages";
+        /// Blocks moved because of reads, as a whole; a block that only moved with another does not count.
+        reclaims: u64, "blocks";
+        /// How long moves because of reads took, in the timed executor.
+        services: ServiceTimes, "ns", in "ftl.read_reclaim.service_ns.mean";
+        /// Pages programmed because of reads to blocks opened in a program mode, by the mode.
+        dealt_pages: [u64; PROGRAM_MODES], "pages";
+        /// Mapping units read by the host from replicas.
+        replica_reads: u64, "units", in "ftl.read_reclaim.replica_reads";
+        /// Replicas of mapping units that became the page itself.
+        replicas_adopted: u64, "units", in "ftl.read_reclaim.replicas_adopted";
+        /// Replicas of mapping units that could not be corrected when read.
+        replicas_failed: u64, "units", in "ftl.read_reclaim.replicas_failed";
+        /// Pages moved because of reads: those whose data was read to be put elsewhere.
+        reclaimed_pages: u64, "pages", in "ftl.read_reclaim.pages";
+        /// Of these, where cells age, pages that had seen less than half of the reads they stand.
+        premature_pages: u64, "pages", in "ftl.read_reclaim.premature_pages";
+        /// Most reads that any page had seen when it moved, for whatever cause, or when it could not be corrected, in
+        /// 1/4096 of what it stands: above 4096 the move came too late. What has not moved is told by
+        /// `Drive::worst_disturb_q12`.
+        disturbed_q12_max: u32, "1/4096", in "ftl.read_reclaim.most_disturbed";
+        /// Blocks erased and given back.
+        reclaimed_blocks: u64, "blocks", in "ftl.reclaimed_blocks";
+        /// Blocks retired.
+        retired_blocks: u64, "blocks", in "ftl.retired_blocks";
+    }
+}
