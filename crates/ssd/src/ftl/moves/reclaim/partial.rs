@@ -1,5 +1,5 @@
-//! Partial migration: parts of a block leave it one after the other, and it stays; and the order in which wordlines leave
-//! a block that is emptied.
+//! Partial migration: parts of a block leave it one after the other, and it stays; and the order in which wordlines
+//! leave a block that is emptied.
 
 use super::{Candidate, NOW, Partial};
 use crate::flash::Flash;
