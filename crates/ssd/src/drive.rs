@@ -324,6 +324,14 @@ impl Drive {
     /// Records effects from now on, or stops. While recording, take them often: they are kept until taken.
     pub fn record_effects(&mut self, on: bool) {
         self.state.ftl.effects.record(on);
+        self.state.flash.steps.on = false;
+    }
+
+    /// Records what the chips do as well ([`Effect::Chip`]), or stops recording. What they are doing when it begins is
+    /// told when it ends.
+    pub fn record_chip_effects(&mut self, on: bool) {
+        self.state.ftl.effects.record_chips(on);
+        self.state.flash.steps.on = on;
     }
 
     /// Takes the oldest effect.

@@ -48,6 +48,7 @@ impl Drive {
             | EventKind::Decoded => {
                 let state = &mut self.state;
                 state.flash.on_event(kind, id, at, &mut state.events);
+                state.ftl.tell_steps(&mut state.flash);
             }
             EventKind::IdleCheck => self.on_idle_check(IdleWork::ALL[id as usize]),
             _ => {
@@ -89,6 +90,7 @@ impl Drive {
             (&[id], _) if state.executor == Executor::Timed => {
                 state.flash.give_alone(id, state.now, &mut state.events);
                 state.ftl.outbox.clear();
+                state.ftl.tell_steps(&mut state.flash);
             }
             (&[], &[id]) if Self::is_plain(state.flash.pool.get(id)) => {
                 self.on_read(id);
@@ -162,6 +164,7 @@ impl Drive {
             state.ftl.outbox.iter().for_each(|&id| state.flash.apply(id));
         }
         state.ftl.outbox.clear();
+        state.ftl.tell_steps(&mut state.flash);
     }
 
     /// Whether an operation was a read for the host that went as it should.

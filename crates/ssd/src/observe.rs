@@ -3,6 +3,7 @@
 //! Payload never enters the drive. A command's data is known by the DRAM slot it was put in, stored data by its
 //! physical unit. Who keeps bytes (a live server, a test) applies the effects in order and has a drive with data.
 
+use crate::signals::Facts;
 use crate::units::{CommandId, Lpn, Pun, SlotId};
 use std::collections::VecDeque;
 
@@ -147,19 +148,81 @@ pub enum Effect {
         /// The command's number, as its submitter chose it.
         tag: u64,
     },
+    /// A chip did something; only if [`crate::Drive::record_chip_effects`] asked for it.
+    Chip(ChipEffect),
+}
+
+/// What the chips do, in the order in which they do it. Told between the other effects, before what follows from it:
+/// whoever holds the bytes can be cut off between any two and knows what is on the chips. Blocks and pages are
+/// physical, blocks counted over the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChipEffect {
+    /// A chip begins to program a page. Until it ends, nothing of the page can be read.
+    ProgramBegins {
+        /// The block.
+        block: u32,
+        /// The page in the block.
+        page: u32,
+        /// The page's first unit of flash, as the other effects count them.
+        first: Pun,
+    },
+    /// What goes into one unit of that page and its spare area; told for each right after the program's begin. Units
+    /// that are not told of hold nothing. A copy inside a chip has the same effects as any other program.
+    Spare {
+        /// The unit of flash.
+        to: Pun,
+        /// The logical unit.
+        lpn: Lpn,
+        /// Where the data comes from: a slot of DRAM, a unit of flash (read before), or nowhere: then an
+        /// [`Effect::Place`] follows, whose data it is.
+        from: Source,
+        /// What else the spare area says. A sequence of 0 is that of the unit it comes from.
+        facts: Facts,
+    },
+    /// The program is over.
+    ProgramEnds {
+        /// The block.
+        block: u32,
+        /// The page in the block.
+        page: u32,
+        /// Whether the chip said that it failed: then the page cannot be read.
+        failed: bool,
+    },
+    /// A chip begins to erase a block. From now on nothing of it can be read.
+    EraseBegins {
+        /// The block.
+        block: u32,
+    },
+    /// The block is erased.
+    EraseEnds {
+        /// The block.
+        block: u32,
+    },
 }
 
 /// The queue of effects; off by default, and then it costs one branch.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
     on: bool,
+    chips: bool,
     queue: VecDeque<Effect>,
 }
 
 impl Effects {
     /// Switches recording on or off.
     pub fn record(&mut self, on: bool) {
-        self.on = on;
+        (self.on, self.chips) = (on, false);
+    }
+
+    /// Switches the recording of what chips do, and of all else with it, on or off.
+    pub fn record_chips(&mut self, on: bool) {
+        (self.on, self.chips) = (on, on);
+    }
+
+    /// Whether it is recorded what chips do.
+    #[inline]
+    pub fn has_chips(&self) -> bool {
+        self.chips
     }
 
     /// Whether effects are being recorded.

@@ -6,12 +6,19 @@
 //! `WORDLINE_MODEL_FROM=n` with which seed they begin: a long search goes on where the last one ended.
 
 mod model {
+    pub mod chips;
     pub mod oracle;
     pub mod setup;
+    pub mod shape;
     pub mod traffic;
 }
 
+use model::chips::Chips;
+use model::oracle::Oracle;
 use model::traffic::{Run, Tally};
+use ssd::observe::{ChipEffect, Effect, Source};
+use ssd::signals::Facts;
+use ssd::units::{Lpn, Pun};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -118,7 +125,39 @@ fn check(commands: u64, finds: &[u64], draw: Draw) -> Tally {
 
 #[test]
 fn a_drive_agrees_with_a_map_of_versions() {
-    check(COMMANDS, &FINDS, Run::new);
+    let tally = check(COMMANDS, &FINDS, Run::new);
+    println!(
+        "power cut {} times, {} of them while pages were programmed",
+        tally.cuts, tally.cuts_in_programs
+    );
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(tally.cuts_in_programs > 5_000 && tally.cuts > tally.cuts_in_programs, "{tally:?}");
+    }
+}
+
+/// The observer of chips finds what was promised in whole pages, and nowhere else.
+#[test]
+fn a_scan_finds_whole_pages_only() {
+    let mut oracle = Oracle::new(4_096, 4, 16, false, false);
+    let mut chips = Chips::default();
+    let (lpn, to) = (Lpn(0), Pun(0));
+    let begins = ChipEffect::ProgramBegins { block: 0, page: 0, first: to };
+    let spare = ChipEffect::Spare { to, lpn, from: Source::Zero, facts: Facts::NONE };
+    let ends = |failed| ChipEffect::ProgramEnds { block: 0, page: 0, failed };
+    for effect in [begins, spare] {
+        chips.apply(effect, &oracle).unwrap();
+    }
+    oracle.apply(Effect::Place { lpn, to }).unwrap();
+    chips.place(to.0, oracle.stored(to.0).unwrap()).unwrap();
+    assert!(chips.cut(&oracle).is_err(), "the program has not ended");
+    chips.apply(ends(true), &oracle).unwrap();
+    assert!(chips.cut(&oracle).is_err(), "the program has failed");
+    chips.apply(ends(false), &oracle).unwrap();
+    chips.cut(&oracle).unwrap();
+    assert!(chips.apply(begins, &oracle).is_err(), "the page holds data");
+    chips.apply(ChipEffect::EraseBegins { block: 0 }, &oracle).unwrap();
+    assert!(chips.cut(&oracle).is_err(), "the block is being erased");
+    assert_eq!((chips.cuts, chips.cuts_in_programs), (4, 2));
 }
 
 #[test]

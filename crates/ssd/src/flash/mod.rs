@@ -59,6 +59,27 @@ pub struct Flash {
     sequence: u64,
     hash: u64,
     instant: bool,
+    /// What chips have begun and ended since somebody looked, if anybody does.
+    #[serde(skip)]
+    pub steps: Steps,
+}
+
+/// Programs and erases that begin and end in the chips, in order, for an observer.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    /// Whether they are kept.
+    pub on: bool,
+    /// The operation, and whether it begins.
+    pub list: Vec<(OpId, bool)>,
+}
+
+impl Steps {
+    #[inline(always)]
+    fn add(&mut self, id: OpId, begins: bool) {
+        if self.on {
+            self.list.push((id, begins));
+        }
+    }
 }
 
 /// Operations that there is room for.
@@ -106,6 +127,7 @@ impl Flash {
             sequence: 0,
             hash: 0,
             instant: false,
+            steps: Steps::default(),
         }
     }
 
@@ -179,6 +201,7 @@ impl Flash {
     #[inline]
     pub fn apply(&mut self, id: OpId) {
         *self.pool.spent_mut(id) = Spent { queued: self.now, ..Spent::default() };
+        self.steps.add(id, true);
         self.finish(id);
     }
 
@@ -255,6 +278,7 @@ impl Flash {
         }
         let op = *self.pool.get(id);
         let (outcome, _) = self.perform(&op);
+        self.steps.add(id, false);
         let op = self.pool.get_mut(id);
         (op.follower, op.outcome) = (OpId::NONE, outcome);
         self.done.push(id);

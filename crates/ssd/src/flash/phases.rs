@@ -8,7 +8,7 @@ use super::die::{Die, Interface};
 use super::op::{Op, OpPool};
 use super::rows::{Data, Joins};
 use super::timing::Timing;
-use super::{Flash, Rules};
+use super::{Flash, Rules, Steps};
 use crate::events::{EventKind, EventQueue};
 use crate::sections::ChannelOrder;
 use crate::units::{OpId, SimTime};
@@ -22,6 +22,7 @@ struct At<'a> {
     rules: &'a Rules,
     /// Groups of more than one operation, counted.
     groups: &'a mut u64,
+    steps: &'a mut Steps,
     now: SimTime,
     events: &'a mut EventQueue,
 }
@@ -29,10 +30,10 @@ struct At<'a> {
 impl Flash {
     #[inline(always)]
     fn at<'a>(&'a mut self, number: u32, now: SimTime, events: &'a mut EventQueue) -> At<'a> {
-        let Flash { pool, dies, channels, rules, counts, .. } = self;
+        let Flash { pool, dies, channels, rules, counts, steps, .. } = self;
         let die = &mut dies[number as usize];
         let channel = &mut channels[die.channel as usize];
-        At { number, die, channel, pool, rules, groups: &mut counts.groups, now, events }
+        At { number, die, channel, pool, rules, groups: &mut counts.groups, steps, now, events }
     }
 
     /// Gives an operation to its die, which begins with it at once if it has nothing else to do.
@@ -385,6 +386,7 @@ impl At<'_> {
         while id.is_some() {
             let op = self.pool.get(id);
             ns = ns.max(self.rules.timing.array_ns(op));
+            self.steps.add(id, true);
             id = op.follower;
         }
         (self.die.array, self.die.array_done) = (leader, false);

@@ -3,6 +3,7 @@
 //! A state machine with an outbox: it is told what was written, read and done, changes its tables, and issues flash
 //! operations. Whether time passes until they are done is the executor's matter.
 
+mod chips;
 mod counts;
 pub mod gc_trigger;
 pub mod gc_victim;

@@ -13,54 +13,10 @@
 //!   no trace of a TRIM in flash.)
 //! - every command completes once, with a legal status, and its time adds up.
 
+use super::shape::{Shape, bits};
 use ssd::observe::{Effect, Source};
 use ssd::{Command, Completion, OpCode, SimTime, Status};
 use std::collections::BTreeMap;
-
-/// What a part of a unit must look like: granules of at least a sector, at most 64 of them.
-#[derive(Clone, Copy)]
-pub struct Shape {
-    pub unit_sectors: u64,
-    pub granule_sectors: u64,
-    pub granules: usize,
-}
-
-impl Shape {
-    pub fn new(unit_bytes: u32) -> Self {
-        let unit_sectors = u64::from(unit_bytes) / 512;
-        let granule_sectors = unit_sectors.div_ceil(64);
-        Shape { unit_sectors, granule_sectors, granules: unit_sectors.div_ceil(granule_sectors) as usize }
-    }
-
-    /// The granules of a unit that a command touches, found the slow way.
-    fn mask(&self, command: &Command, lpn: u32) -> u64 {
-        let touched = command.lba.0..command.lba.0 + u64::from(command.sectors);
-        (0..self.granules as u64)
-            .filter(|g| {
-                let from = u64::from(lpn) * self.unit_sectors + g * self.granule_sectors;
-                let end = (from + self.granule_sectors).min((u64::from(lpn) + 1) * self.unit_sectors);
-                from < touched.end && touched.start < end
-            })
-            .fold(0, |mask, g| mask | 1 << g)
-    }
-
-    /// The units a command touches.
-    fn units(&self, command: &Command) -> std::ops::Range<u32> {
-        let end = command.lba.0 + u64::from(command.sectors);
-        (command.lba.0 / self.unit_sectors) as u32..end.div_ceil(self.unit_sectors) as u32
-    }
-
-    /// The units a command covers whole.
-    fn whole_units(&self, command: &Command) -> std::ops::Range<u32> {
-        let end = command.lba.0 + u64::from(command.sectors);
-        command.lba.0.div_ceil(self.unit_sectors) as u32..(end / self.unit_sectors) as u32
-    }
-}
-
-/// Granules of a mask.
-fn bits(mask: u64) -> impl Iterator<Item = usize> {
-    (0..64).filter(move |g| mask >> g & 1 == 1)
-}
 
 /// A command on its way.
 struct Pending {
@@ -243,6 +199,7 @@ impl Oracle {
                 Ok(())
             }
             Effect::Read { tag, lpn, from, mask } => self.read(tag, lpn.0, from, mask),
+            Effect::Chip(_) => Ok(()),
             Effect::Release { slot } => match self.slots.remove(&slot.0) {
                 Some(_) => Ok(()),
                 None => Err(format!("slot {} released, it holds nothing", slot.0)),
@@ -582,15 +539,35 @@ impl Oracle {
     fn survives(&self, lpn: u32) -> Verdict {
         let stored = self.copies[lpn as usize].iter().filter_map(|&copy| self.flash[copy as usize].as_ref());
         let newest = stored.max_by_key(|stored| stored.sequence);
+        self.is_kept(lpn, newest.map(|stored| &stored.data[..]))
+    }
+
+    /// Whether data of a unit is as new as was promised.
+    fn is_kept(&self, lpn: u32, data: Option<&[u64]>) -> Verdict {
         for g in 0..self.shape.granules {
             let durable = self.durable[lpn as usize * self.shape.granules + g];
-            let found = newest.map_or(0, |stored| stored.data[g]);
+            let found = data.map_or(0, |data| data[g]);
             ensure!(
                 durable <= self.trimmed[lpn as usize].max(self.lost[lpn as usize].0) || found >= durable,
                 "unit {lpn} granule {g}: version {durable} was promised, flash holds {found}"
             );
         }
         Ok(())
+    }
+
+    /// Whether everything that was promised is in what somebody else finds.
+    pub fn finds<'a>(&self, data: impl Fn(u32) -> Option<&'a [u64]>) -> Verdict {
+        (0..self.copies.len() as u32).try_for_each(|lpn| self.is_kept(lpn, data(lpn)))
+    }
+
+    /// What a slot holds, if it is of that unit.
+    pub fn slot_data(&self, slot: u32, lpn: u32) -> Option<Vec<u64>> {
+        self.slots.get(&slot).filter(|slot| slot.lpn == lpn).map(|slot| slot.data.clone())
+    }
+
+    /// What was put in a unit of flash.
+    pub fn stored(&self, unit: u32) -> Option<Vec<u64>> {
+        self.flash[unit as usize].as_ref().map(|stored| stored.data.clone())
     }
 
     /// The power is cut: everything that was promised is in flash.

@@ -1,13 +1,23 @@
 //! One random run: commands, waits, and everything else that may be done to a drive, judged by the oracle.
 
+use super::chips::Chips;
 use super::oracle::{Oracle, Verdict};
 use super::setup::{may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, weaken};
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::host::buffer;
+use ssd::observe::Effect;
 use ssd::rng::Rng;
 use ssd::sections::Placement;
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime};
+
+/// The power is cut after one effect in so many.
+const CUT_EVERY: u32 = 1_000;
+
+/// Records what happens, on the chips as well or not.
+fn record(drive: &mut Drive, chips: bool) {
+    if chips { drive.record_chip_effects(true) } else { drive.record_effects(true) }
+}
 
 /// Where a run stands.
 pub struct Run {
@@ -15,6 +25,9 @@ pub struct Run {
     rng: Rng,
     drive: Drive,
     oracle: Oracle,
+    /// What is on the chips, in one run of four, and when the power is cut.
+    chips: Option<Chips>,
+    cuts: Rng,
     style: Style,
     next_tag: u64,
     arrival: SimTime,
@@ -58,6 +71,8 @@ pub struct Tally {
     pub replica_reads: u64,
     pub replicas: u64,
     pub adopted: u64,
+    pub cuts: u64,
+    pub cuts_in_programs: u64,
     pub failed_replicas: u64,
 }
 
@@ -76,6 +91,8 @@ impl Tally {
         self.replica_reads += other.replica_reads;
         self.replicas += other.replicas;
         self.adopted += other.adopted;
+        self.cuts += other.cuts;
+        self.cuts_in_programs += other.cuts_in_programs;
         self.failed_replicas += other.failed_replicas;
     }
 }
@@ -159,13 +176,16 @@ impl Run {
 
     fn of(cfg: DriveConfig, mut rng: Rng) -> Run {
         let mut drive = Drive::new(&cfg).unwrap();
-        drive.record_effects(true);
+        // A stream of its own, which disturbs no other.
+        let mut cuts = Rng::stream(rng.clone().next_u64(), "cuts");
+        let chips = (cuts.below(4) == 0).then(Chips::default);
+        record(&mut drive, chips.is_some());
         let physical = drive.physical_pages() as usize * cfg.units_per_page() as usize;
         let write_through = matches!(cfg.buffer, buffer::Config::None(_));
         let (unit_bytes, units) = (drive.unit_bytes(), drive.logical_units());
         let oracle = Oracle::new(unit_bytes, units, physical, write_through, drive.chips().ages());
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
-        Run { cfg, rng, drive, oracle, style, next_tag: 1, arrival: SimTime(0), refusing: false }
+        Run { cfg, rng, drive, oracle, chips, cuts, style, next_tag: 1, arrival: SimTime(0), refusing: false }
     }
 
     /// What a failure report should say of the run.
@@ -318,7 +338,19 @@ impl Run {
 
     fn effects(&mut self) -> Verdict {
         while let Some(effect) = self.drive.pop_effect() {
-            self.oracle.apply(effect).map_err(|what| format!("{effect:?}: {what}"))?;
+            let what = |what| format!("{effect:?}: {what}");
+            self.oracle.apply(effect).map_err(what)?;
+            let Some(chips) = &mut self.chips else { continue };
+            match effect {
+                Effect::Chip(effect) => chips.apply(effect, &self.oracle).map_err(what)?,
+                Effect::Place { to, .. } => {
+                    chips.place(to.0, self.oracle.stored(to.0).unwrap_or_default()).map_err(what)?;
+                }
+                _ => {}
+            }
+            if self.cuts.below(CUT_EVERY) == 0 {
+                chips.cut(&self.oracle).map_err(|what| format!("power cut after {effect:?}: {what}"))?;
+            }
         }
         Ok(())
     }
@@ -414,7 +446,7 @@ impl Run {
             return Err("a restored drive is saved differently".to_owned());
         }
         let mut twin = restored.clone();
-        restored.record_effects(true);
+        record(&mut restored, self.chips.is_some());
         let mut old = std::mem::replace(&mut self.drive, restored);
         old.drain();
         twin.drain();
@@ -466,6 +498,8 @@ impl Run {
             replica_reads: self.drive.stats().ftl.replica_reads,
             replicas: self.oracle.replicated,
             adopted: self.oracle.adopted,
+            cuts: self.chips.as_ref().map_or(0, |chips| chips.cuts),
+            cuts_in_programs: self.chips.as_ref().map_or(0, |chips| chips.cuts_in_programs),
             failed_replicas: self.drive.stats().ftl.replicas_failed,
             worn_out: u64::from(health.read_only.is_some()),
             erases: health.wear.total,

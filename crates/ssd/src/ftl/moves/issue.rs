@@ -28,6 +28,7 @@ impl Ftl {
     ) -> bool {
         if flash.is_instant() {
             flash.do_at_once(op);
+            self.tell_at_once(op, units);
             if op.kind == OpKind::Read {
                 self.after_read(flash, op);
             }

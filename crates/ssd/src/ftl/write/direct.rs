@@ -25,6 +25,7 @@ impl Ftl {
             };
             let mut op = self.op(OpKind::Program, Cause::Host, found.page);
             flash.do_at_once(&mut op);
+            self.tell_placed(&op, page_units);
             let outcome = op.outcome;
             let (block, _) = self.layout.block_of_page(found.page);
             self.blocks.program_issued(block);
