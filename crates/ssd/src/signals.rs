@@ -85,6 +85,18 @@ pub struct Facts(u64);
 impl Facts {
     /// Nothing is known.
     pub const NONE: Facts = Facts(0);
+
+    /// All of it as a number.
+    #[inline]
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// What [`Facts::bits`] said.
+    #[inline]
+    pub(crate) const fn of_bits(bits: u64) -> Facts {
+        Facts(bits)
+    }
 }
 
 facts! {

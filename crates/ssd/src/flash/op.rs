@@ -66,10 +66,8 @@ pub struct UnitRef {
     pub lpn: u32,
     /// Program: the DRAM slot or (for moves) the physical unit the data comes from. Read: the physical unit.
     pub source: u32,
-    /// Host reads: the granules wanted.
-    pub mask: u64,
-    /// Programs: what goes to the spare area with it.
-    pub facts: Facts,
+    /// Host reads: the granules wanted. Moves and programs: the facts. Nobody needs both.
+    more: u64,
 }
 
 impl UnitRef {
@@ -79,7 +77,33 @@ impl UnitRef {
     /// A unit, of which nothing else is said.
     #[inline]
     pub const fn new(lpn: u32, source: u32) -> Self {
-        UnitRef { lpn, source, mask: 0, facts: Facts::NONE }
+        UnitRef { lpn, source, more: 0 }
+    }
+
+    /// The same unit, of which a read wants these granules.
+    #[inline]
+    #[must_use]
+    pub const fn with_mask(self, mask: u64) -> Self {
+        UnitRef { more: mask, ..self }
+    }
+
+    /// The granules that a read for the host wants.
+    #[inline]
+    pub const fn mask(&self) -> u64 {
+        self.more
+    }
+
+    /// The same unit with what goes to the spare area with it.
+    #[inline]
+    #[must_use]
+    pub const fn with_facts(self, facts: Facts) -> Self {
+        UnitRef { more: facts.bits(), ..self }
+    }
+
+    /// What goes to the spare area with a unit that moves or is programmed.
+    #[inline]
+    pub const fn facts(&self) -> Facts {
+        Facts::of_bits(self.more)
     }
 }
 

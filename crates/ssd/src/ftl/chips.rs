@@ -45,8 +45,7 @@ impl Ftl {
     pub(super) fn tell_placed(&mut self, op: &Op, lpns: &[u32]) {
         if self.effects.has_chips() {
             let facts = (self.sequence + 1..).map(|sequence| Facts::NONE.with_sequence(sequence));
-            let units =
-                lpns.iter().zip(facts).map(|(&lpn, facts)| UnitRef { facts, ..UnitRef::new(lpn, NONE) });
+            let units = lpns.iter().zip(facts).map(|(&lpn, facts)| UnitRef::new(lpn, NONE).with_facts(facts));
             self.tell_at_once(op, &units.collect::<Vec<_>>());
         }
     }
@@ -70,7 +69,7 @@ impl Ftl {
                         Cause::Host => Source::Slot(SlotId(unit.source)),
                         _ => Source::Flash(Pun(unit.source)),
                     };
-                    self.tell_chip(ChipEffect::Spare { to, lpn: Lpn(unit.lpn), from, facts: unit.facts });
+                    self.tell_chip(ChipEffect::Spare { to, lpn: Lpn(unit.lpn), from, facts: unit.facts() });
                 }
             }
         }

@@ -85,7 +85,7 @@ impl Ftl {
             return if self.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
         self.counts.replica_reads += u64::from(self.replicas.get(lpn) == at);
-        let wanted = UnitRef { mask, ..UnitRef::new(lpn.0, at.0) };
+        let wanted = UnitRef::new(lpn.0, at.0).with_mask(mask);
         if last.op.is_some() && self.layout.share_page(last.at, at) {
             self.note_unit(lpn);
             flash.pool.extend(last.op, wanted);
@@ -99,7 +99,7 @@ impl Ftl {
 
     /// A unit waits behind the last read: it is looked at again when that is over.
     pub fn read_behind(&mut self, flash: &mut Flash, lpn: Lpn, mask: u64, last: &LastRead) {
-        flash.pool.extend(last.op, UnitRef { mask, ..UnitRef::new(lpn.0, NONE) });
+        flash.pool.extend(last.op, UnitRef::new(lpn.0, NONE).with_mask(mask));
     }
 
     /// Reads the rest of a unit of which a slot of DRAM holds a part; `tag` is the slot.
@@ -108,7 +108,7 @@ impl Ftl {
         if !at.is_some() {
             return if self.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
-        let unit = UnitRef { mask, ..UnitRef::new(lpn.0, at.0) };
+        let unit = UnitRef::new(lpn.0, at.0).with_mask(mask);
         self.issue_read(flash, Cause::Merge, bytes, tag, unit);
         Found::Issued
     }
@@ -149,8 +149,8 @@ impl Ftl {
         let op = *flash.pool.get(id);
         let count = usize::from(op.units);
         for (place, brought) in (0..count).zip(brought) {
-            let UnitRef { lpn, source, mask, .. } = flash.pool.units(id)[place];
-            let (lpn, at) = (Lpn(lpn), Pun(source));
+            let unit = flash.pool.units(id)[place];
+            let (lpn, at, mask) = (Lpn(unit.lpn), Pun(unit.source), unit.mask());
             let end = if !at.is_some() {
                 End::Again
             } else if op.outcome == Outcome::Pass {

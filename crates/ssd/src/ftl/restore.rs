@@ -74,6 +74,10 @@ impl Ftl {
         // Of a page that was dealt, all may have died before it was programmed.
         let may_be_empty = !is_move || op.kind == OpKind::Program;
         ensure(may_be_empty || op.units > 0, "a move without units")?;
+        let is_placed = is_move && op.kind != OpKind::Read && op.cause != Cause::Replication;
+        let streams = self.allocator.streams().all();
+        let has_stream = |unit: &UnitRef| (unit.facts().stream() as usize) < streams;
+        ensure(!is_placed || units.iter().all(has_stream), "the stream of a unit on its way")?;
         ensure(!is_move || units.iter().all(is_whole), "a move of units that are not there")
     }
 
@@ -89,7 +93,7 @@ impl Ftl {
         let erasing = states.filter(|&state| state == BlockState::Erasing).count();
         ensure(work.coming as usize >= erasing, "blocks of a lane that come free")?;
         alike("streams", &work.gathered, &fresh.gathered)?;
-        let own_stream = |(at, unit): (usize, &UnitRef)| unit.facts.stream() as usize == at;
+        let own_stream = |(at, unit): (usize, &UnitRef)| unit.facts().stream() as usize == at;
         let gathered = work.gathered.iter().enumerate();
         let mut units = gathered.flat_map(|(at, units)| units.iter().map(move |unit| (at, unit)));
         ensure(units.all(own_stream), "the stream of a unit on its way")?;

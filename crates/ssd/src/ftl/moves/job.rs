@@ -22,7 +22,7 @@ impl View<'_> {
     /// A unit of flash that is to move.
     #[inline]
     pub fn unit_at(&self, at: u32) -> UnitRef {
-        UnitRef { facts: self.facts.get(Pun(at)), ..UnitRef::new(self.map.stored(Pun(at)).0, at) }
+        UnitRef::new(self.map.stored(Pun(at)).0, at).with_facts(self.facts.get(Pun(at)))
     }
 }
 

@@ -22,7 +22,7 @@ impl Ftl {
         unit: UnitRef,
     ) -> bool {
         let stream = self.stream_of_move(cause, &unit);
-        let unit = UnitRef { facts: unit.facts.with_stream(u64::from(stream.0)), ..unit };
+        let unit = unit.with_facts(unit.facts().with_stream(u64::from(stream.0)));
         let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
         let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
         let to = self.layout.locate(next);
@@ -43,7 +43,7 @@ impl Ftl {
         if cause == Cause::WearLeveling {
             return self.allocator.streams().cold();
         }
-        let (lpn, facts) = (Lpn(unit.lpn), unit.facts);
+        let (lpn, facts) = (Lpn(unit.lpn), unit.facts());
         self.stream.of_move(&Moved { lpn, cause, facts, clock: self.clock })
     }
 
@@ -51,9 +51,9 @@ impl Ftl {
     #[inline(always)]
     pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
         let stream = self.stream_of_move(cause, &unit);
-        let facts = unit.facts.with_stream(u64::from(stream.0));
+        let facts = unit.facts().with_stream(u64::from(stream.0));
         let gathered = &mut self.mover.lanes[lane.index()].gathered[stream.index()];
-        gathered.push_back(UnitRef { facts, ..unit });
+        gathered.push_back(unit.with_facts(facts));
     }
 
     /// Streams that moved data may go to, without the cold one.
@@ -247,7 +247,7 @@ impl Ftl {
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
         let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
         if self.map.lookup(lpn) == from {
-            self.commit(lpn, to, unit.facts);
+            self.commit(lpn, to, unit.facts());
             self.counts.moved_units[op.cause as usize] += 1;
             self.effects.push(Effect::Copy { lpn, from, to });
         } else {
@@ -270,7 +270,7 @@ impl Ftl {
                 return;
             }
         }
-        self.work(lane).gathered[unit.facts.stream() as usize].push_back(unit);
+        self.work(lane).gathered[unit.facts().stream() as usize].push_back(unit);
     }
 
     /// A unit read away from a block needs it no more: it has arrived, or is dead.

@@ -298,7 +298,7 @@ impl Ftl {
             let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));
             if op.outcome == Outcome::Pass && self.map.lookup(lpn) == from {
                 self.map.note_copy(lpn, to);
-                self.facts.set(to, unit.facts);
+                self.facts.set(to, unit.facts());
                 self.replicas.set(lpn, to);
                 self.counts.moved_units[Cause::Replication as usize] += 1;
                 self.effects.push(Effect::Replicate { lpn, from, to });

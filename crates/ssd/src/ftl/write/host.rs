@@ -114,7 +114,7 @@ impl Ftl {
             self.gather.take(slot);
             self.sequence += 1;
             let facts = waiting.facts.with_sequence(self.sequence);
-            *unit = UnitRef { lpn: waiting.lpn.0, source: slot.0, mask: 0, facts };
+            *unit = UnitRef::new(waiting.lpn.0, slot.0).with_facts(facts);
             bytes += waiting.bytes;
         }
         self.gather.pass_turn(stream);
@@ -132,7 +132,7 @@ impl Ftl {
                 self.gather.put_back(slot);
             } else if unit.lpn != NONE {
                 self.replicas.forget(Lpn(unit.lpn));
-                self.commit(Lpn(unit.lpn), to, unit.facts);
+                self.commit(Lpn(unit.lpn), to, unit.facts());
                 self.clock += 1;
                 self.counts.host_units += 1;
                 self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
