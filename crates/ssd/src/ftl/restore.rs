@@ -74,10 +74,6 @@ impl Ftl {
         // Of a page that was dealt, all may have died before it was programmed.
         let may_be_empty = !is_move || op.kind == OpKind::Program;
         ensure(may_be_empty || op.units > 0, "a move without units")?;
-        let is_placed = is_move && op.kind != OpKind::Read && op.cause != Cause::Replication;
-        let streams = self.allocator.streams().all();
-        let has_stream = |unit: &UnitRef| (unit.facts().stream() as usize) < streams;
-        ensure(!is_placed || units.iter().all(has_stream), "the stream of a unit on its way")?;
         ensure(!is_move || units.iter().all(is_whole), "a move of units that are not there")
     }
 

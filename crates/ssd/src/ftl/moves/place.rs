@@ -270,7 +270,7 @@ impl Ftl {
                 return;
             }
         }
-        self.work(lane).gathered[unit.facts().stream() as usize].push_back(unit);
+        self.gather_moved(lane, op.cause, unit);
     }
 
     /// A unit read away from a block needs it no more: it has arrived, or is dead.
