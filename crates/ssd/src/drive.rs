@@ -16,11 +16,12 @@ use crate::events::{EventKind, EventQueue};
 use crate::executor::Executor;
 use crate::flash::{Flash, Room};
 use crate::ftl::stream::{self, Streams};
+use crate::ftl::tables::layout::Layout;
 use crate::ftl::{Ftl, IdleWork, Policies, gc_victim};
 use crate::host::{Below, Host};
+use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
 use crate::nand::order::PageOrder;
-use crate::nand::{Chip, Layout};
 use crate::observe::Effect;
 use crate::restore::{MOST, Verdict, distinct, ensure};
 use crate::rng::mix;
@@ -58,7 +59,7 @@ impl State {
         let checks = distinct("looks at silence", checks, IdleWork::ALL.len())?;
         ensure(checks[..] == self.idle_check, "looks at silence")?;
         let layout = fresh.ftl.layout.clone();
-        self.flash.restored(fresh.flash, &layout)?;
+        self.flash.restored(fresh.flash, &|op| layout.check_op(op))?;
         self.flash.check_due(&due)?;
         self.flash.set_instant(self.executor == Executor::Functional);
         self.ftl.restored(fresh.ftl, &self.flash)?;
@@ -165,7 +166,7 @@ impl Drive {
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
         let room = Room { host: operations, moves: ftl.operations_of_moves() };
-        let flash = Flash::new(cfg, &cfg.read_voltage, &layout, chip, room);
+        let flash = Flash::new(cfg, &cfg.read_voltage, chip, room);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 8;
         let state = State {
             host,

@@ -5,7 +5,7 @@ mod support;
 use ssd::events::EventQueue;
 use ssd::flash::Flash;
 use ssd::flash::op::{Cause, Op, OpKind};
-use ssd::nand::{Chip, Layout, PageAddress};
+use ssd::nand::{Chip, PageAddress};
 use ssd::observe::{Effect, Source};
 use ssd::units::Ppn;
 use ssd::{Command, Completion, Drive, DriveConfig, Lba, OpCode, SimTime, Status};
@@ -75,11 +75,9 @@ fn an_erase_in_a_group_waits_for_older_reads() {
     cfg.scheduling.read_bypass_limit = 0;
     let g = &cfg.geometry;
     let mut chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
-    let layout = Layout::new(&cfg, &chip);
     let at = |plane: u32| PageAddress { die: 0, plane, block: plane * g.blocks_per_plane, page: 0 };
     chip.program(at(1).block, 0);
-    let mut flash =
-        Flash::new(&cfg, &cfg.read_voltage, &layout, chip, ssd::flash::Room { host: 8, moves: 8 });
+    let mut flash = Flash::new(&cfg, &cfg.read_voltage, chip, ssd::flash::Room { host: 8, moves: 8 });
     let mut events = EventQueue::with_capacity(16);
     let operations = [
         (OpKind::Erase, Cause::Cleaning, at(0)),

@@ -93,7 +93,6 @@ pub const FLOAT_FREE: &[&str] = &[
     "crates/ssd/src/host/",
     "crates/ssd/src/nand/aging/",
     "crates/ssd/src/nand/chip",
-    "crates/ssd/src/nand/layout",
     "crates/ssd/src/nand/order",
     "crates/ssd/src/observe",
     "crates/ssd/src/signals",
@@ -111,7 +110,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
 ];
 /// Which address types a layer must not know (ARCHITECTURE.md, invariant 4).
 pub const LAYER_NAMES: &[(&str, &[&str])] = &[
-    ("crates/ssd/src/nand/", &["Lpn", "Lba"]),
+    ("crates/ssd/src/nand/", &["Lpn", "Lba", "Pun", "Ppn", "BlockId", "LaneId"]),
     ("crates/ssd/src/flash/", &["Lpn", "Lba"]),
     ("crates/ssd/src/ftl/", &["Lba"]),
     ("crates/ssd/src/host/", &["Ppn", "Pun", "OpPool", "pool"]),

@@ -17,7 +17,7 @@ pub mod rows;
 pub mod timing;
 
 use crate::events::{EventKind, EventQueue};
-use crate::nand::{Chip, Layout, Outcome};
+use crate::nand::{Chip, Outcome};
 use crate::rng::{SPREAD, mix};
 use crate::sections::{ChannelOrder, Sections};
 use crate::units::{OpId, SimTime};
@@ -93,19 +93,15 @@ pub struct Room {
 
 impl Flash {
     /// Idle dies and channels around `chip`, with room for so many operations of the host and of moves.
-    pub fn new(
-        cfg: &Sections,
-        read_voltage: &read_voltage::Config,
-        layout: &Layout,
-        chip: Chip,
-        room: Room,
-    ) -> Self {
+    pub fn new(cfg: &Sections, read_voltage: &read_voltage::Config, chip: Chip, room: Room) -> Self {
+        let g = &cfg.geometry;
+        let dies_per_channel = g.chips_per_channel * g.dies_per_chip;
         let mut read_voltage = read_voltage::Policy::build(read_voltage);
         if let Some(cells) = chip.cells() {
             read_voltage.learn(cells);
         }
         Flash {
-            pool: OpPool::new(room.host, room.moves, layout.units_per_page),
+            pool: OpPool::new(room.host, room.moves, cfg.units_per_page()),
             chip,
             counts: FlashCounts::default(),
             now: SimTime::ZERO,
@@ -119,11 +115,11 @@ impl Flash {
                     due_bypass_limit: cfg.scheduling.due_bypass_limit,
                 },
                 channel: cfg.scheduling.channel,
-                groups: cfg.scheduling.multi_plane && layout.planes_per_die > 1,
+                groups: cfg.scheduling.multi_plane && g.planes_per_die > 1,
             },
             read_voltage,
-            dies: (0..layout.dies).map(|die| Die::new(die / layout.dies_per_channel)).collect(),
-            channels: vec![Channel::new(layout.dies_per_channel); layout.channels as usize],
+            dies: (0..g.dies()).map(|die| Die::new(die / dies_per_channel)).collect(),
+            channels: vec![Channel::new(dies_per_channel); g.channels as usize],
             sequence: 0,
             hash: 0,
             instant: false,

@@ -442,7 +442,7 @@ mod tests {
     use crate::drive_config::DriveConfig;
     use crate::flash::Room;
     use crate::flash::op::{Cause, Op, OpKind, OpTimes};
-    use crate::nand::{Chip, Layout, PageAddress};
+    use crate::nand::{Chip, PageAddress};
     use crate::units::Ppn;
 
     const AT: PageAddress = PageAddress { die: 0, plane: 0, block: 0, page: 0 };
@@ -452,8 +452,7 @@ mod tests {
         let cfg = DriveConfig::default();
         let g = &cfg.geometry;
         let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
-        let layout = Layout::new(&cfg, &chip);
-        let flash = Flash::new(&cfg, &cfg.read_voltage, &layout, chip, Room { host: 4, moves: 4 });
+        let flash = Flash::new(&cfg, &cfg.read_voltage, chip, Room { host: 4, moves: 4 });
         let timing = &flash.rules.timing;
         let op = |kind| Op::new(kind, Cause::Host, Ppn(0), AT, 0);
         let read = op(OpKind::Read);

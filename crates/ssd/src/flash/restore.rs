@@ -2,37 +2,27 @@
 
 use super::die::{Die, Interface};
 use super::op::{Op, OpTimes, Spent};
-use super::rows::Outcomes;
 use super::{Flash, OpPool};
 use crate::events::EventKind;
-use crate::nand::Layout;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_room, within};
 use crate::units::{OpId, SimTime};
 
 impl OpPool {
-    fn restored(&mut self, fresh: &OpPool, layout: &Layout) -> Verdict {
+    fn restored(&mut self, fresh: &OpPool, check_place: &dyn Fn(&Op) -> Verdict) -> Verdict {
         alike("operations", &self.ops, &fresh.ops)?;
         alike("times of operations", &self.spent, &fresh.spent)?;
         alike("units of operations", &self.units, &fresh.units)?;
         self.stride = fresh.stride;
         distinct("free operations", self.free.iter().copied(), self.ops.len())?;
         keep_room(&mut self.free, &fresh.free);
-        self.iter().try_for_each(|(id, op)| self.check_op(id, op, layout))?;
+        self.iter().try_for_each(|(id, op)| self.check_op(id, op, check_place))?;
         let host = self.iter().filter(|(_, op)| super::op::is_for_host(op.cause)).count();
         ensure(host + self.host_room == fresh.host_room, "operations that may be issued for the host")
     }
 
-    fn check_op(&self, id: OpId, op: &Op, layout: &Layout) -> Verdict {
-        let pages = (layout.blocks() * layout.pages_per_block) as usize;
-        within("page of an operation", [op.ppn.0], pages)?;
-        let block = layout.block_of_page(op.ppn).0;
-        let is_there = match op.kind.row().effect {
-            Outcomes::Erases => (0..layout.span).any(|member| layout.member(block, member) == op.at),
-            Outcomes::Reads | Outcomes::Programs => layout.locate(op.ppn) == op.at,
-        };
-        ensure(is_there, "an operation is elsewhere than its page")?;
+    fn check_op(&self, id: OpId, op: &Op, check_place: &dyn Fn(&Op) -> Verdict) -> Verdict {
+        check_place(op)?;
         ensure(usize::from(op.units) <= self.stride, "an operation on more units than a page has")?;
-        ensure(op.bytes <= layout.units_per_page * layout.unit_bytes, "an operation on more than a page")?;
         let attempts = if op.kind.reads() { op.attempts_due } else { 0 };
         ensure(op.attempts <= attempts, "more attempts than are due")?;
         let Spent { queued, times, mark } = *self.spent(id);
@@ -43,8 +33,9 @@ impl OpPool {
 }
 
 impl Flash {
-    /// Takes what follows from the configuration from a fresh flash, and checks the rest.
-    pub(crate) fn restored(&mut self, fresh: Flash, layout: &Layout) -> Verdict {
+    /// Takes what follows from the configuration from a fresh flash, and checks the rest; who knows where pages are
+    /// says whether an operation is at its page.
+    pub(crate) fn restored(&mut self, fresh: Flash, check_place: &dyn Fn(&Op) -> Verdict) -> Verdict {
         (self.rules, self.read_voltage) = (fresh.rules, fresh.read_voltage);
         self.chip.restored(fresh.chip)?;
         alike("dies", &self.dies, &fresh.dies)?;
@@ -61,7 +52,7 @@ impl Flash {
         ensure(others.into_iter().max() < Some(MOST), "counts of operations")?;
         ensure(self.done.is_empty(), "operations that are done and not seen")?;
         keep_room(&mut self.done, &fresh.done);
-        self.pool.restored(&fresh.pool, layout)?;
+        self.pool.restored(&fresh.pool, check_place)?;
         let is_there = |op: &Op| !op.kind.reads() || op.at.page < self.chip.programmed_pages(op.at.block);
         ensure(self.pool.iter().all(|(_, op)| is_there(op)), "a read of an erased page")?;
         let types = self.rules.timing.page_types();

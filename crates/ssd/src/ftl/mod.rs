@@ -19,8 +19,9 @@ pub mod write;
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
+use crate::ftl::tables::layout::Layout;
+use crate::nand::Outcome;
 use crate::nand::order::PageOrder;
-use crate::nand::{Layout, Outcome};
 use crate::observe::{Effect, Effects};
 use crate::rng::Rng;
 use crate::sections::{self, ErrorModel, Sections};

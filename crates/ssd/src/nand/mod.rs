@@ -2,12 +2,12 @@
 //!
 //! Knows no address above a block: the firmware names a die, a plane, a block in it and a page in that.
 
+pub mod address;
 pub mod aging;
 pub mod cell;
 pub mod chip;
 pub mod gray;
-pub mod layout;
 pub mod order;
 
+pub use address::PageAddress;
 pub use chip::{Chip, Outcome};
-pub use layout::{Layout, PageAddress};

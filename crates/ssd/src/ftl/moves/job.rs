@@ -3,8 +3,8 @@
 
 use crate::flash::op::{UNITS_AT_MOST, UnitRef};
 use crate::ftl::tables::facts::FactsTable;
+use crate::ftl::tables::layout::Layout;
 use crate::ftl::tables::map::Map;
-use crate::nand::Layout;
 use crate::nand::order::PageOrder;
 use crate::units::{BlockId, NONE, Ppn, Pun};
 use serde::{Deserialize, Serialize};

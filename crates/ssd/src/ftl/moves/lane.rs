@@ -7,7 +7,7 @@ use crate::executor::Pace;
 use crate::flash::op::{Cause, UnitRef};
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::stream::Streams;
-use crate::nand::Layout;
+use crate::ftl::tables::layout::Layout;
 use crate::sections::Sections;
 use crate::units::BlockId;
 use serde::{Deserialize, Serialize};

@@ -17,7 +17,7 @@ use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
 use crate::ftl::read_reclaim::{self, ChipLook, Facts, Look, PageRead, Urgency, Want};
 use crate::ftl::tables::blocks::BlockState;
-use crate::nand::Layout;
+use crate::ftl::tables::layout::Layout;
 use crate::nand::order::PageOrder;
 use crate::sections::Sections;
 use crate::units::{BlockId, LaneId};

@@ -7,10 +7,11 @@
 use crate::flash::Flash;
 use crate::ftl::moves::replicate::Replicas;
 use crate::ftl::tables::blocks::{BlockState, Blocks};
+use crate::ftl::tables::layout::Layout;
 use crate::ftl::tables::map::Map;
+use crate::nand::PageAddress;
 use crate::nand::aging::tables::MOST_CYCLES;
 use crate::nand::cell::{CellModel, Group};
-use crate::nand::{Layout, PageAddress};
 use crate::policy::Misfit;
 use crate::sections::Geometry;
 use crate::units::{BlockId, LaneId, Lpn, Pun};

@@ -303,9 +303,10 @@ mod tests {
     use crate::drive_config::DriveConfig;
     use crate::ftl::moves::replicate::Replicas;
     use crate::ftl::tables::blocks::Blocks;
+    use crate::ftl::tables::layout::Layout;
     use crate::ftl::tables::map::Map;
+    use crate::nand::Chip;
     use crate::nand::cell::CellModel;
-    use crate::nand::{Chip, Layout};
     use crate::units::Pun;
 
     /// TLCbase of redFTL table 5, on blocks of 2 wordlines.

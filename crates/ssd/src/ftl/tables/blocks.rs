@@ -1,7 +1,7 @@
 //! What the firmware knows of each block: state, live units, erases, and when it was filled.
 
 use crate::flash::op::Cause;
-use crate::nand::Layout;
+use crate::ftl::tables::layout::Layout;
 use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, ensure, within};
 use crate::units::{BlockId, LaneId};

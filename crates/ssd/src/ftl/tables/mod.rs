@@ -2,4 +2,5 @@
 
 pub mod blocks;
 pub(in crate::ftl) mod facts;
+pub mod layout;
 pub mod map;

@@ -59,7 +59,8 @@ mod tests {
     use super::*;
     use crate::drive_config::DriveConfig;
     use crate::ftl::tables::blocks::Blocks;
-    use crate::nand::{Chip, Layout};
+    use crate::ftl::tables::layout::Layout;
+    use crate::nand::Chip;
     use crate::units::{BlockId, LaneId};
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::ftl::stream::{StreamId, Streams};
 use crate::ftl::tables::blocks::{BlockState, Blocks};
-use crate::nand::Layout;
+use crate::ftl::tables::layout::Layout;
 use crate::restore::{Verdict, alike, distinct, ensure};
 use crate::units::{BlockId, LaneId, Ppn};
 use serde::{Deserialize, Serialize};

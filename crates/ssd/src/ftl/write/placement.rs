@@ -6,8 +6,8 @@
 
 use crate::ftl::Ftl;
 use crate::ftl::stream::StreamId;
+use crate::ftl::tables::layout::Layout;
 use crate::ftl::write::open::Allocated;
-use crate::nand::Layout;
 use crate::sections;
 use crate::sections::Sections;
 use crate::units::{BlockId, Divisor, LaneId, Lpn, Pun};

@@ -1,7 +1,7 @@
 //! What a deal says of itself when a drive is restored.
 
 use super::{Deal, Way};
-use crate::nand::Layout;
+use crate::ftl::tables::layout::Layout;
 use crate::restore::{Verdict, ensure, keep_line, keep_room, within};
 use crate::units::{BlockId, Pun};
 

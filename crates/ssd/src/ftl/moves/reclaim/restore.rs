@@ -2,7 +2,7 @@
 
 use super::{Candidate, Candidates, NOW, Partial, Reclaim, WHEN_IDLE};
 use crate::ftl::read_reclaim::Want;
-use crate::nand::Layout;
+use crate::ftl::tables::layout::Layout;
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room};
 
 impl Candidates {

@@ -3,23 +3,13 @@
 //! Lanes are the groups of planes that blocks are allocated from: single planes, the planes of a die, or all planes.
 //! A firmware block takes one physical block in each plane of its lane and stripes pages over them.
 
-use crate::nand::Chip;
+use crate::flash::op::Op;
+use crate::flash::rows::Outcomes;
+use crate::nand::{Chip, PageAddress};
+use crate::restore::{Verdict, ensure, within};
 use crate::sections::{AllocationOrder, Sections, Superblock};
 use crate::units::{BlockId, Divisor, LaneId, Ppn, Pun};
 use serde::{Deserialize, Serialize};
-
-/// A page on the chips.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageAddress {
-    /// Die, counted over the drive, channel by channel.
-    pub die: u32,
-    /// Plane in the die.
-    pub plane: u32,
-    /// Physical block, counted over the drive.
-    pub block: u32,
-    /// Page in the block, in program order.
-    pub page: u32,
-}
 
 /// The shape of a drive, with its divisions prepared.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -241,6 +231,21 @@ impl Layout {
         let (block, at) = self.block_of_page(ppn);
         let (page, k) = self.span_of_page.split(at);
         PageAddress { page, ..self.member(block, k) }
+    }
+}
+
+impl Layout {
+    /// Whether an operation, as a snapshot has it, is where its page is, and on no more than a page.
+    pub(crate) fn check_op(&self, op: &Op) -> Verdict {
+        let pages = (self.blocks() * self.pages_per_block) as usize;
+        within("page of an operation", [op.ppn.0], pages)?;
+        let block = self.block_of_page(op.ppn).0;
+        let is_there = match op.kind.row().effect {
+            Outcomes::Erases => (0..self.span).any(|member| self.member(block, member) == op.at),
+            Outcomes::Reads | Outcomes::Programs => self.locate(op.ppn) == op.at,
+        };
+        ensure(is_there, "an operation is elsewhere than its page")?;
+        ensure(op.bytes <= self.units_per_page * self.unit_bytes, "an operation on more than a page")
     }
 }
 
