@@ -41,7 +41,7 @@ struct Host {
 
 impl Host {
     fn new(load: Load, sectors: u64, count: u64, seed: u64) -> Self {
-        Host { load, rng: Rng::stream(seed, "matrix"), sectors, next: 0, left: count, time_ns: 0 }
+        Host { load, rng: Rng::named(seed, "matrix"), sectors, next: 0, left: count, time_ns: 0 }
     }
 
     fn anywhere(&mut self, sectors: u32) -> u64 {
@@ -439,7 +439,7 @@ fn random_config(rng: &mut Rng) -> DriveConfig {
 
 #[test]
 fn random_drives_of_every_kind() {
-    let mut rng = Rng::stream(7, "matrix/random_drives");
+    let mut rng = Rng::named(7, "matrix/random_drives");
     let mut cases = Vec::new();
     while cases.len() < 300 {
         let config = random_config(&mut rng);

@@ -307,7 +307,7 @@ mod tests {
 
     /// Events scheduled while others are taken, at distances of up to `reach` ns: as a list sorted by time and order.
     fn runs_like_a_sorted_list(seed: u64, reach: u32) {
-        let mut rng = Rng::stream(seed, "events");
+        let mut rng = Rng::named(seed, "events");
         let mut queue = EventQueue::with_capacity(16);
         let mut expected: Vec<(u64, u32)> = Vec::new();
         let mut now = 0;

@@ -123,7 +123,7 @@ mod tests {
     fn agrees_with_a_map() {
         let mut index = UnitIndex::new(64);
         let mut model = BTreeMap::new();
-        let mut rng = Rng::stream(5, "index");
+        let mut rng = Rng::named(5, "index");
         for step in 0..200_000u32 {
             let lpn = rng.below(100) * 0x0100_0193;
             if model.len() < 64 && rng.below(2) == 0 {

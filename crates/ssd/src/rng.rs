@@ -1,11 +1,11 @@
-//! Named random streams: one per component, so that one policy's extra draw never disturbs another.
+//! Named random sequences: one per component, so that one policy's extra draw never disturbs another.
 //!
 //! The generator is xoshiro256++ (Blackman and Vigna, 2019), seeded by SplitMix64 from the drive's seed and the
-//! stream's name. It is written out here so that its output never changes under a dependency's feet.
+//! sequence's name. It is written out here so that its output never changes under a dependency's feet.
 
 use serde::{Deserialize, Serialize};
 
-/// A random stream with a name.
+/// A random sequence with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rng {
     s: [u64; 4],
@@ -24,8 +24,8 @@ pub fn mix(mut x: u64) -> u64 {
 }
 
 impl Rng {
-    /// The stream `name` of `seed`. Streams of different names are independent.
-    pub fn stream(seed: u64, name: &str) -> Self {
+    /// The sequence `name` of `seed`. Sequences of different names are independent.
+    pub fn named(seed: u64, name: &str) -> Self {
         let mut state = mix(seed);
         for byte in name.bytes() {
             state = mix(state ^ u64::from(byte));
@@ -77,9 +77,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_named_and_repeatable() {
+    fn sequences_are_named_and_repeatable() {
         let draw = |seed, name| {
-            let mut rng = Rng::stream(seed, name);
+            let mut rng = Rng::named(seed, name);
             [rng.next_u64(), rng.next_u64()]
         };
         assert_eq!(draw(1, "a"), draw(1, "a"));
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn below_is_uniform_and_in_range() {
-        let mut rng = Rng::stream(7, "test");
+        let mut rng = Rng::named(7, "test");
         let mut counts = [0u32; 10];
         for _ in 0..100_000 {
             counts[rng.below(10) as usize] += 1;
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn chance_spans_never_to_always() {
-        let mut rng = Rng::stream(7, "chance");
+        let mut rng = Rng::named(7, "chance");
         assert!((0..1000).all(|_| !rng.hits(chance(0.0))));
         assert!((0..1000).all(|_| rng.hits(chance(1e6))));
         let hits = (0..100_000).filter(|_| rng.hits(chance(250_000.0))).count();

@@ -214,7 +214,7 @@ fn no_allocation_in_direct_writes() {
     let mut drive = Drive::new(&small()).unwrap();
     let units = drive.logical_units();
     drive.fill(0, units).unwrap();
-    let mut rng = ssd::rng::Rng::stream(1, "overwrite");
+    let mut rng = ssd::rng::Rng::named(1, "overwrite");
     let random: Vec<u32> = (0..100_000).map(|_| rng.below(units)).collect();
     drive.overwrite(&random).unwrap();
     assert_eq!(allocations(|| drive.overwrite(&random).unwrap()), 0);

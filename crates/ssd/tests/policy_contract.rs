@@ -118,12 +118,12 @@ fn configurations_are_found_by_name_and_keep_it() {
 fn gc_victim_chooses_an_eligible_block_whenever_there_is_one() {
     for member in gc_victim::FAMILY.members {
         let config = gc_victim::Config::named(member.name).unwrap();
-        let mut rng = Rng::stream(11, member.name);
+        let mut rng = Rng::named(11, member.name);
         let mut chosen = BTreeSet::new();
         for round in 0..3_000 {
             let lane = Lane::random(&mut rng, [0, 3, 50, 100][round % 4]);
             let eligible = lane.eligible();
-            let mut draws = Rng::stream(round as u64, "draws");
+            let mut draws = Rng::named(round as u64, "draws");
             let (mut policy, mut twin) =
                 (gc_victim::Policy::build(&config), gc_victim::Policy::build(&config));
             let block = policy.choose(&lane.view(), &mut draws.clone());
@@ -138,13 +138,13 @@ fn gc_victim_chooses_an_eligible_block_whenever_there_is_one() {
 
 #[test]
 fn gc_victim_greedy_and_fifo_take_the_extreme() {
-    let mut rng = Rng::stream(12, "extremes");
+    let mut rng = Rng::named(12, "extremes");
     for _ in 0..1_000 {
         let lane = Lane::random(&mut rng, 60);
         let (view, eligible) = (lane.view(), lane.eligible());
         let choose = |name: &str| {
             let mut policy = gc_victim::Policy::build(&gc_victim::Config::named(name).unwrap());
-            policy.choose(&lane.view(), &mut Rng::stream(1, "none"))
+            policy.choose(&lane.view(), &mut Rng::named(1, "none"))
         };
         let live = |block: u32| lane.blocks.live(BlockId(block));
         let least = eligible.iter().map(|&block| live(block)).min();
@@ -184,7 +184,7 @@ fn cleaning(victim: &str, own: Option<Own>) -> Drive {
     let units = drive.logical_units();
     drive.fill(0, units).unwrap();
     let sectors = u64::from(drive.unit_bytes() / 512);
-    let mut rng = Rng::stream(5, "overwrites");
+    let mut rng = Rng::named(5, "overwrites");
     for _ in 0..4 * units {
         let lba = Lba(u64::from(rng.below(units)) * sectors);
         let write = Command { op: OpCode::Write, lba, sectors: sectors as u32, ..Command::default() };
@@ -249,7 +249,7 @@ fn gc_trigger_starts_when_nothing_is_free_and_stops_at_what_can_be_free() {
 fn wear_leveling_chooses_closed_blocks_only() {
     for member in wear_leveling::FAMILY.members {
         let config = wear_leveling::Config::named(member.name).unwrap();
-        let mut rng = Rng::stream(13, member.name);
+        let mut rng = Rng::named(13, member.name);
         let mut chosen = 0;
         for round in 0..2_000u64 {
             let mut lane = Lane::random(&mut rng, 50);

@@ -558,7 +558,7 @@ fn reclaims(policy: &str, hot: Hot) -> [u64; 4] {
     let units = drive.logical_units();
     drive.fill(0, units).unwrap();
     drive.reset_stats();
-    let mut rng = Rng::stream(1, "hot");
+    let mut rng = Rng::named(1, "hot");
     for tag in 0..60_000 {
         let anywhere = rng.below(units);
         let op = if rng.below(100) == 0 { OpCode::Write } else { OpCode::Read };

@@ -52,7 +52,7 @@ fn two_blocks_of_six_pages_are_dealt_hottest_first() {
 /// Heat of what lies on each page type, whatever the geometry: no page is hotter than one of a type before it.
 #[test]
 fn hot_units_lie_on_types_that_are_read_with_less_harm() {
-    let mut rng = Rng::stream(4, "deals");
+    let mut rng = Rng::named(4, "deals");
     for (case, (order, superblock, unit)) in [
         (ProgramOrder::WordlineMajor, Superblock::None, MappingUnit::Page),
         (ProgramOrder::Shadow, Superblock::None, MappingUnit::Page),
@@ -107,7 +107,7 @@ fn modes_go_from_0_to_1_to_2_and_back_by_cleaning() {
     assert_eq!(modes, [1, 2, 2, 2]);
     let cleaned = moved(&drive.drive, Cause::Cleaning);
     // All but the hot unit is rewritten until its block is the one to clean.
-    let mut rng = Rng::stream(2, "rewrites");
+    let mut rng = Rng::named(2, "rewrites");
     while drive.mode_of(2) != 0 {
         rewrite(&mut drive.drive, 3 + rng.below(27));
         assert!(drive.drive.stats().ftl.host_units < 3_000, "the block is never cleaned");
@@ -362,7 +362,7 @@ fn busy_run(cfg: &DriveConfig, executor: Executor, commands: u32) -> Drive {
     let units = drive.logical_units();
     drive.fill(0, units).unwrap();
     drive.set_executor(executor);
-    let mut rng = Rng::stream(9, "busy");
+    let mut rng = Rng::named(9, "busy");
     for _ in 0..commands {
         match rng.below(40) {
             0 => rewrite(&mut drive, rng.below(units)),
@@ -478,7 +478,7 @@ fn hot_reads(policy: read_reclaim::Config) -> Outcome {
     drive.set_executor(Executor::Functional);
     drive.record_effects(true);
     let types = ssd::nand::order::PageOrder::of(&cfg);
-    let mut rng = Rng::stream(7, "hot");
+    let mut rng = Rng::named(7, "hot");
     let (mut reads, mut lsb) = (0, 0);
     for n in 0..1_500_000u64 {
         // The cube of an even share of the drive, strewn over it.

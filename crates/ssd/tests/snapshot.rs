@@ -71,7 +71,7 @@ fn a_snapshot_cut_off_anywhere_says_so() {
     let n = whole.len();
     let header = HEADER_BYTES;
     let near = [0, 1, 7, 8, 9, 15, 16, 24, 39, header, header + 1, header + 8, n / 2, n - 8, n - 7, n - 1];
-    let mut rng = Rng::stream(1, "cut");
+    let mut rng = Rng::named(1, "cut");
     let anywhere = (0..200).map(|_| rng.below(n as u32) as usize);
     for length in near.into_iter().chain(anywhere) {
         let expected = if length < header { header as u64 } else { n as u64 };
@@ -103,7 +103,7 @@ fn every_flipped_bit_is_noticed() {
         };
         assert!(expected, "bit {bit} of the header flipped: {error}");
     }
-    let mut rng = Rng::stream(2, "flip");
+    let mut rng = Rng::named(2, "flip");
     let content = (whole.len() - HEADER_BYTES) as u32;
     for _ in 0..300 {
         let bit = 8 * (HEADER_BYTES + rng.below(content) as usize) + rng.below(8) as usize;
@@ -114,7 +114,7 @@ fn every_flipped_bit_is_noticed() {
 #[test]
 fn damage_of_many_bytes_is_noticed() {
     let (cfg, whole) = (small(), sample(&small()));
-    let mut rng = Rng::stream(3, "damage");
+    let mut rng = Rng::named(3, "damage");
     for _ in 0..200 {
         let mut bytes = whole.clone();
         let from = HEADER_BYTES + rng.below((bytes.len() - HEADER_BYTES) as u32) as usize;

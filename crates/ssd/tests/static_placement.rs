@@ -50,7 +50,7 @@ fn completions(drive: &mut Drive) -> Vec<Completion> {
 /// Even pages, those of plane 0, written often enough that plane 0 must be cleaned for every block.
 fn with_one_plane_full(cfg: &DriveConfig) -> Drive {
     let mut drive = Drive::new(cfg).unwrap();
-    let mut rng = Rng::stream(5, "even");
+    let mut rng = Rng::named(5, "even");
     let pages = drive.logical_units();
     drive.overwrite(&(0..pages).step_by(2).collect::<Vec<_>>()).unwrap();
     drive.overwrite(&(0..4 * pages).map(|_| rng.below(pages / 2) * 2).collect::<Vec<_>>()).unwrap();
@@ -62,7 +62,7 @@ fn with_one_plane_full(cfg: &DriveConfig) -> Drive {
 #[test]
 fn a_full_plane_keeps_no_other_waiting() {
     let mut drive = with_one_plane_full(&as_full_as_can_be(two_planes(24)));
-    let mut rng = Rng::stream(6, "even");
+    let mut rng = Rng::named(6, "even");
     let pages = drive.logical_units();
     for tag in 0..120 {
         let command = Command { tag, ..write(rng.below(pages / 2) * 2) };
@@ -87,7 +87,7 @@ fn a_full_plane_keeps_no_other_waiting() {
 #[test]
 fn writes_of_one_plane_keep_their_order_and_a_flush_waits_for_those_before_it() {
     let mut drive = with_one_plane_full(&as_full_as_can_be(two_planes(24)));
-    let mut rng = Rng::stream(7, "even");
+    let mut rng = Rng::named(7, "even");
     let pages = drive.logical_units();
     // No page twice, so that no write waits for an older one of its page.
     let mut even: Vec<u32> = (0..pages).step_by(2).collect();
@@ -112,7 +112,7 @@ fn writes_of_one_plane_keep_their_order_and_a_flush_waits_for_those_before_it() 
 
 /// Keeps `depth` commands under way: mostly writes, most of them to where `page` says.
 fn load(drive: &mut Drive, depth: usize, commands: u64, mut page: impl FnMut(&mut Rng) -> u32) {
-    let mut rng = Rng::stream(9, "skewed");
+    let mut rng = Rng::named(9, "skewed");
     let (mut submitted, mut done) = (0, 0);
     while done < commands {
         while submitted < commands && drive.outstanding() < depth {

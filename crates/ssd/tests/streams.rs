@@ -57,7 +57,7 @@ fn write(drive: &mut Drive, rng: &mut Rng, tag: u64) {
 
 fn run(mut drive: Drive, executor: Executor, writes: u64) -> Drive {
     drive.set_executor(executor);
-    let mut rng = Rng::stream(3, "streams");
+    let mut rng = Rng::named(3, "streams");
     for tag in 0..writes {
         write(&mut drive, &mut rng, tag);
         if tag == writes / 2 {
@@ -77,7 +77,7 @@ fn what_is_told_apart_shares_no_block() {
         let mut drive = Drive::with_stream(&small(), Box::new(BySaying)).unwrap();
         drive.set_executor(executor);
         drive.record_effects(true);
-        let (mut rng, hot_end) = (Rng::stream(5, "streams"), drive.logical_units() / 10);
+        let (mut rng, hot_end) = (Rng::named(5, "streams"), drive.logical_units() / 10);
         let per_block = drive.lanes().2;
         let (mut kinds, mut mixed): (BTreeMap<u32, BTreeSet<(bool, bool)>>, _) = (BTreeMap::new(), 0);
         let mut erased = 0;
@@ -89,7 +89,9 @@ fn what_is_told_apart_shares_no_block() {
                     Effect::Copy { lpn, to, .. } => (lpn, to, true),
                     Effect::Erase { first, units } => {
                         assert_eq!(units, per_block);
-                        mixed += u32::from(kinds.remove(&(first.0 / per_block)).is_some_and(|kinds| kinds.len() > 1));
+                        mixed += u32::from(
+                            kinds.remove(&(first.0 / per_block)).is_some_and(|kinds| kinds.len() > 1),
+                        );
                         erased += 1;
                         continue;
                     }

@@ -94,7 +94,7 @@ fn run(configs: &[DriveConfig], cases: u64) {
         for executor in [Executor::Timed, Executor::Functional] {
             let whole = sample(cfg, executor);
             for case in from..from + cases.div_ceil(2) {
-                let mut rng = Rng::stream(case, "tampered");
+                let mut rng = Rng::named(case, "tampered");
                 let bytes = tamper(&whole, &mut rng);
                 let outcome = catch_unwind(AssertUnwindSafe(|| match Drive::restore(cfg, &bytes) {
                     Ok(mut drive) => {

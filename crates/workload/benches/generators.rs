@@ -37,7 +37,7 @@ fn main() {
         let start = Instant::now();
         let zipf = Zipf::new(n, solve(n, 0.8, 0.2));
         let setup = start.elapsed().as_secs_f64();
-        let mut rng = Rng::stream(1, "bench");
+        let mut rng = Rng::named(1, "bench");
         let seconds = best(|| (0..REQUESTS).fold(0u64, |sum, _| sum.wrapping_add(zipf.sample(&mut rng))));
         show(&format!("zipf rank, n = {n}, theta = {theta:.4}"), seconds, REQUESTS);
         println!("{:<44} {:>10.1} ms", "  solved and set up in", setup * 1e3);

@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn agrees_with_a_plain_set() {
-        let mut rng = Rng::stream(1, "pages");
+        let mut rng = Rng::named(1, "pages");
         for shift in [0, 1, 3, 8] {
             let mut set = PageSet::default();
             let mut plain = BTreeSet::new();

@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn agrees_with_a_list_that_is_searched() {
-        let mut rng = Rng::stream(1, "read buffer");
+        let mut rng = Rng::named(1, "read buffer");
         for capacity in [1usize, 2, 7, 50] {
             let mut buffer = ReadBuffer::new(capacity as u64 * 8192, 8192);
             let mut list: Vec<u64> = Vec::new();

@@ -104,7 +104,7 @@ impl Copies {
         for number in 0..copies as u32 {
             let mut source = open()?;
             let Some(pending) = source.next()? else { break };
-            let gaps = Rng::stream(seed, &format!("workload/copy/{number}"));
+            let gaps = Rng::named(seed, &format!("workload/copy/{number}"));
             queue.push(Reverse((pending.arrival_ns, 0, number)));
             users.push(User { source, gaps, pending, original_ns: pending.arrival_ns });
         }

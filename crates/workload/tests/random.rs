@@ -102,7 +102,7 @@ fn nothing_panics_and_everything_repeats() {
     let names: Vec<&str> = formats().map(|f| f.name).chain(["auto"]).collect();
     let (mut read_through, mut refused) = (0, 0);
     for case in 0..CASES {
-        let mut rng = Rng::stream(case, "tests/random");
+        let mut rng = Rng::named(case, "tests/random");
         let text = text(&mut rng);
         let format = names[rng.below(names.len() as u32) as usize];
         let options = options(&mut rng);

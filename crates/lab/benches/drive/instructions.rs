@@ -93,7 +93,7 @@ fn full() -> (DriveConfig, Drive) {
 fn cleaned() -> (DriveConfig, Drive) {
     let cfg = quarter();
     let mut drive = filled(&cfg, 75);
-    let mut rng = Rng::stream(cfg.drive.seed, "bench/instructions");
+    let mut rng = Rng::named(cfg.drive.seed, "bench/instructions");
     let units = drive.logical_units();
     let lpns: Vec<u32> = (0..units / 2).map(|_| rng.below(units)).collect();
     drive.overwrite(&lpns).expect("room");

@@ -94,7 +94,7 @@ pub fn functional() -> Vec<Row> {
     cfg.geometry.blocks_per_plane *= 16;
     cfg.drive.over_provisioning_percent = 25.0;
     let mut drive = filled(&cfg, 100);
-    let mut rng = Rng::stream(cfg.drive.seed, "bench/functional");
+    let mut rng = Rng::named(cfg.drive.seed, "bench/functional");
     let units = drive.logical_units();
     let mut write = |drive: &mut Drive, count: u32| {
         let lpns: Vec<u32> = (0..count).map(|_| rng.below(units)).collect();

@@ -6,7 +6,7 @@ use ssd::nand::cell::sector::{place_stream, uniform};
 use ssd::nand::cell::{CellModel, CellState, Distribution, MAX_STATES, References};
 use ssd::rng::Rng;
 
-/// Cells that share a random stream.
+/// Cells that share a random sequence.
 const CHUNK: u64 = 100_000;
 
 /// The four ages: wear in 1000 cycles, hours at 30 degrees C, share of the reads endured.

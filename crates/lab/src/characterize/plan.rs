@@ -11,7 +11,7 @@ const NUMBERS: [&str; 4] = ["seed", "chips", "blocks", "cells"];
 pub struct Plan {
     /// Name of the part.
     pub part: &'static str,
-    /// Seed of all random streams.
+    /// Seed of all random sequences.
     pub seed: u64,
     /// Chips of the population.
     pub chips: u32,

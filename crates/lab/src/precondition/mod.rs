@@ -1,6 +1,6 @@
 //! Ageing a drive before a measurement: filled in order, overwritten at random, blocks given erase counts.
 //!
-//! All of it goes below the DRAM buffer and takes no simulated time. Random streams have names of their own, so that
+//! All of it goes below the DRAM buffer and takes no simulated time. Random sequences have names of their own, so that
 //! the workload and the drive's policies draw the same numbers whatever was done before.
 
 mod one_die;
@@ -159,7 +159,7 @@ pub(crate) fn precondition_until(
     }
     done.units_filled = u64::from(filled);
     if filled > 0 {
-        let rng = Rng::stream(seed, "lab/precondition/overwrite");
+        let rng = Rng::named(seed, "lab/precondition/overwrite");
         let mut overwriting =
             Overwriting { work: &mut work, rng, pace: wanted.pace, filled, done: &mut done };
         let agrees = match &die {
@@ -187,7 +187,7 @@ fn once_more(
 ) -> Result<f64, Failure> {
     let filled = (f64::from(drive.logical_units()) * (wanted.fill_percent / 100.0)).round() as u32;
     let mut done = Preconditioned::default();
-    let rng = Rng::stream(seed, "lab/precondition/once_more");
+    let rng = Rng::named(seed, "lab/precondition/once_more");
     let work = &mut Work { drive, stop, progress };
     Overwriting { work, rng, pace: wanted.pace, filled, done: &mut done }.pass(moments, look)
 }
@@ -215,7 +215,7 @@ fn set_erase_counts(drive: &mut Drive, seed: u64, counts: EraseCounts) {
         EraseCounts::AsIs => {}
         EraseCounts::Equal(count) => drive.set_erase_counts(|_| count),
         EraseCounts::Uniform { min, max } => {
-            let mut rng = Rng::stream(seed, "lab/precondition/erase_counts");
+            let mut rng = Rng::named(seed, "lab/precondition/erase_counts");
             let (low, high) = (min.min(max), min.max(max));
             let values = (high - low).saturating_add(1);
             drive.set_erase_counts(|_| low + rng.below(values));

@@ -122,7 +122,7 @@ impl OneDie {
         let mut laying = Laying {
             die: self,
             stripe: work.drive.stripe_units(),
-            rng: Rng::stream(seed, "lab/precondition/one_die"),
+            rng: Rng::named(seed, "lab/precondition/one_die"),
             places: Scatter::new(u64::from(filled), seed),
             next: 0,
             filled,

@@ -161,7 +161,7 @@ impl Ftl {
             gc_victim: gc_victim::Policy::build(policies.gc_victim),
             gc_trigger: gc_trigger::Policy::build(policies.gc_trigger),
             wear_leveling: wear_leveling::Policy::build(policies.wear_leveling),
-            victim_rng: Rng::stream(cfg.drive.seed, "ftl/gc_victim"),
+            victim_rng: Rng::named(cfg.drive.seed, "ftl/gc_victim"),
             stream,
             clock: 0,
             sequence: 0,

@@ -51,7 +51,7 @@ impl Chip {
         seed: u64,
     ) -> Self {
         let blocks = (planes * blocks_per_plane) as usize;
-        let mut rng = Rng::stream(seed, "nand/factory_bad");
+        let mut rng = Rng::named(seed, "nand/factory_bad");
         let bad = chance(faults.factory_bad_ppm);
         Chip {
             pages_per_block,
@@ -61,8 +61,8 @@ impl Chip {
             endurance_cycles: faults.endurance_cycles,
             program_fails: chance(faults.program_fail_ppm),
             erase_fails: chance(faults.erase_fail_ppm),
-            program_rng: Rng::stream(seed, "nand/program_fail"),
-            erase_rng: Rng::stream(seed, "nand/erase_fail"),
+            program_rng: Rng::named(seed, "nand/program_fail"),
+            erase_rng: Rng::named(seed, "nand/erase_fail"),
             aging: None,
         }
     }

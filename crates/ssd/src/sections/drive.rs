@@ -3,7 +3,7 @@
 section! {
     /// `[drive]`: what the host sees of the whole.
     pub struct DriveSection {
-        /// Seed of every random stream of the drive.
+        /// Seed of every random sequence of the drive.
         seed: u64 = 1;
         /// Capacity the host sees; 0 takes it from over_provisioning_percent.
         logical_gib: f64 = 0.0, unit "GiB", range 0..=1_000_000;

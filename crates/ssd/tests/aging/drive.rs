@@ -26,7 +26,7 @@ fn aged(cfg: &DriveConfig) -> Drive {
 }
 
 fn reads(drive: &mut Drive, seed: u64, count: u32) -> Vec<u64> {
-    let mut rng = Rng::stream(seed, "reads");
+    let mut rng = Rng::named(seed, "reads");
     let last = drive.logical_sectors() as u32 / 8;
     let mut latencies = Vec::new();
     for tag in 0..count {

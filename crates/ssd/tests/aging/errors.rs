@@ -17,7 +17,7 @@ fn errors_are_those_of_the_exact_model() {
         let mut cfg = config();
         cfg.errors.disturb_law = law;
         let model = model(&cfg);
-        let mut rng = Rng::stream(4, "states");
+        let mut rng = Rng::named(4, "states");
         let mut most = 0.0f64;
         let fresh = chip(&cfg);
         for _ in 0..600 {

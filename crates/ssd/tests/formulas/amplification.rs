@@ -23,7 +23,7 @@ fn amplification(cfg: &DriveConfig, warm: u32, measured: u32) -> f64 {
     let mut drive = Drive::new(cfg).unwrap();
     let units = drive.logical_units();
     drive.fill(0, units).unwrap();
-    let mut rng = Rng::stream(11, "uniform");
+    let mut rng = Rng::named(11, "uniform");
     let mut overwrite = |drive: &mut Drive, times: u32| {
         let lpns: Vec<u32> = (0..units * times).map(|_| rng.below(units)).collect();
         drive.overwrite(&lpns).unwrap();
@@ -197,7 +197,7 @@ fn timed_amplification(cfg: &DriveConfig, depth: u64, warm: u32, measured: u32) 
     let mut drive = Drive::new(cfg).unwrap();
     let units = drive.logical_units();
     drive.fill(0, units).unwrap();
-    let mut rng = Rng::stream(12, "uniform");
+    let mut rng = Rng::named(12, "uniform");
     for times in [warm, measured] {
         drive.reset_stats();
         closed_loop(&mut drive, depth, u64::from(units * times), |_| write_unit(rng.below(units)));

@@ -18,7 +18,7 @@ fn saturated_reads(cfg: &DriveConfig, sectors: u32) -> f64 {
     let mut drive = Drive::new(cfg).unwrap();
     // Page k lies on die k mod `dies`: one plane each, dealt in turn.
     drive.fill(0, dies * 256).unwrap();
-    let mut rng = Rng::stream(3, "pages");
+    let mut rng = Rng::named(3, "pages");
     let mut next = |place: u64| on_page(OpCode::Read, rng.below(256) * dies + place as u32 % dies, sectors);
     closed_loop(&mut drive, u64::from(dies) * 4, 20_000, &mut next).rate()
 }

@@ -8,7 +8,7 @@ fn mixed(cfg: &DriveConfig) -> (Drive, impl FnMut(u64) -> Command + use<>) {
     let mut drive = Drive::new(cfg).unwrap();
     let pages = drive.logical_units();
     drive.fill(0, pages).unwrap();
-    let mut rng = Rng::stream(31, "mixed");
+    let mut rng = Rng::named(31, "mixed");
     let next = move |_: u64| {
         let op = if rng.below(10) < 7 { OpCode::Read } else { OpCode::Write };
         on_page(op, rng.below(pages), 32)
@@ -40,7 +40,7 @@ fn littles_law_holds_in_a_closed_loop() {
 fn littles_law_holds_for_arrivals() {
     // The number in flight, integrated as time passes, is what the completions say they were there for: exactly.
     let (mut drive, mut next) = mixed(&small(2, 2, 2));
-    let mut rng = Rng::stream(32, "gaps");
+    let mut rng = Rng::named(32, "gaps");
     let (mut area, mut latency, mut last, mut at) = (0u64, 0u64, 0, 0);
     for n in 0..20_000u64 {
         at += u64::from(rng.below(400_000));

@@ -25,7 +25,7 @@ struct Waits {
 fn poisson_reads(cfg: &DriveConfig, pages: u32, rate: f64, count: u32) -> Waits {
     let mut drive = Drive::new(cfg).unwrap();
     drive.fill(0, pages).unwrap();
-    let mut rng = Rng::stream(21, "arrivals");
+    let mut rng = Rng::named(21, "arrivals");
     let (mut at, mut seen, mut total) = (0.0, 0u32, 0u64);
     let mut at_most = [0u32; 3];
     let mut take = |drive: &mut Drive| {

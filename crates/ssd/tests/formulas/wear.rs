@@ -12,7 +12,7 @@ fn hot_and_cold(leveling: wear_leveling::Config) -> (u32, u32, f64) {
     let units = drive.logical_units();
     drive.fill(0, units).unwrap();
     let hot = units / 10;
-    let mut rng = Rng::stream(41, "hot");
+    let mut rng = Rng::named(41, "hot");
     for _ in 0..40 {
         let lpns: Vec<u32> = (0..hot * 10).map(|_| rng.below(hot)).collect();
         drive.overwrite(&lpns).unwrap();

@@ -68,7 +68,7 @@ fn worn() -> DriveConfig {
 
 /// Reads, most of them of a few units, and some writes; twelve commands are under way.
 fn read_mostly(drive: &mut Drive, commands: u64) {
-    let mut rng = Rng::stream(3, "read mostly");
+    let mut rng = Rng::named(3, "read mostly");
     let (units, sectors) = (drive.logical_units(), drive.unit_bytes() / 512);
     for tag in 0..commands {
         let any = rng.below(units);

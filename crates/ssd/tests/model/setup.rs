@@ -79,7 +79,7 @@ fn random_policy(
     policy: &str,
     mut value: impl FnMut(&str) -> Option<Value>,
 ) {
-    let own = &mut Rng::stream(cfg.drive.seed, &format!("model/{section}"));
+    let own = &mut Rng::named(cfg.drive.seed, &format!("model/{section}"));
     let table = cfg.section_mut(section).unwrap();
     table.select(policy).unwrap();
     for field in table.fields() {
@@ -231,7 +231,7 @@ fn make_room(cfg: &mut DriveConfig) -> bool {
 /// A quarter of the drives deal data over blocks because of reads, whether their cells age or not. Draws of its own:
 /// those above stay what they were.
 fn random_dealing(cfg: &mut DriveConfig) {
-    let rng = &mut Rng::stream(cfg.drive.seed, "model/dealing");
+    let rng = &mut Rng::named(cfg.drive.seed, "model/dealing");
     if rng.below(4) == 0 {
         let params = redftl_plus::Params {
             max_reads: pick(rng, &[5, 40, 300]),

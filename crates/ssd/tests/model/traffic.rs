@@ -124,14 +124,14 @@ impl Style {
 impl Run {
     /// The run of a seed, which draws the drive too.
     pub fn new(seed: u64) -> Run {
-        let mut rng = Rng::stream(seed, "model");
+        let mut rng = Rng::named(seed, "model");
         let cfg = random_config(&mut rng);
         Run::of(cfg, rng)
     }
 
     /// The run of a seed whose drive has cells that age.
     pub fn aging(seed: u64) -> Run {
-        let mut rng = Rng::stream(seed, "model/aging");
+        let mut rng = Rng::named(seed, "model/aging");
         let mut cfg = random_config(&mut rng);
         random_aging(&mut cfg, &mut rng);
         Run::of(cfg, rng)
@@ -139,7 +139,7 @@ impl Run {
 
     /// The run of a seed whose drive has cells that age, and makes replicas of what is read often.
     pub fn replicating(seed: u64) -> Run {
-        let mut rng = Rng::stream(seed, "model/replicas");
+        let mut rng = Rng::named(seed, "model/replicas");
         let mut cfg = random_config(&mut rng);
         random_aging(&mut cfg, &mut rng);
         random_redftl(&mut cfg, &mut rng);
@@ -151,7 +151,7 @@ impl Run {
 
     /// The run of a seed whose drive has a plane for each page; half of them write mostly to one plane.
     pub fn placed(seed: u64) -> Run {
-        let mut rng = Rng::stream(seed, "model/placement");
+        let mut rng = Rng::named(seed, "model/placement");
         let mut cfg = random_config(&mut rng);
         while !place_pages(&mut cfg) {
             cfg = random_config(&mut rng);
@@ -176,8 +176,8 @@ impl Run {
 
     fn of(cfg: DriveConfig, mut rng: Rng) -> Run {
         let mut drive = Drive::new(&cfg).unwrap();
-        // A stream of its own, which disturbs no other.
-        let mut cuts = Rng::stream(rng.clone().next_u64(), "cuts");
+        // A sequence of its own, which disturbs no other.
+        let mut cuts = Rng::named(rng.clone().next_u64(), "cuts");
         let chips = (cuts.below(4) == 0).then(Chips::default);
         record(&mut drive, chips.is_some());
         let physical = drive.physical_pages() as usize * cfg.units_per_page() as usize;

@@ -8,7 +8,7 @@ use ssd::{Drive, DriveConfig, Executor, Lba, OpCode, Status};
 /// Pages are read by commands, or without where that can be; now and then something is written or trimmed.
 fn run(cfg: &DriveConfig, at_once: bool) -> (Drive, u32, Vec<Status>) {
     let mut drive = filled(cfg, Executor::Functional);
-    let mut rng = Rng::stream(5, "choices");
+    let mut rng = Rng::named(5, "choices");
     let sectors = drive.unit_bytes() / 512;
     let (mut without, mut ends) = (0, Vec::new());
     for unit in reads(Shape::Hammer, drive.logical_units(), 6, 60_000) {

@@ -83,7 +83,7 @@ fn draw(rng: &mut Rng, shape: u32, wordlines: u32, n: u32) -> u32 {
 /// effective reads of every wordline, whatever of them were its own.
 #[test]
 fn shared_counters_never_say_too_little() {
-    let mut rng = Rng::stream(5, "streams");
+    let mut rng = Rng::named(5, "streams");
     let (mut reads, mut above) = (0, 0);
     for round in 0..60 {
         let wordlines = 2 + rng.below(200);

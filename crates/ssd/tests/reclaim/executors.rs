@@ -69,7 +69,7 @@ fn saved(drive: &Drive) -> Vec<u8> {
 fn snapshots_in_the_middle_of_moves() {
     for cfg in members() {
         let mut drive = filled(&cfg, Executor::Timed);
-        let mut rng = Rng::stream(2, "churn");
+        let mut rng = Rng::named(2, "churn");
         for _ in 0..60 {
             churn(&mut drive, &mut rng, 97);
             let bytes = saved(&drive);
@@ -107,7 +107,7 @@ fn beside_everything_else() {
             cfg.wear_leveling = ssd::ftl::wear_leveling::Config::named("static_swap").unwrap();
             for executor in [Executor::Functional, Executor::Timed] {
                 let mut drive = filled(&cfg, executor);
-                let mut rng = Rng::stream(3, "churn");
+                let mut rng = Rng::named(3, "churn");
                 for _ in 0..30 {
                     churn(&mut drive, &mut rng, 2_000);
                     drive.check().unwrap();
@@ -140,7 +140,7 @@ fn the_same_seed_moves_the_same() {
     for cfg in members() {
         let run = || {
             let mut drive = filled(&cfg, Executor::Timed);
-            churn(&mut drive, &mut Rng::stream(4, "churn"), 10_000);
+            churn(&mut drive, &mut Rng::named(4, "churn"), 10_000);
             (drive.event_hash(), drive.stats())
         };
         assert_eq!(run(), run(), "{}", cfg.read_reclaim.name());

@@ -254,7 +254,7 @@ fn cleaning_empties_blocks_in_the_order_that_lazy_exact_asks_for() {
     for (shape, one_write_in) in shapes.flat_map(|shape| [50, 100, 400].map(|writes| (shape, writes))) {
         let mut drive = filled(&cfg, Executor::Functional);
         let units = drive.logical_units();
-        let mut rng = ssd::rng::Rng::stream(17, "test");
+        let mut rng = ssd::rng::Rng::named(17, "test");
         for unit in reads(shape, units, 7, 300_000) {
             act(&mut drive, ssd::OpCode::Read, unit);
             if rng.below(one_write_in) == 0 {

@@ -157,7 +157,7 @@ pub const SHAPES: [Shape; 4] = [Shape::Hammer, Shape::Uniform, Shape::Sequential
 
 /// Units read, one after the other.
 pub fn reads(shape: Shape, units: u32, seed: u64, count: u32) -> impl Iterator<Item = u32> {
-    let mut rng = Rng::stream(seed, "reads");
+    let mut rng = Rng::named(seed, "reads");
     let mut ranks: Vec<u32> = (0..units).collect();
     for at in (1..units).rev() {
         ranks.swap(at as usize, rng.below(at + 1) as usize);

@@ -44,7 +44,7 @@ pub struct Load {
 
 impl Load {
     pub fn new(seed: u64) -> Self {
-        Load { rng: Rng::stream(seed, "load"), tag: 0 }
+        Load { rng: Rng::named(seed, "load"), tag: 0 }
     }
 
     fn command(&mut self, drive: &Drive) -> Command {

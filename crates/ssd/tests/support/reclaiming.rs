@@ -60,7 +60,7 @@ pub struct Reads(Rng);
 
 impl Reads {
     pub fn new(seed: u64) -> Self {
-        Reads(Rng::stream(seed, "reads"))
+        Reads(Rng::named(seed, "reads"))
     }
 
     /// One command after the other; returns how many failed.

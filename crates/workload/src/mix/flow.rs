@@ -124,7 +124,7 @@ impl Flow {
     /// The part number `index` of a mix, on the stretch it has on the drive.
     pub(super) fn new(spec: &MixSpec, index: usize, part: &Part, stretch: (u64, u64)) -> Self {
         let stream =
-            |what: &str| Rng::stream(spec.seed, &format!("workload/mix/{}/{index}/{what}", spec.preset));
+            |what: &str| Rng::named(spec.seed, &format!("workload/mix/{}/{index}/{what}", spec.preset));
         let sectors = stretch.1 - stretch.0;
         let smallest = if part.has_runs() { part.run_bytes.smallest() } else { 0 };
         let stride = smallest.max(part.size_bytes.smallest()) / SECTOR_BYTES;

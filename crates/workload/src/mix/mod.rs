@@ -8,8 +8,8 @@
 //! **Scale.** `footprint_gib` and `footprint_percent` stretch or shrink all parts alike; shares, sizes, runs and skew
 //! stay. What was on the same stretch stays so, and what was apart stays apart.
 //!
-//! Each part draws operation, size and address from random streams of its own, so that a change of one part, or of the
-//! read share, leaves the others' addresses as they were.
+//! Each part draws operation, size and address from random sequences of its own, so that a change of one part, or of
+//! the read share, leaves the others' addresses as they were.
 
 mod flow;
 mod part;
@@ -52,7 +52,7 @@ settings! {
         /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
         /// original gaps.
         copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
-        /// Seed of the random streams.
+        /// Seed of the random sequences.
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
 }
@@ -184,7 +184,7 @@ impl Mix {
         Ok(Mix {
             flows: parts.iter().enumerate().map(flow).collect(),
             pick: (parts.len() > 1).then(|| Arc::new(Alias::new(&shares))),
-            picks: Rng::stream(spec.seed, &format!("workload/mix/{}", spec.preset)),
+            picks: Rng::named(spec.seed, &format!("workload/mix/{}", spec.preset)),
             clock: Clock::new(spec.arrival, spec.rate_iops, spec.seed),
             left: spec.count,
         })

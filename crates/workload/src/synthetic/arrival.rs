@@ -60,7 +60,7 @@ impl Clock {
         let process = match arrival {
             Arrival::Closed => Process::Closed,
             Arrival::Fixed => Process::Fixed(FineTime::from_ns(mean_ns)),
-            Arrival::Poisson => Process::Poisson { mean_ns, rng: Rng::stream(seed, "workload/arrival") },
+            Arrival::Poisson => Process::Poisson { mean_ns, rng: Rng::named(seed, "workload/arrival") },
         };
         Clock { next: FineTime::default(), process }
     }

@@ -1,7 +1,7 @@
 //! Generated requests: uniform, sequential or Zipf addresses; any mix of reads and writes and of sizes; closed loop,
 //! fixed rate or Poisson arrivals.
 //!
-//! The generator draws operation, size, address and arrival from four random streams of their own, so that a change
+//! The generator draws operation, size, address and arrival from four random sequences of their own, so that a change
 //! of the read share leaves the addresses as they were. Everything is computed with integers and `libm`: the same
 //! seed gives the same requests on every machine.
 
@@ -76,7 +76,7 @@ settings! {
         /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
         /// original gaps.
         copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
-        /// Seed of the random streams.
+        /// Seed of the random sequences.
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
 }
@@ -245,9 +245,9 @@ impl Generator {
             mix: (weights.len() > 1).then(|| Arc::new(Alias::new(&weights))),
             clock: Clock::new(spec.arrival, spec.rate_iops, spec.seed),
             left: spec.count,
-            ops: Rng::stream(spec.seed, "workload/operation"),
-            lengths: Rng::stream(spec.seed, "workload/size"),
-            addresses: Rng::stream(spec.seed, "workload/address"),
+            ops: Rng::named(spec.seed, "workload/operation"),
+            lengths: Rng::named(spec.seed, "workload/size"),
+            addresses: Rng::named(spec.seed, "workload/address"),
             places,
         })
     }

@@ -20,7 +20,7 @@ impl Scatter {
     /// The permutation of `places` (not 0) that belongs to a seed.
     pub fn new(places: u64, seed: u64) -> Self {
         let bits = (64 - (places - 1).leading_zeros()).clamp(1, 63);
-        let mut rng = Rng::stream(seed, "workload/scatter");
+        let mut rng = Rng::named(seed, "workload/scatter");
         let mut round = || (rng.next_u64() | 1, rng.next_u64());
         let rounds = [round(), round(), round()];
         Scatter { places, mask: (1 << bits) - 1, shift: bits.div_ceil(2), rounds }

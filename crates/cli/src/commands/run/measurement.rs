@@ -32,7 +32,7 @@ pub struct MeasurementArgs {
     #[arg(long, value_name = "N")]
     pub warm_up: Option<String>,
 
-    /// Seed of the drive's random streams, and of a generator's
+    /// Seed of the drive's random sequences, and of a generator's
     #[arg(long, value_name = "N")]
     pub seed: Option<String>,
 

@@ -19,7 +19,13 @@ pub(super) fn tlc(
     let mut part: CellPart = model.part().clone();
     part.retry.bits_per_step = 4.0;
     let retries = f64::from(CellModel::new(part)?.retries_by_index(40.0, 20.0));
-    to.add("retries, 20 bits off at 4 bits a step", "RealWear section 6.2.2", (5.0, retries), Rule::Exact, No);
+    to.add(
+        "retries, 20 bits off at 4 bits a step",
+        "RealWear section 6.2.2",
+        (5.0, retries),
+        Rule::Exact,
+        No,
+    );
     let by_cycles = |kcycles: f64| {
         let bits =
             population.n12(kcycles).into_iter().filter(|n12| *n12 < f64::from(model.hard_limit_bits()));

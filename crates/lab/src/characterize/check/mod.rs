@@ -151,7 +151,7 @@ impl Finding {
 /// How much is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Seed of all random streams.
+    /// Seed of all random sequences.
     pub seed: u64,
     /// Chips of the population.
     pub chips: u32,

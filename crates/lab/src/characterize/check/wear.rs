@@ -49,7 +49,13 @@ fn lives(model: &CellModel, population: &Population<'_>, to: &mut Findings) -> R
         mean(&population.blocks().iter().map(|b| model.n12(b.quality, damage.lasting)).collect::<Vec<_>>())
     };
     let less = 100.0 * (1.0 - rested(DWELL_FULL_MINUTES) / rested(1.0));
-    to.add("N12 less at 12K cycles by a long dwell (%)", "RealWear section 3", (30.0, less), Rule::AtMost, No);
+    to.add(
+        "N12 less at 12K cycles by a long dwell (%)",
+        "RealWear section 3",
+        (30.0, less),
+        Rule::AtMost,
+        No,
+    );
     let longer = 100.0 * (rested(DWELL_FULL_MINUTES) / rested(1_000.0) - 1.0);
     to.add("N12 less by a dwell above 180 min (%)", "RealWear Fig. 11", (0.0, longer), Rule::Exact, Yes);
     Ok(())
@@ -80,7 +86,13 @@ fn observables(population: &Population<'_>, to: &mut Findings) {
         })
     };
     let most = [4.0, 8.0, 12.0, 16.0].map(|kcycles| extremes(&pulses(kcycles, 1.0)).1);
-    to.add("most erase pulses of a block alive", "RealWear section 3", (5.0, extremes(&most).1), Rule::AtMost, No);
+    to.add(
+        "most erase pulses of a block alive",
+        "RealWear section 3",
+        (5.0, extremes(&most).1),
+        Rule::AtMost,
+        No,
+    );
     // Their dwell is not told; a long one shows pulses more than errors.
     let stuck = [1.0, 5.0, 20.0].map(|dwell| {
         let (early, late) = (pulses(5.0, dwell), pulses(10.0, dwell));
@@ -97,7 +109,13 @@ fn observables(population: &Population<'_>, to: &mut Findings) {
     }
     let (low, high) = (quantile(&at_610, 0.02), quantile(&at_610, 0.98));
     to.add("lowest N12 at a program time of 610 us (bits)", "RealWear Fig. 12", (30.0, low), Rule::Ends, No);
-    to.add("highest N12 at a program time of 610 us (bits)", "RealWear Fig. 12", (58.0, high), Rule::Ends, No);
+    to.add(
+        "highest N12 at a program time of 610 us (bits)",
+        "RealWear Fig. 12",
+        (58.0, high),
+        Rule::Ends,
+        No,
+    );
 }
 
 fn noise(model: &CellModel, to: &mut Findings) {

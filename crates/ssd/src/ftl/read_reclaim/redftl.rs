@@ -128,7 +128,7 @@ impl Policy {
             pool: VecDeque::new(),
             pool_size: 0,
             candidates: Vec::new(),
-            rng: Rng::stream(0, ""),
+            rng: Rng::named(0, ""),
         }
     }
 
@@ -265,7 +265,7 @@ impl Member for Policy {
         self.pool_size = libm::ceil(share).clamp(1.0, f64::from(facts.physical_blocks)) as u32;
         self.pool = VecDeque::with_capacity(self.pool_size as usize);
         self.candidates = Vec::with_capacity(blocks);
-        self.rng = Rng::stream(facts.seed, "ftl/read_reclaim/redftl");
+        self.rng = Rng::named(facts.seed, "ftl/read_reclaim/redftl");
     }
 
     /// Counts the read. What a block stands is a matter of readings. What is read often is one of accesses: rates are

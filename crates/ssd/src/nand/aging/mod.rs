@@ -162,8 +162,8 @@ impl Aging {
             wordline_reads: vec![0; counters],
             modes: vec![mode; blocks],
             own_mode: mode,
-            read_rng: Rng::stream(seed, "nand/read_noise"),
-            telemetry_rng: Rng::stream(seed, "nand/telemetry"),
+            read_rng: Rng::named(seed, "nand/read_noise"),
+            telemetry_rng: Rng::named(seed, "nand/telemetry"),
         };
         for block in 0..blocks as u32 {
             aging.wear_out(block);

@@ -26,7 +26,7 @@ pub struct SectorRead {
 /// The stream `name` of `seed` at a place: streams of different places are independent.
 pub fn place_stream(seed: u64, name: &str, place: &[u64]) -> Rng {
     let key = place.iter().fold(mix(seed), |key, part| mix(key ^ part.wrapping_mul(SPREAD)));
-    Rng::stream(key, name)
+    Rng::named(key, name)
 }
 
 /// An even variable of (0, 1) with 53 bits.
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn draws_have_the_mean_and_variance_of_the_binomial() {
         for rber in [1e-4, 2.6e-3, 0.02] {
-            let mut rng = Rng::stream(5, "draws");
+            let mut rng = Rng::named(5, "draws");
             let draws = 20_000;
             let (mut sum, mut squares) = (0.0, 0.0);
             for _ in 0..draws {

@@ -34,7 +34,7 @@ fn exponents_of_known_skews() {
 
 #[test]
 fn samples_have_the_skew_that_was_solved_for() {
-    let mut rng = Rng::stream(1, "test");
+    let mut rng = Rng::named(1, "test");
     for (n, access, space) in
         [(1000u64, 0.8, 0.2), (1 << 20, 0.7, 0.3), (1 << 26, 0.95, 0.2), (1 << 26, 0.95, 0.05)]
     {
@@ -55,7 +55,7 @@ fn samples_have_the_skew_that_was_solved_for() {
 fn every_rank_has_its_density() {
     let (n, theta) = (3000u64, 0.9);
     let zipf = Zipf::new(n, theta);
-    let mut rng = Rng::stream(2, "test");
+    let mut rng = Rng::named(2, "test");
     let draws = 20_000_000;
     let mut counts = vec![0u32; n as usize];
     for _ in 0..draws {
@@ -76,7 +76,7 @@ fn every_rank_has_its_density() {
 
 #[test]
 fn extreme_distributions_stay_in_range() {
-    let mut rng = Rng::stream(3, "test");
+    let mut rng = Rng::named(3, "test");
     for n in [1, 2, 513, 1_000_000_000_000] {
         for theta in [0.0, 1.0, 16.0] {
             let zipf = Zipf::new(n, theta);
@@ -90,7 +90,7 @@ fn extreme_distributions_stay_in_range() {
 #[test]
 fn alias_draws_by_weight() {
     let alias = Alias::new(&[1.0, 0.0, 3.0, 6.0]);
-    let mut rng = Rng::stream(4, "test");
+    let mut rng = Rng::named(4, "test");
     let mut counts = [0u32; 4];
     for _ in 0..1_000_000 {
         counts[alias.sample(&mut rng)] += 1;

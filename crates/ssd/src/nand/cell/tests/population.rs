@@ -149,7 +149,7 @@ fn what_recovers_shows_less_and_measuring_adds_noise() {
     let true_gain = tlc.n12(block.quality, hasty.lasting) - tlc.n12(block.quality, rested.lasting);
     let seen = tlc.n12_visible(block.quality, &hasty) - tlc.n12_visible(block.quality, &rested);
     near(seen / true_gain, 0.7, 1e-9);
-    let mut rng = Rng::stream(1, "measure");
+    let mut rng = Rng::named(1, "measure");
     let fresh = tlc.fresh_bits(&block, &hasty);
     let off: Vec<f64> = (0..500).map(|_| tlc.fresh_bits_measured(&block, &hasty, &mut rng) - fresh).collect();
     assert!(off.iter().all(|off| off.abs() <= 2.0) && off.iter().any(|off| *off > 1.8));

@@ -172,7 +172,7 @@ fn retries_of_a_system_go_by_the_bits_its_index_is_off() {
 #[test]
 fn single_cells_agree_with_the_integrals() {
     const CELLS: u32 = 100_000;
-    let mut rng = Rng::stream(11, "cells");
+    let mut rng = Rng::named(11, "cells");
     for name in ["tlc_48l", "slc", "mlc", "qlc", "mlc_hire"] {
         let model = part(name);
         for state in [aged(3.0, 100.0), CellState { erc_fraction: 1.2, read_c: 60.0, ..aged(1.0, 8_760.0) }] {

@@ -23,7 +23,7 @@ fn the_table_of_still_cells_agrees_with_the_exact_model() {
             warmer_c: 0.0,
         };
         let table = StillTable::new(&model, &plan);
-        let mut rng = Rng::stream(17, name);
+        let mut rng = Rng::named(17, name);
         let mut worst = (0.0, String::new());
         for _ in 0..6_000 {
             let cycles = rng.below(most_cycles + 1) >> rng.below(most_cycles.ilog2());

@@ -35,7 +35,7 @@ fn tables_agree_with_the_exact_model() {
         let model = part(name);
         let plan = plan(&model, most_cycles);
         let table = CellTable::new(&model, &plan);
-        let mut rng = Rng::stream(17, name);
+        let mut rng = Rng::named(17, name);
         let mut worst = (0.0, String::new());
         for _ in 0..3_000 {
             let (cycles, minutes) = (spread(&mut rng, most_cycles), spread(&mut rng, plan.most_minutes));
@@ -96,7 +96,7 @@ fn a_row_gives_the_same_retries_as_attempts() {
     let sets = (0..8).map(ReferenceSet::Entry).collect();
     let table = CellTable::new(&model, &TablePlan { sets, ..plan(&model, 12_000) });
     let odds = ReadOdds::new(64, model.bits_in_sector(), 16);
-    let mut rng = Rng::stream(5, "rows");
+    let mut rng = Rng::named(5, "rows");
     let mut most = 0;
     for _ in 0..300 {
         let at = table.locate(spread(&mut rng, 12_000), spread(&mut rng, 525_600), rng.below(ERC_ONE / 8));
