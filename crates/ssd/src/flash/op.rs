@@ -100,6 +100,13 @@ impl UnitRef {
         UnitRef { more: facts.bits(), ..self }
     }
 
+    /// The same unit, which goes to a stream.
+    #[inline]
+    #[must_use]
+    pub const fn in_stream(self, stream: u8) -> Self {
+        self.with_facts(self.facts().with_stream(stream as u64))
+    }
+
     /// What goes to the spare area with a unit that moves or is programmed.
     #[inline]
     pub const fn facts(&self) -> Facts {

@@ -30,13 +30,13 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
 pub use counts::{FtlCounts, PROGRAM_MODES};
 use moves::lane::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
-use moves::replicate::Replicas;
 pub use reads::{Brought, End, Found, LastRead, Place};
 use serde::{Deserialize, Serialize};
 pub use service_times::ServiceTimes;
 use tables::blocks::{BlockState, Blocks};
 use tables::facts::FactsTable;
 use tables::map::Map;
+use tables::replicas::Replicas;
 use write::gather::Gather;
 use write::open::Allocator;
 use write::placement::Placement;
@@ -139,7 +139,7 @@ impl Ftl {
         let logical = cfg.logical_units();
         let reclaim = Reclaim::new(cfg, policies.read_reclaim, &order, &layout, logical as u32);
         let streams = stream.streams();
-        let mover = Mover::new(cfg, &layout, streams, &reclaim);
+        let mover = Mover::new(cfg, &layout, streams, (reclaim.is_active(), reclaim.deals()));
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
         let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
         Ftl {

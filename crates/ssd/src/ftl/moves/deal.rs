@@ -7,49 +7,36 @@
 //! trimmed or lost before its turn is passed over, and the next of its share takes its place, so that the others stay
 //! on their page types. A deal needs no room but its targets: what they take of the free blocks comes back with the
 //! sources, unless a block is dealt over two alone.
-//!
-//! With too few free blocks a deal waits for cleaning, one that cannot wait not for long; then the disturbed block
-//! moves alone into one target, and if there is none, to where cleaning's data goes, in the normal mode.
 
 mod restore;
 
 use super::job::{PageUnits, Step, View};
-use super::lane::{COMING_WITH_RECLAIM, ROUTINE};
-use super::reclaim::Candidate;
-use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::read_reclaim::{MAX_PAGE_TYPES as TYPES, Partners};
-use crate::ftl::tables::blocks::BlockState;
+use crate::flash::op::UnitRef;
+use crate::ftl::read_reclaim::MAX_PAGE_TYPES as TYPES;
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::{Ftl, PROGRAM_MODES};
-use crate::nand::Outcome;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
-use core::cmp::Reverse;
+use crate::units::{BlockId, Pun};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Blocks that were to come free while a deal waited for room, after which it makes do with less.
-const PATIENCE: u64 = 4;
-
 /// A unit to be dealt.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Dealt {
-    heat: u32,
-    unit: u32,
+pub(super) struct Dealt {
+    pub(super) heat: u32,
+    pub(super) unit: u32,
 }
 
 /// A block that units are dealt to.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Target {
-    block: BlockId,
-    next: u32,
+pub(super) struct Target {
+    pub(super) block: BlockId,
+    pub(super) next: u32,
 }
 
-const NO_TARGET: Target = Target { block: BlockId::NONE, next: 0 };
+pub(super) const NO_TARGET: Target = Target { block: BlockId::NONE, next: 0 };
 
 /// What is known of a unit on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Way {
+pub(super) enum Way {
     Reading,
     InController,
     Dead,
@@ -57,12 +44,12 @@ enum Way {
 
 /// A unit on its way, in the order of programs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct OnItsWay {
-    unit: UnitRef,
-    way: Way,
+pub(super) struct OnItsWay {
+    pub(super) unit: UnitRef,
+    pub(super) way: Way,
     /// The last of its page.
-    last: bool,
-    target: u8,
+    pub(super) last: bool,
+    pub(super) target: u8,
 }
 
 /// A lane's deal.
@@ -70,26 +57,26 @@ struct OnItsWay {
 pub(in crate::ftl) struct Deal {
     pub active: bool,
     /// The disturbed block and its partner, if it has one.
-    sources: [BlockId; 2],
-    targets: [Target; 2],
+    pub(super) sources: [BlockId; 2],
+    pub(super) targets: [Target; 2],
     /// Targets that pages go round.
-    fan: u32,
-    mode: u8,
+    pub(super) fan: u32,
+    pub(super) mode: u8,
     /// Hottest first, if they are sorted.
-    sorted: bool,
-    units: Vec<Dealt>,
+    pub(super) sorted: bool,
+    pub(super) units: Vec<Dealt>,
     /// Next and end of the units for each page type; for all in the first, if they are not sorted.
-    shares: [(u32, u32); TYPES],
+    pub(super) shares: [(u32, u32); TYPES],
     /// Target of the page that is programmed next.
-    target: u8,
+    pub(super) target: u8,
     /// Pages whose units are read or being read, and units of the one begun.
-    pages: u32,
-    filled: u32,
+    pub(super) pages: u32,
+    pub(super) filled: u32,
     /// No more is to be read: all was, or no target is left.
-    over: bool,
+    pub(super) over: bool,
     /// A target failed and there was none in its place: the rest stays where it is.
-    cut_short: bool,
-    window: VecDeque<OnItsWay>,
+    pub(super) cut_short: bool,
+    pub(super) window: VecDeque<OnItsWay>,
 }
 
 impl Deal {
@@ -123,7 +110,7 @@ impl Deal {
     }
 
     /// The sources there are.
-    fn sources(&self) -> impl Iterator<Item = BlockId> + use<> {
+    pub(super) fn sources(&self) -> impl Iterator<Item = BlockId> + use<> {
         self.sources.into_iter().filter(|block| block.is_some())
     }
 
@@ -220,356 +207,9 @@ impl Deal {
     }
 
     /// A unit is in the controller, or dead.
-    fn arrive(&mut self, unit: &UnitRef, way: Way) {
+    pub(super) fn arrive(&mut self, unit: &UnitRef, way: Way) {
         if let Some(found) = self.window.iter_mut().find(|found| found.unit.source == unit.source) {
             found.way = way;
-        }
-    }
-}
-
-/// A deal that is candidateed for.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::ftl) struct DealRequest {
-    pub candidate: Candidate,
-    pub mode: u8,
-    pub paired: bool,
-    /// It cannot wait for long.
-    pub forced: bool,
-}
-
-/// What became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ftl) enum Begun {
-    /// It has begun, may be over, and is on the list no more.
-    Yes,
-    /// It waits for blocks to come free.
-    Later,
-    /// There are no free blocks to be had: the block may only move as cleaning moves it.
-    NoBlocks,
-}
-
-impl Ftl {
-    /// The host reads a logical unit from flash: it has become hotter.
-    #[inline]
-    pub fn note_unit(&mut self, lpn: Lpn) {
-        if self.reclaim.deals() {
-            self.reclaim.policy.on_unit_read(lpn);
-        }
-    }
-
-    /// Begins a deal if there is room. With less room than it needs it waits for cleaning, the forced one not for long,
-    /// and then makes do with one target and no partner.
-    pub(in crate::ftl) fn begin_deal(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        asked: DealRequest,
-    ) -> Begun {
-        let DealRequest { candidate, mode, paired, forced } = asked;
-        let block = candidate.block;
-        let to_spare = self.allocator.free(lane).saturating_sub(self.mover.reserve);
-        // Two blocks out of one: cleaning makes up for it.
-        let spreads = paired && to_spare >= 2 && self.reclaim.policy.empty_partner();
-        let partner = if paired && !spreads { self.partner_of(lane, block) } else { BlockId::NONE };
-        let sources = [block, partner];
-        let mode = self.mode_for(partner).max(mode);
-        let needed = 1 + u32::from(partner.is_some());
-        if self.work(lane).coming + needed > COMING_WITH_RECLAIM {
-            return Begun::Later;
-        }
-        let fan = if spreads { 2 } else { self.targets_for(sources) };
-        if to_spare >= fan {
-            self.drop_candidate(lane, candidate);
-            self.deal(flash, lane, sources, fan, mode, paired);
-            return Begun::Yes;
-        }
-        let work = self.work(lane);
-        let comes = work.coming > 0 || work.jobs[ROUTINE].is_some();
-        if !work.candidates.lacks_room {
-            (work.candidates.lacks_room, work.candidates.lacked_at) = (true, work.erases);
-            return Begun::Later;
-        }
-        let waited = work.erases - work.candidates.lacked_at;
-        let patient = !forced || waited < PATIENCE;
-        if comes && patient {
-            return Begun::Later;
-        }
-        if to_spare >= 1 {
-            self.drop_candidate(lane, candidate);
-            self.deal(flash, lane, [block, BlockId::NONE], 1, mode, paired);
-            return Begun::Yes;
-        }
-        if forced { Begun::NoBlocks } else { Begun::Later }
-    }
-
-    fn partner_of(&self, lane: LaneId, disturbed: BlockId) -> BlockId {
-        let partners = Partners { blocks: &self.blocks, layout: &self.layout, lane, disturbed };
-        self.reclaim.policy.partner(&partners).unwrap_or(BlockId::NONE)
-    }
-
-    /// The program mode that a partner's data asks for: what has been read out of a read-resistant block once goes to
-    /// no weaker one with others (section 4.3.2 has one source).
-    fn mode_for(&self, partner: BlockId) -> u8 {
-        if !partner.is_some() {
-            return 0;
-        }
-        let members = (0..self.layout.span).map(|k| self.layout.member(partner, k).block);
-        members.map(|physical| self.reclaim.policy.mode_after(physical)).max().unwrap_or(0)
-    }
-
-    /// Targets that the data of some blocks fills: one, if it fits.
-    fn targets_for(&self, sources: [BlockId; 2]) -> u32 {
-        let live: u32 =
-            sources.iter().filter(|block| block.is_some()).map(|&block| self.blocks.live(block)).sum();
-        1 + u32::from(live > self.layout.units_per_block())
-    }
-
-    fn deal(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        sources: [BlockId; 2],
-        fan: u32,
-        mode: u8,
-        sorted: bool,
-    ) {
-        self.counts.reclaims += 1;
-        let work = self.work(lane);
-        work.candidates.lacks_room = false;
-        let deal = &mut work.deal;
-        (deal.active, deal.sources, deal.fan, deal.mode, deal.sorted) = (true, sources, fan, mode, sorted);
-        (deal.pages, deal.filled, deal.over, deal.cut_short) = (0, 0, false, false);
-        (deal.targets, deal.shares) = ([NO_TARGET; 2], [(0, 0); TYPES]);
-        deal.units.clear();
-        for (at, block) in sources.into_iter().enumerate().filter(|(_, block)| block.is_some()) {
-            self.blocks.start_moving(block, Cause::ReadReclaim);
-            self.begin_service(flash, block, Some(sources[1 - at]).filter(|other| other.is_some()));
-            self.work(lane).coming += 1;
-            self.list_units(lane, block);
-        }
-        self.sort_units(lane);
-        for at in 0..fan as usize {
-            let block = self.open_target(lane, mode);
-            self.work(lane).deal.targets[at].block = block;
-        }
-        self.update_wanted(lane);
-        self.deal_on(flash, lane);
-    }
-
-    fn list_units(&mut self, lane: LaneId, block: BlockId) {
-        let from = self.layout.first_unit(block).0;
-        let end = from + self.layout.units_per_block();
-        let mut at = self.map.next_live(from, end);
-        while let Some(unit) = at {
-            let heat = self.reclaim.policy.take_heat(self.map.stored(Pun(unit)));
-            self.mover.lanes[lane.index()].deal.units.push(Dealt { heat, unit });
-            at = self.map.next_live(unit + 1, end);
-        }
-    }
-
-    /// Hottest first, of equals the disturbed block's and then the first; and how many go to pages of each type.
-    fn sort_units(&mut self, lane: LaneId) {
-        let (per_page, per_block) = (self.layout.units_per_page, self.layout.units_per_block());
-        let (layout, order) = (&self.layout, &self.order);
-        let deal = &mut self.mover.lanes[lane.index()].deal;
-        let count = deal.units.len() as u32;
-        if !deal.sorted {
-            deal.shares[0] = (0, count);
-            return;
-        }
-        let first = layout.first_unit(deal.sources[0]).0;
-        let own = first..first + per_block;
-        deal.units
-            .sort_unstable_by_key(|dealt| (Reverse(dealt.heat), !own.contains(&dealt.unit), dealt.unit));
-        let mut sizes = [0; TYPES];
-        for page in 0..count.div_ceil(per_page) {
-            let page_type = order.page_type(page / deal.fan / layout.span);
-            sizes[usize::from(page_type)] += per_page.min(count - page * per_page);
-        }
-        let mut from = 0;
-        for (share, size) in deal.shares.iter_mut().zip(sizes) {
-            *share = (from, from + size);
-            from += size;
-        }
-    }
-
-    /// Opens a free block in a program mode, if one is left beside those kept for moves.
-    fn open_target(&mut self, lane: LaneId, mode: u8) -> BlockId {
-        let Some(block) = self.allocator.take_block(lane, self.mover.reserve, &mut self.blocks) else {
-            return BlockId::NONE;
-        };
-        for k in 0..self.layout.span {
-            let physical = self.layout.member(block, k).block;
-            self.reclaim.policy.on_open(physical, mode);
-        }
-        block
-    }
-
-    /// Goes on with a lane's deal: programs what is there, reads what is next, and ends it when nothing is left.
-    pub(in crate::ftl) fn deal_on(&mut self, flash: &mut Flash, lane: LaneId) {
-        if !self.work(lane).deal.active {
-            return;
-        }
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        while self.work(lane).deal.active {
-            let at_most = self.mover.in_flight_at_most;
-            let work = &mut self.mover.lanes[lane.index()];
-            let may_read = flash.is_instant() || work.reads + work.programs < at_most;
-            let view = View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts };
-            match work.deal.step(&view, may_read, at_most, &mut units) {
-                Step::Read { page, count } => self.read_dealt(flash, lane, page, &units[..count]),
-                Step::Program { count } => self.program_dealt(flash, lane, &units[..count]),
-                Step::Wait => return,
-                Step::Done => self.end_deal(flash, lane),
-            }
-        }
-    }
-
-    fn read_dealt(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn, units: &[UnitRef]) {
-        let mut op = self.op_of_move(OpKind::Read, Cause::ReadReclaim, page, lane);
-        self.note_read(flash, &op);
-        self.note_dealt(flash, lane, &op, units[0].source);
-        self.blocks.leave(self.layout.block_of_page(page).0, units.len() as u32);
-        if self.issue_move(flash, lane, &mut op, units) {
-            self.take_dealt(lane, &op, units);
-        }
-    }
-
-    /// Units of a deal are in the controller, or lost.
-    fn take_dealt(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
-        let block = self.layout.block_of_page(op.ppn).0;
-        for unit in units {
-            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-            if op.outcome == Outcome::Fail {
-                self.lose(lpn, from);
-            }
-            let way = if self.map.lookup(lpn) == from { Way::InController } else { Way::Dead };
-            if way == Way::Dead {
-                self.blocks.arrive(block);
-            }
-            self.work(lane).deal.arrive(unit, way);
-        }
-    }
-
-    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId, units: &[UnitRef]) {
-        let planned = usize::from(self.work(lane).deal.target);
-        let Some(page) = self.next_of_target(lane, planned) else {
-            // What is in the controller goes where cleaning's data goes; the rest stays.
-            for &unit in units {
-                self.gather_moved(lane, Cause::ReadReclaim, unit);
-            }
-            let deal = &mut self.work(lane).deal;
-            (deal.over, deal.cut_short) = (true, true);
-            return;
-        };
-        self.blocks.program_issued(self.layout.block_of_page(page).0);
-        let mode = self.work(lane).deal.mode.max(self.reclaim.normal_mode);
-        let mut op = Op { mode, ..self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane) };
-        self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
-        self.counts.dealt_pages[usize::from(mode).min(PROGRAM_MODES - 1)] += 1;
-        self.program_moved(flash, lane, &mut op, units);
-    }
-
-    /// A page is read for a deal. Of the disturbed block it is known how near its end it was; the partner's moves only
-    /// to be mixed with it.
-    fn note_dealt(&mut self, flash: &Flash, lane: LaneId, op: &Op, first: u32) {
-        // Where units are mapped, a page may be read several times: its first unit counts.
-        let page = op.ppn.0 * self.layout.units_per_page;
-        if self.map.next_live(page, first + 1) != Some(first) {
-            return;
-        }
-        if self.layout.block_of_page(op.ppn).0 == self.work(lane).deal.sources[0] {
-            self.note_margin(flash, op);
-        } else {
-            self.counts.reclaimed_pages += 1;
-        }
-    }
-
-    /// Whether a block is being dealt.
-    pub(in crate::ftl) fn is_dealt_from(&self, lane: LaneId, block: BlockId) -> bool {
-        let deal = &self.mover.lanes[lane.index()].deal;
-        deal.active && deal.sources.contains(&block)
-    }
-
-    /// A read of a deal is over.
-    pub(in crate::ftl) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let count = flash.pool.copy_units(id, &mut units);
-        flash.pool.remove(id);
-        self.take_dealt(lane, op, &units[..count]);
-        self.work(lane).reads -= 1;
-        self.pump_lane(flash, lane);
-    }
-
-    /// The next page of a target; if it is full or has failed, of the other, or of a fresh one.
-    fn next_of_target(&mut self, lane: LaneId, planned: usize) -> Option<Ppn> {
-        let targets = self.work(lane).deal.targets;
-        let open = [planned, 1 - planned].into_iter().find(|&at| targets[at].block.is_some());
-        let at = open.unwrap_or(planned);
-        if open.is_none() {
-            let mode = self.work(lane).deal.mode;
-            let block = self.open_target(lane, mode);
-            self.work(lane).deal.targets[at] = Target { block, next: 0 };
-            if !block.is_some() {
-                return None;
-            }
-        }
-        let clock = self.clock;
-        let pages = self.layout.pages_per_block;
-        let target = &mut self.mover.lanes[lane.index()].deal.targets[at];
-        let page = Ppn(target.block.0 * pages + target.next);
-        target.next += 1;
-        if target.next == pages {
-            self.blocks.close(target.block, clock);
-            *target = NO_TARGET;
-        }
-        Some(page)
-    }
-
-    /// A program to a block failed: if it is a target, no more goes there.
-    pub(in crate::ftl) fn drop_target(&mut self, lane: LaneId, block: BlockId) {
-        let clock = self.clock;
-        let deal = &mut self.mover.lanes[lane.index()].deal;
-        if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
-            *target = NO_TARGET;
-            self.blocks.close(block, clock);
-        }
-    }
-
-    /// All is read and on its way to the targets: they are closed, and the sources wait to be erased.
-    fn end_deal(&mut self, flash: &mut Flash, lane: LaneId) {
-        let deal = &mut self.work(lane).deal;
-        deal.active = false;
-        let (sources, cut_short) = (deal.sources(), deal.cut_short);
-        for target in core::mem::replace(&mut deal.targets, [NO_TARGET; 2]) {
-            if target.block.is_some() && target.next == 0 {
-                self.make_normal(target.block);
-                self.allocator.give_back(lane, target.block, &mut self.blocks);
-            } else if target.block.is_some() {
-                self.blocks.close(target.block, self.clock);
-            }
-        }
-        for source in sources {
-            if cut_short {
-                self.work(lane).coming -= 1;
-                self.blocks.set_state(source, BlockState::Migrating);
-                if self.blocks.leaving(source) == 0 {
-                    self.migrated(flash, source);
-                }
-            } else {
-                self.blocks.set_state(source, BlockState::Draining);
-                if self.blocks.leaving(source) == 0 {
-                    self.empty(flash, source);
-                }
-            }
-        }
-    }
-
-    /// An erased block is programmed in the normal mode again.
-    pub(in crate::ftl) fn make_normal(&mut self, block: BlockId) {
-        for k in 0..self.layout.span {
-            let physical = self.layout.member(block, k).block;
-            self.reclaim.policy.on_open(physical, 0);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What goes on in each lane: the moves under way, and what waits.
 
+use super::candidates::Candidates;
 use super::deal::Deal;
 use super::job::Job;
-use super::reclaim::{Candidates, Reclaim};
 use crate::executor::Pace;
 use crate::flash::op::{Cause, UnitRef};
 use crate::ftl::gc_trigger::Limits;
@@ -68,7 +68,7 @@ pub(in crate::ftl) struct Mover {
 }
 
 impl Mover {
-    pub fn new(cfg: &Sections, layout: &Layout, streams: Streams, reclaim: &Reclaim) -> Self {
+    pub fn new(cfg: &Sections, layout: &Layout, streams: Streams, (reclaims, deals): (bool, bool)) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
         let gathered = || (0..streams.all()).map(|_| VecDeque::with_capacity(room)).collect();
         let lanes = (0..layout.lanes)
@@ -82,9 +82,9 @@ impl Mover {
                 erases: 0,
                 retire: VecDeque::with_capacity(8),
                 swap: BlockId::NONE,
-                candidates: Candidates::new(layout, reclaim.is_active()),
+                candidates: Candidates::new(layout, reclaims),
                 due: false,
-                deal: Deal::new(layout, cfg.cleaning.copies_in_flight, reclaim.deals()),
+                deal: Deal::new(layout, cfg.cleaning.copies_in_flight, deals),
             })
             .collect();
         let share = cfg

@@ -1,7 +1,9 @@
 //! Moving live data out of blocks: for cleaning, for wear levelling, because of reads, out of blocks that fail.
 
+pub(in crate::ftl) mod candidates;
 pub(in crate::ftl) mod clean;
 pub(in crate::ftl) mod deal;
+mod dealing;
 mod issue;
 pub(in crate::ftl) mod job;
 pub(in crate::ftl) mod lane;

@@ -4,13 +4,28 @@ use super::job::PageUnits;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
-use crate::ftl::stream::{Moved, StreamId};
+use crate::ftl::stream::{self, Moved, StreamId, Streams};
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::write::open::Allocated;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 use core::ops::Range;
+
+/// The stream that a unit moved for this cause goes to.
+#[inline(always)]
+fn stream_of_move(
+    policy: &mut stream::Policy,
+    streams: Streams,
+    cause: Cause,
+    unit: &UnitRef,
+    clock: u64,
+) -> StreamId {
+    if cause == Cause::WearLeveling {
+        return streams.cold();
+    }
+    policy.of_move(&Moved { lpn: Lpn(unit.lpn), cause, facts: unit.facts(), clock })
+}
 
 impl Ftl {
     /// Copies a page inside the chip if the next page of the stream lies in the same plane.
@@ -21,8 +36,8 @@ impl Ftl {
         cause: Cause,
         unit: UnitRef,
     ) -> bool {
-        let stream = self.stream_of_move(cause, &unit);
-        let unit = unit.with_facts(unit.facts().with_stream(u64::from(stream.0)));
+        let stream = stream_of_move(&mut self.stream, self.allocator.streams(), cause, &unit, self.clock);
+        let unit = unit.in_stream(stream.0);
         let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
         let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
         let to = self.layout.locate(next);
@@ -37,23 +52,11 @@ impl Ftl {
         true
     }
 
-    /// The stream that a unit moved for this cause goes to.
-    #[inline(always)]
-    fn stream_of_move(&mut self, cause: Cause, unit: &UnitRef) -> StreamId {
-        if cause == Cause::WearLeveling {
-            return self.allocator.streams().cold();
-        }
-        let (lpn, facts) = (Lpn(unit.lpn), unit.facts());
-        self.stream.of_move(&Moved { lpn, cause, facts, clock: self.clock })
-    }
-
-    /// A unit that was read waits for a page of its stream.
-    #[inline(always)]
+    /// A unit waits for a page of its stream.
+    #[inline]
     pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
-        let stream = self.stream_of_move(cause, &unit);
-        let facts = unit.facts().with_stream(u64::from(stream.0));
-        let gathered = &mut self.mover.lanes[lane.index()].gathered[stream.index()];
-        gathered.push_back(unit.with_facts(facts));
+        let to = stream_of_move(&mut self.stream, self.allocator.streams(), cause, &unit, self.clock);
+        self.work(lane).gathered[to.index()].push_back(unit.in_stream(to.0));
     }
 
     /// Streams that moved data may go to, without the cold one.
@@ -193,11 +196,15 @@ impl Ftl {
             }
             return emptied;
         }
-        for &unit in units {
-            if self.map.lookup(Lpn(unit.lpn)) == Pun(unit.source) {
-                self.gather_moved(lane, op.cause, unit);
+        let Ftl { map, blocks, stream, mover, allocator, clock, .. } = self;
+        let streams = allocator.streams();
+        let gathered = &mut mover.lanes[lane.index()].gathered;
+        for unit in units {
+            if map.lookup(Lpn(unit.lpn)) == Pun(unit.source) {
+                let to = stream_of_move(stream, streams, op.cause, unit, *clock);
+                gathered[to.index()].push_back(unit.in_stream(to.0));
             } else {
-                emptied |= self.blocks.arrive(block);
+                emptied |= blocks.arrive(block);
             }
         }
         emptied

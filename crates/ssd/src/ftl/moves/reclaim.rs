@@ -10,7 +10,8 @@ mod partial;
 mod restore;
 mod service;
 
-use super::deal::{Begun, DealRequest};
+use super::candidates::{Candidate, NOW, Partial};
+use super::dealing::{Begun, DealRequest};
 use super::lane::COMING_WITH_RECLAIM;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
@@ -22,24 +23,6 @@ use crate::nand::order::PageOrder;
 use crate::sections::Sections;
 use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
-
-/// A physical block to be looked at: member of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::ftl) struct Candidate {
-    pub block: BlockId,
-    pub member: u32,
-}
-
-/// A block whose parts are being moved.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Partial {
-    candidate: Candidate,
-    /// What has left it last.
-    left: Want,
-    /// What is to leave it next, if that was asked and not done.
-    next: Option<Want>,
-}
 
 /// What became of a look at a block.
 pub(in crate::ftl) enum Looked {
@@ -49,83 +32,6 @@ pub(in crate::ftl) enum Looked {
     Waits,
     /// A job was started.
     Started,
-}
-
-/// On which of its lane's lists a physical block is: bits.
-const WHEN_IDLE: u8 = 1;
-const NOW: u8 = 2;
-
-/// A lane's list of blocks to be looked at.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(in crate::ftl) struct Candidates {
-    pub now: VecDeque<Candidate>,
-    when_idle: VecDeque<Candidate>,
-    /// By member of a block of the lane.
-    listed: Vec<u8>,
-    partial: Option<Partial>,
-    /// Something must move and finds no room: the lane is cleaned for it.
-    pub lacks_room: bool,
-    /// Erases of the lane when a deal first lacked room.
-    pub lacked_at: u64,
-}
-
-impl Candidates {
-    /// An empty list for a lane.
-    pub fn new(layout: &Layout, used: bool) -> Self {
-        let members = if used { (layout.blocks_per_lane * layout.span) as usize } else { 0 };
-        Candidates {
-            now: VecDeque::with_capacity(members),
-            when_idle: VecDeque::with_capacity(members),
-            listed: vec![0; members],
-            ..Candidates::default()
-        }
-    }
-
-    /// Whether anything is to be done.
-    #[inline]
-    pub fn some(&self) -> bool {
-        self.partial.is_some() || !self.now.is_empty() || !self.when_idle.is_empty()
-    }
-
-    /// Puts a block on a list, once; `at` is its member among the lane's.
-    fn add(&mut self, candidate: Candidate, at: usize, urgency: Urgency) {
-        let (bit, list) = match urgency {
-            Urgency::No => return,
-            Urgency::WhenIdle => (WHEN_IDLE, &mut self.when_idle),
-            Urgency::Now => (NOW, &mut self.now),
-        };
-        if self.listed[at] < bit {
-            self.listed[at] |= bit;
-            list.push_back(candidate);
-        }
-    }
-
-    /// Puts a block in front of all others.
-    fn put_first(&mut self, candidate: Candidate, at: usize) {
-        if self.listed[at] & NOW != 0 {
-            self.now.retain(|other| *other != candidate);
-        }
-        self.listed[at] |= NOW;
-        self.now.push_front(candidate);
-    }
-
-    /// The list whose turn it is, and its bit.
-    fn list(&mut self, idle: bool) -> Option<(&mut VecDeque<Candidate>, u8)> {
-        if !self.now.is_empty() {
-            return Some((&mut self.now, NOW));
-        }
-        (idle && !self.when_idle.is_empty()).then_some((&mut self.when_idle, WHEN_IDLE))
-    }
-
-    /// Takes a block off the list.
-    fn remove(&mut self, candidate: Candidate, at: usize) {
-        let lists = std::mem::take(&mut self.listed[at]);
-        for (list, bit) in [(&mut self.now, NOW), (&mut self.when_idle, WHEN_IDLE)] {
-            if lists & bit != 0 {
-                list.retain(|&waiting| waiting != candidate);
-            }
-        }
-    }
 }
 
 /// What the translation layer keeps for moves because of reads.

@@ -5,10 +5,10 @@
 //! is one thing, what the chips know another: whether data died is decided by the cells (`nand::aging`).
 
 use crate::flash::Flash;
-use crate::ftl::moves::replicate::Replicas;
 use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::tables::map::Map;
+use crate::ftl::tables::replicas::Replicas;
 use crate::nand::PageAddress;
 use crate::nand::aging::tables::MOST_CYCLES;
 use crate::nand::cell::{CellModel, Group};

@@ -301,10 +301,10 @@ impl Member for Policy {
 mod tests {
     use super::*;
     use crate::drive_config::DriveConfig;
-    use crate::ftl::moves::replicate::Replicas;
     use crate::ftl::tables::blocks::Blocks;
     use crate::ftl::tables::layout::Layout;
     use crate::ftl::tables::map::Map;
+    use crate::ftl::tables::replicas::Replicas;
     use crate::nand::Chip;
     use crate::nand::cell::CellModel;
     use crate::units::Pun;

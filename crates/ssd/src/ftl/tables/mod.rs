@@ -4,3 +4,4 @@ pub mod blocks;
 pub(in crate::ftl) mod facts;
 pub mod layout;
 pub mod map;
+pub(in crate::ftl) mod replicas;

@@ -1,8 +1,9 @@
 //! What the policy hears of: reads in bulk, erases, cells; and what is loaded ahead for it.
 
-use super::{Candidate, PageRead};
+use super::PageRead;
 use crate::flash::Flash;
 use crate::ftl::Ftl;
+use crate::ftl::moves::candidates::Candidate;
 use crate::nand::cell::CellModel;
 use crate::sections::{ErrorModel, Sections};
 use crate::units::{BlockId, LaneId, Lpn};

@@ -1,10 +1,10 @@
 //! Partial migration: parts of a block leave it one after the other, and it stays; and the order in which wordlines
 //! leave a block that is emptied.
 
-use super::{Candidate, NOW, Partial};
 use crate::flash::Flash;
 use crate::flash::op::Cause;
 use crate::ftl::Ftl;
+use crate::ftl::moves::candidates::{Candidate, NOW, Partial};
 use crate::ftl::moves::job::{Job, Part};
 use crate::ftl::moves::lane::{COMING_WITH_RECLAIM, RECLAIM};
 use crate::ftl::read_reclaim::{ChipLook, Want};

@@ -1,0 +1,138 @@
+//! Candidates: blocks that must be looked at because of reads, by lane.
+
+use crate::ftl::read_reclaim::{Urgency, Want};
+use crate::ftl::tables::layout::Layout;
+use crate::restore::{MOST, Verdict, alike, ensure, keep_line};
+use crate::units::BlockId;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// A physical block to be looked at: member of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::ftl) struct Candidate {
+    pub block: BlockId,
+    pub member: u32,
+}
+
+/// A block whose parts are being moved.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Partial {
+    pub candidate: Candidate,
+    /// What has left it last.
+    pub left: Want,
+    /// What is to leave it next, if that was asked and not done.
+    pub next: Option<Want>,
+}
+
+/// On which of its lane's lists a physical block is: bits.
+pub(super) const WHEN_IDLE: u8 = 1;
+pub(super) const NOW: u8 = 2;
+
+/// A lane's list of blocks to be looked at.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::ftl) struct Candidates {
+    pub now: VecDeque<Candidate>,
+    when_idle: VecDeque<Candidate>,
+    /// By member of a block of the lane.
+    pub(super) listed: Vec<u8>,
+    pub(super) partial: Option<Partial>,
+    /// Something must move and finds no room: the lane is cleaned for it.
+    pub lacks_room: bool,
+    /// Erases of the lane when a deal first lacked room.
+    pub lacked_at: u64,
+}
+
+impl Candidates {
+    /// An empty list for a lane.
+    pub fn new(layout: &Layout, used: bool) -> Self {
+        let members = if used { (layout.blocks_per_lane * layout.span) as usize } else { 0 };
+        Candidates {
+            now: VecDeque::with_capacity(members),
+            when_idle: VecDeque::with_capacity(members),
+            listed: vec![0; members],
+            ..Candidates::default()
+        }
+    }
+
+    /// Whether anything is to be done.
+    #[inline]
+    pub fn some(&self) -> bool {
+        self.partial.is_some() || !self.now.is_empty() || !self.when_idle.is_empty()
+    }
+
+    /// Puts a block on a list, once; `at` is its member among the lane's.
+    pub(super) fn add(&mut self, candidate: Candidate, at: usize, urgency: Urgency) {
+        let (bit, list) = match urgency {
+            Urgency::No => return,
+            Urgency::WhenIdle => (WHEN_IDLE, &mut self.when_idle),
+            Urgency::Now => (NOW, &mut self.now),
+        };
+        if self.listed[at] < bit {
+            self.listed[at] |= bit;
+            list.push_back(candidate);
+        }
+    }
+
+    /// Puts a block in front of all others.
+    pub(super) fn put_first(&mut self, candidate: Candidate, at: usize) {
+        if self.listed[at] & NOW != 0 {
+            self.now.retain(|other| *other != candidate);
+        }
+        self.listed[at] |= NOW;
+        self.now.push_front(candidate);
+    }
+
+    /// The list whose turn it is, and its bit.
+    pub(super) fn list(&mut self, idle: bool) -> Option<(&mut VecDeque<Candidate>, u8)> {
+        if !self.now.is_empty() {
+            return Some((&mut self.now, NOW));
+        }
+        (idle && !self.when_idle.is_empty()).then_some((&mut self.when_idle, WHEN_IDLE))
+    }
+
+    /// Takes a block off the list.
+    pub(super) fn remove(&mut self, candidate: Candidate, at: usize) {
+        let lists = std::mem::take(&mut self.listed[at]);
+        for (list, bit) in [(&mut self.now, NOW), (&mut self.when_idle, WHEN_IDLE)] {
+            if lists & bit != 0 {
+                list.retain(|&waiting| waiting != candidate);
+            }
+        }
+    }
+
+    /// Its lists have the room of fresh ones.
+    pub fn keep_room(&mut self, fresh: &Candidates) {
+        keep_line(&mut self.now, &fresh.now);
+        keep_line(&mut self.when_idle, &fresh.when_idle);
+    }
+
+    /// Every block is on each list at most once, and marked so.
+    pub fn check(&self, place: impl Fn(&Candidate) -> usize) -> bool {
+        let mut marks = vec![0u8; self.listed.len()];
+        for (list, bit) in [(&self.now, NOW), (&self.when_idle, WHEN_IDLE)] {
+            for candidate in list {
+                let mark = &mut marks[place(candidate)];
+                if *mark & bit != 0 {
+                    return false;
+                }
+                *mark |= bit;
+            }
+        }
+        marks == self.listed
+    }
+
+    /// Checks that its candidates are blocks of its lane; that marks and lists agree is [`Candidates::check`]'s.
+    pub fn restored(&self, fresh: &Candidates, is_own: impl Fn(&Candidate) -> bool) -> Verdict {
+        alike("blocks that can be looked at", &self.listed, &fresh.listed)?;
+        let mut candidates =
+            self.now.iter().chain(&self.when_idle).chain(self.partial.iter().map(|at| &at.candidate));
+        ensure(candidates.all(is_own), "another lane's block to be looked at")?;
+        ensure(self.lacked_at < MOST, "when a deal lacked room")
+    }
+
+    /// What was asked to leave, or is to leave, a block.
+    pub(super) fn wanted(&self) -> impl Iterator<Item = Want> {
+        let of = |partial: Partial| [Some(partial.left), partial.next];
+        self.partial.into_iter().flat_map(of).flatten()
+    }
+}
