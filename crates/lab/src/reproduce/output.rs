@@ -158,7 +158,9 @@ fn cell_toml(text: &mut String, cell: &Cell) {
     let _ = writeln!(text, "\n[[cell]]\nstudy = {:?}\ntechnique = {:?}", place.study, place.technique);
     let _ = writeln!(text, "workload = {:?}\nage = {:?}", place.workload, place.age);
     let _ = writeln!(text, "requests = {}", cell.result.requests_measured);
+    // The keys of counters have dots.
+    let quoted = |name: &str| if name.contains('.') { format!("{name:?}") } else { name.to_owned() };
     let metrics: Vec<String> =
-        cell.metrics.iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
+        cell.metrics.iter().map(|(name, value)| format!("{} = {value:?}", quoted(name))).collect();
     let _ = writeln!(text, "metrics = {{ {} }}", metrics.join(", "));
 }
