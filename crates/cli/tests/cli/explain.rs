@@ -89,10 +89,7 @@ fn one_section_or_key_is_shown() {
     assert_eq!(only("cell").lines().filter(|line| line.starts_with('[')).count(), 11);
     let key = only("nand.errors.program_mode");
     assert_eq!(key.lines().filter(|line| line.starts_with("  ")).count(), 1);
-    assert!(
-        key.contains("preset nand/hire_boost:") && key.contains("[P] HIRE table 1: boosted"),
-        "{key}"
-    );
+    assert!(key.contains("preset nand/hire_boost:") && key.contains("[P] HIRE table 1: boosted"), "{key}");
     wordline(&["explain", "--only", "cell.mods"]).fails(2, &["cell.mods", "did you mean \"cell.modes\"?"]);
     wordline(&["explain", "--only", "nand.timing.t_reed_us"]).fails(2, &["mean \"nand.timing.t_read_us\"?"]);
 }
