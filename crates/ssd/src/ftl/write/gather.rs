@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn streams_with_a_full_page_take_turns() {
         let mut gather = gather(3, 0);
-        put(&mut gather, &[(0, 1), (1, 2), (2, 2), (3, 0), (4, 0)]);
+        put(&mut gather, &[(0, 1), (1, 2), (2, 2), (3, 0), (4, 0), (5, 0), (6, 0)]);
         assert!(gather.has_full_page());
         let mut order = Vec::new();
         while let Some(stream) = gather.next_stream() {
@@ -330,7 +330,7 @@ mod tests {
             gather.pass_turn(stream);
             order.push((stream.0, page));
         }
-        assert_eq!(order, [(0, vec![3, 4]), (2, vec![1, 2]), (1, vec![0])]);
+        assert_eq!(order, [(0, vec![3, 4]), (2, vec![1, 2]), (0, vec![5, 6]), (1, vec![0])]);
         assert!(!gather.has_full_page());
     }
 }
