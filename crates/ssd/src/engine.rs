@@ -182,13 +182,9 @@ impl Drive {
     /// Tells the layer that issued an operation; returns whether it was a program of host data.
     fn on_done(&mut self, id: OpId) -> bool {
         let op = *self.state.flash.pool.get(id);
-        if op.attempts > 1 {
+        if op.kind == OpKind::Read {
             let state = &mut self.state;
-            state.ftl.note_retries(&state.flash, &op, op.attempts);
-        }
-        if op.kind == OpKind::Read && op.outcome == Outcome::Fail {
-            let state = &mut self.state;
-            state.ftl.note_unreadable(&state.flash, &op);
+            state.ftl.after_read(&state.flash, &op);
         }
         if op.kind == OpKind::Read && op.cause == Cause::Host {
             self.on_read(id);

@@ -12,19 +12,19 @@ struct BySaying;
 
 impl Member for BySaying {
     fn streams(&self) -> Streams {
-        Streams { count: 4, of_host: 0b11 }
+        Streams { count: 4, of_host: 0b11, of_moves: 0b1100 }
     }
 
     fn needs(&self) -> Needs {
         Needs { hints: true, facts: true }
     }
 
-    fn of_write(&mut self, write: &Written) -> StreamId {
+    fn of_write(&mut self, write: Written) -> StreamId {
         assert_eq!(write.said.sectors, 8, "the size of the command is told");
         StreamId(write.said.hints.stream as u8)
     }
 
-    fn of_move(&mut self, moved: &Moved) -> StreamId {
+    fn of_move(&mut self, moved: Moved) -> StreamId {
         assert!(moved.facts.sequence() > 0, "a copy keeps the number of the write that it is of");
         StreamId((moved.facts.stream() as u8 & 1) + 2)
     }
@@ -136,16 +136,35 @@ fn a_separator_must_take_host_data() {
     struct Nothing;
     impl Member for Nothing {
         fn streams(&self) -> Streams {
-            Streams { count: 2, of_host: 0 }
+            Streams { count: 2, of_host: 0, of_moves: 0b10 }
         }
-        fn of_write(&mut self, _: &Written) -> StreamId {
+        fn of_write(&mut self, _: Written) -> StreamId {
             StreamId(0)
         }
-        fn of_move(&mut self, _: &Moved) -> StreamId {
+        fn of_move(&mut self, _: Moved) -> StreamId {
             StreamId(1)
         }
     }
     let _ = Drive::with_stream(&small(), Box::new(Nothing));
+}
+
+#[test]
+#[should_panic(expected = "put host data in stream 1, which takes none")]
+fn a_separator_keeps_to_the_streams_it_has_named() {
+    #[derive(Clone, Debug)]
+    struct Strays;
+    impl Member for Strays {
+        fn streams(&self) -> Streams {
+            Streams { count: 2, of_host: 0b01, of_moves: 0b10 }
+        }
+        fn of_write(&mut self, _: Written) -> StreamId {
+            StreamId(1)
+        }
+        fn of_move(&mut self, _: Moved) -> StreamId {
+            StreamId(1)
+        }
+    }
+    Drive::with_stream(&small(), Box::new(Strays)).unwrap().fill(0, 8).unwrap();
 }
 
 #[test]
@@ -161,12 +180,12 @@ fn streams_need_blocks() {
     struct Many;
     impl Member for Many {
         fn streams(&self) -> Streams {
-            Streams { count: 20, of_host: 1 }
+            Streams { count: 20, of_host: 1, of_moves: 1 << 19 }
         }
-        fn of_write(&mut self, _: &Written) -> StreamId {
+        fn of_write(&mut self, _: Written) -> StreamId {
             StreamId(0)
         }
-        fn of_move(&mut self, _: &Moved) -> StreamId {
+        fn of_move(&mut self, _: Moved) -> StreamId {
             StreamId(19)
         }
     }

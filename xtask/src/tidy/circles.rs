@@ -6,7 +6,7 @@
 //! and a parent is made of its children. A name that a module passes on (`pub use`) counts as that of the module where
 //! it is from; passing on what is not its own child's counts as naming it.
 
-use super::lists::{CIRCLE_FREE, KNOWN_CIRCLES};
+use super::lists::CIRCLE_FREE;
 use super::paths::{module_of, named_paths, passed_on};
 use super::source::Source;
 use super::{Report, Tree};
@@ -19,7 +19,6 @@ type Module = Vec<String>;
 type Edges<'a> = BTreeMap<(String, String), (&'a Source, usize)>;
 
 pub fn circle(tree: &Tree, report: &mut Report) {
-    let mut found = BTreeSet::new();
     for krate in CIRCLE_FREE {
         let root = format!("crates/{krate}/src/");
         let sources: Vec<_> =
@@ -27,22 +26,9 @@ pub fn circle(tree: &Tree, report: &mut Report) {
         for (level, edges) in levels(&sources) {
             for circle in circles(&edges) {
                 let place = [vec![(*krate).to_owned()], level.clone()].concat().join("::");
-                let known = KNOWN_CIRCLES.iter().position(|(at, names)| {
-                    *at == place && circle.iter().all(|name| names.contains(&name.as_str()))
-                });
-                match known {
-                    Some(at) => _ = found.insert(at),
-                    None => tell(&place, &circle, &edges, report),
-                }
+                tell(&place, &circle, &edges, report);
             }
         }
-    }
-    let is_whole = tree.get("xtask/src/tidy/lists.rs").is_some();
-    for (_, (place, names)) in
-        KNOWN_CIRCLES.iter().enumerate().filter(|(at, _)| is_whole && !found.contains(at))
-    {
-        let what = format!("no circle of {} in {place} any more", names.join(", "));
-        report.whole("xtask/src/tidy/lists.rs", 1, what, "take it off KNOWN_CIRCLES");
     }
 }
 

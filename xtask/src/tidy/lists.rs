@@ -118,9 +118,6 @@ pub const LAYER_NAMES: &[(&str, &[&str])] = &[
 
 /// Crates whose modules form no circle.
 pub const CIRCLE_FREE: &[&str] = &["ssd", "lab", "cli"];
-/// Circles that are known and to be taken apart: the module they are in, and who may be part of them. This list only
-/// shrinks: an entry without its circle is an error.
-pub const KNOWN_CIRCLES: &[(&str, &[&str])] = &[];
 
 /// Where printing is the job.
 pub const PRINTING_ALLOWED: &[&str] =

@@ -3,7 +3,8 @@
 
 use super::Flash;
 use super::op::{Cause, Op, OpKind, Spent, UnitRef, is_for_host};
-use crate::units::{OpId, SlotId};
+use crate::nand::Outcome;
+use crate::units::{NONE, OpId, SlotId};
 
 /// What an operation does for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub(crate) struct HostOp<'a> {
 impl<'a> HostOp<'a> {
     /// The slots that it programs.
     pub fn slots(&self) -> impl Iterator<Item = SlotId> + use<'a> {
-        self.units.iter().map(|unit| SlotId(unit.source))
+        slots_of(self.units)
     }
 
     /// The host's numbers of the units that it is of.
@@ -40,7 +41,29 @@ impl<'a> HostOp<'a> {
     }
 }
 
+fn slots_of(units: &[UnitRef]) -> impl Iterator<Item = SlotId> {
+    units.iter().map(|unit| SlotId(unit.source))
+}
+
 impl Flash {
+    /// The slots whose data a program carries.
+    pub(crate) fn slots_of(&self, id: OpId) -> impl Iterator<Item = SlotId> {
+        slots_of(self.pool.units(id))
+    }
+
+    /// Whether a read has brought all that it was to bring: what waits behind it, it has not.
+    #[inline]
+    pub(crate) fn is_whole(&self, id: OpId) -> bool {
+        let passed = self.pool.get(id).outcome == Outcome::Pass;
+        passed && self.pool.units(id).last().is_none_or(|unit| unit.source != NONE)
+    }
+
+    /// An operation is over and forgotten.
+    #[inline]
+    pub(crate) fn forget(&mut self, id: OpId) {
+        self.pool.remove(id);
+    }
+
     /// An operation.
     #[inline]
     pub(crate) fn op(&self, id: OpId) -> &Op {

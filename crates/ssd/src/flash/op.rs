@@ -339,12 +339,15 @@ impl OpPool {
         &self.units[from..from + self.ops[id.index()].units as usize]
     }
 
-    /// Copies the units of an operation; returns how many they are.
-    #[inline]
-    pub fn copy_units(&self, id: OpId, to: &mut [UnitRef; UNITS_AT_MOST]) -> usize {
-        let units = self.units(id);
-        to[..units.len()].copy_from_slice(units);
-        units.len()
+    /// Gives an operation back; its units, and how many they are.
+    #[inline(always)]
+    pub fn take(&mut self, id: OpId) -> ([UnitRef; UNITS_AT_MOST], usize) {
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let carried = self.units(id);
+        units[..carried.len()].copy_from_slice(carried);
+        let count = carried.len();
+        self.remove(id);
+        (units, count)
     }
 
     /// The units of an operation, to change.

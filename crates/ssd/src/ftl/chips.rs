@@ -7,7 +7,6 @@ use crate::flash::op::{Cause, Op, UnitRef};
 use crate::flash::rows::Outcomes;
 use crate::nand::Outcome;
 use crate::observe::{ChipEffect, Effect, Source};
-use crate::signals::Facts;
 use crate::units::{Lpn, NONE, Pun, SlotId};
 
 impl Ftl {
@@ -37,16 +36,6 @@ impl Ftl {
         if self.effects.has_chips() {
             self.tell_begin(op, units);
             self.tell_end(op);
-        }
-    }
-
-    /// The same of a page written below the buffer.
-    #[inline(always)]
-    pub(super) fn tell_placed(&mut self, op: &Op, lpns: &[u32]) {
-        if self.effects.has_chips() {
-            let facts = (self.sequence + 1..).map(|sequence| Facts::NONE.with_sequence(sequence));
-            let units = lpns.iter().zip(facts).map(|(&lpn, facts)| UnitRef::new(lpn, NONE).with_facts(facts));
-            self.tell_at_once(op, &units.collect::<Vec<_>>());
         }
     }
 

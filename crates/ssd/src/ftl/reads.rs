@@ -125,18 +125,6 @@ impl Ftl {
         self.issue(flash, op, &[unit])
     }
 
-    /// Whether all that a read for the host was to bring is there.
-    #[inline]
-    pub fn is_whole(&self, flash: &Flash, id: OpId, op: &Op) -> bool {
-        op.outcome == Outcome::Pass && flash.pool.units(id).last().is_none_or(|unit| unit.source != NONE)
-    }
-
-    /// A read for the host is over and forgotten.
-    #[inline]
-    pub fn forget_read(&mut self, flash: &mut Flash, id: OpId) {
-        flash.pool.remove(id);
-    }
-
     /// What a read for the host brought, unit by unit; it is over. What still lies where it could not be corrected is
     /// lost; what has moved since, or has a second copy, can be read again. `tag` is the command's.
     pub fn end_read(
@@ -238,6 +226,15 @@ impl Ftl {
         flash.do_at_once(&mut op);
         self.after_read(flash, &op);
         op.outcome
+    }
+
+    /// A page was read, in one attempt or several, or it could not be.
+    #[inline]
+    pub fn after_read(&mut self, flash: &Flash, op: &Op) {
+        self.note_retries(flash, op, op.attempts);
+        if op.outcome == Outcome::Fail {
+            self.note_unreadable(flash, op);
+        }
     }
 
     /// The data of a unit of flash that stands for a logical unit, or may have, cannot be corrected: a replica is given

@@ -90,12 +90,11 @@ impl Host {
     /// A flash read for a command is done.
     #[inline]
     pub fn on_read(&mut self, id: OpId, b: &mut Below<'_>) {
-        let op = b.flash.op(id);
-        let command = CommandId(op.tag);
-        if !b.ftl.is_whole(b.flash, id, op) || b.ftl.effects.is_on() || self.rules.keep_reads {
+        let command = CommandId(b.flash.op(id).tag);
+        if !b.flash.is_whole(id) || b.ftl.effects.is_on() || self.rules.keep_reads {
             return self.look_at_read(id, command, b);
         }
-        b.ftl.forget_read(b.flash, id);
+        b.flash.forget(id);
         self.end_operation(command, id, b);
     }
 

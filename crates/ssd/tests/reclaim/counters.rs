@@ -2,13 +2,13 @@
 
 use crate::support::{config, model};
 use ssd::ftl::read_reclaim::straw::{Counters, Params, Policy};
-use ssd::ftl::read_reclaim::{Facts, Member, PageRead};
+use ssd::ftl::read_reclaim::{Member, PageRead, Setup};
 use ssd::nand::cell::Group;
 use ssd::rng::Rng;
 
 fn policy(counters: Counters, entries: u32, blocks: u32, wordlines: u32) -> Policy {
     let cells = model(&config("never", &[]));
-    let facts = Facts {
+    let facts = Setup {
         cells: &cells,
         physical_blocks: blocks,
         wordlines,

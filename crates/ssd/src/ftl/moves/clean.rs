@@ -141,7 +141,7 @@ impl Ftl {
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
         self.drop_replicas(block);
         self.blocks.start_moving(block, cause);
-        let job = Job::whole(&self.view(), block, self.reclaim.orders_leaving());
+        let job = Job::whole(&self.view(), block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
         let work = self.work(lane);
         work.coming += u32::from(cause != Cause::BadBlock);
@@ -186,8 +186,8 @@ impl Ftl {
         };
         let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
         let waiting = work.gathered.iter().map(pages).sum::<u32>() + work.reads + others;
-        // What is moved may go to several streams, and each may leave a page that is not full.
-        let partial = self.streams_of_moves() - 1;
+        // What is moved may go to several streams, and each but one may leave a page that is not full.
+        let partial = self.allocator.streams().of_moves.count_ones() - 1;
         let cold = cause == Cause::WearLeveling;
         u64::from(units.div_ceil(per_page) + waiting + partial) <= self.allocator.room(lane, cold)
     }
@@ -231,15 +231,17 @@ impl Ftl {
             }
             let step = job.step(&self.view(), &mut units);
             let Step::Read { page, count } = step else {
-                if job.whole && self.reclaim.orders_leaving() && self.choose_wordline(flash, &mut job) {
+                if job.whole && self.reclaim.policy.orders_leaving() && self.choose_wordline(flash, &mut job)
+                {
                     self.work(lane).jobs[which] = Some(job);
                     continue;
                 }
                 self.end_job(flash, lane, which, &job);
                 return true;
             };
+            job.look_ahead(&self.view(), count);
             self.work(lane).jobs[which] = Some(job);
-            self.move_page(flash, (lane, which), page, (&mut units, count));
+            self.move_page(flash, lane, page, (&mut units, count));
         }
     }
 
@@ -258,7 +260,7 @@ impl Ftl {
     fn move_page(
         &mut self,
         flash: &mut Flash,
-        (lane, which): (LaneId, usize),
+        lane: LaneId,
         page: Ppn,
         (room, count): (&mut PageUnits, usize),
     ) {
@@ -270,10 +272,6 @@ impl Ftl {
         self.note_read(flash, &op);
         if self.mover.copyback && self.copy_back(flash, lane, cause, units[0]) {
             return;
-        }
-        let view = View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts };
-        if let Some(job) = &mut self.mover.lanes[lane.index()].jobs[which] {
-            job.look_ahead(&view, count);
         }
         self.blocks.leave(block, count as u32);
         if self.issue_move(flash, lane, &mut op, units) {

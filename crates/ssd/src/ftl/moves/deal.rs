@@ -67,8 +67,6 @@ pub(in crate::ftl) struct Deal {
     pub(super) units: Vec<Dealt>,
     /// Next and end of the units for each page type; for all in the first, if they are not sorted.
     pub(super) shares: [(u32, u32); TYPES],
-    /// Target of the page that is programmed next.
-    pub(super) target: u8,
     /// Pages whose units are read or being read, and units of the one begun.
     pub(super) pages: u32,
     pub(super) filled: u32,
@@ -95,7 +93,6 @@ impl Deal {
             sorted: false,
             units: Vec::with_capacity(units as usize),
             shares: [(0, 0); TYPES],
-            target: 0,
             pages: 0,
             filled: 0,
             over: false,
@@ -119,8 +116,8 @@ impl Deal {
     pub fn step(&mut self, view: &View<'_>, may_read: bool, pages: u32, units: &mut PageUnits) -> Step {
         let per_page = view.layout.units_per_page;
         loop {
-            if let Some(count) = self.first_page(units) {
-                return Step::Program { count };
+            if let Some(program) = self.first_page(units) {
+                return program;
             }
             let full = (self.window.len() as u32 + per_page) > (pages + 2) * per_page;
             if !self.over && !full && may_read {
@@ -142,18 +139,17 @@ impl Deal {
 
     /// The units of the first page on its way, if all of them are in the controller or dead; they are on their way no
     /// more. A page of which nothing lives is programmed empty if others follow it, so that they keep their places.
-    fn first_page(&mut self, units: &mut PageUnits) -> Option<usize> {
+    fn first_page(&mut self, units: &mut PageUnits) -> Option<Step> {
         let last = self.window.iter().position(|unit| unit.last)?;
         if self.window.iter().take(last + 1).any(|unit| unit.way == Way::Reading) {
             return None;
         }
-        self.target = self.window[0].target;
-        let mut count = 0;
+        let (target, mut count) = (self.window[0].target, 0);
         for dealt in self.window.drain(..=last).filter(|dealt| dealt.way == Way::InController) {
             units[count] = dealt.unit;
             count += 1;
         }
-        (count > 0 || !self.over || !self.window.is_empty()).then_some(count)
+        (count > 0 || !self.over || !self.window.is_empty()).then_some(Step::Program { target, count })
     }
 
     /// The next unit is to be read, with those after it that lie in the same page and go to the same page.

@@ -210,7 +210,7 @@ impl Ftl {
             let view = View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts };
             match work.deal.step(&view, may_read, at_most, &mut units) {
                 Step::Read { page, count } => self.read_dealt(flash, lane, page, &units[..count]),
-                Step::Program { count } => self.program_dealt(flash, lane, &units[..count]),
+                Step::Program { target, count } => self.program_dealt(flash, lane, target, &units[..count]),
                 Step::Wait => return,
                 Step::Done => self.end_deal(flash, lane),
             }
@@ -243,9 +243,8 @@ impl Ftl {
         }
     }
 
-    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId, units: &[UnitRef]) {
-        let planned = usize::from(self.work(lane).deal.target);
-        let Some(page) = self.next_of_target(lane, planned) else {
+    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId, target: u8, units: &[UnitRef]) {
+        let Some(page) = self.next_of_target(lane, usize::from(target)) else {
             // What is in the controller goes where cleaning's data goes; the rest stays.
             for &unit in units {
                 self.gather_moved(lane, Cause::ReadReclaim, unit);
@@ -285,9 +284,7 @@ impl Ftl {
 
     /// A read of a deal is over.
     pub(in crate::ftl) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let count = flash.pool.copy_units(id, &mut units);
-        flash.pool.remove(id);
+        let (units, count) = flash.pool.take(id);
         self.take_dealt(lane, op, &units[..count]);
         self.work(lane).reads -= 1;
         self.pump_lane(flash, lane);

@@ -5,12 +5,11 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
-use crate::nand::Outcome;
 use crate::units::{LaneId, Ppn};
 
 impl Ftl {
     /// An operation of a lane's moves.
-    #[inline]
+    #[inline(always)]
     pub(super) fn op_of_move(&self, kind: OpKind, cause: Cause, page: Ppn, lane: LaneId) -> Op {
         let due = self.mover.lanes[lane.index()].is_due(cause);
         Op { tag: lane.0, due, ..self.op(kind, cause, page) }
@@ -39,14 +38,5 @@ impl Ftl {
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
         self.issue(flash, *op, units);
         false
-    }
-
-    /// A page was read, in one attempt or several, or it could not be.
-    #[inline]
-    pub(in crate::ftl) fn after_read(&mut self, flash: &Flash, op: &Op) {
-        self.note_retries(flash, op, op.attempts);
-        if op.outcome == Outcome::Fail {
-            self.note_unreadable(flash, op);
-        }
     }
 }

@@ -41,6 +41,8 @@ pub(in crate::ftl) enum Step {
     },
     /// Programs these units, which are in the controller, to one page.
     Program {
+        /// Which of the job's blocks takes them.
+        target: u8,
         /// How many units.
         count: usize,
     },

@@ -13,7 +13,6 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 use core::ops::Range;
 
 /// The stream that a unit moved for this cause goes to.
-#[inline(always)]
 fn stream_of_move(
     policy: &mut stream::Policy,
     streams: Streams,
@@ -21,10 +20,11 @@ fn stream_of_move(
     unit: &UnitRef,
     clock: u64,
 ) -> StreamId {
-    if cause == Cause::WearLeveling {
-        return streams.cold();
-    }
-    policy.of_move(&Moved { lpn: Lpn(unit.lpn), cause, facts: unit.facts(), clock })
+    streams.only_for(cause).unwrap_or_else(|| {
+        let to = policy.of_move(Moved { lpn: Lpn(unit.lpn), cause, facts: unit.facts(), clock });
+        assert!(streams.is_of_moves(to), "ftl.stream put moved data in stream {}, which takes none", to.0);
+        to
+    })
 }
 
 impl Ftl {
@@ -57,12 +57,6 @@ impl Ftl {
     pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
         let to = stream_of_move(&mut self.stream, self.allocator.streams(), cause, &unit, self.clock);
         self.work(lane).gathered[to.index()].push_back(unit.in_stream(to.0));
-    }
-
-    /// Streams that moved data may go to, without the cold one.
-    #[inline]
-    pub(in crate::ftl) fn streams_of_moves(&self) -> u32 {
-        self.allocator.streams().of_moves().saturating_sub(1).max(1)
     }
 
     /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare, unless
@@ -172,9 +166,7 @@ impl Ftl {
         if self.is_dealt_from(lane, block) {
             return self.on_dealt_read(flash, id, op, lane);
         }
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let count = flash.pool.copy_units(id, &mut units);
-        flash.pool.remove(id);
+        let (units, count) = flash.pool.take(id);
         let emptied = self.take_read(lane, op, &units[..count]);
         self.work(lane).reads -= 1;
         if emptied {
@@ -197,10 +189,17 @@ impl Ftl {
             return emptied;
         }
         let Ftl { map, blocks, stream, mover, allocator, clock, .. } = self;
-        let streams = allocator.streams();
         let gathered = &mut mover.lanes[lane.index()].gathered;
+        let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
+        let streams = allocator.streams();
+        if let Some(only) = streams.only_for(op.cause)
+            && units.iter().all(is_there)
+        {
+            gathered[only.index()].extend(units.iter().map(|unit| unit.in_stream(only.0)));
+            return false;
+        }
         for unit in units {
-            if map.lookup(Lpn(unit.lpn)) == Pun(unit.source) {
+            if is_there(unit) {
                 let to = stream_of_move(stream, streams, op.cause, unit, *clock);
                 gathered[to.index()].push_back(unit.in_stream(to.0));
             } else {
@@ -228,9 +227,7 @@ impl Ftl {
     /// A program of moved units is over.
     pub(in crate::ftl) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let count = flash.pool.copy_units(id, &mut units);
-        flash.pool.remove(id);
+        let (units, count) = flash.pool.take(id);
         self.place_all(flash, lane, op, &units[..count]);
         self.work(lane).programs -= 1;
         self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);

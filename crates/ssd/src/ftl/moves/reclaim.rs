@@ -16,7 +16,7 @@ use super::lane::COMING_WITH_RECLAIM;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
-use crate::ftl::read_reclaim::{self, ChipLook, Facts, Look, PageRead, Urgency, Want};
+use crate::ftl::read_reclaim::{self, ChipLook, Look, PageRead, Setup, Urgency, Want};
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
 use crate::nand::order::PageOrder;
@@ -47,8 +47,6 @@ pub(in crate::ftl) struct Reclaim {
     page_types: u32,
     /// The policy may deal units and hears of their reads.
     deals: bool,
-    /// The policy says in which order wordlines leave a block.
-    orders_leaving: bool,
     /// Program mode of blocks that nobody chose one for.
     pub(in crate::ftl) normal_mode: u8,
     /// Lanes with something new on their lists.
@@ -76,7 +74,7 @@ impl Reclaim {
         }
         if active {
             let cells = hears::cells(cfg);
-            policy.learn(&Facts {
+            policy.learn(&Setup {
                 cells: &cells,
                 physical_blocks: g.planes() * g.blocks_per_plane,
                 wordlines: g.wordlines_per_block,
@@ -92,19 +90,8 @@ impl Reclaim {
         let lanes = Vec::with_capacity(of_active(layout.lanes));
         let services = vec![None; of_active(layout.blocks())];
         let (deals, normal_mode) = (policy.deals(), cfg.errors.program_mode as u8);
-        let (page_types, orders_leaving) = (g.bits_per_cell, policy.orders_leaving());
-        Reclaim {
-            orders_leaving,
-            policy,
-            active,
-            page_at,
-            in_order,
-            page_types,
-            deals,
-            normal_mode,
-            lanes,
-            services,
-        }
+        let page_types = g.bits_per_cell;
+        Reclaim { policy, active, page_at, in_order, page_types, deals, normal_mode, lanes, services }
     }
 
     /// Whether anything ever moves because of reads.
@@ -115,12 +102,6 @@ impl Reclaim {
     /// Whether it may deal units over blocks of its own.
     pub fn deals(&self) -> bool {
         self.deals
-    }
-
-    /// Whether the policy says in which order wordlines leave a block that is emptied.
-    #[inline]
-    pub fn orders_leaving(&self) -> bool {
-        self.orders_leaving
     }
 
     /// See [`Ftl::idle_after_ns`].

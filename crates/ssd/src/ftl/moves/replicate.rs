@@ -99,9 +99,7 @@ impl Ftl {
 
     /// A page to be replicated is in the controller.
     pub(in crate::ftl) fn on_replica_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let count = flash.pool.copy_units(id, &mut units);
-        flash.pool.remove(id);
+        let (units, count) = flash.pool.take(id);
         let lane = self.layout.lane_of(self.layout.block_of_page(op.ppn).0);
         self.work(lane).reads -= 1;
         self.replica_read(flash, lane, op, &units[..count]);
@@ -139,9 +137,7 @@ impl Ftl {
 
     /// A replica is at its place.
     pub(in crate::ftl) fn on_replica_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let count = flash.pool.copy_units(id, &mut units);
-        flash.pool.remove(id);
+        let (units, count) = flash.pool.take(id);
         let lane = LaneId(op.tag);
         self.work(lane).programs -= 1;
         self.replica_programmed(flash, op, &units[..count]);

@@ -1,6 +1,6 @@
 //! A block whose reads reach a share of what it stands is moved as a whole and erased: what most drives do.
 
-use super::{Facts, Look, Member, PageRead, READ_ONE, ReadLimits, Urgency, Want, read_weights};
+use super::{Look, Member, PageRead, READ_ONE, ReadLimits, Setup, Urgency, Want, read_weights};
 use crate::restore::{Verdict, alike};
 use serde::{Deserialize, Serialize};
 
@@ -54,14 +54,14 @@ impl Policy {
 impl Member for Policy {
     /// Makes its tables.
     // tidy: allow(float): called when a drive is built
-    fn learn(&mut self, facts: &Facts<'_>) {
+    fn learn(&mut self, setup: &Setup<'_>) {
         let share = self.params.threshold_percent / 100.0;
-        self.limits = ReadLimits::of_harm(facts.cells, self.params.max_reads, share);
+        self.limits = ReadLimits::of_harm(setup.cells, self.params.max_reads, share);
         self.weights = match self.params.effective {
-            true => read_weights(facts.cells),
-            false => vec![vec![READ_ONE; facts.page_types as usize]; facts.cells.part().modes.wear.len()],
+            true => read_weights(setup.cells),
+            false => vec![vec![READ_ONE; setup.page_types as usize]; setup.cells.part().modes.wear.len()],
         };
-        self.counts = vec![0; facts.physical_blocks as usize];
+        self.counts = vec![0; setup.physical_blocks as usize];
     }
 
     /// Counts the read.

@@ -14,7 +14,7 @@
 //! neighbours, which are then read beside no more, and the readings of a late move. In blocks of few wordlines that is
 //! worth a fifth of all copies. What every policy must copy is in `docs/models/read_reclaim_bound.md`.
 
-use super::{ChipLook, Facts, Look, Member, PageRead, Size, Urgency, Want, groups};
+use super::{ChipLook, Look, Member, PageRead, Setup, Size, Urgency, Want, groups};
 use crate::nand::aging::build::disturb_truth;
 use crate::nand::aging::tables::Endurance;
 use crate::prefetch::prefetch;
@@ -212,19 +212,19 @@ impl Policy {
 
 impl Member for Policy {
     /// Makes its tables.
-    fn learn(&mut self, facts: &Facts<'_>) {
-        let (_, weights, endurance) = disturb_truth(facts.cells);
-        let types = facts.page_types as usize;
+    fn learn(&mut self, setup: &Setup<'_>) {
+        let (_, weights, endurance) = disturb_truth(setup.cells);
+        let types = setup.page_types as usize;
         let of_mode = |weights: &[u32; 4]| weights.iter().take(types).copied().map(u64::from).sum();
         self.worst = weights.iter().flatten().copied().max().map_or(1, u64::from);
         self.move_once = weights.iter().map(of_mode).max().unwrap_or(1);
-        self.readings_at_most = u64::from(facts.readings_at_most);
+        self.readings_at_most = u64::from(setup.readings_at_most);
         (self.weights, self.endurance) = (weights, endurance);
-        self.group_of = groups(facts);
+        self.group_of = groups(setup);
         self.of_group = core::array::from_fn(|group| {
             (0..).zip(&self.group_of).find(|(_, of)| usize::from(**of) == group).map(|(at, _)| at)
         });
-        let (blocks, wordlines) = (facts.physical_blocks as usize, facts.wordlines as usize);
+        let (blocks, wordlines) = (setup.physical_blocks as usize, setup.wordlines as usize);
         self.blocks = vec![0; blocks];
         self.counts = vec![0; blocks * wordlines];
         self.gone = vec![0; blocks * wordlines];
@@ -292,13 +292,13 @@ impl Member for Policy {
     fn leaves_next(
         &mut self,
         look: &Look<'_>,
-        chips: &ChipLook<'_>,
+        chips: Option<&ChipLook<'_>>,
         left: Option<u32>,
     ) -> Option<(i64, u32)> {
         if let Some(wordline) = left {
             self.gone[look.at.block as usize * self.group_of.len() + wordline as usize] = 1;
         }
-        self.line_up(look, chips);
+        self.line_up(look, chips?);
         self.line.first().map(|&at| (self.slack[at as usize], at))
     }
 

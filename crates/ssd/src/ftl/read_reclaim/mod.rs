@@ -37,7 +37,7 @@ family! {
             true
         }
         /// Told of the drive once, when it is built.
-        fn learn(&mut self, facts: &Facts<'_>) {}
+        fn learn(&mut self, setup: &Setup<'_>) {}
         /// A wordline is read soon: starts loading its counters.
         fn prefetch(&self, physical: u32, wordline: u32) {}
         /// A page is read: counts it, and says whether its block must be looked at.
@@ -63,8 +63,10 @@ family! {
             false
         }
         /// The wordline that leaves a physical block next, of those that live, and how much more it stands; `left` has
-        /// just been read.
-        fn leaves_next(&mut self, look: &Look<'_>, chips: &ChipLook<'_>, left: Option<u32>) -> Option<(i64, u32)> {
+        /// just been read. The chips are shown to who [`Member::sees_chips`].
+        fn leaves_next(
+            &mut self, look: &Look<'_>, chips: Option<&ChipLook<'_>>, left: Option<u32>,
+        ) -> Option<(i64, u32)> {
             None
         }
         /// A physical block is erased: its reads are forgotten.
@@ -139,7 +141,7 @@ pub struct Size {
 }
 
 /// What a policy may know when it is built.
-pub struct Facts<'a> {
+pub struct Setup<'a> {
     /// The cells' constants: limits are known to firmware from measurements of sample chips.
     pub cells: &'a CellModel,
     /// Physical blocks of the drive.
@@ -448,8 +450,8 @@ fn read_weights(cells: &CellModel) -> Vec<Vec<u32>> {
 }
 
 /// Group of each wordline: sorted by distance from the middle of the block, as the chips' own wordlines are.
-fn groups(facts: &Facts<'_>) -> Vec<u8> {
-    crate::nand::aging::build::groups(facts.cells, facts.wordlines)
+fn groups(setup: &Setup<'_>) -> Vec<u8> {
+    crate::nand::aging::build::groups(setup.cells, setup.wordlines)
 }
 
 /// What the wordlines of a group stand, by cycles: Straw's read-reclaim parameter table.

@@ -1,6 +1,6 @@
 //! Page types are moved apart: each when the block's reads reach what pages of that type stand.
 
-use super::{Facts, Look, Member, PageRead, ReadLimits, Urgency, Want};
+use super::{Look, Member, PageRead, ReadLimits, Setup, Urgency, Want};
 use crate::restore::{Verdict, alike};
 use serde::{Deserialize, Serialize};
 
@@ -59,15 +59,15 @@ impl Policy {
 impl Member for Policy {
     /// Makes its tables.
     // tidy: allow(float): called when a drive is built
-    fn learn(&mut self, facts: &Facts<'_>) {
+    fn learn(&mut self, setup: &Setup<'_>) {
         let Params { max_reads, threshold_percent, ref type_factors } = self.params;
         let last = type_factors.last().copied().unwrap_or(1.0);
         let factors =
-            (0..facts.page_types as usize).map(|page| type_factors.get(page).copied().unwrap_or(last));
+            (0..setup.page_types as usize).map(|page| type_factors.get(page).copied().unwrap_or(last));
         let share = threshold_percent / 100.0;
-        self.limits = factors.map(|factor| ReadLimits::new(facts.cells, max_reads, share * factor)).collect();
-        self.counts = vec![0; facts.physical_blocks as usize];
-        self.moved = vec![0; facts.physical_blocks as usize];
+        self.limits = factors.map(|factor| ReadLimits::new(setup.cells, max_reads, share * factor)).collect();
+        self.counts = vec![0; setup.physical_blocks as usize];
+        self.moved = vec![0; setup.physical_blocks as usize];
     }
 
     /// Counts the read.

@@ -1,7 +1,7 @@
 //! redFTL: before a block must be reclaimed, the pages that are read most get a second copy in a block that is read
 //! seldom, so that reads spread. Once that block has served enough of them, its copies become the pages.
 
-use super::{Facts, Look, Member, PageRead, ReadLimits, Size, Urgency, Want};
+use super::{Look, Member, PageRead, ReadLimits, Setup, Size, Urgency, Want};
 use crate::policy::Misfit;
 use crate::restore::{Verdict, alike, ensure, keep_line, keep_room, within};
 use crate::rng::Rng;
@@ -244,28 +244,28 @@ impl Policy {
 impl Member for Policy {
     /// Makes its tables.
     // tidy: allow(float): called when a drive is built
-    fn learn(&mut self, facts: &Facts<'_>) {
+    fn learn(&mut self, setup: &Setup<'_>) {
         let params = &self.params;
-        let limits = |percent: f64| ReadLimits::new(facts.cells, params.max_reads, percent / 100.0);
+        let limits = |percent: f64| ReadLimits::new(setup.cells, params.max_reads, percent / 100.0);
         self.replicate_above = limits(params.replica_percent);
         self.adopt_above = limits(params.migration_percent);
         self.reclaim_at = limits(params.threshold_percent);
         self.interval = limits(params.check_percent);
         self.alpha_q8 = libm::round(params.alpha * 256.0) as u32;
         self.even_q16 = libm::round(params.even_variation * params.even_variation * 65_536.0) as u64;
-        (self.pages, self.page_types) = (facts.wordlines * facts.page_types, facts.page_types);
-        let (blocks, words) = (facts.physical_blocks as usize, self.pages.div_ceil(64) as usize);
+        (self.pages, self.page_types) = (setup.wordlines * setup.page_types, setup.page_types);
+        let (blocks, words) = (setup.physical_blocks as usize, self.pages.div_ceil(64) as usize);
         self.blocks = vec![0; blocks];
         self.looked = vec![0; blocks];
         self.block_span = vec![[0; 2]; blocks];
         self.page_reads = vec![0; blocks * self.pages as usize];
         self.page_span = vec![[0; 2]; blocks * self.pages as usize];
         (self.often, self.words) = (vec![0; blocks * words], words);
-        let share = f64::from(facts.physical_blocks) * params.good_blocks_percent / 100.0;
-        self.pool_size = libm::ceil(share).clamp(1.0, f64::from(facts.physical_blocks)) as u32;
+        let share = f64::from(setup.physical_blocks) * params.good_blocks_percent / 100.0;
+        self.pool_size = libm::ceil(share).clamp(1.0, f64::from(setup.physical_blocks)) as u32;
         self.pool = VecDeque::with_capacity(self.pool_size as usize);
         self.candidates = Vec::with_capacity(blocks);
-        self.rng = Rng::named(facts.seed, "ftl/read_reclaim/redftl");
+        self.rng = Rng::named(setup.seed, "ftl/read_reclaim/redftl");
     }
 
     /// Counts the read. What a block stands is a matter of readings. What is read often is one of accesses: rates are
@@ -399,7 +399,7 @@ mod tests {
             threshold_percent: percent,
             ..Params::default()
         });
-        policy.learn(&Facts {
+        policy.learn(&Setup {
             readings_at_most: 9,
             lanes: 1,
             cells: &cells,

@@ -2,7 +2,7 @@
 //! voltage, together with the least-read block of the lane, the hottest data on the pages whose reads harm least.
 
 use super::{
-    Facts, Look, MAX_PAGE_TYPES, Member, PageRead, Partners, READ_ONE, ReadLimits, Size, Urgency, Want,
+    Look, MAX_PAGE_TYPES, Member, PageRead, Partners, READ_ONE, ReadLimits, Setup, Size, Urgency, Want,
     read_weights,
 };
 use crate::restore::{Verdict, alike};
@@ -142,24 +142,24 @@ impl Policy {
 impl Member for Policy {
     /// Makes its tables.
     // tidy: allow(float): called when a drive is built
-    fn learn(&mut self, facts: &Facts<'_>) {
+    fn learn(&mut self, setup: &Setup<'_>) {
         let Params { max_reads, threshold_percent, forced_percent, pairing, page_types, counters, .. } =
             self.params;
-        let limits = |share: f64| ReadLimits::of_harm(facts.cells, max_reads, share);
+        let limits = |share: f64| ReadLimits::of_harm(setup.cells, max_reads, share);
         self.most = limits(1.0);
         self.forced = limits(forced_percent / 100.0);
         self.background = limits(threshold_percent.min(forced_percent) / 100.0);
-        self.weights = read_weights(facts.cells);
+        self.weights = read_weights(setup.cells);
         // The part may have fewer types than weights.
-        let types = (facts.page_types as usize).min(MAX_PAGE_TYPES);
+        let types = (setup.page_types as usize).min(MAX_PAGE_TYPES);
         let worst = |mode: &Vec<u32>| mode[..types].iter().copied().max().unwrap_or(READ_ONE);
         self.worst = self.weights.iter().map(worst).collect();
         if !page_types {
             self.weights.iter_mut().zip(&self.worst).for_each(|(mode, worst)| mode.fill(*worst));
         }
-        let blocks = facts.physical_blocks as usize;
+        let blocks = setup.physical_blocks as usize;
         (self.counts, self.status) = (vec![0; blocks], vec![0; blocks]);
-        let units = if pairing { facts.logical_units as usize } else { 0 };
+        let units = if pairing { setup.logical_units as usize } else { 0 };
         match counters {
             Counters::TwoLevel if pairing => (self.levels, self.totals) = (vec![0; units], vec![0; blocks]),
             Counters::TwoLevel => {}
@@ -318,7 +318,7 @@ mod tests {
         cfg.cells.disturb.page_weights = vec![0.25, 0.5, 1.0];
         let cells = CellModel::new(cfg.cells.clone()).unwrap();
         let mut policy = Policy::new(&params);
-        policy.learn(&Facts {
+        policy.learn(&Setup {
             readings_at_most: 1,
             lanes: 1,
             cells: &cells,

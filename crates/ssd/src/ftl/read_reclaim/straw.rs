@@ -8,7 +8,7 @@
 //! Wordlines that leave closest first, one at a time, never pass what the table says (deadlines that can be kept are
 //! kept if the earliest goes first), as long as host reads wait for them.
 
-use super::{Facts, Look, Member, PageRead, ParameterTable, Size, Urgency, Want, groups};
+use super::{Look, Member, PageRead, ParameterTable, Setup, Size, Urgency, Want, groups};
 use crate::policy::Misfit;
 use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, ensure, within};
@@ -400,12 +400,12 @@ impl Policy {
 impl Member for Policy {
     /// Makes its tables.
     // tidy: allow(float): called when a drive is built
-    fn learn(&mut self, facts: &Facts<'_>) {
-        self.table = ParameterTable::new(facts.cells, self.params.table_percent / 100.0);
-        self.group_of = groups(facts);
+    fn learn(&mut self, setup: &Setup<'_>) {
+        self.table = ParameterTable::new(setup.cells, self.params.table_percent / 100.0);
+        self.group_of = groups(setup);
         let exact = self.params.counters == Counters::Exact;
-        self.stride = if exact { facts.wordlines } else { self.params.entries } as usize;
-        let blocks = facts.physical_blocks as usize;
+        self.stride = if exact { setup.wordlines } else { self.params.entries } as usize;
+        let blocks = setup.physical_blocks as usize;
         self.blocks = vec![0; blocks];
         self.counts = vec![0; blocks * self.stride];
         let of_entries = if exact { 0 } else { blocks };
@@ -415,11 +415,11 @@ impl Member for Policy {
         for &group in &self.group_of {
             self.sizes[usize::from(group)] += 1;
         }
-        self.ahead = self.params.check_interval + facts.readings_at_most - 1;
-        self.to_move = facts.page_types * facts.readings_at_most;
-        self.leaving = vec![0; facts.lanes as usize * self.words()];
+        self.ahead = self.params.check_interval + setup.readings_at_most - 1;
+        self.to_move = setup.page_types * setup.readings_at_most;
+        self.leaving = vec![0; setup.lanes as usize * self.words()];
         self.crowd = vec![0; BUCKETS];
-        self.beside = vec![0; if exact { 0 } else { facts.wordlines as usize }];
+        self.beside = vec![0; if exact { 0 } else { setup.wordlines as usize }];
     }
 
     /// Starts loading the counters of a wordline, or those that the wordlines of its block share.

@@ -22,9 +22,9 @@ family! {
             Needs::default()
         }
         /// The stream of a unit that the host has written: one of [`Streams::of_host`].
-        fn of_write(&mut self, write: &Written) -> StreamId;
-        /// The stream of a unit that is moved.
-        fn of_move(&mut self, moved: &Moved) -> StreamId;
+        fn of_write(&mut self, write: Written) -> StreamId;
+        /// The stream of a unit that is moved: one of [`Streams::of_moves`]. Not asked where there is but one.
+        fn of_move(&mut self, moved: Moved) -> StreamId;
     }
 }
 
@@ -50,22 +50,26 @@ pub struct Streams {
     pub count: u8,
     /// Which of them take host data, a bit for each; at least one.
     pub of_host: u32,
+    /// Which of them take what is moved, but for wear levelling; at least one. They may take host data, too.
+    pub of_moves: u32,
 }
 
 impl Policy {
     /// The streams there are, if they can be.
     ///
     /// # Panics
-    /// A policy of the caller's own may name more streams than there can be, or none for the host.
+    /// A policy of the caller's own may name more streams than there can be, or none for the host or for moves.
     pub(crate) fn checked_streams(&self) -> Streams {
         let streams = self.streams();
-        let Streams { count, of_host } = streams;
+        let Streams { count, of_host, of_moves } = streams;
         assert!(
             usize::from(count) < STREAMS_AT_MOST,
             "{count} streams, at most {} can be",
             STREAMS_AT_MOST - 1
         );
-        assert!(of_host != 0 && of_host >> count == 0, "host data goes to streams {of_host:#b} of {count}");
+        for (what, taken) in [("host", of_host), ("moved", of_moves)] {
+            assert!(taken != 0 && taken >> count == 0, "{what} data goes to streams {taken:#b} of {count}");
+        }
         streams
     }
 }
@@ -88,9 +92,19 @@ impl Streams {
         self.of_host >> stream.0 & 1 == 1
     }
 
-    /// Streams that take moved data alone, and the cold one: their number.
-    pub const fn of_moves(self) -> u32 {
-        self.all() as u32 - self.of_host.count_ones()
+    /// Whether a stream takes what is moved, but for wear levelling.
+    #[inline]
+    pub const fn is_of_moves(self, stream: StreamId) -> bool {
+        self.of_moves >> stream.0 & 1 == 1
+    }
+
+    /// The stream that takes all that is moved for a cause, if there is no choice.
+    #[inline]
+    pub fn only_for(self, cause: Cause) -> Option<StreamId> {
+        match cause {
+            Cause::WearLeveling => Some(self.cold()),
+            _ => self.of_moves.is_power_of_two().then(|| StreamId(self.of_moves.trailing_zeros() as u8)),
+        }
     }
 }
 

@@ -24,14 +24,14 @@ pub type Policy = Params;
 
 impl Member for Policy {
     fn streams(&self) -> Streams {
-        Streams { count: 2, of_host: 1 << HOST.0 }
+        Streams { count: 2, of_host: 1 << HOST.0, of_moves: 1 << MOVED.0 }
     }
 
-    fn of_write(&mut self, _: &Written) -> StreamId {
+    fn of_write(&mut self, _: Written) -> StreamId {
         HOST
     }
 
-    fn of_move(&mut self, _: &Moved) -> StreamId {
+    fn of_move(&mut self, _: Moved) -> StreamId {
         MOVED
     }
 }

@@ -2,14 +2,13 @@
 
 use crate::executor::Pace;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, OpKind};
+use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
-use crate::ftl::stream::{Said, Written};
-use crate::ftl::write::open::Allocated;
+use crate::ftl::stream::Said;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::signals::Facts;
-use crate::units::{Lpn, Pun};
+use crate::units::{Lpn, NONE, Pun};
 
 impl Ftl {
     /// Writes whole units one after another without operations or time: the quick way to a full drive. Cleaning is
@@ -18,23 +17,32 @@ impl Ftl {
     /// host has not written them, and blocks grow no older by them.
     pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
         let units_per_page = self.layout.units_per_page;
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
             self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
-            let Some(found) = self.place_directly(Lpn(page_units[0])) else {
+            let lpn = Lpn(page_units[0]);
+            let stream = self.stream_of_write(lpn, Said::default());
+            let Some(found) = self.host_page(lpn, stream) else {
                 return Err(n * units_per_page as usize);
             };
             let mut op = self.op(OpKind::Program, Cause::Host, found.page);
             flash.do_at_once(&mut op);
-            self.tell_placed(&op, page_units);
+            for (unit, &lpn) in units.iter_mut().zip(page_units) {
+                self.sequence += 1;
+                *unit = UnitRef::new(lpn, NONE)
+                    .with_facts(Facts::NONE.with_sequence(self.sequence))
+                    .in_stream(stream.0);
+            }
+            let units = &units[..page_units.len()];
+            self.tell_at_once(&op, units);
             let outcome = op.outcome;
             let (block, _) = self.layout.block_of_page(found.page);
             self.blocks.program_issued(block);
             if outcome == Outcome::Pass {
-                for (i, &lpn) in (0..).zip(page_units) {
-                    let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
+                for (i, unit) in (0..).zip(units) {
+                    let (lpn, to) = (Lpn(unit.lpn), Pun(found.page.0 * units_per_page + i));
                     self.replicas.forget(lpn);
-                    self.sequence += 1;
-                    self.commit(lpn, to, Facts::NONE.with_sequence(self.sequence));
+                    self.commit(lpn, to, unit.facts());
                     self.effects.push(Effect::Place { lpn, to });
                 }
                 let count = page_units.len() as u64;
@@ -74,12 +82,5 @@ impl Ftl {
                 }
             }
         }
-    }
-
-    /// The page that takes units from this one on.
-    #[inline]
-    fn place_directly(&mut self, lpn: Lpn) -> Option<Allocated> {
-        let stream = self.stream.of_write(&Written { lpn, said: Said::default(), clock: self.clock });
-        self.host_page(lpn, stream)
     }
 }

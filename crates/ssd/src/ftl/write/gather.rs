@@ -150,13 +150,16 @@ impl Gather {
     /// The stream to program from: with enough for a page, else with anything; streams take turns.
     #[inline]
     pub(in crate::ftl) fn next_stream(&self) -> Option<StreamId> {
-        let count = self.streams.len() as u8;
-        if count == 1 {
-            return (self.streams[0].len() > 0).then_some(StreamId(0));
-        }
-        let turns = || (self.turn..count).chain(0..self.turn);
-        let full = turns().find(|&stream| self.full >> stream & 1 == 1);
-        full.or_else(|| turns().find(|&stream| self.streams[usize::from(stream)].len() > 0)).map(StreamId)
+        let among = if self.full != 0 { self.full } else { self.holding(1) };
+        let ahead = among >> self.turn << self.turn;
+        let next = if ahead != 0 { ahead } else { among };
+        (next != 0).then(|| StreamId(next.trailing_zeros() as u8))
+    }
+
+    /// Streams with so many units, a bit for each (slow).
+    fn holding(&self, least: u32) -> u32 {
+        let marks = (0..).zip(&self.streams).map(|(at, list)| u32::from(list.len() >= least) << at);
+        marks.sum()
     }
 
     /// A page of a stream was programmed: the next has its turn.
@@ -275,9 +278,7 @@ impl Gather {
         ensure(self.units.iter().all(is_there), "lane that a unit is parked for")?;
         let of = |lists: &[List]| lists.iter().map(|list| list.len()).sum::<u32>();
         ensure((self.waiting, self.parked) == (of(&self.streams), of(&self.parked_at)), "units that wait")?;
-        let is_full = |at: usize| self.streams[at].len() >= self.units_per_page;
-        let full = (0..streams).filter(|&at| is_full(at)).fold(0, |full, at| full | 1 << at);
-        ensure(self.full == full, "streams with enough for a page")
+        ensure(self.full == self.holding(self.units_per_page), "streams with enough for a page")
     }
 }
 
@@ -286,7 +287,8 @@ mod tests {
     use super::*;
 
     fn gather(streams: u8, turns: u32) -> Gather {
-        Gather::new(Streams { count: streams, of_host: u32::MAX >> (32 - streams) }, 2, 8, turns)
+        let all = u32::MAX >> (32 - streams);
+        Gather::new(Streams { count: streams, of_host: all, of_moves: all }, 2, 8, turns)
     }
 
     fn put(gather: &mut Gather, slots: &[(u32, u8)]) {

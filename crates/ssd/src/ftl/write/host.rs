@@ -25,10 +25,20 @@ impl Ftl {
     /// is to be `first`.
     #[inline]
     pub fn offer(&mut self, slot: SlotId, lpn: Lpn, bytes: u32, said: Said, first: bool) {
-        let stream = self.stream.of_write(&Written { lpn, said, clock: self.clock });
-        let (class, priority) = (u64::from(said.hints.class), u64::from(said.hints.priority));
+        let stream = self.stream_of_write(lpn, said);
+        // What hosts say beyond what is known must not turn into something else.
+        let [class, priority] = [said.hints.class, said.hints.priority].map(|value| u64::from(value.min(3)));
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class).with_priority(priority);
         self.gather.put(slot, (lpn, bytes, stream), facts, first);
+    }
+
+    /// The stream that a unit the host has written goes to.
+    #[inline]
+    pub(super) fn stream_of_write(&mut self, lpn: Lpn, said: Said) -> StreamId {
+        let stream = self.stream.of_write(Written { lpn, said, clock: self.clock });
+        let takes = self.allocator.streams().is_of_host(stream);
+        assert!(takes, "ftl.stream put host data in stream {}, which takes none", stream.0);
+        stream
     }
 
     /// The host has written again to a unit that waits.
@@ -48,11 +58,6 @@ impl Ftl {
     /// A unit that is being programmed is trimmed: the program is in vain for it.
     pub fn withdraw_program(&mut self, flash: &mut Flash, id: OpId, place: u8) {
         flash.pool.units_mut(id)[usize::from(place)].lpn = NONE;
-    }
-
-    /// The slots whose data a program carries.
-    pub fn slots_of<'a>(&self, flash: &'a Flash, id: OpId) -> impl Iterator<Item = SlotId> + use<'a> {
-        flash.pool.units(id).iter().map(|unit| SlotId(unit.source))
     }
 
     /// Units that wait in line for a lane of their own are not tried one by one, but somebody waits for room.

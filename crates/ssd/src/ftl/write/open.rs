@@ -324,7 +324,7 @@ mod tests {
         let chip = Chip::new(1, 6, 4, &cfg.reliability, 1);
         let layout = Layout::new(&cfg, &chip);
         let mut blocks = Blocks::new(&layout, [3, 7, 1, 9, 9, 0].into_iter());
-        let mut allocator = Allocator::new(&layout, 0, Streams { count: 2, of_host: 1 });
+        let mut allocator = Allocator::new(&layout, 0, Streams { count: 2, of_host: 1, of_moves: 2 });
         let mut opened = |stream| {
             let expected = allocator.peek(LaneId(0), stream, &blocks);
             let page = allocator.page_in(LaneId(0), stream, 0, &mut blocks, 0).map(|found| found.page);

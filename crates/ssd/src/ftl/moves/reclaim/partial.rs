@@ -60,7 +60,8 @@ impl Ftl {
         for member in 0..self.layout.span {
             let left = job.part.filter(|part| part.member == member).map(|part| part.wordline);
             let (look, policy) = self.look(flash, Candidate { block: job.block, member });
-            let next = policy.leaves_next(&look, &ChipLook(flash), left);
+            let chips = policy.sees_chips().then_some(ChipLook(flash));
+            let next = policy.leaves_next(&look, chips.as_ref(), left);
             let next = next.map(|(stands, wordline)| (stands, member, wordline));
             chosen = [chosen, next].into_iter().flatten().min();
         }
