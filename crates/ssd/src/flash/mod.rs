@@ -202,7 +202,7 @@ impl Flash {
     }
 
     /// Applies an operation that is in no queue at once.
-    #[inline]
+    #[inline(always)]
     pub fn do_at_once(&mut self, op: &mut Op) {
         (op.outcome, op.attempts) = self.perform(op);
     }
@@ -220,7 +220,7 @@ impl Flash {
 
     /// Lets the chip do something, counts it and adds it to the hash: the end of every operation, and all of it where
     /// no time passes.
-    #[inline]
+    #[inline(always)]
     fn perform(&mut self, op: &Op) -> (Outcome, u8) {
         let &Op { kind, at, mode, .. } = op;
         let (outcome, fails) = match kind.row().effect {

@@ -23,9 +23,9 @@ impl Ftl {
         for (id, begins) in std::mem::take(&mut flash.steps.list) {
             let op = *flash.pool.get(id);
             if begins {
-                self.tell_begin(&op, flash.pool.units(id));
+                self.tell_begin(op, flash.pool.units(id));
             } else {
-                self.tell_end(&op);
+                self.tell_end(op);
             }
         }
     }
@@ -34,8 +34,8 @@ impl Ftl {
     #[inline(always)]
     pub(super) fn tell_at_once(&mut self, op: &Op, units: &[UnitRef]) {
         if self.effects.has_chips() {
-            self.tell_begin(op, units);
-            self.tell_end(op);
+            self.tell_begin(*op, units);
+            self.tell_end(*op);
         }
     }
 
@@ -44,7 +44,7 @@ impl Ftl {
     }
 
     #[cold]
-    fn tell_begin(&mut self, op: &Op, units: &[UnitRef]) {
+    fn tell_begin(&mut self, op: Op, units: &[UnitRef]) {
         let (block, page) = (op.at.block, op.at.page);
         match op.kind.row().effect {
             Outcomes::Reads => {}
@@ -65,7 +65,7 @@ impl Ftl {
     }
 
     #[cold]
-    fn tell_end(&mut self, op: &Op) {
+    fn tell_end(&mut self, op: Op) {
         let (block, page) = (op.at.block, op.at.page);
         let failed = op.outcome == Outcome::Fail;
         match op.kind.row().effect {

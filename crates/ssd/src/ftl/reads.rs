@@ -229,11 +229,11 @@ impl Ftl {
     }
 
     /// A page was read, in one attempt or several, or it could not be.
-    #[inline]
+    #[inline(always)]
     pub fn after_read(&mut self, flash: &Flash, op: &Op) {
         self.note_retries(flash, op, op.attempts);
         if op.outcome == Outcome::Fail {
-            self.note_unreadable(flash, op);
+            self.note_unreadable(flash, *op);
         }
     }
 

@@ -1,6 +1,7 @@
 //! A restored translation layer: every number points to something, and counts are those of what is there.
 
 use super::Ftl;
+use super::moves::gathered::Gathered;
 use super::moves::job::{Job, Part};
 use super::moves::lane::LaneWork;
 use super::tables::blocks::BlockState;
@@ -91,9 +92,10 @@ impl Ftl {
         alike("streams", &work.gathered, &fresh.gathered)?;
         let own_stream = |(at, unit): (usize, &UnitRef)| unit.facts().stream() as usize == at;
         let gathered = work.gathered.iter().enumerate();
-        let mut units = gathered.flat_map(|(at, units)| units.iter().map(move |unit| (at, unit)));
+        let mut units = gathered.flat_map(|(at, units)| units.all().iter().map(move |unit| (at, unit)));
         ensure(units.all(own_stream), "the stream of a unit on its way")?;
         for units in &work.gathered {
+            let units = units.all();
             within("units on their way", units.iter().map(|unit| unit.lpn), self.map.logical() as usize)?;
             within("units on their way", units.iter().map(|unit| unit.source), self.map.physical() as usize)?;
         }
@@ -137,7 +139,7 @@ impl Ftl {
         }
         for (work, (reads, programs)) in self.mover.lanes.iter().zip(under_way) {
             ensure((work.reads, work.programs) == (reads, programs), "reads and programs of a lane's moves")?;
-            for unit in work.gathered.iter().flatten() {
+            for unit in work.gathered.iter().flat_map(Gathered::all) {
                 leaving[self.layout.block_of_unit(Pun(unit.source)).index()] += 1;
             }
             for unit in work.deal.in_controller() {
@@ -194,7 +196,7 @@ impl Ftl {
 impl LaneWork {
     fn keep_room(&mut self, fresh: &LaneWork) {
         for (line, fresh) in self.gathered.iter_mut().zip(&*fresh.gathered) {
-            keep_line(line, fresh);
+            line.keep_room(fresh);
         }
         keep_line(&mut self.retire, &fresh.retire);
         self.candidates.keep_room(&fresh.candidates);

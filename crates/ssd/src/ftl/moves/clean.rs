@@ -5,6 +5,7 @@
 //! only when every unit read from it is programmed and mapped at its new place. A lane has at most two jobs at a time:
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
+use super::gathered::Gathered;
 use super::job::{Job, PageUnits, Step, View};
 use super::lane::{COMING_AT_MOST, LaneWork, RECLAIM, ROUTINE};
 use crate::executor::Pace;
@@ -13,7 +14,6 @@ use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::tables::blocks::{BlockState, LaneView};
 use crate::ftl::{Ftl, IdleWork};
 use crate::units::{BlockId, LaneId, Ppn};
-use std::collections::VecDeque;
 
 impl Ftl {
     pub(in crate::ftl) fn work(&mut self, lane: LaneId) -> &mut LaneWork {
@@ -71,7 +71,7 @@ impl Ftl {
             let waiting = work.has_job()
                 || work.is_dealing()
                 || work.candidates.some()
-                || !work.gathered.iter().all(VecDeque::is_empty);
+                || !work.gathered.iter().all(Gathered::is_empty);
             if work.reads + work.programs == 0 && (waiting || work.wanted) {
                 self.pump_lane(flash, lane);
                 self.unblock(flash, lane);
@@ -178,7 +178,7 @@ impl Ftl {
     pub(in crate::ftl) fn has_room(&self, lane: LaneId, units: u32, cause: Cause) -> bool {
         let work = &self.mover.lanes[lane.index()];
         let per_page = self.layout.units_per_page;
-        let pages = |units: &VecDeque<UnitRef>| (units.len() as u32).div_ceil(per_page);
+        let pages = |units: &Gathered| (units.len() as u32).div_ceil(per_page);
         // What the other job of the lane has still to move counts, too.
         let left = |job: &Job| match self.blocks.live(job.block) {
             live if job.whole && job.part.is_some() => live,
@@ -207,7 +207,7 @@ impl Ftl {
         let work = &self.mover.lanes[lane.index()];
         // Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
         let per_page = self.layout.units_per_page;
-        let full = |units: &VecDeque<UnitRef>| match units.len() as u32 {
+        let full = |units: &Gathered| match units.len() as u32 {
             few if few < per_page => 0,
             many => many / per_page,
         };
@@ -224,13 +224,16 @@ impl Ftl {
     /// Reads pages of the job's block while the window is open; returns whether the job is finished.
     fn read_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut may_be_busy = true;
         loop {
-            let Some(mut job) = self.mover.lanes[lane.index()].jobs[which] else { return false };
-            if self.is_busy(lane) || self.rests(lane, which) {
+            if may_be_busy && self.is_busy(lane) || self.rests(lane, which) {
                 return false;
             }
-            let step = job.step(&self.view(), &mut units);
-            let Step::Read { page, count } = step else {
+            let Ftl { mover, map, layout, order, facts, .. } = self;
+            let Some(job) = &mut mover.lanes[lane.index()].jobs[which] else { return false };
+            let view = View { map, layout, order, facts };
+            let Step::Read { page, count } = job.step(&view, &mut units) else {
+                let mut job = *job;
                 if job.whole && self.reclaim.policy.orders_leaving() && self.choose_wordline(flash, &mut job)
                 {
                     self.work(lane).jobs[which] = Some(job);
@@ -239,9 +242,8 @@ impl Ftl {
                 self.end_job(flash, lane, which, &job);
                 return true;
             };
-            job.look_ahead(&self.view(), count);
-            self.work(lane).jobs[which] = Some(job);
-            self.move_page(flash, lane, page, (&mut units, count));
+            job.look_ahead(&view, count);
+            may_be_busy = self.move_page(flash, lane, page, (&mut units, count));
         }
     }
 
@@ -256,27 +258,28 @@ impl Ftl {
         }
     }
 
-    /// Reads the live units of a page, or copies the page inside its plane.
+    /// Reads the live units of a page, or copies the page inside its plane. False if all of it is done.
     fn move_page(
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
         page: Ppn,
         (room, count): (&mut PageUnits, usize),
-    ) {
+    ) -> bool {
         let units = &room[..count];
         let block = self.layout.block_of_page(page).0;
         let cause = self.blocks.cause(block);
-        let mut op = self.op_of_move(OpKind::Read, cause, page, lane);
+        let mut op = self.op_of_move(flash, OpKind::Read, cause, page, lane);
         self.note_margin(flash, &op);
         self.note_read(flash, &op);
         if self.mover.copyback && self.copy_back(flash, lane, cause, units[0]) {
-            return;
+            return true;
         }
         self.blocks.leave(block, count as u32);
-        if self.issue_move(flash, lane, &mut op, units) {
-            self.take_read(lane, &op, units);
-            self.program_moved_for(flash, lane, cause, room);
+        if !self.issue_move(flash, lane, &mut op, units) {
+            return true;
         }
+        self.take_read(lane, (cause, page, op.outcome), units);
+        !self.program_moved_for(flash, lane, cause, room)
     }
 }

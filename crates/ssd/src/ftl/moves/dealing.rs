@@ -218,7 +218,7 @@ impl Ftl {
     }
 
     fn read_dealt(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn, units: &[UnitRef]) {
-        let mut op = self.op_of_move(OpKind::Read, Cause::ReadReclaim, page, lane);
+        let mut op = self.op_of_move(flash, OpKind::Read, Cause::ReadReclaim, page, lane);
         self.note_read(flash, &op);
         self.note_dealt(flash, lane, &op, units[0].source);
         self.blocks.leave(self.layout.block_of_page(page).0, units.len() as u32);
@@ -255,7 +255,7 @@ impl Ftl {
         };
         self.blocks.program_issued(self.layout.block_of_page(page).0);
         let mode = self.work(lane).deal.mode.max(self.reclaim.normal_mode);
-        let mut op = Op { mode, ..self.op_of_move(OpKind::Program, Cause::ReadReclaim, page, lane) };
+        let mut op = Op { mode, ..self.op_of_move(flash, OpKind::Program, Cause::ReadReclaim, page, lane) };
         self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
         self.counts.dealt_pages[usize::from(mode).min(PROGRAM_MODES - 1)] += 1;
         self.program_moved(flash, lane, &mut op, units);

@@ -8,16 +8,23 @@ use crate::ftl::Ftl;
 use crate::units::{LaneId, Ppn};
 
 impl Ftl {
-    /// An operation of a lane's moves.
+    /// An operation of a lane's moves. Nobody has to yield to it where no time passes.
     #[inline(always)]
-    pub(super) fn op_of_move(&self, kind: OpKind, cause: Cause, page: Ppn, lane: LaneId) -> Op {
-        let due = self.mover.lanes[lane.index()].is_due(cause);
+    pub(super) fn op_of_move(
+        &self,
+        flash: &Flash,
+        kind: OpKind,
+        cause: Cause,
+        page: Ppn,
+        lane: LaneId,
+    ) -> Op {
+        let due = !flash.is_instant() && self.mover.lanes[lane.index()].is_due(cause);
         Op { tag: lane.0, due, ..self.op(kind, cause, page) }
     }
 
     /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the
     /// operation says how it ended.
-    #[inline]
+    #[inline(always)]
     pub(super) fn issue_move(
         &mut self,
         flash: &mut Flash,
@@ -33,10 +40,16 @@ impl Ftl {
             }
             return true;
         }
+        self.begin_move(flash, lane, *op, units);
+        false
+    }
+
+    /// Issues it where time passes.
+    #[inline(never)]
+    fn begin_move(&mut self, flash: &mut Flash, lane: LaneId, mut op: Op, units: &[UnitRef]) {
         op.bytes = units.len() as u32 * self.layout.unit_bytes;
         let work = self.work(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
-        self.issue(flash, *op, units);
-        false
+        self.issue(flash, op, units);
     }
 }

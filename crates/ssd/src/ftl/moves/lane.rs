@@ -2,9 +2,10 @@
 
 use super::candidates::Candidates;
 use super::deal::Deal;
+use super::gathered::Gathered;
 use super::job::Job;
 use crate::executor::Pace;
-use crate::flash::op::{Cause, UnitRef};
+use crate::flash::op::Cause;
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::stream::Streams;
 use crate::ftl::tables::layout::Layout;
@@ -27,7 +28,7 @@ pub(in crate::ftl) const ROUTINE: usize = 1;
 pub(in crate::ftl) struct LaneWork {
     pub jobs: [Option<Job>; 2],
     /// Units read and waiting for a page to be programmed, by stream.
-    pub gathered: Box<[VecDeque<UnitRef>]>,
+    pub gathered: Box<[Gathered]>,
     pub reads: u32,
     pub programs: u32,
     /// Cleaning has begun and not reached its end.
@@ -70,7 +71,7 @@ pub(in crate::ftl) struct Mover {
 impl Mover {
     pub fn new(cfg: &Sections, layout: &Layout, streams: Streams, (reclaims, deals): (bool, bool)) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
-        let gathered = || (0..streams.all()).map(|_| VecDeque::with_capacity(room)).collect();
+        let gathered = || (0..streams.all()).map(|_| Gathered::with_capacity(room)).collect();
         let lanes = (0..layout.lanes)
             .map(|_| LaneWork {
                 jobs: [None; 2],
@@ -137,6 +138,12 @@ impl LaneWork {
             Cause::ReadReclaim => self.due || !self.candidates.now.is_empty(),
             _ => self.candidates.lacks_room && !self.candidates.now.is_empty(),
         }
+    }
+
+    /// Whether nothing will join what is gathered: less than a page of it is programmed, too. So it is if it is said.
+    #[inline]
+    pub fn is_last(&self, said: bool) -> bool {
+        said || (!self.has_job() && self.reads == 0)
     }
 
     /// Whether a deal is under way.

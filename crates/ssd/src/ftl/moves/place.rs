@@ -9,7 +9,7 @@ use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::write::open::Allocated;
 use crate::nand::Outcome;
 use crate::observe::Effect;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
 use core::ops::Range;
 
 /// The stream that a unit moved for this cause goes to.
@@ -46,7 +46,7 @@ impl Ftl {
         }
         let Some(found) = self.move_target(lane, stream) else { return false };
         self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-        let mut op = self.op_of_move(OpKind::Copyback, cause, found.page, lane);
+        let mut op = self.op_of_move(flash, OpKind::Copyback, cause, found.page, lane);
         self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
         self.program_moved(flash, lane, &mut op, &[unit]);
         true
@@ -56,7 +56,7 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
         let to = stream_of_move(&mut self.stream, self.allocator.streams(), cause, &unit, self.clock);
-        self.work(lane).gathered[to.index()].push_back(unit.in_stream(to.0));
+        self.work(lane).gathered[to.index()].push(unit.in_stream(to.0));
     }
 
     /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare, unless
@@ -93,7 +93,7 @@ impl Ftl {
         }
     }
 
-    /// The same for the streams that take what is moved for this cause.
+    /// The same for the streams that take what is moved for this cause; false if no page was left for some of it.
     #[inline]
     pub(in crate::ftl) fn program_moved_for(
         &mut self,
@@ -101,10 +101,10 @@ impl Ftl {
         lane: LaneId,
         cause: Cause,
         room: &mut PageUnits,
-    ) {
+    ) -> bool {
         let cold = self.allocator.streams().cold().index();
         let streams = if cause == Cause::WearLeveling { cold..cold + 1 } else { 0..cold };
-        self.program_streams(flash, lane, (streams, false), room);
+        self.program_streams(flash, lane, (streams, false), room)
     }
 
     #[inline]
@@ -114,13 +114,20 @@ impl Ftl {
         lane: LaneId,
         (streams, rest): (Range<usize>, bool),
         room: &mut PageUnits,
-    ) {
+    ) -> bool {
+        let per_page = self.layout.units_per_page as usize;
+        let mut all = true;
         for stream in streams {
-            if !self.mover.lanes[lane.index()].gathered[stream].is_empty() {
-                self.program_gathered(flash, lane, (StreamId(stream as u8), rest), room);
+            let work = &self.mover.lanes[lane.index()];
+            let waiting = work.gathered[stream].len();
+            if waiting >= per_page || (waiting > 0 && work.is_last(rest)) {
+                all &= self.program_gathered(flash, lane, (StreamId(stream as u8), rest), room);
             }
         }
+        all
     }
+
+    /// Programs pages of a stream that has enough for one; false if no page was left.
 
     fn program_gathered(
         &mut self,
@@ -128,26 +135,24 @@ impl Ftl {
         lane: LaneId,
         (stream, rest): (StreamId, bool),
         units: &mut PageUnits,
-    ) {
+    ) -> bool {
         let which = stream.index();
         let per_page = self.layout.units_per_page as usize;
         loop {
             let work = &self.mover.lanes[lane.index()];
-            let waiting = work.gathered[which].len();
-            let last = rest || (!work.has_job() && work.reads == 0);
-            if waiting < per_page && !(last && waiting > 0) {
-                return;
+            let gathered = &work.gathered[which];
+            let waiting = gathered.len();
+            if waiting < per_page && (waiting == 0 || !work.is_last(rest)) {
+                return true;
             }
-            let Some(found) = self.move_target(lane, stream) else { return };
+            let source = Pun(gathered.all()[0].source);
+            let Some(found) = self.move_target(lane, stream) else { return false };
             let count = waiting.min(per_page);
-            let source = Pun(self.mover.lanes[lane.index()].gathered[which][0].source);
             let cause = self.blocks.cause(self.layout.block_of_unit(source));
             self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-            let mut op = self.op_of_move(OpKind::Program, cause, found.page, lane);
+            let mut op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
             self.counts.padded_units += (per_page - count) as u64;
-            for (unit, gathered) in units.iter_mut().zip(self.work(lane).gathered[which].drain(..count)) {
-                *unit = gathered;
-            }
+            self.work(lane).gathered[which].take(count, units);
             self.program_moved(flash, lane, &mut op, &units[..count]);
             if found.lane != lane {
                 self.update_wanted(found.lane);
@@ -167,7 +172,7 @@ impl Ftl {
             return self.on_dealt_read(flash, id, op, lane);
         }
         let (units, count) = flash.pool.take(id);
-        let emptied = self.take_read(lane, op, &units[..count]);
+        let emptied = self.take_read(lane, (op.cause, op.ppn, op.outcome), &units[..count]);
         self.work(lane).reads -= 1;
         if emptied {
             self.all_arrived(flash, block);
@@ -178,10 +183,15 @@ impl Ftl {
     /// Units of a page of a moving block were read: those that still live there wait to be programmed, those that
     /// cannot be corrected are lost. Returns whether the block was waiting for nothing else.
     #[inline]
-    pub(in crate::ftl) fn take_read(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) -> bool {
-        let block = self.layout.block_of_page(op.ppn).0;
+    pub(in crate::ftl) fn take_read(
+        &mut self,
+        lane: LaneId,
+        (cause, page, outcome): (Cause, Ppn, Outcome),
+        units: &[UnitRef],
+    ) -> bool {
+        let block = self.layout.block_of_page(page).0;
         let mut emptied = false;
-        if op.outcome == Outcome::Fail {
+        if outcome == Outcome::Fail {
             for unit in units {
                 self.lose(Lpn(unit.lpn), Pun(unit.source));
                 emptied |= self.blocks.arrive(block);
@@ -192,16 +202,17 @@ impl Ftl {
         let gathered = &mut mover.lanes[lane.index()].gathered;
         let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
         let streams = allocator.streams();
-        if let Some(only) = streams.only_for(op.cause)
+        if let Some(only) = streams.only_for(cause)
             && units.iter().all(is_there)
         {
-            gathered[only.index()].extend(units.iter().map(|unit| unit.in_stream(only.0)));
+            let gathered = &mut gathered[only.index()];
+            units.iter().for_each(|unit| gathered.push(unit.in_stream(only.0)));
             return false;
         }
         for unit in units {
             if is_there(unit) {
-                let to = stream_of_move(stream, streams, op.cause, unit, *clock);
-                gathered[to.index()].push_back(unit.in_stream(to.0));
+                let to = stream_of_move(stream, streams, cause, unit, *clock);
+                gathered[to.index()].push(unit.in_stream(to.0));
             } else {
                 emptied |= blocks.arrive(block);
             }
@@ -210,7 +221,7 @@ impl Ftl {
     }
 
     /// Programs moved units.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn program_moved(
         &mut self,
         flash: &mut Flash,
@@ -235,7 +246,7 @@ impl Ftl {
     }
 
     /// Moved units are at their new place, or their program failed.
-    #[inline]
+    #[inline(always)]
     fn place_all(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, units: &[UnitRef]) {
         for (place, &unit) in (0..).zip(units) {
             self.place_moved(flash, lane, op, place, unit);
@@ -243,10 +254,10 @@ impl Ftl {
     }
 
     /// A moved unit is mapped at its new place, if it is still the newest; if its program failed it waits for another.
-    #[inline]
+    #[inline(always)]
     fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
         if op.outcome == Outcome::Fail {
-            return self.move_again(flash, lane, op, unit);
+            return self.move_again(flash, lane, *op, unit);
         }
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
         let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
@@ -265,10 +276,11 @@ impl Ftl {
 
     /// The program of a moved unit failed: it waits for another page. What a copyback moved never was in the
     /// controller, and is read first.
-    fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
+    #[cold]
+    fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: Op, unit: UnitRef) {
         if op.kind == OpKind::Copyback {
             let page = self.layout.page_of_unit(Pun(unit.source)).0;
-            let mut read = self.op_of_move(OpKind::Read, op.cause, page, lane);
+            let mut read = self.op_of_move(flash, OpKind::Read, op.cause, page, lane);
             self.note_read(flash, &read);
             if !self.issue_move(flash, lane, &mut read, &[unit]) {
                 return;

@@ -117,14 +117,14 @@ impl Reclaim {
 
 impl Ftl {
     /// A page is about to be read: the policy counts it.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn note_read(&mut self, flash: &Flash, op: &Op) {
         if self.reclaim.active {
-            self.count_read(flash, op, 1, true);
+            self.count_read(flash, *op, 1, true);
         }
     }
 
-    fn count_read(&mut self, flash: &Flash, op: &Op, readings: u32, access: bool) {
+    fn count_read(&mut self, flash: &Flash, op: Op, readings: u32, access: bool) {
         let (block, at) = self.layout.block_of_page(op.ppn);
         let read = PageRead {
             physical: op.at.block,
@@ -183,11 +183,11 @@ impl Ftl {
     }
 
     /// A read is over, and took some attempts: the policy counts those after the first. They disturb as much.
-    #[inline]
+    #[inline(always)]
     pub fn note_retries(&mut self, flash: &Flash, op: &Op, attempts: u8) {
         if self.reclaim.active && attempts > 1 {
             let readings = flash.chip.readings(op.at.block, attempts);
-            self.count_read(flash, op, readings - 1, false);
+            self.count_read(flash, *op, readings - 1, false);
         }
     }
 

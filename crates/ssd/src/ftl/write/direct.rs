@@ -2,7 +2,7 @@
 
 use crate::executor::Pace;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
 use crate::ftl::stream::Said;
 use crate::nand::Outcome;
@@ -17,7 +17,6 @@ impl Ftl {
     /// host has not written them, and blocks grow no older by them.
     pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
         let units_per_page = self.layout.units_per_page;
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
             self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
             let lpn = Lpn(page_units[0]);
@@ -27,25 +26,21 @@ impl Ftl {
             };
             let mut op = self.op(OpKind::Program, Cause::Host, found.page);
             flash.do_at_once(&mut op);
-            for (unit, &lpn) in units.iter_mut().zip(page_units) {
-                self.sequence += 1;
-                *unit = UnitRef::new(lpn, NONE)
-                    .with_facts(Facts::NONE.with_sequence(self.sequence))
-                    .in_stream(stream.0);
+            let facts = Facts::NONE.with_stream(u64::from(stream.0));
+            if self.effects.has_chips() {
+                self.tell_page(op, page_units, facts);
             }
-            let units = &units[..page_units.len()];
-            self.tell_at_once(&op, units);
             let outcome = op.outcome;
             let (block, _) = self.layout.block_of_page(found.page);
             self.blocks.program_issued(block);
+            let count = page_units.len() as u64;
             if outcome == Outcome::Pass {
-                for (i, unit) in (0..).zip(units) {
-                    let (lpn, to) = (Lpn(unit.lpn), Pun(found.page.0 * units_per_page + i));
+                for (i, &lpn) in (0..).zip(page_units) {
+                    let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
                     self.replicas.forget(lpn);
-                    self.commit(lpn, to, unit.facts());
+                    self.commit(lpn, to, facts.with_sequence(self.sequence + u64::from(i) + 1));
                     self.effects.push(Effect::Place { lpn, to });
                 }
-                let count = page_units.len() as u64;
                 if moved {
                     self.counts.moved_units[Cause::Cleaning as usize] += count;
                 } else {
@@ -53,6 +48,7 @@ impl Ftl {
                     self.counts.host_units += count;
                 }
             }
+            self.sequence += count;
             self.after_program(flash, block, outcome == Outcome::Fail);
             if found.opened && self.mover.pace == Pace::Relaxed {
                 self.check_lane(flash, found.lane);
@@ -63,6 +59,16 @@ impl Ftl {
             }
         }
         Ok(lpns.len())
+    }
+
+    /// Tells of the program of a page of whole units, which is over.
+    #[cold]
+    fn tell_page(&mut self, op: Op, lpns: &[u32], facts: Facts) {
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        for ((sequence, unit), &lpn) in (self.sequence + 1..).zip(&mut units).zip(lpns) {
+            *unit = UnitRef::new(lpn, NONE).with_facts(facts.with_sequence(sequence));
+        }
+        self.tell_at_once(&op, &units[..lpns.len()]);
     }
 
     /// Starts loading what the units after `at` will need: first where they are, then what is known of that place.

@@ -9,7 +9,7 @@ use crate::units::{BlockId, Ppn, Pun};
 
 impl Ftl {
     /// A page is about to move: how much of what it stands it has seen.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn note_margin(&mut self, flash: &Flash, op: &Op) {
         let is_reclaim = op.cause == Cause::ReadReclaim;
         self.counts.reclaimed_pages += u64::from(is_reclaim);
@@ -19,7 +19,8 @@ impl Ftl {
     }
 
     /// A page could not be corrected: how much it had seen, and that it is so.
-    pub fn note_unreadable(&mut self, flash: &Flash, op: &Op) {
+    #[cold]
+    pub fn note_unreadable(&mut self, flash: &Flash, op: Op) {
         let units = self.layout.units_per_page;
         self.effects.push(Effect::Unreadable { first: Pun(op.ppn.0 * units), units });
         let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
