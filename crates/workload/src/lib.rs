@@ -31,6 +31,7 @@ pub mod address;
 mod error;
 mod footprint;
 mod input;
+mod kind;
 mod lines;
 pub mod mix;
 mod near;

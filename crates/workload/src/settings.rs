@@ -181,6 +181,18 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
+/// A struct of settings, whichever it is; `settings!` makes one.
+pub(crate) trait Settings {
+    /// Names of all keys, in the order they are declared.
+    fn names(&self) -> &'static [&'static str];
+    /// All keys with unit, default, range and meaning.
+    fn keys(&self) -> Vec<Key>;
+    /// All keys with their values as TOML text.
+    fn entries(&self) -> Vec<(&'static str, String)>;
+    /// Sets one key; an unknown one is an error.
+    fn set_value(&mut self, key: &str, value: &DeValue<'_>) -> Result<(), WorkloadError>;
+}
+
 /// Declares a struct of settings. Each line is
 /// `/// text` `key: Type = default, unit "…", allowed "…", if |value| condition;` (an empty `allowed` means what
 /// the type allows).
@@ -236,6 +248,25 @@ macro_rules! settings {
                     _ => return Err($crate::spec::unknown_key(key, Self::NAMES)),
                 }
                 Ok(())
+            }
+        }
+
+        impl $crate::settings::Settings for $name {
+            fn names(&self) -> &'static [&'static str] {
+                Self::NAMES
+            }
+            fn keys(&self) -> Vec<$crate::settings::Key> {
+                Self::keys()
+            }
+            fn entries(&self) -> Vec<(&'static str, String)> {
+                self.entries()
+            }
+            fn set_value(
+                &mut self,
+                key: &str,
+                value: &toml::de::DeValue<'_>,
+            ) -> Result<(), $crate::error::WorkloadError> {
+                self.set_value(key, value)
             }
         }
     };

@@ -1,23 +1,26 @@
-//! The `[workload]` table: a trace or a generator, with every setting, and how it becomes a stream of requests.
+//! The `[workload]` table: a trace, a generator or another of the kinds in the list `kinds!`, with every setting, and
+//! how it becomes a stream of requests.
 
 use crate::address::AddressPolicy;
 use crate::error::WorkloadError;
-use crate::footprint::{Footprint, footprint};
+use crate::footprint::Footprint;
 use crate::input::Progress;
-use crate::mix::{Mix, MixSpec};
+use crate::kind::{Kind, Ready, copies};
+use crate::mix::MixSpec;
 use crate::near::near;
 use crate::reader::{OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, check_name};
 use crate::record::Source;
-use crate::replay::{Copies, Repeat};
 use crate::report::SourceReport;
 use crate::settings::{Key, found, settings};
 use crate::shape::{Devices, SpeedUp};
 use crate::spool::STANDARD_INPUT;
 use crate::standin;
-use crate::synthetic::{Arrival, Generator, SyntheticSpec};
+use crate::synthetic::SyntheticSpec;
 use crate::trace::{Survey, TraceSource};
 use ssd::rng::mix;
+use std::mem::discriminant;
 use std::path::Path;
+use std::ptr;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
@@ -66,32 +69,131 @@ impl TraceSpec {
     }
 }
 
-/// A workload: a trace (the table has `path`), a generator (it has `pattern`) or a mix (`preset` or `parts`).
-#[derive(Clone, Debug, PartialEq)]
-pub enum Spec {
-    /// A recorded trace.
-    Trace(TraceSpec),
-    /// A generator.
-    Synthetic(SyntheticSpec),
-    /// A mix of several kinds of requests, such as the stand-ins for traces of papers.
-    Mix(MixSpec),
+impl Kind for TraceSpec {
+    fn check(&self) -> Result<(), WorkloadError> {
+        if self.path.is_empty() {
+            return Err(WorkloadError::setting("path", "found nothing", "the path of a trace"));
+        }
+        check_name(&self.format)
+    }
+
+    fn has_times(&self) -> bool {
+        true
+    }
+
+    fn title(&self) -> String {
+        if self.path == STANDARD_INPUT {
+            return "stdin".to_string();
+        }
+        let name = Path::new(&self.path).file_name();
+        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    fn resolve_path(&mut self, directory: &Path) {
+        let path = Path::new(&self.path);
+        if path.is_relative() && self.path != STANDARD_INPUT {
+            self.path = directory.join(path).display().to_string();
+        }
+    }
+
+    fn prepare(&self, progress: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
+        Ok(Box::new(Surveyed { survey: Arc::new(Survey::run(self, progress)?), spec: self.clone() }))
+    }
 }
 
-/// The key that makes a table a trace.
-const TRACE_KEY: &str = "path";
-/// The key that makes it a generator.
-const SYNTHETIC_KEY: &str = "pattern";
-/// The key that starts from a shipped mix.
-const PRESET_KEY: &str = "preset";
-/// The key that makes it a mix.
-const MIX_KEY: &str = "parts";
+/// A trace that was read through once.
+struct Surveyed {
+    spec: TraceSpec,
+    survey: Arc<Survey>,
+}
 
-/// The kinds of workloads: their keys, what to call them, and one of them.
-const KINDS: [(&[&str], &str, &str); 3] = [
-    (TraceSpec::NAMES, "traces (`path`)", "a trace (`path`)"),
-    (SyntheticSpec::NAMES, "generators (`pattern`)", "a generator (`pattern`)"),
-    (MixSpec::NAMES, "mixes (`preset` or `parts`)", "a mix (`preset` or `parts`)"),
-];
+impl Ready for Surveyed {
+    fn space_sectors(&self) -> Option<u64> {
+        Some(self.survey.space_sectors(&self.spec))
+    }
+
+    fn once(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(TraceSource::open(&self.spec, &self.survey, drive_sectors)?))
+    }
+
+    fn footprint(&self, _: u64) -> Result<Footprint, WorkloadError> {
+        Ok(self.survey.footprint)
+    }
+
+    fn report(&self) -> SourceReport {
+        self.survey.report.clone()
+    }
+
+    fn content(&self) -> Option<(u64, &'static [&'static str])> {
+        const IN_REQUESTS: &[&str] =
+            &["path", "format", "time_unit", "on_bad_line", "on_time_step_back", "first"];
+        Some((self.survey.hash, IN_REQUESTS))
+    }
+
+    fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        copies(self.spec.copies, self.spec.seed, || self.once(drive_sectors))
+    }
+}
+
+/// Declares all kinds of workloads. Each line is `/// text` `Variant(Settings) = "one", "several", &["key", …];` and a
+/// table that has one of these keys is of this kind. What a kind does is its `impl Kind`.
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])+ $variant:ident($spec:ident) = $one:literal, $many:literal, $marks:expr;)+) => {
+        /// A workload: one of the kinds.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Spec { $($(#[doc = $doc])+ $variant($spec),)+ }
+
+        /// All kinds.
+        const KINDS: &[About] = &[$(About {
+            names: $spec::NAMES,
+            one: $one,
+            many: $many,
+            marks: $marks,
+            start: || Spec::$variant($spec::default()),
+        }),+];
+
+        impl Spec {
+            fn kind(&self) -> &dyn Kind {
+                match self { $(Spec::$variant(spec) => spec,)+ }
+            }
+
+            fn kind_mut(&mut self) -> &mut dyn Kind {
+                match self { $(Spec::$variant(spec) => spec,)+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A recorded trace.
+    Trace(TraceSpec) = "a trace", "traces", &["path"];
+    /// A generator.
+    Synthetic(SyntheticSpec) = "a generator", "generators", &["pattern"];
+    /// A mix of several kinds of requests, such as the stand-ins for traces of papers.
+    Mix(MixSpec) = "a mix", "mixes", &[PRESET_KEY, "parts"];
+}
+
+/// The key that starts from a shipped workload, of whatever kind it is.
+const PRESET_KEY: &str = "preset";
+
+/// What is known of a kind before there is one.
+struct About {
+    names: &'static [&'static str],
+    one: &'static str,
+    many: &'static str,
+    /// The keys that make a table one of this kind.
+    marks: &'static [&'static str],
+    /// One with all settings at their defaults.
+    start: fn() -> Spec,
+}
+
+impl About {
+    /// The marks behind what it is called.
+    fn told(&self, what: &str) -> String {
+        let marks: Vec<String> = self.marks.iter().map(|mark| format!("`{mark}`")).collect();
+        format!("{what} ({})", marks.join(" or "))
+    }
+}
 
 /// The error for a key that does not exist.
 pub(crate) fn unknown_key(key: &str, known: &[&'static str]) -> WorkloadError {
@@ -109,7 +211,7 @@ impl Spec {
         let mut spec = start(table)?;
         for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != PRESET_KEY) {
             let place =
-                if spec.names().contains(&key.get_ref().as_ref()) { value.span() } else { key.span() };
+                if spec.kind().names().contains(&key.get_ref().as_ref()) { value.span() } else { key.span() };
             spec.set_value(key.get_ref(), value.get_ref()).map_err(|error| error.at(place))?;
         }
         spec.check()?;
@@ -125,20 +227,19 @@ impl Spec {
         Spec::from_table(table.get_ref())
     }
 
-    /// Sets one key from text: TOML, or a bare word for text (`zipf`). Setting `path` makes any workload a trace,
-    /// `pattern` a generator, `preset` that stand-in and `parts` a mix, with defaults for all else. Call
-    /// [`Spec::check`] when all are set.
+    /// Sets one key from text: TOML, or a bare word for text (`zipf`). Setting a key that makes a table another kind
+    /// (`path` a trace, `pattern` a generator, …) makes any workload one, with defaults for all else; `preset` makes
+    /// it that shipped one. Call [`Spec::check`] when all are set.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), WorkloadError> {
-        match (&self, key) {
-            (Spec::Trace(_), TRACE_KEY) | (Spec::Synthetic(_), SYNTHETIC_KEY) | (Spec::Mix(_), MIX_KEY) => {}
-            (_, TRACE_KEY) => *self = Spec::Trace(TraceSpec::default()),
-            (_, SYNTHETIC_KEY) => *self = Spec::Synthetic(SyntheticSpec::default()),
-            (_, MIX_KEY) => *self = Spec::Mix(MixSpec::default()),
-            _ => {}
+        if key != PRESET_KEY
+            && let Some(kind) = KINDS.iter().find(|kind| kind.marks.contains(&key))
+            && !self.about().marks.contains(&key)
+        {
+            *self = (kind.start)();
         }
         match DeValue::parse(text) {
             // A path may look like a number.
-            Ok(value) if key != TRACE_KEY || value.get_ref().is_str() => self.set_value(key, value.get_ref()),
+            Ok(value) if key != "path" || value.get_ref().is_str() => self.set_value(key, value.get_ref()),
             _ => self.set_value(key, &DeValue::String(text.into())),
         }
     }
@@ -148,107 +249,63 @@ impl Spec {
             return Err(WorkloadError::setting(key, format!("found {}", found(value)), "a value"));
         }
         if key == PRESET_KEY {
-            *self = Spec::Mix(standin::named(value)?);
+            *self = standin::named(value)?;
             return Ok(());
         }
-        let (own, _, what) = self.kind();
-        if !own.contains(&key)
-            && let Some((_, others, _)) = KINDS.iter().find(|(names, ..)| names.contains(&key))
+        let about = self.about();
+        if !about.names.contains(&key)
+            && let Some(other) = KINDS.iter().find(|kind| kind.names.contains(&key))
         {
+            let (others, what) = (other.told(other.many), about.told(about.one));
             let found = format!("belongs to {others}; this is {what}");
-            return Err(WorkloadError::setting(key, found, own.join(", ")));
+            return Err(WorkloadError::setting(key, found, about.names.join(", ")));
         }
-        match self {
-            Spec::Trace(spec) => spec.set_value(key, value)?,
-            Spec::Synthetic(spec) => spec.set_value(key, value)?,
-            Spec::Mix(spec) => spec.set_value(key, value)?,
-        }
+        self.kind_mut().set_value(key, value)?;
         if let (Spec::Trace(spec), "format") = (&*self, key) {
             check_name(&spec.format)?;
         }
         Ok(())
     }
 
-    /// Its keys, what to call its like, and itself.
-    fn kind(&self) -> (&'static [&'static str], &'static str, &'static str) {
-        KINDS[match self {
-            Spec::Trace(_) => 0,
-            Spec::Synthetic(_) => 1,
-            Spec::Mix(_) => 2,
-        }]
-    }
-
-    /// Names of all its keys.
-    fn names(&self) -> &'static [&'static str] {
-        self.kind().0
+    fn about(&self) -> &'static About {
+        let of_it = |about: &&About| discriminant(&(about.start)()) == discriminant(self);
+        KINDS.iter().find(of_it).unwrap_or(&KINDS[0])
     }
 
     /// Checks what no single key can tell.
     pub fn check(&self) -> Result<(), WorkloadError> {
-        match self {
-            Spec::Trace(spec) if spec.path.is_empty() => {
-                Err(WorkloadError::setting(TRACE_KEY, "found nothing", "the path of a trace"))
-            }
-            Spec::Trace(spec) => check_name(&spec.format),
-            Spec::Synthetic(spec) => spec.check(),
-            Spec::Mix(spec) => spec.check(),
-        }
+        self.kind().check()
     }
 
-    /// All keys of traces, of generators and of mixes, for help.
-    pub fn keys() -> (Vec<Key>, Vec<Key>, Vec<Key>) {
-        (TraceSpec::keys(), SyntheticSpec::keys(), MixSpec::keys())
+    /// All keys of each kind of workload, for help.
+    pub fn keys() -> Vec<(String, Vec<Key>)> {
+        let of = |about: &About| (about.told(about.many), (about.start)().own_keys());
+        KINDS.iter().map(of).collect()
     }
 
     /// All keys of this kind of workload, in the order of [`Spec::entries`].
     pub fn own_keys(&self) -> Vec<Key> {
-        match self {
-            Spec::Trace(_) => TraceSpec::keys(),
-            Spec::Synthetic(_) => SyntheticSpec::keys(),
-            Spec::Mix(_) => MixSpec::keys(),
-        }
+        self.kind().keys()
     }
 
     /// All keys of this workload with their values as TOML text, in declared order.
     pub fn entries(&self) -> Vec<(&'static str, String)> {
-        match self {
-            Spec::Trace(spec) => spec.entries(),
-            Spec::Synthetic(spec) => spec.entries(),
-            Spec::Mix(spec) => spec.entries(),
-        }
+        self.kind().entries()
     }
 
     /// Whether requests have times of their own; otherwise whoever runs the workload keeps so many in flight.
     pub fn has_times(&self) -> bool {
-        match self {
-            Spec::Trace(_) => true,
-            Spec::Synthetic(spec) => spec.arrival != Arrival::Closed,
-            Spec::Mix(spec) => spec.arrival != Arrival::Closed,
-        }
+        self.kind().has_times()
     }
 
     /// What to call it where nobody has named it: the trace's file, the generator's pattern, the mix's preset.
     pub fn title(&self) -> String {
-        match self {
-            Spec::Trace(spec) if spec.path == STANDARD_INPUT => "stdin".to_string(),
-            Spec::Trace(spec) => {
-                let name = Path::new(&spec.path).file_name();
-                name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-            }
-            Spec::Synthetic(spec) => spec.pattern.name().to_string(),
-            Spec::Mix(spec) if spec.preset.is_empty() => "mix".to_string(),
-            Spec::Mix(spec) => spec.preset.clone(),
-        }
+        self.kind().title()
     }
 
     /// Makes a relative trace path count from `directory` (that of the config file it stands in).
     pub fn resolve_path(&mut self, directory: &Path) {
-        if let Spec::Trace(spec) = self {
-            let path = Path::new(&spec.path);
-            if path.is_relative() && spec.path != STANDARD_INPUT {
-                spec.path = directory.join(path).display().to_string();
-            }
-        }
+        self.kind_mut().resolve_path(directory);
     }
 
     /// Reads a trace through once; a generator needs nothing. See [`Prepared`].
@@ -259,15 +316,7 @@ impl Spec {
     /// The same, telling now and then how far it is.
     pub fn prepare_with(&self, progress: &mut dyn FnMut(Progress)) -> Result<Prepared, WorkloadError> {
         self.check()?;
-        let kind = match self {
-            Spec::Trace(spec) => {
-                let survey = Arc::new(Survey::run(spec, progress)?);
-                Kind::Trace { spec: spec.clone(), survey }
-            }
-            Spec::Synthetic(spec) => Kind::Synthetic(spec.clone()),
-            Spec::Mix(spec) => Kind::Mix(spec.clone()),
-        };
-        Ok(Prepared { entries: self.entries(), kind })
+        Ok(Prepared { entries: self.entries(), ready: self.kind().prepare(progress)? })
     }
 
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
@@ -279,61 +328,40 @@ impl Spec {
 /// A workload that was looked through: its footprint is known and it can be opened any number of times.
 pub struct Prepared {
     entries: Vec<(&'static str, String)>,
-    kind: Kind,
-}
-
-enum Kind {
-    Trace { spec: TraceSpec, survey: Arc<Survey> },
-    Synthetic(SyntheticSpec),
-    Mix(MixSpec),
+    ready: Box<dyn Ready>,
 }
 
 impl Prepared {
     /// The smallest drive, in sectors, on which it runs unchanged: the compacted footprint or the last address of a
     /// trace, the size given for a generator or mix. `None` for one that fills a share of whatever drive there is.
     pub fn space_sectors(&self) -> Option<u64> {
-        match &self.kind {
-            Kind::Trace { spec, survey } => Some(survey.space_sectors(spec)),
-            Kind::Synthetic(spec) => spec.space_sectors(),
-            Kind::Mix(spec) => spec.space_sectors(),
-        }
+        self.ready.space_sectors()
     }
 
     /// Totals of one pass before repeating, copying and speeding up: of a trace at once (addresses as recorded), of a
     /// generator by running it through for a drive of so many sectors.
     pub fn footprint(&self, drive_sectors: u64) -> Result<Footprint, WorkloadError> {
-        match &self.kind {
-            Kind::Trace { survey, .. } => Ok(survey.footprint),
-            Kind::Synthetic(spec) => footprint(&mut Generator::new(spec, drive_sectors)?),
-            Kind::Mix(spec) => footprint(&mut Mix::new(spec, drive_sectors)?),
-        }
+        self.ready.footprint(drive_sectors)
     }
 
     /// What the first pass over a trace met, before addresses are placed; empty for a generator.
     pub fn report(&self) -> SourceReport {
-        match &self.kind {
-            Kind::Trace { survey, .. } => survey.report.clone(),
-            Kind::Synthetic(_) | Kind::Mix(_) => SourceReport::default(),
-        }
+        self.ready.report()
     }
 
     /// Identifies the workload: the requests themselves (not the file's name, compression or unused columns) and
     /// every setting that changes what a drive gets. Equal numbers mean equal requests on equal drives.
     pub fn workload_hash(&self) -> u64 {
-        // These have had their effect on the requests already.
-        const IN_REQUESTS: &[&str] =
-            &["path", "format", "time_unit", "on_bad_line", "on_time_step_back", "first"];
-        let (mut hash, done): (u64, &[&str]) = match &self.kind {
-            Kind::Trace { survey, .. } => (mix(survey.hash), IN_REQUESTS),
-            Kind::Synthetic(_) | Kind::Mix(_) => (mix(0), &[]),
-        };
+        let content = self.ready.content();
+        let (content_hash, done) = content.unwrap_or((0, &[]));
+        let mut hash = mix(content_hash);
         let is_single = |(key, value): &&(&str, String)| *key == "copies" && value == "1";
         let has_copies = !self.entries.iter().any(|entry| is_single(&entry));
         let counts = |entry: &&(&str, String)| match entry.0 {
             "copies" => has_copies,
             // Of a trace, only the copies' gaps depend on it.
-            "seed" => has_copies || !matches!(self.kind, Kind::Trace { .. }),
-            "repeat" => entry.1 != "1" || matches!(self.kind, Kind::Trace { .. }),
+            "seed" => has_copies || content.is_none(),
+            "repeat" => entry.1 != "1" || content.is_some(),
             key => !done.contains(&key),
         };
         for (key, value) in self.entries.iter().filter(counts) {
@@ -346,60 +374,38 @@ impl Prepared {
 
     /// The stream of requests for a drive of so many 512-byte sectors.
     pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        match &self.kind {
-            Kind::Trace { spec, survey } => copies(spec.copies, spec.seed, || {
-                Ok(Box::new(TraceSource::open(spec, survey, drive_sectors)?))
-            }),
-            Kind::Synthetic(spec) => {
-                let one = Generator::new(spec, drive_sectors)?;
-                copies(spec.copies, spec.seed, || Ok(passes(one.clone(), spec.repeat)))
-            }
-            Kind::Mix(spec) => {
-                let one = Mix::new(spec, drive_sectors)?;
-                copies(spec.copies, spec.seed, || Ok(passes(one.clone(), spec.repeat)))
-            }
-        }
+        self.ready.open(drive_sectors)
     }
 }
 
-/// So many passes over what a generator gives.
-fn passes<G: Source + Clone + 'static>(one: G, repeat: u64) -> Box<dyn Source> {
-    if repeat == 1 { Box::new(one) } else { Box::new(Repeat::new(one, repeat)) }
-}
-
-/// So many users of what `open` opens.
-fn copies(
-    copies: u64,
-    seed: u64,
-    mut open: impl FnMut() -> Result<Box<dyn Source>, WorkloadError>,
-) -> Result<Box<dyn Source>, WorkloadError> {
-    if copies == 1 { open() } else { Ok(Box::new(Copies::new(copies, seed, open)?)) }
-}
-
-/// What a table describes, with all settings at their defaults: a trace, a generator, a mix, or the stand-in it names.
+/// What a table describes, with all settings at their defaults: one of the kinds, or the shipped workload it names.
 fn start(table: &DeTable<'_>) -> Result<Spec, WorkloadError> {
     let has = |key: &str| table.iter().any(|(name, _)| name.get_ref() == key);
-    match (has(TRACE_KEY), has(SYNTHETIC_KEY), has(PRESET_KEY) || has(MIX_KEY)) {
-        (true, false, false) => Ok(Spec::Trace(TraceSpec::default())),
-        (false, true, false) => Ok(Spec::Synthetic(SyntheticSpec::default())),
-        (false, false, true) => match table.get(PRESET_KEY) {
-            Some(name) => {
-                standin::named(name.get_ref()).map(Spec::Mix).map_err(|error| error.at(name.span()))
-            }
-            None => Ok(Spec::Mix(MixSpec::default())),
-        },
-        (false, false, false) => {
-            let kinds = KINDS.map(|(_, _, what)| what).join(", ");
+    let is_marked = |kind: &&About| kind.marks.iter().any(|key| *key != PRESET_KEY && has(key));
+    let mut kinds: Vec<&About> = KINDS.iter().filter(is_marked).collect();
+    // One that was made by hand says so by an empty name.
+    let named = table.get(PRESET_KEY).filter(|name| kinds.is_empty() || name.get_ref().as_str() != Some(""));
+    let mut shipped = None;
+    if let Some(name) = named {
+        let spec = standin::named(name.get_ref()).map_err(|error| error.at(name.span()))?;
+        kinds.retain(|kind| !ptr::eq(*kind, spec.about()));
+        kinds.push(spec.about());
+        shipped = Some(spec);
+    }
+    match kinds.as_slice() {
+        [kind] => Ok(shipped.unwrap_or_else(|| (kind.start)())),
+        [] => {
+            let all: Vec<String> = KINDS.iter().map(|kind| kind.told(kind.one)).collect();
             let names = || table.iter().map(|(name, _)| name.get_ref().as_ref());
-            let known = [TRACE_KEY, SYNTHETIC_KEY, PRESET_KEY, MIX_KEY];
-            let close = known.into_iter().find(|key| near(key, names()).is_some());
-            let error = WorkloadError::setting("", format!("found none of {kinds}"), "one of them");
+            let mut known = KINDS.iter().flat_map(|kind| kind.marks).copied();
+            let close = known.find(|key| near(key, names()).is_some());
+            let error =
+                WorkloadError::setting("", format!("found none of {}", all.join(", ")), "one of them");
             Err(error.with_near(close.map(str::to_string)))
         }
-        (trace, synthetic, mix) => {
-            let there = [trace, synthetic, mix].into_iter().zip(KINDS).filter(|(is_there, _)| *is_there);
-            let kinds: Vec<&str> = there.map(|(_, (_, _, what))| what).collect();
-            let found = format!("found both {}", kinds.join(" and "));
+        several => {
+            let told: Vec<String> = several.iter().map(|kind| kind.told(kind.one)).collect();
+            let found = format!("found both {}", told.join(" and "));
             Err(WorkloadError::setting("", found, "one of the two"))
         }
     }

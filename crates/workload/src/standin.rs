@@ -100,29 +100,37 @@ pub fn pinned(standin: &Preset) -> Result<Pinned, WorkloadError> {
     Ok(pinned)
 }
 
-/// The mix that stands in.
-pub fn mix(standin: &Preset) -> Result<MixSpec, WorkloadError> {
+/// The workload that stands in, by whose name it goes.
+pub fn workload(standin: &Preset) -> Result<Spec, WorkloadError> {
     let table = parse(standin)?;
     match table.get_ref().get("workload").map(|value| value.get_ref()) {
-        Some(DeValue::Table(table)) => match Spec::from_table(table)? {
-            Spec::Mix(spec) => Ok(MixSpec { preset: standin.name.to_string(), ..spec }),
-            Spec::Trace(_) | Spec::Synthetic(_) => {
-                Err(WorkloadError::setting("parts", format!("found none in {}", standin.file), "a mix"))
+        Some(DeValue::Table(table)) => {
+            let mut spec = Spec::from_table(table)?;
+            match &mut spec {
+                Spec::Mix(spec) => spec.preset = standin.name.to_string(),
+                Spec::Trace(_) | Spec::Synthetic(_) => {
+                    return Err(WorkloadError::setting(
+                        "parts",
+                        format!("found none in {}", standin.file),
+                        "a mix",
+                    ));
+                }
             }
-        },
+            Ok(spec)
+        }
         _ => Err(WorkloadError::setting("", format!("no table in {}", standin.file), "[workload]")),
     }
 }
 
-/// The mix that a value of `preset` names; one of no parts for an empty name.
-pub(crate) fn named(value: &DeValue<'_>) -> Result<MixSpec, WorkloadError> {
+/// The workload that a value of `preset` names; a mix of no parts for an empty name.
+pub(crate) fn named(value: &DeValue<'_>) -> Result<Spec, WorkloadError> {
     let name = match value {
-        DeValue::String(name) if name.is_empty() => return Ok(MixSpec::default()),
+        DeValue::String(name) if name.is_empty() => return Ok(Spec::Mix(MixSpec::default())),
         DeValue::String(name) => name,
         _ => return Err(WorkloadError::setting("preset", format!("found {}", found(value)), names())),
     };
     match standin(name) {
-        Some(standin) => mix(standin),
+        Some(standin) => workload(standin),
         None => {
             let error = WorkloadError::setting("preset", format!("found {}", quoted(name)), names());
             Err(error.with_near(near(name, STANDINS.iter().map(|preset| preset.name))))

@@ -302,8 +302,8 @@ fn settings_survive_a_round_trip() {
         let text: String = spec.entries().iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
         assert_eq!(Spec::parse(&text).unwrap(), spec, "{text}");
     }
-    let (trace, synthetic, mix) = Spec::keys();
-    for key in trace.iter().chain(&synthetic).chain(&mix).chain(&workload::Part::keys()) {
+    let kinds = Spec::keys();
+    for key in kinds.iter().flat_map(|(_, keys)| keys).chain(&workload::Part::keys()) {
         assert!(!key.text.is_empty() && !key.allowed.is_empty() && !key.default.is_empty(), "{key:?}");
     }
 }

@@ -29,7 +29,7 @@ fn access_percent(requests: &[Request], space_percent: f64) -> f64 {
 fn read_shares_intervals_and_spaces_are_those_of_the_papers() {
     for file in standins() {
         let pinned = standin::pinned(file).unwrap();
-        let spec = standin::mix(file).unwrap();
+        let Spec::Mix(spec) = standin::workload(file).unwrap() else { continue };
         let totals: Footprint = footprint(&mut *open(file.name, "count = 200000")).unwrap();
         // Files of mds are drawn as a whole: some 1500 of them, not 200,000 requests.
         let slack = if file.name == "mds" { 1.5 } else { 0.45 };

@@ -15,6 +15,8 @@ mod flow;
 mod part;
 
 use crate::error::{Problem, WorkloadError};
+use crate::input::Progress;
+use crate::kind::{Kind, Ready, copies, passes};
 use crate::record::{Request, Source};
 use crate::report::SourceReport;
 use crate::settings::settings;
@@ -160,6 +162,39 @@ fn does_not_fit(needed_sectors: u64, drive_sectors: u64) -> WorkloadError {
     );
     let what = "this workload".into();
     Problem::DoesNotFit { what, needed_sectors, drive_sectors, advice: advice.into() }.into()
+}
+
+impl Kind for MixSpec {
+    fn check(&self) -> Result<(), WorkloadError> {
+        self.check()
+    }
+
+    fn has_times(&self) -> bool {
+        self.arrival != Arrival::Closed
+    }
+
+    fn title(&self) -> String {
+        if self.preset.is_empty() { "mix".to_string() } else { self.preset.clone() }
+    }
+
+    fn prepare(&self, _: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Ready for MixSpec {
+    fn space_sectors(&self) -> Option<u64> {
+        self.space_sectors()
+    }
+
+    fn once(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(Mix::new(self, drive_sectors)?))
+    }
+
+    fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        let one = Mix::new(self, drive_sectors)?;
+        copies(self.copies, self.seed, || Ok(passes(one.clone(), self.repeat)))
+    }
 }
 
 /// A generator of mixed requests.

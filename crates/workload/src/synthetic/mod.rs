@@ -10,6 +10,8 @@ pub(crate) mod scatter;
 pub mod zipf;
 
 use crate::error::{Problem, WorkloadError};
+use crate::input::Progress;
+use crate::kind::{Kind, Ready, copies, passes};
 use crate::record::{Request, SECTOR_BYTES, Source};
 use crate::report::SourceReport;
 use crate::settings::{choice, settings};
@@ -114,6 +116,39 @@ impl SyntheticSpec {
             return Err(WorkloadError::setting("zipf_access_percent", found, "at least zipf_space_percent"));
         }
         Ok(())
+    }
+}
+
+impl Kind for SyntheticSpec {
+    fn check(&self) -> Result<(), WorkloadError> {
+        self.check()
+    }
+
+    fn has_times(&self) -> bool {
+        self.arrival != Arrival::Closed
+    }
+
+    fn title(&self) -> String {
+        self.pattern.name().to_string()
+    }
+
+    fn prepare(&self, _: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Ready for SyntheticSpec {
+    fn space_sectors(&self) -> Option<u64> {
+        self.space_sectors()
+    }
+
+    fn once(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(Generator::new(self, drive_sectors)?))
+    }
+
+    fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        let one = Generator::new(self, drive_sectors)?;
+        copies(self.copies, self.seed, || Ok(passes(one.clone(), self.repeat)))
     }
 }
 

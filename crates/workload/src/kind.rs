@@ -1,0 +1,71 @@
+//! What every kind of workload has in common: a table of settings, and how it becomes requests. The list of all kinds
+//! is in [`crate::spec`].
+
+use crate::error::WorkloadError;
+use crate::footprint::{Footprint, footprint};
+use crate::input::Progress;
+use crate::record::Source;
+use crate::replay::{Copies, Repeat};
+use crate::report::SourceReport;
+use crate::settings::Settings;
+use std::path::Path;
+
+/// A kind of workload: what its table says.
+pub(crate) trait Kind: Settings {
+    /// Checks what no single key can tell.
+    fn check(&self) -> Result<(), WorkloadError>;
+
+    /// Whether requests have times of their own.
+    fn has_times(&self) -> bool;
+
+    /// What to call it where nobody has named it.
+    fn title(&self) -> String;
+
+    /// Makes relative paths count from `directory` (that of the config file it stands in).
+    fn resolve_path(&mut self, _directory: &Path) {}
+
+    /// Looks through it once, if that needs doing, telling now and then how far it is.
+    fn prepare(&self, progress: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError>;
+}
+
+/// A workload that was looked through and can be opened any number of times.
+pub(crate) trait Ready: Send + Sync {
+    /// The smallest drive, in sectors, on which it runs unchanged; `None` for one that fills a share of any drive.
+    fn space_sectors(&self) -> Option<u64>;
+
+    /// One pass, without repeating, copying and speeding up, on a drive of so many sectors.
+    fn once(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError>;
+
+    /// Totals of one pass.
+    fn footprint(&self, drive_sectors: u64) -> Result<Footprint, WorkloadError> {
+        footprint(&mut *self.once(drive_sectors)?)
+    }
+
+    /// What looking through it met.
+    fn report(&self) -> SourceReport {
+        SourceReport::default()
+    }
+
+    /// Of one that comes from a file: a number that stands for its requests, and the keys that have had their effect
+    /// on them already.
+    fn content(&self) -> Option<(u64, &'static [&'static str])> {
+        None
+    }
+
+    /// All its requests, on a drive of so many sectors.
+    fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError>;
+}
+
+/// So many passes over what a generator gives.
+pub(crate) fn passes<G: Source + Clone + 'static>(one: G, repeat: u64) -> Box<dyn Source> {
+    if repeat == 1 { Box::new(one) } else { Box::new(Repeat::new(one, repeat)) }
+}
+
+/// So many users of what `open` opens.
+pub(crate) fn copies(
+    copies: u64,
+    seed: u64,
+    mut open: impl FnMut() -> Result<Box<dyn Source>, WorkloadError>,
+) -> Result<Box<dyn Source>, WorkloadError> {
+    if copies == 1 { open() } else { Ok(Box::new(Copies::new(copies, seed, open)?)) }
+}
