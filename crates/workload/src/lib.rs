@@ -20,7 +20,8 @@
 //!
 //! Trace formats, one file each, and the policy for damaged input that they share are in [`reader`]; where a trace's
 //! addresses lie on a smaller drive is in [`address`]; generators are in [`synthetic`], mixes of several kinds of
-//! requests in [`mix`], shipped stand-ins for the traces of papers in [`mod@standin`], all settings in [`spec`].
+//! requests in [`mix`], shipped stand-ins for the traces of papers in [`mod@standin`], all settings in [`spec`]; how
+//! requests are written as a trace again is in [`convert`].
 //!
 //! Damaged input is never a panic and never silent: by default the first damaged line is an error that names file,
 //! line and column, what was found and what is allowed; with `on_bad_line = "skip"` such lines are counted by reason
@@ -28,6 +29,7 @@
 //! pages touched (about a bit each).
 
 pub mod address;
+pub mod convert;
 mod error;
 mod footprint;
 mod input;
@@ -39,6 +41,7 @@ mod pages;
 mod read_buffer;
 pub mod reader;
 mod record;
+mod recorded;
 mod replay;
 mod report;
 mod settings;
@@ -57,8 +60,9 @@ pub use input::Progress;
 pub use lines::LINE_BYTES_MAX;
 pub use mix::{Mix, MixSpec, Part};
 pub use read_buffer::{ReadBuffer, read_hit_percent};
-pub use reader::{FormatInfo, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, formats};
+pub use reader::{FormatInfo, OnBadLine, OnTimeStepBack, ReadOptions, Record, TimeUnit, formats};
 pub use record::{PAGE_BYTES, Request, SECTOR_BYTES, Source};
+pub use recorded::Recorded;
 pub use report::{AssumedUnit, Skipped, SourceReport};
 pub use settings::Key;
 pub use shape::{Devices, Sizes, SpeedUp};

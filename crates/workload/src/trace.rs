@@ -23,7 +23,7 @@ const TIME_NS_MAX: u128 = 1 << 62;
 const PROGRESS_REQUESTS: u64 = 1 << 16;
 
 /// The records of a trace that are asked for: the chosen devices, the first so many.
-struct Selected {
+pub(crate) struct Selected {
     records: Box<dyn Records>,
     only: Option<u16>,
     merge: bool,
@@ -37,7 +37,7 @@ struct Selected {
 const OTHERS_SHOWN: usize = 16;
 
 impl Selected {
-    fn open(spec: &TraceSpec) -> Result<Self, WorkloadError> {
+    pub(crate) fn open(spec: &TraceSpec) -> Result<Self, WorkloadError> {
         let records = open_trace(Path::new(&spec.path), &spec.format, spec.read_options())?;
         let only = if let Devices::Only(device) = spec.devices { Some(device) } else { None };
         let left = if spec.first == 0 { u64::MAX } else { spec.first };
@@ -46,7 +46,7 @@ impl Selected {
     }
 
     #[inline]
-    fn next(&mut self) -> Result<Option<Record>, WorkloadError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Record>, WorkloadError> {
         while self.left > 0 {
             let Some(mut record) = self.records.next()? else { break };
             if self.only.is_some_and(|device| device != record.device) {
@@ -65,8 +65,23 @@ impl Selected {
         Ok(None)
     }
 
-    fn report(&self) -> SourceReport {
+    pub(crate) fn report(&self) -> SourceReport {
         SourceReport { other_devices: self.other_devices, ..self.records.report().clone() }
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        self.records.progress()
+    }
+
+    /// The error of a trace of which nothing was asked for.
+    pub(crate) fn nothing(&self, spec: &TraceSpec) -> WorkloadError {
+        let file = spec.path.clone();
+        match spec.devices {
+            Devices::Only(device) => {
+                Problem::NoSuchDevice { file, device, devices: self.others.clone() }.into()
+            }
+            _ => Problem::NoRequests { file, lines: 0, skipped: 0 }.into(),
+        }
     }
 }
 
@@ -108,11 +123,11 @@ impl Survey {
             ends[usize::from(device)] = ends[usize::from(device)].max(request.end());
             requests += 1;
             if requests % PROGRESS_REQUESTS == 0 {
-                progress(selected.records.progress());
+                progress(selected.progress());
             }
         }
         if requests == 0 {
-            return Err(nothing_selected(spec, selected.others));
+            return Err(selected.nothing(spec));
         }
         let mut footprint = meter.finish();
         let is_compact = spec.address == AddressPolicy::Compact;
@@ -153,15 +168,6 @@ fn bases(ends: &[u64], end: &mut u64) -> Vec<u64> {
             base
         })
         .collect()
-}
-
-/// The error of a trace of which nothing was asked for.
-fn nothing_selected(spec: &TraceSpec, devices: Vec<u16>) -> WorkloadError {
-    let file = spec.path.clone();
-    match spec.devices {
-        Devices::Only(device) => Problem::NoSuchDevice { file, device, devices }.into(),
-        _ => Problem::NoRequests { file, lines: 0, skipped: 0 }.into(),
-    }
 }
 
 /// A running hash of requests.

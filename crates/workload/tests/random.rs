@@ -17,6 +17,8 @@ const SEEDS: &[&str] = &[
     "timestamp_ns,sid,cpu,operation,lba,len,ioClass,flush,fua,writeHint,fileId,completion_ns\n\
      14196894550578,73,15,Write,1652296,256,19,0,1,3,76,14196894634375\n14196961284784,2,4,Discard,384,8,0,0,0,0,,5\n\
      14196961284785,2,4,Read,0,0,0,1,0,0,,5\n",
+    "#wordline 1 time_ns,op,lba,sectors,device,stream,file,process,context,priority,class\n\
+     0,R,749016,64\n13,WF,5512000,8,1,1,76,,4294967295,2\n14,F,0,0\n",
 ];
 
 /// Bytes that matter to a parser of numbers in columns.

@@ -134,7 +134,7 @@ pub const UNSAFE_FILES: &[&str] = &[
 ];
 
 /// Macros that declare a module for each entry `name: Type` of their list.
-pub const MODULE_LISTS: &[&str] = &["family!", "formats!"];
+pub const MODULE_LISTS: &[&str] = &["family!", "formats!", "targets!"];
 
 /// What each member of a policy family declares beside its `NAME`.
 pub const MEMBER_CONSTANTS: &[&str] = &["SUMMARY", "SOURCE", "MEMORY"];

@@ -64,6 +64,7 @@ formats! {
     spc: Spc,
     mqsim: Mqsim,
     rocksdb: Rocksdb,
+    wordline: Wordline,
 }
 
 /// One column of a format.
@@ -181,9 +182,11 @@ pub(crate) struct Raw {
 }
 
 /// A request as recorded, with the device it was for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The request; its addresses count from the device's first sector.
     pub request: Request,
+    /// Number of the device.
     pub device: u16,
 }
 
@@ -213,6 +216,11 @@ pub(crate) trait Format: Send + Sized + 'static {
     /// Its scale of times, where they are whole numbers whose unit neither the format nor the user says.
     fn open_scale(&mut self) -> Option<&mut TimeScale> {
         None
+    }
+
+    /// Whether its times count from the beginning of the workload; otherwise the first request's is the origin.
+    fn times_count_from_zero(&self) -> bool {
+        false
     }
 
     /// Whether requests that could be read are plausible in this format, for telling twins apart.
@@ -252,6 +260,17 @@ pub fn read_from(
     options: ReadOptions,
 ) -> Result<Box<dyn Source>, WorkloadError> {
     Ok(Box::new(AsRecorded(open_input(Input::from_reader(text, name), format, options)?)))
+}
+
+/// The same with devices.
+#[cfg(test)]
+pub(crate) fn open_records(
+    text: impl Read + Send + 'static,
+    name: &str,
+    format: &str,
+    options: ReadOptions,
+) -> Result<Box<dyn Records>, WorkloadError> {
+    open_input(Input::from_reader(text, name), format, options)
 }
 
 /// Records as requests.
@@ -341,13 +360,14 @@ fn recognises<F: Format>(head: &[&[u8]]) -> bool {
 fn open<F: Format>(lines: Lines, options: ReadOptions) -> Result<Box<dyn Records>, WorkloadError> {
     let mut format = F::new(options.time_unit, &lines.head());
     let assumed_unit = pace::assume(&mut format, &lines)?;
+    let first_ns = format.times_count_from_zero().then_some(0);
     Ok(Box::new(Reader {
         lines,
         format,
         state: State {
             options,
             report: SourceReport { assumed_unit, ..SourceReport::default() },
-            first_ns: None,
+            first_ns,
             last_ns: 0,
             pending: None,
             may_be_header: true,
@@ -365,7 +385,7 @@ struct Reader<F> {
 struct State {
     options: ReadOptions,
     report: SourceReport,
-    /// Time of the first request, the origin of all times.
+    /// The origin of all times: that of the first request, unless the format has another.
     first_ns: Option<u64>,
     /// Time of the latest request, from that origin.
     last_ns: u64,

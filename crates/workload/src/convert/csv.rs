@@ -1,0 +1,50 @@
+//! CSV for everything else: a header, words for operations, addresses in bytes.
+
+use super::{Keeps, Target, number};
+use crate::reader::Record;
+use crate::record::SECTOR_BYTES;
+
+/// The columns.
+const HEADER: &[u8] =
+    b"time_ns,op,offset_bytes,size_bytes,fua,device,stream,file,process,context,priority,class\n";
+
+/// What it is.
+pub(super) const SUMMARY: &str = "CSV with a header: times in ns, read, write, trim or flush, addresses in bytes, \
+        and every hint in a column.";
+/// What its lines can hold.
+pub(super) const KEEPS: Keeps = Keeps::ALL;
+
+/// Writes lines such as `24675,write,845975552,131072,0,0,0,76,0,0,0,0`.
+#[derive(Default)]
+pub(super) struct Csv;
+
+impl Target for Csv {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(HEADER);
+    }
+
+    fn add(&mut self, record: &Record, out: &mut Vec<u8>) {
+        let request = &record.request;
+        let hints = &request.hints;
+        number(out, request.arrival_ns);
+        out.push(b',');
+        out.extend_from_slice(request.op.name().as_bytes());
+        let columns: [u64; 10] = [
+            request.lba * SECTOR_BYTES,
+            request.bytes(),
+            request.fua.into(),
+            record.device.into(),
+            hints.stream.into(),
+            hints.file.into(),
+            hints.process.into(),
+            hints.context.into(),
+            hints.priority.into(),
+            hints.class.into(),
+        ];
+        for column in columns {
+            out.push(b',');
+            number(out, column);
+        }
+        out.push(b'\n');
+    }
+}

@@ -1,0 +1,56 @@
+//! Wordline's own format: everything that a request carries ([`crate::reader`] reads it).
+
+use super::{Keeps, Target, number};
+use crate::reader::Record;
+use crate::reader::wordline::{FUA, LETTERS, MARK, OPTIONAL, REQUIRED};
+
+/// What it is.
+pub(super) const SUMMARY: &str =
+    "Wordline's own: all of a request and its hints, times in ns, addresses in sectors.";
+/// What its lines can hold.
+pub(super) const KEEPS: Keeps = Keeps::ALL;
+
+/// Writes lines such as `24675,W,1652296,256,0,0,76`.
+#[derive(Default)]
+pub(super) struct Wordline;
+
+impl Target for Wordline {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(MARK.as_bytes());
+        let names: Vec<&str> = REQUIRED.into_iter().chain(OPTIONAL.map(|(name, _)| name)).collect();
+        out.extend_from_slice(names.join(",").as_bytes());
+        out.push(b'\n');
+    }
+
+    fn add(&mut self, record: &Record, out: &mut Vec<u8>) {
+        let request = &record.request;
+        number(out, request.arrival_ns);
+        out.push(b',');
+        out.extend(LETTERS.iter().filter(|(op, _)| *op == request.op).map(|(_, letter)| *letter));
+        if request.fua {
+            out.push(FUA);
+        }
+        out.push(b',');
+        number(out, request.lba);
+        out.push(b',');
+        number(out, u64::from(request.sectors));
+        let hints = &request.hints;
+        let optional: [u64; OPTIONAL.len()] = [
+            record.device.into(),
+            hints.stream.into(),
+            hints.file.into(),
+            hints.process.into(),
+            hints.context.into(),
+            hints.priority.into(),
+            hints.class.into(),
+        ];
+        let used = optional.iter().rposition(|value| *value != 0).map_or(0, |last| last + 1);
+        for value in &optional[..used] {
+            out.push(b',');
+            if *value != 0 {
+                number(out, *value);
+            }
+        }
+        out.push(b'\n');
+    }
+}

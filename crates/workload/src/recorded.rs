@@ -1,0 +1,65 @@
+//! A workload's requests with their devices and addresses as they were recorded: what is looked into and converted,
+//! while a drive gets them placed on itself. Read once, in constant memory.
+
+use crate::error::WorkloadError;
+use crate::input::Progress;
+use crate::reader::Record;
+use crate::record::Source;
+use crate::report::SourceReport;
+use crate::spec::{Spec, TraceSpec};
+use crate::trace::Selected;
+
+/// A stream of recorded requests: those of a trace that are asked for, or all of a generator.
+pub struct Recorded(Kind);
+
+enum Kind {
+    Trace { spec: TraceSpec, selected: Selected, requests: u64 },
+    Made(Box<dyn Source>),
+}
+
+impl Recorded {
+    /// Opens a workload. A trace is read as it is, neither repeated nor sped up nor placed on a drive; what is
+    /// generated is generated for its own space, or `drive_sectors` if it fills whatever drive there is.
+    pub fn open(spec: &Spec, drive_sectors: u64) -> Result<Self, WorkloadError> {
+        spec.check()?;
+        if let Spec::Trace(spec) = spec {
+            let selected = Selected::open(spec)?;
+            return Ok(Recorded(Kind::Trace { spec: spec.clone(), selected, requests: 0 }));
+        }
+        let prepared = spec.prepare()?;
+        let space = prepared.space_sectors().unwrap_or(drive_sectors);
+        Ok(Recorded(Kind::Made(prepared.open(space)?)))
+    }
+
+    /// The next request; `None` after the last one. A trace of which nothing is asked for is an error.
+    #[inline]
+    pub fn next_record(&mut self) -> Result<Option<Record>, WorkloadError> {
+        match &mut self.0 {
+            Kind::Trace { spec, selected, requests } => match selected.next()? {
+                Some(record) => {
+                    *requests += 1;
+                    Ok(Some(record))
+                }
+                None if *requests == 0 => Err(selected.nothing(spec)),
+                None => Ok(None),
+            },
+            Kind::Made(source) => Ok(source.next()?.map(|request| Record { request, device: 0 })),
+        }
+    }
+
+    /// What was read so far, and what had to be done to it; empty for what is generated.
+    pub fn report(&self) -> SourceReport {
+        match &self.0 {
+            Kind::Trace { selected, .. } => selected.report(),
+            Kind::Made(source) => source.report(),
+        }
+    }
+
+    /// How far a trace's file is read; nothing of nothing for what is generated.
+    pub fn progress(&self) -> Progress {
+        match &self.0 {
+            Kind::Trace { selected, .. } => selected.progress(),
+            Kind::Made(_) => Progress::default(),
+        }
+    }
+}
