@@ -94,8 +94,8 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
-    /// Reads a workload through, showing how far it is.
-    pub fn survey(&self, spec: &Spec) -> Result<Prepared, WorkloadError> {
+    /// Keeps standard input where a trace comes from it.
+    pub fn keep_standard_input(&self, spec: &Spec) -> Result<(), WorkloadError> {
         if let Spec::Trace(trace) = spec
             && trace.path == STANDARD_INPUT
         {
@@ -106,6 +106,12 @@ impl Progress {
                 ));
             }
         }
+        Ok(())
+    }
+
+    /// Reads a workload through, showing how far it is.
+    pub fn survey(&self, spec: &Spec) -> Result<Prepared, WorkloadError> {
+        self.keep_standard_input(spec)?;
         let mut begun = false;
         spec.prepare_with(&mut |progress| {
             if !begun {

@@ -92,6 +92,11 @@ pub struct SyntheticArgs {
 }
 
 impl TraceArgs {
+    /// Whether a flag leaves requests out.
+    pub fn selects(&self) -> bool {
+        self.first.is_some()
+    }
+
     /// Applies the flags.
     pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
         set(spec, "--format", "format", self.format.as_deref())?;

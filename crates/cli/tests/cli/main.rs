@@ -16,3 +16,4 @@ mod snapshots;
 mod spellings;
 mod standins;
 mod time_units;
+mod traces;

@@ -1,27 +1,27 @@
-//! `wordline trace`: what is in a trace or another workload, without simulating anything.
+//! `wordline trace info`: what is in a trace or another workload.
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
 use ssd::OpCode;
 use workload::{Footprint, Prepared, ReadBuffer, SECTOR_BYTES, Skew, SourceReport, Spec, WorkloadError};
 
+use super::Input;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::size::GENERATOR_SPACE_BYTES;
 use crate::text::{Columns, bytes, thousands, time};
-use crate::workload_args::{SyntheticArgs, TraceArgs, size, with_path};
+use crate::workload_args::size;
 
 /// Examples for the help text.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
-  wordline trace data/rocksdb-ycsb-a-run1.csv.zst
-  wordline trace --first 100000 --json src1_0.csv.gz
-  wordline trace --workload ads --buffer 64MiB,128MiB,256MiB
-  wordline trace --format spc --skip-bad-lines Financial1.spc";
+  wordline trace info data/rocksdb-ycsb-a-run1.csv.zst
+  wordline trace info --first 100000 --json src1_0.csv.gz
+  wordline trace info --workload ads --buffer 64MiB,128MiB,256MiB
+  wordline trace info --format spc --skip-bad-lines Financial1.spc";
 
 /// Sizes that are shown, the most frequent first.
 const SIZES_SHOWN: usize = 6;
@@ -31,18 +31,12 @@ const HOTTEST_PERCENT: [f64; 3] = [1.0, 10.0, 20.0];
 /// Pages of a read buffer, unless the user says otherwise.
 const BUFFER_PAGE: &str = "8KiB";
 
-/// Flags of `trace`.
+/// Flags of `trace info`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub struct Trace {
-    /// The trace: any known format, plain, gzip or zstd
-    file: Option<PathBuf>,
-
+pub struct Info {
     #[command(flatten)]
-    trace: TraceArgs,
-
-    #[command(flatten)]
-    synthetic: SyntheticArgs,
+    input: Input,
 
     /// Share of reads that an LRU read buffer answers: of one size, or several such as 64MiB,256MiB
     #[arg(long, value_name = "SIZES", value_delimiter = ',')]
@@ -78,8 +72,8 @@ struct Pass {
 }
 
 /// Looks through the workload and says what it found.
-pub fn run(args: &Trace, out: &mut dyn Write) -> Result<(), Failure> {
-    let spec = args.spec()?;
+pub fn run(args: &Info, out: &mut dyn Write) -> Result<(), Failure> {
+    let spec = args.input.spec()?;
     let mut pass = Pass { buffers: args.buffers()?, ..Pass::default() };
     let progress = Progress::new(false);
     let prepared = progress.survey(&spec)?;
@@ -92,30 +86,10 @@ pub fn run(args: &Trace, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{:#}", as_json(&spec, &footprint, &report, &pass))?;
         return Ok(());
     }
-    let title = args.file.as_ref().map_or_else(|| spec.title(), |file| file.display().to_string());
-    print(out, &title, &footprint, matches!(spec, Spec::Trace(_)).then_some(&report), &pass)
+    print(out, &args.input.title(&spec), &footprint, matches!(spec, Spec::Trace(_)).then_some(&report), &pass)
 }
 
-impl Trace {
-    /// The trace named, or the generator described.
-    fn spec(&self) -> Result<Spec, Failure> {
-        let mut spec = match (&self.file, self.synthetic.any()) {
-            (Some(file), false) => with_path(None, file),
-            (None, true) => self.synthetic.start(None)?,
-            (Some(_), true) => {
-                return Err(Failure::usage("both a trace and a generated workload; allowed: one of the two"));
-            }
-            (None, false) => {
-                let message = "nothing to look at: name a trace, or --workload NAME, or --synthetic PATTERN";
-                return Err(Failure::usage(message));
-            }
-        };
-        self.trace.apply(&mut spec)?;
-        self.synthetic.apply(&mut spec)?;
-        spec.check()?;
-        Ok(spec)
-    }
-
+impl Info {
     fn buffers(&self) -> Result<Vec<(String, ReadBuffer)>, Failure> {
         let page = size(&self.buffer_page).map_err(|e| e.about("--buffer-page"))?;
         if page < SECTOR_BYTES || page % SECTOR_BYTES != 0 {

@@ -1,0 +1,118 @@
+//! `wordline trace`: what is in a trace or another workload, and how it becomes another trace; nothing is simulated.
+
+mod info;
+mod write;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use workload::{Recorded, SECTOR_BYTES, Spec};
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::size::GENERATOR_SPACE_BYTES;
+use crate::workload_args::{SyntheticArgs, TraceArgs, with_path};
+
+/// Examples for the help text.
+pub const EXAMPLES: &str = "\
+Examples:
+  wordline trace info data/rocksdb-ycsb-a-run1.csv.zst
+  wordline trace data/rocksdb-ycsb-a-run1.csv.zst --json      the same: `info` may be left out
+  wordline trace convert src1_0.csv.gz --to fio_iolog --out src1_0.iolog
+  wordline trace cut src1_0.csv.gz --first 100000 --out head.wl.zst";
+
+/// `trace` and its commands.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct Trace {
+    #[command(subcommand)]
+    what: Option<What>,
+
+    #[command(flatten)]
+    info: info::Info,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Say what is in a trace or another workload
+    Info(Box<info::Info>),
+    /// Write a trace, or what a generator makes, in another format
+    Convert(Box<write::Convert>),
+    /// Write a part of a trace, with all that is known of its requests
+    Cut(Box<write::Cut>),
+}
+
+/// Looks into a workload, or writes it.
+pub fn run(args: &Trace, out: &mut dyn Write) -> Result<(), Failure> {
+    match &args.what {
+        None => info::run(&args.info, out),
+        Some(What::Info(args)) => info::run(args, out),
+        Some(What::Convert(args)) => write::convert(args, out),
+        Some(What::Cut(args)) => write::cut(args, out),
+    }
+}
+
+/// The workload that is looked into or written: a trace or a generator.
+#[derive(Args, Debug)]
+struct Input {
+    /// The trace: any known format, plain or compressed; - is standard input
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    trace: TraceArgs,
+
+    #[command(flatten)]
+    synthetic: SyntheticArgs,
+}
+
+impl Input {
+    /// The trace named, or the generator described.
+    fn spec(&self) -> Result<Spec, Failure> {
+        let mut spec = match (&self.file, self.synthetic.any()) {
+            (Some(file), false) => with_path(None, file),
+            (None, true) => self.synthetic.start(None)?,
+            (Some(_), true) => {
+                return Err(Failure::usage("both a trace and a generated workload; allowed: one of the two"));
+            }
+            (None, false) => {
+                let message = "nothing to look at: name a trace, or --workload NAME, or --synthetic PATTERN";
+                return Err(Failure::usage(message));
+            }
+        };
+        self.trace.apply(&mut spec)?;
+        self.synthetic.apply(&mut spec)?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    /// What to call it.
+    fn title(&self, spec: &Spec) -> String {
+        self.file.as_ref().map_or_else(|| spec.title(), |file| file.display().to_string())
+    }
+}
+
+/// Requests between two looks at how far it is.
+const PROGRESS_REQUESTS: u64 = 1 << 16;
+
+/// Hands each request of a workload to `each`, showing how far it is; returns the stream at its end.
+fn for_each(
+    spec: &Spec,
+    what: &str,
+    mut each: impl FnMut(&workload::Record) -> Result<(), Failure>,
+) -> Result<Recorded, Failure> {
+    let progress = Progress::new(false);
+    progress.keep_standard_input(spec)?;
+    let mut recorded = Recorded::open(spec, GENERATOR_SPACE_BYTES / SECTOR_BYTES)?;
+    progress.begin(what, recorded.progress().total);
+    let mut requests = 0u64;
+    while let Some(record) = recorded.next_record()? {
+        each(&record)?;
+        requests += 1;
+        if requests.is_multiple_of(PROGRESS_REQUESTS) {
+            progress.at(recorded.progress().done);
+        }
+    }
+    progress.finish();
+    Ok(recorded)
+}

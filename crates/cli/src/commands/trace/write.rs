@@ -1,0 +1,159 @@
+//! `wordline trace convert` and `wordline trace cut`: requests written as a trace.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lab::files::Replacement;
+use workload::convert::{Packing, TargetInfo, TraceWriter, Written, targets};
+use workload::{STANDARD_INPUT, Spec};
+
+use super::{Input, for_each};
+use crate::failure::Failure;
+use crate::places::Places;
+use crate::text::thousands;
+
+/// Examples of `convert`.
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  wordline trace convert data/rocksdb-ycsb-a-run1.csv.zst --out ycsb.wl.zst
+  wordline trace convert --to fio_iolog Financial1.spc --out financial1.iolog
+  wordline trace convert --workload ads --requests 100000 --to mqsim --out ads.trace
+  wordline trace convert --to csv src1_0.csv.gz | head
+
+Formats:
+  wordline   all of a request and its hints (`wordline formats wordline`)
+  mqsim      MQSim's text: reads and writes, time in ns, device, sectors
+  fio_iolog  for fio --read_iolog, version 3: times in us; trims and flushes, too
+  csv        all of it in columns, addresses in bytes";
+
+/// Examples of `cut`.
+const CUT_EXAMPLES: &str = "\
+Examples:
+  wordline trace cut --first 10000 data/rocksdb-ycsb-a-run1.csv.zst --out head.wl
+  wordline trace cut --first 10000 --to mqsim src1_0.csv.gz --out head.trace
+  wordline trace cut --first 5 data/rocksdb-ycsb-a-run1.csv.zst";
+
+/// The file at the end of the way.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+struct Output {
+    /// Write to this file, packed if it ends in .zst or .gz [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Format to write
+    #[arg(long, value_name = "FORMAT", default_value = "wordline")]
+    to: String,
+
+    /// Replace the file if it exists
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+/// Flags of `trace convert`.
+#[derive(Args, Debug)]
+#[command(after_help = CONVERT_EXAMPLES)]
+pub struct Convert {
+    #[command(flatten)]
+    input: Input,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Flags of `trace cut`.
+#[derive(Args, Debug)]
+#[command(after_help = CUT_EXAMPLES)]
+pub struct Cut {
+    #[command(flatten)]
+    input: Input,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Writes a workload in another format.
+pub fn convert(args: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
+    write(&args.input, &args.output, out)
+}
+
+/// Writes a part of a trace.
+pub fn cut(args: &Cut, out: &mut dyn Write) -> Result<(), Failure> {
+    if !args.input.trace.selects() && args.input.file.is_some() {
+        let allowed =
+            "a flag that leaves something out, such as --first (`wordline trace convert` writes all)";
+        return Err(Failure::usage(format!("nothing is cut; allowed: {allowed}")));
+    }
+    write(&args.input, &args.output, out)
+}
+
+impl Output {
+    fn target(&self) -> Result<&'static TargetInfo, Failure> {
+        let names: Vec<&str> = targets().iter().map(|target| target.name).collect();
+        let found = targets().iter().find(|target| target.name == self.to);
+        found.ok_or_else(|| Failure::no_such("format to write", &self.to, &names).about("--to"))
+    }
+
+    /// The file, unless it is standard output, where it can be written and nothing is lost by it.
+    fn claim(&self, spec: &Spec) -> Result<Option<(&Path, Replacement)>, Failure> {
+        let mut places = Places::default();
+        match spec {
+            Spec::Trace(trace) if trace.path == STANDARD_INPUT => {
+                places.reads_standard_input("the trace on standard input");
+            }
+            Spec::Trace(trace) => places.reads("the trace", Path::new(&trace.path)),
+            _ => {}
+        }
+        places.prints();
+        let Some(path) = &self.out else { return places.check().map(|()| None) };
+        places.writes("--out", path);
+        places.check()?;
+        if path.is_file() && !self.force {
+            let allowed = "another file, or --force to replace it";
+            return Err(Failure::usage(format!("--out {}: it exists; allowed: {allowed}", path.display())));
+        }
+        let file = Replacement::create(path).map_err(|e| Failure::file(path, "write the trace", &e))?;
+        Ok(Some((path, file)))
+    }
+}
+
+fn write(input: &Input, output: &Output, out: &mut dyn Write) -> Result<(), Failure> {
+    let spec = input.spec()?;
+    let target = output.target()?;
+    match output.claim(&spec)? {
+        Some((path, file)) => {
+            let fail = |error: io::Error| Failure::file(path, "write the trace", &error);
+            let (file, notes) = copy(&spec, target, Packing::of(path), file, &fail)?;
+            file.commit().map_err(fail)?;
+            writeln!(out, "{}: {}", path.display(), notes.join("\n  note: "))?;
+        }
+        None => {
+            let (_, notes) = copy(&spec, target, Packing::None, &mut *out, &Failure::from)?;
+            out.flush()?;
+            // Standard error may be closed: then there is nobody to tell.
+            let _ = writeln!(io::stderr(), "{}", notes.join("\n  note: "));
+        }
+    }
+    Ok(())
+}
+
+/// Writes all requests; what is to be said of them comes back with the file.
+fn copy<W: Write>(
+    spec: &Spec,
+    target: &TargetInfo,
+    packing: Packing,
+    file: W,
+    fail: &impl Fn(io::Error) -> Failure,
+) -> Result<(W, Vec<String>), Failure> {
+    let mut writer = TraceWriter::new(target, packing, file).map_err(fail)?;
+    let recorded = for_each(spec, "writing trace", |record| writer.add(record).map_err(fail))?;
+    let (file, Written { requests, lost }) = writer.finish().map_err(fail)?;
+    let mut notes = vec![format!("{} requests in the format {}", thousands(requests), target.name)];
+    notes.extend(lost.entries().map(|(_, count, text)| format!("{} {text}", thousands(count))));
+    if !spec.has_times() {
+        notes.push("the requests have no times of their own: all arrive at 0".to_owned());
+    }
+    notes.extend(recorded.report().remarks());
+    Ok((file, notes))
+}
