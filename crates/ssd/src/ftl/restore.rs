@@ -2,8 +2,9 @@
 
 use super::Ftl;
 use super::moves::gathered::Gathered;
-use super::moves::job::{Job, Part};
-use super::moves::lane::LaneWork;
+use super::moves::job::Job;
+use super::moves::lane::{LaneWork, RECLAIM};
+use super::moves::walk::Pages;
 use super::tables::blocks::BlockState;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
@@ -39,8 +40,9 @@ impl Ftl {
             };
             work.keep_room(fresh);
             self.check_lane_work(LaneId(lane as u32), fresh)?;
-            let candidates = &self.mover.lanes[lane].candidates;
-            ensure(self.reclaim.can_want(candidates, flash.chip.blocks()), "what is to leave a block")?;
+            let migration = self.mover.lanes[lane].migration().copied();
+            let can = migration.is_none_or(|it| self.reclaim.can_migrate(&it, flash.chip.blocks()));
+            ensure(can, "what is to leave a block")?;
         }
         self.check_moves(flash)?;
         self.mover.restored(fresh.mover);
@@ -99,8 +101,10 @@ impl Ftl {
             within("units on their way", units.iter().map(|unit| unit.lpn), self.map.logical() as usize)?;
             within("units on their way", units.iter().map(|unit| unit.source), self.map.physical() as usize)?;
         }
-        for job in work.jobs.iter().flatten() {
-            ensure(is_own(job.block), "a job in another lane")?;
+        for (which, job) in work.jobs.iter().enumerate() {
+            let Some(job) = job else { continue };
+            ensure(is_own(job.block()), "a job in another lane")?;
+            ensure(which == RECLAIM || matches!(job, Job::Empty { .. }), "a job in another's place")?;
             self.check_job(job)?;
         }
         work.candidates.restored(&fresh.candidates, |candidate| {
@@ -110,14 +114,21 @@ impl Ftl {
     }
 
     fn check_job(&self, job: &Job) -> Verdict {
-        let first = self.layout.first_unit(job.block).0;
-        let inside = first..=first + self.layout.units_per_block();
-        let places = [job.cursor, job.end, job.ahead];
-        ensure(places.iter().all(|place| inside.contains(place)), "a job beyond its block")?;
-        let state = self.blocks.state(job.block);
+        let state = self.blocks.state(job.block());
         ensure(matches!(state, BlockState::Moving | BlockState::Migrating), "a job in a block at rest")?;
-        let is_part = |part: &Part| part.member < self.layout.span;
-        ensure(job.part.as_ref().is_none_or(is_part), "a job in a member that is not there")
+        let members = match job {
+            Job::Migrate(migration) => migration.candidate.member..migration.candidate.member + 1,
+            Job::Empty { .. } => 0..self.layout.span,
+        };
+        ensure(members.end <= self.layout.span, "a job in a member that is not there")?;
+        let Some(walk) = job.walk() else { return Ok(()) };
+        ensure(walk.block == job.block(), "a job in two blocks")?;
+        let first = self.layout.first_unit(walk.block).0;
+        let inside = first..=first + self.layout.units_per_block();
+        let places = [walk.cursor, walk.end, walk.ahead];
+        ensure(places.iter().all(|place| inside.contains(place)), "a job beyond its block")?;
+        let is_part = |pages: &Pages| members.contains(&pages.member);
+        ensure(walk.pages.as_ref().is_none_or(is_part), "a job in a member that is not there")
     }
 
     /// Reads and programs of moves, and what has left its block and not arrived.

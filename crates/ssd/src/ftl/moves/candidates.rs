@@ -1,6 +1,6 @@
 //! Candidates: blocks that must be looked at because of reads, by lane.
 
-use crate::ftl::read_reclaim::{Urgency, Want};
+use crate::ftl::read_reclaim::Urgency;
 use crate::ftl::tables::layout::Layout;
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line};
 use crate::units::BlockId;
@@ -14,16 +14,6 @@ pub(in crate::ftl) struct Candidate {
     pub member: u32,
 }
 
-/// A block whose parts are being moved.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Partial {
-    pub candidate: Candidate,
-    /// What has left it last.
-    pub left: Want,
-    /// What is to leave it next, if that was asked and not done.
-    pub next: Option<Want>,
-}
-
 /// On which of its lane's lists a physical block is: bits.
 pub(super) const WHEN_IDLE: u8 = 1;
 pub(super) const NOW: u8 = 2;
@@ -35,7 +25,6 @@ pub(in crate::ftl) struct Candidates {
     when_idle: VecDeque<Candidate>,
     /// By member of a block of the lane.
     pub(super) listed: Vec<u8>,
-    pub(super) partial: Option<Partial>,
     /// Something must move and finds no room: the lane is cleaned for it.
     pub lacks_room: bool,
     /// Erases of the lane when a deal first lacked room.
@@ -57,7 +46,7 @@ impl Candidates {
     /// Whether anything is to be done.
     #[inline]
     pub fn some(&self) -> bool {
-        self.partial.is_some() || !self.now.is_empty() || !self.when_idle.is_empty()
+        !self.now.is_empty() || !self.when_idle.is_empty()
     }
 
     /// Puts a block on a list, once; `at` is its member among the lane's.
@@ -124,15 +113,7 @@ impl Candidates {
     /// Checks that its candidates are blocks of its lane; that marks and lists agree is [`Candidates::check`]'s.
     pub fn restored(&self, fresh: &Candidates, is_own: impl Fn(&Candidate) -> bool) -> Verdict {
         alike("blocks that can be looked at", &self.listed, &fresh.listed)?;
-        let mut candidates =
-            self.now.iter().chain(&self.when_idle).chain(self.partial.iter().map(|at| &at.candidate));
-        ensure(candidates.all(is_own), "another lane's block to be looked at")?;
+        ensure(self.now.iter().chain(&self.when_idle).all(is_own), "another lane's block to be looked at")?;
         ensure(self.lacked_at < MOST, "when a deal lacked room")
-    }
-
-    /// What was asked to leave, or is to leave, a block.
-    pub(super) fn wanted(&self) -> impl Iterator<Item = Want> {
-        let of = |partial: Partial| [Some(partial.left), partial.next];
-        self.partial.into_iter().flat_map(of).flatten()
     }
 }

@@ -6,8 +6,9 @@
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
 use super::gathered::Gathered;
-use super::job::{Job, PageUnits, Step, View};
+use super::job::Job;
 use super::lane::{COMING_AT_MOST, LaneWork, RECLAIM, ROUTINE};
+use super::walk::{PageUnits, Step, View, Walk};
 use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
@@ -70,7 +71,7 @@ impl Ftl {
             let work = self.work(lane);
             let waiting = work.has_job()
                 || work.is_dealing()
-                || work.candidates.some()
+                || work.has_candidates()
                 || !work.gathered.iter().all(Gathered::is_empty);
             if work.reads + work.programs == 0 && (waiting || work.wanted) {
                 self.pump_lane(flash, lane);
@@ -93,12 +94,12 @@ impl Ftl {
         self.mover.emptied = false;
         self.deal_on(flash, lane);
         while self.work(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
-            if !self.read_on(flash, lane, RECLAIM) {
+            if !self.go_on(flash, lane, RECLAIM) {
                 break;
             }
         }
         while self.work(lane).jobs[ROUTINE].is_some() || self.start_job(lane) {
-            if !self.read_on(flash, lane, ROUTINE) {
+            if !self.go_on(flash, lane, ROUTINE) {
                 break;
             }
         }
@@ -141,7 +142,7 @@ impl Ftl {
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
         self.drop_replicas(block);
         self.blocks.start_moving(block, cause);
-        let job = Job::whole(&self.view(), block, self.reclaim.policy.orders_leaving());
+        let job = Job::empty(&self.view(), block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
         let work = self.work(lane);
         work.coming += u32::from(cause != Cause::BadBlock);
@@ -180,10 +181,7 @@ impl Ftl {
         let per_page = self.layout.units_per_page;
         let pages = |units: &Gathered| (units.len() as u32).div_ceil(per_page);
         // What the other job of the lane has still to move counts, too.
-        let left = |job: &Job| match self.blocks.live(job.block) {
-            live if job.whole && job.part.is_some() => live,
-            live => live.min(job.end - job.cursor.min(job.end)),
-        };
+        let left = |job: &Job| job.left(self.blocks.live(job.block()));
         let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
         let waiting = work.gathered.iter().map(pages).sum::<u32>() + work.reads + others;
         // What is moved may go to several streams, and each but one may leave a page that is not full.
@@ -221,40 +219,55 @@ impl Ftl {
         View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts }
     }
 
-    /// Reads pages of the job's block while the window is open; returns whether the job is finished.
-    fn read_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
+    /// Goes on with a job as far as it can; returns whether that is finished, and another may begin.
+    fn go_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut may_be_busy = true;
+        self.look_anew(lane, which);
         loop {
-            if may_be_busy && self.is_busy(lane) || self.rests(lane, which) {
-                return false;
-            }
+            let waits = may_be_busy && self.is_busy(lane) || self.rests(lane, which);
             let Ftl { mover, map, layout, order, facts, .. } = self;
             let Some(job) = &mut mover.lanes[lane.index()].jobs[which] else { return false };
             let view = View { map, layout, order, facts };
-            let Step::Read { page, count } = job.step(&view, &mut units) else {
-                let mut job = *job;
-                if job.whole && self.reclaim.policy.orders_leaving() && self.choose_wordline(flash, &mut job)
-                {
-                    self.work(lane).jobs[which] = Some(job);
+            match job.step(&view, !waits, &mut units) {
+                Step::Read { page, count } => {
+                    may_be_busy = self.move_page(flash, lane, page, (&mut units, count));
                     continue;
                 }
-                self.end_job(flash, lane, which, &job);
-                return true;
-            };
-            job.look_ahead(&view, count);
-            may_be_busy = self.move_page(flash, lane, page, (&mut units, count));
+                Step::Ask => self.ask_for_more(flash, lane, which),
+                Step::Replicate { place, to } => self.replicate(flash, lane, place, to),
+                Step::Program { .. } => unreachable!("only deals say where their data goes"),
+                Step::Wait => return false,
+                Step::Done => return self.end_job(flash, lane, which),
+            }
+            may_be_busy = true;
         }
     }
 
-    /// A job has read all that was to move: a block that it empties can be erased when that has arrived.
-    fn end_job(&mut self, flash: &mut Flash, lane: LaneId, which: usize, job: &Job) {
-        self.work(lane).jobs[which] = None;
-        if job.whole {
-            self.blocks.set_state(job.block, BlockState::Draining);
-            if self.blocks.leaving(job.block) == 0 {
-                self.empty(flash, job.block);
+    /// A job has read all that was to move: a block that it empties can be erased when that has arrived. Returns
+    /// whether another may begin.
+    fn end_job(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
+        match self.work(lane).jobs[which].take() {
+            Some(Job::Migrate(migration)) => self.end_migration(flash, lane, migration),
+            Some(Job::Empty { walk: Walk { block, .. }, .. }) => {
+                self.blocks.set_state(block, BlockState::Draining);
+                if self.blocks.leaving(block) == 0 {
+                    self.empty(flash, block);
+                }
+                true
             }
+            None => false,
+        }
+    }
+
+    /// What is read away from a block next, or leaves it altogether, is the read-reclaim policy's to say.
+    fn ask_for_more(&mut self, flash: &mut Flash, lane: LaneId, which: usize) {
+        if let Some(Job::Empty { walk, .. }) = self.work(lane).jobs[which] {
+            let next = self.choose_wordline(flash, &walk);
+            let walk = next.unwrap_or(walk);
+            self.work(lane).jobs[which] = Some(Job::Empty { walk, in_parts: next.is_some() });
+        } else {
+            self.migrate_on(flash, lane);
         }
     }
 

@@ -10,7 +10,7 @@
 
 mod restore;
 
-use super::job::{PageUnits, Step, View};
+use super::walk::{PageUnits, Step, View};
 use crate::flash::op::UnitRef;
 use crate::ftl::read_reclaim::MAX_PAGE_TYPES as TYPES;
 use crate::ftl::tables::layout::Layout;

@@ -5,8 +5,8 @@
 
 use super::candidates::Candidate;
 use super::deal::{Dealt, NO_TARGET, Target, Way};
-use super::job::{Step, View};
 use super::lane::{COMING_WITH_RECLAIM, ROUTINE};
+use super::walk::{Step, View};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::read_reclaim::{MAX_PAGE_TYPES as TYPES, Partners};
@@ -213,6 +213,7 @@ impl Ftl {
                 Step::Program { target, count } => self.program_dealt(flash, lane, target, &units[..count]),
                 Step::Wait => return,
                 Step::Done => self.end_deal(flash, lane),
+                Step::Ask | Step::Replicate { .. } => unreachable!("a deal was asked for as a whole"),
             }
         }
     }

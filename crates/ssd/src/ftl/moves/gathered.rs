@@ -1,6 +1,6 @@
 //! Units that moves have read and that wait for a page, first come first served.
 
-use super::job::PageUnits;
+use super::walk::PageUnits;
 use crate::flash::op::UnitRef;
 use serde::{Deserialize, Serialize};
 

@@ -4,6 +4,7 @@ use super::candidates::Candidates;
 use super::deal::Deal;
 use super::gathered::Gathered;
 use super::job::Job;
+use super::migration::Migration;
 use crate::executor::Pace;
 use crate::flash::op::Cause;
 use crate::ftl::gc_trigger::Limits;
@@ -152,9 +153,23 @@ impl LaneWork {
         self.deal.active
     }
 
-    /// Whether something is being moved.
+    /// The partial migration under way, if any.
+    pub fn migration(&mut self) -> Option<&mut Migration> {
+        match &mut self.jobs[RECLAIM] {
+            Some(Job::Migrate(migration)) => Some(migration),
+            _ => None,
+        }
+    }
+
+    /// Whether blocks are or may be at work because of reads.
+    #[inline]
+    pub fn has_candidates(&self) -> bool {
+        self.candidates.some() || matches!(self.jobs[RECLAIM], Some(Job::Migrate(_)))
+    }
+
+    /// Whether pages are being read of a block.
     #[inline]
     pub fn has_job(&self) -> bool {
-        self.jobs.iter().any(Option::is_some)
+        self.jobs.iter().flatten().any(|job| job.walk().is_some())
     }
 }

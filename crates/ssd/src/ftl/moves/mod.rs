@@ -8,6 +8,8 @@ pub(in crate::ftl) mod gathered;
 mod issue;
 pub(in crate::ftl) mod job;
 pub(in crate::ftl) mod lane;
+pub(in crate::ftl) mod migration;
 mod place;
 pub(in crate::ftl) mod reclaim;
 pub(in crate::ftl) mod replicate;
+pub(in crate::ftl) mod walk;

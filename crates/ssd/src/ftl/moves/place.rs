@@ -1,6 +1,6 @@
 //! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
 
-use super::job::PageUnits;
+use super::walk::PageUnits;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;

@@ -10,13 +10,15 @@ mod partial;
 mod restore;
 mod service;
 
-use super::candidates::{Candidate, NOW, Partial};
+use super::candidates::{Candidate, NOW};
 use super::dealing::{Begun, DealRequest};
-use super::lane::COMING_WITH_RECLAIM;
+use super::job::Job;
+use super::lane::{COMING_WITH_RECLAIM, RECLAIM};
+use super::migration::Migration;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
-use crate::ftl::read_reclaim::{self, ChipLook, Look, PageRead, Setup, Urgency, Want};
+use crate::ftl::read_reclaim::{self, ChipLook, Destination, Look, PageRead, Part, Setup, Urgency, Want};
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
 use crate::nand::order::PageOrder;
@@ -109,6 +111,11 @@ impl Reclaim {
         self.policy.idle_after_ns()
     }
 
+    /// The page of a place: wordline times page types plus page type.
+    pub fn page_of(&self, place: u32) -> u32 {
+        self.page_at[place as usize]
+    }
+
     /// Bytes of its tables.
     pub fn bytes(&self) -> usize {
         self.policy.memory_bytes()
@@ -153,9 +160,8 @@ impl Ftl {
 
     fn list(&mut self, candidate: Candidate, urgency: Urgency) {
         let lane = self.layout.lane_of(candidate.block);
-        let candidates = &self.mover.lanes[lane.index()].candidates;
-        let is_migrated =
-            candidates.partial.is_some_and(|partial| partial.candidate.block == candidate.block);
+        let migration = self.work(lane).migration();
+        let is_migrated = migration.is_some_and(|migration| migration.candidate.block == candidate.block);
         match self.blocks.state(candidate.block) {
             BlockState::Open | BlockState::Closed | BlockState::Migrating => {}
             BlockState::Moving if is_migrated => {}
@@ -177,7 +183,7 @@ impl Ftl {
     /// What a block on a lane's list may have waited for is over.
     #[inline]
     pub(in crate::ftl) fn may_look_again(&mut self, lane: LaneId) {
-        if self.reclaim.active && self.work(lane).candidates.some() {
+        if self.reclaim.active && self.work(lane).has_candidates() {
             self.look_soon(lane);
         }
     }
@@ -214,20 +220,18 @@ impl Ftl {
         self.reclaim.active
             && self.work(lane).candidates.some()
             && !self.work(lane).is_dealing()
-            && self.next_candidate(flash, lane)
+            && self.look_at_list(flash, lane)
     }
 
-    fn next_candidate(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+    fn look_at_list(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         // Deals remember for how long they have waited.
         self.work(lane).candidates.lacks_room &= self.reclaim.deals;
-        let mut waiting = 0;
+        self.next_candidate(flash, lane, 0)
+    }
+
+    /// Looks at the blocks of a lane's list after those that were passed over, until a job is started.
+    fn next_candidate(&mut self, flash: &mut Flash, lane: LaneId, mut passed: usize) -> bool {
         loop {
-            if let Some(partial) = self.work(lane).candidates.partial {
-                if let Some(started) = self.migrate_on(flash, lane, partial) {
-                    return started;
-                }
-                continue;
-            }
             // A claim that came to nothing: the host may have the block.
             if self.allocator.unclaim(lane) {
                 self.room.make();
@@ -237,18 +241,18 @@ impl Ftl {
                 self.need_no_room(lane);
                 return false;
             };
-            if waiting >= list.len() {
+            if passed >= list.len() {
                 return false;
             }
             let candidate = list[0];
             self.work(lane).due = bit == NOW;
-            match self.look_at(flash, lane, candidate) {
+            match self.look_at(flash, lane, candidate, passed) {
                 Looked::Over => {}
                 Looked::Started => return true,
                 // A deal keeps its turn.
                 Looked::Waits if self.reclaim.deals => return false,
                 Looked::Waits => {
-                    waiting += 1;
+                    passed += 1;
                     if let Some((list, _)) = self.work(lane).candidates.list(idle) {
                         list.rotate_left(1);
                     }
@@ -258,7 +262,7 @@ impl Ftl {
     }
 
     /// Looks at the block that is first on its lane's list.
-    fn look_at(&mut self, flash: &mut Flash, lane: LaneId, candidate: Candidate) -> Looked {
+    fn look_at(&mut self, flash: &mut Flash, lane: LaneId, candidate: Candidate, passed: usize) -> Looked {
         let block = candidate.block;
         let state = self.blocks.state(block);
         if state == BlockState::Migrating {
@@ -271,10 +275,9 @@ impl Ftl {
         if is_programmed {
             return Looked::Waits;
         }
-        let want = self.ask(flash, candidate, Want::Nothing);
-        if want == Want::Nothing {
+        let Some(want) = self.ask(flash, candidate, None) else {
             return self.drop_candidate(lane, candidate);
-        }
+        };
         if state == BlockState::Open {
             if !self.may_abandon(lane, block) {
                 return Looked::Waits;
@@ -282,12 +285,12 @@ impl Ftl {
             // Closed, it is asked about again: what was yet to be written need not leave it.
             self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
             self.replicas.close_off(&self.layout, block);
-            return self.look_at(flash, lane, candidate);
+            return self.look_at(flash, lane, candidate, passed);
         }
-        if want == Want::Block {
+        if want == Want::BLOCK {
             return self.begin_whole(flash, lane, candidate);
         }
-        if let Want::Deal { mode, paired } = want {
+        if let Destination::Deal { mode, paired } = want.to {
             let forced = !self.work(lane).candidates.now.is_empty();
             return match self.begin_deal(flash, lane, DealRequest { candidate, mode, paired, forced }) {
                 Begun::Later => Looked::Waits,
@@ -296,24 +299,23 @@ impl Ftl {
                 Begun::NoBlocks => self.begin_whole(flash, lane, candidate),
             };
         }
-        let moves = matches!(want, Want::Wordline(_) | Want::Types(_));
-        if moves && !self.has_room_for(lane, candidate, want) {
+        if want.to == Destination::Moves && !self.has_room_for(lane, candidate, want) {
             return Looked::Waits;
         }
         self.drop_candidate(lane, candidate);
         self.blocks.start_moving(block, Cause::ReadReclaim);
         self.begin_service(flash, block, None);
-        self.work(lane).candidates.partial =
-            Some(Partial { candidate, left: Want::Nothing, next: Some(want) });
-        Looked::Over
+        self.work(lane).jobs[RECLAIM] = Some(Job::Migrate(Migration::of(candidate, passed)));
+        self.take_up(lane, candidate, want, true);
+        Looked::Started
     }
 
     /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able
     /// to go on. A free block that the host could have is kept for it.
     fn has_room_for(&mut self, lane: LaneId, candidate: Candidate, want: Want) -> bool {
         let (types, per_page) = (self.reclaim.page_types, self.layout.units_per_page);
-        let pages = match want {
-            Want::Wordline(_) => types,
+        let pages = match want.part {
+            Part::Wordline(_) => types,
             _ => self.order.pages(),
         };
         let live = self.blocks.live(candidate.block);
@@ -367,7 +369,7 @@ impl Ftl {
         }
     }
 
-    fn ask(&mut self, flash: &Flash, candidate: Candidate, left: Want) -> Want {
+    fn ask(&mut self, flash: &Flash, candidate: Candidate, left: Option<Want>) -> Option<Want> {
         let (look, policy) = self.look(flash, candidate);
         if policy.sees_chips() {
             policy.wants_seeing(&look, &ChipLook(flash), left)

@@ -7,6 +7,7 @@
 //! the two is read from the other.
 
 use super::candidates::Candidate;
+use super::migration::Migration;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
@@ -62,16 +63,11 @@ impl Ftl {
         }
     }
 
-    /// Makes a replica of a page of a block in physical block `to`: the units that have none are read and programmed
-    /// there.
-    pub(in crate::ftl) fn replicate(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        candidate: Candidate,
-        page: u32,
-        to: u32,
-    ) {
+    /// Makes a replica of a page of the block that a lane's partial migration is at, in physical block `to`: the units
+    /// that have none are read and programmed there.
+    pub(in crate::ftl) fn replicate(&mut self, flash: &mut Flash, lane: LaneId, place: u32, to: u32) {
+        let Some(&mut Migration { candidate, .. }) = self.work(lane).migration() else { return };
+        let page = self.reclaim.page_of(place);
         let first = self.layout.first_unit_of(candidate.block, candidate.member, page);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut count = 0;

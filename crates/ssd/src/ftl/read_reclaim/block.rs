@@ -74,9 +74,9 @@ impl Member for Policy {
     }
 
     /// All of a block that has reached its limit.
-    fn wants(&mut self, look: &Look<'_>, _: Want) -> Want {
+    fn wants(&mut self, look: &Look<'_>, _: Option<Want>) -> Option<Want> {
         let reads = self.counts[look.at.block as usize] / READ_ONE;
-        if reads >= self.limits.at(look.cycles) { Want::Block } else { Want::Nothing }
+        (reads >= self.limits.at(look.cycles)).then_some(Want::BLOCK)
     }
 
     /// Counts from zero.

@@ -271,17 +271,17 @@ impl Member for Policy {
     }
 
     /// The live wordline that is closest to its limit, if not everybody would get away after one more read.
-    fn wants_seeing(&mut self, look: &Look<'_>, chips: &ChipLook<'_>, left: Want) -> Want {
+    fn wants_seeing(&mut self, look: &Look<'_>, chips: &ChipLook<'_>, left: Option<Want>) -> Option<Want> {
         let wordlines = self.group_of.len();
         let block = look.at.block as usize;
-        if let Want::Wordline(wordline) = left {
+        if let Some(wordline) = left.and_then(Want::as_wordline) {
             self.gone[block * wordlines + wordline as usize] = 1;
         }
         let (adjacent_q16, plain) = self.line_up(look, chips);
         let is_safe = self.play(look, &adjacent_q16, &plain);
         self.look_at[block] = if is_safe { self.first_due(block) } else { 0 };
         let closest = self.line.first().filter(|_| !is_safe);
-        closest.map_or(Want::Nothing, |&wordline| Want::Wordline(wordline))
+        closest.map(|&wordline| Want::wordline(wordline))
     }
 
     fn orders_leaving(&self) -> bool {

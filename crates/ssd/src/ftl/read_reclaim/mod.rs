@@ -45,16 +45,16 @@ family! {
             Urgency::No
         }
         /// What must leave a block. Asked again, with what it named last and has left by now, until it names nothing;
-        /// asked with `Nothing` as often as the block is looked at, also if what it named could not leave yet.
-        fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
-            Want::Nothing
+        /// asked with `None` as often as the block is looked at, also if what it named could not leave yet.
+        fn wants(&mut self, look: &Look<'_>, left: Option<Want>) -> Option<Want> {
+            None
         }
         /// Whether it asks the chips what no drive can know. Such a policy can only say what knowing is worth.
         fn sees_chips(&self) -> bool {
             false
         }
         /// The question of `wants`, put to a policy that sees the chips.
-        fn wants_seeing(&mut self, look: &Look<'_>, chips: &ChipLook<'_>, left: Want) -> Want {
+        fn wants_seeing(&mut self, look: &Look<'_>, chips: &ChipLook<'_>, left: Option<Want>) -> Option<Want> {
             self.wants(look, left)
         }
         /// Whether it says in which order the wordlines of a block leave that is emptied for whatever reason; else they
@@ -91,8 +91,8 @@ family! {
         fn misfit(&self, geometry: &Geometry) -> Option<Misfit> {
             None
         }
-        /// Whether it may deal units over blocks of its own ([`Want::Deal`]), in program modes that it chooses, and
-        /// wants to hear of their reads.
+        /// Whether it may deal units over blocks of its own ([`Destination::Deal`]), in program modes that it chooses,
+        /// and wants to hear of their reads.
         fn deals(&self) -> bool {
             false
         }
@@ -191,18 +191,36 @@ pub enum Urgency {
     Now,
 }
 
-/// What must leave a block.
+/// What is to be done with a block because of reads: which part of it goes where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Want {
-    /// Nothing.
-    Nothing,
+pub struct Want {
+    /// The part.
+    pub part: Part,
+    /// Where it goes.
+    pub to: Destination,
+}
+
+/// A part of a physical block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
     /// All of it; then it is erased.
     Block,
     /// The live pages of one wordline.
     Wordline(u32),
     /// The live pages of some types, a bit for each.
     Types(u8),
-    /// All of it, into freshly opened blocks in a program mode (see `dealing`).
+    /// A page: wordline times page types plus page type.
+    Page(u32),
+    /// The replicas that it holds.
+    Replicas,
+}
+
+/// Where a part of a block goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Destination {
+    /// Where cleaning's data goes.
+    Moves,
+    /// Into freshly opened blocks in a program mode (see `dealing`).
     Deal {
         /// Program mode, index into `cell.modes`; a higher one if the partner's data asks for it.
         mode: u8,
@@ -210,15 +228,45 @@ pub enum Want {
         /// least harm; otherwise alone and in order.
         paired: bool,
     },
-    /// Nothing: the replicas it holds become the pages they are replicas of.
-    Adopt,
-    /// Nothing: a page of it gets a replica.
-    Replicate {
-        /// The page: wordline times page types plus page type.
-        place: u32,
-        /// Physical block that takes the replica.
-        to: u32,
-    },
+    /// It stays, and this physical block takes a replica of it.
+    Replica(u32),
+    /// It stays: replicas become the pages they are replicas of.
+    Here,
+}
+
+impl Want {
+    /// All of a block, to where cleaning's data goes.
+    pub const BLOCK: Want = Want { part: Part::Block, to: Destination::Moves };
+    /// Replicas become pages.
+    pub const ADOPT: Want = Want { part: Part::Replicas, to: Destination::Here };
+
+    /// A wordline, to where cleaning's data goes.
+    pub const fn wordline(wordline: u32) -> Want {
+        Want { part: Part::Wordline(wordline), to: Destination::Moves }
+    }
+
+    /// Page types, to where cleaning's data goes.
+    pub const fn types(types: u8) -> Want {
+        Want { part: Part::Types(types), to: Destination::Moves }
+    }
+
+    /// A replica of a page in a physical block.
+    pub const fn replica(place: u32, to: u32) -> Want {
+        Want { part: Part::Page(place), to: Destination::Replica(to) }
+    }
+
+    /// All of a block, dealt.
+    pub const fn deal(mode: u8, paired: bool) -> Want {
+        Want { part: Part::Block, to: Destination::Deal { mode, paired } }
+    }
+
+    /// The wordline, if that is the part.
+    pub const fn as_wordline(self) -> Option<u32> {
+        match self.part {
+            Part::Wordline(wordline) => Some(wordline),
+            _ => None,
+        }
+    }
 }
 
 /// A physical block, as a policy looks at it.

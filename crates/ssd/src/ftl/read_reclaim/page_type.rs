@@ -1,6 +1,6 @@
 //! Page types are moved apart: each when the block's reads reach what pages of that type stand.
 
-use super::{Look, Member, PageRead, ReadLimits, Setup, Urgency, Want};
+use super::{Look, Member, PageRead, Part, ReadLimits, Setup, Urgency, Want};
 use crate::restore::{Verdict, alike};
 use serde::{Deserialize, Serialize};
 
@@ -79,12 +79,12 @@ impl Member for Policy {
     }
 
     /// The types that have reached their limit; once they are moved they are not asked for again.
-    fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
-        if let Want::Types(types) = left {
+    fn wants(&mut self, look: &Look<'_>, left: Option<Want>) -> Option<Want> {
+        if let Some(Want { part: Part::Types(types), .. }) = left {
             self.moved[look.at.block as usize] |= types;
         }
         let types = self.due(look.at.block, look.cycles);
-        if types == 0 { Want::Nothing } else { Want::Types(types) }
+        (types != 0).then_some(Want::types(types))
     }
 
     /// Counts from zero.

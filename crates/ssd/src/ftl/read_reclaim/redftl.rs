@@ -1,7 +1,7 @@
 //! redFTL: before a block must be reclaimed, the pages that are read most get a second copy in a block that is read
 //! seldom, so that reads spread. Once that block has served enough of them, its copies become the pages.
 
-use super::{Look, Member, PageRead, ReadLimits, Setup, Size, Urgency, Want};
+use super::{Look, Member, PageRead, Part, ReadLimits, Setup, Size, Urgency, Want};
 use crate::policy::Misfit;
 use crate::restore::{Verdict, alike, ensure, keep_line, keep_room, within};
 use crate::rng::Rng;
@@ -150,13 +150,11 @@ impl Policy {
     }
 
     /// The next page read often that has no replica, and a block for it.
-    fn next_replica(&mut self, look: &Look<'_>, block: usize, from: u32) -> Want {
+    fn next_replica(&mut self, look: &Look<'_>, block: usize, from: u32) -> Option<Want> {
         let often =
             |place: &u32| self.often[block * self.words + *place as usize / 64] >> (place % 64) & 1 == 1;
-        let Some(place) = (from..self.pages).filter(often).find(|&place| look.lacks_replica(place)) else {
-            return Want::Nothing;
-        };
-        self.good_block(look, block as u32).map_or(Want::Nothing, |to| Want::Replicate { place, to })
+        let place = (from..self.pages).filter(often).find(|&place| look.lacks_replica(place))?;
+        self.good_block(look, block as u32).map(|to| Want::replica(place, to))
     }
 
     /// Rate of a page over one read in the block's time: reads over the time from the first to the last access (of a
@@ -295,25 +293,25 @@ impl Member for Policy {
     }
 
     /// The whole block at its limit; before that, first that replicas become pages, then replicas one by one.
-    fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
+    fn wants(&mut self, look: &Look<'_>, left: Option<Want>) -> Option<Want> {
         let block = look.at.block as usize;
         match left {
-            Want::Nothing => {
+            None => {
                 if self.blocks[block] >= self.reclaim_at.at(look.cycles) {
-                    return Want::Block;
+                    return Some(Want::BLOCK);
                 }
                 if look.is_filling() {
-                    return Want::Nothing;
+                    return None;
                 }
                 let adopts = self.adopts(block, look.cycles);
                 if self.replicates(block, look.cycles) {
                     self.find_pages_read_often(look, block);
                 }
                 self.looked[block] = self.blocks[block];
-                if adopts { Want::Adopt } else { self.next_replica(look, block, 0) }
+                if adopts { Some(Want::ADOPT) } else { self.next_replica(look, block, 0) }
             }
-            Want::Replicate { place, .. } => self.next_replica(look, block, place + 1),
-            _ => self.next_replica(look, block, 0),
+            Some(Want { part: Part::Page(place), .. }) => self.next_replica(look, block, place + 1),
+            Some(_) => self.next_replica(look, block, 0),
         }
     }
 

@@ -188,12 +188,12 @@ impl Member for Policy {
 
     /// All of a block that has reached its limit: out of a normal block to mode 1, out of a read-resistant one to
     /// mode 2.
-    fn wants(&mut self, look: &Look<'_>, _: Want) -> Want {
+    fn wants(&mut self, look: &Look<'_>, _: Option<Want>) -> Option<Want> {
         let at = look.at.block as usize;
         if self.counts[at] / READ_ONE < self.background.at(look.cycles) {
-            return Want::Nothing;
+            return None;
         }
-        Want::Deal { mode: self.mode_after(look.at.block), paired: self.params.pairing }
+        Some(Want::deal(self.mode_after(look.at.block), self.params.pairing))
     }
 
     /// Counts from zero; what fills the block next does so in the normal mode, unless it is opened otherwise.

@@ -453,23 +453,23 @@ impl Member for Policy {
     }
 
     /// The live wordline that is closest to its limit, if the block is in need.
-    fn wants(&mut self, look: &Look<'_>, left: Want) -> Want {
+    fn wants(&mut self, look: &Look<'_>, left: Option<Want>) -> Option<Want> {
         let words = self.words();
         let lane = look.lane() * words;
-        match left {
-            Want::Wordline(at) => self.leaving[lane + at as usize / 64] |= 1 << (at % 64),
-            _ => self.leaving[lane..lane + words].fill(0),
+        match left.and_then(Want::as_wordline) {
+            Some(at) => self.leaving[lane + at as usize / 64] |= 1 << (at % 64),
+            None => self.leaving[lane..lane + words].fill(0),
         }
         let bounds = self.bounds(look);
         let crowd = Crowd::new(&mut self.crowd, self.group_of.len(), self.to_move);
         if !bounds.iter().any(|bound| crowd.reaches(bound.slack(bound.all, 0, 2))) {
             // Not even if all reads were of its neighbours.
-            return Want::Nothing;
+            return None;
         }
         let exact = self.holders.is_empty();
         let found =
             if exact { self.closest_exact(look, &bounds) } else { self.closest_shared(look, &bounds) };
-        found.map_or(Want::Nothing, Want::Wordline)
+        found.map(Want::wordline)
     }
 
     /// Counts from zero.

@@ -111,7 +111,7 @@ impl Ftl {
         }
         if self.reclaim.deals {
             self.make_normal(block);
-            if !self.work(lane).candidates.some() {
+            if !self.work(lane).has_candidates() {
                 self.need_no_room(lane);
             }
         }

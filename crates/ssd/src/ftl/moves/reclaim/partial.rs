@@ -4,71 +4,88 @@
 use crate::flash::Flash;
 use crate::flash::op::Cause;
 use crate::ftl::Ftl;
-use crate::ftl::moves::candidates::{Candidate, NOW, Partial};
-use crate::ftl::moves::job::{Job, Part};
+use crate::ftl::moves::candidates::{Candidate, NOW};
 use crate::ftl::moves::lane::{COMING_WITH_RECLAIM, RECLAIM};
-use crate::ftl::read_reclaim::{ChipLook, Want};
+use crate::ftl::moves::migration::Migration;
+use crate::ftl::moves::walk::{Pages, Walk};
+use crate::ftl::read_reclaim::{ChipLook, Destination, Part, Want};
 use crate::ftl::tables::blocks::BlockState;
 use crate::units::{BlockId, LaneId, NONE};
 
 impl Ftl {
-    /// Starts moving the next part of a block, or ends with it; returns whether a job was started.
-    /// `None` if the next candidate may be looked at.
-    pub(super) fn migrate_on(&mut self, flash: &mut Flash, lane: LaneId, partial: Partial) -> Option<bool> {
-        let candidate = partial.candidate;
-        let want = partial.next.unwrap_or_else(|| self.ask(flash, candidate, partial.left));
-        let (types, only, pages) = match want {
-            Want::Nothing => return self.end_partial(flash, lane, candidate),
-            Want::Wordline(wordline) => (u8::MAX, wordline, self.pages_of(wordline)),
-            Want::Types(types) => (types, NONE, (0, self.order.pages())),
-            Want::Adopt => {
+    /// A partial migration that was interrupted goes on: the lane's list is looked at anew.
+    #[inline]
+    pub(in crate::ftl) fn look_anew(&mut self, lane: LaneId, which: usize) {
+        let work = &mut self.mover.lanes[lane.index()];
+        if which == RECLAIM
+            && let Some(migration) = work.migration()
+            && migration.walk().is_none()
+            && migration.passed.is_none()
+        {
+            migration.passed = Some(0);
+            work.candidates.lacks_room &= self.reclaim.deals;
+        }
+    }
+
+    /// Asks the policy what is to be done with a block next that stays, and prepares it.
+    pub(in crate::ftl) fn migrate_on(&mut self, flash: &mut Flash, lane: LaneId) {
+        self.look_anew(lane, RECLAIM);
+        let Some(&mut Migration { candidate, left, .. }) = self.work(lane).migration() else { return };
+        match self.ask(flash, candidate, left) {
+            None => self.end_parts(lane),
+            Some(want) => self.take_up(lane, candidate, want, false),
+        }
+    }
+
+    /// Takes up what the policy wants of a block that stays; for the `first` that there is room is known.
+    pub(super) fn take_up(&mut self, lane: LaneId, candidate: Candidate, want: Want, first: bool) {
+        let (pages, range) = match (want.part, want.to) {
+            (Part::Wordline(wordline), Destination::Moves) => ((u8::MAX, wordline), self.pages_of(wordline)),
+            (Part::Types(types), Destination::Moves) => ((types, NONE), (0, self.order.pages())),
+            (Part::Page(place), Destination::Replica(to)) => {
+                let migration = self.work(lane).migration();
+                return migration.into_iter().for_each(|migration| migration.make(want, place, to));
+            }
+            (Part::Replicas, Destination::Here) => {
                 self.adopt_all(candidate);
-                self.work(lane).candidates.partial = Some(Partial { candidate, left: want, next: None });
-                return None;
+                let migration = self.work(lane).migration();
+                return migration.into_iter().for_each(|migration| migration.has_done(want));
             }
-            Want::Replicate { place, to } => {
-                let full = self.is_busy(lane);
-                let (left, next) = if full { (partial.left, Some(want)) } else { (want, None) };
-                self.work(lane).candidates.partial = Some(Partial { candidate, left, next });
-                if full {
-                    return Some(false);
-                }
-                let page = self.reclaim.page_at[place as usize];
-                self.replicate(flash, lane, candidate, page, to);
-                return None;
+            (Part::Block, Destination::Moves | Destination::Deal { .. }) => {
+                return self.look_later(lane, candidate);
             }
-            Want::Block | Want::Deal { .. } => return self.look_later(flash, lane, candidate),
+            _ => unreachable!("ftl.read_reclaim wants {want:?}"),
         };
         // What was read meanwhile may have brought wordlines to their limits that were passed before.
         let place = self.place_in_lane(lane, &candidate);
         let asked_again = self.work(lane).candidates.listed[place] & NOW != 0;
-        if partial.next.is_none() && (asked_again || !self.has_room_for(lane, candidate, want)) {
-            return self.look_later(flash, lane, candidate);
+        if !first && (asked_again || !self.has_room_for(lane, candidate, want)) {
+            return self.look_later(lane, candidate);
         }
-        let part = Part { member: candidate.member, types, wordline: only };
-        let job = Job::of_part(&self.view(), candidate.block, part, pages);
-        let work = self.work(lane);
-        work.candidates.partial = Some(Partial { candidate, left: want, next: None });
-        work.jobs[RECLAIM] = Some(job);
-        Some(true)
+        let (types, wordline) = pages;
+        let pages = Pages { member: candidate.member, types, wordline };
+        let walk = Walk::of(&self.view(), candidate.block, pages, range);
+        if let Some(migration) = self.work(lane).migration() {
+            migration.go_on(want, walk);
+        }
     }
 
-    /// The wordline of a block that leaves it next, if the policy says so: of all members the one that stands least.
-    /// Returns whether there is one.
-    pub(in crate::ftl) fn choose_wordline(&mut self, flash: &Flash, job: &mut Job) -> bool {
+    /// What is read next of a block that is emptied in parts: of all members the wordline that stands least, if the
+    /// policy names one.
+    pub(in crate::ftl) fn choose_wordline(&mut self, flash: &mut Flash, walk: &Walk) -> Option<Walk> {
+        let block = walk.block;
         let mut chosen: Option<(i64, u32, u32)> = None;
         for member in 0..self.layout.span {
-            let left = job.part.filter(|part| part.member == member).map(|part| part.wordline);
-            let (look, policy) = self.look(flash, Candidate { block: job.block, member });
+            let left = walk.pages.filter(|pages| pages.member == member).map(|pages| pages.wordline);
+            let (look, policy) = self.look(flash, Candidate { block, member });
             let chips = policy.sees_chips().then_some(ChipLook(flash));
             let next = policy.leaves_next(&look, chips.as_ref(), left);
             let next = next.map(|(stands, wordline)| (stands, member, wordline));
             chosen = [chosen, next].into_iter().flatten().min();
         }
-        let Some((_, member, wordline)) = chosen else { return false };
-        let pages = self.pages_of(wordline);
-        job.go_on_with(&self.view(), Part { member, types: u8::MAX, wordline }, pages);
-        true
+        let (_, member, wordline) = chosen?;
+        let pages = Pages { member, types: u8::MAX, wordline };
+        Some(Walk::of(&self.view(), block, pages, self.pages_of(wordline)))
     }
 
     /// The first page of a wordline, and the one after its last.
@@ -79,20 +96,30 @@ impl Ftl {
     }
 
     /// The rest of a block leaves it later: the block is first on the list again.
-    fn look_later(&mut self, flash: &mut Flash, lane: LaneId, candidate: Candidate) -> Option<bool> {
+    fn look_later(&mut self, lane: LaneId, candidate: Candidate) {
         let place = self.place_in_lane(lane, &candidate);
         self.work(lane).candidates.put_first(candidate, place);
-        self.end_partial(flash, lane, candidate)
+        self.end_parts(lane);
     }
 
-    /// Nothing more must leave a block; what was read from it is on its way.
-    fn end_partial(&mut self, flash: &mut Flash, lane: LaneId, candidate: Candidate) -> Option<bool> {
-        self.work(lane).candidates.partial = None;
-        self.blocks.set_state(candidate.block, BlockState::Migrating);
-        if self.blocks.leaving(candidate.block) == 0 {
-            self.migrated(flash, candidate.block);
+    fn end_parts(&mut self, lane: LaneId) {
+        self.work(lane).migration().into_iter().for_each(Migration::end);
+    }
+
+    /// Nothing more must leave a block; what was read from it is on its way. The look at the list goes on; returns
+    /// whether another job was started.
+    pub(in crate::ftl) fn end_migration(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        migration: Migration,
+    ) -> bool {
+        let block = migration.candidate.block;
+        self.blocks.set_state(block, BlockState::Migrating);
+        if self.blocks.leaving(block) == 0 {
+            self.migrated(flash, block);
         }
-        None
+        self.next_candidate(flash, lane, migration.passed.unwrap_or(0))
     }
 
     /// All that was to leave a block has left: it is closed again, or, if it is empty, erased.

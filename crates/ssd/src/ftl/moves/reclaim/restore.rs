@@ -1,8 +1,8 @@
 //! What is kept for moves because of reads, restored.
 
 use super::Reclaim;
-use crate::ftl::moves::candidates::Candidates;
-use crate::ftl::read_reclaim::Want;
+use crate::ftl::moves::migration::Migration;
+use crate::ftl::read_reclaim::{Destination, Part};
 use crate::ftl::tables::layout::Layout;
 use crate::restore::{Verdict, alike, ensure, keep_room};
 
@@ -19,13 +19,16 @@ impl Reclaim {
         self.policy.restored(fresh.policy)
     }
 
-    /// Whether all that is to leave blocks is there.
-    pub fn can_want(&self, candidates: &Candidates, physical: u32) -> bool {
+    /// Whether all that a partial migration has done and does next is there.
+    pub fn can_migrate(&self, migration: &Migration, physical: u32) -> bool {
         let pages = self.page_at.len() as u32;
-        candidates.wanted().all(|want| match want {
-            Want::Wordline(at) => at < pages / self.page_types,
-            Want::Replicate { place, to } => place < pages && to < physical,
-            _ => true,
-        })
+        let has_page = |place: u32, to: u32| place < pages && to < physical;
+        let left = migration.left.is_none_or(|want| match (want.part, want.to) {
+            (Part::Wordline(at), Destination::Moves) => at < pages / self.page_types,
+            (Part::Page(place), Destination::Replica(to)) => has_page(place, to),
+            (Part::Types(_), Destination::Moves) | (Part::Replicas, Destination::Here) => true,
+            _ => false,
+        });
+        left && migration.replica().is_none_or(|(place, to)| has_page(place, to))
     }
 }

@@ -1,0 +1,151 @@
+//! Walks: which pages of a block are read next, and what lives in them. They read the tables and change nothing but
+//! themselves, as all steps of jobs do; `Ftl` carries out what these say.
+
+use crate::flash::op::{UNITS_AT_MOST, UnitRef};
+use crate::ftl::tables::facts::FactsTable;
+use crate::ftl::tables::layout::Layout;
+use crate::ftl::tables::map::Map;
+use crate::nand::order::PageOrder;
+use crate::units::{BlockId, NONE, Ppn, Pun};
+use serde::{Deserialize, Serialize};
+
+/// What jobs look at.
+#[derive(Clone, Copy)]
+pub(in crate::ftl) struct View<'a> {
+    pub map: &'a Map,
+    pub layout: &'a Layout,
+    pub order: &'a PageOrder,
+    pub facts: &'a FactsTable,
+}
+
+impl View<'_> {
+    /// A unit of flash that is to move.
+    #[inline]
+    pub fn unit_at(&self, at: u32) -> UnitRef {
+        UnitRef::new(self.map.stored(Pun(at)).0, at).with_facts(self.facts.get(Pun(at)))
+    }
+}
+
+/// Units of one page.
+pub(in crate::ftl) type PageUnits = [UnitRef; UNITS_AT_MOST];
+
+/// What a job does next. The units are put where the caller has room for them, as many as `count` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ftl) enum Step {
+    /// Reads these units, which lie in one page.
+    Read {
+        /// The page.
+        page: Ppn,
+        /// How many units.
+        count: usize,
+    },
+    /// Programs these units, which are in the controller, to one page.
+    Program {
+        /// Which of the job's blocks takes them.
+        target: u8,
+        /// How many units.
+        count: usize,
+    },
+    /// Makes a replica of a page.
+    Replicate {
+        /// The page: wordline times page types plus page type.
+        place: u32,
+        /// The physical block that takes it.
+        to: u32,
+    },
+    /// Asks the read-reclaim policy what else is to leave, or which part leaves next.
+    Ask,
+    /// Nothing, until an operation ends.
+    Wait,
+    /// Nothing any more.
+    Done,
+}
+
+/// Live units whose mapping entries are loaded ahead of the cursor.
+pub(super) const AHEAD: usize = 16;
+
+/// Reads a block, or a part of it, page by page in their order.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(in crate::ftl) struct Walk {
+    pub block: BlockId,
+    /// Only these pages.
+    pub pages: Option<Pages>,
+    pub cursor: u32,
+    pub end: u32,
+    /// Up to here the mapping entries of live units are being loaded.
+    pub ahead: u32,
+}
+
+/// Pages of one physical block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::ftl) struct Pages {
+    /// Member of the (firmware) block.
+    pub member: u32,
+    /// Page types, a bit for each.
+    pub types: u8,
+    /// Wordline; [`NONE`] for all.
+    pub wordline: u32,
+}
+
+impl Pages {
+    /// Whether a page belongs to them.
+    fn hold(&self, view: &View<'_>, page: Ppn) -> bool {
+        let at = view.layout.block_of_page(page).1;
+        let place = view.order.place(at / view.layout.span);
+        at % view.layout.span == self.member
+            && self.types >> place.page_type & 1 == 1
+            && (self.wordline == NONE || self.wordline == place.wordline)
+    }
+}
+
+impl Walk {
+    /// Reads some pages of a block, which lie in `range` of its members.
+    pub fn of(view: &View<'_>, block: BlockId, pages: Pages, range: (u32, u32)) -> Walk {
+        let unit = |page| view.layout.first_unit_of(block, 0, page).0;
+        let cursor = unit(range.0);
+        Walk { block, pages: Some(pages), cursor, end: unit(range.1), ahead: cursor }
+    }
+
+    /// The next page with live units: they are to be read. [`Step::Done`] if there is none.
+    #[inline]
+    pub fn step(&mut self, view: &View<'_>, units: &mut PageUnits) -> Step {
+        let per_page = view.layout.units_per_page;
+        while let Some(first) = view.map.next_live(self.cursor, self.end) {
+            let page = view.layout.page_of_unit(Pun(first)).0;
+            self.cursor = (page.0 + 1) * per_page;
+            if self.pages.is_some_and(|pages| !pages.hold(view, page)) {
+                continue;
+            }
+            let count = each_live(view, page.0 * per_page, |nth, unit| units[nth] = view.unit_at(unit));
+            self.look_ahead(view, count);
+            return Step::Read { page, count };
+        }
+        Step::Done
+    }
+
+    /// Starts loading the mapping entries of the next live units, page by page, `count` of them or some more.
+    #[inline]
+    pub(super) fn look_ahead(&mut self, view: &View<'_>, count: usize) {
+        let per_page = view.layout.units_per_page;
+        let mut begun = 0;
+        while begun < count {
+            let Some(first) = view.map.next_live(self.ahead, self.end) else { return };
+            let page = view.layout.page_of_unit(Pun(first)).0.0 * per_page;
+            begun += each_live(view, page, |_, unit| view.map.prefetch(view.map.stored(Pun(unit)).0));
+            self.ahead = page + per_page;
+        }
+    }
+}
+
+/// Calls `then` with the live units of the page that begins with unit `first`; returns how many there are.
+#[inline]
+fn each_live(view: &View<'_>, first: u32, mut then: impl FnMut(usize, u32)) -> usize {
+    let mut live = view.map.live_of(first, view.layout.units_per_page);
+    let mut count = 0;
+    while live != 0 {
+        then(count, first + live.trailing_zeros());
+        live &= live - 1;
+        count += 1;
+    }
+    count
+}
