@@ -8,6 +8,7 @@ use crate::events::EventKind;
 use crate::executor::{Executor, Pace};
 use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::IdleWork;
+use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
 use crate::signals::{Reason, Status};
 use crate::units::{CommandId, Lba, OpId, SimTime};
@@ -49,6 +50,10 @@ impl Drive {
                 let state = &mut self.state;
                 state.flash.on_event(kind, id, at, &mut state.events);
                 state.ftl.tell_steps(&mut state.flash);
+                if state.flash.done.is_empty() && !cfg!(feature = "verify") {
+                    // An operation has gone on, and is not over: nobody has to hear of it.
+                    return true;
+                }
             }
             EventKind::IdleCheck => self.on_idle_check(IdleWork::ALL[id as usize]),
             _ => {
@@ -103,7 +108,7 @@ impl Drive {
         let is_quiet = ftl.outbox.is_empty()
             && flash.done.is_empty()
             && !ftl.has_new_candidates()
-            && ftl.room.is_quiet(something_done);
+            && ftl.waits.is_quiet(Lack::Page, something_done);
         if !is_quiet {
             self.settle_all(something_done);
         }
@@ -113,9 +118,11 @@ impl Drive {
         loop {
             something_done |= self.carry();
             // Try again only if something changed: an operation is done, or another program was refused.
-            let room = &mut self.state.ftl.room;
-            let tries_again = room.take_refusal() || something_done;
-            if !(room.is_wanted() && tries_again || room.is_made()) || !self.make_room() {
+            let waits = &mut self.state.ftl.waits;
+            let tries_again = waits.take_refusal(Lack::Page) || something_done;
+            if !(waits.is_wanted(Lack::Page) && tries_again || waits.has_come(Lack::Page))
+                || !self.make_room()
+            {
                 return;
             }
             something_done = false;
@@ -214,17 +221,17 @@ impl Drive {
     /// Data waits for room, or room was made: programs go on, or more is cleaned, or the drive ends in read-only.
     /// Returns whether anything was started.
     fn make_room(&mut self) -> bool {
-        if self.state.ftl.room.take_made() || self.state.flash.pool.in_flight() == 0 {
+        if self.state.ftl.waits.take_come(Lack::Page) || self.state.flash.pool.in_flight() == 0 {
             self.state.ftl.unpark();
         }
         let (host, mut below) = self.split();
         host.flush_some(&mut below);
         let state = &mut self.state;
-        state.ftl.room.take_refusal();
+        state.ftl.waits.take_refusal(Lack::Page);
         if !state.ftl.outbox.is_empty() {
             return true;
         }
-        if !state.ftl.room.is_wanted() {
+        if !state.ftl.waits.is_wanted(Lack::Page) {
             return false;
         }
         state.ftl.retry(&mut state.flash);
@@ -269,7 +276,7 @@ impl Drive {
         let (host, mut below) = self.split();
         let status = host.read_at_once(lba, sectors, &mut below)?;
         let ftl = &self.state.ftl;
-        if ftl.has_new_candidates() || ftl.room.is_made() || !ftl.outbox.is_empty() {
+        if ftl.has_new_candidates() || ftl.waits.has_come(Lack::Page) || !ftl.outbox.is_empty() {
             self.settle();
         }
         self.fall_silent();
@@ -342,7 +349,7 @@ impl Drive {
         }
         self.apply_executor(executor);
         self.state.ftl.set_pace(Pace::Relaxed);
-        self.state.ftl.room.take_made();
+        self.state.ftl.waits.take_come(Lack::Page);
         if stuck { Err(NoRoom { written: written as u64 }) } else { Ok(()) }
     }
 

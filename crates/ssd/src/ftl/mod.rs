@@ -40,7 +40,7 @@ use tables::replicas::Replicas;
 use write::gather::Gather;
 use write::open::Allocator;
 use write::placement::Placement;
-use write::room::Room;
+use write::waits::Waits;
 
 /// What begins when the host has been silent for long enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct Ftl {
     #[serde(skip)]
     pub effects: Effects,
     /// Who waits for room.
-    pub room: Room,
+    pub waits: Waits,
     /// Host data that waits for its page.
     pub gather: Gather,
     facts: FactsTable,
@@ -149,7 +149,7 @@ impl Ftl {
             outbox: Vec::with_capacity(mover.operations_at_most() + 1024),
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
-            room: Room::default(),
+            waits: Waits::default(),
             gather: Gather::new(streams, layout.units_per_page, slots, turns),
             facts: FactsTable::new(stream.needs().facts, physical),
             allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks, streams),

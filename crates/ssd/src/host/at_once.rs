@@ -14,8 +14,7 @@ impl Host {
     #[inline]
     pub fn read_at_once(&mut self, lba: Lba, sectors: u32, b: &mut Below<'_>) -> Option<Status> {
         let end = lba.0.saturating_add(u64::from(sectors));
-        let is_quiet =
-            self.commands.len() == 0 && self.queues.len() == 1 && !b.ftl.room.is_wanted() && !self.held_back;
+        let is_quiet = self.commands.len() == 0 && self.queues.len() == 1 && b.ftl.waits.is_idle();
         if b.timed || !is_quiet || self.rules.keep_reads || b.ftl.effects.is_on() {
             return None;
         }

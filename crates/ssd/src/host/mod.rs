@@ -149,10 +149,6 @@ pub struct Host {
     starved: CommandList,
     stalled: CommandList,
     flushes: CommandList,
-    /// Slots were given up because the rest of their units is lost.
-    gave_up: bool,
-    /// Programs or merges wait for flash operations to become available.
-    held_back: bool,
     read_only: Option<Reason>,
     hash: u64,
 }
@@ -190,8 +186,6 @@ impl Host {
             starved: CommandList::EMPTY,
             stalled: CommandList::EMPTY,
             flushes: CommandList::EMPTY,
-            gave_up: false,
-            held_back: false,
             read_only: None,
             hash: 0,
         }

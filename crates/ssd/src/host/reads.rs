@@ -3,6 +3,7 @@
 use super::staging::SlotState;
 use super::{Below, Host};
 use crate::flash::op::UNITS_AT_MOST;
+use crate::ftl::write::waits::Lack;
 use crate::ftl::{Brought, End, Found, LastRead};
 use crate::observe::{Effect, Source};
 use crate::signals::{Part, Status};
@@ -160,13 +161,13 @@ impl Host {
     /// Lets programs and reads that waited for flash operations go on.
     #[inline]
     pub fn feed_starved(&mut self, b: &mut Below<'_>) {
-        if self.held_back || !self.starved.is_empty() {
+        if b.ftl.waits.is_wanted(Lack::Operation) || !self.starved.is_empty() {
             self.feed_those_starved(b);
         }
     }
 
     fn feed_those_starved(&mut self, b: &mut Below<'_>) {
-        if std::mem::take(&mut self.held_back) {
+        if b.ftl.waits.take_wanted(Lack::Operation) {
             self.flush_some(b);
         }
         while b.may_issue()

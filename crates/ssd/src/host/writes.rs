@@ -5,6 +5,7 @@ use super::{Below, Host};
 use crate::events::EventKind;
 use crate::ftl::stream::Said;
 use crate::ftl::write::Paged;
+use crate::ftl::write::waits::Lack;
 use crate::ftl::{End, Found, Programmed};
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
@@ -104,7 +105,7 @@ impl Host {
     /// Starts programs for as much dirty data as should be on its way and fits.
     pub fn flush_some(&mut self, b: &mut Below<'_>) {
         self.start_programs(b);
-        if std::mem::take(&mut self.gave_up) {
+        if b.ftl.waits.take_come(Lack::Slot) {
             // Slots became free and flushes may be done without any program.
             self.after_programs(b);
         }
@@ -119,7 +120,7 @@ impl Host {
             while !b.ftl.gather.has_full_page() && self.staging.oldest_dirty().is_some() && self.wants_flush()
             {
                 if !b.may_issue() {
-                    self.held_back = true;
+                    b.ftl.waits.lack(Lack::Operation);
                     return;
                 }
                 self.prepare(self.staging.oldest_dirty(), b);
@@ -129,7 +130,7 @@ impl Host {
                 return;
             }
             if !b.may_issue() {
-                self.held_back = true;
+                b.ftl.waits.lack(Lack::Operation);
                 return;
             }
             match b.ftl.program_page(b.flash) {
@@ -253,7 +254,7 @@ impl Host {
             let done = Programmed { slot, outcome: Outcome::Fail, queued: b.now, times: Default::default() };
             self.slot_is_safe(found.waiter, &done, b);
         }
-        self.gave_up = true;
+        b.ftl.waits.come(Lack::Slot);
         b.ftl.effects.push(Effect::Lose { lpn: found.lpn });
         if found.newer.is_some() {
             self.follow_up(slot, found.newer, b);
@@ -417,7 +418,7 @@ impl Host {
     /// The drive can make no room: everything that waits for it ends with a status.
     pub fn end_in_read_only(&mut self, reason: Reason, b: &mut Below<'_>) {
         self.read_only = Some(reason);
-        b.ftl.room.give_up();
+        b.ftl.waits.grant(Lack::Page, false);
         self.urgent = 0;
         for slot in (0..self.staging.len()).map(SlotId) {
             let found = *self.staging.get(slot);

@@ -59,7 +59,7 @@ impl Job {
     }
 
     /// What is to be done next; `may_read` if the lane may have more pages on their way.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, view: &View<'_>, may_read: bool, units: &mut PageUnits) -> Step {
         match self {
             Job::Empty { .. } if !may_read => Step::Wait,

@@ -74,7 +74,7 @@ impl Migration {
     }
 
     /// What is to be done next; `may_read` if the lane may have more pages on their way.
-    #[inline]
+    #[inline(never)]
     pub fn step(&mut self, view: &View<'_>, may_read: bool, units: &mut PageUnits) -> Step {
         let step = match &mut self.next {
             Next::Walk(_) | Next::Replicate { .. } if !may_read => {

@@ -7,6 +7,7 @@ use crate::ftl::Ftl;
 use crate::ftl::stream::{self, Moved, StreamId, Streams};
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::write::open::Allocated;
+use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
@@ -347,7 +348,7 @@ impl Ftl {
         } else {
             self.allocator.give_back(lane, block, &mut self.blocks);
             self.counts.reclaimed_blocks += 1;
-            self.room.make();
+            self.waits.come(Lack::Page);
         }
         let work = self.work(lane);
         work.coming -= 1;

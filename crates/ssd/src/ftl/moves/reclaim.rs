@@ -21,6 +21,7 @@ use crate::ftl::Ftl;
 use crate::ftl::read_reclaim::{self, ChipLook, Destination, Look, PageRead, Part, Setup, Urgency, Want};
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::write::waits::Lack;
 use crate::nand::order::PageOrder;
 use crate::sections::Sections;
 use crate::units::{BlockId, LaneId};
@@ -234,7 +235,7 @@ impl Ftl {
         loop {
             // A claim that came to nothing: the host may have the block.
             if self.allocator.unclaim(lane) {
-                self.room.make();
+                self.waits.come(Lack::Page);
             }
             let idle = self.mover.quiet;
             let Some((list, bit)) = self.work(lane).candidates.list(idle) else {

@@ -107,7 +107,7 @@ impl Walk {
     }
 
     /// The next page with live units: they are to be read. [`Step::Done`] if there is none.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, view: &View<'_>, units: &mut PageUnits) -> Step {
         let per_page = view.layout.units_per_page;
         while let Some(first) = view.map.next_live(self.cursor, self.end) {

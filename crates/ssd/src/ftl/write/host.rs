@@ -3,6 +3,7 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::stream::{Said, StreamId, Written};
+use crate::ftl::write::waits::Lack;
 use crate::ftl::{Ftl, Programmed};
 use crate::nand::Outcome;
 use crate::observe::Effect;
@@ -64,7 +65,7 @@ impl Ftl {
     #[inline]
     pub fn note_parked(&mut self) {
         if self.gather.parked() > 0 {
-            self.room.refuse();
+            self.waits.lack(Lack::Page);
         }
     }
 
@@ -89,11 +90,11 @@ impl Ftl {
             && (self.gather.is_line(turn) || !self.has_host_page(turn, stream))
         {
             self.gather.park(oldest, turn);
-            self.room.refuse();
+            self.waits.lack(Lack::Page);
             return Paged::Parked;
         }
         let Some(found) = self.host_page(lpn, stream) else {
-            self.room.refuse();
+            self.waits.lack(Lack::Page);
             return Paged::NoRoom;
         };
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
@@ -102,7 +103,7 @@ impl Ftl {
         self.blocks.program_issued(self.layout.block_of_page(found.page).0);
         let op = Op { bytes, ..self.op(OpKind::Program, Cause::Host, found.page) };
         let id = self.issue(flash, op, &units[..count]);
-        self.room.grant(self.gather.parked() > 0);
+        self.waits.grant(Lack::Page, self.gather.parked() > 0);
         if found.opened {
             self.check_lane(flash, found.lane);
         }

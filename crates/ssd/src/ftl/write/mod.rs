@@ -5,6 +5,6 @@ pub mod gather;
 mod host;
 pub mod open;
 pub(in crate::ftl) mod placement;
-pub mod room;
+pub mod waits;
 
 pub use host::Paged;
