@@ -102,6 +102,21 @@ pub enum Problem {
         /// What can be done about it.
         advice: Cow<'static, str>,
     },
+    /// An option of a fio job file is wrong.
+    Job {
+        /// The job file, or one that it includes.
+        file: String,
+        /// Line number, from 1.
+        line: u64,
+        /// The option; empty where a section or the file as a whole is meant.
+        option: String,
+        /// What is wrong.
+        found: String,
+        /// What is allowed.
+        allowed: String,
+        /// A known name close to the one written.
+        near: Option<String>,
+    },
     /// A key or value of the `[workload]` table is wrong.
     Setting {
         /// The key as it was written; empty where a key is missing.
@@ -224,19 +239,29 @@ impl fmt::Display for WorkloadError {
                 size_text(*needed_sectors),
                 size_text(*drive_sectors)
             ),
+            Problem::Job { file, line, option, found, allowed, near } => {
+                write!(f, "{file}:{line}: ")?;
+                let option = if option.is_empty() { String::new() } else { format!("{option}: ") };
+                write_finding(f, &format!("{option}{found}"), near.as_deref(), allowed)
+            }
             Problem::Setting { key, found, allowed, near, .. } => {
                 write!(f, "workload")?;
                 if !key.is_empty() {
                     write!(f, ".{key}")?;
                 }
-                write!(f, ": {found}")?;
-                if let Some(near) = near {
-                    write!(f, " (did you mean `{near}`?)")?;
-                }
-                write!(f, ", allowed: {allowed}")
+                write_finding(f, &format!(": {found}"), near.as_deref(), allowed)
             }
         }
     }
+}
+
+/// What was found, what was meant perhaps, and what is allowed.
+fn write_finding(f: &mut fmt::Formatter<'_>, found: &str, near: Option<&str>, allowed: &str) -> fmt::Result {
+    write!(f, "{found}")?;
+    if let Some(near) = near {
+        write!(f, " (did you mean `{near}`?)")?;
+    }
+    write!(f, ", allowed: {allowed}")
 }
 
 /// A number of sectors with the size people think in, in the unit that suits it.

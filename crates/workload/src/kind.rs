@@ -1,6 +1,7 @@
 //! What every kind of workload has in common: a table of settings, and how it becomes requests. The list of all kinds
 //! is in [`crate::spec`].
 
+use crate::driven::Driven;
 use crate::error::WorkloadError;
 use crate::footprint::{Footprint, footprint};
 use crate::input::Progress;
@@ -54,6 +55,16 @@ pub(crate) trait Ready: Send + Sync {
 
     /// All its requests, on a drive of so many sectors.
     fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError>;
+
+    /// The same where requests depend on when earlier ones complete.
+    fn driven(&self, _drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
+        None
+    }
+
+    /// What of it ends by time only, and so never where no time passes.
+    fn timed_job(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// So many passes over what a generator gives.

@@ -30,7 +30,9 @@
 
 pub mod address;
 pub mod convert;
+mod driven;
 mod error;
+pub mod fio;
 mod footprint;
 mod input;
 mod kind;
@@ -54,7 +56,9 @@ pub mod synthetic;
 mod trace;
 
 pub use address::AddressPolicy;
+pub use driven::{Driven, LaneTimes, Played, Poll};
 pub use error::{BadReason, Problem, WorkloadError};
+pub use fio::{FioSpec, JobFile};
 pub use footprint::{Footprint, footprint};
 pub use input::Progress;
 pub use lines::LINE_BYTES_MAX;

@@ -74,6 +74,8 @@ pub struct SourceReport {
     pub shortened: u64,
     /// `compact`: trims of pages that are never read or written: dropped.
     pub trims_dropped: u64,
+    /// Remarks of the workload's own, a line each.
+    pub notes: Vec<String>,
 }
 
 impl SourceReport {
@@ -97,7 +99,7 @@ impl SourceReport {
 
     /// Remarks for a person, one line each; empty if there is nothing to remark.
     pub fn remarks(&self) -> Vec<String> {
-        let mut out = Vec::new();
+        let mut out = self.notes.clone();
         if let Some(assumed) = &self.assumed_unit {
             let unit = assumed.unit.name();
             out.push(format!("times are taken for {unit}: {} (--time-unit)", assumed.figures()));

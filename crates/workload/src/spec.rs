@@ -2,7 +2,9 @@
 //! how it becomes a stream of requests.
 
 use crate::address::AddressPolicy;
+use crate::driven::Driven;
 use crate::error::WorkloadError;
+use crate::fio::FioSpec;
 use crate::footprint::Footprint;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies};
@@ -171,6 +173,8 @@ kinds! {
     Synthetic(SyntheticSpec) = "a generator", "generators", &["pattern"];
     /// A mix of several kinds of requests, such as the stand-ins for traces of papers.
     Mix(MixSpec) = "a mix", "mixes", &[PRESET_KEY, "parts"];
+    /// The jobs of a fio job file.
+    Fio(FioSpec) = "a fio job file", "fio job files", &["jobs"];
 }
 
 /// The key that starts from a shipped workload, of whatever kind it is.
@@ -206,6 +210,11 @@ impl Spec {
         Spec::Trace(TraceSpec { path: path.into(), ..TraceSpec::default() })
     }
 
+    /// The job file of fio at `path`.
+    pub fn fio(path: impl Into<String>) -> Self {
+        Spec::Fio(FioSpec { jobs: path.into(), ..FioSpec::default() })
+    }
+
     /// Reads the `[workload]` table of a parsed TOML document. Errors carry the key and its span in the text.
     pub fn from_table(table: &DeTable<'_>) -> Result<Self, WorkloadError> {
         let mut spec = start(table)?;
@@ -239,7 +248,9 @@ impl Spec {
         }
         match DeValue::parse(text) {
             // A path may look like a number.
-            Ok(value) if key != "path" || value.get_ref().is_str() => self.set_value(key, value.get_ref()),
+            Ok(value) if !["path", "jobs"].contains(&key) || value.get_ref().is_str() => {
+                self.set_value(key, value.get_ref())
+            }
             _ => self.set_value(key, &DeValue::String(text.into())),
         }
     }
@@ -375,6 +386,16 @@ impl Prepared {
     /// The stream of requests for a drive of so many 512-byte sectors.
     pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
         self.ready.open(drive_sectors)
+    }
+
+    /// The same for a workload whose requests depend on when earlier ones complete; `None` for all others.
+    pub fn driven(&self, drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
+        self.ready.driven(drive_sectors)
+    }
+
+    /// A job that ends by time only: where no time passes it would go on for ever.
+    pub fn timed_job(&self) -> Option<&str> {
+        self.ready.timed_job()
     }
 }
 

@@ -108,7 +108,7 @@ pub fn workload(standin: &Preset) -> Result<Spec, WorkloadError> {
             let mut spec = Spec::from_table(table)?;
             match &mut spec {
                 Spec::Mix(spec) => spec.preset = standin.name.to_string(),
-                Spec::Trace(_) | Spec::Synthetic(_) => {
+                _ => {
                     return Err(WorkloadError::setting(
                         "parts",
                         format!("found none in {}", standin.file),

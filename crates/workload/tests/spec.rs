@@ -266,10 +266,7 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
         ("pattern = { a = 1 }", "found a table"),
         ("pattern = 'zipf'\nzipf_access_percent = 10", "no skew"),
         ("pattern = 'uniform'\narrival = 'fixed'\nrate_iops = 0.01\ncount = 999999999999", "146 years"),
-        (
-            "pathh = 't'",
-            "none of a trace (`path`), a generator (`pattern`), a mix (`preset` or `parts`) (did you mean `path`?)",
-        ),
+        ("pathh = 't'", "a mix (`preset` or `parts`), a fio job file (`jobs`) (did you mean `path`?)"),
         ("path = 't'\npattern = 'zipf'", "found both"),
         ("path = ", "workload: "),
     ];

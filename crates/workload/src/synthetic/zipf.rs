@@ -68,6 +68,7 @@ struct Slot {
 }
 
 /// Draws an index in proportion to given weights with one random number (Walker 1977, Vose 1991).
+#[derive(Clone, Debug)]
 pub(crate) struct Alias {
     slots: Vec<Slot>,
 }

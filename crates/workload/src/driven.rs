@@ -1,0 +1,135 @@
+//! Workloads whose requests depend on when earlier ones completed: several clients, each with so many requests in
+//! flight, pauses and rates of its own.
+
+use crate::error::WorkloadError;
+use crate::record::{Request, Source};
+use crate::report::SourceReport;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What a driven workload does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poll {
+    /// A request of a lane, to be submitted now. Its arrival is when it was due: before now if the lane keeps a rate
+    /// and its depth did not allow it then.
+    Request {
+        /// The lane.
+        lane: u32,
+        /// The request.
+        request: Request,
+    },
+    /// Nothing before that time, unless a request completes; ns.
+    Until(u64),
+    /// Nothing until a request completes.
+    Waiting,
+    /// Nothing any more, and nothing is in flight.
+    End,
+}
+
+/// What is known of a lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneTimes {
+    /// When it began; `None` if it has not yet. All times in ns.
+    pub start_ns: Option<u64>,
+    /// When its measurement began: after its warm-up.
+    pub measured_ns: Option<u64>,
+    /// When its last request had completed.
+    pub end_ns: Option<u64>,
+}
+
+/// A workload of lanes that are told when their requests complete.
+pub trait Driven: Send {
+    /// Names of the lanes, by number.
+    fn lanes(&self) -> Vec<String>;
+
+    /// What comes next at a time, which never goes back; ns from the beginning. Ask again at once after a request.
+    fn poll(&mut self, now_ns: u64) -> Result<Poll, WorkloadError>;
+
+    /// A request of a lane completed. Whether it counts: those of a warm-up do not.
+    fn completed(&mut self, lane: u32, now_ns: u64) -> bool;
+
+    /// How far a lane is.
+    fn times(&self, lane: u32) -> LaneTimes;
+
+    /// Whether the lane keeps a rate, so that its requests are due at times.
+    fn has_rate(&self, lane: u32) -> bool;
+
+    /// When the warm-up of the first lanes ends; ns. `None` if they have none.
+    fn warm_up_ns(&self) -> Option<u64>;
+
+    /// Requests in flight at most, all lanes together.
+    fn depth(&self) -> u64;
+
+    /// How many requests there will be at most, where that is known.
+    fn requests_at_most(&self) -> Option<u64>;
+
+    /// What a person should know of the workload.
+    fn report(&self) -> SourceReport;
+}
+
+/// Plays the lanes without a drive: each request completes after a fixed time.
+pub struct Played {
+    driven: Box<dyn Driven>,
+    service_ns: u64,
+    now_ns: u64,
+    sent: u64,
+    /// (time, number of the request, lane) of what is in flight.
+    flight: BinaryHeap<Reverse<(u64, u64, u32)>>,
+}
+
+impl Played {
+    /// Plays `driven` with requests that take so long; ns.
+    pub fn new(driven: Box<dyn Driven>, service_ns: u64) -> Self {
+        let flight = BinaryHeap::with_capacity(driven.depth().min(1 << 20) as usize);
+        Played { driven, service_ns, now_ns: 0, sent: 0, flight }
+    }
+
+    /// The next request with its lane. It is submitted at [`Played::now_ns`].
+    pub fn next_of_lane(&mut self) -> Result<Option<(u32, Request)>, WorkloadError> {
+        loop {
+            let until = match self.driven.poll(self.now_ns)? {
+                Poll::Request { lane, request } => {
+                    self.sent += 1;
+                    self.flight.push(Reverse((self.now_ns.saturating_add(self.service_ns), self.sent, lane)));
+                    return Ok(Some((lane, request)));
+                }
+                Poll::Until(time) => time,
+                Poll::Waiting => u64::MAX,
+                Poll::End => return Ok(None),
+            };
+            match self.flight.peek() {
+                Some(&Reverse((time, _, lane))) if time <= until => {
+                    self.flight.pop();
+                    self.now_ns = self.now_ns.max(time);
+                    self.driven.completed(lane, self.now_ns);
+                }
+                _ => self.now_ns = self.now_ns.max(until),
+            }
+        }
+    }
+
+    /// The time, in ns from the beginning.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// What is being played.
+    pub fn driven(&self) -> &dyn Driven {
+        &*self.driven
+    }
+}
+
+impl Source for Played {
+    fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
+        let next = self.next_of_lane()?;
+        Ok(next.map(|(_, request)| Request { arrival_ns: self.now_ns, ..request }))
+    }
+
+    fn len_hint(&self) -> Option<u64> {
+        None
+    }
+
+    fn report(&self) -> SourceReport {
+        self.driven.report()
+    }
+}

@@ -1,0 +1,446 @@
+//! A job file, understood and checked, and where the files of its jobs lie on the drive.
+
+use super::options::{Class, JobOption, unknown};
+use super::parse::{Line, Machine, Place, Section, World, Wrong, sections};
+use super::settings::{Distribution, Job, Step, Work};
+use super::value::{Amount, Kilo, Value};
+use crate::error::WorkloadError;
+use crate::record::{SECTOR_BYTES, SECTORS_MAX};
+use crate::shape::SIZE_BYTES_MAX;
+use ssd::rng::mix;
+use std::collections::BTreeMap;
+
+/// Clones of all jobs together, at most.
+pub const LANES_MAX: usize = 4096;
+/// Files of all clones together, at most.
+const FILES_MAX: u64 = 1 << 20;
+/// Requests in flight of a job, at most: a queue of NVMe holds no more.
+const DEPTH_MAX: u64 = 1 << 16;
+/// Files begin at multiples of it, as in a file system of 4-KiB blocks [A].
+const FILE_ALIGN: u64 = 4096;
+
+/// A job file that was read and understood.
+#[derive(Clone, Debug)]
+pub struct JobFile {
+    path: String,
+    pub(crate) jobs: Vec<Job>,
+    remarks: Vec<String>,
+}
+
+/// A part of the drive that a clone of a job works in: a file, or what `offset` and `size` leave of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// First sector on the drive.
+    pub lba: u64,
+    pub sectors: u64,
+    /// Number of the file, from 1.
+    pub file: u32,
+}
+
+/// One clone of a job, with its places.
+#[derive(Clone, Debug)]
+pub(crate) struct Worker {
+    /// Its job in the file.
+    pub job: usize,
+    /// Its number among the clones of the job.
+    pub number: u64,
+    pub spans: Vec<Span>,
+    /// Bytes of a pass.
+    pub size: u64,
+    /// Bytes to be done, if that is not a pass.
+    pub io_size: Option<u64>,
+}
+
+/// Which part of which file a clone uses, before the files have places; bytes.
+struct Use {
+    file: String,
+    offset: u64,
+    length: u64,
+    /// Bytes that the file has at least.
+    file_bytes: u64,
+}
+
+fn is_device(name: &str) -> bool {
+    name.starts_with("/dev/")
+}
+
+impl JobFile {
+    /// Reads a job file and all that it includes; variables come from the environment.
+    pub fn load(path: &str) -> Result<Self, WorkloadError> {
+        JobFile::load_from(path, &Machine)
+    }
+
+    pub(crate) fn load_from(path: &str, world: &dyn World) -> Result<Self, WorkloadError> {
+        let mut ignored = Vec::new();
+        let jobs: Result<Vec<Job>, _> =
+            sections(path, world)?.iter().map(|section| job(section, &mut ignored)).collect();
+        let mut file = JobFile { path: path.to_owned(), jobs: jobs?, remarks: Vec::new() };
+        file.check()?;
+        file.remark(&ignored);
+        Ok(file)
+    }
+
+    /// The path it was read from.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What a person should know of it: options without effect, and what runs otherwise than in fio. A line each.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// The first job whose end is a time: it cannot be run where no time passes.
+    pub fn timed_job(&self) -> Option<&str> {
+        let is_timed = |job: &&Job| job.runtime_ns > 0 || job.time_based;
+        self.jobs.iter().find(is_timed).map(|job| job.name.as_str())
+    }
+
+    /// Identifies what the jobs do.
+    pub fn hash(&self) -> u64 {
+        let nowhere = Place { file: "".into(), line: 0 };
+        let mut hash = 0;
+        for job in &self.jobs {
+            let text = format!("{:?}", Job { place: nowhere.clone(), ..job.clone() });
+            hash = text.bytes().fold(mix(hash), |hash, byte| mix(hash ^ u64::from(byte)));
+        }
+        hash
+    }
+
+    /// The smallest drive, in sectors, that has room for all files; `None` if jobs use a share of whatever drive there
+    /// is.
+    pub fn space_sectors(&self) -> Result<Option<u64>, WorkloadError> {
+        let uses = self.uses(None)?;
+        Ok(uses.map(|uses| Files::new(&uses).end / SECTOR_BYTES))
+    }
+
+    /// The clones of all jobs with their places on a drive of so many sectors.
+    pub(crate) fn workers(&self, drive_sectors: u64) -> Result<Vec<Worker>, WorkloadError> {
+        let drive_bytes = drive_sectors * SECTOR_BYTES;
+        let uses = self.uses(Some(drive_bytes))?.unwrap_or_default();
+        let files = Files::new(&uses);
+        if files.end > drive_bytes {
+            let advice = "take a larger drive, or smaller files".into();
+            let (needed_sectors, what) = (files.end / SECTOR_BYTES, "the files of the jobs".into());
+            return Err(crate::Problem::DoesNotFit { what, needed_sectors, drive_sectors, advice }.into());
+        }
+        let mut workers = Vec::new();
+        for (job, number, uses) in &uses {
+            let spans: Vec<Span> = uses
+                .iter()
+                .map(|part| Span {
+                    lba: (files.place[part.file.as_str()] + part.offset) / SECTOR_BYTES,
+                    sectors: part.length / SECTOR_BYTES,
+                    file: files.number[part.file.as_str()],
+                })
+                .collect();
+            let whole: u64 = uses.iter().map(|part| part.length).sum();
+            let settings = &self.jobs[*job];
+            let size = match settings.size {
+                Some(Amount::Bytes(bytes)) => bytes,
+                _ => whole,
+            };
+            let io_size = settings.io_size.map(|amount| match amount {
+                Amount::Bytes(bytes) => bytes,
+                Amount::Percent(share) => share_of(size, share),
+            });
+            workers.push(Worker { job: *job, number: *number, spans, size, io_size });
+        }
+        Ok(workers)
+    }
+
+    /// Names of the clones: that of the job, with a number where there are several.
+    pub(crate) fn name(&self, job: usize, number: u64) -> String {
+        let Job { name, numjobs, .. } = &self.jobs[job];
+        if *numjobs == 1 { name.clone() } else { format!("{name}.{number}") }
+    }
+
+    /// The parts of files that all clones use: (job, number of the clone, its parts). `None` if that depends on a
+    /// drive that is not known.
+    #[allow(clippy::type_complexity, reason = "read once, right below")]
+    fn uses(&self, drive: Option<u64>) -> Result<Option<Vec<(usize, u64, Vec<Use>)>>, WorkloadError> {
+        let mut all = Vec::new();
+        for (index, job) in self.jobs.iter().enumerate() {
+            for number in 0..job.numjobs {
+                let uses =
+                    uses(job, number, drive).map_err(|(wrong, option)| wrong.at(&job.place, option))?;
+                let Some(uses) = uses else { return Ok(None) };
+                all.push((index, number, uses));
+            }
+        }
+        let has = |device: bool| {
+            all.iter().flat_map(|(_, _, uses)| uses).any(|part| is_device(&part.file) == device)
+        };
+        if has(true) && has(false) {
+            let found = "files beside a device, which is the whole drive";
+            return Err(Wrong::new(found, "only files, or only /dev/...").at(&self.jobs[0].place, "filename"));
+        }
+        Ok(Some(all))
+    }
+
+    /// Checks what concerns several options, or several jobs.
+    fn check(&self) -> Result<(), WorkloadError> {
+        let (mut lanes, mut files) = (0, 0u64);
+        for job in &self.jobs {
+            check(job).map_err(|(wrong, option)| wrong.at(&job.place, option))?;
+            lanes += job.numjobs as usize;
+            let of_each = job.filename.as_ref().map_or(job.nrfiles, |names| split_names(names).len() as u64);
+            files = files.saturating_add(of_each.saturating_mul(job.numjobs));
+            if lanes > LANES_MAX || files > FILES_MAX {
+                let found = format!("{lanes} clones of jobs with {files} files");
+                let allowed = format!("up to {LANES_MAX} clones and {FILES_MAX} files");
+                return Err(Wrong::new(found, allowed).at(&job.place, "numjobs"));
+            }
+        }
+        Ok(())
+    }
+
+    fn remark(&mut self, ignored: &[&'static str]) {
+        let mut remarks = Vec::new();
+        if !ignored.is_empty() {
+            remarks.push(format!("options of the job file without effect here: {}", ignored.join(", ")));
+        }
+        let mut remark = |is_so: fn(&Job) -> bool, text: &str| {
+            let names: Vec<&str> =
+                self.jobs.iter().filter(|job| is_so(job)).map(|job| job.name.as_str()).collect();
+            if !names.is_empty() {
+                remarks.push(format!("{text} ({})", names.join(", ")));
+            }
+        };
+        remark(
+            |job| !job.direct,
+            "requests go straight to the drive, although fio would have a cache of pages in front of it (direct=0): \
+             `page_cache` is such a cache",
+        );
+        remark(
+            |job| job.has_sync_engine && job.iodepth > 1,
+            "iodepth is taken at its word, although an engine that waits for each request would hold one",
+        );
+        remark(|job| job.time_based && job.runtime_ns == 0, "time_based has no effect without runtime");
+        remark(
+            |job| job.uses_map() && job.work == Work::Mixed && job.sizes[0].min() != job.sizes[1].min(),
+            "reads and writes of different sizes share a map that counts blocks of both as one, as in fio: some places \
+             come twice, and a pass ends early; norandommap=1 avoids it",
+        );
+        remark(
+            |job| {
+                matches!(
+                    job.distribution,
+                    Distribution::Zipf(..) | Distribution::Pareto(..) | Distribution::Normal(..)
+                )
+            },
+            "ranks are spread by fio's hash, which reaches all places only where they are a power of two in number; of \
+             20,000 it reaches 33.57 %",
+        );
+        self.remarks = remarks;
+    }
+}
+
+/// Places of files: one after the other, in the order in which they are named first.
+struct Files<'a> {
+    /// First byte.
+    place: BTreeMap<&'a str, u64>,
+    /// From 1.
+    number: BTreeMap<&'a str, u32>,
+    end: u64,
+}
+
+impl<'a> Files<'a> {
+    fn new(uses: &'a [(usize, u64, Vec<Use>)]) -> Self {
+        let mut order = Vec::new();
+        let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
+        for part in uses.iter().flat_map(|(_, _, uses)| uses) {
+            let length = bytes.entry(&part.file).or_insert_with(|| {
+                order.push(part.file.as_str());
+                0
+            });
+            *length = (*length).max(part.file_bytes);
+        }
+        let mut files = Files { place: BTreeMap::new(), number: BTreeMap::new(), end: 0 };
+        for name in order {
+            files.number.insert(name, 1 + files.number.len() as u32);
+            // All devices are the drive.
+            let at = if is_device(name) { 0 } else { files.end.next_multiple_of(FILE_ALIGN) };
+            files.place.insert(name, at);
+            files.end = files.end.max(at + bytes[name]);
+        }
+        files
+    }
+}
+
+/// So many percent.
+fn share_of(bytes: u64, percent: u64) -> u64 {
+    (u128::from(bytes) * u128::from(percent) / 100) as u64
+}
+
+/// A job from its section; names of options without effect are added to `ignored`.
+fn job(section: &Section, ignored: &mut Vec<&'static str>) -> Result<Job, WorkloadError> {
+    let mut job = Job::new(section.place.clone(), section.name.clone());
+    let base = section.lines.iter().rev().find(|line| line.key == "kb_base");
+    let kilo = match base.and_then(|line| line.value.as_deref()) {
+        Some("1000") => Kilo::Decimal,
+        _ => Kilo::Binary,
+    };
+    for Line { place, key, value } in &section.lines {
+        let option = JobOption::named(key).ok_or_else(|| unknown(key).at(place, key))?;
+        let value = Value { text: value.as_deref(), kilo };
+        option.apply(&mut job, value).map_err(|wrong| wrong.at(place, key))?;
+        let name = option.names.iter().find(|name| *name == key).copied().unwrap_or_default();
+        if option.class == Class::Warning
+            && !ignored.contains(&name)
+            && name != "direct"
+            && name != "buffered"
+        {
+            ignored.push(name);
+        }
+    }
+    if let (true, Step::Follow(number)) = (job.identical, job.step) {
+        job.step = Step::Repeat(number);
+    }
+    if job.align != [0; 3] || job.distribution != Distribution::Random {
+        job.has_map = false;
+        job.is_lfsr = false;
+    }
+    Ok(job)
+}
+
+type WrongOption = (Wrong, &'static str);
+
+/// Checks what concerns several options of a job.
+fn check(job: &Job) -> Result<(), WrongOption> {
+    for size in &job.sizes {
+        if size.max() > SIZE_BYTES_MAX {
+            let allowed = format!("up to {SIZE_BYTES_MAX} bytes");
+            return Err((Wrong::new(format!("requests of {} bytes", size.max()), allowed), "bs"));
+        }
+    }
+    if job.work == Work::TrimWrite && job.sizes[1] != job.sizes[2] {
+        return Err((Wrong::new("writes and trims of different sizes", "the same for both"), "bs"));
+    }
+    for direction in 0..3 {
+        if job.rate[direction] > 0 && job.rate_iops[direction] > 0 {
+            return Err((Wrong::new("both rate and rate_iops", "one of the two"), "rate"));
+        }
+    }
+    if job.iodepth > DEPTH_MAX {
+        let allowed = format!("1 to {DEPTH_MAX}");
+        return Err((Wrong::new(format!("{} requests in flight", job.iodepth), allowed), "iodepth"));
+    }
+    if job.numjobs > LANES_MAX as u64 {
+        return Err((Wrong::new(format!("{} clones", job.numjobs), format!("up to {LANES_MAX}")), "numjobs"));
+    }
+    if job.nrfiles > FILES_MAX {
+        return Err((Wrong::new(format!("{} files", job.nrfiles), format!("up to {FILES_MAX}")), "nrfiles"));
+    }
+    let passes = u128::from(job.loops) * u128::from(u64::MAX >> 24);
+    if passes > u128::from(u64::MAX) {
+        return Err((Wrong::new(format!("{} loops", job.loops), "up to 16777216"), "loops"));
+    }
+    Ok(())
+}
+
+/// Names between colons; a colon with a backslash before it belongs to a name.
+fn split_names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (letter, names.last_mut()) {
+            ('\\', Some(name)) if letters.peek() == Some(&':') => name.extend(letters.next()),
+            (':', _) => names.push(String::new()),
+            (_, Some(name)) => name.push(letter),
+            (_, None) => {}
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// Names of the files of a clone.
+fn names(job: &Job, number: u64) -> Vec<String> {
+    let folders = split_names(job.directory.as_deref().unwrap_or_default());
+    let within = |folder: Option<&String>, name: String| match folder {
+        Some(folder) => format!("{}/{name}", folder.trim_end_matches('/')),
+        None => name,
+    };
+    if let Some(names) = &job.filename {
+        let within = |name: String| if name.starts_with('/') { name } else { within(folders.first(), name) };
+        return split_names(names).into_iter().map(within).collect();
+    }
+    let format = job.filename_format.as_deref().unwrap_or("$jobname.$jobnum.$filenum");
+    let folder = (!folders.is_empty()).then(|| &folders[number as usize % folders.len()]);
+    let name = |file: u64| {
+        let name = format.replace("$jobname", &job.name).replace("$jobnum", &number.to_string());
+        name.replace("$filenum", &file.to_string()).replace("$clientuid", "localhost")
+    };
+    (0..job.nrfiles).map(|file| within(folder, name(file))).collect()
+}
+
+/// The parts of files that a clone uses; `None` if that depends on a drive that is not known.
+fn uses(job: &Job, number: u64, drive: Option<u64>) -> Result<Option<Vec<Use>>, WrongOption> {
+    let names = names(job, number);
+    if names.is_empty() {
+        return Err((Wrong::new("found nothing", "names of files"), "filename"));
+    }
+    let count = names.len() as u64;
+    let mut uses = Vec::new();
+    for file in names {
+        let of_file = match (job.filesize, is_device(&file)) {
+            (Some(bytes), _) => Some(bytes),
+            (None, true) => match (job.size, job.offset, job.offset_increment, drive) {
+                (_, _, _, Some(bytes)) => Some(bytes),
+                (Some(Amount::Bytes(_)), Amount::Bytes(_), Amount::Bytes(_), None) => None,
+                (_, _, _, None) => return Ok(None),
+            },
+            (None, false) => None,
+        };
+        let piece = match job.size {
+            Some(Amount::Bytes(bytes)) => Some(bytes / count),
+            _ => None,
+        };
+        let Some(base) = of_file.or(piece) else {
+            let allowed = "size=..., or filesize=..., or filename=/dev/... for the whole drive";
+            return Err((Wrong::new("found no size", allowed), "size"));
+        };
+        let offset = place_of(job, job.offset, base)
+            .checked_add(place_of(job, job.offset_increment, base).saturating_mul(number))
+            .filter(|bytes| *bytes < SECTORS_MAX * SECTOR_BYTES)
+            .ok_or_else(|| (Wrong::new("an offset beyond any drive", "less"), "offset"))?;
+        if offset % SECTOR_BYTES != 0 {
+            return Err((Wrong::new(format!("found {offset} bytes"), "multiples of 512 bytes"), "offset"));
+        }
+        let left = of_file.map(|bytes| bytes.saturating_sub(offset));
+        let length = match (job.size, piece, left) {
+            (_, Some(piece), _) if job.filesize.is_none() => piece,
+            (Some(Amount::Percent(share)), _, Some(left)) => share_of(base, share).min(left),
+            // A file with a size of its own is used from the offset to its end.
+            (_, _, Some(left)) => left,
+            (_, piece, None) => piece.unwrap_or(0),
+        };
+        let length = length / SECTOR_BYTES * SECTOR_BYTES;
+        let least = job.used_sizes().map(super::settings::Size::min).max().unwrap_or(0);
+        if length < least {
+            let found = format!("{length} bytes of {file} for requests of {least} bytes");
+            return Err((Wrong::new(found, "room for one at least"), "size"));
+        }
+        let end = offset.checked_add(length).filter(|end| *end <= SECTORS_MAX * SECTOR_BYTES);
+        let end = end.ok_or_else(|| (Wrong::new("files beyond any drive", "less"), "size"))?;
+        let is_all = job.filesize.is_some() || drive.is_some() && is_device(&file);
+        let file_bytes = if is_all { of_file.unwrap_or(end).max(end) } else { end };
+        uses.push(Use { file, offset, length, file_bytes });
+    }
+    Ok(Some(uses))
+}
+
+/// An offset in bytes; one in percent is rounded up to `offset_align`, or to the smallest request.
+fn place_of(job: &Job, amount: Amount, file: u64) -> u64 {
+    match amount {
+        Amount::Bytes(bytes) => bytes,
+        Amount::Percent(share) => {
+            let align = match job.offset_align {
+                0 => job.used_sizes().map(super::settings::Size::min).min().unwrap_or(SECTOR_BYTES),
+                align => align,
+            };
+            share_of(file, share).next_multiple_of(align)
+        }
+    }
+}

@@ -1,0 +1,547 @@
+//! What one clone of a job asks for: its directions, places and sizes in order, without time.
+//!
+//! The rules were found in logs of fio 3.33 (`write_iolog`), for each pattern and limit; docs/fio.md tells them.
+
+use super::dist::Chooser;
+use super::jobs::{Span, Worker};
+use super::map::Map;
+use super::settings::{FileOrder, Job, Size, Step, Work};
+use crate::record::{Request, SECTOR_BYTES};
+use crate::synthetic::TWO_TO_64;
+use crate::synthetic::zipf::{Alias, below};
+use ssd::rng::{Rng, mix};
+use ssd::signals::{Hints, OpCode};
+
+/// Sizes are drawn again so often until one fits into what is left of a file; then the smallest is taken.
+const DRAWS_MAX: usize = 1 << 12;
+
+/// Directions, in the order of fio's lists.
+pub(crate) const READ: usize = 0;
+pub(crate) const WRITE: usize = 1;
+pub(crate) const TRIM: usize = 2;
+const OPS: [OpCode; 3] = [OpCode::Read, OpCode::Write, OpCode::Trim];
+
+/// What a lane asks for next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// A flush, when all before it has completed.
+    Flush,
+    /// A request of that direction.
+    Request(usize),
+    /// Nothing any more.
+    Over,
+}
+
+/// Sizes of one direction, in sectors.
+#[derive(Clone, Debug)]
+struct Sizes {
+    min: u64,
+    max: u64,
+    draw: Draw,
+}
+
+#[derive(Clone, Debug)]
+enum Draw {
+    Fixed,
+    /// Uniform in bytes up to the largest, rounded up to multiples of the smallest.
+    Range,
+    Split(Vec<u64>, Alias),
+}
+
+impl Sizes {
+    fn new(size: &Size) -> Self {
+        let draw = match size {
+            Size::Fixed(_) => Draw::Fixed,
+            Size::Range(..) => Draw::Range,
+            Size::Split(items) => {
+                let shares: Vec<f64> = items.iter().map(|(_, share)| *share).collect();
+                Draw::Split(
+                    items.iter().map(|(bytes, _)| bytes / SECTOR_BYTES).collect(),
+                    Alias::new(&shares),
+                )
+            }
+        };
+        Sizes { min: size.min() / SECTOR_BYTES, max: size.max() / SECTOR_BYTES, draw }
+    }
+
+    /// A size up to `room`, which is at least the smallest.
+    #[inline]
+    fn draw(&self, rng: &mut Rng, room: u64) -> u64 {
+        match &self.draw {
+            Draw::Fixed => self.min,
+            _ if room < self.max => self.draw_again(rng, room),
+            _ => self.draw_once(rng),
+        }
+    }
+
+    fn draw_once(&self, rng: &mut Rng) -> u64 {
+        match &self.draw {
+            Draw::Fixed => self.min,
+            Draw::Range => {
+                let bytes = 1 + below(rng, self.max * SECTOR_BYTES);
+                bytes.div_ceil(SECTOR_BYTES).next_multiple_of(self.min).min(self.max)
+            }
+            Draw::Split(sizes, shares) => sizes[shares.sample(rng)],
+        }
+    }
+
+    #[cold]
+    fn draw_again(&self, rng: &mut Rng, room: u64) -> u64 {
+        let fits = (0..DRAWS_MAX).map(|_| self.draw_once(rng)).find(|size| *size <= room);
+        fits.unwrap_or(self.min)
+    }
+}
+
+/// A file of the lane, and how far it is in it.
+#[derive(Clone, Debug)]
+struct File {
+    span: Span,
+    map: Option<Map>,
+    choosers: [Option<Chooser>; 3],
+    /// Where the request after the last one begins, by direction; sectors from the span's start.
+    next: [u64; 3],
+    /// Where the last one began.
+    last: [u64; 3],
+    /// No more requests in this pass.
+    is_done: bool,
+}
+
+impl File {
+    fn reset(&mut self) {
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
+        (self.next, self.last, self.is_done) = ([0; 3], [0; 3], false);
+    }
+}
+
+/// The random sequences of a lane: one for each question.
+#[derive(Clone, Debug)]
+struct Draws {
+    ops: Rng,
+    sizes: Rng,
+    places: Rng,
+    follows: Rng,
+    files: Rng,
+}
+
+impl Draws {
+    fn new(seed: u64, lane: u64) -> Self {
+        let draw = |what: &str| Rng::named(seed, &format!("workload/fio/{lane}/{what}"));
+        let (ops, sizes, places) = (draw("operation"), draw("size"), draw("place"));
+        Draws { ops, sizes, places, follows: draw("follow"), files: draw("file") }
+    }
+}
+
+/// How far a lane is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Done {
+    /// Bytes of all requests.
+    bytes: u64,
+    /// Bytes that count against `size`: of a trim with its write, only the trim.
+    counted: u64,
+    /// Requests that count against `number_ios`.
+    requests: u64,
+    writes: u64,
+    passes: u64,
+    in_pass: u64,
+}
+
+/// One clone of a job.
+#[derive(Clone, Debug)]
+pub(crate) struct Lane {
+    work: Work,
+    is_random: bool,
+    step: Step,
+    sizes: [Sizes; 3],
+    /// Sectors that random places are multiples of.
+    align: [u64; 3],
+    reads: u64,
+    percentage_random: [u64; 3],
+    file_order: FileOrder,
+    fsync: [u64; 2],
+    has_end_fsync: bool,
+    fua: bool,
+    hints: Hints,
+    repeats: bool,
+    is_time_based: bool,
+    loops: u64,
+    limit_bytes: u64,
+    io_size: Option<u64>,
+    limit_requests: u64,
+
+    files: Vec<File>,
+    first_draws: Draws,
+    draws: Draws,
+    done: Done,
+    /// The direction drawn for the next request.
+    direction: Option<usize>,
+    /// The write that follows the trim before it.
+    write: Option<Request>,
+    /// Requests until the next random place.
+    step_left: u64,
+    /// The file in turn, requests left in it, and the file after it.
+    file: usize,
+    file_left: u64,
+    file_next: usize,
+    was_flush: bool,
+    end_flushes: u64,
+    is_over: bool,
+}
+
+fn fraction(percent: u64) -> u64 {
+    if percent >= 100 { u64::MAX } else { (percent as f64 / 100.0 * TWO_TO_64) as u64 }
+}
+
+impl Lane {
+    /// The lane of that number, from 0. `Err` says what of its distribution does not fit its space.
+    pub fn new(job: &Job, worker: &Worker, number: u64, seed: u64) -> Result<Self, String> {
+        let sizes = [0, 1, 2].map(|direction| Sizes::new(&job.sizes[direction]));
+        let align = [0, 1, 2].map(|direction| match job.align[direction] {
+            0 => sizes[direction].min,
+            bytes => bytes / SECTOR_BYTES,
+        });
+        let mut draws = Draws::new(mix(seed ^ job.randseed), number);
+        let least = job.used_sizes().map(Size::min).min().unwrap_or(SECTOR_BYTES) / SECTOR_BYTES;
+        let mut files = Vec::new();
+        for span in &worker.spans {
+            let random = draws.places.next_u64();
+            let map = job.uses_map().then(|| Map::new(span.sectors / least));
+            let mut choosers = [const { None }; 3];
+            for direction in directions(job.work) {
+                let blocks = (span.sectors - sizes[*direction].min) / align[*direction] + 1;
+                let chooser = Chooser::new(&job.distribution, blocks, align[*direction], random)?;
+                choosers[*direction] = Some(chooser);
+            }
+            files.push(File { span: *span, map, choosers, next: [0; 3], last: [0; 3], is_done: false });
+        }
+        let hints = Hints { stream: job.stream, process: 1 + number as u32, ..Hints::default() };
+        Ok(Lane {
+            work: job.work,
+            is_random: job.is_random,
+            step: job.step,
+            sizes,
+            align,
+            reads: fraction(job.read_percent),
+            percentage_random: job.percentage_random.map(fraction),
+            file_order: job.file_order,
+            fsync: [job.fsync, job.fdatasync],
+            has_end_fsync: job.end_fsync || job.fsync_on_close,
+            fua: job.sync,
+            hints,
+            repeats: job.randrepeat,
+            is_time_based: job.time_based && job.runtime_ns > 0,
+            loops: job.loops,
+            limit_bytes: worker.io_size.unwrap_or(worker.size).saturating_mul(job.loops),
+            io_size: worker.io_size,
+            limit_requests: job.number_ios.saturating_mul(job.loops),
+            files,
+            first_draws: draws.clone(),
+            draws,
+            done: Done::default(),
+            direction: None,
+            write: None,
+            step_left: 1,
+            file: 0,
+            file_left: 0,
+            file_next: 0,
+            was_flush: false,
+            end_flushes: 0,
+            is_over: false,
+        })
+    }
+
+    /// What comes next. Asking twice gives the same answer.
+    #[inline]
+    pub fn want(&mut self) -> Want {
+        if self.end_flushes > 0 {
+            return Want::Flush;
+        }
+        if self.is_over {
+            return Want::Over;
+        }
+        if self.write.is_some() {
+            return Want::Request(WRITE);
+        }
+        if !self.is_time_based && self.is_at_limit() {
+            self.end();
+            return self.want();
+        }
+        if self.is_flush_due() {
+            return Want::Flush;
+        }
+        Want::Request(*self.direction.get_or_insert_with(|| match self.work {
+            Work::Read => READ,
+            Work::Write => WRITE,
+            Work::Trim | Work::TrimWrite => TRIM,
+            Work::Mixed if self.draws.ops.next_u64() < self.reads => READ,
+            Work::Mixed => WRITE,
+        }))
+    }
+
+    /// Whether it reads and writes, so that another direction may be taken than the one wanted.
+    pub fn is_mixed(&self) -> bool {
+        self.work == Work::Mixed
+    }
+
+    /// How many requests of no direction are bounded by its own limits: none if only time ends it.
+    pub fn requests_at_most(&self) -> Option<u64> {
+        if self.is_time_based {
+            return None;
+        }
+        let least =
+            directions(self.work).iter().map(|direction| self.sizes[*direction].min).min().unwrap_or(1);
+        let requests = self.limit_bytes.div_ceil(least * SECTOR_BYTES);
+        let limit = if self.limit_requests > 0 { requests.min(self.limit_requests) } else { requests };
+        Some(if self.work == Work::TrimWrite { limit.saturating_mul(2) } else { limit })
+    }
+
+    /// Takes the flush that was wanted.
+    pub fn take_flush(&mut self) -> Request {
+        if self.end_flushes > 0 {
+            self.end_flushes -= 1;
+        } else {
+            self.was_flush = true;
+            // It takes the turn of a file, as a request would.
+            _ = self.choose_file();
+        }
+        Request { op: OpCode::Flush, hints: self.hints, ..Request::default() }
+    }
+
+    /// Takes a request of that direction, which is the one wanted or, in a mix, the other; `None` if that ends the
+    /// pass: ask again what is wanted.
+    #[inline]
+    pub fn take(&mut self, direction: usize) -> Option<Request> {
+        self.direction = None;
+        if let Some(write) = self.write.take() {
+            self.done.bytes += write.bytes();
+            self.done.writes += 1;
+            return Some(write);
+        }
+        let (file, offset, sectors) = loop {
+            let Some(file) = self.choose_file() else {
+                self.end_pass();
+                return None;
+            };
+            match self.place(file, direction) {
+                Some((offset, sectors)) => break (file, offset, sectors),
+                None => {
+                    self.files[file].is_done = true;
+                    self.file_left = 0;
+                }
+            }
+        };
+        let span = self.files[file].span;
+        let mut request = Request {
+            arrival_ns: 0,
+            op: OPS[direction],
+            fua: self.fua && direction == WRITE,
+            lba: span.lba + offset,
+            // No request is larger than a gibibyte.
+            sectors: sectors as u32,
+            hints: Hints { file: span.file, ..self.hints },
+        };
+        if direction != WRITE {
+            request.hints.stream = 0;
+        }
+        if self.work == Work::TrimWrite {
+            let hints = Hints { stream: self.hints.stream, ..request.hints };
+            self.write = Some(Request { op: OpCode::Write, fua: self.fua, hints, ..request });
+        }
+        self.was_flush = false;
+        self.done.bytes += request.bytes();
+        self.done.counted += request.bytes();
+        self.done.requests += 1;
+        self.done.in_pass += 1;
+        self.done.writes += u64::from(direction == WRITE);
+        Some(request)
+    }
+
+    /// Ends it before its time; the flushes at its end still come.
+    pub fn stop(&mut self) {
+        self.write = None;
+        if !self.is_over {
+            self.end();
+        }
+    }
+
+    fn is_at_limit(&self) -> bool {
+        let Done { counted, requests, .. } = self.done;
+        counted >= self.limit_bytes || (self.limit_requests > 0 && requests >= self.limit_requests)
+    }
+
+    /// After each so many writes; reads that come in between are each followed by one more, as in fio.
+    #[inline]
+    fn is_flush_due(&self) -> bool {
+        let writes = self.done.writes;
+        let is_due = |every: u64| every > 0 && writes > 0 && writes.is_multiple_of(every);
+        (self.fsync != [0, 0])
+            && !self.was_flush
+            && matches!(self.work, Work::Write | Work::Mixed)
+            && self.fsync.iter().any(|every| is_due(*every))
+    }
+
+    fn flush_at_end(&mut self) {
+        if self.has_end_fsync && matches!(self.work, Work::Write | Work::Mixed | Work::TrimWrite) {
+            self.end_flushes = self.files.len() as u64;
+        }
+    }
+
+    #[cold]
+    fn end(&mut self) {
+        self.is_over = true;
+        self.flush_at_end();
+    }
+
+    /// All files are at their ends.
+    #[cold]
+    fn end_pass(&mut self) {
+        self.done.passes += 1;
+        let is_empty = std::mem::take(&mut self.done.in_pass) == 0;
+        let largest = self.sizes.iter().map(|sizes| sizes.max).max().unwrap_or(0) * SECTOR_BYTES;
+        let has_all = self.io_size.is_none_or(|bytes| self.done.bytes + largest > bytes);
+        if is_empty || (!self.is_time_based && self.done.passes >= self.loops && has_all) {
+            self.end();
+            return;
+        }
+        self.flush_at_end();
+        self.files.iter_mut().for_each(File::reset);
+        (self.file_left, self.file_next) = (0, 0);
+        self.step_left = 1;
+        if self.repeats && !self.is_time_based {
+            self.draws = self.first_draws.clone();
+        }
+    }
+
+    /// The file whose turn it is; `None` if all are done.
+    #[inline]
+    fn choose_file(&mut self) -> Option<usize> {
+        if let [file] = &self.files[..] {
+            return (!file.is_done).then_some(0);
+        }
+        self.choose_of_files()
+    }
+
+    fn choose_of_files(&mut self) -> Option<usize> {
+        if self.file_left > 0 && !self.files[self.file].is_done {
+            self.file_left -= 1;
+            return Some(self.file);
+        }
+        let count = self.files.len();
+        let (first, each) = match self.file_order {
+            FileOrder::Sequential => (0, 1),
+            FileOrder::RoundRobin(each) => (self.file_next, each),
+            FileOrder::Random(each) => (below(&mut self.draws.files, count as u64) as usize, each),
+        };
+        let next = (first..first + count).map(|file| file % count).find(|file| !self.files[*file].is_done)?;
+        (self.file, self.file_left, self.file_next) = (next, each - 1, next + 1);
+        Some(next)
+    }
+
+    /// Where in the file the next request of a direction lies, and how long it is; sectors. `None` at its end.
+    #[inline]
+    fn place(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
+        let placed = self.place_once(file, direction);
+        if placed.is_some() || !self.is_time_based {
+            return placed;
+        }
+        // The pass of this file is over: the next one begins.
+        if self.is_random {
+            self.files[file].reset();
+        } else {
+            self.files[file].next[direction] = 0;
+        }
+        self.place_once(file, direction)
+    }
+
+    #[inline]
+    fn place_once(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
+        if !self.is_random {
+            return self.follow(file, direction);
+        }
+        if self.step != Step::None {
+            return self.place_by_step(file, direction);
+        }
+        let share = self.percentage_random[direction];
+        if share == u64::MAX || self.draws.follows.next_u64() < share {
+            return self.scattered(file, direction, true);
+        }
+        self.follow(file, direction).or_else(|| self.scattered(file, direction, false))
+    }
+
+    fn place_by_step(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
+        self.step_left -= 1;
+        if self.step_left > 0 {
+            return match self.step {
+                Step::Repeat(_) => {
+                    let File { span, last, .. } = &self.files[file];
+                    let offset = last[direction];
+                    let size = self.sizes[direction].draw(&mut self.draws.sizes, span.sectors - offset);
+                    Some((offset, size))
+                }
+                // At the end of the file a random place is taken, and not entered in the map.
+                _ => self.follow(file, direction).or_else(|| self.scattered(file, direction, false)),
+            };
+        }
+        if let Step::Follow(number) | Step::Repeat(number) = self.step {
+            self.step_left = number;
+        }
+        self.scattered(file, direction, true)
+    }
+
+    /// Behind the last request.
+    #[inline]
+    fn follow(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
+        let File { span, next, last, .. } = &mut self.files[file];
+        let mut offset = next[direction];
+        let mut left_out = 0;
+        if let Step::Skip(bytes) = self.step {
+            left_out = bytes / SECTOR_BYTES;
+            if offset == span.sectors {
+                offset = 0;
+            }
+        }
+        let sizes = &self.sizes[direction];
+        if offset + sizes.min > span.sectors {
+            return None;
+        }
+        let size = sizes.draw(&mut self.draws.sizes, span.sectors - offset);
+        (last[direction], next[direction]) = (offset, offset + size + left_out);
+        Some((offset, size))
+    }
+
+    /// At a random place; with a map, one that was not visited in this pass.
+    #[inline]
+    fn scattered(&mut self, file: usize, direction: usize, enters: bool) -> Option<(u64, u64)> {
+        let File { span, map, choosers, next, last, .. } = &mut self.files[file];
+        let sizes = &self.sizes[direction];
+        let mut block = choosers[direction].as_ref()?.choose(&mut self.draws.places);
+        if let Some(map) = map {
+            // Blocks are numbered by the smallest request of this direction: where that of the other differs, both
+            // count in one map, and the number found may lie behind the end, which ends the pass.
+            block = map.next_free(block)?;
+        }
+        let offset = block * self.align[direction];
+        if offset + sizes.min > span.sectors {
+            return None;
+        }
+        let mut size = sizes.draw(&mut self.draws.sizes, span.sectors - offset);
+        if let Some(map) = map.as_mut().filter(|_| enters) {
+            // A request that meets a visited block ends before it.
+            let blocks = map.visit(block, size.div_ceil(sizes.min));
+            size = size.min(blocks * sizes.min);
+        }
+        (last[direction], next[direction]) = (offset, offset + size);
+        Some((offset, size))
+    }
+}
+
+/// Directions of a kind of work.
+fn directions(work: Work) -> &'static [usize] {
+    match work {
+        Work::Read => &[READ],
+        Work::Write => &[WRITE],
+        Work::Trim | Work::TrimWrite => &[TRIM],
+        Work::Mixed => &[READ, WRITE],
+    }
+}

@@ -1,0 +1,283 @@
+//! How options are understood that take more than a line to say.
+
+use super::parse::Wrong;
+use super::settings::{Distribution, FileOrder, Job, Size, Step, Work};
+use super::value::Value;
+
+/// Puts a value where it belongs, if there is one.
+pub(super) fn put<T>(into: &mut T, value: Result<T, Wrong>) -> Result<(), Wrong> {
+    *into = value?;
+    Ok(())
+}
+
+/// Not simulated, unless it is switched off.
+pub(super) fn off(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    match value.text {
+        Some("0" | "none" | "0%" | "off") => Ok(()),
+        text => Err(refusal(text, "0, or leave it out")),
+    }
+}
+
+/// Not simulated, unless it is 1, which is the default.
+pub(super) fn one(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    match value.text {
+        Some("1") => Ok(()),
+        text => Err(refusal(text, "1, or leave it out")),
+    }
+}
+
+/// Not simulated.
+pub(super) fn never(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    Err(refusal(value.text, "leave it out"))
+}
+
+pub(super) fn refusal(text: Option<&str>, allowed: &str) -> Wrong {
+    let found = text.map_or(String::new(), |text| format!("found {text:?}; "));
+    Wrong::new(format!("{found}this is not simulated and would change what the drive gets"), allowed)
+}
+
+/// Whole sectors.
+pub(super) fn sectors(size: u64) -> Result<u64, Wrong> {
+    if !size.is_multiple_of(crate::record::SECTOR_BYTES) {
+        return Err(Wrong::new(format!("found {size} bytes"), "multiples of 512 bytes"));
+    }
+    Ok(size)
+}
+
+pub(super) fn pattern(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    const WORDS: &[(&str, (bool, Work))] = &[
+        ("read", (false, Work::Read)),
+        ("write", (false, Work::Write)),
+        ("trim", (false, Work::Trim)),
+        ("rw", (false, Work::Mixed)),
+        ("readwrite", (false, Work::Mixed)),
+        ("trimwrite", (false, Work::TrimWrite)),
+        ("randread", (true, Work::Read)),
+        ("randwrite", (true, Work::Write)),
+        ("randtrim", (true, Work::Trim)),
+        ("randrw", (true, Work::Mixed)),
+        ("randtrimwrite", (true, Work::TrimWrite)),
+    ];
+    let (word, number) = match value.word()?.split_once(':') {
+        Some((word, number)) => (word, Some(number)),
+        None => (value.word()?, None),
+    };
+    let of = |text| Value { text: Some(text), kilo: value.kilo };
+    (job.is_random, job.work) = of(word).choice(WORDS)?;
+    job.step = match number {
+        None => Step::None,
+        Some(text) if text.starts_with('-') => {
+            let found = format!("found {text:?}: steps backwards");
+            return Err(Wrong::new(found, "a step forwards, such as write:4k"));
+        }
+        Some(text) if job.is_random => match of(text).number(0)? {
+            0 | 1 => Step::None,
+            number => Step::Follow(number),
+        },
+        Some(text) => match sectors(of(text).number(0)?)? {
+            0 => Step::None,
+            bytes => Step::Skip(bytes),
+        },
+    };
+    Ok(())
+}
+
+pub(super) fn block_size(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    if let Some(text) = value.text.filter(|text| text.contains(['-', ':', '/'])) {
+        let found = format!("found {text:?}: of a range fio takes the last number for all sizes");
+        return Err(Wrong::new(found, "one size, or bsrange=, or bssplit="));
+    }
+    value.by_direction(&mut job.sizes, |size| sectors(size.number(1)?).map(Size::Fixed))
+}
+
+pub(super) fn size_range(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    value.by_direction(&mut job.sizes, |sizes| {
+        let (low, high) = sizes.range()?;
+        let (low, high) = (sectors(low)?, sectors(high)?);
+        Ok(if low == high { Size::Fixed(low) } else { Size::Range(low, high) })
+    })
+}
+
+pub(super) fn size_split(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    value.by_direction(&mut job.sizes, |sizes| {
+        let mut split = Vec::new();
+        for (size, share) in sizes.shares()? {
+            if share > 0.0 {
+                split.push((sectors(size.number(1)?)?, share));
+            }
+        }
+        Ok(if let [(size, _)] = split[..] { Size::Fixed(size) } else { Size::Split(split) })
+    })
+}
+
+pub(super) fn distribution(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    let text = value.word()?;
+    let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest)));
+    let words = ["random", "zipf", "pareto", "normal", "gauss", "zoned", "zoned_abs"];
+    let number = |text: &str, what: &str, is_good: fn(f64) -> bool| {
+        let number = text.parse().ok().filter(|number: &f64| number.is_finite() && is_good(*number));
+        number.ok_or_else(|| Wrong::new(format!("found {text:?} behind {word}"), what))
+    };
+    let curve = |first: Option<f64>, what: &str, is_good: fn(f64) -> bool| {
+        let mut items = rest.unwrap_or_default().split(':');
+        let first = match items.next().filter(|text| !text.is_empty()) {
+            Some(text) => number(text, what, is_good)?,
+            None => first.ok_or_else(|| Wrong::new(format!("found {text:?}"), what))?,
+        };
+        let centre =
+            items.next().map(|text| number(text, "a centre from 0 to 1", |x| (0.0..=1.0).contains(&x)));
+        if let Some(more) = items.next() {
+            return Err(Wrong::new(format!("found {more:?} behind the centre"), "nothing there"));
+        }
+        Ok((first, centre.transpose()?))
+    };
+    if rest.is_some_and(|rest| rest.contains(',')) {
+        let found = format!("found {text:?}: a distribution for each direction");
+        return Err(Wrong::new(found, "one for all"));
+    }
+    job.distribution = match word {
+        "random" => Distribution::Random,
+        "zipf" => {
+            let (theta, centre) =
+                curve(Some(1.1), "an exponent above 0 other than 1, such as zipf:1.1", |x| {
+                    x > 0.0 && x != 1.0
+                })?;
+            Distribution::Zipf(theta, centre)
+        }
+        "pareto" => {
+            let (h, centre) =
+                curve(Some(0.2), "a power above 0 and below 1, such as pareto:0.2", |x| x > 0.0 && x < 1.0)?;
+            Distribution::Pareto(h, centre)
+        }
+        "normal" | "gauss" => {
+            let (deviation, centre) =
+                curve(None, "a deviation from 0 to below 100, such as normal:20", |x| {
+                    (0.0..100.0).contains(&x)
+                })?;
+            Distribution::Normal(deviation, centre)
+        }
+        "zoned" => Distribution::Zoned(zones(value, rest, |space| Ok(space.percent()? as f64))?),
+        "zoned_abs" => Distribution::ZonedAbs(zones(value, rest, |space| space.number(1))?),
+        _ => return Err(Wrong::new(format!("found {text:?}"), words.join(", ")).like(word, words)),
+    };
+    if let Distribution::Zoned(zones) = &job.distribution {
+        let space: f64 = zones.iter().map(|(_, space)| space).sum();
+        if space > 100.0 {
+            return Err(Wrong::new(format!("zones of {space} % of the space"), "100 %"));
+        }
+    }
+    Ok(())
+}
+
+/// Zones: `60/10:30/20:8/30:2/40` are shares of the requests and spaces.
+pub(super) fn zones<'a, T>(
+    value: Value<'a>,
+    rest: Option<&'a str>,
+    mut space: impl FnMut(Value<'a>) -> Result<T, Wrong>,
+) -> Result<Vec<(f64, T)>, Wrong> {
+    let of = |text| Value { text: Some(text), kilo: value.kilo };
+    let mut zones = Vec::new();
+    for zone in rest.unwrap_or_default().split(':') {
+        let Some((share, size)) = zone.split_once('/') else {
+            let allowed = "zones as requests/space, such as zoned:60/10:40/90";
+            return Err(Wrong::new(format!("found {zone:?}"), allowed));
+        };
+        zones.push((of(share).percent()? as f64, space(of(size))?));
+    }
+    let sum: f64 = zones.iter().map(|(share, _)| share).sum();
+    if sum != 100.0 {
+        return Err(Wrong::new(format!("zones that get {sum} % of the requests"), "100 %"));
+    }
+    Ok(zones)
+}
+
+pub(super) fn file_order(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    let text = value.word()?;
+    let (word, number) = text.split_once(':').map_or((text, None), |(word, number)| (word, Some(number)));
+    let each = match number {
+        Some(text) => Value { text: Some(text), kilo: value.kilo }.number(1)?,
+        None => 1,
+    };
+    job.file_order = match word {
+        "roundrobin" => FileOrder::RoundRobin(each),
+        "random" => FileOrder::Random(each),
+        "sequential" => FileOrder::Sequential,
+        "zipf" | "pareto" | "normal" | "gauss" => {
+            return Err(refusal(Some(text), "roundrobin, random or sequential"));
+        }
+        _ => {
+            let words = ["roundrobin", "random", "sequential"];
+            return Err(Wrong::new(format!("found {text:?}"), words.join(", ")).like(word, words));
+        }
+    };
+    Ok(())
+}
+
+pub(super) fn engine(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    let (sync, queued) = (true, false);
+    const REFUSED: &[&str] = &[
+        "mmap",
+        "splice",
+        "net",
+        "netsplice",
+        "cpuio",
+        "ftruncate",
+        "filecreate",
+        "filestat",
+        "filedelete",
+        "exec",
+        "falloc",
+        "e4defrag",
+        "rdma",
+        "rados",
+        "rbd",
+        "http",
+        "libhdfs",
+        "pmemblk",
+        "dev-dax",
+        "libpmem",
+        "mtd",
+    ];
+    let text = value.word()?;
+    if REFUSED.contains(&text) {
+        return Err(refusal(
+            Some(text),
+            "an engine that reads and writes a drive, such as libaio or io_uring",
+        ));
+    }
+    job.has_sync_engine = value.choice(&[
+        ("psync", sync),
+        ("sync", sync),
+        ("vsync", sync),
+        ("pvsync", sync),
+        ("pvsync2", sync),
+        ("null", sync),
+        ("sg", queued),
+        ("libaio", queued),
+        ("io_uring", queued),
+        ("io_uring_cmd", queued),
+        ("posixaio", queued),
+        ("solarisaio", queued),
+        ("windowsaio", queued),
+        ("nbd", queued),
+        ("libblkio", queued),
+        ("gfapi", sync),
+        ("gfapi_async", queued),
+    ])?;
+    Ok(())
+}
+
+/// One size for all files.
+pub(super) fn file_size(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    let (low, high) = value.range()?;
+    if low != high {
+        return Err(refusal(value.text, "one size for all files"));
+    }
+    job.filesize = Some(low);
+    Ok(())
+}
+
+/// Rates by direction; those without one go as fast as they can.
+pub(super) fn rates(into: &mut [u64; 3], value: Value<'_>) -> Result<(), Wrong> {
+    value.by_direction(into, |rate| rate.number(0))
+}

@@ -1,0 +1,20 @@
+//! fio's job files, run on a simulated drive. See docs/fio.md.
+
+mod meaning;
+mod options;
+mod parse;
+mod run;
+mod settings;
+mod spec;
+mod table;
+#[cfg(test)]
+mod tests;
+mod value;
+
+mod dist;
+mod jobs;
+mod lane;
+mod map;
+pub use jobs::{JobFile, LANES_MAX};
+pub use options::{Class, JobOption, options};
+pub use spec::FioSpec;

@@ -1,0 +1,240 @@
+//! The text of a job file: sections, `include`, `${VARIABLE}`, comments. What the options mean is not known here.
+
+use crate::error::{Problem, WorkloadError};
+use crate::near::near;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Files that may include each other, one in the other.
+const DEPTH_MAX: usize = 16;
+/// Options of all sections together: a job file of a megabyte has no more.
+const LINES_MAX: usize = 100_000;
+
+/// Where a job file's text comes from, and what it may ask for beside it.
+pub(crate) trait World {
+    /// The text of a file.
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
+    /// A variable of the environment; `None` if there is none.
+    fn variable(&self, name: &str) -> Option<String>;
+}
+
+/// This machine: its files and its environment.
+pub(crate) struct Machine;
+
+impl World for Machine {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+}
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub file: Arc<str>,
+    /// From 1.
+    pub line: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// What is wrong with an option, before it is known where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wrong {
+    pub found: String,
+    pub allowed: String,
+    pub near: Option<String>,
+}
+
+impl Wrong {
+    pub fn new(found: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Wrong { found: found.into(), allowed: allowed.into(), near: None }
+    }
+
+    /// The same with the closest of some names.
+    pub fn like<'a>(mut self, given: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        self.near = near(given, known);
+        self
+    }
+
+    /// The error of an option at a place.
+    pub fn at(self, place: &Place, option: &str) -> WorkloadError {
+        let Wrong { found, allowed, near } = self;
+        let (file, option) = (place.file.to_string(), option.to_owned());
+        Problem::Job { file, line: place.line as u64, option, found, allowed, near }.into()
+    }
+}
+
+/// One option as it stands in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    pub place: Place,
+    pub key: String,
+    /// What stands behind `=`, its variables put in; `None` where there is no `=`.
+    pub value: Option<String>,
+}
+
+/// One section with all that holds for it: the global sections above it come first.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Section {
+    pub place: Place,
+    pub name: String,
+    pub lines: Vec<Line>,
+}
+
+/// Reads the sections of a job file that describe jobs.
+pub(crate) fn sections(path: &str, world: &dyn World) -> Result<Vec<Section>, WorkloadError> {
+    let mut reader =
+        Reader { world, open: Vec::new(), found: Vec::new(), global: Vec::new(), in_global: false };
+    reader.file(path, None)?;
+    if reader.found.is_empty() {
+        let place = Place { file: path.into(), line: 1 };
+        let allowed = "a section in brackets with the job's name, such as [job], above its options";
+        return Err(Wrong::new("no job in this file", allowed).at(&place, ""));
+    }
+    Ok(reader.found)
+}
+
+struct Reader<'a> {
+    world: &'a dyn World,
+    /// Files being read, the innermost last.
+    open: Vec<PathBuf>,
+    found: Vec<Section>,
+    global: Vec<Line>,
+    in_global: bool,
+}
+
+impl Reader<'_> {
+    /// Reads a file, which `from` includes.
+    fn file(&mut self, path: &str, from: Option<&Place>) -> Result<(), WorkloadError> {
+        let bytes = self.world.read(Path::new(path)).map_err(|error| match from {
+            Some(place) => {
+                Wrong::new(format!("{path}: {error}"), "a file beside the one it is included from")
+                    .at(place, "include")
+            }
+            None => {
+                Problem::File { file: path.to_owned(), action: "open", message: error.to_string() }.into()
+            }
+        })?;
+        let name: Arc<str> = path.into();
+        self.open.push(PathBuf::from(path));
+        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let place = Place { file: Arc::clone(&name), line: number + 1 };
+            let line = std::str::from_utf8(line)
+                .map_err(|_| Wrong::new(crate::error::printable(line), "text in UTF-8").at(&place, ""))?;
+            self.line(line, &place)?;
+        }
+        self.open.pop();
+        Ok(())
+    }
+
+    fn line(&mut self, text: &str, place: &Place) -> Result<(), WorkloadError> {
+        // fio ends a line at the first of these marks, wherever it stands.
+        let text = text.split([';', '#']).next().unwrap_or_default().trim_end();
+        let start = text.trim_start();
+        if start.is_empty() {
+            return Ok(());
+        }
+        if let Some(inner) = start.strip_prefix('[') {
+            return self.section(inner, place);
+        }
+        if let Some(path) = start.strip_prefix("include ") {
+            return self.include(path.trim(), place);
+        }
+        let (key, value) = match start.split_once('=') {
+            Some((key, value)) => (key.trim_end(), Some(value)),
+            None => (start, None),
+        };
+        if value.is_some_and(|value| value.starts_with(char::is_whitespace)) {
+            let found = format!("a blank before the value of {start:?}: fio takes ` 4k` for 4");
+            return Err(Wrong::new(found, "no blank behind `=`").at(place, key));
+        }
+        let value =
+            value.map(|value| self.expand(value)).transpose().map_err(|wrong| wrong.at(place, key))?;
+        let line = Line { place: place.clone(), key: key.to_owned(), value };
+        if self.in_global {
+            self.global.push(line);
+        } else if let Some(section) = self.found.last_mut() {
+            section.lines.push(line);
+        } else {
+            let found = format!("{start:?} above the first section");
+            return Err(Wrong::new(found, "a section first, such as [global] or [job]").at(place, ""));
+        }
+        let lines = self.global.len() + self.found.last().map_or(0, |section| section.lines.len());
+        if lines * self.found.len().max(1) > LINES_MAX {
+            return Err(
+                Wrong::new("a job file without measure", format!("up to {LINES_MAX} options")).at(place, "")
+            );
+        }
+        Ok(())
+    }
+
+    fn section(&mut self, inner: &str, place: &Place) -> Result<(), WorkloadError> {
+        if self.open.len() > 1 {
+            let found = format!("a section [{inner} in an included file");
+            return Err(Wrong::new(found, "options only").at(place, ""));
+        }
+        let Some((name, rest)) = inner.split_once(']') else {
+            return Err(Wrong::new(format!("[{inner}"), "a name between [ and ]").at(place, ""));
+        };
+        let name = name.trim();
+        if name.is_empty() || !rest.trim().is_empty() {
+            return Err(
+                Wrong::new(format!("[{inner}"), "a name between [ and ], and nothing else").at(place, "")
+            );
+        }
+        self.in_global = name == "global";
+        if !self.in_global {
+            let (name, lines) = (name.to_owned(), self.global.clone());
+            self.found.push(Section { place: place.clone(), name, lines });
+        }
+        Ok(())
+    }
+
+    fn include(&mut self, path: &str, place: &Place) -> Result<(), WorkloadError> {
+        let beside = self.open.last().and_then(|file| file.parent()).unwrap_or(Path::new(""));
+        let path = beside.join(path);
+        if self.open.contains(&path) {
+            let files: Vec<_> =
+                self.open.iter().chain([&path]).map(|file| file.display().to_string()).collect();
+            let found = format!("files that include each other: {}", files.join(" -> "));
+            return Err(Wrong::new(found, "no circle").at(place, "include"));
+        }
+        if self.open.len() == DEPTH_MAX {
+            let found = format!("a file included by {DEPTH_MAX} others, one in the other");
+            return Err(Wrong::new(found, "less").at(place, "include"));
+        }
+        let path = path.display().to_string();
+        self.file(&path, Some(place))
+    }
+
+    /// Puts in the variables of a value. One that does not exist is empty, as in fio.
+    fn expand(&self, value: &str) -> Result<String, Wrong> {
+        for word in ["$pagesize", "$mb_memory", "$ncpus"] {
+            if value.contains(word) {
+                let found = format!("{word}, which differs from machine to machine");
+                return Err(Wrong::new(found, "a number, or a variable of the environment as ${NAME}"));
+            }
+        }
+        let mut out = String::new();
+        let mut rest = value;
+        while let Some((before, after)) = rest.split_once("${") {
+            let Some((name, behind)) = after.split_once('}') else {
+                return Err(Wrong::new(format!("${{{after}"), "a name between ${ and }"));
+            };
+            out.push_str(before);
+            out.push_str(&self.world.variable(name).unwrap_or_default());
+            rest = behind;
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+}

@@ -1,0 +1,457 @@
+//! The jobs of a file in time: when each lane begins, waits, and ends.
+
+use super::jobs::{JobFile, Worker};
+use super::lane::{Lane, READ, WRITE, Want};
+use super::map::Map;
+use super::parse::Wrong;
+use super::settings::{Job, RateProcess};
+use crate::driven::{Driven, LaneTimes, Poll};
+use crate::error::WorkloadError;
+use crate::record::{Request, SECTOR_BYTES};
+use crate::report::SourceReport;
+use ssd::rng::{Rng, mix};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Memory that all random maps together may take: of four tebibytes in blocks of 4 KiB.
+const MAP_BYTES_MAX: u64 = 1 << 30;
+/// Never.
+const NEVER: u64 = u64::MAX;
+
+/// A direction's rate.
+#[derive(Clone, Debug, Default)]
+struct Rate {
+    /// Bytes a second; 0 for none.
+    bytes_per_s: u64,
+    /// Bytes that a request counts for on average (`poisson`).
+    block: u64,
+    /// Bytes issued.
+    bytes: u64,
+    /// When the next request is due, from the lane's start.
+    due_ns: u64,
+    /// Parts of a nanosecond that were cut off (`poisson`).
+    fraction: f64,
+}
+
+impl Rate {
+    fn new(job: &Job, direction: usize) -> Self {
+        let block = job.sizes[direction].min();
+        let bytes_per_s = match job.rate_iops[direction] {
+            0 => job.rate[direction],
+            // Of several sizes the smallest counts, as in fio.
+            requests => requests.saturating_mul(block),
+        };
+        Rate { bytes_per_s, block, ..Rate::default() }
+    }
+
+    /// So many bytes were issued: when is the next request due?
+    fn advance(&mut self, bytes: u64, arrivals: &mut Option<Rng>) {
+        self.bytes += bytes;
+        let per_s = u128::from(self.bytes_per_s);
+        self.due_ns = match arrivals {
+            None => (u128::from(self.bytes) * 1_000_000_000 / per_s).min(u128::from(NEVER)) as u64,
+            Some(rng) => {
+                // Uniform in (0, 1], so that the logarithm is finite.
+                let u = ((rng.next_u64() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0);
+                let gap = -libm::log(u) * self.block as f64 * 1e9 / self.bytes_per_s as f64 + self.fraction;
+                self.fraction = gap - libm::floor(gap);
+                self.due_ns.saturating_add(gap as u64)
+            }
+        };
+    }
+}
+
+/// How far a lane is in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Not begun: the jobs before have not ended.
+    Blocked,
+    /// Begun, or about to.
+    Running,
+    /// Draining for a pause.
+    Pausing,
+    /// All its requests have completed.
+    Ended,
+}
+
+/// A lane in time. All times in ns.
+struct Client {
+    lane: Lane,
+    name: String,
+    group: usize,
+    state: State,
+    depth: u64,
+    in_flight: u64,
+    flushing: bool,
+    delay: u64,
+    ramp: u64,
+    /// From the end of the ramp; 0 for none.
+    runtime: u64,
+    start: u64,
+    stop: u64,
+    end: u64,
+    pause: u64,
+    pause_after: u64,
+    pause_counts_issued: bool,
+    pause_count: u64,
+    paused_until: u64,
+    rates: [Rate; 3],
+    arrivals: Option<Rng>,
+    /// It is in the line of those that may send.
+    is_queued: bool,
+    /// The earliest time at which it will be looked at.
+    timer: u64,
+}
+
+/// What a client does when it is looked at.
+enum Act {
+    Send(Request),
+    /// Nothing before one of its requests completes.
+    Wait,
+    Until(u64),
+    End,
+}
+
+impl Client {
+    fn new(
+        job: &Job,
+        worker: &Worker,
+        lane: Lane,
+        name: String,
+        group: usize,
+        number: u64,
+        seed: u64,
+    ) -> Self {
+        let sequence = |what| Rng::named(mix(seed ^ job.randseed), &format!("workload/fio/{number}/{what}"));
+        let (low, high) = job.startdelay_ns;
+        let rates = [0, 1, 2].map(|direction| Rate::new(job, direction));
+        debug_assert!(worker.job <= number as usize);
+        Client {
+            lane,
+            name,
+            group,
+            state: State::Blocked,
+            depth: job.iodepth,
+            in_flight: 0,
+            flushing: false,
+            delay: low + crate::synthetic::zipf::below(&mut sequence("delay"), high - low + 1),
+            ramp: job.ramp_ns,
+            runtime: job.runtime_ns,
+            start: NEVER,
+            stop: NEVER,
+            end: NEVER,
+            pause: job.thinktime_ns,
+            pause_after: job.thinktime_blocks,
+            pause_counts_issued: job.thinktime_at_issue,
+            pause_count: 0,
+            paused_until: 0,
+            rates,
+            arrivals: (job.rate_process == RateProcess::Poisson).then(|| sequence("arrival")),
+            is_queued: false,
+            timer: NEVER,
+        }
+    }
+
+    /// The jobs before have ended. Delays count from the beginning of the run, as in fio.
+    fn begin(&mut self, now: u64) {
+        self.state = State::Running;
+        self.start = now.max(self.delay);
+        if self.runtime > 0 {
+            self.stop = self.start.saturating_add(self.ramp).saturating_add(self.runtime);
+        }
+    }
+
+    #[inline]
+    fn act(&mut self, now: u64) -> Act {
+        if now < self.start {
+            return Act::Until(self.start);
+        }
+        if now >= self.stop {
+            self.lane.stop();
+        }
+        if self.flushing {
+            return Act::Wait;
+        }
+        if self.state == State::Pausing {
+            if self.in_flight > 0 {
+                return Act::Wait;
+            }
+            self.state = State::Running;
+            self.pause_count = 0;
+            self.paused_until = now.saturating_add(self.pause);
+        }
+        if now < self.paused_until && now < self.stop {
+            return Act::Until(self.paused_until.min(self.stop));
+        }
+        loop {
+            match self.lane.want() {
+                Want::Over if self.in_flight > 0 => return Act::Wait,
+                Want::Over => return Act::End,
+                Want::Flush if self.in_flight > 0 => return Act::Wait,
+                Want::Flush => {
+                    self.flushing = true;
+                    return Act::Send(Request { arrival_ns: now, ..self.lane.take_flush() });
+                }
+                Want::Request(_) if self.in_flight >= self.depth => return Act::Wait,
+                Want::Request(direction) => {
+                    let (direction, due) = self.choose(direction, now);
+                    if due > now {
+                        return Act::Until(due.min(self.stop));
+                    }
+                    if let Some(request) = self.lane.take(direction) {
+                        self.count(direction, &request);
+                        let arrival_ns = if self.rates[direction].bytes_per_s > 0 { due } else { now };
+                        return Act::Send(Request { arrival_ns, ..request });
+                    }
+                }
+            }
+        }
+    }
+
+    /// When a request of that direction is due.
+    fn due(&self, direction: usize) -> u64 {
+        if self.rates[direction].bytes_per_s == 0 {
+            0
+        } else {
+            self.start.saturating_add(self.rates[direction].due_ns)
+        }
+    }
+
+    /// The direction that is taken where one is wanted, and when it is due: of a mix, the other one if that is due and
+    /// the one wanted is not.
+    #[inline]
+    fn choose(&self, wanted: usize, now: u64) -> (usize, u64) {
+        let due = self.due(wanted);
+        if due <= now || !self.lane.is_mixed() {
+            return (wanted, due);
+        }
+        let other = if wanted == READ { WRITE } else { READ };
+        let due_of_other = self.due(other);
+        if due_of_other < due { (other, due_of_other) } else { (wanted, due) }
+    }
+
+    #[inline]
+    fn count(&mut self, direction: usize, request: &Request) {
+        if self.rates[direction].bytes_per_s > 0 {
+            self.rates[direction].advance(request.bytes(), &mut self.arrivals);
+        }
+        if self.pause > 0 && self.pause_counts_issued {
+            self.count_for_pause();
+        }
+    }
+
+    fn count_for_pause(&mut self) {
+        self.pause_count += 1;
+        if self.pause_count >= self.pause_after {
+            self.state = State::Pausing;
+        }
+    }
+
+    fn measured(&self) -> u64 {
+        self.start.saturating_add(self.ramp)
+    }
+}
+
+/// The jobs of a file, running.
+pub(crate) struct Run {
+    clients: Vec<Client>,
+    /// Those that may send, in line.
+    ready: VecDeque<u32>,
+    timers: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Clients of the groups between stonewalls that have not ended.
+    open: Vec<u64>,
+    /// The group that runs.
+    group: usize,
+    remarks: Vec<String>,
+}
+
+impl JobFile {
+    /// The jobs on a drive of so many 512-byte sectors.
+    pub fn open(&self, drive_sectors: u64, seed: u64) -> Result<Box<dyn Driven>, WorkloadError> {
+        Ok(Box::new(self.run(drive_sectors, seed)?))
+    }
+
+    fn run(&self, drive_sectors: u64, seed: u64) -> Result<Run, WorkloadError> {
+        let workers = self.workers(drive_sectors)?;
+        self.check_maps(&workers)?;
+        let (mut clients, mut group, mut last_job) = (Vec::new(), 0, 0);
+        for (number, worker) in workers.iter().enumerate() {
+            let job = &self.jobs[worker.job];
+            if worker.job != last_job {
+                group += usize::from(job.stonewall);
+                last_job = worker.job;
+            }
+            let number = number as u64;
+            let lane = Lane::new(job, worker, number, seed).map_err(|found| {
+                Wrong::new(found, "zones within the job's space").at(&job.place, "random_distribution")
+            })?;
+            let name = self.name(worker.job, worker.number);
+            clients.push(Client::new(job, worker, lane, name, group, number, seed));
+        }
+        let mut open = vec![0; group + 1];
+        clients.iter().for_each(|client| open[client.group] += 1);
+        let lanes = clients.len();
+        let remarks = self.remarks().to_vec();
+        let (ready, timers) = (VecDeque::with_capacity(lanes), BinaryHeap::with_capacity(4 * lanes));
+        let mut run = Run { clients, ready, timers, open, group: 0, remarks };
+        run.begin_group(0);
+        Ok(run)
+    }
+
+    fn check_maps(&self, workers: &[Worker]) -> Result<(), WorkloadError> {
+        let mut bytes = 0u64;
+        for worker in workers {
+            let job = &self.jobs[worker.job];
+            if !job.uses_map() {
+                continue;
+            }
+            let least = job.used_sizes().map(super::settings::Size::min).min().unwrap_or(SECTOR_BYTES);
+            let maps = worker.spans.iter().map(|span| Map::memory_bytes(span.sectors * SECTOR_BYTES / least));
+            bytes = bytes.saturating_add(maps.sum());
+            if bytes > MAP_BYTES_MAX {
+                let found = format!("random maps of more than {} MiB", MAP_BYTES_MAX >> 20);
+                let allowed = "less space, larger requests, or norandommap=1";
+                return Err(Wrong::new(found, allowed).at(&job.place, "size"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    /// The clients of the group that runs begin.
+    fn begin_group(&mut self, now: u64) {
+        for number in 0..self.clients.len() {
+            if self.clients[number].group == self.group {
+                self.clients[number].begin(now);
+                self.queue(number as u32);
+            }
+        }
+    }
+
+    #[inline]
+    fn queue(&mut self, lane: u32) {
+        let client = &mut self.clients[lane as usize];
+        if !client.is_queued {
+            client.is_queued = true;
+            self.ready.push_back(lane);
+        }
+    }
+
+    fn end(&mut self, lane: u32, now: u64) {
+        let client = &mut self.clients[lane as usize];
+        (client.state, client.end) = (State::Ended, now);
+        self.open[client.group] -= 1;
+        while self.open[self.group] == 0 && self.group + 1 < self.open.len() {
+            self.group += 1;
+            self.begin_group(now);
+        }
+    }
+
+    /// Times that have come.
+    #[inline]
+    fn wake(&mut self, now: u64) {
+        while let Some(&Reverse((time, lane))) = self.timers.peek()
+            && time <= now
+        {
+            self.timers.pop();
+            let client = &mut self.clients[lane as usize];
+            if client.timer == time {
+                client.timer = NEVER;
+                if client.state != State::Ended {
+                    self.queue(lane);
+                }
+            }
+        }
+    }
+}
+
+impl Driven for Run {
+    fn lanes(&self) -> Vec<String> {
+        self.clients.iter().map(|client| client.name.clone()).collect()
+    }
+
+    #[inline]
+    fn poll(&mut self, now_ns: u64) -> Result<Poll, WorkloadError> {
+        self.wake(now_ns);
+        while let Some(lane) = self.ready.pop_front() {
+            let client = &mut self.clients[lane as usize];
+            client.is_queued = false;
+            match client.act(now_ns) {
+                Act::Send(request) => {
+                    client.in_flight += 1;
+                    if !client.flushing && client.in_flight < client.depth {
+                        self.queue(lane);
+                    }
+                    return Ok(Poll::Request { lane, request });
+                }
+                Act::Wait => {}
+                Act::Until(time) => {
+                    if time < client.timer {
+                        client.timer = time;
+                        self.timers.push(Reverse((time, lane)));
+                    }
+                }
+                Act::End => self.end(lane, now_ns),
+            }
+        }
+        Ok(match self.timers.peek() {
+            Some(Reverse((time, _))) => Poll::Until(*time),
+            None if self.open.iter().all(|open| *open == 0) => Poll::End,
+            None => Poll::Waiting,
+        })
+    }
+
+    #[inline]
+    fn completed(&mut self, lane: u32, now_ns: u64) -> bool {
+        let client = &mut self.clients[lane as usize];
+        client.in_flight -= 1;
+        if client.flushing {
+            client.flushing = false;
+        } else if client.pause > 0 && !client.pause_counts_issued && client.state == State::Running {
+            client.count_for_pause();
+        }
+        let counts = now_ns >= client.measured();
+        self.queue(lane);
+        counts
+    }
+
+    fn times(&self, lane: u32) -> LaneTimes {
+        let client = &self.clients[lane as usize];
+        let known = |time: u64| (time != NEVER).then_some(time);
+        LaneTimes {
+            start_ns: known(client.start),
+            measured_ns: known(client.measured()),
+            end_ns: known(client.end),
+        }
+    }
+
+    fn has_rate(&self, lane: u32) -> bool {
+        self.clients[lane as usize].rates.iter().any(|rate| rate.bytes_per_s > 0)
+    }
+
+    fn warm_up_ns(&self) -> Option<u64> {
+        let first = || self.clients.iter().filter(|client| client.group == 0);
+        first().any(|client| client.ramp > 0).then(|| first().map(Client::measured).max().unwrap_or(0))
+    }
+
+    fn depth(&self) -> u64 {
+        (0..self.open.len())
+            .map(|group| {
+                self.clients.iter().filter(|client| client.group == group).map(|client| client.depth).sum()
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn requests_at_most(&self) -> Option<u64> {
+        self.clients
+            .iter()
+            .map(|client| client.lane.requests_at_most())
+            .try_fold(0u64, |sum, requests| requests.map(|requests| sum.saturating_add(requests)))
+    }
+
+    fn report(&self) -> SourceReport {
+        SourceReport { notes: self.remarks.clone(), ..SourceReport::default() }
+    }
+}

@@ -1,0 +1,232 @@
+//! What a job says, once its options are understood.
+
+use super::parse::Place;
+use super::value::{Amount, DIRECTIONS};
+
+/// What a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Requests of one kind.
+    Read,
+    /// See [`Work::Read`].
+    Write,
+    /// See [`Work::Read`].
+    Trim,
+    /// Reads and writes.
+    Mixed,
+    /// A trim of each place, then a write of it.
+    TrimWrite,
+}
+
+/// What a number behind the pattern asks for (`randread:8`, `write:4k`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// None there.
+    None,
+    /// A random place for every so many requests; those between follow on.
+    Follow(u64),
+    /// So many requests to each place.
+    Repeat(u64),
+    /// Sequential, with so many bytes left out behind each request.
+    Skip(u64),
+}
+
+/// Sizes of requests of one direction; bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Size {
+    /// All the same.
+    Fixed(u64),
+    /// From the first to the second, in multiples of the first.
+    Range(u64, u64),
+    /// Each with its share; percent.
+    Split(Vec<(u64, f64)>),
+}
+
+impl Size {
+    /// The smallest.
+    pub fn min(&self) -> u64 {
+        match self {
+            Size::Fixed(size) | Size::Range(size, _) => *size,
+            Size::Split(sizes) => sizes.iter().map(|(size, _)| *size).min().unwrap_or(0),
+        }
+    }
+
+    /// The largest.
+    pub fn max(&self) -> u64 {
+        match self {
+            Size::Fixed(size) | Size::Range(_, size) => *size,
+            Size::Split(sizes) => sizes.iter().map(|(size, _)| *size).max().unwrap_or(0),
+        }
+    }
+}
+
+/// Where random requests go.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Distribution {
+    /// All places equally often.
+    Random,
+    /// By rank, with that exponent; the place of the first rank as a part of the space, if it is given.
+    Zipf(f64, Option<f64>),
+    /// By rank: 80/20 and its like; see [`Distribution::Zipf`].
+    Pareto(f64, Option<f64>),
+    /// Around a place, with that deviation in percent.
+    Normal(f64, Option<f64>),
+    /// So many percent of the requests go to so many percent of the space, zone by zone.
+    Zoned(Vec<(f64, f64)>),
+    /// The same with bytes of space.
+    ZonedAbs(Vec<(f64, u64)>),
+}
+
+/// Which file comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileOrder {
+    /// In turn, so many requests each.
+    RoundRobin(u64),
+    /// At random, so many requests each.
+    Random(u64),
+    /// One to its end, then the next.
+    Sequential,
+}
+
+/// How requests with a rate follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RateProcess {
+    /// At equal distances.
+    Linear,
+    /// At exponential distances.
+    Poisson,
+}
+
+/// A job as its section describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Job {
+    pub place: Place,
+    pub name: String,
+    pub filename: Option<String>,
+    pub directory: Option<String>,
+    pub filename_format: Option<String>,
+    pub nrfiles: u64,
+    pub filesize: Option<u64>,
+    pub file_order: FileOrder,
+    pub work: Work,
+    pub is_random: bool,
+    pub step: Step,
+    /// What `step` came from, until the pattern and `rw_sequencer` are both known.
+    pub identical: bool,
+    pub read_percent: u64,
+    pub sizes: [Size; DIRECTIONS],
+    /// Bytes that random places are multiples of; 0 for the smallest size.
+    pub align: [u64; DIRECTIONS],
+    pub size: Option<Amount>,
+    pub io_size: Option<Amount>,
+    pub offset: Amount,
+    pub offset_increment: Amount,
+    pub offset_align: u64,
+    pub number_ios: u64,
+    pub loops: u64,
+    pub numjobs: u64,
+    pub has_map: bool,
+    pub is_lfsr: bool,
+    pub randrepeat: bool,
+    pub randseed: u64,
+    pub percentage_random: [u64; DIRECTIONS],
+    pub distribution: Distribution,
+    pub fsync: u64,
+    pub fdatasync: u64,
+    pub end_fsync: bool,
+    pub fsync_on_close: bool,
+    pub sync: bool,
+    pub iodepth: u64,
+    pub stonewall: bool,
+    pub startdelay_ns: (u64, u64),
+    pub runtime_ns: u64,
+    pub time_based: bool,
+    pub ramp_ns: u64,
+    pub thinktime_ns: u64,
+    pub thinktime_blocks: u64,
+    pub thinktime_at_issue: bool,
+    /// Bytes a second; 0 for as fast as it goes.
+    pub rate: [u64; DIRECTIONS],
+    /// Requests a second; 0 for as fast as it goes.
+    pub rate_iops: [u64; DIRECTIONS],
+    pub rate_process: RateProcess,
+    /// Hint of writes (`write_hint`): 0 for none, 2 short to 5 extreme.
+    pub stream: u16,
+    pub direct: bool,
+    pub has_sync_engine: bool,
+}
+
+impl Job {
+    /// A job of which nothing is said: fio's defaults.
+    pub fn new(place: Place, name: String) -> Self {
+        Job {
+            place,
+            name,
+            filename: None,
+            directory: None,
+            filename_format: None,
+            nrfiles: 1,
+            filesize: None,
+            file_order: FileOrder::RoundRobin(1),
+            work: Work::Read,
+            is_random: false,
+            step: Step::None,
+            identical: false,
+            read_percent: 50,
+            sizes: [const { Size::Fixed(4096) }; DIRECTIONS],
+            align: [0; DIRECTIONS],
+            size: None,
+            io_size: None,
+            offset: Amount::Bytes(0),
+            offset_increment: Amount::Bytes(0),
+            offset_align: 0,
+            number_ios: 0,
+            loops: 1,
+            numjobs: 1,
+            has_map: true,
+            is_lfsr: false,
+            randrepeat: true,
+            randseed: 0,
+            percentage_random: [100; DIRECTIONS],
+            distribution: Distribution::Random,
+            fsync: 0,
+            fdatasync: 0,
+            end_fsync: false,
+            fsync_on_close: false,
+            sync: false,
+            iodepth: 1,
+            stonewall: false,
+            startdelay_ns: (0, 0),
+            runtime_ns: 0,
+            time_based: false,
+            ramp_ns: 0,
+            thinktime_ns: 0,
+            thinktime_blocks: 1,
+            thinktime_at_issue: false,
+            rate: [0; DIRECTIONS],
+            rate_iops: [0; DIRECTIONS],
+            rate_process: RateProcess::Linear,
+            stream: 0,
+            direct: false,
+            has_sync_engine: true,
+        }
+    }
+}
+
+impl Job {
+    /// Sizes of the directions that it has requests of.
+    pub fn used_sizes(&self) -> impl Iterator<Item = &Size> {
+        let used: &[bool; DIRECTIONS] = match self.work {
+            Work::Read => &[true, false, false],
+            Work::Write | Work::TrimWrite => &[false, true, false],
+            Work::Trim => &[false, false, true],
+            Work::Mixed => &[true, true, false],
+        };
+        self.sizes.iter().zip(used).filter(|(_, is_used)| **is_used).map(|(size, _)| size)
+    }
+
+    /// Whether random places are visited once a pass.
+    pub fn uses_map(&self) -> bool {
+        self.is_random && (self.has_map || self.is_lfsr)
+    }
+}

@@ -1,0 +1,313 @@
+//! The table of options, in the order of fio's manual.
+
+use super::meaning::*;
+use super::options::{JobOption, exact, nothing, refused, statistical};
+use super::settings::RateProcess;
+
+const SECOND: u64 = 1_000_000_000;
+const MICROSECOND: u64 = 1_000;
+
+pub(super) static OPTIONS: &[JobOption] = &[
+    // Units and names.
+    exact(&["kb_base"], "1024: k is 1024 and ki 1000; 1000: the other way round", |_, value| {
+        value.choice(&[("1024", ()), ("1000", ())])
+    }),
+    nothing(&["unit_base"], "units of fio's own output"),
+    nothing(&["description"], "a text"),
+    exact(&["name"], "name of the job", |job, value| put(&mut job.name, value.word().map(str::to_owned))),
+    exact(&["loops"], "passes over the job", |job, value| put(&mut job.loops, value.number(1))),
+    exact(&["numjobs"], "clones of the job, each on its own", |job, value| {
+        put(&mut job.numjobs, value.number(1))
+    }),
+    // Time.
+    exact(
+        &["runtime", "timeout"],
+        "no more requests after that, in simulated time from the end of ramp_time",
+        |job, value| put(&mut job.runtime_ns, value.time(SECOND)),
+    ),
+    exact(&["time_based"], "go on until runtime, with a new order in each pass", |job, value| {
+        put(&mut job.time_based, value.switch())
+    }),
+    exact(&["startdelay"], "begin so much later; of a range, each clone draws its own", |job, value| {
+        put(&mut job.startdelay_ns, value.times(SECOND))
+    }),
+    exact(&["ramp_time"], "warm-up: what completes before is not measured", |job, value| {
+        put(&mut job.ramp_ns, value.time(SECOND))
+    }),
+    nothing(&["clocksource", "gtod_reduce", "gtod_cpu", "clock_cpus"], "the clock is simulated"),
+    // Files.
+    exact(&["directory"], "a part of the files' names", |job, value| {
+        put(&mut job.directory, value.word().map(|text| Some(text.to_owned())))
+    }),
+    exact(
+        &["filename"],
+        "files, separated by colons, that all who name them share; /dev/... is the whole drive",
+        |job, value| put(&mut job.filename, value.word().map(|text| Some(text.to_owned()))),
+    ),
+    exact(&["filename_format"], "names of files: $jobname, $jobnum, $filenum, $clientuid", |job, value| {
+        put(&mut job.filename_format, value.word().map(|text| Some(text.to_owned())))
+    }),
+    nothing(&["unique_filename", "lockfile"], "files are shared by name"),
+    refused(&["opendir"], "there are no files to be found", never),
+    exact(
+        &["file_service_type"],
+        "which file is next: roundrobin, random, sequential, with :N requests each",
+        file_order,
+    ),
+    refused(&["openfiles"], "all files are open", never),
+    exact(&["nrfiles", "nr_files"], "files of each clone", |job, value| {
+        put(&mut job.nrfiles, value.number(1))
+    }),
+    exact(&["filesize"], "size of each file, where it is not size / nrfiles", file_size),
+    refused(&["file_append"], "files begin empty", off),
+    refused(&["fill_device", "fill_fs"], "run.fill_percent fills the drive", off),
+    nothing(
+        &["fallocate", "fadvise_hint", "overwrite", "create_serialize", "create_fsync", "create_on_open"],
+        "files are there, one after the other on the drive",
+    ),
+    nothing(&["pre_read", "invalidate", "unlink", "allow_file_create", "allow_mounted_write"], {
+        "files are there before and after, and nothing is cached"
+    }),
+    refused(&["unlink_each_loop"], "files are not deleted", off),
+    refused(&["create_only"], "files are there", off),
+    // Devices in zones.
+    refused(&["zonemode"], "none but none", off),
+    refused(&["zonerange", "zonesize", "zonecapacity", "zoneskip"], "see zonemode", off),
+    refused(
+        &["read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits"],
+        "see zonemode",
+        off,
+    ),
+    refused(&["zone_reset_threshold", "zone_reset_frequency"], "see zonemode", never),
+    // Type of I/O.
+    JobOption {
+        take: |job, value| put(&mut job.direct, value.switch()),
+        ..nothing(&["direct"], "all runs direct; a cache in front of the drive is `page_cache`")
+    },
+    JobOption {
+        take: |job, value| put(&mut job.direct, value.switch().map(|is_on| !is_on)),
+        ..nothing(&["buffered"], "see direct")
+    },
+    refused(&["atomic"], "no such writes", off),
+    exact(
+        &["rw", "readwrite"],
+        "the pattern, all eleven words; :N (random: requests of a run; sequential: bytes left out)",
+        pattern,
+    ),
+    exact(&["rw_sequencer"], "what :N does to random requests: sequential or identical", |job, value| {
+        put(&mut job.identical, value.choice(&[("sequential", false), ("identical", true)]))
+    }),
+    nothing(&["unified_rw_reporting"], "reads and writes are told apart"),
+    exact(&["randrepeat"], "0: each pass has an order of its own", |job, value| {
+        put(&mut job.randrepeat, value.switch())
+    }),
+    nothing(&["allrandrepeat"], "every run repeats"),
+    exact(&["randseed"], "enters the seeds of the job's random numbers", |job, value| {
+        put(&mut job.randseed, value.number(0))
+    }),
+    exact(&["fsync"], "a flush after so many writes", |job, value| put(&mut job.fsync, value.number(0))),
+    exact(&["fdatasync"], "the same", |job, value| put(&mut job.fdatasync, value.number(0))),
+    refused(&["write_barrier"], "no barriers", off),
+    refused(&["sync_file_range"], "not a command of drives", never),
+    exact(&["end_fsync"], "a flush at the end of each pass", |job, value| {
+        put(&mut job.end_fsync, value.switch())
+    }),
+    exact(&["fsync_on_close"], "the same", |job, value| put(&mut job.fsync_on_close, value.switch())),
+    statistical(&["random_distribution"], "random, zipf, pareto, normal, zoned, zoned_abs", distribution),
+    statistical(&["percentage_random"], "share of a random pattern that is random; the rest follows on", {
+        |job, value| value.by_direction(&mut job.percentage_random, |share| share.percent())
+    }),
+    statistical(&["rwmixread"], "share of reads, by requests", |job, value| {
+        put(&mut job.read_percent, value.percent())
+    }),
+    statistical(&["rwmixwrite"], "share of writes; the later of the two counts", |job, value| {
+        put(&mut job.read_percent, value.percent().map(|share| 100 - share))
+    }),
+    exact(&["norandommap"], "random places without a map: some come twice, some not at all", |job, value| {
+        put(&mut job.has_map, value.switch().map(|is_on| !is_on))
+    }),
+    nothing(&["softrandommap"], "there is room for the map"),
+    exact(
+        &["random_generator"],
+        "lfsr visits each block once a pass, with or without a map",
+        |job, value| {
+            put(
+                &mut job.is_lfsr,
+                value.choice(&[("tausworthe", false), ("tausworthe64", false), ("lfsr", true)]),
+            )
+        },
+    ),
+    // Sizes of requests.
+    statistical(&["bs", "blocksize"], "size, for reads, writes, trims; exact if one for all", block_size),
+    statistical(
+        &["bsrange", "blocksize_range"],
+        "from the first to the second, in multiples of the first",
+        size_range,
+    ),
+    statistical(&["bssplit"], "sizes with their shares of the requests", size_split),
+    refused(&["bs_unaligned", "blocksize_unaligned"], "sizes are multiples of the smallest", off),
+    refused(&["bs_is_seq_rand"], "sizes go by direction", off),
+    statistical(&["blockalign", "ba"], "random places are multiples of it; without a map", |job, value| {
+        value.by_direction(&mut job.align, |align| sectors(align.number(1)?))
+    }),
+    // Contents and memory.
+    nothing(
+        &["zero_buffers", "refill_buffers", "scramble_buffers", "buffer_compress_percentage"],
+        "no contents",
+    ),
+    nothing(&["buffer_compress_chunk", "buffer_pattern", "dedupe_percentage", "dedupe_mode"], "no contents"),
+    nothing(&["dedupe_working_set_percentage", "dedupe_global"], "no contents"),
+    exact(&["sync"], "sync, dsync, 1: writes with FUA", |job, value| {
+        let words = [("none", false), ("0", false), ("sync", true), ("dsync", true), ("1", true)];
+        put(&mut job.sync, value.choice(&words))
+    }),
+    nothing(&["mem", "iomem", "mem_align", "iomem_align", "hugepage-size", "lockmem"], "memory of the host"),
+    // Amounts.
+    exact(&["size"], "space of the job, and bytes of a pass", |job, value| {
+        put(&mut job.size, value.amount().map(Some))
+    }),
+    exact(&["io_size", "io_limit"], "bytes to be done, where they are not size", |job, value| {
+        put(&mut job.io_size, value.amount().map(Some))
+    }),
+    exact(&["offset", "fileoffset"], "where the space begins in each file", |job, value| {
+        put(&mut job.offset, value.amount())
+    }),
+    exact(&["offset_increment"], "so much more for each clone", |job, value| {
+        put(&mut job.offset_increment, value.amount())
+    }),
+    exact(&["offset_align"], "an offset in % is rounded up to it", |job, value| {
+        put(&mut job.offset_align, value.number(0).and_then(sectors))
+    }),
+    exact(&["number_ios"], "at most so many requests, flushes not counted", |job, value| {
+        put(&mut job.number_ios, value.number(0))
+    }),
+    // The engine.
+    JobOption {
+        take: engine,
+        ..nothing(&["ioengine"], "requests go to the simulated drive, iodepth at a time")
+    },
+    exact(&["iodepth"], "requests in flight", |job, value| put(&mut job.iodepth, value.number(1))),
+    refused(&["iodepth_batch", "iodepth_batch_submit"], "one by one", one),
+    refused(&["iodepth_batch_complete_min", "iodepth_batch_complete"], "one by one", one),
+    refused(&["iodepth_batch_complete_max"], "one by one", one),
+    refused(&["iodepth_low"], "the queue is kept full", off),
+    refused(&["serialize_overlap"], "requests are not held back", off),
+    refused(&["io_submit_mode"], "inline", |_, value| value.choice(&[("inline", ())])),
+    nothing(
+        &["userspace_reap", "hipri", "hipri_percentage", "fixedbufs", "registerfiles", "nonvectored"],
+        "no host",
+    ),
+    nothing(
+        &["sqthread_poll", "sqthread_poll_cpu", "uncached", "nowait", "force_async", "cmd_type", "uri"],
+        "no host",
+    ),
+    refused(&["cmdprio_percentage", "cmdprio", "cmdprio_class", "cmdprio_bssplit"], "no priorities", off),
+    // Pace.
+    exact(&["thinktime"], "a pause after thinktime_blocks requests", |job, value| {
+        put(&mut job.thinktime_ns, value.time(MICROSECOND))
+    }),
+    nothing(&["thinktime_spin"], "a pause is a pause"),
+    exact(&["thinktime_blocks"], "requests between pauses", |job, value| {
+        put(&mut job.thinktime_blocks, value.number(1))
+    }),
+    exact(&["thinktime_blocks_type"], "counted when they complete or when they are issued", |job, value| {
+        put(&mut job.thinktime_at_issue, value.choice(&[("complete", false), ("issue", true)]))
+    }),
+    refused(&["thinktime_iotime"], "pauses come by requests", off),
+    statistical(&["rate"], "bytes a second, for reads, writes, trims", |job, value| {
+        rates(&mut job.rate, value)
+    }),
+    refused(&["rate_min", "ratemin", "rate_iops_min"], "no job is ended for its rate", off),
+    statistical(&["rate_iops"], "requests a second, for reads, writes, trims", |job, value| {
+        rates(&mut job.rate_iops, value)
+    }),
+    statistical(&["rate_process"], "linear or poisson", |job, value| {
+        let words = [("linear", RateProcess::Linear), ("poisson", RateProcess::Poisson)];
+        put(&mut job.rate_process, value.choice(&words))
+    }),
+    nothing(&["rate_cycle", "ratecycle"], "see rate_min"),
+    refused(&["rate_ignore_thinktime"], "what was missed is made up for", off),
+    refused(
+        &["latency_target", "latency_window", "latency_percentile", "latency_run"],
+        "the depth is fixed",
+        off,
+    ),
+    refused(&["max_latency"], "no job is ended for its latency", off),
+    nothing(&["write_iolog"], "run.request_log, --request-log"),
+    refused(&["read_iolog"], "give that log to `wordline run` itself", never),
+    nothing(
+        &["read_iolog_chunked", "replay_no_stall", "replay_redirect", "replay_scale", "replay_align"],
+        "see read_iolog",
+    ),
+    nothing(
+        &["replay_time_scale", "replay_skip", "merge_blktrace_file", "merge_blktrace_scalars"],
+        "see read_iolog",
+    ),
+    nothing(&["merge_blktrace_iters"], "see read_iolog"),
+    // Threads and jobs.
+    exact(&["stonewall", "wait_for_previous"], "begin when all jobs above have ended", |job, value| {
+        put(&mut job.stonewall, value.switch())
+    }),
+    refused(&["wait_for"], "stonewall is", never),
+    nothing(&["thread", "new_group", "group_reporting", "stats"], "each clone is told by itself"),
+    refused(&["exitall"], "each job ends by itself", off),
+    nothing(&["exit_what", "exitall_on_error"], "each job ends by itself"),
+    nothing(&["exec_prerun", "exec_postrun"], "commands are not run"),
+    nothing(&["uid", "gid", "nice", "prio", "prioclass", "cpumask", "cpus_allowed"], "no host"),
+    nothing(&["cpus_allowed_policy", "numa_cpu_nodes", "numa_mem_policy", "ioscheduler"], "no host"),
+    nothing(&["cgroup", "cgroup_nodelete", "cgroup_weight"], "no host"),
+    refused(&["flow_id", "flow_sleep"], "jobs do not balance each other", off),
+    refused(&["flow"], "jobs do not balance each other", off),
+    exact(&["write_hint"], "the stream of writes: short 2, medium 3, long 4, extreme 5", |job, value| {
+        let words = [("none", 0), ("short", 2), ("medium", 3), ("long", 4), ("extreme", 5)];
+        put(&mut job.stream, value.choice(&words))
+    }),
+    // Verification.
+    refused(&["verify", "verify_only"], "there are no contents", off),
+    nothing(
+        &["do_verify", "verify_interval", "verify_offset", "verify_pattern", "verify_fatal"],
+        "see verify",
+    ),
+    nothing(&["verify_dump", "verify_async", "verify_async_cpus", "verify_backlog_batch"], "see verify"),
+    nothing(
+        &["verify_backlog", "verify_state_load", "verify_state_save", "experimental_verify"],
+        "see verify",
+    ),
+    refused(&["trim_percentage", "trim_backlog"], "see verify", off),
+    nothing(&["trim_verify_zero", "trim_backlog_batch"], "see verify"),
+    // Steady state.
+    refused(
+        &["steadystate", "ss", "steadystate_duration", "ss_dur", "steadystate_ramp_time", "ss_ramp"],
+        "run.overwrite = \"steady_state\" brings the drive there before",
+        off,
+    ),
+    refused(&["profile"], "no built-in profiles", never),
+    // What fio writes.
+    nothing(
+        &["per_job_logs", "write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"],
+        "the result file has it",
+    ),
+    nothing(
+        &["log_avg_msec", "log_hist_msec", "log_hist_coarseness", "log_max_value", "log_offset"],
+        "no such logs",
+    ),
+    nothing(&["log_prio", "log_compression", "log_compression_cpus", "log_store_compressed"], "no such logs"),
+    nothing(
+        &["log_unix_epoch", "log_alternate_epoch", "log_alternate_epoch_clock_id", "log_entries"],
+        "no such logs",
+    ),
+    nothing(
+        &["block_error_percentiles", "bwavgtime", "iopsavgtime", "disk_util", "disable_lat"],
+        "the result file has it",
+    ),
+    nothing(
+        &["disable_clat", "disable_slat", "disable_bw_measurement", "disable_bw"],
+        "the result file has it",
+    ),
+    nothing(
+        &["slat_percentiles", "clat_percentiles", "lat_percentiles", "percentile_list"],
+        "the result file has it",
+    ),
+    nothing(&["significant_figures", "error_dump"], "the result file has it"),
+    nothing(&["continue_on_error", "ignore_error"], "requests that fail are counted"),
+];
