@@ -227,7 +227,7 @@ impl Drive {
         let (host, mut below) = self.split();
         host.flush_some(&mut below);
         let state = &mut self.state;
-        state.ftl.waits.take_refusal(Lack::Page);
+        let refused = state.ftl.waits.take_refusal(Lack::Page);
         if !state.ftl.outbox.is_empty() {
             return true;
         }
@@ -238,7 +238,13 @@ impl Drive {
         if !state.ftl.outbox.is_empty() {
             return true;
         }
-        if state.flash.pool.in_flight() == 0 && state.host.waits_for_room() {
+        if state.flash.pool.in_flight() > 0 {
+            return false;
+        }
+        if !refused {
+            // Who was once refused a page was trimmed meanwhile, or waits for others to share it with.
+            state.ftl.waits.grant(Lack::Page, false);
+        } else if state.host.waits_for_room() {
             let worn = state.ftl.blocks.has_failed();
             let reason = if worn { Reason::WornOut } else { Reason::Full };
             let (host, mut below) = self.split();

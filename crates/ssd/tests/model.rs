@@ -34,7 +34,7 @@ const PLACED_COMMANDS: u64 = 800_000;
 /// Commands of all runs with replicas.
 const REPLICA_COMMANDS: u64 = 600_000;
 /// Seeds of longer searches that found something: they are always run.
-const FINDS: [u64; 4] = [1_484, 1_826, 5_011, 8_985];
+const FINDS: [u64; 6] = [1_484, 1_826, 5_011, 8_985, 107_232, 114_325];
 /// So many failures are reported.
 const FAILURES: usize = 5;
 

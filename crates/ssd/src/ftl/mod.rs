@@ -253,7 +253,11 @@ impl Ftl {
         if failed && !self.blocks.is_failing(block) {
             self.blocks.set_failing(block);
             self.replicas.close_off(&self.layout, block);
-            self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+            // The last pages that moves have are filled all the same: what is moved makes the room to retire the block.
+            let is_last = self.allocator.free(lane) == 0 && !self.allocator.is_open_for_host(lane, block);
+            if !is_last {
+                self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+            }
             self.drop_target(lane, block);
         }
         if last && self.blocks.is_failing(block) {
