@@ -124,7 +124,7 @@ impl From<WorkloadError> for Failure {
             // What was asked for cannot be: another command line would help.
             P::File { action: "open", .. }
             | P::FormatNotRecognised { .. }
-            | P::UnknownTimeUnit { .. }
+            | P::UnknownUnits { .. }
             | P::NoSuchDevice { .. }
             | P::DoesNotFit { .. }
             | P::Setting { .. } => Failure::Usage(message),

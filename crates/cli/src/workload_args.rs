@@ -19,6 +19,14 @@ pub struct TraceArgs {
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<String>,
 
+    /// Unit of its addresses and sizes: bytes, sectors, kib or 4kib [default: the format's, or what they look like]
+    #[arg(long, value_name = "UNIT")]
+    pub address_unit: Option<String>,
+
+    /// Events of a block trace that are requests: Q (queued), D (dispatched) or C (completed) [default: Q; D without Q]
+    #[arg(long, value_name = "LETTER")]
+    pub event: Option<String>,
+
     /// Take only the first N requests
     #[arg(long, value_name = "N")]
     pub first: Option<String>,
@@ -101,6 +109,8 @@ impl TraceArgs {
     pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
         set(spec, "--format", "format", self.format.as_deref())?;
         set(spec, "--time-unit", "time_unit", self.time_unit.as_deref())?;
+        set(spec, "--address-unit", "address_unit", self.address_unit.as_deref())?;
+        set(spec, "--event", "event", self.event.as_deref())?;
         set(spec, "--first", "first", self.first.as_deref())?;
         if let (Some(found), Spec::Trace(TraceSpec { first: 0, .. })) = (&self.first, &*spec) {
             let allowed = "a whole number from 1 (without --first the whole trace is taken)";

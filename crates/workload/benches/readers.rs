@@ -119,7 +119,7 @@ fn main() {
     show("naive: lines, split, parse", base);
     let reading = |path: &Path| {
         let file = fs::File::open(path);
-        let source = file.ok().and_then(|file| read_from(file, "bench", "msr", ReadOptions::default()).ok());
+        let source = file.ok().and_then(|file| read_from(file, "bench", "msr", &ReadOptions::default()).ok());
         source.map_or(0, |mut source| drain(&mut *source))
     };
     let (seconds, sum) = mean(|| reading(&plain));

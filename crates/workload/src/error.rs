@@ -1,7 +1,7 @@
 //! What can be wrong with a workload, told with the place, what was found there and what is allowed.
 
-use crate::reader::TimeUnit;
-use crate::report::AssumedUnit;
+use crate::reader::{AddressUnit, TimeUnit};
+use crate::report::Assumed;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -47,13 +47,15 @@ pub enum Problem {
         candidates: Vec<&'static str>,
         /// All known formats.
         allowed: Vec<&'static str>,
+        /// What to do with a file that is known to be something else.
+        advice: Option<&'static str>,
     },
-    /// A trace's times are whole numbers, and what they are numbers of can be none of the usual units, or several.
-    UnknownTimeUnit {
+    /// A trace does not say what its numbers are numbers of, and they can be none of the usual units, or several.
+    UnknownUnits {
         /// The trace's path.
         file: String,
-        /// How fast its head would be in each unit in question.
-        paces: Vec<AssumedUnit>,
+        /// What its head would be in each of the units in question.
+        candidates: Vec<Assumed>,
         /// In all of them faster than drives are.
         is_too_fast: bool,
     },
@@ -195,7 +197,10 @@ impl fmt::Display for WorkloadError {
                 }
                 write!(f, "{}: found {found}, allowed: {allowed}", reason.text())
             }
-            Problem::FormatNotRecognised { file, found, candidates, allowed } => {
+            Problem::FormatNotRecognised { file, advice: Some(advice), .. } => {
+                write!(f, "{file}: not a trace: {advice}")
+            }
+            Problem::FormatNotRecognised { file, found, candidates, allowed, .. } => {
                 let all = allowed.join(", ");
                 match candidates.as_slice() {
                     [] => write!(
@@ -210,15 +215,8 @@ impl fmt::Display for WorkloadError {
                      NAME, or workload.format), and the first line that does not fit will be told"
                 )
             }
-            Problem::UnknownTimeUnit { file, paces, is_too_fast } => {
-                let why =
-                    if *is_too_fast { "in which it is slow enough for a drive" } else { "that fits alone" };
-                write!(f, "{file}: its times are whole numbers, and there is no unit {why}:")?;
-                for pace in paces {
-                    write!(f, "\n    in {:<2}  {}", pace.unit.name(), pace.figures())?;
-                }
-                write!(f, "\n    say which: --time-unit us, or time_unit = \"us\" in [workload]")?;
-                write!(f, "; allowed: {}", TimeUnit::NAMES[1..].join(", "))
+            Problem::UnknownUnits { file, candidates, is_too_fast } => {
+                unknown_units(f, file, candidates, *is_too_fast)
             }
             Problem::NoRequests { file, lines, skipped } => {
                 write!(f, "{file}: no request in this trace ({lines} lines, {skipped} skipped as damaged)")
@@ -262,6 +260,30 @@ fn write_finding(f: &mut fmt::Formatter<'_>, found: &str, near: Option<&str>, al
         write!(f, " (did you mean `{near}`?)")?;
     }
     write!(f, ", allowed: {allowed}")
+}
+
+/// What a trace's head would be in each unit in question, and what to say about it.
+fn unknown_units(
+    f: &mut fmt::Formatter<'_>,
+    file: &str,
+    candidates: &[Assumed],
+    is_too_fast: bool,
+) -> fmt::Result {
+    let why = if is_too_fast { "in which it is slow enough for a drive" } else { "that fits alone" };
+    write!(f, "{file}: its numbers do not say their unit, and there is none {why}:")?;
+    for one in candidates {
+        write!(f, "\n    {}: {}", one.units("times in", "addresses in"), one.pace.figures())?;
+    }
+    let open = |is_open: fn(&Assumed) -> bool| candidates.iter().any(is_open);
+    if open(|one| one.time != TimeUnit::Auto) {
+        write!(f, "\n    say which: --time-unit us, or time_unit = \"us\" in [workload]")?;
+        write!(f, "; allowed: {}", TimeUnit::NAMES[1..].join(", "))?;
+    }
+    if open(|one| one.space != AddressUnit::Auto) {
+        write!(f, "\n    say which: --address-unit bytes, or address_unit = \"bytes\" in [workload]")?;
+        write!(f, "; allowed: {}", AddressUnit::NAMES[1..].join(", "))?;
+    }
+    Ok(())
 }
 
 /// A number of sectors with the size people think in, in the unit that suits it.

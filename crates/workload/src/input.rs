@@ -19,6 +19,8 @@ const CHUNK_BYTES: usize = 256 << 10;
 const CHUNKS: usize = 4;
 /// Bytes needed to tell compressions apart.
 const MAGIC_BYTES: usize = 6;
+/// Bytes of the header of a tar archive.
+const TAR_HEADER_BYTES: usize = 512;
 
 /// How far a file has been read, in bytes as it is stored (compressed or not).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,8 +79,15 @@ impl Input {
         let fail =
             |e: io::Error| Problem::File { file: file.clone(), action: "read", message: e.to_string() };
         let done = Arc::new(AtomicU64::new(0));
-        let (magic, again) = peek(Counted { inner: bytes, done: Arc::clone(&done) }).map_err(fail)?;
+        let (magic, again) =
+            peek(Counted { inner: bytes, done: Arc::clone(&done) }, MAGIC_BYTES).map_err(fail)?;
         let (bytes, compressed) = unpack(&magic, again).map_err(fail)?;
+        let (start, bytes) = peek(bytes, TAR_HEADER_BYTES).map_err(fail)?;
+        if is_tar(&start) {
+            let message = "it is a tar archive; unpack it (tar -xf) and name one trace in it".to_owned();
+            return Err(Problem::File { file, action: "read", message }.into());
+        }
+        let bytes = Box::new(bytes);
         Ok(Input { bytes, file, compressed, done, total })
     }
 
@@ -115,11 +124,27 @@ impl Input {
     }
 }
 
-/// The first bytes of a file, and a reader that still begins with them.
-fn peek<R: Read + Send + 'static>(mut file: R) -> io::Result<(Vec<u8>, impl Read + Send + 'static)> {
-    let mut magic = Vec::with_capacity(MAGIC_BYTES);
-    file.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut magic)?;
+/// The first bytes of a file, so many if there are, and a reader that still begins with them.
+fn peek<R: Read + Send + 'static>(
+    mut file: R,
+    count: usize,
+) -> io::Result<(Vec<u8>, impl Read + Send + 'static)> {
+    let mut magic = Vec::with_capacity(count);
+    file.by_ref().take(count as u64).read_to_end(&mut magic)?;
     Ok((magic.clone(), io::Cursor::new(magic).chain(file)))
+}
+
+/// Whether it is the header of a tar archive: the sum of its bytes, those of the sum itself taken for blanks, stands in
+/// it as an octal number (POSIX.1-2017, pax: ustar header).
+fn is_tar(header: &[u8]) -> bool {
+    const SUM: std::ops::Range<usize> = 148..156;
+    let Some(sum) = header.get(SUM).filter(|_| header.len() == TAR_HEADER_BYTES && header[0] != 0) else {
+        return false;
+    };
+    let digits: Vec<u8> = sum.iter().copied().filter(|&b| b != 0 && b != b' ').collect();
+    let written = std::str::from_utf8(&digits).ok().and_then(|text| u64::from_str_radix(text, 8).ok());
+    let others = header.iter().zip(0..).filter(|(_, at)| !SUM.contains(at)).map(|(&b, _)| u64::from(b));
+    written == Some(others.sum::<u64>() + 8 * u64::from(b' '))
 }
 
 /// Puts the decompressor in front that the first bytes ask for; true if there is one.

@@ -64,10 +64,12 @@ pub use input::Progress;
 pub use lines::LINE_BYTES_MAX;
 pub use mix::{Mix, MixSpec, Part};
 pub use read_buffer::{ReadBuffer, read_hit_percent};
-pub use reader::{FormatInfo, OnBadLine, OnTimeStepBack, ReadOptions, Record, TimeUnit, formats};
+pub use reader::{
+    AddressUnit, Event, FormatInfo, OnBadLine, OnTimeStepBack, ReadOptions, Record, TimeUnit, formats,
+};
 pub use record::{PAGE_BYTES, Request, SECTOR_BYTES, Source};
 pub use recorded::Recorded;
-pub use report::{AssumedUnit, Skipped, SourceReport};
+pub use report::{Assumed, Detected, Pace, Skipped, SourceReport};
 pub use settings::Key;
 pub use shape::{Devices, Sizes, SpeedUp};
 pub use skew::{EXTENT_BYTES, Skew};

@@ -9,8 +9,8 @@ use memchr::memchr;
 pub const LINE_BYTES_MAX: usize = 64 << 10;
 /// Bytes asked of the file at once, and looked at to recognise a format.
 const BUFFER_BYTES: usize = 4 * LINE_BYTES_MAX;
-/// Lines looked at to recognise a format.
-const HEAD_LINES: usize = 20;
+/// Lines looked at to recognise a format and its units.
+const HEAD_LINES: usize = 1000;
 
 /// One line without its line end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,18 +55,14 @@ impl Lines {
         self.input.progress()
     }
 
-    /// The first lines that are not blank, without taking them; to be called before [`Lines::next`].
+    /// The first lines that are not blank, as many as are in the buffer, without taking them; to be called before
+    /// [`Lines::next`].
     pub(crate) fn head(&self) -> Vec<&[u8]> {
-        self.sample().take(HEAD_LINES).collect()
-    }
-
-    /// The same, as many as are in the buffer.
-    pub(crate) fn sample(&self) -> impl Iterator<Item = &[u8]> {
         let text = &self.buffer[self.start..self.end];
         // The last piece may go on beyond the buffer; if it is all there is, it is looked at nevertheless.
         let whole = if self.at_end { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(text.len()) };
         let lines = text[..whole].split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        lines.filter(|line| !line.is_empty())
+        lines.filter(|line| !line.is_empty()).take(HEAD_LINES).collect()
     }
 
     /// The next line; `None` at the end of the input.
@@ -96,7 +92,7 @@ impl Lines {
                 return self.too_long();
             }
             if self.at_end {
-                let line = &self.buffer[self.start..self.end];
+                let line = without_zeros(&self.buffer[self.start..self.end]);
                 self.start = self.end;
                 return Ok((!line.is_empty()).then_some(Line {
                     bytes: line,
@@ -116,11 +112,16 @@ impl Lines {
 
     /// Passes over a line that is too long, keeping only its first bytes.
     fn too_long(&mut self) -> Result<Option<Line<'_>>, WorkloadError> {
-        const KEPT: usize = 256;
+        // More than a line of any format has.
+        const KEPT: usize = 4096;
         self.buffer.copy_within(self.start..self.start + KEPT, 0);
         self.start += KEPT;
+        let mut only_zeros = true;
         let terminated = loop {
-            if let Some(length) = memchr(b'\n', &self.buffer[self.start..self.end]) {
+            let rest = &self.buffer[self.start..self.end];
+            let length = memchr(b'\n', rest);
+            only_zeros &= rest[..length.unwrap_or(rest.len())].iter().all(|&b| b == 0);
+            if let Some(length) = length {
                 self.start += length + 1;
                 break true;
             }
@@ -130,7 +131,10 @@ impl Lines {
             }
             self.fill()?;
         };
-        Ok(Some(Line { bytes: &self.buffer[..KEPT], terminated, too_long: true }))
+        let kept = &self.buffer[..KEPT];
+        let bytes = if only_zeros && !terminated { without_zeros(kept) } else { kept };
+        let too_long = bytes.len() == KEPT && !kept.iter().all(|&b| b == 0);
+        Ok(Some(Line { bytes, terminated, too_long }))
     }
 
     /// Reads into the free end of the buffer.
@@ -139,6 +143,14 @@ impl Lines {
         self.end += n;
         self.at_end = n == 0;
         Ok(())
+    }
+}
+
+/// A last line without the zeros that fill up a file which was cut; one of nothing else stays as it is.
+fn without_zeros(line: &[u8]) -> &[u8] {
+    match line.iter().rposition(|&b| b != 0) {
+        Some(last) => &line[..=last],
+        None => line,
     }
 }
 
@@ -206,6 +218,19 @@ mod tests {
             );
             assert_eq!(found[0].0.len(), LINE_BYTES_MAX);
         }
+    }
+
+    #[test]
+    fn zeros_at_the_end_are_no_part_of_the_last_line() {
+        for zeros in [1, 5000, LINE_BYTES_MAX, 3 * LINE_BYTES_MAX, 9 * LINE_BYTES_MAX] {
+            let text = [b"one\ntwo", &vec![0; zeros][..]].concat();
+            let found = lines_of(&text, 4096);
+            assert_eq!(found[1..], [(b"two".to_vec(), false, false)], "{zeros}");
+            let found = lines_of(&[b"one\n", &vec![0; zeros][..]].concat(), 4096);
+            assert!(found[1].0.iter().all(|&b| b == 0) && !found[1].2 && found.len() == 2, "{zeros}");
+        }
+        // Zeros within a line are part of it.
+        assert_eq!(lines_of(b"a\0b\n", 9), [(b"a\0b".to_vec(), true, false)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What happened while a workload was read: nothing is dropped or changed in silence.
 
 use crate::error::BadReason;
-use crate::reader::TimeUnit;
+use crate::reader::{AddressUnit, TimeUnit};
 
 /// Line numbers kept for each reason of skipping.
 pub const LINES_SHOWN: usize = 5;
@@ -17,27 +17,67 @@ pub struct Skipped {
     pub first_lines: Vec<u64>,
 }
 
-/// A unit that whole-number times are taken for, and what the beginning of the trace asks for in it.
+/// Names kept for each kind of things named.
+pub const NAMES_SHOWN: usize = 1000;
+
+/// A format that was recognised, and how well the beginning of the trace fits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AssumedUnit {
-    /// The unit.
-    pub unit: TimeUnit,
+pub struct Detected {
+    /// The format's name.
+    pub format: &'static str,
+    /// Lines looked at, without the header.
+    pub lines: u64,
+    /// Lines of these that can be read.
+    pub fitting: u64,
+    /// Whether there is a header.
+    pub has_header: bool,
+}
+
+/// How much the beginning of a trace asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
     /// Requests looked at.
     pub head_requests: u64,
     /// Requests per second that they come to, rounded up.
     pub requests_per_s: u64,
     /// Bytes per second, rounded up.
     pub bytes_per_s: u64,
+    /// Bytes of the 4 KiB pages they touch.
+    pub footprint_bytes: u64,
 }
 
-impl AssumedUnit {
+impl Pace {
     /// What the head asks for, for a person.
     pub(crate) fn figures(&self) -> String {
-        let megabytes = self.bytes_per_s as f64 / 1e6;
+        let megabytes = |bytes: u64| bytes as f64 / 1e6;
         format!(
-            "the first {} requests ask for {} requests/s and {megabytes:.3} MB/s",
-            self.head_requests, self.requests_per_s
+            "the first {} requests ask for {} requests/s and {:.3} MB/s, and touch {:.3} MB",
+            self.head_requests,
+            self.requests_per_s,
+            megabytes(self.bytes_per_s),
+            megabytes(self.footprint_bytes)
         )
+    }
+}
+
+/// Units that numbers are taken for where nothing says them, and what the beginning of the trace asks for in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assumed {
+    /// The unit of times; `auto` where it is known.
+    pub time: TimeUnit,
+    /// The unit of addresses and sizes; `auto` where it is known.
+    pub space: AddressUnit,
+    /// What the head comes to.
+    pub pace: Pace,
+}
+
+impl Assumed {
+    /// The units, such as "times in us, addresses in bytes".
+    pub(crate) fn units(&self, times: &str, addresses: &str) -> String {
+        let time = (self.time != TimeUnit::Auto).then(|| format!("{times} {}", self.time.name()));
+        let space = (self.space != AddressUnit::Auto).then(|| format!("{addresses} {}", self.space.name()));
+        let parts: Vec<String> = time.into_iter().chain(space).collect();
+        parts.join(", ")
     }
 }
 
@@ -60,8 +100,27 @@ pub struct SourceReport {
     pub zero_length: u64,
     /// Requests that did not begin and end on a sector and were rounded out to whole sectors.
     pub rounded_to_sectors: u64,
-    /// The unit that its times were taken for, where nothing says it.
-    pub assumed_unit: Option<AssumedUnit>,
+    /// Lines that are as they should be and are no request, such as other events of a block trace: what they are, and
+    /// how many.
+    pub passed_over: Vec<(&'static str, u64)>,
+    /// The format, where it was recognised.
+    pub detected: Option<Detected>,
+    /// Units that were taken for granted, where nothing says them.
+    pub assumed: Option<Assumed>,
+    /// Units are known, and in them the beginning asks for more than a drive can do.
+    pub too_fast: Option<Pace>,
+    /// Requests have no times: they all arrive at once, or as others complete.
+    pub has_no_times: bool,
+    /// Requests that stood behind a later one and were sorted in.
+    pub sorted: u64,
+    /// Times were whole seconds and were spread over their second.
+    pub spread_over_seconds: bool,
+    /// Names of processes, in order of their numbers from 1 (at most 1,000; so for the next two).
+    pub processes: Vec<String>,
+    /// Names of files, in order of their numbers from 1.
+    pub files: Vec<String>,
+    /// Names of devices that have no numbers of their own, in order of the numbers they got, from 0.
+    pub device_names: Vec<String>,
     /// The last line had no line end (it was used if it could be read).
     pub last_line_unterminated: bool,
     /// Requests left out because they are for devices not asked for.
@@ -97,13 +156,19 @@ impl SourceReport {
         }
     }
 
+    /// Counts a line that is no request.
+    #[inline]
+    pub(crate) fn pass_over(&mut self, what: &'static str) {
+        match self.passed_over.iter_mut().find(|(known, _)| std::ptr::eq(*known, what) || *known == what) {
+            Some((_, count)) => *count += 1,
+            None => self.passed_over.push((what, 1)),
+        }
+    }
+
     /// Remarks for a person, one line each; empty if there is nothing to remark.
     pub fn remarks(&self) -> Vec<String> {
         let mut out = self.notes.clone();
-        if let Some(assumed) = &self.assumed_unit {
-            let unit = assumed.unit.name();
-            out.push(format!("times are taken for {unit}: {} (--time-unit)", assumed.figures()));
-        }
+        out.extend(self.guesses());
         for s in &self.skipped {
             let lines: Vec<String> = s.first_lines.iter().map(u64::to_string).collect();
             let more = if s.count > s.first_lines.len() as u64 { ", …" } else { "" };
@@ -119,6 +184,7 @@ impl SourceReport {
                 out.push(format!("{count} {text}"));
             }
         };
+        remark(self.sorted, "requests behind a later one were sorted in");
         remark(self.zero_length, "requests of no length dropped");
         remark(self.rounded_to_sectors, "requests rounded out to whole 512-byte sectors");
         remark(self.other_devices, "requests of other devices left out");
@@ -135,6 +201,36 @@ impl SourceReport {
         }
         if self.last_line_unterminated {
             out.push("the last line has no line end: the file may have been cut".to_string());
+        }
+        out
+    }
+
+    /// What was taken for granted of the trace.
+    fn guesses(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        if let Some(Detected { format, lines, fitting, .. }) = self.detected {
+            out.push(format!("read as {format}: {fitting} of its first {lines} lines fit (--format)"));
+        }
+        if let Some(assumed) = &self.assumed {
+            let units = assumed.units("times are taken for", "addresses for");
+            out.push(format!("{units}: {} (--time-unit, --address-unit)", assumed.pace.figures()));
+        }
+        if let Some(pace) = &self.too_fast {
+            let figures = pace.figures();
+            out.push(format!(
+                "{figures}: more than a drive can do; is the unit right? (--time-unit, --address-unit)"
+            ));
+        }
+        if self.has_no_times {
+            out.push(
+                "it has no times: all requests arrive at once (--closed sends each as others end)".into(),
+            );
+        }
+        if self.spread_over_seconds {
+            out.push("times are whole seconds: the requests of each are spread evenly over it".to_string());
+        }
+        for (what, count) in &self.passed_over {
+            out.push(format!("{count} lines are no requests: {what}"));
         }
         out
     }

@@ -10,7 +10,7 @@ use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies};
 use crate::mix::MixSpec;
 use crate::near::near;
-use crate::reader::{OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, check_name};
+use crate::reader::{AddressUnit, Event, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, check_name};
 use crate::record::Source;
 use crate::report::SourceReport;
 use crate::settings::{Key, found, settings};
@@ -36,6 +36,10 @@ settings! {
         format: String = "auto".to_string(), unit "", allowed "", if |_| true;
         /// Unit of the time column, where it is not the format's own.
         time_unit: TimeUnit = TimeUnit::Auto, unit "", allowed "", if |_| true;
+        /// Unit of addresses and sizes, where it is not the format's own.
+        address_unit: AddressUnit = AddressUnit::Auto, unit "", allowed "", if |_| true;
+        /// Which events of a block trace are requests: queued (Q), dispatched (D) or completed (C).
+        event: Event = Event::Auto, unit "", allowed "", if |_| true;
         /// What to do about a line that cannot be understood.
         on_bad_line: OnBadLine = OnBadLine::Error, unit "", allowed "", if |_| true;
         /// What to do about a request that arrives before the one above it.
@@ -65,6 +69,8 @@ impl TraceSpec {
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {
             time_unit: self.time_unit,
+            address_unit: self.address_unit,
+            event: self.event,
             on_bad_line: self.on_bad_line,
             on_time_step_back: self.on_time_step_back,
         }
@@ -127,8 +133,16 @@ impl Ready for Surveyed {
     }
 
     fn content(&self) -> Option<(u64, &'static [&'static str])> {
-        const IN_REQUESTS: &[&str] =
-            &["path", "format", "time_unit", "on_bad_line", "on_time_step_back", "first"];
+        const IN_REQUESTS: &[&str] = &[
+            "path",
+            "format",
+            "time_unit",
+            "address_unit",
+            "event",
+            "on_bad_line",
+            "on_time_step_back",
+            "first",
+        ];
         Some((self.survey.hash, IN_REQUESTS))
     }
 

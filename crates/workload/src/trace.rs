@@ -38,7 +38,7 @@ const OTHERS_SHOWN: usize = 16;
 
 impl Selected {
     pub(crate) fn open(spec: &TraceSpec) -> Result<Self, WorkloadError> {
-        let records = open_trace(Path::new(&spec.path), &spec.format, spec.read_options())?;
+        let records = open_trace(Path::new(&spec.path), &spec.format, &spec.read_options())?;
         let only = if let Devices::Only(device) = spec.devices { Some(device) } else { None };
         let left = if spec.first == 0 { u64::MAX } else { spec.first };
         let merge = spec.devices == Devices::Merge;
@@ -66,7 +66,7 @@ impl Selected {
     }
 
     pub(crate) fn report(&self) -> SourceReport {
-        SourceReport { other_devices: self.other_devices, ..self.records.report().clone() }
+        SourceReport { other_devices: self.other_devices, ..self.records.report() }
     }
 
     pub(crate) fn progress(&self) -> Progress {

@@ -6,19 +6,24 @@ use ssd::rng::Rng;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use workload::reader::read_from;
-use workload::{OnBadLine, OnTimeStepBack, ReadOptions, Request, SourceReport, TimeUnit, formats};
+use workload::{
+    AddressUnit, Event, OnBadLine, OnTimeStepBack, ReadOptions, Request, SourceReport, TimeUnit, formats,
+};
 
 const CASES: u64 = 20_000;
 
+/// Texts beside the formats' own samples.
 const SEEDS: &[&str] = &[
-    "128166372003061629,hm,0,Read,383496192,32768,413\n128166372016382155,hm,1,Write,2822144000,4096,1\n",
     "0,20941264,8192,W,0.551706\n1,20939840,8192,R,0.554041\n2,1,512,r,0.6\n",
     "11413000 0 657728 16 1\n11565000 1 31244784 64 0\n15849.28847 0 6198696 8 0\n",
     "timestamp_ns,sid,cpu,operation,lba,len,ioClass,flush,fua,writeHint,fileId,completion_ns\n\
      14196894550578,73,15,Write,1652296,256,19,0,1,3,76,14196894634375\n14196961284784,2,4,Discard,384,8,0,0,0,0,,5\n\
      14196961284785,2,4,Read,0,0,0,1,0,0,,5\n",
+    "  8,16 5 7 2.0 77 Q FWFSM 1024 + 16 [x]\n  8,16 5 8 2.5 77 Q FWS [x]\n8,0 5 3 2.6 1 P N [x]\nCPU5 (sdb):\n",
+    "259,2,0,5,0.000005462,4020,D,RS,282624,8,[java]\n259,2,0,11,0.013363110,4020,D,WFS,286720,128,[b]\n",
     "#wordline 1 time_ns,op,lba,sectors,device,stream,file,process,context,priority,class\n\
      0,R,749016,64\n13,WF,5512000,8,1,1,76,,4294967295,2\n14,F,0,0\n",
+    "fio version 2 iolog\nf1 add\nf1 read 28672 4096\nf1 wait 100 0\nf2 write 385024 4096\nf2 datasync 0 0\n",
 ];
 
 /// Bytes that matter to a parser of numbers in columns.
@@ -31,7 +36,8 @@ fn text(rng: &mut Rng) -> Vec<u8> {
         let length = below(rng, 600);
         return (0..length).map(|_| rng.next_u64() as u8).collect();
     }
-    let mut text = SEEDS[below(rng, SEEDS.len())].as_bytes().repeat(1 + below(rng, 3));
+    let seeds: Vec<&str> = formats().map(|format| format.sample).chain(SEEDS.iter().copied()).collect();
+    let mut text = seeds[below(rng, seeds.len())].as_bytes().repeat(1 + below(rng, 3));
     for _ in 0..below(rng, 9) {
         let at = below(rng, text.len());
         match below(rng, 6) {
@@ -68,13 +74,15 @@ fn options(rng: &mut Rng) -> ReadOptions {
     ];
     ReadOptions {
         time_unit: UNITS[rng.below(6) as usize],
+        address_unit: [AddressUnit::Auto, AddressUnit::Bytes, AddressUnit::Pages][rng.below(3) as usize],
+        event: [Event::Auto, Event::Queued, Event::Completed][rng.below(3) as usize],
         on_bad_line: if rng.below(2) == 0 { OnBadLine::Error } else { OnBadLine::Skip },
         on_time_step_back: if rng.below(4) == 0 { OnTimeStepBack::Error } else { OnTimeStepBack::Clamp },
     }
 }
 
 /// Reads to the end; checks what holds for every request.
-fn read(text: &[u8], format: &str, options: ReadOptions) -> (Vec<Request>, SourceReport, String) {
+fn read(text: &[u8], format: &str, options: &ReadOptions) -> (Vec<Request>, SourceReport, String) {
     let mut source = match read_from(Cursor::new(text.to_vec()), "case", format, options) {
         Ok(source) => source,
         Err(error) => return (Vec::new(), SourceReport::default(), error.to_string()),
@@ -106,9 +114,10 @@ fn nothing_panics_and_everything_repeats() {
     for case in 0..CASES {
         let mut rng = Rng::named(case, "tests/random");
         let text = text(&mut rng);
-        let format = names[rng.below(names.len() as u32) as usize];
+        let any = names[rng.below(names.len() as u32) as usize];
+        let format = if rng.below(2) == 0 { "auto" } else { any };
         let options = options(&mut rng);
-        let run = || catch_unwind(AssertUnwindSafe(|| read(&text, format, options)));
+        let run = || catch_unwind(AssertUnwindSafe(|| read(&text, format, &options)));
         let first = run();
         let shown = String::from_utf8_lossy(&text);
         let Ok((requests, report, error)) = first else { panic!("case {case}, {format}: {shown:?}") };

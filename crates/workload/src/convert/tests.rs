@@ -53,7 +53,7 @@ fn text(name: &str, records: &[Record]) -> (String, Written) {
 
 fn read(bytes: Vec<u8>, format: &str) -> Vec<Record> {
     let mut records =
-        open_records(std::io::Cursor::new(bytes), "test", format, ReadOptions::default()).unwrap();
+        open_records(std::io::Cursor::new(bytes), "test", format, &ReadOptions::default()).unwrap();
     std::iter::from_fn(|| records.next().unwrap()).collect()
 }
 
@@ -156,9 +156,13 @@ fn mqsim_is_read_back_as_it_was_written() {
         let arrival_ns = r.request.arrival_ns - first_ns;
         Record { request: Request { arrival_ns, fua: false, hints, ..r.request }, device: r.device }
     };
-    let options = ReadOptions { time_unit: crate::TimeUnit::Nanoseconds, ..ReadOptions::default() };
+    let options = ReadOptions {
+        time_unit: crate::TimeUnit::Nanoseconds,
+        address_unit: crate::AddressUnit::Sectors,
+        ..ReadOptions::default()
+    };
     let (bytes, _) = write("mqsim", Packing::None, &records);
-    let mut found = open_records(std::io::Cursor::new(bytes), "test", "mqsim", options).unwrap();
+    let mut found = open_records(std::io::Cursor::new(bytes), "test", "mqsim", &options).unwrap();
     for record in &records {
         assert_eq!(found.next().unwrap(), Some(kept(record)));
     }

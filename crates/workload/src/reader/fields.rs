@@ -1,5 +1,6 @@
 //! The columns of one line, taken from left to right: a byte splitter without allocation or floating point.
 
+use super::AddressUnit;
 use crate::error::BadReason;
 use crate::record::{SECTOR_BYTES, SECTORS_MAX};
 
@@ -45,6 +46,12 @@ impl<'a> Fields<'a> {
             fields.skip_blanks();
         }
         fields
+    }
+
+    /// The same from the column on that begins at `at`.
+    #[inline]
+    pub(crate) fn from(line: &'a [u8], separator: u8, at: usize) -> Self {
+        Fields { line, at, separator }
     }
 
     #[inline]
@@ -145,6 +152,22 @@ impl<'a> Fields<'a> {
         let start = self.at;
         let (value, end) = self.digits(column)?;
         if self.pass(end) { Ok(value) } else { Err(self.bad(BadReason::NotANumber, column, WHOLE, start)) }
+    }
+
+    /// A whole number with its place.
+    #[inline]
+    pub(crate) fn placed(&mut self, column: &'static str) -> Result<Number, Bad> {
+        let at = self.at;
+        Ok(Number { value: self.number(column)?, column, at })
+    }
+
+    /// Passes over a column that must be there.
+    #[inline]
+    pub(crate) fn skip(&mut self, column: &'static str) -> Result<(), Bad> {
+        if self.word(column, "a column")?.is_empty() && self.separator == b' ' {
+            return Err(self.bad(BadReason::MissingColumn, column, "a column", self.at));
+        }
+        Ok(())
     }
 
     /// A whole number, or 0 where the column is empty.
@@ -263,35 +286,77 @@ pub(crate) fn column_at(line: &[u8], at: usize, separator: u8) -> &[u8] {
     rest.trim_ascii()
 }
 
-/// Sectors covered by a range of bytes: first sector, sectors, and whether the range had to be rounded out.
-#[inline]
-pub(crate) fn sectors_of_bytes(offset: u64, bytes: u64) -> Option<(u64, u64, bool)> {
-    let end = offset.checked_add(bytes)?;
-    let first = offset / SECTOR_BYTES;
-    if bytes == 0 {
-        return Some((first, 0, false));
-    }
-    let rounded = !(offset | end).is_multiple_of(SECTOR_BYTES);
-    Some((first, end.div_ceil(SECTOR_BYTES) - first, rounded))
+/// A number of a column, with its place for an error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Number {
+    pub value: u64,
+    pub column: &'static str,
+    pub at: usize,
 }
 
-/// Checks an address range; both limits hold for every format.
-#[inline]
-pub(crate) fn extent(
-    lba: u64,
-    sectors: u64,
-    columns: (&'static str, usize),
-    size: (&'static str, usize),
-) -> Result<u32, Bad> {
-    let Ok(sectors) = u32::try_from(sectors) else {
-        let allowed = "less than 2^32 sectors (2 TiB)";
-        return Err(Bad { reason: BadReason::TooLarge, column: size.0, allowed, at: size.1 });
-    };
-    if lba >= SECTORS_MAX || lba + u64::from(sectors) > SECTORS_MAX {
-        let allowed = "an address below 2^50 sectors (512 PiB)";
-        return Err(Bad { reason: BadReason::TooLarge, column: columns.0, allowed, at: columns.1 });
+impl Number {
+    /// It as the number of a device or a stream.
+    #[inline]
+    pub(crate) fn up_to_u16(self) -> Result<u16, Bad> {
+        u16::try_from(self.value).map_err(|_| too_large(self, "0 to 65535"))
     }
-    Ok(sectors)
+}
+
+/// Bytes of one unit of the address column, and of the size column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Units {
+    pub address: u64,
+    pub size: u64,
+}
+
+/// A range of sectors, and whether it had to be rounded out to whole ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub lba: u64,
+    pub sectors: u32,
+    pub rounded: bool,
+}
+
+impl Units {
+    pub(crate) const BYTES: Units = Units { address: 1, size: 1 };
+    pub(crate) const SECTORS: Units = Units { address: SECTOR_BYTES, size: SECTOR_BYTES };
+
+    /// The unit that the user names, or else these.
+    pub(crate) fn or_named(self, named: AddressUnit) -> Self {
+        Units { address: named.bytes_or(self.address), size: named.bytes_or(self.size) }
+    }
+
+    /// The sectors of a request; the limits hold for every format.
+    #[inline]
+    pub(crate) fn range(self, address: Number, size: Number) -> Result<Range, Bad> {
+        let bytes = size.value.checked_mul(self.size);
+        let Some(bytes) = bytes.filter(|&bytes| bytes <= SIZE_BYTES_MAX) else {
+            return Err(too_large(size, SIZE_ALLOWED));
+        };
+        let start = address.value.checked_mul(self.address);
+        let Some(start) =
+            start.filter(|&start| start < ADDRESS_BYTES_MAX && start + bytes <= ADDRESS_BYTES_MAX)
+        else {
+            return Err(too_large(address, "an address below 2^50 sectors (512 PiB)"));
+        };
+        let lba = start / SECTOR_BYTES;
+        if bytes == 0 {
+            return Ok(Range { lba, sectors: 0, rounded: false });
+        }
+        let end = start + bytes;
+        let sectors =
+            u32::try_from(end.div_ceil(SECTOR_BYTES) - lba).map_err(|_| too_large(size, SIZE_ALLOWED))?;
+        Ok(Range { lba, sectors, rounded: !(start | end).is_multiple_of(SECTOR_BYTES) })
+    }
+}
+
+const SIZE_BYTES_MAX: u64 = (u32::MAX as u64) * SECTOR_BYTES;
+const SIZE_ALLOWED: &str = "less than 2^32 sectors (2 TiB)";
+const ADDRESS_BYTES_MAX: u64 = SECTORS_MAX * SECTOR_BYTES;
+
+#[cold]
+fn too_large(number: Number, allowed: &'static str) -> Bad {
+    Bad { reason: BadReason::TooLarge, column: number.column, allowed, at: number.at }
 }
 
 #[cfg(test)]
@@ -359,11 +424,29 @@ mod tests {
     }
 
     #[test]
-    fn bytes_round_out_to_sectors() {
-        assert_eq!(sectors_of_bytes(1024, 512), Some((2, 1, false)));
-        assert_eq!(sectors_of_bytes(1000, 30), Some((1, 2, true)));
-        assert_eq!(sectors_of_bytes(513, 1), Some((1, 1, true)));
-        assert_eq!(sectors_of_bytes(700, 0), Some((1, 0, false)));
-        assert_eq!(sectors_of_bytes(u64::MAX, 1), None);
+    fn ranges_round_out_to_sectors() {
+        let range = |units: Units, address, size| {
+            let number = |value| Number { value, column: "x", at: 0 };
+            units
+                .range(number(address), number(size))
+                .map(|r| (r.lba, r.sectors, r.rounded))
+                .map_err(|b| b.allowed)
+        };
+        assert_eq!(range(Units::BYTES, 1024, 512), Ok((2, 1, false)));
+        assert_eq!(range(Units::BYTES, 1000, 30), Ok((1, 2, true)));
+        assert_eq!(range(Units::BYTES, 513, 1), Ok((1, 1, true)));
+        assert_eq!(range(Units::BYTES, 700, 0), Ok((1, 0, false)));
+        assert_eq!(range(Units::SECTORS, 5, 3), Ok((5, 3, false)));
+        assert_eq!(range(Units { address: 512, size: 1 }, 5, 513), Ok((5, 2, true)));
+        assert_eq!(range(Units { address: 4096, size: 4096 }, 5, 2), Ok((40, 16, false)));
+        let (too_far, too_long) =
+            (Err("an address below 2^50 sectors (512 PiB)"), Err("less than 2^32 sectors (2 TiB)"));
+        assert_eq!(range(Units::BYTES, u64::MAX, 1), too_far);
+        assert_eq!(range(Units::SECTORS, u64::MAX, 1), too_far);
+        assert_eq!(range(Units::SECTORS, (1 << 50) - 1, 2), too_far);
+        assert_eq!(range(Units::SECTORS, (1 << 50) - 1, 1), Ok(((1 << 50) - 1, 1, false)));
+        assert_eq!(range(Units::SECTORS, 0, u64::MAX), too_long);
+        assert_eq!(range(Units::SECTORS, 0, u64::from(u32::MAX)), Ok((0, u32::MAX, false)));
+        assert_eq!(range(Units::BYTES, 511, u64::from(u32::MAX) * 512), too_long);
     }
 }

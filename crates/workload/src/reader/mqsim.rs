@@ -1,81 +1,91 @@
 //! MQSim's text format, which is also DiskSim's ASCII format: five numbers between blanks.
 
-use super::fields::{Bad, Fields, TimeScale, extent};
-use super::{Column, Format, Raw, TimeUnit};
-use crate::error::BadReason;
-use ssd::signals::{Hints, OpCode};
+use super::fields::{Bad, Fields, TimeScale, Units};
+use super::pace::DATES_S;
+use super::{AddressUnit, Column, Format, OpenUnits, Raw, ReadOptions, Row, TimeUnit};
+use ssd::signals::OpCode;
+
+/// Largest set of flags; DiskSim has fewer.
+const FLAGS_MAX: u64 = 0xffff;
 
 /// Reads lines such as `11413000 0 657728 16 1`.
 pub(crate) struct Mqsim {
     scale: TimeScale,
+    units: Units,
     /// Whether nothing says what the times' unit is.
-    unit_is_open: bool,
+    time_is_open: bool,
+    /// Whether nothing says what the unit of addresses and sizes is.
+    space_is_open: bool,
 }
 
 impl Format for Mqsim {
-    const SUMMARY: &'static str = "Five numbers between blanks, one line per request. Times are nanoseconds in \
-         MQSim's own traces and decimal milliseconds in DiskSim's and in many made for MQSim: if one of the first \
-         20 lines has a decimal point in the time, all times are milliseconds. Whole numbers are taken for the finest \
-         of ns, us and ms at which the head asks for at most 8 GB/s and 1,000,000 requests/s; it is an error if a \
-         coarser one would still be 100 requests/s (`time_unit` decides).";
+    const SUMMARY: &'static str = "Five numbers between blanks, one line per request, in MQSim's and DiskSim's \
+         manner; they do not say their units, so the first 1,000 lines have to. Times with decimals are milliseconds \
+         (seconds, if that makes them dates). Whole numbers are taken for the unit in which they are dates; else for \
+         the finest of ns, us and ms at which the head asks for at most 8 GB/s and 1,000,000 requests/s; it is an \
+         error if a coarser one would still be 100 requests/s, unless all times are multiples of 1,000 (ns). \
+         Addresses and sizes are bytes if all are multiples of 512 and the sizes differ, else sectors. `time_unit` \
+         and `address_unit` decide.";
     const SOURCE: &'static str = "Tavakkol et al.: MQSim (FAST 2018), its traces; Bucy et al.: DiskSim 4.0 \
          Reference Manual (2008), section on external traces";
     const COLUMNS: &'static [Column] = &[
         Column { name: "Time", unit: "ns (or us, ms by the pace), ms if decimal", used_for: "arrival" },
         Column { name: "Device", unit: "0 to 65535", used_for: "device, stream hint" },
-        Column { name: "Address", unit: "512-byte sectors", used_for: "address" },
-        Column { name: "Size", unit: "512-byte sectors", used_for: "length" },
-        Column { name: "Type", unit: "1 read, 0 write", used_for: "operation" },
+        Column { name: "Address", unit: "512-byte sectors, or bytes", used_for: "address" },
+        Column { name: "Size", unit: "512-byte sectors, or bytes", used_for: "length" },
+        Column { name: "Type", unit: "flags: odd read, even write", used_for: "operation" },
     ];
     const SAMPLE: &'static str = "938513000 4 264719034 16 0\n938828000 3 197570570 32 1\n";
     const SEPARATOR: u8 = b' ';
     const RECOGNISED_COLUMNS: (usize, usize) = (5, 5);
 
-    fn new(time_unit: TimeUnit, head: &[&[u8]]) -> Self {
+    fn new(options: &ReadOptions, head: &[&[u8]]) -> Self {
+        let time_is_open = options.time_unit == TimeUnit::Auto;
         let is_decimal = |line: &&[u8]| {
             line.trim_ascii_start().iter().take_while(|b| !b.is_ascii_whitespace()).any(|&b| b == b'.')
         };
         let decimal = head.iter().any(is_decimal);
-        let auto = if decimal { 1_000_000 } else { 1 };
-        let unit_is_open = !decimal && time_unit == TimeUnit::Auto;
-        let decimal = decimal || time_unit != TimeUnit::Auto;
-        Mqsim { scale: TimeScale { unit_ns: time_unit.ns_or(auto), decimal }, unit_is_open }
+        let auto_ns = match decimal {
+            true if are_dates(head) => 1_000_000_000,
+            true => 1_000_000,
+            false => 1,
+        };
+        Mqsim {
+            scale: TimeScale { unit_ns: options.time_unit.ns_or(auto_ns), decimal: decimal || !time_is_open },
+            units: Units::SECTORS.or_named(options.address_unit),
+            time_is_open: time_is_open && !decimal,
+            space_is_open: options.address_unit == AddressUnit::Auto,
+        }
     }
 
-    fn open_scale(&mut self) -> Option<&mut TimeScale> {
-        self.unit_is_open.then_some(&mut self.scale)
+    fn open_units(&mut self) -> OpenUnits<'_> {
+        OpenUnits {
+            time: self.time_is_open.then_some(&mut self.scale),
+            space: self.space_is_open.then_some(&mut self.units),
+        }
     }
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Raw, Bad> {
+    fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, Self::SEPARATOR);
         let time_ns = fields.time("Time", self.scale)?;
-        let device = fields.number_up_to("Device", u64::from(u16::MAX), "0 to 65535")? as u16;
-        let lba_at = fields.position();
-        let lba = fields.number("Address")?;
-        let size_at = fields.position();
-        let sectors = fields.number("Size")?;
-        let type_at = fields.position();
-        let op = match fields.number("Type")? {
-            1 => OpCode::Read,
-            0 => OpCode::Write,
-            _ => {
-                return Err(fields.refuse(
-                    BadReason::UnknownOperation,
-                    "Type",
-                    "1 (read) or 0 (write)",
-                    type_at,
-                ));
-            }
-        };
-        let sectors = extent(lba, sectors, ("Address", lba_at), ("Size", size_at))?;
-        let hints = Hints { stream: device, ..Hints::default() };
-        Ok(Raw { time_ns, op, fua: false, flush_before: false, rounded: false, device, lba, sectors, hints })
+        let device = fields.placed("Device")?.up_to_u16()?;
+        let address = fields.placed("Address")?;
+        let size = fields.placed("Size")?;
+        // B_READ of Unix and DiskSim's READ.
+        let flags = fields.number_up_to("Type", FLAGS_MAX, "flags up to 65535: odd read, even write")?;
+        let op = if flags & 1 == 1 { OpCode::Read } else { OpCode::Write };
+        let range = self.units.range(address, size)?;
+        Ok(Row::Request(Raw::new(time_ns, op, device, range)))
     }
+}
 
-    /// Traces of the same shape exist with addresses and sizes in bytes. Taken as sectors, their requests are all
-    /// multiples of 256 KiB: those are not recognised but must be named.
-    fn is_plausible(sample: &[Raw]) -> bool {
-        !sample.iter().all(|raw| raw.lba % 512 == 0 && raw.sectors % 512 == 0)
-    }
+/// Whether the whole parts of the first column are dates in seconds.
+fn are_dates(head: &[&[u8]]) -> bool {
+    let mut seconds = head.iter().filter_map(|line| {
+        let text = line.trim_ascii_start();
+        let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+        std::str::from_utf8(&text[..digits]).ok()?.parse::<u64>().ok()
+    });
+    seconds.next().is_some_and(|first| DATES_S.contains(&first)) && seconds.all(|s| DATES_S.contains(&s))
 }

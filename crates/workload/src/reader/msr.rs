@@ -1,9 +1,9 @@
 //! MSR Cambridge: CSV without header, times in Windows file time, addresses in bytes.
 
-use super::fields::{Bad, Fields, TimeScale, extent, sectors_of_bytes};
-use super::{Column, Format, Raw, TimeUnit};
+use super::fields::{Bad, Fields, TimeScale, Units};
+use super::{Column, Format, Raw, ReadOptions, Row, TimeUnit};
 use crate::error::BadReason;
-use ssd::signals::{Hints, OpCode};
+use ssd::signals::OpCode;
 
 /// Hosts in one trace: the upper half of a device number.
 const HOSTS_MAX: usize = 256;
@@ -11,6 +11,7 @@ const HOSTS_MAX: usize = 256;
 /// Reads lines such as `128166372003061629,hm,0,Read,383496192,32768,413`.
 pub(crate) struct Msr {
     scale: TimeScale,
+    units: Units,
     /// Names of hosts in order of appearance.
     hosts: Vec<Vec<u8>>,
     /// Index of the host of the line before.
@@ -51,13 +52,19 @@ impl Format for Msr {
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (6, 7);
 
-    fn new(time_unit: TimeUnit, _head: &[&[u8]]) -> Self {
-        let scale = TimeScale { unit_ns: time_unit.ns_or(100), decimal: time_unit != TimeUnit::Auto };
-        Msr { scale, hosts: Vec::new(), host: 0, has_response: None }
+    fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
+        let decimal = options.time_unit != TimeUnit::Auto;
+        Msr {
+            scale: TimeScale { unit_ns: options.time_unit.ns_or(100), decimal },
+            units: Units::BYTES.or_named(options.address_unit),
+            hosts: Vec::new(),
+            host: 0,
+            has_response: None,
+        }
     }
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Raw, Bad> {
+    fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, Self::SEPARATOR);
         let time_ns = fields.time("Timestamp", self.scale)?;
         let host_at = fields.position();
@@ -71,10 +78,8 @@ impl Format for Msr {
             other if other.trim_ascii().eq_ignore_ascii_case(b"write") => OpCode::Write,
             _ => return Err(fields.refuse(BadReason::UnknownOperation, "Type", "Read or Write", op_at)),
         };
-        let offset_at = fields.position();
-        let offset = fields.number("Offset")?;
-        let size_at = fields.position();
-        let size = fields.number("Size")?;
+        let offset = fields.placed("Offset")?;
+        let size = fields.placed("Size")?;
         if *self.has_response.get_or_insert(!fields.is_done()) && fields.is_done() {
             let allowed = "a response time, as in the lines above";
             return Err(fields.refuse(BadReason::MissingColumn, "ResponseTime", allowed, line.len()));
@@ -86,10 +91,7 @@ impl Format for Msr {
                 found.ok_or_else(|| fields.refuse(BadReason::TooLarge, "Hostname", allowed, host_at))?;
         }
         let device = (self.host * 256) as u16 + disk as u16;
-        let range = sectors_of_bytes(offset, size);
-        let (lba, sectors, rounded) = range.unwrap_or((u64::MAX, 0, false));
-        let sectors = extent(lba, sectors, ("Offset", offset_at), ("Size", size_at))?;
-        let hints = Hints { stream: device, ..Hints::default() };
-        Ok(Raw { time_ns, op, fua: false, flush_before: false, rounded, device, lba, sectors, hints })
+        let range = self.units.range(offset, size)?;
+        Ok(Row::Request(Raw::new(time_ns, op, device, range)))
     }
 }

@@ -1,14 +1,15 @@
 //! SPC trace file format: CSV without header, times in seconds, addresses in sectors, lengths in bytes.
 
-use super::fields::{Bad, Fields, TimeScale, extent};
-use super::{Column, Format, Raw, TimeUnit};
+use super::fields::{Bad, Fields, TimeScale, Units};
+use super::{Column, Format, Raw, ReadOptions, Row};
 use crate::error::BadReason;
 use crate::record::SECTOR_BYTES;
-use ssd::signals::{Hints, OpCode};
+use ssd::signals::OpCode;
 
 /// Reads lines such as `0,20941264,8192,W,0.551706`.
 pub(crate) struct Spc {
     scale: TimeScale,
+    units: Units,
 }
 
 impl Format for Spc {
@@ -27,18 +28,20 @@ impl Format for Spc {
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (5, 8);
 
-    fn new(time_unit: TimeUnit, _head: &[&[u8]]) -> Self {
-        Spc { scale: TimeScale { unit_ns: time_unit.ns_or(1_000_000_000), decimal: true } }
+    fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
+        let units = Units { address: SECTOR_BYTES, size: 1 };
+        Spc {
+            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000_000_000), decimal: true },
+            units: units.or_named(options.address_unit),
+        }
     }
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Raw, Bad> {
+    fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, Self::SEPARATOR);
-        let device = fields.number_up_to("ASU", u64::from(u16::MAX), "0 to 65535")? as u16;
-        let lba_at = fields.position();
-        let lba = fields.number("LBA")?;
-        let size_at = fields.position();
-        let size = fields.number("Size")?;
+        let device = fields.placed("ASU")?.up_to_u16()?;
+        let lba = fields.placed("LBA")?;
+        let size = fields.placed("Size")?;
         let op_at = fields.position();
         let op = match fields.word("Opcode", "r or w")?.trim_ascii() {
             b"r" | b"R" => OpCode::Read,
@@ -46,9 +49,7 @@ impl Format for Spc {
             _ => return Err(fields.refuse(BadReason::UnknownOperation, "Opcode", "r or w", op_at)),
         };
         let time_ns = fields.time("Timestamp", self.scale)?;
-        let rounded = !size.is_multiple_of(SECTOR_BYTES);
-        let sectors = extent(lba, size.div_ceil(SECTOR_BYTES), ("LBA", lba_at), ("Size", size_at))?;
-        let hints = Hints { stream: device, ..Hints::default() };
-        Ok(Raw { time_ns, op, fua: false, flush_before: false, rounded, device, lba, sectors, hints })
+        let range = self.units.range(lba, size)?;
+        Ok(Row::Request(Raw::new(time_ns, op, device, range)))
     }
 }

@@ -3,8 +3,8 @@
 //! Written by [`crate::convert`]. Times count from the beginning of the workload, so that a first request that does
 //! not arrive at once stays where it is. Columns at the end of a line that are 0 are left out: most lines have four.
 
-use super::fields::{Bad, Fields, TimeScale, extent};
-use super::{Column, Format, Raw, TimeUnit};
+use super::fields::{Bad, Fields, TimeScale, Units};
+use super::{Column, Format, Raw, ReadOptions, Row, TimeUnit};
 use crate::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
@@ -32,6 +32,7 @@ pub(crate) const FUA: u8 = b'F';
 /// Reads lines such as `24675,W,1652296,256,0,0,76`.
 pub(crate) struct Wordline {
     scale: TimeScale,
+    units: Units,
     /// How many of [`OPTIONAL`] the header names.
     optional: usize,
 }
@@ -98,9 +99,10 @@ impl Format for Wordline {
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (4, 11);
 
-    fn new(time_unit: TimeUnit, _head: &[&[u8]]) -> Self {
-        let scale = TimeScale { unit_ns: time_unit.ns_or(1), decimal: time_unit != TimeUnit::Auto };
-        Wordline { scale, optional: 0 }
+    fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
+        let decimal = options.time_unit != TimeUnit::Auto;
+        let scale = TimeScale { unit_ns: options.time_unit.ns_or(1), decimal };
+        Wordline { scale, units: Units::SECTORS.or_named(options.address_unit), optional: 0 }
     }
 
     fn header(&mut self, line: &[u8]) -> Result<bool, Bad> {
@@ -132,7 +134,7 @@ impl Format for Wordline {
     }
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Raw, Bad> {
+    fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         const OPERATIONS: &str = "R, W, T or F, or with FUA RF, WF, TF or FF";
         let mut fields = Fields::new(line, Self::SEPARATOR);
         let time_ns = fields.time("time_ns", self.scale)?;
@@ -140,11 +142,8 @@ impl Format for Wordline {
         let Some((op, fua)) = operation(fields.word("op", OPERATIONS)?) else {
             return Err(fields.refuse(BadReason::UnknownOperation, "op", OPERATIONS, op_at));
         };
-        let lba_at = fields.position();
-        let lba = fields.number("lba")?;
-        let sectors_at = fields.position();
-        let sectors = fields.number("sectors")?;
-        let sectors = extent(lba, sectors, ("lba", lba_at), ("sectors", sectors_at))?;
+        let (lba, sectors) = (fields.placed("lba")?, fields.placed("sectors")?);
+        let range = self.units.range(lba, sectors)?;
         let [device, stream, file, process, context, priority, class] = self.optional(&mut fields)?;
         let hints = Hints {
             stream: stream as u16,
@@ -154,8 +153,7 @@ impl Format for Wordline {
             priority: priority as u8,
             class: class as u8,
         };
-        let device = device as u16;
-        Ok(Raw { time_ns, op, fua, flush_before: false, rounded: false, device, lba, sectors, hints })
+        Ok(Row::Request(Raw { fua, hints, ..Raw::new(time_ns, op, device as u16, range) }))
     }
 }
 
@@ -167,7 +165,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<crate::Request>, String> {
         let text = std::io::Cursor::new(text.to_owned());
         let mut source =
-            read_from(text, "test", "wordline", ReadOptions::default()).map_err(|e| e.to_string())?;
+            read_from(text, "test", "wordline", &ReadOptions::default()).map_err(|e| e.to_string())?;
         let mut requests = Vec::new();
         while let Some(request) = source.next().map_err(|e| e.to_string())? {
             requests.push(request);

@@ -1,0 +1,55 @@
+//! Alibaba Cloud block storage: CSV without header, addresses and sizes in bytes, times in microseconds since 1970.
+
+use super::fields::{Bad, Fields, TimeScale, Units};
+use super::{Column, Format, Raw, ReadOptions, Row, TimeUnit};
+use crate::error::BadReason;
+use ssd::signals::OpCode;
+
+/// Reads lines such as `419,W,8792731648,16384,1577808144360767`.
+pub(crate) struct Alibaba {
+    scale: TimeScale,
+    units: Units,
+}
+
+impl Format for Alibaba {
+    const SUMMARY: &'static str = "CSV without header, one line per request, as the traces of 1,000 volumes of \
+         January 2020 have it, in one file or one for each volume. Each volume is a device.";
+    const SOURCE: &'static str = "Li et al.: An In-Depth Analysis of Cloud Block Storage Workloads in Large-Scale \
+         Production (IISWC 2020); github.com/alibaba/block-traces, README";
+    const COLUMNS: &'static [Column] = &[
+        Column { name: "device_id", unit: "0 to 65535", used_for: "device, stream hint" },
+        Column { name: "opcode", unit: "R or W", used_for: "operation" },
+        Column { name: "offset", unit: "bytes", used_for: "address" },
+        Column { name: "length", unit: "bytes", used_for: "length" },
+        Column { name: "timestamp", unit: "us since 1970", used_for: "arrival" },
+    ];
+    const SAMPLE: &'static str =
+        "419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n";
+    const SEPARATOR: u8 = b',';
+    const RECOGNISED_COLUMNS: (usize, usize) = (5, 5);
+
+    fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
+        let decimal = options.time_unit != TimeUnit::Auto;
+        Alibaba {
+            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000), decimal },
+            units: Units::BYTES.or_named(options.address_unit),
+        }
+    }
+
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
+        let mut fields = Fields::new(line, Self::SEPARATOR);
+        let device = fields.placed("device_id")?.up_to_u16()?;
+        let op_at = fields.position();
+        let op = match fields.word("opcode", "R or W")?.trim_ascii() {
+            b"R" | b"r" => OpCode::Read,
+            b"W" | b"w" => OpCode::Write,
+            _ => return Err(fields.refuse(BadReason::UnknownOperation, "opcode", "R or W", op_at)),
+        };
+        let offset = fields.placed("offset")?;
+        let length = fields.placed("length")?;
+        let time_ns = fields.time("timestamp", self.scale)?;
+        let range = self.units.range(offset, length)?;
+        Ok(Row::Request(Raw::new(time_ns, op, device, range)))
+    }
+}

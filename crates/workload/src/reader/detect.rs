@@ -1,0 +1,50 @@
+//! Recognising a format by the first lines of a trace.
+
+use super::fields::Fields;
+use super::{Format, ReadOptions, Row};
+use crate::lines::LINE_BYTES_MAX;
+use crate::report::Detected;
+
+/// How well the first lines fit a format.
+pub(crate) type Fit = Detected;
+
+/// How well they fit `F`; `None` unless at least half of them, header aside, can be read with the right number of
+/// columns, and one of them is a request.
+pub(super) fn fits<F: Format>(name: &'static str, head: &[&[u8]], options: &ReadOptions) -> Option<Fit> {
+    let mut format = F::new(options, head);
+    let has_header = format.header(head.first()?).ok()?;
+    let rows = &head[usize::from(has_header)..];
+    let mut fit = Fit { format: name, lines: rows.len() as u64, fitting: 0, has_header };
+    if rows.is_empty() {
+        return has_header.then_some(fit);
+    }
+    let mut requests = 0;
+    for line in rows.iter().filter(|line| line.len() <= LINE_BYTES_MAX) {
+        if !has_right_width::<F>(line, format.separator()) {
+            continue;
+        }
+        let row = format.parse(line);
+        fit.fitting += u64::from(row.is_ok());
+        requests += u64::from(matches!(row, Ok(Row::Request(_))));
+    }
+    (fit.fitting * 2 >= fit.lines && requests > 0).then_some(fit)
+}
+
+fn has_right_width<F: Format>(line: &[u8], separator: u8) -> bool {
+    let (fewest, most) = F::RECOGNISED_COLUMNS;
+    let mut rest = Fields::new(line, separator);
+    let mut columns = 0;
+    while !rest.is_done() && columns <= most {
+        columns += usize::from(rest.word("", "").is_ok());
+    }
+    (fewest..=most).contains(&columns)
+}
+
+/// What to do with a file that is no trace but known.
+pub(super) fn advice(head: &[&[u8]]) -> Option<&'static str> {
+    let first = head.first()?.trim_ascii();
+    first.eq_ignore_ascii_case(b"LBA,Frequency").then_some(
+        "it counts how often each address was written, and has no requests: the generator `histogram` draws requests \
+         from such counts (docs/workloads.md)",
+    )
+}

@@ -1,0 +1,115 @@
+//! How a trace is to be read: units, and what to do about input that is not as it should be.
+
+use crate::settings::choice;
+
+choice! {
+    /// Unit of a trace's time column.
+    pub enum TimeUnit {
+        /// What the format defines. Where it leaves that open (`mqsim`, and `csv` if the column names none): what the
+        /// beginning of the trace shows, see `wordline formats mqsim`.
+        Auto = "auto",
+        /// Seconds.
+        Seconds = "s",
+        /// Milliseconds.
+        Milliseconds = "ms",
+        /// Microseconds.
+        Microseconds = "us",
+        /// Nanoseconds.
+        Nanoseconds = "ns",
+        /// Steps of 100 ns (Windows file time).
+        Filetime = "100ns",
+    }
+}
+
+choice! {
+    /// Unit of a trace's addresses and sizes.
+    pub enum AddressUnit {
+        /// What the format defines. Where it leaves that open: bytes if all addresses and sizes of the first lines are
+        /// multiples of 512 and the sizes differ, else sectors.
+        Auto = "auto",
+        /// Bytes.
+        Bytes = "bytes",
+        /// Sectors of 512 bytes.
+        Sectors = "sectors",
+        /// KiB.
+        Kib = "kib",
+        /// Pages of 4 KiB.
+        Pages = "4kib",
+    }
+}
+
+choice! {
+    /// Which event of a block trace (`blkparse`) is a request.
+    pub enum Event {
+        /// Q; D where the beginning of the trace has no Q.
+        Auto = "auto",
+        /// Queued: as the file system asked for it.
+        Queued = "Q",
+        /// Dispatched: as the drive got it, after merging and scheduling.
+        Dispatched = "D",
+        /// Completed.
+        Completed = "C",
+    }
+}
+
+choice! {
+    /// What to do about a line that cannot be understood.
+    pub enum OnBadLine {
+        /// Stop with an error that names it.
+        Error = "error",
+        /// Skip it, count it by reason, and report.
+        Skip = "skip",
+    }
+}
+
+choice! {
+    /// What to do about a request that arrives before the one above it.
+    pub enum OnTimeStepBack {
+        /// Move it up to that one's time, count it, and report. Recorded traces have such lines.
+        Clamp = "clamp",
+        /// Treat it as a damaged line.
+        Error = "error",
+    }
+}
+
+impl TimeUnit {
+    /// Nanoseconds of one unit, or `auto` for the format's own.
+    pub(crate) fn ns_or(self, auto: u64) -> u64 {
+        match self {
+            TimeUnit::Auto => auto,
+            TimeUnit::Seconds => 1_000_000_000,
+            TimeUnit::Milliseconds => 1_000_000,
+            TimeUnit::Microseconds => 1_000,
+            TimeUnit::Nanoseconds => 1,
+            TimeUnit::Filetime => 100,
+        }
+    }
+}
+
+impl AddressUnit {
+    /// Bytes of one unit, or `auto` for the format's own.
+    pub(crate) fn bytes_or(self, auto: u64) -> u64 {
+        match self {
+            AddressUnit::Auto => auto,
+            AddressUnit::Bytes => 1,
+            AddressUnit::Sectors => 512,
+            AddressUnit::Kib => 1 << 10,
+            AddressUnit::Pages => 4 << 10,
+        }
+    }
+}
+
+/// How a trace is to be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Unit of the time column.
+    pub time_unit: TimeUnit,
+    /// Unit of the address and size columns.
+    pub address_unit: AddressUnit,
+    /// Which event of a block trace is a request.
+    pub event: Event,
+    /// What to do about damaged lines.
+    pub on_bad_line: OnBadLine,
+    /// What to do about time that goes backwards.
+    pub on_time_step_back: OnTimeStepBack,
+}
