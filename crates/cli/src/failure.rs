@@ -125,7 +125,7 @@ impl From<WorkloadError> for Failure {
             P::File { action: "open", .. }
             | P::FormatNotRecognised { .. }
             | P::UnknownUnits { .. }
-            | P::NoSuchDevice { .. }
+            | P::NothingSelected { .. }
             | P::DoesNotFit { .. }
             | P::Setting { .. } => Failure::Usage(message),
             // The trace itself is damaged, or changed under our hands.

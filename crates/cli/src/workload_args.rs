@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use workload::{Spec, SyntheticSpec, TraceSpec};
+use workload::{SECTOR_BYTES, Spec, SyntheticSpec, TraceSpec};
 
 use crate::failure::Failure;
 
@@ -27,7 +27,31 @@ pub struct TraceArgs {
     #[arg(long, value_name = "LETTER")]
     pub event: Option<String>,
 
-    /// Take only the first N requests
+    /// Take only these devices (what some traces call volumes), by number: 3, or 3,5
+    #[arg(long, value_name = "NUMBERS", visible_alias = "volume")]
+    pub device: Option<String>,
+
+    /// Take only requests of the process of this name
+    #[arg(long, value_name = "NAME")]
+    pub process: Option<String>,
+
+    /// Take only some of read, write, trim, flush, such as read,trim
+    #[arg(long, value_name = "NAMES")]
+    pub operations: Option<String>,
+
+    /// Take only requests that begin at addresses of their device from A to before B, such as 0..64GiB, or 64GiB..
+    #[arg(long, value_name = "A..B")]
+    pub addresses: Option<String>,
+
+    /// Take only requests that arrive from A to before B seconds after the first, such as 3600..7200, or 60..
+    #[arg(long, value_name = "A..B")]
+    pub seconds: Option<String>,
+
+    /// Leave out the first N of what the filters above leave
+    #[arg(long, value_name = "N")]
+    pub skip: Option<String>,
+
+    /// Take only the first N requests of what is left
     #[arg(long, value_name = "N")]
     pub first: Option<String>,
 
@@ -102,7 +126,16 @@ pub struct SyntheticArgs {
 impl TraceArgs {
     /// Whether a flag leaves requests out.
     pub fn selects(&self) -> bool {
-        self.first.is_some()
+        let filters = [
+            &self.device,
+            &self.process,
+            &self.operations,
+            &self.addresses,
+            &self.seconds,
+            &self.skip,
+            &self.first,
+        ];
+        filters.into_iter().any(Option::is_some)
     }
 
     /// Applies the flags.
@@ -111,12 +144,45 @@ impl TraceArgs {
         set(spec, "--time-unit", "time_unit", self.time_unit.as_deref())?;
         set(spec, "--address-unit", "address_unit", self.address_unit.as_deref())?;
         set(spec, "--event", "event", self.event.as_deref())?;
+        self.filter(spec)?;
         set(spec, "--first", "first", self.first.as_deref())?;
         if let (Some(found), Spec::Trace(TraceSpec { first: 0, .. })) = (&self.first, &*spec) {
             let allowed = "a whole number from 1 (without --first the whole trace is taken)";
             return Err(Failure::usage(format!("--first: found {found}, allowed: {allowed}")));
         }
         set(spec, "--skip-bad-lines", "on_bad_line", self.skip_bad_lines.then_some("skip"))
+    }
+
+    /// Applies the flags that leave requests out.
+    fn filter(&self, spec: &mut Spec) -> Result<(), Failure> {
+        let devices = self.device.as_ref().map(|numbers| match numbers.contains(',') {
+            true => format!("[{numbers}]"),
+            false => numbers.clone(),
+        });
+        set(spec, "--device", "devices", devices.as_deref())?;
+        let process = self.process.as_ref().map(|name| format!("\"{}\"", name.escape_default()));
+        set(spec, "--process", "process", process.as_deref())?;
+        set(spec, "--operations", "operations", self.operations.as_deref())?;
+        if let Some(text) = &self.addresses {
+            let fail = |failure: Failure| failure.about("--addresses");
+            let (from, to) = range(text).map_err(fail)?;
+            for (key, place) in [("from_sector", from), ("end_sector", to)] {
+                let Some(place) = place else { continue };
+                let bytes = size(place).map_err(fail)?;
+                if !bytes.is_multiple_of(SECTOR_BYTES) {
+                    return Err(fail(Failure::usage(format!(
+                        "found {place}, allowed: a multiple of 512 bytes"
+                    ))));
+                }
+                set(spec, "--addresses", key, Some(&(bytes / SECTOR_BYTES).to_string()))?;
+            }
+        }
+        if let Some(text) = &self.seconds {
+            let (from, to) = range(text).map_err(|failure| failure.about("--seconds"))?;
+            set(spec, "--seconds", "from_s", from)?;
+            set(spec, "--seconds", "to_s", to)?;
+        }
+        set(spec, "--skip", "skip", self.skip.as_deref())
     }
 }
 
@@ -225,6 +291,17 @@ pub fn with_path(spec: Option<Spec>, path: &Path) -> Spec {
             Spec::Trace(trace)
         }
         _ => Spec::trace(path),
+    }
+}
+
+/// The two ends of `A..B`; either may be left out.
+fn range(text: &str) -> Result<(Option<&str>, Option<&str>), Failure> {
+    let ends = text.split_once("..").map(|(from, to)| (from.trim(), to.trim()));
+    match ends {
+        Some((from, to)) if from != to => {
+            Ok((Some(from).filter(|from| !from.is_empty()), Some(to).filter(|to| !to.is_empty())))
+        }
+        _ => Err(Failure::usage(format!("found {text:?}, allowed: A..B, A.. or ..B"))),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::reader::{AddressUnit, TimeUnit};
 use crate::report::Assumed;
+use crate::select::LeftOut;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -68,14 +69,16 @@ pub enum Problem {
         /// Lines skipped as damaged.
         skipped: u64,
     },
-    /// `devices` names a device that the trace does not have.
-    NoSuchDevice {
+    /// What is asked for of a trace leaves nothing of it.
+    NothingSelected {
         /// The trace's path.
         file: String,
-        /// The device asked for.
-        device: u16,
-        /// Devices seen in the trace.
-        devices: Vec<u16>,
+        /// The first filter that left requests out.
+        asked: String,
+        /// Requests left out, and why.
+        left_out: Vec<(LeftOut, u64)>,
+        /// Devices or processes that the first filter left out: what there is instead.
+        others: Vec<String>,
     },
     /// A trace was read twice and was not the same.
     Changed {
@@ -221,8 +224,11 @@ impl fmt::Display for WorkloadError {
             Problem::NoRequests { file, lines, skipped } => {
                 write!(f, "{file}: no request in this trace ({lines} lines, {skipped} skipped as damaged)")
             }
-            Problem::NoSuchDevice { file, device, devices } => {
-                write!(f, "{file}: no requests for device {device}; devices in this trace: {devices:?}")
+            Problem::NothingSelected { file, asked, left_out, others } => {
+                let counts: Vec<String> =
+                    left_out.iter().map(|(why, count)| format!("{count} {}", why.text())).collect();
+                write!(f, "{file}: {asked} leaves no request: {}", counts.join(", "))?;
+                if others.is_empty() { Ok(()) } else { write!(f, "; there are {}", others.join(", ")) }
             }
             Problem::Changed { file } => write!(f, "{file}: changed while it was being used"),
             Problem::OutOfRange { request, lba, sectors, drive_sectors } => write!(

@@ -46,6 +46,7 @@ mod record;
 mod recorded;
 mod replay;
 mod report;
+mod select;
 mod settings;
 mod shape;
 mod skew;
@@ -70,6 +71,7 @@ pub use reader::{
 pub use record::{PAGE_BYTES, Request, SECTOR_BYTES, Source};
 pub use recorded::Recorded;
 pub use report::{Assumed, Detected, Pace, Skipped, SourceReport};
+pub use select::{LeftOut, Operations};
 pub use settings::Key;
 pub use shape::{Devices, Sizes, SpeedUp};
 pub use skew::{EXTENT_BYTES, Skew};

@@ -6,8 +6,8 @@ use crate::input::Progress;
 use crate::reader::Record;
 use crate::record::Source;
 use crate::report::SourceReport;
+use crate::select::Selected;
 use crate::spec::{Spec, TraceSpec};
-use crate::trace::Selected;
 
 /// A stream of recorded requests: those of a trace that are asked for, or all of a generator.
 pub struct Recorded(Kind);

@@ -2,6 +2,7 @@
 
 use crate::error::BadReason;
 use crate::reader::{AddressUnit, TimeUnit};
+use crate::select::LeftOut;
 
 /// Line numbers kept for each reason of skipping.
 pub const LINES_SHOWN: usize = 5;
@@ -123,8 +124,8 @@ pub struct SourceReport {
     pub device_names: Vec<String>,
     /// The last line had no line end (it was used if it could be read).
     pub last_line_unterminated: bool,
-    /// Requests left out because they are for devices not asked for.
-    pub other_devices: u64,
+    /// Requests left out because they were not asked for, and why.
+    pub left_out: Vec<(LeftOut, u64)>,
     /// `wrap`: requests whose address lay beyond the drive and was taken modulo its size.
     pub wrapped: u64,
     /// `wrap`: requests moved down so that they do not cross the end of the drive.
@@ -187,7 +188,9 @@ impl SourceReport {
         remark(self.sorted, "requests behind a later one were sorted in");
         remark(self.zero_length, "requests of no length dropped");
         remark(self.rounded_to_sectors, "requests rounded out to whole 512-byte sectors");
-        remark(self.other_devices, "requests of other devices left out");
+        for (why, count) in &self.left_out {
+            remark(*count, &format!("requests {} left out", why.text()));
+        }
         remark(self.wrapped, "requests beyond the drive wrapped to an address modulo its size");
         remark(self.moved_from_end, "requests moved down so that they do not cross the end of the drive");
         remark(self.shortened, "requests longer than the drive shortened to its size");
@@ -212,7 +215,9 @@ impl SourceReport {
             out.push(format!("read as {format}: {fitting} of its first {lines} lines fit (--format)"));
         }
         if let Some(assumed) = &self.assumed {
-            let units = assumed.units("times are taken for", "addresses for");
+            let addresses =
+                if assumed.time == TimeUnit::Auto { "addresses are taken for" } else { "addresses for" };
+            let units = assumed.units("times are taken for", addresses);
             out.push(format!("{units}: {} (--time-unit, --address-unit)", assumed.pace.figures()));
         }
         if let Some(pace) = &self.too_fast {

@@ -4,7 +4,7 @@ use crate::settings::{Value, quoted, whole};
 use toml::de::DeValue;
 
 /// How a trace of several devices is laid out on one drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Devices {
     /// One after the other, in ascending order of their numbers. The extent of each (up to its last sector touched,
     /// rounded up to whole MiB) is found in a first pass.
@@ -12,8 +12,8 @@ pub enum Devices {
     Concatenate,
     /// All on top of each other, as if the trace had one device.
     Merge,
-    /// Only the device of this number, from address 0.
-    Only(u16),
+    /// Only the devices of these numbers, one after the other; one alone from address 0.
+    Only(Vec<u16>),
 }
 
 impl Value for Devices {
@@ -21,7 +21,15 @@ impl Value for Devices {
         match value {
             DeValue::String(word) if word == "concatenate" => Some(Devices::Concatenate),
             DeValue::String(word) if word == "merge" => Some(Devices::Merge),
-            DeValue::Integer(n) => u16::try_from(whole(n)?).ok().map(Devices::Only),
+            DeValue::Integer(n) => Some(Devices::Only(vec![u16::try_from(whole(n)?).ok()?])),
+            DeValue::Array(items) => {
+                let number = |item: &DeValue<'_>| match item {
+                    DeValue::Integer(n) => u16::try_from(whole(n)?).ok(),
+                    _ => None,
+                };
+                let numbers = items.iter().map(|item| number(item.get_ref())).collect::<Option<Vec<_>>>()?;
+                Some(Devices::Only(numbers)).filter(|_| !items.is_empty())
+            }
             _ => None,
         }
     }
@@ -29,11 +37,14 @@ impl Value for Devices {
         match self {
             Devices::Concatenate => quoted("concatenate"),
             Devices::Merge => quoted("merge"),
-            Devices::Only(number) => number.to_string(),
+            Devices::Only(numbers) => match numbers.as_slice() {
+                [one] => one.to_string(),
+                several => format!("{several:?}"),
+            },
         }
     }
     fn allowed() -> String {
-        "\"concatenate\", \"merge\" or the number of one device".to_string()
+        "\"concatenate\", \"merge\", the number of one device, or [number, number]".to_string()
     }
     fn names() -> &'static [&'static str] {
         &["concatenate", "merge"]

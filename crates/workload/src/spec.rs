@@ -13,6 +13,7 @@ use crate::near::near;
 use crate::reader::{AddressUnit, Event, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, check_name};
 use crate::record::Source;
 use crate::report::SourceReport;
+use crate::select::Operations;
 use crate::settings::{Key, found, settings};
 use crate::shape::{Devices, SpeedUp};
 use crate::spool::STANDARD_INPUT;
@@ -27,8 +28,8 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 settings! {
-    /// A recorded trace and what is to be done with it. Order: choose devices, take the first requests, repeat,
-    /// speed up, place addresses, copy.
+    /// A recorded trace and what is to be done with it. Order: choose devices, processes, operations, addresses and
+    /// times, skip, take the first requests, repeat, speed up, place addresses, copy.
     pub struct TraceSpec {
         /// The trace file: text, gzip or zstd, recognised by content; `-` is standard input.
         path: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
@@ -44,14 +45,28 @@ settings! {
         on_bad_line: OnBadLine = OnBadLine::Error, unit "", allowed "", if |_| true;
         /// What to do about a request that arrives before the one above it.
         on_time_step_back: OnTimeStepBack = OnTimeStepBack::Clamp, unit "", allowed "", if |_| true;
-        /// How several devices are laid out on the drive: one after the other, on top of each other, or only one.
+        /// How several devices are laid out: one after the other, on top of each other, or only one or some of them.
         devices: Devices = Devices::Concatenate, unit "", allowed "", if |_| true;
         /// How addresses are placed on the drive: densely packed, modulo its size, or unchanged.
         address: AddressPolicy = AddressPolicy::Compact, unit "", allowed "", if |_| true;
         /// Granule that `compact` and `wrap` move addresses by.
         granularity_kib: u64 = 4, unit "KiB", allowed "a power of two from 4 to 1024",
             if |kib| kib.is_power_of_two() && (4..=1024).contains(kib);
-        /// Use only so many requests from the start; 0 for all.
+        /// Use only requests of this process (its name, or its number where the trace has no names); empty for all.
+        process: String = String::new(), unit "", allowed "", if |_| true;
+        /// Use only these operations.
+        operations: Operations = Operations::default(), unit "", allowed "", if |_| true;
+        /// Use only requests that begin at this sector of their device or behind it.
+        from_sector: u64 = 0, unit "sectors", allowed "", if |_| true;
+        /// Use only requests that begin before this sector of their device; 0 for all.
+        end_sector: u64 = 0, unit "sectors", allowed "", if |_| true;
+        /// Use only requests from this time of the trace on; the first of them then arrives at 0.
+        from_s: f64 = 0.0, unit "s", allowed "from 0 to 4e9", if |s| (0.0..=4e9).contains(s);
+        /// Use only requests before this time of the trace; 0 for all.
+        to_s: f64 = 0.0, unit "s", allowed "from 0 to 4e9", if |s| (0.0..=4e9).contains(s);
+        /// Leave out so many of the requests that are left from the start; the next one arrives at 0.
+        skip: u64 = 0, unit "requests", allowed "", if |_| true;
+        /// Use only so many requests from the start of what is left; 0 for all.
         first: u64 = 0, unit "requests", allowed "", if |_| true;
         /// Run so often through the trace; time goes on by its duration and one mean gap.
         repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
@@ -81,6 +96,14 @@ impl Kind for TraceSpec {
     fn check(&self) -> Result<(), WorkloadError> {
         if self.path.is_empty() {
             return Err(WorkloadError::setting("path", "found nothing", "the path of a trace"));
+        }
+        if self.to_s > 0.0 && self.to_s <= self.from_s {
+            let allowed = format!("after from_s, which is {:?}, or 0 for the end", self.from_s);
+            return Err(WorkloadError::setting("to_s", format!("found {:?}", self.to_s), allowed));
+        }
+        if self.end_sector > 0 && self.end_sector <= self.from_sector {
+            let allowed = format!("above from_sector, which is {}, or 0 for the end", self.from_sector);
+            return Err(WorkloadError::setting("end_sector", format!("found {}", self.end_sector), allowed));
         }
         check_name(&self.format)
     }
@@ -141,6 +164,13 @@ impl Ready for Surveyed {
             "event",
             "on_bad_line",
             "on_time_step_back",
+            "process",
+            "operations",
+            "from_sector",
+            "end_sector",
+            "from_s",
+            "to_s",
+            "skip",
             "first",
         ];
         Some((self.survey.hash, IN_REQUESTS))

@@ -6,13 +6,13 @@ use crate::error::{Problem, WorkloadError};
 use crate::footprint::{Footprint, Meter};
 use crate::input::Progress;
 use crate::pages::RankMap;
-use crate::reader::{Record, Records, open_trace};
+use crate::reader::Record;
 use crate::record::{PAGE_SECTORS, Request, SECTORS_MAX, Source};
 use crate::report::SourceReport;
+use crate::select::Selected;
 use crate::shape::Devices;
 use crate::spec::TraceSpec;
 use ssd::rng::mix;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Extents of devices are rounded up to this many sectors (1 MiB) so that no page is shared by two of them.
@@ -21,69 +21,6 @@ const EXTENT_SECTORS: u64 = 2048;
 const TIME_NS_MAX: u128 = 1 << 62;
 /// Requests between two calls of a progress function.
 const PROGRESS_REQUESTS: u64 = 1 << 16;
-
-/// The records of a trace that are asked for: the chosen devices, the first so many.
-pub(crate) struct Selected {
-    records: Box<dyn Records>,
-    only: Option<u16>,
-    merge: bool,
-    left: u64,
-    other_devices: u64,
-    /// Numbers of the first few of them, for an error.
-    others: Vec<u16>,
-}
-
-/// Other devices that an error names.
-const OTHERS_SHOWN: usize = 16;
-
-impl Selected {
-    pub(crate) fn open(spec: &TraceSpec) -> Result<Self, WorkloadError> {
-        let records = open_trace(Path::new(&spec.path), &spec.format, &spec.read_options())?;
-        let only = if let Devices::Only(device) = spec.devices { Some(device) } else { None };
-        let left = if spec.first == 0 { u64::MAX } else { spec.first };
-        let merge = spec.devices == Devices::Merge;
-        Ok(Selected { records, only, merge, left, other_devices: 0, others: Vec::new() })
-    }
-
-    #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<Record>, WorkloadError> {
-        while self.left > 0 {
-            let Some(mut record) = self.records.next()? else { break };
-            if self.only.is_some_and(|device| device != record.device) {
-                self.other_devices += 1;
-                if self.others.len() < OTHERS_SHOWN && !self.others.contains(&record.device) {
-                    self.others.push(record.device);
-                }
-                continue;
-            }
-            self.left -= 1;
-            if self.merge {
-                record.device = 0;
-            }
-            return Ok(Some(record));
-        }
-        Ok(None)
-    }
-
-    pub(crate) fn report(&self) -> SourceReport {
-        SourceReport { other_devices: self.other_devices, ..self.records.report() }
-    }
-
-    pub(crate) fn progress(&self) -> Progress {
-        self.records.progress()
-    }
-
-    /// The error of a trace of which nothing was asked for.
-    pub(crate) fn nothing(&self, spec: &TraceSpec) -> WorkloadError {
-        let file = spec.path.clone();
-        match spec.devices {
-            Devices::Only(device) => {
-                Problem::NoSuchDevice { file, device, devices: self.others.clone() }.into()
-            }
-            _ => Problem::NoRequests { file, lines: 0, skipped: 0 }.into(),
-        }
-    }
-}
 
 /// What the first pass over a trace found.
 pub(crate) struct Survey {
@@ -103,6 +40,15 @@ pub(crate) struct Survey {
 /// Pages of a granule as a power of two.
 fn granule_shift(spec: &TraceSpec) -> u32 {
     (spec.granularity_kib / 4).max(1).ilog2()
+}
+
+/// Whether devices lie one after the other.
+fn is_laid_out(spec: &TraceSpec) -> bool {
+    match &spec.devices {
+        Devices::Concatenate => true,
+        Devices::Merge => false,
+        Devices::Only(numbers) => numbers.len() > 1,
+    }
 }
 
 impl Survey {
@@ -132,7 +78,7 @@ impl Survey {
         let mut footprint = meter.finish();
         let is_compact = spec.address == AddressPolicy::Compact;
         let ranks = is_compact.then(|| Arc::new(RankMap::new(&meter.pages, granule_shift(spec))));
-        let is_laid_out = spec.devices == Devices::Concatenate;
+        let is_laid_out = is_laid_out(spec);
         let bases = if is_laid_out { bases(&ends, &mut footprint.end_lba) } else { Vec::new() };
         if !is_compact && footprint.end_lba > SECTORS_MAX {
             return Err(Problem::DoesNotFit {
@@ -308,7 +254,7 @@ impl Source for TraceSource {
             if request.sectors > 0 {
                 match self.survey.bases.get(usize::from(device)) {
                     Some(base) if self.survey.ranks.is_none() => request.lba += base,
-                    None if self.spec.devices == Devices::Concatenate => return Err(self.changed()),
+                    None if is_laid_out(&self.spec) => return Err(self.changed()),
                     _ => {}
                 }
             }

@@ -251,9 +251,9 @@ fn devices_are_laid_out_as_asked() {
     assert_eq!(all_pages, all.footprint(0).unwrap().pages);
     assert!(merged_pages < all_pages && one_pages < merged_pages);
     assert!(all.space_sectors() > merged.space_sectors());
-    assert_eq!(one.report().other_devices + totals(&one).requests, totals(&all).requests);
+    assert_eq!(one.report().left_out[0].1 + totals(&one).requests, totals(&all).requests);
     let mut spec = Spec::trace(&path);
     spec.set("devices", "77").unwrap();
     let error = spec.prepare().err().map(|e| e.to_string()).unwrap_or_default();
-    assert!(error.contains("no requests for device 77") && error.contains("0, 1"), "{error}");
+    assert!(error.contains("devices = 77 leaves no request") && error.contains("there are 0, 1"), "{error}");
 }

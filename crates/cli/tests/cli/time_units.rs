@@ -24,14 +24,17 @@ fn microseconds_are_not_taken_for_nanoseconds() {
     let found = run(&small, &microseconds, &[]);
     assert!(found["simulated_ns"].as_u64().unwrap() >= 11_994_000_000, "{}", found["simulated_ns"]);
     let remarks = found["remarks"].to_string();
-    assert!(remarks.contains("times are taken for us: the first 2000 requests"), "{remarks}");
+    assert!(
+        remarks.contains("times are taken for us, addresses for sectors: the first 1000 requests"),
+        "{remarks}"
+    );
     assert!(!remarks.contains("host link") && !remarks.contains("arrive within"), "{remarks}");
     // Told to be nanoseconds they are, with two remarks.
     let told = run(&small, &microseconds, &["--time-unit", "ns"]);
     let remarks = told["remarks"].to_string();
     assert!(remarks.contains("writes arrive at 21.8") && remarks.contains("carries 7 GB/s"), "{remarks}");
     assert!(remarks.contains("all requests arrive within 11.99 ms"), "{remarks}");
-    assert!(!remarks.contains("taken for"), "{remarks}");
+    assert!(!remarks.contains("times are taken for"), "{remarks}");
     let set = run(&small, &microseconds, &["--set", "workload.time_unit=us"]);
     assert_eq!(set["event_hash"], found["event_hash"]);
     // A closed loop does not look at arrivals.
@@ -44,11 +47,11 @@ fn where_two_units_fit_the_user_has_to_say() {
     let folder = folder("two-units");
     // 5 us apart, or 5 ms: both are ordinary.
     let both =
-        file(&folder, "both.trace", (0..500).map(|i| format!("{} 0 8 8 1\n", i * 5_000)).collect::<String>());
-    let says = ["both.trace", "in ns", "200000 requests/s", "in us", "200 requests/s", "--time-unit"];
+        file(&folder, "both.trace", (0..500).map(|i| format!("{} 0 8 8 1\n", i * 5_001)).collect::<String>());
+    let says = ["both.trace", "in ns", "199961 requests/s", "in us", "200 requests/s", "--time-unit"];
     wordline(&["trace", &both]).fails(2, &says);
     wordline(&["run", &both]).fails(2, &says);
     let told = wordline(&["trace", &both, "--time-unit", "ms", "--json"]).ok().json();
-    assert_eq!(told["duration_ns"], 499_u64 * 5_000 * 1_000_000);
+    assert_eq!(told["duration_ns"], 499_u64 * 5_001 * 1_000_000);
     wordline(&["trace", &both, "--time-unit", "hours"]).fails(2, &["--time-unit", "hours", "ns"]);
 }

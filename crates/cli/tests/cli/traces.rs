@@ -15,7 +15,8 @@ fn a_trace_converted_is_the_same_trace() {
     };
     let packed = folder.join("t.wl.zst").display().to_string();
     let said = wordline(&["trace", "convert", &trace(), "--out", &packed]).ok();
-    assert_eq!(said.out, format!("{packed}: 64,420 requests in the format wordline\n"));
+    let note = "note: read as rocksdb: 999 of its first 999 lines fit (--format)";
+    assert_eq!(said.out, format!("{packed}: 64,420 requests in the format wordline\n  {note}\n"));
     assert_eq!(info(&packed), info(&trace()));
     // From that format to itself nothing changes, packed or not, in a file or not.
     let again = wordline(&["trace", "convert", &packed]).ok();
@@ -29,7 +30,8 @@ fn what_a_format_cannot_hold_is_said() {
     let folder = folder("lost");
     let path = folder.join("t.trace").display().to_string();
     let said = wordline(&["trace", "convert", &trace(), "--to", "mqsim", "--out", &path]).ok().out;
-    for part in ["64,189 requests in the format mqsim", "note: 231 trims left out", "without their file hint"] {
+    for part in ["64,189 requests in the format mqsim", "note: 231 trims left out", "without their file hint"]
+    {
         assert!(said.contains(part), "{part} in {said}");
     }
     let said = wordline(&["trace", "convert", "--workload", "ads", "--requests", "7"]).ok();

@@ -150,8 +150,12 @@ impl Format for Blkparse {
         if self.layout.is_some() { b',' } else { b' ' }
     }
 
+    fn processes(&self) -> Option<&Names> {
+        Some(&self.processes)
+    }
+
     fn known(&self) -> Known<'_> {
-        Known { processes: Some(&self.processes), files: None, devices: self.devices.names() }
+        Known { devices: self.devices.names(), ..Known::default() }
     }
 }
 

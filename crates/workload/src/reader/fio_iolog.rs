@@ -118,6 +118,6 @@ impl Format for FioIolog {
     }
 
     fn known(&self) -> Known<'_> {
-        Known { processes: None, files: Some(&self.files), devices: self.files.first(crate::report::NAMES_SHOWN) }
+        Known { files: Some(&self.files), devices: self.files.first(crate::report::NAMES_SHOWN) }
     }
 }

@@ -74,7 +74,11 @@ impl Format for Fiu {
         }))
     }
 
+    fn processes(&self) -> Option<&Names> {
+        Some(&self.processes)
+    }
+
     fn known(&self) -> Known<'_> {
-        Known { processes: Some(&self.processes), files: None, devices: self.devices.names() }
+        Known { devices: self.devices.names(), ..Known::default() }
     }
 }

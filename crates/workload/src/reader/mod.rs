@@ -173,7 +173,6 @@ pub(crate) struct OpenUnits<'a> {
 /// The names that a format has turned into numbers.
 #[derive(Default)]
 pub(crate) struct Known<'a> {
-    pub processes: Option<&'a Names>,
     pub files: Option<&'a Names>,
     /// Of devices that have no numbers of their own, in order of the numbers they got.
     pub devices: Vec<String>,
@@ -227,7 +226,12 @@ pub(crate) trait Format: Send + Sized + 'static {
         true
     }
 
-    /// Names that were turned into numbers so far.
+    /// Names of processes that were turned into numbers so far.
+    fn processes(&self) -> Option<&Names> {
+        None
+    }
+
+    /// Other names that were.
     fn known(&self) -> Known<'_> {
         Known::default()
     }
@@ -237,6 +241,8 @@ pub(crate) trait Format: Send + Sized + 'static {
 pub(crate) trait Records: Send {
     fn next(&mut self) -> Result<Option<Record>, WorkloadError>;
     fn report(&self) -> SourceReport;
+    /// The name of a process that has been met.
+    fn process(&self, id: u32) -> Option<&[u8]>;
     /// Bytes of the file read so far and in all.
     fn progress(&self) -> Progress;
 }

@@ -147,15 +147,19 @@ impl<F: Format> Records for Reader<F> {
     }
 
     fn report(&self) -> SourceReport {
-        let Known { processes, files, devices } = self.format.known();
+        let Known { files, devices } = self.format.known();
         let names =
             |names: Option<&super::Names>| names.map(|names| names.first(NAMES_SHOWN)).unwrap_or_default();
         SourceReport {
-            processes: names(processes),
+            processes: names(self.format.processes()),
             files: names(files),
             device_names: devices,
             ..self.state.report.clone()
         }
+    }
+
+    fn process(&self, id: u32) -> Option<&[u8]> {
+        self.format.processes()?.name(id)
     }
 
     fn progress(&self) -> Progress {
@@ -225,6 +229,10 @@ impl<F: Format> Records for Sorter<F> {
 
     fn report(&self) -> SourceReport {
         SourceReport { sorted: self.window.out_of_order, ..self.reader.report() }
+    }
+
+    fn process(&self, id: u32) -> Option<&[u8]> {
+        self.reader.process(id)
     }
 
     fn progress(&self) -> Progress {
