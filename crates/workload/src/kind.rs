@@ -25,6 +25,11 @@ pub(crate) trait Kind: Settings {
     /// Makes relative paths count from `directory` (that of the config file it stands in).
     fn resolve_path(&mut self, _directory: &Path) {}
 
+    /// The page cache above the drive: its MiB, and whether it is plain. `None` for none.
+    fn page_cache(&self) -> Option<(f64, bool)> {
+        None
+    }
+
     /// Looks through it once, if that needs doing, telling now and then how far it is.
     fn prepare(&self, progress: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError>;
 }

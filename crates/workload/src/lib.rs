@@ -29,16 +29,19 @@
 //! pages touched (about a bit each).
 
 pub mod address;
+mod cached;
 pub mod convert;
 mod driven;
 mod error;
 pub mod fio;
+pub mod files;
 mod footprint;
 mod input;
 mod kind;
 mod lines;
 pub mod mix;
 mod near;
+mod page_cache;
 mod pages;
 mod read_buffer;
 pub mod reader;
@@ -60,6 +63,7 @@ pub use address::AddressPolicy;
 pub use driven::{Driven, LaneTimes, Played, Poll};
 pub use error::{BadReason, Problem, WorkloadError};
 pub use fio::{FioSpec, JobFile};
+pub use files::FilesSpec;
 pub use footprint::{Footprint, footprint};
 pub use input::Progress;
 pub use lines::LINE_BYTES_MAX;

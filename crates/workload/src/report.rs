@@ -136,6 +136,8 @@ pub struct SourceReport {
     pub trims_dropped: u64,
     /// Remarks of the workload's own, a line each.
     pub notes: Vec<String>,
+    /// Files: operations left out since the file system was full.
+    pub refused_operations: u64,
 }
 
 impl SourceReport {
@@ -195,6 +197,7 @@ impl SourceReport {
         remark(self.moved_from_end, "requests moved down so that they do not cross the end of the drive");
         remark(self.shortened, "requests longer than the drive shortened to its size");
         remark(self.trims_dropped, "trims of pages that are never read or written dropped");
+        remark(self.refused_operations, "operations on files left out since the file system was full");
         if self.time_steps_back > 0 {
             out.push(format!(
                 "{} requests arrived before the one above them, by up to {:.3} ms: moved up to its time",

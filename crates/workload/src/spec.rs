@@ -2,10 +2,12 @@
 //! how it becomes a stream of requests.
 
 use crate::address::AddressPolicy;
+use crate::cached::Cached;
 use crate::driven::Driven;
 use crate::error::WorkloadError;
+use crate::files::FilesSpec;
 use crate::fio::FioSpec;
-use crate::footprint::Footprint;
+use crate::footprint::{Footprint, footprint};
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies};
 use crate::mix::MixSpec;
@@ -21,6 +23,7 @@ use crate::standin;
 use crate::synthetic::SyntheticSpec;
 use crate::trace::{Survey, TraceSource};
 use ssd::rng::mix;
+use std::borrow::{Borrow, BorrowMut};
 use std::mem::discriminant;
 use std::path::Path;
 use std::ptr;
@@ -75,6 +78,10 @@ settings! {
         /// Users who all send these requests, each with idle gaps of its own: the trace's times U(0,2); 1 for the
         /// trace's own gaps. Each reads the trace for itself.
         copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
+        /// Page cache above the drive, as an operating system's; 0 for none.
+        page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
+        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+        plain_lru: bool = false, unit "", allowed "", if |_| true;
         /// Seed of the copies' gaps.
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
@@ -110,6 +117,10 @@ impl Kind for TraceSpec {
 
     fn has_times(&self) -> bool {
         true
+    }
+
+    fn page_cache(&self) -> Option<(f64, bool)> {
+        (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
     }
 
     fn title(&self) -> String {
@@ -181,13 +192,17 @@ impl Ready for Surveyed {
     }
 }
 
-/// Declares all kinds of workloads. Each line is `/// text` `Variant(Settings) = "one", "several", &["key", …];` and a
-/// table that has one of these keys is of this kind. What a kind does is its `impl Kind`.
+/// Declares all kinds of workloads. A line is `/// text` and `Variant(Held) as Settings = "one", "several", &["key",
+/// …];` where what is held is the settings or a box of them. A table that has one of the keys is of this kind; what the
+/// kind does is its `impl Kind`.
 macro_rules! kinds {
-    ($($(#[doc = $doc:literal])+ $variant:ident($spec:ident) = $one:literal, $many:literal, $marks:expr;)+) => {
+    ($(
+        $(#[doc = $doc:literal])+
+        $variant:ident($held:ty) as $spec:ident = $one:literal, $many:literal, $marks:expr;
+    )+) => {
         /// A workload: one of the kinds.
         #[derive(Clone, Debug, PartialEq)]
-        pub enum Spec { $($(#[doc = $doc])+ $variant($spec),)+ }
+        pub enum Spec { $($(#[doc = $doc])+ $variant($held),)+ }
 
         /// All kinds.
         const KINDS: &[About] = &[$(About {
@@ -195,16 +210,16 @@ macro_rules! kinds {
             one: $one,
             many: $many,
             marks: $marks,
-            start: || Spec::$variant($spec::default()),
+            start: || Spec::$variant(<$held>::default()),
         }),+];
 
         impl Spec {
             fn kind(&self) -> &dyn Kind {
-                match self { $(Spec::$variant(spec) => spec,)+ }
+                match self { $(Spec::$variant(spec) => Borrow::<$spec>::borrow(spec),)+ }
             }
 
             fn kind_mut(&mut self) -> &mut dyn Kind {
-                match self { $(Spec::$variant(spec) => spec,)+ }
+                match self { $(Spec::$variant(spec) => BorrowMut::<$spec>::borrow_mut(spec),)+ }
             }
         }
     };
@@ -212,13 +227,15 @@ macro_rules! kinds {
 
 kinds! {
     /// A recorded trace.
-    Trace(TraceSpec) = "a trace", "traces", &["path"];
+    Trace(TraceSpec) as TraceSpec = "a trace", "traces", &["path"];
     /// A generator.
-    Synthetic(SyntheticSpec) = "a generator", "generators", &["pattern"];
+    Synthetic(SyntheticSpec) as SyntheticSpec = "a generator", "generators", &["pattern"];
     /// A mix of several kinds of requests, such as the stand-ins for traces of papers.
-    Mix(MixSpec) = "a mix", "mixes", &[PRESET_KEY, "parts"];
+    Mix(MixSpec) as MixSpec = "a mix", "mixes", &[PRESET_KEY, "parts"];
     /// The jobs of a fio job file.
-    Fio(FioSpec) = "a fio job file", "fio job files", &["jobs"];
+    Fio(FioSpec) as FioSpec = "a fio job file", "fio job files", &["jobs"];
+    /// Applications on files, below a page cache and a file system.
+    Files(Box<FilesSpec>) as FilesSpec = "files", "files", &["steps"];
 }
 
 /// The key that starts from a shipped workload, of whatever kind it is.
@@ -371,7 +388,8 @@ impl Spec {
     /// The same, telling now and then how far it is.
     pub fn prepare_with(&self, progress: &mut dyn FnMut(Progress)) -> Result<Prepared, WorkloadError> {
         self.check()?;
-        Ok(Prepared { entries: self.entries(), ready: self.kind().prepare(progress)? })
+        let cache = self.kind().page_cache();
+        Ok(Prepared { entries: self.entries(), ready: self.kind().prepare(progress)?, cache })
     }
 
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
@@ -384,6 +402,7 @@ impl Spec {
 pub struct Prepared {
     entries: Vec<(&'static str, String)>,
     ready: Box<dyn Ready>,
+    cache: Option<(f64, bool)>,
 }
 
 impl Prepared {
@@ -396,7 +415,10 @@ impl Prepared {
     /// Totals of one pass before repeating, copying and speeding up: of a trace at once (addresses as recorded), of a
     /// generator by running it through for a drive of so many sectors.
     pub fn footprint(&self, drive_sectors: u64) -> Result<Footprint, WorkloadError> {
-        self.ready.footprint(drive_sectors)
+        match self.cache {
+            None => self.ready.footprint(drive_sectors),
+            Some(_) => footprint(&mut *self.below_cache(self.ready.once(drive_sectors)?, drive_sectors)),
+        }
     }
 
     /// What the first pass over a trace met, before addresses are placed; empty for a generator.
@@ -417,6 +439,9 @@ impl Prepared {
             // Of a trace, only the copies' gaps depend on it.
             "seed" => has_copies || content.is_none(),
             "repeat" => entry.1 != "1" || content.is_some(),
+            // Without a cache nothing is different from before there were any.
+            "page_cache_mib" => self.cache.is_some(),
+            "plain_lru" => self.cache.is_some() || entry.1 != "false",
             key => !done.contains(&key),
         };
         for (key, value) in self.entries.iter().filter(counts) {
@@ -429,7 +454,15 @@ impl Prepared {
 
     /// The stream of requests for a drive of so many 512-byte sectors.
     pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        self.ready.open(drive_sectors)
+        Ok(self.below_cache(self.ready.open(drive_sectors)?, drive_sectors))
+    }
+
+    /// What a page cache leaves of it.
+    fn below_cache(&self, source: Box<dyn Source>, drive_sectors: u64) -> Box<dyn Source> {
+        match self.cache {
+            None => source,
+            Some((mib, is_plain)) => Box::new(Cached::new(source, mib, is_plain, drive_sectors)),
+        }
     }
 
     /// The same for a workload whose requests depend on when earlier ones complete; `None` for all others.

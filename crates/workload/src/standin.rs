@@ -108,6 +108,7 @@ pub fn workload(standin: &Preset) -> Result<Spec, WorkloadError> {
             let mut spec = Spec::from_table(table)?;
             match &mut spec {
                 Spec::Mix(spec) => spec.preset = standin.name.to_string(),
+                Spec::Files(spec) => spec.preset = standin.name.to_string(),
                 _ => {
                     return Err(WorkloadError::setting(
                         "parts",

@@ -266,7 +266,11 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
         ("pattern = { a = 1 }", "found a table"),
         ("pattern = 'zipf'\nzipf_access_percent = 10", "no skew"),
         ("pattern = 'uniform'\narrival = 'fixed'\nrate_iops = 0.01\ncount = 999999999999", "146 years"),
-        ("pathh = 't'", "a mix (`preset` or `parts`), a fio job file (`jobs`) (did you mean `path`?)"),
+        (
+            "pathh = 't'",
+            "none of a trace (`path`), a generator (`pattern`), a mix (`preset` or `parts`), a fio job file (`jobs`), \
+             files (`steps`) (did you mean `path`?)",
+        ),
         ("path = 't'\npattern = 'zipf'", "found both"),
         ("path = ", "workload: "),
     ];
@@ -292,6 +296,8 @@ fn settings_survive_a_round_trip() {
         "path = 'a \"b\"\\c'\ndevices = 3\nspeed_up = 2.5\nrepeat = 7\naddress = 'as_is'\non_bad_line = 'skip'",
         "pattern = 'zipf'\nsize_bytes = [[4096, 70], [8192, 30]]\nread_percent = 33.3\narrival = 'poisson'",
         "preset = 'tpc-h'\ncopies = 200\nfootprint_gib = 0.5\nseed = 3",
+        "steps = ['pick read append * 3', 'log']\ncache_mib = 5\ndiscard = 'none'\nsizes = 'uniform'",
+        "pattern = 'zipf'\npage_cache_mib = 12.5\nplain_lru = true",
         "count = 5\n[[parts]]\nname = 'a \"b\"'\nspace_mib = 0.5\nsize_bytes = [[4096, 2], [8192, 1]]",
     ];
     for table in tables {

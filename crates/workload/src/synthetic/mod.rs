@@ -78,6 +78,10 @@ settings! {
         /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
         /// original gaps.
         copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
+        /// Page cache above the drive, as an operating system's; 0 for none.
+        page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
+        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+        plain_lru: bool = false, unit "", allowed "", if |_| true;
         /// Seed of the random sequences.
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
@@ -126,6 +130,10 @@ impl Kind for SyntheticSpec {
 
     fn has_times(&self) -> bool {
         self.arrival != Arrival::Closed
+    }
+
+    fn page_cache(&self) -> Option<(f64, bool)> {
+        (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
     }
 
     fn title(&self) -> String {

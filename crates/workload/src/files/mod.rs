@@ -1,0 +1,269 @@
+//! Applications that use files: what reaches a drive through a file system and a page cache.
+//!
+//! Processes go through a loop of steps (`steps`: create, append, fsync, …) at so many operations per second. Below
+//! them are a page cache ([`crate::page_cache`]) and a file system like ext4 (`system.rs`: space, journal, delayed
+//! allocation, discard). Requests carry the file, its security class, the process and the step as hints; journal and
+//! metadata have their own. Every number is a setting; what has no source is assumed.
+//!
+//! **Time** is that of the operations, not of the drive: all requests that an operation leads to arrive at its time, in
+//! their order, and an operation does not wait for the drive.
+
+mod database;
+mod journal;
+mod layout;
+mod load;
+mod out;
+mod sizes;
+mod space;
+mod steps;
+mod system;
+mod trim;
+
+#[cfg(test)]
+mod tests;
+
+use crate::error::{Problem, WorkloadError};
+use crate::input::Progress;
+use crate::kind::{Kind, Ready};
+use crate::page_cache::Rules;
+use crate::record::{PAGE_BYTES, PAGE_SECTORS, Source};
+use crate::settings::settings;
+use load::Load;
+
+pub use sizes::SizeLaw;
+pub use steps::{Step, Steps};
+pub use trim::Discard;
+
+settings! {
+    /// Applications on files. Sources: the loops and mean sizes of the profiles are filebench's and sysbench's, the
+    /// file system's numbers ext4's and Linux's defaults, all else assumed.
+    pub struct FilesSpec {
+        /// Shipped profile to start from (see `wordline presets`); the other keys change it.
+        preset: String = String::new(), unit "", allowed "", if |_| true;
+        /// What each process does, over and over.
+        steps: Steps = Steps::default(), unit "", allowed "", if |_| true;
+        /// Requests to generate.
+        count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
+        /// Operations (steps) per second of all processes together, at random (Poisson).
+        ops_per_s: f64 = 1_000.0, unit "1/s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
+        /// Processes, each in its own place of the loop.
+        processes: u64 = 16, unit "", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
+        /// Size of the file system, from the start of the drive; 0 for a share of the drive.
+        footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 16384", if |x| (0.0..=16_384.0).contains(x);
+        /// The same as a share of the drive, where `footprint_gib` is 0.
+        footprint_percent: f64 = 100.0, unit "%", allowed "above 0, up to 100", if |x| *x > 0.0 && *x <= 100.0;
+        /// Files take so much of the file system at the start; how many they are follows from their size.
+        fill_percent: f64 = 60.0, unit "%", allowed "above 0, up to 99", if |x| *x > 0.0 && *x <= 99.0;
+        /// So many of the files that may exist do so at the start.
+        files_at_start_percent: f64 = 80.0, unit "%", allowed "1 to 100", if |x| (1.0..=100.0).contains(x);
+        /// So many files of equal size instead, for a database; 0 to follow from their size.
+        files: u64 = 0, unit "", allowed "0 to 65536", if |n| *n <= 65_536;
+        /// How the sizes of files are distributed.
+        sizes: SizeLaw = SizeLaw::Gamma, unit "", allowed "", if |_| true;
+        /// `gamma`: mean size of a file.
+        mean_kib: f64 = 16.0, unit "KiB", allowed "1 to 1048576", if |x| (1.0..=1_048_576.0).contains(x);
+        /// `gamma`: the shape (filebench: 1.5).
+        size_shape: f64 = 1.5, unit "", allowed "0.1 to 1000", if |x| (0.1..=1000.0).contains(x);
+        /// `uniform`: the smallest file.
+        size_min_kib: u64 = 4, unit "KiB", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
+        /// `uniform`: the largest.
+        size_max_kib: u64 = 64, unit "KiB", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
+        /// Least to append, evenly up to the most; 0 for one byte.
+        append_min_kib: u64 = 0, unit "KiB", allowed "0 to 1048576", if |n| *n <= 1 << 20;
+        /// Most to append.
+        append_max_kib: u64 = 16, unit "KiB", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
+        /// Least to overwrite in a file, or to read of it, in whole pages of 4 KiB.
+        part_min_kib: u64 = 4, unit "KiB", allowed "4 to 1048576", if |n| (4..=1 << 20).contains(n);
+        /// Most of that.
+        part_max_kib: u64 = 64, unit "KiB", allowed "4 to 1048576", if |n| (4..=1 << 20).contains(n);
+        /// Popularity of files, where one is chosen: the exponent of Zipf's law; 0 for all alike.
+        file_theta: f64 = 0.0, unit "", allowed "0 to 16", if |x| (0.0..=16.0).contains(x);
+        /// Popularity of places in `files` files: the exponent of Zipf's law, scattered; 0 for all alike.
+        place_theta: f64 = 0.0, unit "", allowed "0 to 16", if |x| (0.0..=16.0).contains(x);
+        /// Files of a directory.
+        directory_files: u64 = 1_000_000, unit "", allowed "a whole number from 1", if |n| *n >= 1;
+        /// So many of the files are secure (class 2), the others not (class 1).
+        secure_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// So many of the files are never deleted, only appended to.
+        kept_percent: f64 = 0.0, unit "%", allowed "0 to 90", if |x| (0.0..=90.0).contains(x);
+        /// The log begins anew when it is so long.
+        log_mib: u64 = 64, unit "MiB", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
+        /// Files lie in units of this size, and are written in whole ones.
+        align_kib: u64 = 4, unit "KiB", allowed "a power of two from 4 to 1024",
+            if |n| n.is_power_of_two() && (4..=1024).contains(n);
+        /// One inode for so many bytes of the file system.
+        bytes_per_inode: u64 = 16_384, unit "bytes", allowed "1024 to 67108864",
+            if |n| (1024..=1 << 26).contains(n);
+        /// Size of the journal.
+        journal_mib: u64 = 128, unit "MiB", allowed "1 to 4096", if |n| (1..=4096).contains(n);
+        /// A transaction commits when it is so old.
+        commit_s: f64 = 5.0, unit "s", allowed "0.001 to 1e6", if |x| (0.001..=1e6).contains(x);
+        /// An fsync waits so long for others, which then share a commit (ext4's mount option `max_batch_time`).
+        batch_ms: f64 = 15.0, unit "ms", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
+        /// Metadata goes home so long after it was first committed …
+        journal_home_s: f64 = 30.0, unit "s", allowed "0.001 to 1e6", if |x| (0.001..=1e6).contains(x);
+        /// … or when the journal is so full.
+        journal_full_percent: f64 = 25.0, unit "%", allowed "1 to 90", if |x| (1.0..=90.0).contains(x);
+        /// When the drive is told which blocks are free.
+        discard: Discard = Discard::Online, unit "", allowed "", if |_| true;
+        /// `batched`: how often.
+        discard_every_s: f64 = 3600.0, unit "s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
+        /// Size of the page cache (of a database: of its buffer pool); 0 for a share of the files.
+        cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
+        /// The same as a share of the files' space at the start, where `cache_mib` is 0.
+        cache_percent: f64 = 10.0, unit "%", allowed "above 0, up to 100", if |x| *x > 0.0 && *x <= 100.0;
+        /// A page is written when it has been dirty for so long.
+        dirty_expire_s: f64 = 30.0, unit "s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
+        /// How often the flusher looks for such pages.
+        flusher_s: f64 = 5.0, unit "s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
+        /// The flusher also writes when so much of the cache is dirty.
+        background_percent: f64 = 10.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// An operation writes itself, before it goes on, when so much of the cache is dirty.
+        limit_percent: f64 = 20.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// First read-ahead of a file that is read in order; it doubles.
+        read_ahead_min_kib: u64 = 16, unit "KiB", allowed "0 to 65536", if |n| *n <= 65_536;
+        /// Largest read-ahead.
+        read_ahead_max_kib: u64 = 128, unit "KiB", allowed "0 to 65536", if |n| *n <= 65_536;
+        /// Largest request.
+        run_kib: u64 = 512, unit "KiB", allowed "4 to 65536", if |n| (4..=65_536).contains(n);
+        /// A plain LRU cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+        plain_lru: bool = false, unit "", allowed "", if |_| true;
+        /// Database: size of a page.
+        page_kib: u64 = 16, unit "KiB", allowed "a power of two from 4 to 64",
+            if |n| n.is_power_of_two() && (4..=64).contains(n);
+        /// Database: size of the redo log, which is written in a ring.
+        redo_mib: u64 = 96, unit "MiB", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
+        /// Database: redo of a changed row.
+        redo_bytes: u64 = 512, unit "bytes", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
+        /// Database: pages are written twice, first in a row to an area of their own.
+        doublewrite: bool = true, unit "", allowed "", if |_| true;
+        /// Seed of the random sequences.
+        seed: u64 = 1, unit "", allowed "", if |_| true;
+    }
+}
+
+/// Smallest page cache in pages: more than the largest read-ahead.
+const CACHE_PAGES_MIN: usize = 64;
+
+impl FilesSpec {
+    /// Blocks of a unit.
+    fn unit_blocks(&self) -> u32 {
+        (self.align_kib / 4) as u32
+    }
+
+    /// Blocks of the file system on a drive of so many sectors: whole units.
+    fn blocks(&self, drive_sectors: u64) -> Result<u32, WorkloadError> {
+        let share = (drive_sectors as f64 * (self.footprint_percent / 100.0)) as u64;
+        let sectors = self.space_sectors().unwrap_or(share.min(drive_sectors));
+        if sectors > drive_sectors {
+            return Err(Problem::DoesNotFit {
+                what: "the file system's footprint_gib".into(),
+                needed_sectors: sectors,
+                drive_sectors,
+                advice: "take a larger drive, or a smaller footprint_gib".into(),
+            }
+            .into());
+        }
+        let blocks = u32::try_from(sectors / PAGE_SECTORS).unwrap_or(u32::MAX);
+        Ok(blocks / self.unit_blocks() * self.unit_blocks())
+    }
+
+    fn space_sectors(&self) -> Option<u64> {
+        (self.footprint_gib > 0.0).then_some((self.footprint_gib * (1u64 << 21) as f64) as u64)
+    }
+
+    /// Pages of the page cache or buffer pool, of a size of their own, for files of so many bytes.
+    fn cache_pages(&self, files_bytes: u64, page_bytes: u64) -> usize {
+        let bytes = match self.cache_mib {
+            0.0 => files_bytes as f64 * (self.cache_percent / 100.0),
+            mib => mib * (1u64 << 20) as f64,
+        };
+        ((bytes / page_bytes as f64) as usize).max(CACHE_PAGES_MIN)
+    }
+
+    fn rules(&self, pages: usize) -> Rules {
+        if self.plain_lru {
+            return Rules { run_pages: self.run_kib / 4, ..Rules::plain(pages) };
+        }
+        let share = |percent: f64| (pages as f64 * (percent / 100.0)) as usize;
+        let ns = |seconds: f64| (seconds * 1e9) as u64;
+        Rules {
+            pages,
+            background: share(self.background_percent),
+            limit: share(self.limit_percent),
+            expire_ns: ns(self.dirty_expire_s),
+            flusher_ns: ns(self.flusher_s),
+            run_pages: self.run_kib / 4,
+            ahead: (self.read_ahead_min_kib / 4, self.read_ahead_max_kib / 4),
+        }
+    }
+
+    fn check(&self) -> Result<(), WorkloadError> {
+        let wrong = |key: &str, found: String, allowed: String| {
+            Err(WorkloadError::setting(key, format!("found {found}"), allowed))
+        };
+        if self.steps == Steps::default() {
+            return wrong("steps", "nothing".into(), "a list of steps, or preset = \"varmail\"".into());
+        }
+        if self.files == 0 && self.steps.has(Step::is_of_database) {
+            let allowed = "files = 1 or more: a database's steps need tables of a fixed size";
+            return wrong("files", "0".into(), allowed.into());
+        }
+        if self.files == 0 && self.place_theta > 0.0 {
+            let allowed = "0, or files = 1 or more: places are those of files of a fixed size";
+            return wrong("place_theta", format!("{:?}", self.place_theta), allowed.into());
+        }
+        let ranges = [
+            ("size_min_kib", self.size_min_kib, self.size_max_kib),
+            ("append_min_kib", self.append_min_kib, self.append_max_kib),
+            ("part_min_kib", self.part_min_kib, self.part_max_kib),
+            ("read_ahead_min_kib", self.read_ahead_min_kib, self.read_ahead_max_kib),
+        ];
+        if let Some((key, low, high)) = ranges.into_iter().find(|(_, low, high)| low > high) {
+            let allowed = format!("at most {} = {high}", key.replace("_min_", "_max_"));
+            return wrong(key, low.to_string(), allowed);
+        }
+        if self.background_percent > self.limit_percent {
+            let allowed = format!("at most limit_percent = {:?}", self.limit_percent);
+            return wrong("background_percent", format!("{:?}", self.background_percent), allowed);
+        }
+        Ok(())
+    }
+}
+
+impl Kind for FilesSpec {
+    fn check(&self) -> Result<(), WorkloadError> {
+        self.check()
+    }
+
+    fn has_times(&self) -> bool {
+        true
+    }
+
+    fn title(&self) -> String {
+        if self.preset.is_empty() { "files".to_string() } else { self.preset.clone() }
+    }
+
+    fn prepare(&self, _: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Ready for FilesSpec {
+    fn space_sectors(&self) -> Option<u64> {
+        self.space_sectors()
+    }
+
+    fn once(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(Load::new(self, drive_sectors)?))
+    }
+
+    fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        self.once(drive_sectors)
+    }
+}
+
+/// Pages of so many KiB.
+fn pages_of(kib: u64) -> u64 {
+    (kib << 10).div_ceil(PAGE_BYTES)
+}

@@ -1,0 +1,83 @@
+//! How large files are.
+
+use super::FilesSpec;
+use crate::settings::choice;
+use crate::synthetic::zipf::below;
+use ssd::rng::Rng;
+
+choice! {
+    /// How the sizes of files are distributed.
+    pub enum SizeLaw {
+        /// A gamma distribution (filebench's).
+        Gamma = "gamma",
+        /// Evenly between two sizes.
+        Uniform = "uniform",
+    }
+}
+
+/// A uniform number in (0, 1].
+fn unit(rng: &mut Rng) -> f64 {
+    ((rng.next_u64() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0)
+}
+
+/// A number of the standard normal distribution (Box and Muller, 1958).
+fn normal(rng: &mut Rng) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(unit(rng)));
+    radius * libm::cos(2.0 * core::f64::consts::PI * unit(rng))
+}
+
+/// A number of the gamma distribution of mean `shape` (Marsaglia and Tsang, ACM TOMS 26(3), 2000).
+pub(super) fn gamma(shape: f64, rng: &mut Rng) -> f64 {
+    if shape < 1.0 {
+        return gamma(shape + 1.0, rng) * libm::pow(unit(rng), 1.0 / shape);
+    }
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / libm::sqrt(9.0 * d);
+    loop {
+        let x = normal(rng);
+        let v = 1.0 + c * x;
+        if v > 0.0 {
+            let cube = v * v * v;
+            if libm::log(unit(rng)) < x * x / 2.0 + d - d * cube + d * libm::log(cube) {
+                return d * cube;
+            }
+        }
+    }
+}
+
+/// The size of a new file in bytes, at least one.
+pub(super) fn draw(spec: &FilesSpec, rng: &mut Rng) -> u64 {
+    match spec.sizes {
+        SizeLaw::Gamma => {
+            let mean = spec.mean_kib * 1024.0;
+            ((gamma(spec.size_shape, rng) * (mean / spec.size_shape)) as u64).max(1)
+        }
+        SizeLaw::Uniform => {
+            (spec.size_min_kib << 10) + below(rng, ((spec.size_max_kib - spec.size_min_kib) << 10) + 1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean and variance of a gamma distribution are both its shape; a third of the draws lies below its quantile.
+    #[test]
+    fn gamma_has_its_moments() {
+        for shape in [0.5, 1.0, 1.5, 7.0] {
+            let mut rng = Rng::named(3, "gamma");
+            let n = 400_000;
+            let draws: Vec<f64> = (0..n).map(|_| gamma(shape, &mut rng)).collect();
+            let mean = draws.iter().sum::<f64>() / f64::from(n);
+            let variance = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(n);
+            // Five standard errors of the mean; the variance's is larger by its kurtosis.
+            assert!((mean - shape).abs() < 5.0 * libm::sqrt(shape / f64::from(n)), "{shape}: {mean}");
+            assert!((variance / shape - 1.0).abs() < 0.03, "{shape}: {variance}");
+        }
+        // An exponential distribution: the median is ln 2.
+        let mut rng = Rng::named(4, "gamma");
+        let below = (0..100_000).filter(|_| gamma(1.0, &mut rng) < core::f64::consts::LN_2).count();
+        assert!(below.abs_diff(50_000) < 800, "{below}");
+    }
+}
