@@ -63,6 +63,11 @@ impl Plan {
         {
             trace.path = path.display().to_string();
         }
+        if let Spec::Fio(fio) = &mut spec
+            && let Ok(path) = std::path::absolute(&fio.jobs)
+        {
+            fio.jobs = path.display().to_string();
+        }
         for (key, value) in spec.entries() {
             text.push_str(&format!("{key} = {value}\n"));
         }

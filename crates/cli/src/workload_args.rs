@@ -282,10 +282,16 @@ pub fn set(spec: &mut Spec, flag: &str, key: &str, value: Option<&str>) -> Resul
     }
 }
 
-/// The trace at that path, with the other settings of `spec` if that is a trace as well.
+/// The trace or job file at that path, with the other settings of `spec` if that is of the same kind.
 pub fn with_path(spec: Option<Spec>, path: &Path) -> Spec {
+    let is_job_file = workload::fio::is_job_file(path);
     let path = path.display().to_string();
     match spec {
+        Some(Spec::Fio(mut fio)) if is_job_file => {
+            fio.jobs = path;
+            Spec::Fio(fio)
+        }
+        _ if is_job_file => Spec::fio(path),
         Some(Spec::Trace(mut trace)) => {
             trace.path = path;
             Spec::Trace(trace)

@@ -7,8 +7,8 @@ use crate::meter::{KINDS, Kind, Meter, histogram};
 use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
-    BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
-    ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, version,
+    BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, JobResult, Latencies,
+    Rates, ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, version,
 };
 use crate::settings::{self, Settings};
 use crate::spec::LoopMode;
@@ -16,6 +16,7 @@ use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::ServiceTimes;
 use ssd::{DriveConfig, Executor, OpCode, Part, Stats, Status};
+use std::collections::BTreeMap;
 
 /// Steps of a distribution for each halving of the distance to 100 %.
 const STEPS_PER_HALVING: u32 = 4;
@@ -25,7 +26,8 @@ fn ratio(of: f64, to: f64) -> Option<f64> {
 }
 
 impl Distribution {
-    fn of(latencies: &Histogram<u64>, sum: u128, min: u64, max: u64) -> Self {
+    /// Of latencies with their exact sum, least and greatest.
+    pub(crate) fn of(latencies: &Histogram<u64>, sum: u128, min: u64, max: u64) -> Self {
         let count = latencies.len();
         if count == 0 {
             return Self::default();
@@ -257,8 +259,13 @@ fn depth(loop_mode: LoopMode, config: &DriveConfig) -> Option<u32> {
     match loop_mode {
         LoopMode::Closed { depth: 0 } => Some(config.queues.depth),
         LoopMode::Closed { depth } => Some(depth),
-        LoopMode::Open => None,
+        LoopMode::Jobs | LoopMode::Open => None,
     }
+}
+
+/// Requests that failed, by status.
+fn failed_by_status(meter: &Meter) -> BTreeMap<String, u64> {
+    meter.failed.iter().map(|(status, count)| ((*status).to_owned(), *count)).collect()
 }
 
 /// A hash as results show it: all 16 hexadecimal digits, which no reader of JSON rounds.
@@ -268,7 +275,7 @@ fn hex(hash: u64) -> String {
 
 impl RunResult {
     /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind.
-    pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
+    pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>, jobs: Vec<JobResult>) -> Self {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
         KINDS.iter().for_each(|&op| meter.kind(op).check());
         let stats = drive.stats();
@@ -293,14 +300,10 @@ impl RunResult {
             requests_total: if facts.failure.is_none() { Some(served.generated) } else { facts.total },
             requests_generated: served.generated,
             requests_served: served.completed,
-            requests_warm_up: served.completed.min(spec.warm_up),
-            requests_measured: served.completed.saturating_sub(spec.warm_up),
+            requests_warm_up: served.warm_up,
+            requests_measured: served.completed - served.warm_up,
             requests_failed: meter.requests_failed(),
-            failed_by_status: meter
-                .failed
-                .iter()
-                .map(|(status, count)| ((*status).to_owned(), *count))
-                .collect(),
+            failed_by_status: failed_by_status(meter),
             requests_uncorrectable: meter.failed.get(Status::Uncorrectable.name()).copied().unwrap_or(0),
             reads: meter.requests(OpCode::Read),
             writes: meter.requests(OpCode::Write),
@@ -313,6 +316,7 @@ impl RunResult {
             bandwidth_mb_s: rates(meter, &[OpCode::Read, OpCode::Write], 1e3, |kind| kind.bytes),
             in_flight_mean: in_flight_mean(meter),
             latency_ns: Latencies::of(meter),
+            jobs,
             breakdown_ns: TimeSpent {
                 read: time_spent(meter.kind(OpCode::Read)),
                 write: time_spent(meter.kind(OpCode::Write)),

@@ -1,19 +1,22 @@
 //! One experiment: a drive, a workload, a measurement.
 
 use crate::age::{self, AgeSteps};
+use crate::books::Served;
+use crate::driven::DrivenSession;
 use crate::error::Failure;
 use crate::facts::{Cost, Facts};
 use crate::loops::Session;
+use crate::meter::Meter;
 use crate::phase::Progress;
 use crate::precondition::{Preconditioned, Preconditioning, precondition_until};
 use crate::process::thread_cpu_time;
-use crate::result::RunResult;
+use crate::result::{JobResult, RunResult};
 use crate::spec::RunSpec;
 use crate::stop::Stop;
-use ssd::{Drive, DriveConfig};
+use ssd::{Drive, DriveConfig, Executor};
 use std::fmt;
 use std::time::{Duration, Instant};
-use workload::{Prepared, Source};
+use workload::{Driven, Prepared, Source};
 
 /// A drive to be built, a workload to be opened, and how to run it.
 #[derive(Clone)]
@@ -30,9 +33,8 @@ impl Experiment<'_> {
     /// Builds the drive, opens the workload, runs. `progress` is told now and then how far it is.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<RunResult, RunError> {
         let mut drive = Drive::new(&self.config).map_err(Failure::Config)?;
-        let mut source = self.workload.open(drive.logical_sectors()).map_err(Failure::Workload)?;
         let spec = RunSpec { workload_hash: self.workload.workload_hash(), ..self.spec.clone() };
-        run(&mut drive, &self.config, &mut *source, &spec, progress)
+        run_prepared(&mut drive, &self.config, self.workload, &spec, progress)
     }
 }
 
@@ -60,7 +62,34 @@ pub fn prepare(
     Ok(done)
 }
 
-/// Runs a workload on a drive that exists. `config` is the drive's.
+/// Runs a workload on a drive that exists, in the loop that it needs. `config` is the drive's.
+pub fn run_prepared(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    workload: &Prepared,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<RunResult, RunError> {
+    match workload.driven(drive.logical_sectors()) {
+        None => {
+            let mut source = workload.open(drive.logical_sectors()).map_err(Failure::Workload)?;
+            run(drive, config, &mut *source, spec, progress)
+        }
+        Some(driven) => {
+            if spec.executor == Executor::Functional
+                && let Some(job) = workload.timed_job()
+            {
+                let found = format!("no time passes, and job {job} ends by time (runtime)");
+                let allowed = "timed, or a job that ends by size, io_size or number_ios".to_owned();
+                return Err(Failure::Setting { key: "run.executor", found, allowed }.into());
+            }
+            let mut driven = driven.map_err(Failure::Workload)?;
+            run_driven(drive, config, &mut *driven, spec, progress)
+        }
+    }
+}
+
+/// Runs requests in a closed or an open loop on a drive that exists. `config` is the drive's.
 pub fn run<S: Source + ?Sized>(
     drive: &mut Drive,
     config: &DriveConfig,
@@ -68,40 +97,100 @@ pub fn run<S: Source + ?Sized>(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
-    let was_used = spec.was_used || drive.health().wear.total > 0;
-    let aged = prepare(drive, config, &spec.preconditioning, &spec.age, &spec.stop, progress)?;
-    drive.set_executor(spec.executor);
-    drive.reset_stats();
-    let was_read_only = drive.health().read_only;
-    let clock = Clock::start();
+    let before = begin(drive, config, spec, progress)?;
     let total = spec.total(source.len_hint());
     let mut session = Session::new(drive, config, source, spec, progress)?;
     let mut failure = session.run(spec.loop_mode).err();
     let (served, meter) = session.finish(&mut failure);
-    let cost = clock.stop();
-    if failure.is_none() && was_read_only.is_none() {
-        failure = drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
-    }
-    if failure.is_none() && served.completed <= spec.warm_up && spec.warm_up > 0 {
-        failure = Some(Failure::NothingMeasured { warm_up: spec.warm_up, completed: served.completed });
-    }
-    let facts = Facts {
-        drive,
-        config,
-        spec,
-        total,
-        aged,
-        served,
-        meter: &meter,
-        cost,
-        failure: failure.as_ref(),
-        was_used,
-        was_read_only: was_read_only.is_some(),
-    };
-    let result = RunResult::collect(&facts, source.report().remarks());
-    match failure {
-        None => Ok(result),
-        Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),
+    let measured = Measured { total, served, meter, jobs: Vec::new(), failure };
+    before.end(drive, config, spec, measured, source.report().remarks())
+}
+
+/// Runs jobs on a drive that exists. `config` is the drive's.
+pub fn run_driven(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    driven: &mut dyn Driven,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<RunResult, RunError> {
+    let before = begin(drive, config, spec, progress)?;
+    let total = spec.total(driven.requests_at_most());
+    let mut session = DrivenSession::new(drive, config, driven, spec, progress)?;
+    let mut failure = session.run().err();
+    let (served, meter, jobs) = session.finish(&mut failure);
+    let measured = Measured { total, served, meter, jobs, failure };
+    before.end(drive, config, spec, measured, driven.report().remarks())
+}
+
+/// What was so before the first request.
+struct Before {
+    was_used: bool,
+    was_read_only: bool,
+    aged: Preconditioned,
+    clock: Clock,
+}
+
+/// What a loop leaves behind.
+struct Measured {
+    total: Option<u64>,
+    served: Served,
+    meter: Meter,
+    jobs: Vec<JobResult>,
+    failure: Option<Failure>,
+}
+
+/// Makes the drive ready for the first request.
+fn begin(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Before, Failure> {
+    let was_used = spec.was_used || drive.health().wear.total > 0;
+    let aged = prepare(drive, config, &spec.preconditioning, &spec.age, &spec.stop, progress)?;
+    drive.set_executor(spec.executor);
+    drive.reset_stats();
+    Ok(Before { was_used, was_read_only: drive.health().read_only.is_some(), aged, clock: Clock::start() })
+}
+
+impl Before {
+    /// Makes a result of it.
+    fn end(
+        self,
+        drive: &Drive,
+        config: &DriveConfig,
+        spec: &RunSpec,
+        measured: Measured,
+        remarks: Vec<String>,
+    ) -> Result<RunResult, RunError> {
+        let cost = self.clock.stop();
+        let Measured { total, served, meter, jobs, mut failure } = measured;
+        if failure.is_none() && !self.was_read_only {
+            failure = drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
+        }
+        let warm_up = spec.warm_up.max(served.warm_up);
+        if failure.is_none() && served.completed <= warm_up && warm_up > 0 {
+            failure = Some(Failure::NothingMeasured { warm_up, completed: served.completed });
+        }
+        let facts = Facts {
+            drive,
+            config,
+            spec,
+            total,
+            aged: self.aged,
+            served,
+            meter: &meter,
+            cost,
+            failure: failure.as_ref(),
+            was_used: self.was_used,
+            was_read_only: self.was_read_only,
+        };
+        let result = RunResult::collect(&facts, remarks, jobs);
+        match failure {
+            None => Ok(result),
+            Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is known of a run when it is over, before it becomes a result.
 
+use crate::books::Served;
 use crate::error::Failure;
-use crate::loops::Served;
 use crate::meter::Meter;
 use crate::precondition::Preconditioned;
 use crate::spec::RunSpec;

@@ -23,15 +23,18 @@
 //! then is not lost. Results are the same whether experiments run one by one or on all cores ([`run_all`]).
 
 mod age;
+mod books;
 pub mod bound;
 mod by;
 pub mod characterize;
 mod collect;
 mod compare;
+mod driven;
 pub mod error;
 pub mod experiment;
 mod facts;
 pub mod files;
+mod jobs;
 mod lifetime;
 mod lookahead;
 mod loops;
@@ -59,7 +62,7 @@ mod table;
 pub use age::{AgeSteps, aging_drives};
 pub use by::{Axis, By};
 pub use error::{Failure, ReportError};
-pub use experiment::{Experiment, RunError, prepare, run};
+pub use experiment::{Experiment, RunError, prepare, run, run_driven, run_prepared};
 pub use lifetime::Lifetime;
 pub use many::run_all;
 pub use phase::{Phase, Progress};
@@ -67,8 +70,8 @@ pub use plot::Plot;
 pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, SteadyWay, precondition};
 pub use request_log::request_log_columns;
 pub use result::{
-    BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, Latencies, Rates, Retries,
-    RunResult, Spent, TimeSpent, Utilisation,
+    BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, JobLatencies, JobResult,
+    Latencies, Rates, Retries, RunResult, Spent, TimeSpent, Utilisation,
 };
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
 pub use settings::Settings;

@@ -3,70 +3,18 @@
 //! Nothing here allocates or grows with the number of requests: in an open loop the requests that wait outside a full
 //! drive wait in the workload, which is not read on until there is room.
 
+use crate::books::{Books, PROGRESS_EVERY, Served};
 use crate::error::Failure;
 use crate::lookahead::Lookahead;
 use crate::meter::Meter;
 use crate::phase::{Phase, Progress};
-use crate::request_log::{Origin, RequestLog};
 use crate::spec::{LoopMode, RunSpec};
 use crate::stop::Stop;
-use ssd::{
-    Breakdown, Command, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimDuration, SimTime, Status,
-};
+use ssd::{Breakdown, Command, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimTime, Status};
 use workload::{Request, Source};
 
 /// Bits of a command's tag that hold its queue; the others number the request.
 const QUEUE_BITS: u32 = 16;
-/// Completions between two calls of the progress function; a power of two.
-const PROGRESS_EVERY: u64 = 1 << 15;
-
-/// Counts of requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Served {
-    /// Taken from the workload for the drive.
-    pub generated: u64,
-    /// Completed, in success or with a status.
-    pub completed: u64,
-}
-
-/// What is kept of requests.
-struct Books {
-    meter: Meter,
-    log: Option<RequestLog>,
-    served: Served,
-    /// Requests to complete before the measurement.
-    warm_up: u64,
-    /// Why a request could not be logged.
-    failure: Option<Failure>,
-}
-
-impl Books {
-    /// A request completed.
-    #[inline(always)]
-    fn enter(&mut self, completion: &Completion) {
-        self.served.completed += 1;
-        if self.served.completed > self.warm_up {
-            self.meter.record(completion);
-        } else {
-            self.meter.record_before(completion);
-            if self.is_warm() {
-                self.meter.restart(completion.completed);
-            }
-        }
-        if let Some(log) = &mut self.log
-            && let Err(failure) = log.add(completion)
-            && self.failure.is_none()
-        {
-            self.failure = Some(failure);
-        }
-    }
-
-    /// Whether the request that completed last was the last before the measurement.
-    #[inline]
-    fn is_warm(&self) -> bool {
-        self.served.completed == self.warm_up
-    }
-}
 
 /// A run in progress.
 pub(crate) struct Session<'a, S: ?Sized> {
@@ -96,16 +44,11 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     ) -> Result<Self, Failure> {
         let start = drive.now();
         let total = spec.total(source.len_hint());
-        let is_timed = spec.executor == Executor::Timed;
-        let link_ns = if is_timed { SimDuration::from_us(config.link.latency_us).0 } else { 0 };
-        let origin = Origin { start, link_ns };
-        let log = spec.request_log.as_ref().map(|path| RequestLog::create(path, origin)).transpose()?;
         let requests = Lookahead::new(source, spec.requests.unwrap_or(u64::MAX), drive);
-        let (meter, served) = (Meter::new(start), Served::default());
         Ok(Session {
             drive,
             requests,
-            books: Books { meter, log, served, warm_up: spec.warm_up, failure: None },
+            books: Books::open(start, config, spec)?,
             progress,
             total,
             queue_depth: config.queues.depth,
@@ -124,20 +67,14 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
             }
             LoopMode::Closed { depth } => self.closed(depth)?,
             LoopMode::Open => self.open()?,
+            LoopMode::Jobs => unreachable!("jobs are driven by themselves"),
         }
         self.ended.take().map_or(Ok(()), Err)
     }
 
     /// Closes the log and gives back what was counted.
     pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter) {
-        let Books { meter, log, served, .. } = self.books;
-        if let Some(log) = log
-            && let Err(error) = log.finish()
-            && failure.is_none()
-        {
-            *failure = Some(error);
-        }
-        (served, meter)
+        self.books.finish(failure)
     }
 
     /// One request after the other, those that need no command without it.
@@ -314,7 +251,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
 
     #[cold]
     fn lost(&self) -> Failure {
-        let Served { generated, completed } = self.books.served;
+        let Served { generated, completed, .. } = self.books.served;
         Failure::Lost { generated, completed }
     }
 }

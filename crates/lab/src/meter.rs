@@ -15,7 +15,12 @@ const LONGEST_NS: u64 = 1 << 62;
 
 /// An empty histogram for latencies in nanoseconds.
 pub(crate) fn histogram() -> Histogram<u64> {
-    let bounded = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS);
+    histogram_of(DIGITS)
+}
+
+/// One of so many significant decimal digits, 1 to 5.
+pub(crate) fn histogram_of(digits: u8) -> Histogram<u64> {
+    let bounded = Histogram::new_with_bounds(1, LONGEST_NS, digits);
     bounded.unwrap_or_else(|error| unreachable!("constant bounds are valid: {error}"))
 }
 

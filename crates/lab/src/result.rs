@@ -20,7 +20,7 @@ pub const FORMAT: u32 = 1;
 pub const FILE_NAME: &str = "result.json";
 
 /// A value for all requests, and for reads and writes alone; null where it has no meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
     /// Of all requests.
     pub all: Option<f64>,
@@ -255,6 +255,57 @@ pub struct DriveSize {
     pub table_bytes: u64,
 }
 
+/// What one job of a workload of jobs got, in its own measurement: from the end of its warm-up to its last completion.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobResult {
+    /// The job; with the number of the clone behind a dot, if there are several.
+    pub name: String,
+    /// When it began, from the beginning of the run; ns. Null if it did not.
+    pub start_ns: Option<u64>,
+    /// When its measurement began; ns.
+    pub measured_ns: Option<u64>,
+    /// When its last request had completed; ns. Null if it was ended from outside.
+    pub end_ns: Option<u64>,
+    /// Requests completed in its measurement.
+    pub requests: u64,
+    /// Those that completed before it.
+    pub requests_warm_up: u64,
+    /// Those that completed with another status than `ok`.
+    pub requests_failed: u64,
+    /// Reads, failed ones included.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Requests per second of its measurement.
+    pub iops: Rates,
+    /// Megabytes (10^6) per second of its measurement.
+    pub bandwidth_mb_s: Rates,
+    /// Latencies from when the job sent the request. Percentiles are at most 1 % above the true ones, and the whole
+    /// distribution is not told.
+    pub latency_ns: JobLatencies,
+    /// Latencies from when the request was due, of a job that keeps a rate; null for all others.
+    pub latency_from_due_ns: Option<Distribution>,
+}
+
+/// Distributions of a job's latencies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobLatencies {
+    /// Of all requests.
+    pub all: Distribution,
+    /// Of reads.
+    pub read: Distribution,
+    /// Of writes.
+    pub write: Distribution,
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
@@ -323,6 +374,9 @@ pub struct RunResult {
     pub in_flight_mean: Option<f64>,
     /// Latencies, from arrival to completion.
     pub latency_ns: Latencies,
+    /// What each job got; empty if the workload has none.
+    #[serde(default)]
+    pub jobs: Vec<JobResult>,
     /// Where the time of reads and writes went.
     pub breakdown_ns: TimeSpent,
     /// Bytes programmed / bytes written by completed host writes; null without such writes.

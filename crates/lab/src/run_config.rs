@@ -80,7 +80,7 @@ ssd::section! {
         /// Steps by which the cells are aged after that, in order; needs nand.errors.model = "cells". With --snapshot
         /// only those of the command line are taken: the saved drive has its age.
         age: AgeSteps = AgeSteps::default();
-        /// How requests reach the drive: by their arrival times, or so many in flight.
+        /// How requests reach the drive: by their arrival times, or so many in flight. Jobs of fio say that themselves.
         loop_mode: LoopChoice = LoopChoice::Auto;
         /// Closed loop: requests in flight on each queue; 0 for as many as a queue holds.
         depth: u32 = 32, unit "requests", range 0..=65_536;
@@ -131,6 +131,9 @@ impl RunConfig {
 
     /// How requests of this workload reach the drive.
     pub fn loop_mode(&self, workload: &Spec) -> LoopMode {
+        if workload.is_driven() {
+            return LoopMode::Jobs;
+        }
         let is_closed = match self.loop_mode {
             LoopChoice::Closed => true,
             LoopChoice::Open => false,

@@ -15,6 +15,8 @@ pub enum LoopMode {
         /// Requests in flight on each of the drive's queues; 0 for as many as a queue holds.
         depth: u32,
     },
+    /// As the workload's jobs say: each keeps so many in flight, pauses, keeps a rate.
+    Jobs,
     /// At the workload's arrival times. A request that finds all queues full waits, and its latency counts from its
     /// arrival all the same.
     Open,
@@ -25,6 +27,7 @@ impl LoopMode {
     pub fn name(self) -> &'static str {
         match self {
             LoopMode::Closed { .. } => "closed",
+            LoopMode::Jobs => "jobs",
             LoopMode::Open => "open",
         }
     }

@@ -45,7 +45,8 @@ pub(crate) fn one(result: &RunResult) -> String {
         false => (String::new(), String::new()),
     };
     let counts = errors(result) + &rest(result);
-    let tables = [head(result), latencies, amplification(result), operations(result), counts, times];
+    let tables =
+        [head(result), latencies, jobs(result), amplification(result), operations(result), counts, times];
     tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
@@ -118,9 +119,11 @@ fn preconditioning(result: &RunResult) -> String {
 }
 
 fn requests(result: &RunResult) -> String {
-    let how = match result.depth {
-        Some(depth) => format!("closed loop, {depth} in flight a queue"),
-        None => "open loop".to_owned(),
+    let how = match (result.depth, result.jobs.len()) {
+        (Some(depth), _) => format!("closed loop, {depth} in flight a queue"),
+        (None, 0) => "open loop".to_owned(),
+        (None, 1) => "one job".to_owned(),
+        (None, jobs) => format!("{jobs} jobs"),
     };
     let mut text = format!(
         "{} of {} served ({} reads, {} writes",
@@ -164,6 +167,41 @@ fn latencies(result: &RunResult) -> String {
             or_none(spread.mean, duration),
         ];
         row.extend(POINTS.map(|(_, point)| or_none(point(spread), |ns| duration(ns as f64))));
+        rows.push(row);
+    }
+    grid(&rows)
+}
+
+/// A row for each job; nothing if there are none.
+fn jobs(result: &RunResult) -> String {
+    if result.jobs.is_empty() {
+        return String::new();
+    }
+    let has_due = result.jobs.iter().any(|job| job.latency_from_due_ns.is_some());
+    let mut rows = vec![cells(["job", "from", "requests", "reads", "written", "IOPS", "bandwidth", "mean"])];
+    let points = POINTS.iter().filter(|(name, _)| ["p50", "p99", "p99.9", "max"].contains(name));
+    rows[0].extend(points.clone().map(|(name, _)| (*name).to_owned()));
+    if has_due {
+        rows[0].extend(["from due: mean", "p99"].map(str::to_owned));
+    }
+    let ns = |value: Option<u64>| or_none(value, |ns| duration(ns as f64));
+    for job in &result.jobs {
+        let latency = &job.latency_ns.all;
+        let mut row = vec![
+            job.name.clone(),
+            ns(job.measured_ns),
+            count(job.requests),
+            count(job.reads),
+            bytes(job.bytes_written as f64),
+            or_none(job.iops.all, |rate| si(rate, "")),
+            or_none(job.bandwidth_mb_s.all, |rate| si(rate * 1e6, "B/s")),
+            or_none(latency.mean, duration),
+        ];
+        row.extend(points.clone().map(|(_, point)| ns(point(latency))));
+        if has_due {
+            let due = job.latency_from_due_ns.clone().unwrap_or_default();
+            row.extend([or_none(due.mean, duration), ns(due.p99)]);
+        }
         rows.push(row);
     }
     grid(&rows)

@@ -6,10 +6,10 @@ mod common;
 
 use common::{generator, small_drive, used};
 use lab::memory::{CountingAlloc, thread_allocations};
-use lab::{LoopMode, RunSpec, precondition, run};
+use lab::{LoopMode, RunSpec, precondition, run, run_driven};
 use ssd::{Drive, DriveConfig};
 use std::alloc::System;
-use workload::Source;
+use workload::{Driven, LaneTimes, Poll, Source, SourceReport, Spec, WorkloadError};
 
 #[global_allocator]
 static GLOBAL: CountingAlloc<System> = CountingAlloc(System);
@@ -56,6 +56,73 @@ fn allocations(config: &DriveConfig, settings: &str, spec: &RunSpec) -> u64 {
     let result = run(&mut drive, config, &mut source, spec, &mut |_| {}).unwrap();
     assert_eq!(result.requests_served, COUNT);
     source.at_to - source.at_from
+}
+
+/// Jobs that remember how many allocations their thread had made at two of their requests.
+struct MarkedJobs {
+    inner: Box<dyn Driven>,
+    taken: u64,
+    at: [u64; 2],
+}
+
+impl Driven for MarkedJobs {
+    fn poll(&mut self, now_ns: u64) -> Result<Poll, WorkloadError> {
+        let poll = self.inner.poll(now_ns)?;
+        if matches!(poll, Poll::Request { .. }) {
+            self.taken += 1;
+        }
+        match self.taken {
+            20_000 => self.at[0] = thread_allocations(),
+            60_000 => self.at[1] = thread_allocations(),
+            _ => {}
+        }
+        Ok(poll)
+    }
+    fn lanes(&self) -> Vec<String> {
+        self.inner.lanes()
+    }
+    fn completed(&mut self, lane: u32, now_ns: u64) -> bool {
+        self.inner.completed(lane, now_ns)
+    }
+    fn times(&self, lane: u32) -> LaneTimes {
+        self.inner.times(lane)
+    }
+    fn has_rate(&self, lane: u32) -> bool {
+        self.inner.has_rate(lane)
+    }
+    fn warm_up_ns(&self) -> Option<u64> {
+        self.inner.warm_up_ns()
+    }
+    fn depth(&self) -> u64 {
+        self.inner.depth()
+    }
+    fn requests_at_most(&self) -> Option<u64> {
+        self.inner.requests_at_most()
+    }
+    fn report(&self) -> SourceReport {
+        self.inner.report()
+    }
+}
+
+#[test]
+fn jobs_do_not_allocate() {
+    let text = "[global]\nfilename=/dev/sda\nsize=32m\n[a]\nrw=randrw\niodepth=16\nloops=4\nbssplit=4k/80:16k/20\n\
+                [b]\nrw=randwrite\nnumjobs=3\nrate_iops=20k\nrate_process=poisson\nthinktime=100us\n\
+                thinktime_blocks=9\niodepth=4\nloops=4\nfsync=32\n[c]\nrw=randread\nrandom_distribution=zipf:0.9\niodepth=32\nloops=8\n";
+    let path = common::fresh_path("no-alloc.fio");
+    std::fs::write(&path, text).unwrap();
+    let mut config = small_drive();
+    // Some requests find no room.
+    config.queues.depth = 32;
+    let mut drive = Drive::new(&config).unwrap();
+    precondition(&mut drive, 1, &used(), &mut |_| {}).unwrap();
+    let workload = Spec::fio(path.display().to_string()).prepare().unwrap();
+    let inner = workload.driven(drive.logical_sectors()).unwrap().unwrap();
+    let mut jobs = MarkedJobs { inner, taken: 0, at: [0; 2] };
+    let spec = RunSpec { loop_mode: LoopMode::Jobs, ..RunSpec::default() };
+    let result = run_driven(&mut drive, &config, &mut jobs, &spec, &mut |_| {}).unwrap();
+    assert!(jobs.taken > 70_000 && result.requests_served == jobs.taken, "{} requests", jobs.taken);
+    assert_eq!(jobs.at[1] - jobs.at[0], 0);
 }
 
 #[test]

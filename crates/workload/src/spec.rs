@@ -370,6 +370,11 @@ impl Spec {
         self.kind().has_times()
     }
 
+    /// Whether its requests depend on when earlier ones complete ([`Prepared::driven`]).
+    pub fn is_driven(&self) -> bool {
+        matches!(self, Spec::Fio(_))
+    }
+
     /// What to call it where nobody has named it: the trace's file, the generator's pattern, the mix's preset.
     pub fn title(&self) -> String {
         self.kind().title()

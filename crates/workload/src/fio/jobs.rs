@@ -9,6 +9,9 @@ use crate::record::{SECTOR_BYTES, SECTORS_MAX};
 use crate::shape::SIZE_BYTES_MAX;
 use ssd::rng::mix;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// Clones of all jobs together, at most.
 pub const LANES_MAX: usize = 4096;
@@ -16,6 +19,8 @@ pub const LANES_MAX: usize = 4096;
 const FILES_MAX: u64 = 1 << 20;
 /// Requests in flight of a job, at most: a queue of NVMe holds no more.
 const DEPTH_MAX: u64 = 1 << 16;
+/// Bytes of a file that are looked at to see whether it is a job file.
+const HEAD: u64 = 4096;
 /// Files begin at multiples of it, as in a file system of 4-KiB blocks [A].
 const FILE_ALIGN: u64 = 4096;
 
@@ -58,6 +63,21 @@ struct Use {
     length: u64,
     /// Bytes that the file has at least.
     file_bytes: u64,
+}
+
+/// Whether a file is a job file: its name ends in `.fio`, or it begins with a section in brackets.
+pub fn is_job_file(path: &Path) -> bool {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fio")) {
+        return true;
+    }
+    let mut head = Vec::new();
+    if !path.is_file() || File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_err() {
+        return false;
+    }
+    let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines =
+        lines.filter(|line| !line.is_empty() && !line.starts_with(b";") && !line.starts_with(b"#"));
+    lines.next().is_some_and(|line| line.starts_with(b"[") && line.contains(&b']') && line.is_ascii())
 }
 
 fn is_device(name: &str) -> bool {

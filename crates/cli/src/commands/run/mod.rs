@@ -30,6 +30,8 @@ Examples:
   wordline run --workload websearch --footprint 2GiB --requests 1000000 --copies 4
       a stand-in for a paper's trace, shrunk to 2 GiB, with four users
   wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32 --requests 500000
+  wordline run job.fio --drive m64
+      a job file of fio: each job by itself, with its own depth, rate and pauses (docs/fio.md)
   wordline run my.toml --json
       my.toml: a drive, with the tables [workload] and [run]
   wordline run --requests 100000 --set nand.errors.model=cells --age \"cycle to 3000\" --age \"retain 3 months\"
@@ -50,8 +52,8 @@ UNIT is minutes, hours, days, weeks, months (730 hours) or years.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub struct Run {
-    /// A trace (any known format, plain, gzip or zstd; - for standard input), or a configuration (a file that ends in
-    /// .toml)
+    /// A trace (any known format, plain, gzip or zstd; - for standard input), a job file of fio (ends in .fio, or
+    /// begins with a section), or a configuration (a file that ends in .toml)
     #[arg(value_name = "TRACE_OR_CONFIG")]
     input: Option<PathBuf>,
 
@@ -194,6 +196,11 @@ impl Run {
         set(&mut spec, "--seed", "seed", self.measurement.seed.as_deref())?;
         inputs.set_workload(&mut spec)?;
         spec.check()?;
+        if spec.is_driven() && (self.measurement.closed.is_some() || self.measurement.open) {
+            let message = "--closed, --depth and --open say how requests reach the drive, and jobs say that themselves \
+                           (iodepth, rate_iops in the job file)";
+            return Err(Failure::usage(message));
+        }
         if let Spec::Trace(trace) = &mut spec
             && self.replay.address.is_none()
             && inputs.workload_origin("address").is_none()
@@ -292,7 +299,6 @@ impl Run {
                 run.age = AgeSteps::default();
             }
         }
-        let mut source = prepared.open(drive.logical_sectors()).map_err(lab::Failure::Workload)?;
-        lab::run(drive, &plan.resolved.config, &mut *source, &run, &mut |at| progress.phase(at))
+        lab::run_prepared(drive, &plan.resolved.config, prepared, &run, &mut |at| progress.phase(at))
     }
 }

@@ -117,6 +117,7 @@ impl Run {
                 places.reads_standard_input("the trace on standard input");
             }
             Some(Spec::Trace(trace)) => places.reads("the trace", Path::new(&trace.path)),
+            Some(Spec::Fio(fio)) => places.reads("the job file", Path::new(&fio.jobs)),
             _ => {}
         }
         if let Some(path) = &self.measurement.snapshot {

@@ -20,6 +20,7 @@ Examples:
   wordline trace info data/rocksdb-ycsb-a-run1.csv.zst
   wordline trace data/rocksdb-ycsb-a-run1.csv.zst --json      the same: `info` may be left out
   wordline trace convert src1_0.csv.gz --to fio_iolog --out src1_0.iolog
+  wordline trace job.fio      what the jobs ask for, if each request takes no time
   wordline trace cut src1_0.csv.gz --first 100000 --out head.wl.zst";
 
 /// `trace` and its commands.

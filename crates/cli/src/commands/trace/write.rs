@@ -103,6 +103,7 @@ impl Output {
                 places.reads_standard_input("the trace on standard input");
             }
             Spec::Trace(trace) => places.reads("the trace", Path::new(&trace.path)),
+            Spec::Fio(fio) => places.reads("the job file", Path::new(&fio.jobs)),
             _ => {}
         }
         places.prints();

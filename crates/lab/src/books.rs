@@ -1,0 +1,82 @@
+//! What is kept of requests, whichever loop they come from.
+
+use crate::error::Failure;
+use crate::meter::Meter;
+use crate::request_log::{Origin, RequestLog};
+use crate::spec::RunSpec;
+use ssd::{Completion, DriveConfig, Executor, SimDuration, SimTime};
+
+/// Completions between two calls of the progress function; a power of two.
+pub(crate) const PROGRESS_EVERY: u64 = 1 << 15;
+
+/// Counts of requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Served {
+    /// Taken from the workload for the drive.
+    pub generated: u64,
+    /// Completed, in success or with a status.
+    pub completed: u64,
+    /// Of these, before the measurement.
+    pub warm_up: u64,
+}
+
+/// What is kept of requests.
+pub(crate) struct Books {
+    pub meter: Meter,
+    log: Option<RequestLog>,
+    pub served: Served,
+    /// Requests to complete before the measurement.
+    pub warm_up: u64,
+    /// Why a request could not be logged.
+    pub failure: Option<Failure>,
+}
+
+impl Books {
+    /// Opens the request log.
+    pub fn open(start: SimTime, config: &DriveConfig, spec: &RunSpec) -> Result<Self, Failure> {
+        let is_timed = spec.executor == Executor::Timed;
+        let link_ns = if is_timed { SimDuration::from_us(config.link.latency_us).0 } else { 0 };
+        let origin = Origin { start, link_ns };
+        let log = spec.request_log.as_ref().map(|path| RequestLog::create(path, origin)).transpose()?;
+        let (meter, served) = (Meter::new(start), Served::default());
+        Ok(Books { meter, log, served, warm_up: spec.warm_up, failure: None })
+    }
+
+    /// Closes the log and gives back what was counted.
+    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter) {
+        let Books { meter, log, served, warm_up, .. } = self;
+        if let Some(log) = log
+            && let Err(error) = log.finish()
+            && failure.is_none()
+        {
+            *failure = Some(error);
+        }
+        (Served { warm_up: warm_up.min(served.completed), ..served }, meter)
+    }
+
+    /// A request completed.
+    #[inline(always)]
+    pub fn enter(&mut self, completion: &Completion) {
+        self.served.completed += 1;
+        if self.served.completed > self.warm_up {
+            self.meter.record(completion);
+        } else {
+            self.meter.record_before(completion);
+            if self.is_warm() {
+                self.meter.restart(completion.completed);
+            }
+        }
+        if let Some(log) = &mut self.log
+            && let Err(failure) = log.add(completion)
+            && self.failure.is_none()
+        {
+            self.failure = Some(failure);
+        }
+    }
+
+    /// Whether the request that completed last was the last before the measurement.
+    #[inline]
+    pub fn is_warm(&self) -> bool {
+        self.served.completed == self.warm_up
+    }
+}

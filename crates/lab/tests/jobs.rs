@@ -1,0 +1,157 @@
+//! Jobs of fio in the loop that they drive: their clock, their limits, and what is told of each.
+
+mod common;
+
+use common::{fresh_path, small_drive, try_run, used};
+use lab::{Failure, JobResult, LoopMode, RunResult, RunSpec};
+use ssd::{DriveConfig, Executor};
+use workload::{Prepared, Spec};
+
+const MS: u64 = 1_000_000;
+
+/// A job file of the whole drive.
+fn jobs(name: &str, text: &str) -> Prepared {
+    let path = fresh_path(&format!("{name}.fio"));
+    std::fs::write(&path, format!("[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=libaio\n{text}"))
+        .unwrap();
+    let spec = Spec::fio(path.display().to_string());
+    spec.prepare().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn spec() -> RunSpec {
+    RunSpec { preconditioning: used(), loop_mode: LoopMode::Jobs, ..RunSpec::default() }
+}
+
+fn run(config: &DriveConfig, workload: &Prepared, spec: &RunSpec) -> RunResult {
+    try_run(config, workload, spec).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn max_latency(job: &JobResult) -> u64 {
+    job.latency_ns.all.max.unwrap_or(0)
+}
+
+#[test]
+fn stages_delays_and_limits_are_kept_on_the_simulated_clock() {
+    let text = "size=8m\n[a]\nrw=randread\niodepth=4\nruntime=20ms\ntime_based\n[b]\nstonewall\nnumber_ios=100\n\
+                [c]\nstonewall\nstartdelay=50ms\nrw=randread\nruntime=5ms\nramp_time=5ms\ntime_based\n";
+    let result = run(&small_drive(), &jobs("stages", text), &spec());
+    let [a, b, c] = &result.jobs[..] else { panic!("{:?}", result.jobs) };
+    assert_eq!((a.name.as_str(), b.name.as_str(), c.name.as_str()), ("a", "b", "c"));
+    let a_end = a.end_ns.unwrap();
+    assert_eq!((a.start_ns, a.measured_ns), (Some(0), Some(0)));
+    assert!((20 * MS..=20 * MS + max_latency(a)).contains(&a_end), "{a:?}");
+    assert_eq!((b.start_ns, b.requests, b.reads), (Some(a_end), 100, 100));
+    assert!(b.end_ns.unwrap() < 50 * MS);
+    assert_eq!((c.start_ns, c.measured_ns), (Some(50 * MS), Some(55 * MS)));
+    assert!((60 * MS..=60 * MS + max_latency(c)).contains(&c.end_ns.unwrap()), "{c:?}");
+    assert!(c.requests_warm_up > 10 && c.requests > 10, "{c:?}");
+    // Only the first jobs' warm-up is one of the whole run.
+    assert_eq!(result.requests_warm_up, 0);
+    let told: u64 = result.jobs.iter().map(|job| job.requests + job.requests_warm_up).sum();
+    assert_eq!((told, result.requests_served), (result.requests_generated, result.requests_generated));
+    assert_eq!((result.loop_mode.as_str(), result.depth), ("jobs", None));
+}
+
+#[test]
+fn the_warm_up_of_the_first_jobs_is_that_of_the_run() {
+    let text = "size=8m\nrw=randwrite\nruntime=10ms\nramp_time=7ms\ntime_based\n[a]\niodepth=8\nnumjobs=2\n";
+    let result = run(&small_drive(), &jobs("ramp", text), &spec());
+    assert_eq!(result.requests_warm_up, result.jobs.iter().map(|job| job.requests_warm_up).sum::<u64>());
+    assert_eq!(result.requests_measured, result.jobs.iter().map(|job| job.requests).sum::<u64>());
+    assert_eq!(result.bytes_written, result.jobs.iter().map(|job| job.bytes_written).sum::<u64>());
+    assert!(result.requests_warm_up > 0 && result.requests_measured > 0);
+    let end = 10 * MS + result.jobs.iter().map(max_latency).max().unwrap();
+    assert!((10 * MS - MS..=end).contains(&result.simulated_ns), "{}", result.simulated_ns);
+    let too_long = jobs("ramp-too-long", "size=1m\nramp_time=1h\n[a]\nrw=read\n");
+    let error = try_run(&small_drive(), &too_long, &spec()).unwrap_err();
+    assert!(matches!(error.failure, Failure::NothingMeasured { .. }), "{error}");
+}
+
+#[test]
+fn a_pause_is_added_to_each_request() {
+    for (text, pauses) in
+        [("thinktime=1ms\n", 99.0), ("thinktime=1ms\nthinktime_blocks=10\n", 9.0), ("thinktime=0\n", 0.0)]
+    {
+        let job = format!("size=8m\nrw=randread\nnumber_ios=100\n{text}[a]\n");
+        let result = run(&small_drive(), &jobs("pause", &job), &spec());
+        let job = &result.jobs[0];
+        let expected = 100.0 * job.latency_ns.all.mean.unwrap() + pauses * 1e6;
+        let taken = 100.0 * 1e9 / job.iops.all.unwrap();
+        // The histogram's mean is exact.
+        assert!((taken - expected).abs() < 1.0, "{text}: {taken} ns, expected {expected}");
+    }
+}
+
+#[test]
+fn rates_are_kept_for_each_direction() {
+    let text = |iops| format!("size=4m\nrw=randrw\nrwmixread=70\nrate_iops={iops}\niodepth=4\n[a]\n");
+    let calm = run(&small_drive(), &jobs("calm", &text("2k")), &spec());
+    let job = &calm.jobs[0];
+    // Both directions have the same rate, so that the mix is even, whatever rwmixread says.
+    assert_eq!((job.reads, job.writes), (512, 512));
+    let seconds = 511.0 / 2048.0;
+    assert!((job.iops.read.unwrap() * seconds / 512.0 - 1.0).abs() < 0.01, "{job:?}");
+    assert_eq!(job.latency_from_due_ns.as_ref().unwrap().mean, job.latency_ns.all.mean);
+    let busy = run(&small_drive(), &jobs("busy", &text("2m")), &spec());
+    let job = &busy.jobs[0];
+    let (due, sent) =
+        (job.latency_from_due_ns.as_ref().unwrap().mean.unwrap(), job.latency_ns.all.mean.unwrap());
+    assert!(due > 10.0 * sent, "{due} ns from due, {sent} ns from sending");
+    let unrated = run(&small_drive(), &jobs("unrated", "size=4m\n[a]\nrw=read\n"), &spec());
+    assert_eq!(unrated.jobs[0].latency_from_due_ns, None);
+}
+
+#[test]
+fn more_than_the_queues_hold_is_sent_when_there_is_room() {
+    let mut config = small_drive();
+    (config.queues.count, config.queues.depth) = (2, 4);
+    let text = "size=4m\nrw=randread\niodepth=32\nnumjobs=3\n[a]\n";
+    let result = run(&config, &jobs("held", text), &spec());
+    assert!(result.jobs.iter().all(|job| job.requests == 1024), "{:?}", result.jobs);
+    // Waiting before a queue is a part of the latency: 96 requests are under way until the end.
+    let latencies = result.latency_ns.all.mean.unwrap() * 3072.0;
+    let under_way = latencies / result.simulated_ns as f64;
+    assert!((90.0..=96.0).contains(&under_way), "{under_way}");
+}
+
+#[test]
+fn the_same_jobs_give_the_same_run_and_the_same_counts_without_time() {
+    let text = "size=8m\n[a]\nrw=randrw\nbssplit=4k/70:16k/30\niodepth=8\nfsync=16\nnumjobs=2\n\
+                [b]\nrw=randwrite\nsync=1\nrandom_distribution=zipf:1.2\n[c]\nstonewall\nrw=randtrimwrite\n";
+    let workload = jobs("same", text);
+    let once = run(&small_drive(), &workload, &spec());
+    let again = run(&small_drive(), &workload, &spec());
+    assert_eq!((&once.event_hash, &once.jobs), (&again.event_hash, &again.jobs));
+    let timeless = run(&small_drive(), &workload, &RunSpec { executor: Executor::Functional, ..spec() });
+    let counts = |result: &RunResult| {
+        let of = |job: &JobResult| {
+            (job.reads, job.writes, job.trims, job.flushes, job.bytes_read, job.bytes_written)
+        };
+        result.jobs.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(counts(&once), counts(&timeless));
+    assert!(once.trims == 2048 && once.flushes > 0, "{} trims, {} flushes", once.trims, once.flushes);
+    assert_eq!(timeless.jobs[0].iops.all, None);
+
+    let timed = jobs("timed", "size=8m\n[a]\nruntime=1s\ntime_based\n");
+    let error =
+        try_run(&small_drive(), &timed, &RunSpec { executor: Executor::Functional, ..spec() }).unwrap_err();
+    let Failure::Setting { key: "run.executor", found, .. } = &error.failure else { panic!("{error}") };
+    assert!(found.contains("job a ends by time"), "{found}");
+}
+
+#[test]
+fn the_order_of_passes_decides_write_amplification() {
+    let amplification = |name, option| {
+        let text = format!("size=95m\nrw=randwrite\nloops=6\niodepth=32\n{option}\n[a]\n");
+        let spec = RunSpec { executor: Executor::Functional, warm_up: 2 * 24_320, ..spec() };
+        run(&small_drive(), &jobs(name, &text), &spec).write_amplification.unwrap()
+    };
+    let (same, fresh, free) = (
+        amplification("wa-same", "randrepeat=1"),
+        amplification("wa-fresh", "randrepeat=0"),
+        amplification("wa-free", "norandommap=1"),
+    );
+    assert!(same < 1.05, "{same}");
+    assert!(fresh > same + 0.1 && free > fresh + 0.1, "{same}, {fresh}, {free}");
+}
