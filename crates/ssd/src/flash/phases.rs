@@ -110,22 +110,26 @@ impl Flash {
     }
 
     /// Stops what the array of a die does before its end (ONFI's RESET). It goes back to the head of its queue, to be
-    /// done again from its beginning, and its end, already announced, is void. The time it took counts. Returns the
-    /// operations that it was; none where the array does nothing, or has done it.
+    /// done again from its beginning, and its end, already announced, is void; so does, behind it, what was staged to
+    /// follow it: pages are programmed in order. The time they took counts. Returns the operations that were in the
+    /// array; none where it has not begun, or has done its work, or the die is taking in what follows.
     pub fn stop_array(&mut self, number: u32, now: SimTime, events: &mut EventQueue) -> u32 {
         let order = self.rules.precedence.order;
         let mut at = self.at(number, now, events);
         let leader = at.die.array;
-        if !leader.is_some() || at.die.array_done {
+        let takes_in = matches!(at.die.interface, Interface::WaitIn | Interface::In);
+        if !leader.is_some() || at.die.array_done || takes_in || at.pool.spent(leader).mark > now {
             return 0;
         }
         at.book_array(leader);
         at.die.array = OpId::NONE;
         at.die.generation = at.die.generation.wrapping_add(1);
-        let count = at.die.give_back(at.pool, order, leader);
         if at.die.interface == Interface::Staged {
-            at.start_array(now);
-        } else if at.die.interface == Interface::Idle {
+            at.die.give_back(at.pool, order, at.die.io);
+            (at.die.io, at.die.interface) = (OpId::NONE, Interface::Idle);
+        }
+        let count = at.die.give_back(at.pool, order, leader);
+        if at.die.interface == Interface::Idle {
             at.end_busy();
             at.start_next();
         }
