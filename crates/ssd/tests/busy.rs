@@ -4,7 +4,8 @@
 mod support;
 
 use ssd::flash::op::OpKind;
-use ssd::{Drive, DriveConfig, Stats};
+use ssd::observe::{ChipEffect, Effect};
+use ssd::{Drive, DriveConfig, Executor, Stats};
 use support::{Load, reclaiming, small};
 
 /// Busy times of all dies, then of all channels.
@@ -82,5 +83,38 @@ fn every_read_of_aging_cells_is_among_the_retries() {
             drive.reset_stats();
         }
         assert!(reads > 0 && drive.outstanding() > 0, "{policy}");
+    }
+}
+
+/// What chips begin, end and fail at is what is counted.
+#[test]
+fn what_is_told_of_chips_is_what_is_counted() {
+    for (mut cfg, executor) in
+        configs().into_iter().zip([Executor::Timed, Executor::Timed, Executor::Functional])
+    {
+        (cfg.reliability.program_fail_ppm, cfg.reliability.erase_fail_ppm) = (3_000.0, 20_000.0);
+        let mut drive = Drive::new(&cfg).unwrap();
+        drive.set_executor(executor);
+        drive.record_chip_effects(true);
+        Load::new(6).run(&mut drive, 4_000);
+        drive.drain();
+        let (mut begun, mut ended, mut failed) = ([0; 2], [0; 2], 0);
+        while let Some(effect) = drive.pop_effect() {
+            let Effect::Chip(effect) = effect else { continue };
+            match effect {
+                ChipEffect::ProgramBegins { .. } => begun[0] += 1,
+                ChipEffect::ProgramEnds { failed: has_failed, .. } => {
+                    ended[0] += 1;
+                    failed += u64::from(has_failed);
+                }
+                ChipEffect::EraseBegins { .. } => begun[1] += 1,
+                ChipEffect::EraseEnds { .. } => ended[1] += 1,
+                ChipEffect::Spare { .. } => {}
+            }
+        }
+        let stats = counts(&drive);
+        let counted = [OpKind::Program, OpKind::Erase].map(|kind| stats.ops(kind));
+        assert_eq!((begun, ended, failed), (counted, counted, stats.flash.program_fails));
+        assert!(failed > 3 && counted[1] > 50, "{failed} failed, {} blocks erased", counted[1]);
     }
 }

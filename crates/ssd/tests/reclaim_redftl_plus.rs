@@ -146,6 +146,20 @@ fn programs_take_the_time_of_their_mode() {
     assert_eq!(second - plain, 12 * t_program_ns * (8 + 19) / 100);
 }
 
+/// Two blocks that are dealt together are one reclaim, and take one time.
+#[test]
+fn a_pair_of_blocks_is_served_once() {
+    let mut drive = Observed::new(&config(Params { max_reads: 100, ..Params::default() }), 12).drive;
+    drive.set_executor(Executor::Timed);
+    while drive.stats().ftl.reclaims < 2 {
+        drive.drain();
+        read(&mut drive, 2);
+    }
+    drive.drain();
+    let stats = drive.stats().ftl;
+    assert_eq!((stats.services.count, stats.reclaimed_blocks), (2, 4));
+}
+
 #[test]
 fn blocks_move_when_the_host_is_silent_and_at_once_at_the_limit() {
     let cfg = config(Params { max_reads: 200, ..Params::default() });

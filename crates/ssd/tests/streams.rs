@@ -1,5 +1,7 @@
 //! A separator of the caller's own: what is told apart lies apart, and pays.
 
+use ssd::config::{Table, Value};
+use ssd::flash::op::Cause;
 use ssd::ftl::stream::{Member, Moved, Needs, StreamId, Streams, Written};
 use ssd::observe::Effect;
 use ssd::rng::Rng;
@@ -118,6 +120,75 @@ fn separation_pays() {
     let apart = run(told, Executor::Functional, 200_000);
     let (mixed, apart) = (amplification(&mixed), amplification(&apart));
     assert!(apart < mixed * 0.85, "write amplification {apart:.2} apart, {mixed:.2} mixed");
+}
+
+/// Replicas that become pages, and move again, are as well known as what the host has written: `of_move` asserts it.
+#[test]
+fn a_replica_has_the_facts_of_its_original() {
+    for executor in [Executor::Functional, Executor::Timed] {
+        let mut cfg = small();
+        cfg.drive.over_provisioning_percent = 150.0;
+        cfg.read_reclaim.select("redftl").unwrap();
+        for (key, value) in [("max_reads", 100), ("replica_limit", 2)] {
+            cfg.read_reclaim.set(key, &Value::Integer(value)).unwrap();
+        }
+        let mut drive = Drive::with_stream(&cfg, Box::new(BySaying)).unwrap();
+        drive.set_executor(executor);
+        let (mut rng, units) = (Rng::named(9, "replicas"), drive.logical_units());
+        for tag in 0..30_000 {
+            write(&mut drive, &mut rng, tag);
+            let lba = Lba(u64::from(units / 2 + rng.below(8) * 97) * 8);
+            let command =
+                Command { op: OpCode::Read, lba, sectors: 8, arrival: drive.now(), ..Command::default() };
+            while drive.submit(0, &command, drive.now()).is_err() {
+                assert!(drive.advance_to_completion());
+                drive.pop_completion();
+            }
+        }
+        drive.drain();
+        drive.check().unwrap();
+        let stats = drive.stats().ftl;
+        let made = stats.moved_units[Cause::Replication as usize];
+        assert!(stats.replicas_adopted > 20, "{executor:?}: {made} made, {} adopted", stats.replicas_adopted);
+    }
+}
+
+/// Data spread over three streams of the host's and three of moves, whatever it is.
+#[derive(Clone, Copy, Debug)]
+struct Spread;
+
+impl Member for Spread {
+    fn streams(&self) -> Streams {
+        Streams { count: 6, of_host: 0b111, of_moves: 0b11_1000 }
+    }
+
+    fn of_write(&mut self, write: Written) -> StreamId {
+        StreamId((write.lpn.0 % 3) as u8)
+    }
+
+    fn of_move(&mut self, moved: Moved) -> StreamId {
+        StreamId((moved.lpn.0 / 3 % 3) as u8 + 3)
+    }
+}
+
+#[test]
+fn streams_leave_cleaning_room_on_the_fullest_drive() {
+    let mut cfg = small();
+    loop {
+        let mut fuller = cfg.clone();
+        fuller.drive.over_provisioning_percent -= 0.5;
+        if Drive::with_stream(&fuller, Box::new(Spread)).is_err() {
+            break;
+        }
+        cfg = fuller;
+    }
+    for executor in [Executor::Functional, Executor::Timed] {
+        let mut drive = Drive::with_stream(&cfg, Box::new(Spread)).unwrap();
+        drive.fill(0, drive.logical_units()).unwrap();
+        let drive = run(drive, executor, 30_000);
+        assert_eq!(drive.health().read_only, None, "{executor:?}");
+        assert!(drive.stats().ftl.host_units >= 15_000, "{executor:?}");
+    }
 }
 
 #[test]

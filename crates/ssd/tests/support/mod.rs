@@ -72,7 +72,7 @@ impl Load {
         let mut done = 0;
         while done < commands {
             let command = self.command(drive);
-            let queue = (self.tag % 2) as usize;
+            let queue = self.tag as usize % drive.queues();
             while drive.outstanding() >= 24 || !drive.queue_has_room(queue) {
                 assert!(drive.advance_to_completion(), "stuck");
                 while drive.pop_completion().is_some() {

@@ -58,6 +58,28 @@ fn cleaning_steps_between_host_reads() {
 }
 
 #[test]
+fn units_of_several_pages_move_in_one() {
+    // Pages of four units; two pages of block 0 keep one unit each. What is read of a page is what lives there, and it
+    // waits for what else is being read before it is programmed.
+    // die     4 096 host program   620 880
+    //       620 880 read a         675 316     (300 + 50 000 + 40 + 4 096)
+    //       675 316 read b         729 752
+    //       729 752 program a, b 1 338 344     (400 + 2 x 4 096 + 600 000)
+    //     1 338 344 erase        4 338 694     (a read comes at 3 000 000)
+    let mut cfg = small();
+    cfg.mapping.unit = MappingUnit::FourKib;
+    let mut drive = filled(&cfg, 64);
+    let others: Vec<u32> = (0..16).filter(|unit| ![3, 5].contains(unit)).chain([16, 32]).collect();
+    drive.overwrite(&others).unwrap();
+    drive.reset_stats();
+    let done = run(&mut drive, &[(0, write(9)), (3_000_000, read(12))]);
+    assert_eq!(done[0].completed.0, 620_880);
+    let read_4k = READ_COMMAND + T_R + OUT_COMMAND + DATA_4K;
+    assert_eq!(620_880 + 2 * read_4k + PROGRAM_COMMAND + 2 * DATA_4K + T_PROG, 1_338_344);
+    assert_eq!(done[1].completed.0, read_from(1_338_344 + ERASE));
+}
+
+#[test]
 fn an_erase_waits_behind_reads_and_reads_behind_it() {
     // Block 0 is dead: it is erased without more ado, after the program whose write began the cleaning.
     // die      0       read 1    66 724

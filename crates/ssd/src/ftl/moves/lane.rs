@@ -173,3 +173,28 @@ impl LaneWork {
         self.jobs.iter().flatten().any(|job| job.walk().is_some())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive_config::DriveConfig;
+    use crate::nand::Chip;
+    use crate::sections::MappingUnit;
+
+    /// What can be free in a lane is what neither data nor open blocks take.
+    #[test]
+    fn each_stream_takes_a_block_of_the_spare_room() {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (20, 4, 1);
+        (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 100.0);
+        let layout = Layout::new(&cfg, &Chip::new(1, 20, 4, &cfg.reliability, 1));
+        let spare = |count| {
+            let streams = Streams { count, of_host: 1, of_moves: 1 << (count - 1) };
+            Mover::new(&cfg, &layout, streams, (false, false)).limits(20).spare
+        };
+        // Half of the blocks hold data.
+        assert_eq!([1, 2, 5].map(spare), [9, 8, 5]);
+    }
+}

@@ -374,3 +374,34 @@ impl Ftl {
         self.pump_lane(flash, lane);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Drive;
+    use crate::drive_config::DriveConfig;
+    use crate::ftl::moves::candidates::Candidate;
+
+    /// An erase is urgent where what reads have made due waits for the room that it makes, and only there.
+    #[test]
+    fn erases_are_due_where_room_is_urgent() {
+        for (lacks_room, waits) in [(false, false), (false, true), (true, false), (true, true)] {
+            let mut cfg = DriveConfig::default();
+            let g = &mut cfg.geometry;
+            (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
+            (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (16, 4, 1);
+            cfg.drive.over_provisioning_percent = 100.0;
+            let mut drive = Drive::new(&cfg).unwrap();
+            let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
+            let work = ftl.work(LaneId(0));
+            work.candidates.lacks_room = lacks_room;
+            if waits {
+                work.candidates.now.push_back(Candidate { block: BlockId(1), member: 0 });
+            }
+            ftl.blocks.start_moving(BlockId(0), Cause::Cleaning);
+            ftl.empty(flash, BlockId(0));
+            let due: Vec<bool> = ftl.outbox.iter().map(|&id| flash.op(id).due).collect();
+            assert_eq!(due, [lacks_room && waits; 2]);
+        }
+    }
+}

@@ -149,3 +149,66 @@ fn each_live(view: &View<'_>, first: u32, mut then: impl FnMut(usize, u32)) -> u
     }
     count
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive_config::DriveConfig;
+    use crate::nand::Chip;
+    use crate::sections::{MappingUnit, Superblock};
+    use crate::signals::Facts;
+    use crate::units::Lpn;
+
+    /// Blocks of two wordlines of three pages in each of two planes, written from unit 0 on, unit 4 dead: the pages and
+    /// sequence numbers that a walk reads in block 0.
+    fn read_by(make: impl Fn(&View<'_>) -> Walk) -> Vec<(u32, u64)> {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (4, 2, 3);
+        (cfg.mapping.unit, cfg.allocation.superblock) = (MappingUnit::Page, Superblock::Planes);
+        let layout = Layout::new(&cfg, &Chip::new(2, 4, 6, &cfg.reliability, 1));
+        let (mut map, mut facts) = (Map::new(48, 48, false), FactsTable::new(true, 48));
+        for unit in 0..24 {
+            map.assign(Lpn(unit), Pun(unit));
+            facts.set(Pun(unit), Facts::NONE.with_sequence(u64::from(unit) + 100));
+        }
+        map.remove(Lpn(4));
+        let view = View { map: &map, layout: &layout, order: &PageOrder::of(&cfg), facts: &facts };
+        let (mut walk, mut units) = (make(&view), [UnitRef::PADDING; UNITS_AT_MOST]);
+        let mut read = Vec::new();
+        while let Step::Read { page, count } = walk.step(&view, &mut units) {
+            assert_eq!((count, units[0].lpn, units[0].source), (1, page.0, page.0));
+            read.push((page.0, units[0].facts().sequence()));
+        }
+        read
+    }
+
+    /// Pages with the numbers that they were written with.
+    fn pages(pages: &[u32]) -> Vec<(u32, u64)> {
+        pages.iter().map(|&page| (page, u64::from(page) + 100)).collect()
+    }
+
+    #[test]
+    fn a_whole_block_is_read_in_the_order_of_its_pages() {
+        let all: Vec<u32> = (0..12).filter(|page| *page != 4).collect();
+        assert_eq!(
+            read_by(|_| Walk { block: BlockId(0), pages: None, cursor: 0, end: 12, ahead: 0 }),
+            pages(&all)
+        );
+    }
+
+    #[test]
+    fn a_part_is_the_pages_of_its_member_wordline_and_types() {
+        // Page 2 k + m is page k of member m; pages 0 to 2 of a member are wordline 0, 3 to 5 wordline 1.
+        let of = |member, types, wordline, range: (u32, u32)| {
+            read_by(|view| Walk::of(view, BlockId(0), Pages { member, types, wordline }, range))
+        };
+        assert_eq!(of(1, u8::MAX, 1, (3, 6)), pages(&[7, 9, 11]));
+        assert_eq!(of(0, u8::MAX, 0, (0, 3)), pages(&[0, 2]));
+        assert_eq!(of(0, 0b101, NONE, (0, 6)), pages(&[0, 6, 10]));
+        assert_eq!(of(1, 0b010, NONE, (0, 6)), pages(&[3, 9]));
+        // The range may hold more wordlines than the part.
+        assert_eq!(of(1, 0b001, 1, (0, 6)), pages(&[7]));
+    }
+}

@@ -419,6 +419,17 @@ mod tests {
     }
 
     #[test]
+    fn a_block_is_bad_if_the_erase_of_any_member_fails() {
+        for fails in [None, Some(0), Some(2), Some(3)] {
+            let (layout, mut blocks) = blocks();
+            let block = BlockId(3);
+            blocks.erase_issued(block, layout.span);
+            (0..layout.span).for_each(|member| _ = blocks.erase_done(block, fails == Some(member)));
+            assert_eq!(blocks.is_failing(block), fails.is_some(), "{fails:?}");
+        }
+    }
+
+    #[test]
     fn a_block_is_as_old_as_when_it_was_last_filled() {
         let (layout, mut blocks) = blocks();
         let age = |blocks: &Blocks, now| blocks.lane_view(&layout, LaneId(1), now).age(2);

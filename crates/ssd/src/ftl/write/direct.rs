@@ -90,3 +90,33 @@ impl Ftl {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::drive_config::DriveConfig;
+    use crate::executor::Pace;
+    use crate::flash::op::Cause;
+    use crate::{Drive, sections::MappingUnit};
+
+    /// What stands for moved data is not written by the host: no block grows older by it.
+    #[test]
+    fn what_is_placed_as_moved_ages_no_block() {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (16, 4, 1);
+        (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 100.0);
+        let mut drive = Drive::new(&cfg).unwrap();
+        drive.fill(0, 16).unwrap();
+        let age = |drive: &Drive| drive.full_blocks()[0].0;
+        let counts = |drive: &Drive| {
+            let stats = drive.stats().ftl;
+            (stats.host_units, stats.moved_units[Cause::Cleaning as usize])
+        };
+        let before = age(&drive);
+        drive.place(Pace::Relaxed, &[4, 5, 8, 9, 12]).unwrap();
+        assert_eq!((age(&drive), counts(&drive)), (before, (16, 5)));
+        drive.overwrite(&[4, 5, 8]).unwrap();
+        assert_eq!((age(&drive), counts(&drive)), (before + 3, (19, 5)));
+    }
+}

@@ -316,6 +316,16 @@ mod tests {
     }
 
     #[test]
+    fn only_a_parked_unit_grows_where_it_waits() {
+        let mut gather = gather(1, 2);
+        put(&mut gather, &[(0, 0), (1, 0)]);
+        gather.park(SlotId(0), 1);
+        // Offered again it would lose its place in line; what waits for a page has none to lose.
+        assert_eq!([0, 1].map(|slot| gather.grow_parked(SlotId(slot), 8_192)), [true, false]);
+        assert_eq!([0, 1].map(|slot| gather.get(SlotId(slot)).bytes), [8_192, 4_096]);
+    }
+
+    #[test]
     fn streams_with_a_full_page_take_turns() {
         let mut gather = gather(3, 0);
         put(&mut gather, &[(0, 1), (1, 2), (2, 2), (3, 0), (4, 0), (5, 0), (6, 0)]);

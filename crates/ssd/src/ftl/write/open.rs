@@ -314,23 +314,53 @@ mod tests {
     use crate::drive_config::DriveConfig;
     use crate::nand::Chip;
 
-    /// Cold data goes where the wear is; all else where the queue of free blocks begins.
-    #[test]
-    fn cold_data_opens_the_most_worn_free_block() {
+    const LANE: LaneId = LaneId(0);
+
+    /// A lane of six free blocks of four pages that have seen so many erases; a stream of the host's and one of moves.
+    fn six_blocks(reserve: u32, erases: [u32; 6]) -> (Layout, Blocks, Allocator) {
         let mut cfg = DriveConfig::default();
         let g = &mut cfg.geometry;
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
         (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (6, 4, 1);
         let chip = Chip::new(1, 6, 4, &cfg.reliability, 1);
         let layout = Layout::new(&cfg, &chip);
-        let mut blocks = Blocks::new(&layout, [3, 7, 1, 9, 9, 0].into_iter());
-        let mut allocator = Allocator::new(&layout, 0, Streams { count: 2, of_host: 1, of_moves: 2 });
+        let blocks = Blocks::new(&layout, erases.into_iter());
+        let allocator = Allocator::new(&layout, reserve, Streams { count: 2, of_host: 1, of_moves: 2 });
+        (layout, blocks, allocator)
+    }
+
+    #[test]
+    fn a_claimed_block_is_for_moves_alone() {
+        let (_, mut blocks, mut allocator) = six_blocks(1, [0; 6]);
+        let [host, moved] = [0, 1].map(StreamId);
+        assert_eq!(allocator.room(LANE, false), 4);
+        allocator.claim(LANE);
+        assert_eq!(allocator.room(LANE, false), 8);
+        // Four of the six blocks are the host's.
+        let mut pages = 0;
+        while allocator.host_page_in(LANE, host, &mut blocks, 0).is_some() {
+            pages += 1;
+        }
+        assert_eq!((pages, allocator.free(LANE), allocator.has_host_page(LANE, host)), (16, 2, false));
+        // Once moves have opened it, it is claimed no more, and what is left in it is room.
+        assert!(allocator.page_in(LANE, moved, 0, &mut blocks, 0).is_some_and(|found| found.opened));
+        assert_eq!((allocator.room(LANE, false), allocator.unclaim(LANE)), (3 + 4, false));
+        assert!(!allocator.has_host_page(LANE, host));
+        // With no more than the reserve left there is nothing to claim.
+        allocator.claim(LANE);
+        assert_eq!((allocator.room(LANE, false), allocator.unclaim(LANE)), (3 + 4, false));
+    }
+
+    /// Cold data goes where the wear is; all else where the queue of free blocks begins.
+    #[test]
+    fn cold_data_opens_the_most_worn_free_block() {
+        let (layout, mut blocks, mut allocator) = six_blocks(0, [3, 7, 1, 9, 9, 0]);
         let mut opened = |stream| {
-            let expected = allocator.peek(LaneId(0), stream, &blocks);
-            let page = allocator.page_in(LaneId(0), stream, 0, &mut blocks, 0).map(|found| found.page);
+            let expected = allocator.peek(LANE, stream, &blocks);
+            let page = allocator.page_in(LANE, stream, 0, &mut blocks, 0).map(|found| found.page);
             assert_eq!(page, expected);
             let block = layout.block_of_page(page.unwrap()).0;
-            allocator.abandon(LaneId(0), block, &mut blocks, 0);
+            allocator.abandon(LANE, block, &mut blocks, 0);
             block.0
         };
         let [host, moved, cold] = [0, 1, 2].map(StreamId);
