@@ -27,6 +27,18 @@ pub struct TraceArgs {
     #[arg(long, value_name = "LETTER")]
     pub event: Option<String>,
 
+    /// Columns of a CSV, by number from 1 or by name: time=1:us,op=3,offset=4:bytes,size=5 (see `wordline formats csv`)
+    #[arg(long, value_name = "COLUMNS")]
+    pub columns: Option<String>,
+
+    /// What separates these columns: comma, tab, blank, or a mark such as ; [default: comma]
+    #[arg(long, value_name = "MARK")]
+    pub separator: Option<String>,
+
+    /// Whether its first line names the columns: yes, no or auto [default: auto]
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes", require_equals = true)]
+    pub header: Option<String>,
+
     /// Take only these devices (what some traces call volumes), by number: 3, or 3,5
     #[arg(long, value_name = "NUMBERS", visible_alias = "volume")]
     pub device: Option<String>,
@@ -144,6 +156,11 @@ impl TraceArgs {
         set(spec, "--time-unit", "time_unit", self.time_unit.as_deref())?;
         set(spec, "--address-unit", "address_unit", self.address_unit.as_deref())?;
         set(spec, "--event", "event", self.event.as_deref())?;
+        let quoted =
+            |text: &Option<String>| text.as_ref().map(|text| format!("\"{}\"", text.escape_default()));
+        set(spec, "--columns", "columns", quoted(&self.columns).as_deref())?;
+        set(spec, "--separator", "separator", quoted(&self.separator).as_deref())?;
+        set(spec, "--header", "header", self.header.as_deref())?;
         self.filter(spec)?;
         set(spec, "--first", "first", self.first.as_deref())?;
         if let (Some(found), Spec::Trace(TraceSpec { first: 0, .. })) = (&self.first, &*spec) {

@@ -215,7 +215,8 @@ impl fmt::Display for WorkloadError {
                 write!(
                     f,
                     "\n    `wordline formats` shows the columns of each; if it is one of them, name it (--format \
-                     NAME, or workload.format), and the first line that does not fit will be told"
+                     NAME, or workload.format), and the first line that does not fit will be told; if it is another \
+                     text with columns, say what they are (--columns)"
                 )
             }
             Problem::UnknownUnits { file, candidates, is_too_fast } => {

@@ -1,4 +1,5 @@
-//! Bytes of a trace file: plain, gzip or zstd, told apart by their first bytes and never by the name.
+//! Bytes of a trace file: plain or packed by one of several programs, told apart by their first bytes and never by the
+//! name.
 //!
 //! Compressed files are unpacked on a second thread, a few buffers ahead of the parser: unpacking is the slower
 //! half for gzip, and about as slow as parsing for zstd. The bytes that arrive are the same either way.
@@ -19,6 +20,10 @@ const CHUNK_BYTES: usize = 256 << 10;
 const CHUNKS: usize = 4;
 /// Bytes needed to tell compressions apart.
 const MAGIC_BYTES: usize = 6;
+/// Most memory that unpacking XZ may take: its largest preset has 64 MiB and 1 GiB is the largest in use.
+const XZ_MEMORY_KIB: u32 = 1 << 20;
+/// What can be unpacked.
+const PACKED_BY: &str = "gzip, zstd, xz, bzip2, lz4";
 /// Bytes of the header of a tar archive.
 const TAR_HEADER_BYTES: usize = 512;
 
@@ -85,7 +90,7 @@ impl Input {
         let (start, bytes) = peek(bytes, TAR_HEADER_BYTES).map_err(fail)?;
         if is_tar(&start) {
             let message = "it is a tar archive; unpack it (tar -xf) and name one trace in it".to_owned();
-            return Err(Problem::File { file, action: "read", message }.into());
+            return Err(Problem::File { file, action: "open", message }.into());
         }
         let bytes = Box::new(bytes);
         Ok(Input { bytes, file, compressed, done, total })
@@ -152,27 +157,53 @@ fn unpack(magic: &[u8], bytes: impl Read + Send + 'static) -> io::Result<(Box<dy
     // First bytes: RFC 8878 3.1.1 (zstd) and 3.1.2 (skippable frame), RFC 1952 2.3.1 (gzip).
     let skippable = magic.len() >= 4 && magic[0] & 0xf0 == 0x50 && magic[1..4] == [0x2a, 0x4d, 0x18];
     if magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || skippable {
-        let decoder = zstd::stream::read::Decoder::with_buffer(BufReader::with_capacity(CHUNK_BYTES, bytes))?;
+        let decoder = zstd::stream::read::Decoder::with_buffer(buffered(bytes))?;
         return Ok((Background::start(decoder)?, true));
     }
     if magic.starts_with(&[0x1f, 0x8b]) {
-        let decoder = flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(CHUNK_BYTES, bytes));
+        let decoder = flate2::bufread::MultiGzDecoder::new(buffered(bytes));
         return Ok((Background::start(decoder)?, true));
     }
-    let others: [(&[u8], &str); 6] = [
-        (b"BZh", "bzip2"),
-        (b"\xfd7zXZ\0", "xz"),
-        (b"\x04\x22\x4d\x18", "lz4"),
-        (b"PK\x03\x04", "zip"),
-        (b"7z\xbc\xaf\x27\x1c", "7-zip"),
-        (b"PAR1", "parquet"),
+    // The .xz file format 1.2.1, section 2.1.1.1; LZ4 frame format 1.6.4; bzip2's signature, version and block size.
+    if magic.starts_with(b"\xfd7zXZ\0") {
+        let decoder = lzma_rust2::XzReader::new_mem_limit(buffered(bytes), true, XZ_MEMORY_KIB);
+        return Ok((Background::start(decoder)?, true));
+    }
+    if magic.starts_with(b"\x04\x22\x4d\x18") {
+        let frames = Frames(lz4_flex::frame::FrameDecoder::new(buffered(bytes)));
+        return Ok((Background::start(frames)?, true));
+    }
+    if magic.starts_with(b"BZh") {
+        return Ok((Background::start(bzip2::bufread::MultiBzDecoder::new(buffered(bytes)))?, true));
+    }
+    let others: [(&[u8], &str); 4] = [
+        (b"PK\x03\x04", "zip archive"),
+        (b"7z\xbc\xaf\x27\x1c", "7-zip archive"),
+        (b"Rar!\x1a\x07", "rar archive"),
+        (b"PAR1", "parquet file"),
     ];
     match others.iter().find(|(first, _)| magic.starts_with(first)) {
         Some((_, name)) => Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            format!("it is a {name} file; allowed: text, gzip, zstd"),
+            format!("it is a {name}; unpack it, and name one trace in it; allowed: text, {PACKED_BY}"),
         )),
         None => Ok((Box::new(bytes), false)),
+    }
+}
+
+fn buffered<R: Read>(bytes: R) -> BufReader<R> {
+    BufReader::with_capacity(CHUNK_BYTES, bytes)
+}
+
+/// LZ4 frames one after the other: their decoder stops at the end of each.
+struct Frames<R: Read>(lz4_flex::frame::FrameDecoder<R>);
+
+impl<R: Read> Read for Frames<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(into)? {
+            0 => self.0.read(into),
+            n => Ok(n),
+        }
     }
 }
 

@@ -70,7 +70,8 @@ pub use lines::LINE_BYTES_MAX;
 pub use mix::{Mix, MixSpec, Part};
 pub use read_buffer::{ReadBuffer, read_hit_percent};
 pub use reader::{
-    AddressUnit, Event, FormatInfo, OnBadLine, OnTimeStepBack, ReadOptions, Record, TimeUnit, formats,
+    AddressUnit, Columns, Event, FormatInfo, Header, OnBadLine, OnTimeStepBack, ReadOptions, Record,
+    Separator, TimeUnit, formats,
 };
 pub use record::{PAGE_BYTES, Request, SECTOR_BYTES, Source};
 pub use recorded::Recorded;

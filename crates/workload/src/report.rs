@@ -230,15 +230,17 @@ impl SourceReport {
             ));
         }
         if self.has_no_times {
-            out.push(
-                "it has no times: all requests arrive at once (--closed sends each as others end)".into(),
-            );
+            let text = "it has no times: requests are sent as others complete (closed loop), or all at once (open)";
+            out.push(text.to_string());
         }
         if self.spread_over_seconds {
             out.push("times are whole seconds: the requests of each are spread evenly over it".to_string());
         }
-        for (what, count) in &self.passed_over {
-            out.push(format!("{count} lines are no requests: {what}"));
+        if !self.passed_over.is_empty() {
+            let total: u64 = self.passed_over.iter().map(|(_, count)| count).sum();
+            let kinds: Vec<String> =
+                self.passed_over.iter().map(|(what, count)| format!("{count} {what}")).collect();
+            out.push(format!("{total} lines are no requests: {}", kinds.join(", ")));
         }
         out
     }

@@ -12,7 +12,10 @@ use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies};
 use crate::mix::MixSpec;
 use crate::near::near;
-use crate::reader::{AddressUnit, Event, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit, check_name};
+use crate::reader::{
+    AddressUnit, Columns, Event, Header, OnBadLine, OnTimeStepBack, ReadOptions, Separator, TimeUnit,
+    check_name, format_to_read,
+};
 use crate::record::Source;
 use crate::report::SourceReport;
 use crate::select::Operations;
@@ -34,7 +37,7 @@ settings! {
     /// A recorded trace and what is to be done with it. Order: choose devices, processes, operations, addresses and
     /// times, skip, take the first requests, repeat, speed up, place addresses, copy.
     pub struct TraceSpec {
-        /// The trace file: text, gzip or zstd, recognised by content; `-` is standard input.
+        /// The trace file: text, plain or packed (gzip, zstd, xz, bzip2, lz4: seen by content); `-`: standard input.
         path: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
         /// Name of the trace's format, or `auto` to recognise it by content.
         format: String = "auto".to_string(), unit "", allowed "", if |_| true;
@@ -44,6 +47,12 @@ settings! {
         address_unit: AddressUnit = AddressUnit::Auto, unit "", allowed "", if |_| true;
         /// Which events of a block trace are requests: queued (Q), dispatched (D) or completed (C).
         event: Event = Event::Auto, unit "", allowed "", if |_| true;
+        /// What the columns of a `csv` are, by number from 1 or by name in its header; empty for all other formats.
+        columns: Columns = Columns::default(), unit "", allowed "", if |_| true;
+        /// What separates the columns of a `csv`.
+        separator: Separator = Separator::default(), unit "", allowed "", if |_| true;
+        /// Whether a `csv` begins with a line that names its columns.
+        header: Header = Header::Auto, unit "", allowed "", if |_| true;
         /// What to do about a line that cannot be understood.
         on_bad_line: OnBadLine = OnBadLine::Error, unit "", allowed "", if |_| true;
         /// What to do about a request that arrives before the one above it.
@@ -93,6 +102,9 @@ impl TraceSpec {
             time_unit: self.time_unit,
             address_unit: self.address_unit,
             event: self.event,
+            columns: self.columns.clone(),
+            separator: self.separator,
+            header: self.header,
             on_bad_line: self.on_bad_line,
             on_time_step_back: self.on_time_step_back,
         }
@@ -112,11 +124,11 @@ impl Kind for TraceSpec {
             let allowed = format!("above from_sector, which is {}, or 0 for the end", self.from_sector);
             return Err(WorkloadError::setting("end_sector", format!("found {}", self.end_sector), allowed));
         }
-        check_name(&self.format)
+        format_to_read(&self.format, &self.read_options()).map(|_| ())
     }
 
     fn has_times(&self) -> bool {
-        true
+        self.columns.is_empty() || self.columns.has_times()
     }
 
     fn page_cache(&self) -> Option<(f64, bool)> {
@@ -173,6 +185,9 @@ impl Ready for Surveyed {
             "time_unit",
             "address_unit",
             "event",
+            "columns",
+            "separator",
+            "header",
             "on_bad_line",
             "on_time_step_back",
             "process",

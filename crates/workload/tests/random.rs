@@ -1,16 +1,23 @@
 //! Whatever a file holds, reading it ends: in requests or in an error, never in a panic, and always the same way.
 //!
-//! The cases are drawn from fixed seeds; a failure prints the seed and the text.
+//! The cases are drawn from fixed seeds; a failure prints the seed and the text. `WORDLINE_READER_CASES=n` makes them
+//! more, from the seed `WORDLINE_READER_FROM=n` on.
 
 use ssd::rng::Rng;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use workload::reader::read_from;
 use workload::{
-    AddressUnit, Event, OnBadLine, OnTimeStepBack, ReadOptions, Request, SourceReport, TimeUnit, formats,
+    AddressUnit, Columns, Event, Header, OnBadLine, OnTimeStepBack, ReadOptions, Request, SourceReport,
+    TimeUnit, formats,
 };
 
 const CASES: u64 = 20_000;
+
+/// A number from the environment.
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
 
 /// Texts beside the formats' own samples.
 const SEEDS: &[&str] = &[
@@ -78,6 +85,7 @@ fn options(rng: &mut Rng) -> ReadOptions {
         event: [Event::Auto, Event::Queued, Event::Completed][rng.below(3) as usize],
         on_bad_line: if rng.below(2) == 0 { OnBadLine::Error } else { OnBadLine::Skip },
         on_time_step_back: if rng.below(4) == 0 { OnTimeStepBack::Error } else { OnTimeStepBack::Clamp },
+        ..ReadOptions::default()
     }
 }
 
@@ -111,12 +119,22 @@ fn read(text: &[u8], format: &str, options: &ReadOptions) -> (Vec<Request>, Sour
 fn nothing_panics_and_everything_repeats() {
     let names: Vec<&str> = formats().map(|f| f.name).chain(["auto"]).collect();
     let (mut read_through, mut refused) = (0, 0);
-    for case in 0..CASES {
+    let (from, cases) = (number("WORDLINE_READER_FROM", 0), number("WORDLINE_READER_CASES", CASES));
+    for case in from..from + cases {
         let mut rng = Rng::named(case, "tests/random");
         let text = text(&mut rng);
         let any = names[rng.below(names.len() as u32) as usize];
         let format = if rng.below(2) == 0 { "auto" } else { any };
-        let options = options(&mut rng);
+        let mut options = options(&mut rng);
+        if format == "csv" {
+            let columns = [
+                "time=1:us,op=2,offset=3:bytes,size=4",
+                "op=kind,offset=at,size=bytes,file=1",
+                "op=1,size=2,offset=3",
+            ];
+            options.columns = Columns::from_text(columns[rng.below(3) as usize]).unwrap();
+            options.header = [Header::Auto, Header::Yes, Header::No][rng.below(3) as usize];
+        }
         let run = || catch_unwind(AssertUnwindSafe(|| read(&text, format, &options)));
         let first = run();
         let shown = String::from_utf8_lossy(&text);
@@ -132,7 +150,7 @@ fn nothing_panics_and_everything_repeats() {
     }
     // Both ends are reached often, or the cases test nothing.
     assert!(
-        read_through > CASES / 20 && refused > CASES / 4,
+        read_through > cases / 20 && refused > cases / 4,
         "{read_through} read through, {refused} refused"
     );
 }

@@ -99,8 +99,81 @@ fn compression_is_seen_in_the_bytes_and_changes_nothing() {
     flipped[zst.len() / 2] ^= 0x55;
     // Damage inside may decompress to other text, but it ends in an error or in requests, never in a panic.
     let _ = Spec::trace(scratch.file("flipped.zst", &flipped)).prepare();
-    let text = message(Spec::trace(scratch.file("t.bz2", b"BZh91AY&SY")).prepare());
-    assert!(text.contains("bzip2") && text.contains("allowed: text, gzip, zstd"), "{text}");
+    let text = message(Spec::trace(scratch.file("t.zip", b"PK\x03\x04....")).prepare());
+    assert!(
+        text.contains("zip archive") && text.contains("allowed: text, gzip, zstd, xz, bzip2, lz4"),
+        "{text}"
+    );
+}
+
+/// The sample of MSR's format as the programs xz 5.4, bzip2 1.0.8 and lz4 1.9 pack it, in hex.
+const PACKED: [(&str, &str); 3] = [
+    (
+        "xz",
+        "fd377a585a000004e6d6b4460200210116000000742fe5a3e0006000505d00188c836d29330c6408066eef14\
+     7c55d44ae32e1a8bb724e297eada45c561e19346177034b958324ee5c4b6313fdc65294b61b3aabaf1090fda\
+     3db8917e88f49be061bd976d2a5be970508758ee5a0a600059712c2d534c262b00016c614ec07bd31fb6f37d\
+     010000000004595a",
+    ),
+    (
+        "bzip2",
+        "425a6839314159265359817c7ad100000cdb80001000047fe01080266214002000486a9e26a3c937a9188c35\
+     3d26a7a4f2990d1b467d4a62312522e5ac8602d9a80857079a859b87a09ec57a58675a2391c37491c94b0348\
+     610a4212559dc63339513a1a9d8bb9229c284840be3d6880",
+    ),
+    (
+        "lz4",
+        "04224d186440a75c000000f6223132383136363337323030333036313632392c686d2c302c526561642c3338\
+     333439363139322c33323736382c3431330a31008031363338323135353100f00b312c57726974652c323832\
+     323134343030302c343039362c310a0000000025587821",
+    ),
+];
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> =
+        hex.bytes().filter_map(|b| char::from(b).to_digit(16)).map(|digit| digit as u8).collect();
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+#[test]
+fn what_other_programs_pack_is_unpacked() {
+    let scratch = Scratch::new("packed");
+    for (name, hex) in PACKED {
+        let once = bytes_of(hex);
+        let found = Spec::trace(scratch.file(name, &once)).prepare().unwrap().footprint(0).unwrap();
+        assert_eq!(
+            (found.reads, found.writes, found.bytes_read, found.duration_ns),
+            (1, 1, 32_768, 1_332_052_600),
+            "{name}"
+        );
+        // One stream after the other, as parallel packers and `cat` leave them.
+        let found = Spec::trace(scratch.file(name, &once.repeat(3))).prepare().unwrap().footprint(0).unwrap();
+        assert_eq!(found.requests, 6, "{name}");
+        let text = message(Spec::trace(scratch.file(name, &once[..once.len() - 9])).prepare());
+        assert!(text.contains(&format!("{name}: cannot ")), "{text}");
+        for at in 0..once.len() {
+            let mut flipped = once.clone();
+            flipped[at] ^= 0x55;
+            // An error, or what is left of the text; never a panic.
+            if let Ok(prepared) = Spec::trace(scratch.file("flipped", &flipped)).prepare() {
+                assert!(prepared.footprint(0).unwrap().requests <= 2, "{name}, byte {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn archives_are_refused_with_advice() {
+    let scratch = Scratch::new("archives");
+    let mut header = vec![0u8; 1024];
+    header[..9].copy_from_slice(b"trace.csv");
+    header[148..156].fill(b' ');
+    let sum: u64 = header.iter().map(|&b| u64::from(b)).sum();
+    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    for bytes in [header.clone(), zstd::encode_all(&header[..], 1).unwrap()] {
+        let text = message(Spec::trace(scratch.file("t.octf.tar", &bytes)).prepare());
+        assert!(text.contains("tar archive; unpack it (tar -xf) and name one trace in it"), "{text}");
+    }
 }
 
 #[test]

@@ -113,9 +113,8 @@ fn units_of(name: &str) -> (TimeUnit, AddressUnit) {
         "mqsim-wsrch-small.trace.zst" | "mqsim-tpcc-small.trace.zst" | "llm-opt7b.trace.zst" => {
             (TimeUnit::Nanoseconds, AddressUnit::Sectors)
         }
-        // Decimals: ms by the format.
-        "msr-cut-rw20-80.trace.zst" => (TimeUnit::Auto, AddressUnit::Bytes),
-        _ => (TimeUnit::Auto, AddressUnit::Sectors),
+        "msr-cut-rw20-80.trace.zst" => (TimeUnit::Milliseconds, AddressUnit::Bytes),
+        _ => (TimeUnit::Milliseconds, AddressUnit::Sectors),
     }
 }
 
@@ -171,7 +170,7 @@ fn every_event_of_a_block_trace_is_counted() {
         let report = prepared.report();
         let other: u64 = report.passed_over.iter().map(|(_, count)| count).sum();
         let summary =
-            report.passed_over.iter().find(|(what, _)| *what == "the summary").map_or(0, |(_, n)| *n);
+            report.passed_over.iter().find(|(what, _)| *what == "lines of the summary").map_or(0, |(_, n)| *n);
         assert_eq!(other - summary + data, 704_444, "{:?}", report.passed_over);
         assert!(report.processes.iter().any(|name| name == "DataXceiver for") == (event != "C"));
     }

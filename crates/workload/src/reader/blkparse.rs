@@ -304,7 +304,7 @@ fn other(event: &Word<'_>) -> Result<Row, Bad> {
 #[cold]
 fn summary(line: &[u8], at: usize) -> Result<Row, Bad> {
     if SUMMARY_STARTS.iter().any(|start| line[at..].starts_with(start)) {
-        return Ok(Row::Other("the summary"));
+        return Ok(Row::Other("lines of the summary"));
     }
     let allowed = "major,minor such as 8,16, or a line of the summary";
     Err(Bad { reason: BadReason::NotANumber, column: "device", allowed, at })

@@ -28,6 +28,7 @@
 //!
 //! Columns that are not used are not looked at, but they must be there.
 
+mod columns;
 mod detect;
 mod fields;
 mod layout;
@@ -43,10 +44,11 @@ use crate::lines::Lines;
 use crate::near::near;
 use crate::record::{Request, Source};
 use crate::report::SourceReport;
+pub use columns::{Columns, CsvColumn, CsvUse, Place, Separator};
 use detect::Fit;
 use fields::{Bad, Range, TimeScale, Units};
 use names::Names;
-pub use options::{AddressUnit, Event, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit};
+pub use options::{AddressUnit, Event, Header, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit};
 use ssd::signals::{Hints, OpCode};
 use std::io::Read;
 use std::path::Path;
@@ -65,6 +67,7 @@ macro_rules! formats {
                 source: $module::$type::SOURCE,
                 columns: $module::$type::COLUMNS,
                 sample: $module::$type::SAMPLE,
+                sample_columns: $module::$type::SAMPLE_COLUMNS,
             },
             fits: |head, options| detect::fits::<$module::$type>(stringify!($module), head, options),
             open: stream::open::<$module::$type>,
@@ -85,6 +88,7 @@ formats! {
     cloudphysics: Cloudphysics,
     systor17: Systor17,
     diskmon: Diskmon,
+    csv: Csv,
     wordline: Wordline,
 }
 
@@ -114,6 +118,8 @@ pub struct FormatInfo {
     pub columns: &'static [Column],
     /// The beginning of such a trace.
     pub sample: &'static str,
+    /// What `columns` must be for the sample; empty in all formats that say so themselves.
+    pub sample_columns: &'static str,
 }
 
 /// All trace formats.
@@ -186,6 +192,8 @@ pub(crate) trait Format: Send + Sized + 'static {
     /// The beginning of a trace of this format, with its header if it has one: two requests or more, no line of it
     /// wrong. People see it in the list of formats, and the tests of all formats read it.
     const SAMPLE: &'static str;
+    /// What `columns` must be for it, in the format that needs that.
+    const SAMPLE_COLUMNS: &'static str = "";
     const SEPARATOR: u8;
     /// Fewest and most columns of a line that may be recognised as this format.
     const RECOGNISED_COLUMNS: (usize, usize);
@@ -214,6 +222,11 @@ pub(crate) trait Format: Send + Sized + 'static {
     /// The units that neither the format nor the user says.
     fn open_units(&mut self) -> OpenUnits<'_> {
         OpenUnits { time: None, space: None }
+    }
+
+    /// The unit of times that was told by their looks, where it is neither known nor open.
+    fn guessed_time(&self) -> TimeUnit {
+        TimeUnit::Auto
     }
 
     /// In which order the lines stand.
@@ -304,13 +317,30 @@ impl Source for AsRecorded {
 
 /// Opens a trace that is already a stream of text.
 fn open_input(input: Input, format: &str, options: &ReadOptions) -> Result<Box<dyn Records>, WorkloadError> {
-    check_name(format)?;
+    let format = format_to_read(format, options)?;
     let lines = Lines::new(input)?;
     let (entry, fit) = match FORMATS.iter().find(|entry| entry.info.name == format) {
         Some(entry) => (entry, None),
         None => recognise(&lines, options)?,
     };
     (entry.open)(lines, options, fit)
+}
+
+/// The format that is to be read: a name of the list, or `auto`. Columns make it `csv`, which must have them.
+pub(crate) fn format_to_read<'a>(format: &'a str, options: &ReadOptions) -> Result<&'a str, WorkloadError> {
+    check_name(format)?;
+    match (format, options.columns.is_empty()) {
+        ("csv", true) => {
+            let allowed = "what the columns are, such as --columns time=1:us,op=3,offset=4:bytes,size=5";
+            Err(WorkloadError::setting("columns", "missing, and the format is csv", allowed))
+        }
+        ("auto", false) => Ok("csv"),
+        ("csv", false) | (_, true) => Ok(format),
+        (other, false) => {
+            let found = format!("the format is {other}, which knows its columns");
+            Err(WorkloadError::setting("columns", found, "format = \"csv\", or no columns"))
+        }
+    }
 }
 
 /// Refuses a format that does not exist.

@@ -1,7 +1,7 @@
 //! MQSim's text format, which is also DiskSim's ASCII format: five numbers between blanks.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
-use super::pace::DATES_S;
+use super::pace::guess_of_decimals;
 use super::{AddressUnit, Column, Format, OpenUnits, Raw, ReadOptions, Row, TimeUnit};
 use ssd::signals::OpCode;
 
@@ -12,6 +12,8 @@ const FLAGS_MAX: u64 = 0xffff;
 pub(crate) struct Mqsim {
     scale: TimeScale,
     units: Units,
+    /// The unit of times with decimals.
+    guessed_time: TimeUnit,
     /// Whether nothing says what the times' unit is.
     time_is_open: bool,
     /// Whether nothing says what the unit of addresses and sizes is.
@@ -45,13 +47,14 @@ impl Format for Mqsim {
             line.trim_ascii_start().iter().take_while(|b| !b.is_ascii_whitespace()).any(|&b| b == b'.')
         };
         let decimal = head.iter().any(is_decimal);
-        let auto_ns = match decimal {
-            true if are_dates(head) => 1_000_000_000,
-            true => 1_000_000,
-            false => 1,
+        let guessed_time = match time_is_open && decimal {
+            true => guess_of_decimals(head.iter().map(|line| line.trim_ascii_start())),
+            false => TimeUnit::Auto,
         };
+        let unit_ns = options.time_unit.ns_or(guessed_time.ns_or(1));
         Mqsim {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(auto_ns), decimal: decimal || !time_is_open },
+            scale: TimeScale { unit_ns, decimal: decimal || !time_is_open },
+            guessed_time,
             units: Units::SECTORS.or_named(options.address_unit),
             time_is_open: time_is_open && !decimal,
             space_is_open: options.address_unit == AddressUnit::Auto,
@@ -63,6 +66,10 @@ impl Format for Mqsim {
             time: self.time_is_open.then_some(&mut self.scale),
             space: self.space_is_open.then_some(&mut self.units),
         }
+    }
+
+    fn guessed_time(&self) -> TimeUnit {
+        self.guessed_time
     }
 
     #[inline]
@@ -78,14 +85,4 @@ impl Format for Mqsim {
         let range = self.units.range(address, size)?;
         Ok(Row::Request(Raw::new(time_ns, op, device, range)))
     }
-}
-
-/// Whether the whole parts of the first column are dates in seconds.
-fn are_dates(head: &[&[u8]]) -> bool {
-    let mut seconds = head.iter().filter_map(|line| {
-        let text = line.trim_ascii_start();
-        let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
-        std::str::from_utf8(&text[..digits]).ok()?.parse::<u64>().ok()
-    });
-    seconds.next().is_some_and(|first| DATES_S.contains(&first)) && seconds.all(|s| DATES_S.contains(&s))
 }

@@ -1,5 +1,6 @@
 //! How a trace is to be read: units, and what to do about input that is not as it should be.
 
+use super::columns::{Columns, Separator};
 use crate::settings::choice;
 
 choice! {
@@ -108,8 +109,26 @@ pub struct ReadOptions {
     pub address_unit: AddressUnit,
     /// Which event of a block trace is a request.
     pub event: Event,
+    /// What the columns of a `csv` are.
+    pub columns: Columns,
+    /// What separates them.
+    pub separator: Separator,
+    /// Whether it has a header.
+    pub header: Header,
     /// What to do about damaged lines.
     pub on_bad_line: OnBadLine,
     /// What to do about time that goes backwards.
     pub on_time_step_back: OnTimeStepBack,
+}
+
+choice! {
+    /// Whether the first line of a `csv` names its columns.
+    pub enum Header {
+        /// It does if no number stands where a time, an address or a size should.
+        Auto = "auto",
+        /// It does.
+        Yes = "yes",
+        /// It does not.
+        No = "no",
+    }
 }

@@ -37,7 +37,7 @@ const REQUESTS_MIN: u64 = 20;
 /// Requests that it takes to doubt a unit that the format or the user says.
 const REQUESTS_TO_DOUBT: u64 = 100;
 /// The years 2000 and 2040 in seconds since 1970.
-pub(super) const DATES_S: Range<u64> = 946_684_800..2_208_988_800;
+const DATES_S: Range<u64> = 946_684_800..2_208_988_800;
 /// From 1601, where Windows file times begin, to 1970, in seconds.
 const FILETIME_EPOCH_S: u64 = 11_644_473_600;
 /// Seconds between two requests from which on dates are taken for something else, on average.
@@ -169,14 +169,15 @@ pub(super) fn evidence<F: Format>(mut format: F, lines: &Lines) -> Result<Eviden
     let head = Head::of(&mut format, lines);
     let is_timed = format.has_times() && head.first != head.last;
     let time_is_open = time_is_open && is_timed;
-    if head.requests.len() < 2 || !(time_is_open || space_is_open) {
+    let guessed = format.guessed_time();
+    if head.requests.len() < 2 || !(time_is_open || space_is_open || guessed != TimeUnit::Auto) {
         let too_fast = is_timed.then(|| head.pace(1, SECTOR_BYTES)).filter(is_doubtful);
         return Ok(Evidence { assumed: None, too_fast });
     }
     let spaces = if space_is_open { head.spaces() } else { &[AddressUnit::Auto] };
     let times = |&space: &AddressUnit| {
         let bytes = space.bytes_or(SECTOR_BYTES);
-        let as_known = || vec![(TimeUnit::Auto, head.pace(1, bytes))];
+        let as_known = || vec![(guessed, head.pace(1, bytes))];
         let paced = if time_is_open { head.times(bytes) } else { as_known() };
         paced.into_iter().map(move |(time, pace)| Assumed { time, space, pace })
     };
@@ -185,8 +186,9 @@ pub(super) fn evidence<F: Format>(mut format: F, lines: &Lines) -> Result<Eviden
         left.retain(|assumed| is_possible(&assumed.pace));
     }
     if let [one] = left.as_slice() {
+        let says_something = one.time != TimeUnit::Auto || one.space != AddressUnit::Auto;
         let too_fast = (is_timed && is_doubtful(&one.pace)).then_some(one.pace);
-        return Ok(Evidence { assumed: Some(*one), too_fast });
+        return Ok(Evidence { assumed: says_something.then_some(*one), too_fast });
     }
     let is_too_fast = left.is_empty();
     if is_too_fast {
@@ -195,6 +197,17 @@ pub(super) fn evidence<F: Format>(mut format: F, lines: &Lines) -> Result<Eviden
         left = paced.map(|(time, pace)| Assumed { time, space: slowest, pace }).into();
     }
     Err(Problem::UnknownUnits { file: lines.file().to_string(), candidates: left, is_too_fast }.into())
+}
+
+/// The unit of times with decimals: s, if that makes all of them dates, else ms.
+pub(super) fn guess_of_decimals<'a>(words: impl Iterator<Item = &'a [u8]>) -> TimeUnit {
+    let mut seconds = words.filter_map(|word| {
+        let digits = word.iter().take_while(|b| b.is_ascii_digit()).count();
+        std::str::from_utf8(&word[..digits]).ok()?.parse::<u64>().ok()
+    });
+    let are_dates =
+        seconds.next().is_some_and(|first| DATES_S.contains(&first)) && seconds.all(|s| DATES_S.contains(&s));
+    if are_dates { TimeUnit::Seconds } else { TimeUnit::Milliseconds }
 }
 
 fn is_doubtful(pace: &Pace) -> bool {

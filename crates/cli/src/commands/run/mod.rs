@@ -52,7 +52,7 @@ UNIT is minutes, hours, days, weeks, months (730 hours) or years.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub struct Run {
-    /// A trace (any known format, plain, gzip or zstd; - for standard input), a job file of fio (ends in .fio, or
+    /// A trace (any known format, plain or packed; - for standard input), a job file of fio (ends in .fio, or
     /// begins with a section), or a configuration (a file that ends in .toml)
     #[arg(value_name = "TRACE_OR_CONFIG")]
     input: Option<PathBuf>,

@@ -118,6 +118,14 @@ const DAMAGED: &[(&str, &str, BadReason, &str)] = &[
         BadReason::UnknownOperation,
         "column Request: unknown operation",
     ),
+    (
+        "csv",
+        "1260,reed,0,512",
+        BadReason::UnknownOperation,
+        "column op: unknown operation: found 'reed', allowed: read",
+    ),
+    ("csv", "1260,read,0", BadReason::MissingColumn, "column size: missing"),
+    ("csv", "1260,read,0x10,512", BadReason::NotANumber, "column offset: not a number: found '0x10'"),
     ("diskmon", "2\t0.5\t0.0\t0\tRead\t8", BadReason::MissingColumn, "column Length: missing"),
 ];
 
@@ -132,7 +140,7 @@ fn damaged_lines_are_errors_or_counted() {
 /// that is asked for.
 fn assert_damaged(format: &str, line: &str, reason: Option<BadReason>, says: &str) {
     let start = sample(format);
-    let whole = read(start).0.len();
+    let whole = run(start, format, ReadOptions::default()).0.len();
     let number = start.lines().count() as u64 + 1;
     let again = start.lines().last().unwrap_or_default();
     let text = format!("{start}{line}\n{again}\n");

@@ -116,7 +116,7 @@ fn addresses_are_bytes_by_evidence() {
     let (rows, report) = read(text);
     assert_eq!(rows, [(0, Write, 391_848, 8, 0), (223_412_000, Read, 6_170_600, 72, 0)]);
     assert!(
-        report.remarks()[1].starts_with("addresses are taken for bytes: the first 2 requests"),
+        report.remarks()[1].starts_with("times are taken for ms, addresses for bytes: the first 2 requests"),
         "{:?}",
         report.remarks()
     );

@@ -1,0 +1,121 @@
+//! CSVs as the user describes them.
+
+use super::*;
+
+fn with(columns: &str) -> ReadOptions {
+    ReadOptions { columns: Columns::from_text(columns).unwrap(), ..ReadOptions::default() }
+}
+
+#[test]
+fn columns_by_number_or_by_name_with_units_and_words() {
+    let text = "start,kind,lba,length\n10,rd,8,16\n20,wr,24,8\n";
+    let expected = [(0, Read, 8, 16, 0), (10_000_000, Write, 24, 8, 0)];
+    for columns in [
+        "time=1:ms,op=2,offset=3:sectors,size=4",
+        "time=start:ms,op=kind:{rd=read,wr=write},offset=lba:sectors,size=length:sectors",
+        "size=length,offset=3:sectors,op=kind,time=1:ms",
+    ] {
+        let (rows, report, error) = run(text, "auto", with(columns));
+        assert_eq!((rows.as_slice(), error), (&expected[..], None), "{columns}");
+        assert_eq!((report.detected, report.assumed), (None, None));
+    }
+    let text = "10;a;\"x;y\";0;4;7;3;2;1;5\n10;a;z;1;4;7;3;2;1;5\n";
+    let mut options = with(
+        "time=1:s,op=4:{0=write,1=trim},offset=5:4kib,size=6,file=3,process=2,stream=7,priority=8,class=9,context=10",
+    );
+    options.separator = Separator(b';');
+    let input = Input::from_reader(std::io::Cursor::new(text.to_string()), "test");
+    let mut records = open_input(input, "csv", &options).unwrap();
+    let record = records.next().unwrap().unwrap();
+    let hints = Hints { stream: 3, file: 1, process: 1, context: 5, priority: 2, class: 1 };
+    assert_eq!(
+        (record.request.op, record.request.lba, record.request.sectors, record.request.hints),
+        (Write, 32, 56, hints)
+    );
+    let second = records.next().unwrap().unwrap().request;
+    assert_eq!(
+        (second.op, second.hints.file, second.arrival_ns),
+        (Trim, 2, 500_000_000),
+        "whole seconds are spread"
+    );
+    let report = records.report();
+    assert_eq!(
+        (report.files, report.processes),
+        (vec!["x;y".to_string(), "z".to_string()], vec!["a".to_string()])
+    );
+}
+
+#[test]
+fn devices_are_numbers_or_names_and_quotation_marks_keep_separators() {
+    let (rows, report, error) =
+        run("\"sd,a\",read,0,512\nsdb,read,0,512\n", "auto", with("device=1,op=2,offset=3:bytes,size=4"));
+    assert_eq!((rows.iter().map(|row| row.4).collect::<Vec<_>>(), error), (vec![0, 1], None));
+    assert!(report.has_no_times && report.device_names == ["sd,a", "sdb"], "{report:?}");
+    let (rows, ..) = run("12,read,0,512\n", "auto", with("device=1,op=2,offset=3:bytes,size=4"));
+    assert_eq!(rows[0].4, 12);
+}
+
+#[test]
+fn units_that_are_not_given_are_told_by_evidence() {
+    let text: String =
+        (0..100).map(|i| format!("{},W,{},{}\n", 7 + i * 300_000, i * 8192, 4096 + i % 2 * 512)).collect();
+    let (rows, report, _) = run(&text, "auto", with("time=1,op=2,offset=3,size=4"));
+    let assumed = report.assumed.map(|assumed| (assumed.time, assumed.space));
+    assert_eq!(assumed, Some((TimeUnit::Nanoseconds, AddressUnit::Bytes)));
+    assert_eq!(rows[1], (300_000, Write, 16, 9, 0));
+    // A unit for one of addresses and sizes is that of both; a flag counts more than the column's.
+    let (rows, report, _) = run(&text, "auto", with("time=1:us,op=2,offset=3,size=4:sectors"));
+    assert_eq!((rows[1], report.assumed), ((300_000_000, Write, 8192, 4608, 0), None));
+    let options =
+        ReadOptions { time_unit: TimeUnit::Milliseconds, ..with("time=1:us,op=2,offset=3,size=4:sectors") };
+    assert_eq!(run(&text, "auto", options).0[1].0, 300_000_000_000);
+    let (rows, report, _) =
+        run("0.5,r,0,512\n1.75,r,512,1024\n", "auto", with("time=1,op=2,offset=3:bytes,size=4"));
+    assert_eq!((rows[1].0, report.assumed.map(|a| a.time)), (1_250_000, Some(TimeUnit::Milliseconds)));
+}
+
+#[test]
+fn headers_are_taken_as_said() {
+    let columns = || with("time=1:us,op=2,offset=3:bytes,size=4");
+    let text = "1,read,0,512\n2,read,0,512\n";
+    for (header, rows) in [(Header::Auto, 2), (Header::Yes, 1), (Header::No, 2)] {
+        assert_eq!(run(text, "auto", ReadOptions { header, ..columns() }).0.len(), rows, "{header:?}");
+    }
+    let error = run("a,b,c,d\n1,read,0,512\n", "auto", ReadOptions { header: Header::No, ..columns() }).2;
+    assert!(error.is_some_and(|e| e.to_string().starts_with("test:1: column time: not a number")));
+}
+
+#[test]
+fn what_is_wrong_with_columns_is_told_with_its_place() {
+    let refused = |text: &str, format: &str, options: ReadOptions| {
+        let input = Input::from_reader(std::io::Cursor::new(text.to_string()), "test");
+        let error = match open_input(input, format, &options) {
+            Ok(mut records) => records.next().unwrap_err(),
+            Err(error) => error,
+        };
+        error.to_string()
+    };
+    let text = "start,kind,lba,lba\n10,read,8,16\n";
+    for (columns, says) in [
+        (
+            "time=begin:ms,op=kind,offset=3:sectors,size=4",
+            "test:1: column time: column missing in the header: found 'start,kind",
+        ),
+        ("time=start:ms,op=kind,offset=lba:sectors,size=4", "a header with that name once"),
+        (
+            "time=start:ms,op=1,offset=3:sectors,size=4",
+            "another column than those that --columns gives by number",
+        ),
+        (
+            "time=1:ms,op=2,offset=3:sectors,size=9",
+            "test:2: missing: found '10,read,8,16', allowed: as many columns as",
+        ),
+    ] {
+        let error = refused(text, "auto", with(columns));
+        assert!(error.contains(says), "{columns}: {error}");
+    }
+    let error = refused(text, "csv", ReadOptions::default());
+    assert!(error.contains("columns: missing") && error.contains("--columns"), "{error}");
+    let error = refused(text, "msr", with("op=1,offset=2,size=3"));
+    assert!(error.contains("the format is msr, which knows its columns"), "{error}");
+}
