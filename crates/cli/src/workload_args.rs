@@ -97,7 +97,8 @@ pub struct ReplayArgs {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Generated workload")]
 pub struct SyntheticArgs {
-    /// A shipped stand-in for a paper's trace, such as ads or websearch (see `wordline presets`)
+    /// A shipped stand-in for a paper's trace, such as ads, or a profile of an application on files, such as varmail
+    /// (see `wordline presets`)
     #[arg(long, value_name = "NAME", conflicts_with = "synthetic")]
     pub workload: Option<String>,
 

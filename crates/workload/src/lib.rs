@@ -30,12 +30,14 @@
 
 pub mod address;
 mod cached;
+pub mod compose;
 pub mod convert;
 mod driven;
 mod error;
 pub mod fio;
 pub mod files;
 mod footprint;
+pub mod histogram;
 mod input;
 mod kind;
 mod lines;

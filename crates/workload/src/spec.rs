@@ -3,11 +3,13 @@
 
 use crate::address::AddressPolicy;
 use crate::cached::Cached;
+use crate::compose::{PhasesSpec, TogetherSpec};
 use crate::driven::Driven;
 use crate::error::WorkloadError;
 use crate::files::FilesSpec;
 use crate::fio::FioSpec;
 use crate::footprint::{Footprint, footprint};
+use crate::histogram::HistogramSpec;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies};
 use crate::mix::MixSpec;
@@ -249,6 +251,12 @@ kinds! {
     Mix(MixSpec) as MixSpec = "a mix", "mixes", &[PRESET_KEY, "parts"];
     /// The jobs of a fio job file.
     Fio(FioSpec) as FioSpec = "a fio job file", "fio job files", &["jobs"];
+    /// Workloads one after the other.
+    Phases(PhasesSpec) as PhasesSpec = "phases", "phases", &["phases"];
+    /// Workloads at the same time.
+    Together(TogetherSpec) as TogetherSpec = "workloads together", "workloads together", &["together"];
+    /// A generator from a file of addresses and how often each was accessed.
+    Histogram(HistogramSpec) as HistogramSpec = "a histogram", "histograms", &["histogram"];
     /// Applications on files, below a page cache and a file system.
     Files(Box<FilesSpec>) as FilesSpec = "files", "files", &["steps"];
 }
@@ -273,6 +281,11 @@ impl About {
         let marks: Vec<String> = self.marks.iter().map(|mark| format!("`{mark}`")).collect();
         format!("{what} ({})", marks.join(" or "))
     }
+}
+
+/// Whether any kind of workload has a key of this name.
+pub(crate) fn is_key(name: &str) -> bool {
+    KINDS.iter().any(|kind| kind.names.contains(&name))
 }
 
 /// The error for a key that does not exist.
@@ -454,11 +467,15 @@ impl Prepared {
         let mut hash = mix(content_hash);
         let is_single = |(key, value): &&(&str, String)| *key == "copies" && value == "1";
         let has_copies = !self.entries.iter().any(|entry| is_single(&entry));
+        // What came to be a key later and is not used leaves the number as it was.
+        let has_bursts = self.entries.contains(&("arrival", "\"bursts\"".to_string()));
         let counts = |entry: &&(&str, String)| match entry.0 {
             "copies" => has_copies,
             // Of a trace, only the copies' gaps depend on it.
             "seed" => has_copies || content.is_none(),
             "repeat" => entry.1 != "1" || content.is_some(),
+            "burst_requests" | "burst_rate_iops" => has_bursts,
+            "write_zipf_theta" => entry.1 != "0.0",
             // Without a cache nothing is different from before there were any.
             "page_cache_mib" => self.cache.is_some(),
             "plain_lru" => self.cache.is_some() || entry.1 != "false",

@@ -37,6 +37,16 @@ const STANDINS: &[Preset] = shipped!(
     "ali206",
     "syn1",
     "syn2",
+    "varmail",
+    "fileserver",
+    "webserver",
+    "proxyserver",
+    "oltp",
+    "ntrx",
+    "mailserver",
+    "fileserver_e",
+    "dbserver",
+    "mobile",
 );
 
 /// Numbers in percent.
@@ -61,6 +71,10 @@ settings! {
     pub struct Pinned {
         /// Share of reads.
         read_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// Share of reads by bytes, at the drive.
+        read_bytes_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// Write amplification of the paper's drive.
+        write_amplification: f64 = 0.0, unit "", allowed "from 0", if |x| *x >= 0.0;
         /// How long it was recorded.
         interval_s: u64 = 0, unit "s", allowed "", if |_| true;
         /// How often the paper repeats it (redFTL chapter 3).

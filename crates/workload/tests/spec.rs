@@ -303,6 +303,8 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
             "workload.preset: found \"wensearch\" (did you mean `websearch`?), allowed: ads, mds",
         ),
         ("preset = 7", "workload.preset: found 7, allowed: ads"),
+        ("preset = 'varmail'\nparts = []", "found both a mix (`preset` or `parts`) and files (`steps`)"),
+        ("preset = 'varmail'\nzipf_theta = 1", "belongs to generators (`pattern`); this is files (`steps`)"),
         ("preset = 'ads'\npath = 't'", "found both a trace (`path`) and a mix"),
         ("preset = 'ads'\ncopies = 0", "workload.copies: found 0, allowed: 1 to 1000"),
         ("preset = 'ads'\nfootprint_percent = 101", "found 101, allowed: 0 to 100"),
@@ -342,7 +344,8 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
         (
             "pathh = 't'",
             "none of a trace (`path`), a generator (`pattern`), a mix (`preset` or `parts`), a fio job file (`jobs`), \
-             files (`steps`) (did you mean `path`?)",
+             phases (`phases`), workloads together (`together`), a histogram (`histogram`), files (`steps`) (did you \
+             mean `path`?)",
         ),
         ("path = 't'\npattern = 'zipf'", "found both"),
         ("path = ", "workload: "),
@@ -370,6 +373,7 @@ fn settings_survive_a_round_trip() {
         "pattern = 'zipf'\nsize_bytes = [[4096, 70], [8192, 30]]\nread_percent = 33.3\narrival = 'poisson'",
         "preset = 'tpc-h'\ncopies = 200\nfootprint_gib = 0.5\nseed = 3",
         "steps = ['pick read append * 3', 'log']\ncache_mib = 5\ndiscard = 'none'\nsizes = 'uniform'",
+        "preset = 'varmail'\nseed = 3\nsecure_percent = 50",
         "pattern = 'zipf'\npage_cache_mib = 12.5\nplain_lru = true",
         "count = 5\n[[parts]]\nname = 'a \"b\"'\nspace_mib = 0.5\nsize_bytes = [[4096, 2], [8192, 1]]",
     ];

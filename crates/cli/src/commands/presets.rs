@@ -16,6 +16,7 @@ Examples:
   wordline presets nand/straw          the text of a NAND part
   wordline presets cell/tlc_48l        the constants of a cell part: voltages, wear, retention, correction
   wordline presets workload/ads        a stand-in for a paper's trace: what is known of it, what is assumed
+  wordline presets varmail             a mail server on files: its loop, what is fitted
   wordline presets tlc > my-drive.toml a drive of your own to start from";
 
 /// Flags of `presets`.
@@ -38,8 +39,8 @@ pub fn run(args: &Presets, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out)?;
     list(out, "Cell parts, how cells age (`part = \"NAME\"` in the table [cell])", presets::cells())?;
     writeln!(out)?;
-    let title =
-        "Workloads, stand-ins for papers' traces (--workload NAME, or `preset = \"NAME\"` in [workload])";
+    let title = "Workloads, stand-ins for papers' traces and profiles of applications (--workload NAME, or `preset = \
+         \"NAME\"` in [workload])";
     list(out, title, workload::standins())
 }
 

@@ -43,6 +43,41 @@ fn a_stand_in_runs_and_its_configuration_repeats_it() {
 }
 
 #[test]
+fn a_profile_on_files_and_phases_run_and_their_configuration_repeats_them() {
+    let folder = folder("files_and_phases");
+    let text = "[run]\nfill_percent = 50\noverwrite = 'none'\n[[workload.phases]]\npreset = 'varmail'\n\
+                until_requests = 3000\n[[workload.phases]]\npreset = 'webserver'\ncache_percent = 5\nuntil_s = 0.5\n";
+    let phases = file(&folder, "phases.toml", text);
+    let out = folder.join("varmail").display().to_string();
+    let small = &["--footprint", "1GiB", "--precondition", "none", "--json", "--out", &out];
+    let args = [&["run", "--workload", "varmail", "--requests", "4000"], small.as_slice()].concat();
+    let first = wordline(&args).ok().json();
+    assert_eq!(first["requests_served"], 4_000);
+    for (config, wanted) in [(format!("{out}/config.toml"), Some(&first)), (phases, None)] {
+        let one = wordline(&["run", &config, "--json"]).ok().json();
+        let wanted = wanted.cloned().unwrap_or_else(|| wordline(&["run", &config, "--json"]).ok().json());
+        assert!(one["requests_served"].as_u64().unwrap() >= 3_000, "{one}");
+        for key in ["event_hash", "workload_hash", "config_hash"] {
+            assert_eq!(one[key], wanted[key], "{key}");
+        }
+    }
+    let text = "[[workload.phases]]\npattern = 'zipf'\nuntil_s = 5\n";
+    let endless = file(&folder, "endless.toml", text);
+    wordline(&["run", &endless])
+        .fails(2, &["endless.toml:1: workload.phases[0].until_s: found a limit of time"]);
+    wordline(&[
+        "run",
+        "--workload",
+        "fileserver",
+        "--set",
+        "workload.fill_percent=99",
+        "--footprint",
+        "1GiB",
+    ])
+    .fails(2, &["the workload's files needs", "smaller fill_percent"]);
+}
+
+#[test]
 fn the_text_of_a_preset_is_a_configuration() {
     let folder = folder("standins_text");
     let text = wordline(&["presets", "workload/multi"]).ok().out;

@@ -10,7 +10,6 @@ use crate::error::{Problem, WorkloadError};
 use crate::page_cache::PageCache;
 use crate::record::{PAGE_BYTES, PAGE_SECTORS, Request, Source};
 use crate::report::SourceReport;
-use crate::synthetic::Arrival;
 use crate::synthetic::arrival::Clock;
 use crate::synthetic::scatter::Scatter;
 use crate::synthetic::zipf::{Zipf, below};
@@ -138,7 +137,7 @@ impl Load {
             popularity: (spec.file_theta > 0.0)
                 .then(|| Arc::new(Zipf::new(u64::from(population.slots), spec.file_theta))),
             places: places(spec, &population),
-            clock: Clock::new(Arrival::Poisson, spec.ops_per_s, spec.seed),
+            clock: Clock::new(spec.arrival(), spec.ops_per_s, spec.bursts(), spec.seed),
             left: spec.count,
             turns: named("turn"),
             choices: named("choice"),

@@ -28,6 +28,8 @@ use crate::kind::{Kind, Ready};
 use crate::page_cache::Rules;
 use crate::record::{PAGE_BYTES, PAGE_SECTORS, Source};
 use crate::settings::settings;
+use crate::synthetic::Arrival;
+use crate::synthetic::arrival::Bursts;
 use load::Load;
 
 pub use sizes::SizeLaw;
@@ -46,6 +48,10 @@ settings! {
         count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
         /// Operations (steps) per second of all processes together, at random (Poisson).
         ops_per_s: f64 = 1_000.0, unit "1/s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
+        /// In bursts of so many operations instead, on average as many per second; 0 for none.
+        burst_ops: u64 = 0, unit "", allowed "", if |_| true;
+        /// Operations per second in a burst.
+        burst_ops_per_s: f64 = 100_000.0, unit "1/s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
         /// Processes, each in its own place of the loop.
         processes: u64 = 16, unit "", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
         /// Size of the file system, from the start of the drive; 0 for a share of the drive.
@@ -146,6 +152,14 @@ settings! {
 const CACHE_PAGES_MIN: usize = 64;
 
 impl FilesSpec {
+    fn arrival(&self) -> Arrival {
+        if self.burst_ops > 0 { Arrival::Bursts } else { Arrival::Poisson }
+    }
+
+    fn bursts(&self) -> Bursts {
+        Bursts { requests: self.burst_ops, rate_iops: self.burst_ops_per_s }
+    }
+
     /// Blocks of a unit.
     fn unit_blocks(&self) -> u32 {
         (self.align_kib / 4) as u32
@@ -222,6 +236,10 @@ impl FilesSpec {
         if let Some((key, low, high)) = ranges.into_iter().find(|(_, low, high)| low > high) {
             let allowed = format!("at most {} = {high}", key.replace("_min_", "_max_"));
             return wrong(key, low.to_string(), allowed);
+        }
+        if self.burst_ops > 0 && self.burst_ops_per_s < self.ops_per_s {
+            let allowed = format!("at least ops_per_s = {:?}", self.ops_per_s);
+            return wrong("burst_ops_per_s", format!("{:?}", self.burst_ops_per_s), allowed);
         }
         if self.background_percent > self.limit_percent {
             let allowed = format!("at most limit_percent = {:?}", self.limit_percent);

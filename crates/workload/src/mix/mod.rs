@@ -20,7 +20,7 @@ use crate::kind::{Kind, Ready, copies, passes};
 use crate::record::{Request, Source};
 use crate::report::SourceReport;
 use crate::settings::settings;
-use crate::synthetic::arrival::Clock;
+use crate::synthetic::arrival::{Bursts, Clock};
 use crate::synthetic::{Arrival, zipf::Alias};
 use flow::Flow;
 use ssd::rng::Rng;
@@ -47,8 +47,12 @@ settings! {
         footprint_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// When requests arrive.
         arrival: Arrival = Arrival::Closed, unit "", allowed "", if |_| true;
-        /// Arrivals per second, for `fixed` and `poisson`.
+        /// Arrivals per second on average, unless `closed`.
         rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
+        /// `bursts`: requests of a burst.
+        burst_requests: u64 = 1_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
+        /// `bursts`: arrivals per second in a burst.
+        burst_rate_iops: f64 = 100_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
         /// Go so often through the same requests; time goes on by their duration and one mean gap.
         repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
         /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
@@ -73,6 +77,10 @@ const SCALED_SECTORS: u64 = 32;
 const GIB_SECTORS: f64 = (1u64 << 21) as f64;
 
 impl MixSpec {
+    fn bursts(&self) -> Bursts {
+        Bursts { requests: self.burst_requests, rate_iops: self.burst_rate_iops }
+    }
+
     pub(crate) fn check(&self) -> Result<(), WorkloadError> {
         let parts = &self.parts.0;
         if parts.is_empty() {
@@ -95,7 +103,7 @@ impl MixSpec {
             );
             return Err(WorkloadError::setting("count", found, "count * repeat / rate_iops up to 4.6e9 s"));
         }
-        Ok(())
+        self.bursts().check(self.arrival, self.rate_iops)
     }
 
     /// Sectors of the space as it is described, before scaling.
@@ -228,7 +236,7 @@ impl Mix {
             flows: parts.iter().enumerate().map(flow).collect(),
             pick: (parts.len() > 1).then(|| Arc::new(Alias::new(&shares))),
             picks: Rng::named(spec.seed, &format!("workload/mix/{}", spec.preset)),
-            clock: Clock::new(spec.arrival, spec.rate_iops, spec.seed),
+            clock: Clock::new(spec.arrival, spec.rate_iops, spec.bursts(), spec.seed),
             left: spec.count,
         })
     }

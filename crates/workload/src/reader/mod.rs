@@ -30,7 +30,7 @@
 
 mod columns;
 mod detect;
-mod fields;
+pub(crate) mod fields;
 mod layout;
 mod names;
 mod options;

@@ -16,7 +16,7 @@ use crate::record::{Request, SECTOR_BYTES, Source};
 use crate::report::SourceReport;
 use crate::settings::{choice, settings};
 use crate::shape::{SIZE_BYTES_MAX, Sizes};
-use arrival::Clock;
+use arrival::{Bursts, Clock};
 use scatter::Scatter;
 use ssd::rng::Rng;
 use ssd::signals::{Hints, OpCode};
@@ -57,6 +57,8 @@ settings! {
         footprint_percent: f64 = 100.0, unit "%", allowed "above 0, up to 100", if |x| *x > 0.0 && *x <= 100.0;
         /// Zipf: the exponent; 0 to find it from the next two.
         zipf_theta: f64 = 0.0, unit "", allowed "0 to 16", if |x| (0.0..=16.0).contains(x);
+        /// Zipf: the exponent of writes, where it is another one than that of reads; 0 for the same.
+        write_zipf_theta: f64 = 0.0, unit "", allowed "0 to 16", if |x| (0.0..=16.0).contains(x);
         /// Zipf: so much of the accesses …
         zipf_access_percent: f64 = 80.0, unit "%", allowed "above 0, below 100", if |x| *x > 0.0 && *x < 100.0;
         /// Zipf: … go to so much of the places.
@@ -71,8 +73,12 @@ settings! {
         hot_shift_percent: f64 = 10.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// When requests arrive.
         arrival: Arrival = Arrival::Closed, unit "", allowed "", if |_| true;
-        /// Arrivals per second, for `fixed` and `poisson`.
+        /// Arrivals per second on average, unless `closed`.
         rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
+        /// `bursts`: requests of a burst.
+        burst_requests: u64 = 1_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
+        /// `bursts`: arrivals per second in a burst.
+        burst_rate_iops: f64 = 100_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
         /// Go so often through the same requests; time goes on by their duration and one mean gap.
         repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
         /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
@@ -93,6 +99,10 @@ fn sectors(bytes: u64) -> u64 {
 }
 
 impl SyntheticSpec {
+    fn bursts(&self) -> Bursts {
+        Bursts { requests: self.burst_requests, rate_iops: self.burst_rate_iops }
+    }
+
     fn sizes(&self) -> impl Iterator<Item = u64> {
         self.size_bytes.0.iter().map(|(bytes, _)| *bytes)
     }
@@ -119,7 +129,7 @@ impl SyntheticSpec {
             );
             return Err(WorkloadError::setting("zipf_access_percent", found, "at least zipf_space_percent"));
         }
-        Ok(())
+        self.bursts().check(self.arrival, self.rate_iops)
     }
 }
 
@@ -205,6 +215,8 @@ enum Chooser {
 #[derive(Clone)]
 struct Hot {
     zipf: Arc<Zipf>,
+    /// Of writes, if it is another.
+    writes: Option<Arc<Zipf>>,
     scatter: Option<Scatter>,
     /// Ranks are moved by this much, modulo the number of places.
     shift: u64,
@@ -224,6 +236,7 @@ impl Hot {
         let share = |percent: f64| ((places as f64 * (percent / 100.0)) as u64) % places;
         Hot {
             zipf: Arc::new(Zipf::new(places, theta)),
+            writes: (spec.write_zipf_theta > 0.0).then(|| Arc::new(Zipf::new(places, spec.write_zipf_theta))),
             scatter: spec.scatter.then(|| Scatter::new(places, spec.seed)),
             shift: 0,
             write_shift: share(spec.write_shift_percent),
@@ -235,7 +248,8 @@ impl Hot {
 
     #[inline]
     fn choose(&mut self, rng: &mut Rng, op: OpCode, places: u64) -> u64 {
-        let mut place = self.zipf.sample(rng) + self.shift;
+        let writes = self.writes.as_ref().filter(|_| op == OpCode::Write);
+        let mut place = writes.unwrap_or(&self.zipf).sample(rng) + self.shift;
         if op == OpCode::Write {
             place += self.write_shift;
         }
@@ -286,7 +300,7 @@ impl Generator {
             // At most 2^21 sectors each.
             sizes: spec.sizes().map(|bytes| sectors(bytes) as u32).collect(),
             mix: (weights.len() > 1).then(|| Arc::new(Alias::new(&weights))),
-            clock: Clock::new(spec.arrival, spec.rate_iops, spec.seed),
+            clock: Clock::new(spec.arrival, spec.rate_iops, spec.bursts(), spec.seed),
             left: spec.count,
             ops: Rng::named(spec.seed, "workload/operation"),
             lengths: Rng::named(spec.seed, "workload/size"),

@@ -1,0 +1,287 @@
+//! A generator from a histogram: a file that says how often each address was accessed (`LBA,Frequency`) becomes
+//! requests to these addresses, as often and in random order. Memory grows with the number of addresses, some 30 bytes
+//! each.
+
+use crate::error::{BadReason, Problem, WorkloadError, printable};
+use crate::input::{Input, Progress};
+use crate::kind::{Kind, Ready, copies, passes};
+use crate::lines::Lines;
+use crate::reader::fields::{Bad, Fields, column_at};
+use crate::record::{PAGE_SECTORS, Request, SECTOR_BYTES, SECTORS_MAX, Source};
+use crate::report::SourceReport;
+use crate::settings::{choice, settings};
+use crate::shape::Sizes;
+use crate::synthetic::arrival::{Bursts, Clock};
+use crate::synthetic::zipf::Alias;
+use crate::synthetic::{Arrival, TWO_TO_64};
+use ssd::rng::{Rng, mix};
+use ssd::signals::{Hints, OpCode};
+use std::path::Path;
+use std::sync::Arc;
+
+choice! {
+    /// What the addresses of a histogram are numbers of.
+    pub enum AddressUnit {
+        /// Bytes.
+        Bytes = "bytes",
+        /// Sectors of 512 bytes.
+        Sectors = "sectors",
+    }
+}
+
+choice! {
+    /// Where the addresses of a histogram lie on the drive.
+    pub enum Placement {
+        /// Pages that occur, in their order, packed from the start of the drive.
+        Compact = "compact",
+        /// As they are.
+        AsIs = "as_is",
+    }
+}
+
+settings! {
+    /// A generator from a file of addresses and how often each was accessed.
+    pub struct HistogramSpec {
+        /// The file: a header, then an address and a count a line, with a comma between; text, gzip or zstd.
+        histogram: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
+        /// Requests to generate; 0 for as many as the file counts.
+        count: u64 = 0, unit "requests", allowed "", if |_| true;
+        /// What the addresses are numbers of.
+        address_unit: AddressUnit = AddressUnit::Bytes, unit "", allowed "", if |_| true;
+        /// Where they lie on the drive.
+        address: Placement = Placement::Compact, unit "", allowed "", if |_| true;
+        /// Share of reads; the others are writes.
+        read_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// Size of each request, or a list of sizes, or of [size, weight] pairs: the file does not say it.
+        size_bytes: Sizes = Sizes(vec![(4096, 1)]), unit "bytes", allowed "", if |_| true;
+        /// When requests arrive.
+        arrival: Arrival = Arrival::Closed, unit "", allowed "", if |_| true;
+        /// Arrivals per second, unless `closed`.
+        rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
+        /// `bursts`: requests of a burst.
+        burst_requests: u64 = 1_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
+        /// `bursts`: arrivals per second in a burst.
+        burst_rate_iops: f64 = 100_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
+        /// Go so often through the same requests; time goes on by their duration and one mean gap.
+        repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
+        /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
+        /// original gaps.
+        copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
+        /// Page cache above the drive, as an operating system's; 0 for none.
+        page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
+        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+        plain_lru: bool = false, unit "", allowed "", if |_| true;
+        /// Seed of the random sequences.
+        seed: u64 = 1, unit "", allowed "", if |_| true;
+    }
+}
+
+impl HistogramSpec {
+    fn bursts(&self) -> Bursts {
+        Bursts { requests: self.burst_requests, rate_iops: self.burst_rate_iops }
+    }
+}
+
+impl Kind for HistogramSpec {
+    fn check(&self) -> Result<(), WorkloadError> {
+        if self.histogram.is_empty() {
+            return Err(WorkloadError::setting("histogram", "found nothing", "the path of a file"));
+        }
+        self.bursts().check(self.arrival, self.rate_iops)
+    }
+
+    fn has_times(&self) -> bool {
+        self.arrival != Arrival::Closed
+    }
+
+    fn title(&self) -> String {
+        let name = Path::new(&self.histogram).file_name();
+        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    fn resolve_path(&mut self, directory: &Path) {
+        if Path::new(&self.histogram).is_relative() {
+            self.histogram = directory.join(&self.histogram).display().to_string();
+        }
+    }
+
+    fn page_cache(&self) -> Option<(f64, bool)> {
+        (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
+    }
+
+    fn prepare(&self, progress: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
+        let places = Places::read(self, progress)?;
+        Ok(Box::new(Counted { places: Arc::new(places), spec: self.clone() }))
+    }
+}
+
+/// What a file says.
+struct Places {
+    /// First sector of each address.
+    lbas: Vec<u64>,
+    chosen: Alias,
+    total: u64,
+    lines: u64,
+    /// Sectors of the drive that it needs.
+    end: u64,
+    hash: u64,
+}
+
+impl Places {
+    fn read(spec: &HistogramSpec, progress: &mut dyn FnMut(Progress)) -> Result<Self, WorkloadError> {
+        let mut lines = Lines::new(Input::open(Path::new(&spec.histogram))?)?;
+        let (mut lbas, mut counts): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+        let (mut number, mut hash, mut total) = (0u64, 0, 0u64);
+        while let Some(line) = lines.next()? {
+            number += 1;
+            let text = line.bytes.trim_ascii();
+            // The header names the columns.
+            if text.is_empty() || number == 1 && !text[0].is_ascii_digit() {
+                continue;
+            }
+            let (lba, count) = row(text, spec.address_unit).map_err(|bad| Problem::BadLine {
+                file: spec.histogram.clone(),
+                line: number,
+                column: bad.column,
+                reason: bad.reason,
+                found: printable(column_at(text, bad.at, b',')),
+                allowed: bad.allowed.to_string(),
+            })?;
+            if count > 0 {
+                hash = mix(mix(hash ^ lba) ^ count);
+                total = total.saturating_add(count);
+                lbas.push(lba);
+                counts.push(count);
+            }
+            if number.is_multiple_of(1 << 16) {
+                progress(lines.progress());
+            }
+        }
+        if lbas.is_empty() {
+            let file = spec.histogram.clone();
+            return Err(Problem::NoRequests { file, lines: number, skipped: 0 }.into());
+        }
+        let weights: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+        if spec.address == Placement::Compact {
+            pack(&mut lbas);
+        }
+        let last = lbas.iter().copied().max().unwrap_or(0);
+        let end = last + (spec.size_bytes.largest() / SECTOR_BYTES).max(PAGE_SECTORS);
+        Ok(Places { lbas, chosen: Alias::new(&weights), total, lines: number, end, hash })
+    }
+}
+
+/// Moves the pages that occur together, in their order.
+fn pack(lbas: &mut [u64]) {
+    let mut pages: Vec<u64> = lbas.iter().map(|lba| lba / PAGE_SECTORS).collect();
+    pages.sort_unstable();
+    pages.dedup();
+    for lba in lbas {
+        let rank = pages.partition_point(|&page| page < *lba / PAGE_SECTORS) as u64;
+        *lba = rank * PAGE_SECTORS + *lba % PAGE_SECTORS;
+    }
+}
+
+/// Address, as a sector, and count of a line.
+fn row(text: &[u8], unit: AddressUnit) -> Result<(u64, u64), Bad> {
+    let mut fields = Fields::new(text, b',');
+    let at = fields.position();
+    let address = fields.number("LBA")?;
+    let lba = if unit == AddressUnit::Bytes { address / SECTOR_BYTES } else { address };
+    if lba >= SECTORS_MAX - (1 << 22) {
+        return Err(fields.refuse(BadReason::TooLarge, "LBA", "an address below 512 PiB", at));
+    }
+    Ok((lba, fields.number("Frequency")?))
+}
+
+/// A histogram that was read.
+struct Counted {
+    spec: HistogramSpec,
+    places: Arc<Places>,
+}
+
+impl Counted {
+    fn generator(&self, drive_sectors: u64) -> Result<FromHistogram, WorkloadError> {
+        let (spec, places) = (&self.spec, &self.places);
+        if places.end > drive_sectors {
+            return Err(Problem::DoesNotFit {
+                what: "the histogram".into(),
+                needed_sectors: places.end,
+                drive_sectors,
+                advice: "take a larger drive, or address = \"compact\"".into(),
+            }
+            .into());
+        }
+        let weights: Vec<f64> = spec.size_bytes.0.iter().map(|(_, weight)| *weight as f64).collect();
+        Ok(FromHistogram {
+            places: Arc::clone(places),
+            reads: (spec.read_percent < 100.0).then(|| (spec.read_percent / 100.0 * TWO_TO_64) as u64),
+            // At most 2^21 sectors each.
+            sizes: spec.size_bytes.0.iter().map(|(bytes, _)| (bytes / SECTOR_BYTES) as u32).collect(),
+            mix: Arc::new(Alias::new(&weights)),
+            clock: Clock::new(spec.arrival, spec.rate_iops, spec.bursts(), spec.seed),
+            left: if spec.count == 0 { places.total } else { spec.count },
+            ops: Rng::named(spec.seed, "workload/operation"),
+            lengths: Rng::named(spec.seed, "workload/size"),
+            addresses: Rng::named(spec.seed, "workload/address"),
+        })
+    }
+}
+
+impl Ready for Counted {
+    fn space_sectors(&self) -> Option<u64> {
+        Some(self.places.end)
+    }
+
+    fn once(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(self.generator(drive_sectors)?))
+    }
+
+    fn report(&self) -> SourceReport {
+        SourceReport { lines: self.places.lines, ..SourceReport::default() }
+    }
+
+    fn content(&self) -> Option<(u64, &'static [&'static str])> {
+        Some((self.places.hash, &["histogram", "address_unit"]))
+    }
+
+    fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        let one = self.generator(drive_sectors)?;
+        copies(self.spec.copies, self.spec.seed, || Ok(passes(one.clone(), self.spec.repeat)))
+    }
+}
+
+/// Requests to the addresses of a histogram.
+#[derive(Clone)]
+struct FromHistogram {
+    places: Arc<Places>,
+    reads: Option<u64>,
+    sizes: Vec<u32>,
+    mix: Arc<Alias>,
+    clock: Clock,
+    left: u64,
+    ops: Rng,
+    lengths: Rng,
+    addresses: Rng,
+}
+
+impl Source for FromHistogram {
+    fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
+        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
+        self.left = left;
+        let is_read = self.reads.is_none_or(|share| self.ops.next_u64() < share);
+        let op = if is_read { OpCode::Read } else { OpCode::Write };
+        let sectors = self.sizes[self.mix.sample(&mut self.lengths)];
+        let lba = self.places.lbas[self.places.chosen.sample(&mut self.addresses)];
+        let (arrival_ns, hints) = (self.clock.tick(), Hints::default());
+        Ok(Some(Request { arrival_ns, op, fua: false, lba, sectors, hints }))
+    }
+
+    fn len_hint(&self) -> Option<u64> {
+        Some(self.left)
+    }
+
+    fn report(&self) -> SourceReport {
+        SourceReport { lines: self.places.lines, ..SourceReport::default() }
+    }
+}

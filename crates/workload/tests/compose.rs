@@ -1,0 +1,151 @@
+//! Workloads one after the other and at the same time, beside what one works out by hand.
+
+use ssd::signals::OpCode;
+use workload::{Request, Spec};
+
+fn all(text: &str, drive_sectors: u64) -> Result<Vec<Request>, String> {
+    let spec = Spec::parse(text).map_err(|error| error.to_string())?;
+    let mut source = spec.open(drive_sectors).map_err(|error| error.to_string())?;
+    let hint = source.len_hint();
+    let mut out = Vec::new();
+    while let Some(request) = source.next().map_err(|error| error.to_string())? {
+        out.push(request);
+    }
+    assert!(hint.is_none_or(|hint| hint == out.len() as u64), "{hint:?} of {}: {text}", out.len());
+    Ok(out)
+}
+
+const STEADY: &str = "pattern = 'sequential'\narrival = 'fixed'\nrate_iops = 1000\n";
+
+#[test]
+fn phases_follow_each_other_in_time_and_begin_again_until_their_limit() {
+    let text = format!(
+        "[[phases]]\n{STEADY}count = 3\nread_percent = 0\n\
+         [[phases]]\n{STEADY}count = 2\nuntil_requests = 5\nread_percent = 100\nstream = 7\n\
+         [[phases]]\n{STEADY}count = 2\nuntil_s = 0.0035\nread_percent = 0\n\
+         [[phases]]\n{STEADY}count = 1\nread_percent = 100"
+    );
+    let requests = all(&text, 1 << 20).unwrap();
+    let found: Vec<(u64, OpCode, u64, u16)> =
+        requests.iter().map(|r| (r.arrival_ns / 1000, r.op, r.lba / 8, r.hints.stream)).collect();
+    let (r, w) = (OpCode::Read, OpCode::Write);
+    assert_eq!(
+        found,
+        [
+            // Once through, then from its last request on: passes of two, a mean gap apart.
+            (0, w, 0, 0),
+            (1000, w, 1, 0),
+            (2000, w, 2, 0),
+            (2000, r, 0, 7),
+            (3000, r, 1, 7),
+            (4000, r, 0, 7),
+            (5000, r, 1, 7),
+            (6000, r, 0, 7),
+            // 3.5 ms from 6 ms on; what follows begins at 9.5 ms.
+            (6000, w, 0, 0),
+            (7000, w, 1, 0),
+            (8000, w, 0, 0),
+            (9000, w, 1, 0),
+            (9500, r, 0, 0),
+        ]
+    );
+}
+
+#[test]
+fn limits_are_requests_bytes_seconds_and_drive_writes() {
+    let drive_sectors = 1 << 15;
+    let count = |limit: &str, keys: &str| {
+        all(&format!("[[phases]]\npattern = 'uniform'\ncount = 100\n{limit}\n{keys}"), drive_sectors)
+            .unwrap()
+            .len()
+    };
+    assert_eq!(count("until_requests = 777", ""), 777);
+    // 16 MiB: 4096 requests of 4 KiB; half of it is 2048; a quarter of a drive of 16 MiB is 1024 writes.
+    assert_eq!(count("until_gib = 0.0078125", "read_percent = 100"), 2048);
+    assert_eq!(count("until_drive_writes = 0.25", "read_percent = 0"), 1024);
+    assert_eq!(count("until_drive_writes = 0.25\nuntil_requests = 100", "read_percent = 0"), 100);
+    assert_eq!(count("until_s = 0.5", "arrival = 'fixed'\nrate_iops = 1000"), 500);
+}
+
+#[test]
+fn members_run_together_each_in_its_own_place() {
+    let text = format!(
+        "[[together]]\n{STEADY}count = 4\nspace_gib = 0.25\n\
+         [[together]]\npattern = 'sequential'\narrival = 'fixed'\nrate_iops = 500\ncount = 2\nat_gib = 0.25\nstream = 2"
+    );
+    let requests = all(&text, 1 << 20).unwrap();
+    let found: Vec<(u64, u64, u16)> =
+        requests.iter().map(|r| (r.arrival_ns / 1000, r.lba / 8, r.hints.stream)).collect();
+    let base = (1 << 19) / 8;
+    assert_eq!(
+        found,
+        [(0, 0, 0), (0, base, 2), (1000, 1, 0), (2000, base + 1, 2), (2000, 2, 0), (3000, 3, 0)],
+    );
+    // Without times they take turns.
+    let closed = "[[together]]\npattern = 'uniform'\ncount = 3\nstream = 1\n\
+                  [[together]]\npattern = 'uniform'\ncount = 2\nstream = 2";
+    let streams: Vec<u16> = all(closed, 1 << 20).unwrap().iter().map(|r| r.hints.stream).collect();
+    assert_eq!(streams, [1, 2, 1, 2, 1]);
+    // All kinds, and within each other.
+    let nested = "[[phases]]\npreset = 'varmail'\nuntil_requests = 500\n\
+                  [[phases]]\nuntil_requests = 300\ntogether = [{ preset = 'ads', until_requests = 200, at_gib = 1, \
+                  footprint_percent = 50 }, { preset = 'webserver', space_gib = 1, count = 200 }]";
+    let spec = Spec::parse(nested).unwrap();
+    assert_eq!(spec.title(), "varmail, then ads + webserver");
+    let text: String = spec.entries().iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+    assert_eq!(Spec::parse(&text).unwrap(), spec);
+    assert_eq!(all(nested, 1 << 22).unwrap().len(), 800);
+}
+
+#[test]
+fn endless_phases_and_members_over_the_drive_are_errors() {
+    let cases = [
+        ("phases = []", "workload.phases: found none, allowed: at least one"),
+        ("phases = 3", "workload.phases: found 3, allowed: a list of tables"),
+        ("[[phases]]\nname = 'x'", "workload.phases[0]: found none of a trace"),
+        (
+            "[[phases]]\npattern = 'zipf'\nuntil = 3",
+            "workload.phases[0].until: unknown key, allowed: name, until_requests",
+        ),
+        ("[[phases]]\npattern = 'zipf'\nuntil_requets = 3", "(did you mean `until_requests`?)"),
+        ("[[phases]]\npattern = 'zipf'\nuntil_s = -1", "workload.phases[0].until_s: found -1"),
+        ("[[phases]]\npattern = 'zipf'\nuntil_s = 5", "workload.phases[0].until_s: found a limit of time"),
+        (
+            "[[phases]]\npattern = 'zipf'\nread_percent = 100\nuntil_drive_writes = 1",
+            "workload.phases[0]: found limits that a whole pass",
+        ),
+        (
+            "[[together]]\npattern = 'zipf'\n[[together]]\npreset = 'ads'",
+            "workload.together[1]: its requests have times, those of together[0] differ",
+        ),
+        (
+            "[[together]]\npattern = 'zipf'\nspace_gib = 1",
+            "workload.together[0].space_gib: found 1.0 GiB behind",
+        ),
+        (
+            "[[phases]]\npattern = 'zipf'\n[[phases]]\npreset = 'ads'\narrival = 'closed'",
+            "needs 54525952 sectors",
+        ),
+    ];
+    for (text, says) in cases {
+        let found = all(text, 1 << 20).err().unwrap_or_default();
+        assert!(found.contains(says), "{text}\n  says: {found}\n  not:  {says}");
+    }
+}
+
+#[test]
+fn the_hash_knows_members_and_limits() {
+    let hash = |text: &str| Spec::parse(text).unwrap().prepare().unwrap().workload_hash();
+    let one = "[[phases]]\npattern = 'uniform'\nuntil_requests = 5\n";
+    let mut hashes = [
+        hash(one),
+        hash(&one.replace("= 5", "= 6")),
+        hash(&one.replace("uniform", "zipf")),
+        hash(&format!("{one}{one}")),
+        hash(&format!("{one}seed = 3")),
+        hash(&one.replace("phases", "together")),
+    ];
+    assert_eq!(hash(one), hash(&format!("{one}name = 'first'")));
+    hashes.sort_unstable();
+    assert!(hashes.windows(2).all(|pair| pair[0] != pair[1]));
+}
