@@ -38,6 +38,8 @@ pub(crate) struct Span {
     /// First sector on the drive.
     pub lba: u64,
     pub sectors: u64,
+    /// Sectors of the file before it.
+    pub before: u64,
     /// Number of the file, from 1.
     pub file: u32,
 }
@@ -151,6 +153,7 @@ impl JobFile {
                 .map(|part| Span {
                     lba: (files.place[part.file.as_str()] + part.offset) / SECTOR_BYTES,
                     sectors: part.length / SECTOR_BYTES,
+                    before: part.offset / SECTOR_BYTES,
                     file: files.number[part.file.as_str()],
                 })
                 .collect();

@@ -494,11 +494,17 @@ impl Lane {
     fn follow(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
         let File { span, next, last, .. } = &mut self.files[file];
         let mut offset = next[direction];
-        let mut left_out = 0;
         if let Step::Skip(bytes) = self.step {
-            left_out = bytes / SECTOR_BYTES;
-            if offset == span.sectors {
-                offset = 0;
+            // Only a request that ends with the file ends the pass. Where the bytes left out reach beyond the file,
+            // fio goes on at its beginning: at a distance from it that the job's own offset has.
+            if offset >= span.sectors {
+                return None;
+            }
+            if offset > 0 {
+                offset += bytes / SECTOR_BYTES;
+            }
+            if offset >= span.sectors + span.before {
+                offset = span.before;
             }
         }
         let sizes = &self.sizes[direction];
@@ -506,7 +512,7 @@ impl Lane {
             return None;
         }
         let size = sizes.draw(&mut self.draws.sizes, span.sectors - offset);
-        (last[direction], next[direction]) = (offset, offset + size + left_out);
+        (last[direction], next[direction]) = (offset, offset + size);
         Some((offset, size))
     }
 
