@@ -45,6 +45,6 @@ pub(super) fn advice(head: &[&[u8]]) -> Option<&'static str> {
     let first = head.first()?.trim_ascii();
     first.eq_ignore_ascii_case(b"LBA,Frequency").then_some(
         "it counts how often each address was written, and has no requests: the generator `histogram` draws requests \
-         from such counts (docs/workloads.md)",
+         from such counts (histogram = \"FILE\" in [workload])",
     )
 }

@@ -27,6 +27,8 @@ Examples:
   wordline run data/rocksdb-ycsb-a-run1.csv.zst --out out/my
       a trace on a TLC drive sized to it and aged first; tables here, files in out/my
   wordline run trace.csv.gz --drive qlc --set ftl.gc_victim.policy=cost_benefit --speed-up 2
+  wordline run --columns time=1:us,op=3,offset=4:bytes,size=5 --device 3 mine.csv
+      any CSV, of one device
   wordline run --workload websearch --footprint 2GiB --requests 1000000 --copies 4
       a stand-in for a paper's trace, shrunk to 2 GiB, with four users
   wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32 --requests 500000

@@ -32,7 +32,9 @@ const CUT_EXAMPLES: &str = "\
 Examples:
   wordline trace cut --first 10000 data/rocksdb-ycsb-a-run1.csv.zst --out head.wl
   wordline trace cut --first 10000 --to mqsim src1_0.csv.gz --out head.trace
-  wordline trace cut --first 5 data/rocksdb-ycsb-a-run1.csv.zst";
+  wordline trace cut --first 5 data/rocksdb-ycsb-a-run1.csv.zst
+  wordline trace cut --process java --seconds 60..120 node9.blkparse --out java.wl.zst
+  wordline trace cut --operations write --addresses 0..64GiB --skip 1000 src1_0.csv.gz --out part.wl";
 
 /// The file at the end of the way.
 #[derive(Args, Debug)]
