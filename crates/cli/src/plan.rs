@@ -68,6 +68,10 @@ impl Plan {
         {
             fio.jobs = path.display().to_string();
         }
+        // Those of other kinds, and of members of phases.
+        if let Ok(folder) = std::env::current_dir() {
+            spec.resolve_path(&folder);
+        }
         for (key, value) in spec.entries() {
             text.push_str(&format!("{key} = {value}\n"));
         }

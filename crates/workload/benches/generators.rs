@@ -62,6 +62,10 @@ fn main() {
         ("tatp", "preset = 'tatp'"),
         ("multi", "preset = 'multi'"),
         ("ali124", "preset = 'ali124'"),
+        ("zipf, page cache of 1 GiB", "pattern = 'zipf'\nfootprint_gib = 8\npage_cache_mib = 1024"),
+        ("varmail", "preset = 'varmail'\nfootprint_gib = 8"),
+        ("fileserver", "preset = 'fileserver'\nfootprint_gib = 8"),
+        ("oltp", "preset = 'oltp'\nfootprint_gib = 8"),
         ("syn1, closed loop", "preset = 'syn1'\narrival = 'closed'"),
     ];
     for (name, table) in workloads {

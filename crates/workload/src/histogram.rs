@@ -105,6 +105,10 @@ impl Kind for HistogramSpec {
         }
     }
 
+    fn reads(&self) -> Vec<String> {
+        vec![self.histogram.clone()]
+    }
+
     fn page_cache(&self) -> Option<(f64, bool)> {
         (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
     }

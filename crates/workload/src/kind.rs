@@ -25,6 +25,11 @@ pub(crate) trait Kind: Settings {
     /// Makes relative paths count from `directory` (that of the config file it stands in).
     fn resolve_path(&mut self, _directory: &Path) {}
 
+    /// Paths of files that it reads.
+    fn reads(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The page cache above the drive: its MiB, and whether it is plain. `None` for none.
     fn page_cache(&self) -> Option<(f64, bool)> {
         None

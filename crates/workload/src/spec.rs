@@ -133,6 +133,10 @@ impl Kind for TraceSpec {
         self.columns.is_empty() || self.columns.has_times()
     }
 
+    fn reads(&self) -> Vec<String> {
+        vec![self.path.clone()]
+    }
+
     fn page_cache(&self) -> Option<(f64, bool)> {
         (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
     }
@@ -406,6 +410,11 @@ impl Spec {
     /// What to call it where nobody has named it: the trace's file, the generator's pattern, the mix's preset.
     pub fn title(&self) -> String {
         self.kind().title()
+    }
+
+    /// Paths of files that it reads.
+    pub fn reads(&self) -> Vec<String> {
+        self.kind().reads()
     }
 
     /// Makes a relative trace path count from `directory` (that of the config file it stands in).

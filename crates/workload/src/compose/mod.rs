@@ -198,6 +198,10 @@ macro_rules! composed {
                 self.$key.0.iter_mut().for_each(|member| member.spec.resolve_path(directory));
             }
 
+            fn reads(&self) -> Vec<String> {
+                self.$key.0.iter().flat_map(|member| member.spec.reads()).collect()
+            }
+
             fn prepare(&self, progress: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
                 Composed::prepare(&self.$key, $in_turn, progress)
             }

@@ -41,6 +41,10 @@ impl Kind for FioSpec {
         name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
+    fn reads(&self) -> Vec<String> {
+        vec![self.jobs.clone()]
+    }
+
     fn resolve_path(&mut self, directory: &Path) {
         if Path::new(&self.jobs).is_relative() {
             self.jobs = directory.join(&self.jobs).display().to_string();

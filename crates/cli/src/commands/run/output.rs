@@ -118,7 +118,12 @@ impl Run {
             }
             Some(Spec::Trace(trace)) => places.reads("the trace", Path::new(&trace.path)),
             Some(Spec::Fio(fio)) => places.reads("the job file", Path::new(&fio.jobs)),
-            _ => {}
+            Some(other) => {
+                for path in other.reads() {
+                    places.reads("a file of the workload", Path::new(&path));
+                }
+            }
+            None => {}
         }
         if let Some(path) = &self.measurement.snapshot {
             places.reads("--snapshot", path);
