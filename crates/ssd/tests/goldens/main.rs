@@ -4,6 +4,7 @@
 //! `WORDLINE_GOLDENS=write cargo test -p wordline-ssd --test goldens` writes the file anew. If a line changes that was
 //! there before, numbers that users see change too: say which, and why, under "Results change" in CHANGELOG.md.
 
+mod keys;
 #[path = "../support/mod.rs"]
 mod support;
 
