@@ -296,3 +296,45 @@ impl Ftl {
         !self.program_moved_for(flash, lane, cause, room)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Drive;
+    use crate::drive_config::DriveConfig;
+    use crate::ftl::stream::{Member, Moved, StreamId, Streams, Written};
+
+    /// Moves in so many streams.
+    #[derive(Clone, Debug)]
+    struct Apart(u8);
+
+    impl Member for Apart {
+        fn streams(&self) -> Streams {
+            Streams { count: 1 + self.0, of_host: 1, of_moves: ((1 << self.0) - 1) << 1 }
+        }
+
+        fn of_write(&mut self, _: Written) -> StreamId {
+            StreamId(0)
+        }
+
+        fn of_move(&mut self, moved: Moved) -> StreamId {
+            StreamId(1 + (moved.lpn.0 % u32::from(self.0)) as u8)
+        }
+    }
+
+    /// A lane is sure of its reserve, here of a block of eight pages of four units; each stream of moves but one may
+    /// leave a page of it that is not full.
+    #[test]
+    fn streams_of_moves_may_each_waste_a_page() {
+        for (streams, pages) in [(1, 8), (2, 7), (4, 5)] {
+            let mut cfg = DriveConfig::default();
+            let g = &mut cfg.geometry;
+            (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+            (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (32, 8, 1);
+            cfg.drive.over_provisioning_percent = 150.0;
+            let drive = Drive::with_stream(&cfg, Box::new(Apart(streams))).unwrap();
+            let has_room = |units| drive.state.ftl.has_room(LaneId(0), units, Cause::Cleaning);
+            assert!(has_room(4 * pages) && !has_room(4 * pages + 1), "{streams} streams");
+        }
+    }
+}
