@@ -129,7 +129,6 @@ impl Ftl {
     }
 
     /// Programs pages of a stream that has enough for one; false if no page was left.
-
     fn program_gathered(
         &mut self,
         flash: &mut Flash,
