@@ -316,6 +316,16 @@ mod tests {
     }
 
     #[test]
+    fn what_was_programmed_in_vain_goes_first() {
+        let mut gather = gather(1, 0);
+        put(&mut gather, &[(0, 0), (1, 0)]);
+        gather.take(SlotId(0));
+        put(&mut gather, &[(2, 0)]);
+        gather.put_back(SlotId(0));
+        assert_eq!((gather.oldest(StreamId(0)), gather.waiting()), (SlotId(0), 3));
+    }
+
+    #[test]
     fn only_a_parked_unit_grows_where_it_waits() {
         let mut gather = gather(1, 2);
         put(&mut gather, &[(0, 0), (1, 0)]);
