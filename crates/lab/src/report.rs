@@ -19,6 +19,12 @@ const PLOTS: [&str; 3] = ["latency", "breakdown", "retries"];
 /// Endings of the files that a plot may come in.
 const ENDINGS: [&str; 3] = ["svg", "pdf", "csv"];
 
+/// Plots of what a workload is like, with the stems of their files' names: `miss_ratio`, `requests_per_s`, `mb_per_s`,
+/// `popularity` and `rewrites`.
+pub fn workload_plots(analysis: &workload::analysis::Analysis) -> Vec<(&'static str, plot::Plot)> {
+    plot::workload(analysis)
+}
+
 /// One result as a table for people.
 pub fn table(result: &RunResult) -> String {
     table::one(result)

@@ -8,8 +8,9 @@ use std::io::{BufRead, BufReader, Cursor, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
+use workload::analysis::{Analyzer, Options};
 use workload::reader::read_from;
-use workload::{Columns, ReadOptions, Source, Spec};
+use workload::{Columns, ReadOptions, Recorded, Source, Spec};
 
 const LINES: u64 = 2_000_000;
 const LINES_OTHERS: u64 = 1_000_000;
@@ -69,6 +70,16 @@ fn naive(path: &Path) -> u64 {
         sum = sum.wrapping_add((number(4) / 512) ^ (end - number(4) / 512) ^ arrival ^ op);
     }
     sum
+}
+
+/// What `wordline trace info` does with it.
+fn look_into(path: &Path, exact: bool) -> u64 {
+    let Ok(mut recorded) = Recorded::open(&Spec::trace(path.display().to_string()), 0) else { return 0 };
+    let mut analyzer = Analyzer::new(Options { exact, ..Options::default() });
+    while let Ok(Some(record)) = recorded.next_record() {
+        analyzer.add(&record);
+    }
+    analyzer.finish().footprint.pages
 }
 
 fn msr_text() -> Vec<u8> {
@@ -305,6 +316,10 @@ fn main() {
         let Ok(prepared) = spec.prepare() else { continue };
         let (seconds, _) = mean(|| prepared.open(1 << 24).map_or(0, |mut source| drain(&mut *source)));
         show(&format!("second pass, {name}"), seconds);
+    }
+    for (name, exact) in [("trace info, text", false), ("trace info --exact, text", true)] {
+        let (seconds, _) = mean(|| look_into(&plain, exact));
+        show(name, seconds);
     }
     let mut spec = Spec::trace(plain.display().to_string());
     let _ = spec.set("address", "compact");

@@ -40,6 +40,12 @@ impl Footprint {
     pub fn read_percent(&self) -> f64 {
         if self.requests == 0 { 0.0 } else { 100.0 * self.reads as f64 / self.requests as f64 }
     }
+
+    /// Share of the bytes read among those read and written, in percent; `None` if there are none.
+    pub fn read_bytes_percent(&self) -> Option<f64> {
+        let bytes = self.bytes_read as f64 + self.bytes_written as f64;
+        (bytes > 0.0).then(|| 100.0 * self.bytes_read as f64 / bytes)
+    }
 }
 
 /// Runs through a source and adds it up. Memory: about a bit for every page touched (at most 100 bytes for one
@@ -52,45 +58,64 @@ pub fn footprint(source: &mut dyn Source) -> Result<Footprint, WorkloadError> {
     Ok(meter.finish())
 }
 
+/// Adds up requests one by one, but for the pages they touch.
+#[derive(Default)]
+pub(crate) struct Totals {
+    sums: Footprint,
+    first_ns: Option<u64>,
+}
+
+impl Totals {
+    /// Adds a request; the first and the last page that it reads or writes come back.
+    #[inline]
+    pub(crate) fn add(&mut self, request: &Request) -> Option<(u64, u64)> {
+        let sums = &mut self.sums;
+        let first_ns = *self.first_ns.get_or_insert(request.arrival_ns);
+        sums.duration_ns = sums.duration_ns.max(request.arrival_ns.saturating_sub(first_ns));
+        match request.op {
+            OpCode::Read => {
+                sums.reads += 1;
+                sums.bytes_read = sums.bytes_read.saturating_add(request.bytes());
+            }
+            OpCode::Write => {
+                sums.writes += 1;
+                sums.bytes_written = sums.bytes_written.saturating_add(request.bytes());
+            }
+            OpCode::Trim => sums.trims += 1,
+            OpCode::Flush => sums.flushes += 1,
+        }
+        if request.sectors == 0 {
+            return None;
+        }
+        sums.end_lba = sums.end_lba.max(request.end());
+        let is_access = matches!(request.op, OpCode::Read | OpCode::Write);
+        is_access.then(|| (request.lba / PAGE_SECTORS, (request.end() - 1) / PAGE_SECTORS))
+    }
+
+    /// The totals, with so many pages touched.
+    pub(crate) fn finish(&self, pages: u64) -> Footprint {
+        Footprint { pages, requests: self.sums.reads + self.sums.writes, ..self.sums }
+    }
+}
+
 /// Adds up requests one by one.
 #[derive(Default)]
 pub(crate) struct Meter {
-    pub totals: Footprint,
+    totals: Totals,
     pub pages: PageSet,
-    first_ns: Option<u64>,
 }
 
 impl Meter {
     /// Adds a request whose pages are numbered from `page_base`.
     #[inline]
     pub(crate) fn add(&mut self, request: &Request, page_base: u64) {
-        let totals = &mut self.totals;
-        let first_ns = *self.first_ns.get_or_insert(request.arrival_ns);
-        totals.duration_ns = totals.duration_ns.max(request.arrival_ns.saturating_sub(first_ns));
-        match request.op {
-            OpCode::Read => {
-                totals.reads += 1;
-                totals.bytes_read = totals.bytes_read.saturating_add(request.bytes());
-            }
-            OpCode::Write => {
-                totals.writes += 1;
-                totals.bytes_written = totals.bytes_written.saturating_add(request.bytes());
-            }
-            OpCode::Trim => totals.trims += 1,
-            OpCode::Flush => totals.flushes += 1,
-        }
-        if request.sectors == 0 {
-            return;
-        }
-        totals.end_lba = totals.end_lba.max(request.end());
-        if request.op != OpCode::Trim {
-            let first = page_base + request.lba / PAGE_SECTORS;
-            self.pages.insert(first, page_base + (request.end() - 1) / PAGE_SECTORS);
+        if let Some((first, last)) = self.totals.add(request) {
+            self.pages.insert(page_base + first, page_base + last);
         }
     }
 
     /// The totals.
     pub(crate) fn finish(&self) -> Footprint {
-        Footprint { pages: self.pages.len(), requests: self.totals.reads + self.totals.writes, ..self.totals }
+        self.totals.finish(self.pages.len())
     }
 }

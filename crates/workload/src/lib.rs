@@ -21,7 +21,7 @@
 //! Trace formats, one file each, and the policy for damaged input that they share are in [`reader`]; where a trace's
 //! addresses lie on a smaller drive is in [`address`]; generators are in [`synthetic`], mixes of several kinds of
 //! requests in [`mix`], shipped stand-ins for the traces of papers in [`mod@standin`], all settings in [`spec`]; how
-//! requests are written as a trace again is in [`convert`].
+//! requests are written as a trace again is in [`convert`], what a workload is like in [`analysis`].
 //!
 //! Damaged input is never a panic and never silent: by default the first damaged line is an error that names file,
 //! line and column, what was found and what is allowed; with `on_bad_line = "skip"` such lines are counted by reason
@@ -29,6 +29,7 @@
 //! pages touched (about a bit each).
 
 pub mod address;
+pub mod analysis;
 mod cached;
 pub mod compose;
 pub mod convert;
@@ -54,7 +55,6 @@ mod report;
 mod select;
 mod settings;
 mod shape;
-mod skew;
 pub mod spec;
 mod spool;
 pub mod standin;
@@ -81,7 +81,6 @@ pub use report::{Assumed, Detected, Pace, Skipped, SourceReport};
 pub use select::{LeftOut, Operations};
 pub use settings::Key;
 pub use shape::{Devices, Sizes, SpeedUp};
-pub use skew::{EXTENT_BYTES, Skew};
 pub use spec::{Prepared, Spec, TraceSpec};
 pub use spool::{STANDARD_INPUT, keep_standard_input};
 pub use standin::{Pinned, standin, standins};

@@ -49,12 +49,18 @@ impl ReadBuffer {
 
     /// Serves a request; trims and flushes change nothing.
     pub fn add(&mut self, request: &Request) {
+        self.add_on(request, 0);
+    }
+
+    /// The same of one of several devices, each with pages of its own.
+    pub fn add_on(&mut self, request: &Request, device: u16) {
         if request.sectors == 0 || !matches!(request.op, OpCode::Read | OpCode::Write) {
             return;
         }
         let is_read = request.op == OpCode::Read;
         for page in request.lba / self.page_sectors..=(request.end() - 1) / self.page_sectors {
-            let is_hit = self.touch(page);
+            // 2^48 pages are 128 PiB at least; what lies beyond may share pages with another device.
+            let is_hit = self.touch(page ^ u64::from(device) << 48);
             self.reads += u64::from(is_read);
             self.hits += u64::from(is_read && is_hit);
         }
@@ -184,5 +190,7 @@ mod tests {
         assert_eq!(buffer.counts(), (1, 3));
         buffer.start_counting();
         assert_eq!((buffer.counts(), buffer.hit_percent()), ((0, 0), 0.0));
+        buffer.add_on(&request(OpCode::Read, 0, 1), 1);
+        assert_eq!(buffer.counts(), (0, 1), "another device's page");
     }
 }

@@ -13,8 +13,15 @@ use crate::spec::{Spec, TraceSpec};
 pub struct Recorded(Kind);
 
 enum Kind {
-    Trace { spec: TraceSpec, selected: Selected, requests: u64 },
+    Trace(Box<Asked>),
     Made(Box<dyn Source>),
+}
+
+/// What is asked for of a trace, and how many requests that were so far.
+struct Asked {
+    spec: TraceSpec,
+    selected: Selected,
+    requests: u64,
 }
 
 impl Recorded {
@@ -24,7 +31,8 @@ impl Recorded {
         spec.check()?;
         if let Spec::Trace(spec) = spec {
             let selected = Selected::open(spec)?;
-            return Ok(Recorded(Kind::Trace { spec: spec.clone(), selected, requests: 0 }));
+            let asked = Asked { spec: spec.clone(), selected, requests: 0 };
+            return Ok(Recorded(Kind::Trace(Box::new(asked))));
         }
         let prepared = spec.prepare()?;
         let space = prepared.space_sectors().unwrap_or(drive_sectors);
@@ -35,12 +43,12 @@ impl Recorded {
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record>, WorkloadError> {
         match &mut self.0 {
-            Kind::Trace { spec, selected, requests } => match selected.next()? {
+            Kind::Trace(asked) => match asked.selected.next()? {
                 Some(record) => {
-                    *requests += 1;
+                    asked.requests += 1;
                     Ok(Some(record))
                 }
-                None if *requests == 0 => Err(selected.nothing(spec)),
+                None if asked.requests == 0 => Err(asked.selected.nothing(&asked.spec)),
                 None => Ok(None),
             },
             Kind::Made(source) => Ok(source.next()?.map(|request| Record { request, device: 0 })),
@@ -50,7 +58,7 @@ impl Recorded {
     /// What was read so far, and what had to be done to it; empty for what is generated.
     pub fn report(&self) -> SourceReport {
         match &self.0 {
-            Kind::Trace { selected, .. } => selected.report(),
+            Kind::Trace(asked) => asked.selected.report(),
             Kind::Made(source) => source.report(),
         }
     }
@@ -58,7 +66,7 @@ impl Recorded {
     /// How far a trace's file is read; nothing of nothing for what is generated.
     pub fn progress(&self) -> Progress {
         match &self.0 {
-            Kind::Trace { selected, .. } => selected.progress(),
+            Kind::Trace(asked) => asked.selected.progress(),
             Kind::Made(_) => Progress::default(),
         }
     }

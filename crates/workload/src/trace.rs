@@ -102,7 +102,7 @@ impl Survey {
 }
 
 /// First sectors of devices one after the other; moves the end of the last one into `end`.
-fn bases(ends: &[u64], end: &mut u64) -> Vec<u64> {
+pub(crate) fn bases(ends: &[u64], end: &mut u64) -> Vec<u64> {
     let mut next = 0u64;
     ends.iter()
         .map(|&device_end| {

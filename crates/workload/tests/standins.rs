@@ -2,8 +2,9 @@
 
 use ssd::signals::OpCode;
 use std::collections::BTreeMap;
+use workload::analysis::{Analyzer, Options};
 use workload::standin::{self, BUFFER_MIB};
-use workload::{Footprint, Prepared, Request, Skew, Source, Spec, footprint, read_hit_percent, standins};
+use workload::{Footprint, Prepared, Record, Request, Source, Spec, footprint, read_hit_percent, standins};
 
 fn preset(name: &str, settings: &str) -> Prepared {
     Spec::parse(&format!("preset = '{name}'\n{settings}")).unwrap().prepare().unwrap()
@@ -20,9 +21,9 @@ fn all(name: &str, settings: &str) -> Vec<Request> {
 }
 
 fn access_percent(requests: &[Request], space_percent: f64) -> f64 {
-    let mut skew = Skew::default();
-    requests.iter().for_each(|request| skew.add(request));
-    skew.access_percent(&[space_percent])[0]
+    let mut analyzer = Analyzer::new(Options::default());
+    requests.iter().for_each(|request| analyzer.add(&Record { request: *request, device: 0 }));
+    analyzer.finish().popularity.extents.top_percent(space_percent).unwrap()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `wordline trace convert` and `cut`: what is written is what was read.
 
 use crate::program::{file, folder, trace, wordline};
+use serde_json::json;
 use std::process::Command;
 
 #[test]
@@ -94,4 +95,75 @@ fn fio_reads_the_iolog() {
     // The unit of its times: 0.3 s between the first request and the last.
     let ms = job["job_runtime"].as_u64().unwrap();
     assert!((299..10_000).contains(&ms), "{ms} ms");
+}
+
+/// Two devices: on the first a write, the same again, a read that goes on where it ended; on the second one read.
+const STORY: &str = "#wordline 1 time_ns,op,lba,sectors,device,stream,file,process\n\
+    0,W,0,16,,,7,3\n1000000000,W,0,16,,,7,4\n1500000000,RF,16,8\n2000000000,R,0,8,5\n2500000000,T,0,8\n";
+
+#[test]
+fn info_tells_what_can_be_counted_by_hand() {
+    let folder = folder("info");
+    let path = file(&folder, "t.wl", STORY);
+    let json = wordline(&["trace", "info", &path, "--json"]).ok().json();
+    assert_eq!((&json["requests"], &json["trims"], &json["fua"]), (&json!(4), &json!(1), &json!(1)));
+    // 8 of 24 KiB; four pages.
+    assert!((json["read_bytes_percent"].as_f64().unwrap() - 100.0 / 3.0).abs() < 1e-9);
+    assert_eq!((&json["footprint_bytes"], &json["end_lba"]), (&json!(4 * 4096), &json!(2048 + 8)));
+    assert_eq!(json["sequential"], json!({ "reads": 1, "writes": 0 }));
+    // Two of four page writes; a second later, and two pages.
+    let rewrites = &json["rewrites"];
+    assert_eq!((&rewrites["page_writes"], &rewrites["percent"]), (&json!(4), &json!(50.0)));
+    assert_eq!(rewrites["interval_bytes"]["p50"], json!(2 * 4096));
+    let interval = rewrites["interval_ns"]["p90"].as_f64().unwrap();
+    assert!((interval / 1e9 - 1.0).abs() < 1.0 / 64.0, "{interval}");
+    // Accesses 2, 2, 1, 1 of four pages: (-3 - 1 + 2 + 6) / (4 x 6).
+    let all = &json["popularity"]["all"];
+    assert_eq!((&all["pages"], &all["accesses"]), (&json!(4), &json!(6)));
+    assert!((all["gini"].as_f64().unwrap() - 4.0 / 24.0).abs() < 1e-12, "{all}");
+    // A cache of one page hits nothing, one of two both writes again.
+    let curve = json["reuse"]["miss_ratio"].as_array().unwrap();
+    let at = |bytes: u64| curve.iter().find(|p| p["cache_bytes"] == json!(bytes)).unwrap()["all"].as_f64();
+    assert_eq!(at(4096), Some(1.0));
+    assert!((at(8192).unwrap() - 4.0 / 6.0).abs() < 1e-12, "{curve:?}");
+    assert_eq!((&json["devices"][0]["number"], &json["devices"][1]["reads"]), (&json!(0), &json!(1)));
+    assert_eq!(json["processes"].as_array().map(Vec::len), Some(2));
+    assert_eq!(json["files"][0]["bytes_written"], json!(16384));
+    assert_eq!(json["rate"]["requests_per_s_max"], json!(2));
+    let text = wordline(&["trace", "info", &path]).ok().out;
+    for part in [
+        "4 (50.0 % reads, 33.3 % of bytes)",
+        "25.0 % of requests (50.0 % of reads, 0.0 % of writes)",
+        "50.0 % of page writes",
+        "devices       2; by bytes 0 (83.3 %), 5 (16.7 %)",
+        "processes     2;",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_sampled_and_said() {
+    let args = ["--synthetic", "uniform", "--footprint", "32GiB", "--requests", "300000"];
+    let info = |more: &[&str]| wordline(&[&["trace", "info"], &args[..], more].concat()).ok();
+    let (whole, part) = (info(&["--json"]).json(), info(&["--json", "--memory-mib", "64"]).json());
+    assert_eq!((&whole["sampled"]["pages"], &part["sampled"]["pages"]), (&json!(1.0), &json!(0.25)));
+    let pages = |json: &serde_json::Value| json["footprint_bytes"].as_f64().unwrap();
+    assert!((pages(&part) / pages(&whole) - 1.0).abs() < 0.02, "{} {}", pages(&part), pages(&whole));
+    assert_eq!(part["bytes_written"], whole["bytes_written"]);
+    let text = info(&["--memory-mib", "64"]).out;
+    assert!(text.contains("estimates from 1 of 4 of the 64-KiB extents"), "{text}");
+    assert!(text.contains("--exact follows all") && !info(&["--exact"]).out.contains("estimates"), "{text}");
+    wordline(&["trace", "info", &trace(), "--memory-mib", "63"]).fails(2, &["--memory-mib", "from 64"]);
+}
+
+#[test]
+fn info_draws_plots() {
+    let folder = folder("info_plots");
+    let out = folder.join("plots");
+    wordline(&["trace", "info", &file(&folder, "t.wl", STORY), "--plots", &out.display().to_string()]).ok();
+    for stem in ["miss_ratio", "requests_per_s", "mb_per_s", "popularity", "rewrites"] {
+        let svg = std::fs::read_to_string(out.join(format!("{stem}.svg"))).unwrap();
+        assert!(svg.starts_with("<svg") && out.join(format!("{stem}.csv")).is_file(), "{stem}");
+    }
 }

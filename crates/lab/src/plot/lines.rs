@@ -1,4 +1,4 @@
-//! Curves over two linear axes.
+//! Curves over two linear axes, or over one whose marks are given.
 
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::Picture;
@@ -23,30 +23,47 @@ pub(crate) struct Lines<'a> {
     pub lines: &'a [Line],
 }
 
+/// The horizontal axis.
+pub(crate) enum Across {
+    /// Round steps that hold 0 and all points.
+    Linear,
+    /// From the first of these marks to the last; values may be logarithms.
+    Marked(Vec<(f64, String)>),
+}
+
 impl Lines<'_> {
     pub fn plot(&self) -> Plot {
+        self.plot_over(&Across::Linear)
+    }
+
+    pub fn plot_over(&self, across: &Across) -> Plot {
         let mut data = Csv::new(&["curve", "x", "y"]);
         for line in self.lines {
             for (x, y) in &line.points {
                 data.row(&[line.name.as_str(), &x.to_string(), &y.to_string()]);
             }
         }
-        Plot::new(self.picture(), data)
+        Plot::new(self.picture(across), data)
     }
 
-    fn picture(&self) -> Picture {
+    fn picture(&self, across: &Across) -> Picture {
         // A name without a curve would make readers look for it.
         let drawn: Vec<(usize, &Line)> =
             self.lines.iter().enumerate().filter(|(_, line)| !line.points.is_empty()).collect();
         let points = || drawn.iter().flat_map(|(_, line)| &line.points);
-        let columns = axis::around_zero(points().map(|(x, _)| *x));
+        let labels: &[(f64, String)] = if let Across::Marked(marks) = across { marks } else { &[] };
+        let columns = match across {
+            Across::Linear => axis::around_zero(points().map(|(x, _)| *x)),
+            Across::Marked(marks) => marks.iter().map(|(value, _)| *value).collect(),
+        };
         let rows = axis::around_zero(points().map(|(_, y)| *y));
         let share = |marks: &[f64], value: f64| (value - marks[0]) / (marks[marks.len() - 1] - marks[0]);
         let scale = |title: &str, marks: &[f64]| Scale {
             title: title.to_owned(),
             marks: marks.iter().map(|mark| Mark::new(share(marks, *mark), digits(*mark))).collect(),
         };
-        let (across, up) = (scale(self.across, &columns), scale(self.up, &rows));
+        let (mut across, up) = (scale(self.across, &columns), scale(self.up, &rows));
+        across.marks.iter_mut().zip(labels).for_each(|(mark, (_, label))| mark.label.clone_from(label));
         if drawn.is_empty() {
             return Frame::empty(&across, &up, "nothing to show");
         }

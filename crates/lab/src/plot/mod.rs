@@ -10,6 +10,7 @@ mod pdf;
 pub(crate) mod picture;
 mod retries;
 mod svg;
+mod workload;
 
 use crate::by::Axis;
 use crate::number::{digits, duration};
@@ -23,6 +24,7 @@ use ssd::flash::op::Cause;
 pub(crate) use latency::{latency, log_marks};
 pub(crate) use lines::{Line, Lines};
 pub(crate) use retries::retries;
+pub use workload::workload;
 
 /// Height of the inside of a frame.
 pub(crate) const HEIGHT: f64 = 340.0;

@@ -1,0 +1,158 @@
+//! `wordline trace info`: what is in a trace or another workload.
+
+mod json;
+mod table;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::files::{FolderLock, replace_all};
+use lab::report::workload_plots;
+use workload::analysis::{Analysis, Analyzer, Options};
+use workload::{ReadBuffer, SECTOR_BYTES, SourceReport, Spec};
+
+use super::{Input, for_each};
+use crate::failure::Failure;
+use crate::places::Places;
+use crate::workload_args::size;
+
+/// Examples for the help text.
+const EXAMPLES: &str = "\
+Examples:
+  wordline trace info data/rocksdb-ycsb-a-run1.csv.zst
+  wordline trace info --first 100000 --json src1_0.csv.gz
+  wordline trace info --plots out/src1_0 src1_0.csv.gz
+  wordline trace info --workload ads --buffer 64MiB,128MiB,256MiB
+  wordline trace info --format spc --skip-bad-lines Financial1.spc";
+
+/// Parts of the space, in percent, whose share of the accesses is shown: of extents, and of pages.
+const HOTTEST_PERCENT: [f64; 3] = [1.0, 10.0, 20.0];
+const TOP_PERCENT: [f64; 3] = [1.0, 5.0, 20.0];
+/// Percentiles of intervals and distances that are shown.
+const PERCENTILES: [f64; 3] = [10.0, 50.0, 90.0];
+/// Pages of a read buffer, unless the user says otherwise.
+const BUFFER_PAGE: &str = "8KiB";
+
+/// Flags of `trace info`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Info {
+    #[command(flatten)]
+    input: Input,
+
+    /// Follow every page for the miss-ratio curve, instead of 16,384 of them: slower, and it takes more memory
+    #[arg(long)]
+    exact: bool,
+
+    /// Memory to take at most; past that, pages are sampled, and it is said
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    memory_mib: u64,
+
+    /// Write plots (SVG, PDF, CSV) to this folder: miss ratio, pace, popularity, rewrites
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+
+    /// Share of reads that an LRU read buffer answers: of one size, or several such as 64MiB,256MiB
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    buffer: Vec<String>,
+
+    /// Pages of that buffer
+    #[arg(long, value_name = "SIZE", default_value = BUFFER_PAGE, requires = "buffer")]
+    buffer_page: String,
+
+    /// Leave out the first N requests when hits are counted: the buffer fills
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "buffer")]
+    buffer_warm_up: u64,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was found.
+struct Found {
+    title: String,
+    spec: Spec,
+    analysis: Analysis,
+    report: SourceReport,
+    /// With the size of each as the user wrote it.
+    buffers: Vec<(String, ReadBuffer)>,
+}
+
+/// Looks through the workload and says what it found.
+pub fn run(args: &Info, out: &mut dyn Write) -> Result<(), Failure> {
+    let spec = args.input.spec()?;
+    let mut analyzer = Analyzer::new(args.options()?);
+    let mut buffers = args.buffers()?;
+    let lock = args.plots.as_deref().map(|folder| {
+        let mut places = Places::default();
+        places.prints();
+        places.writes("--plots", folder);
+        places.check()?;
+        FolderLock::take(folder).map_err(Failure::from)
+    });
+    let _lock = lock.transpose()?;
+    let mut seen = 0;
+    let recorded = for_each(&spec, "reading trace", |record| {
+        analyzer.add(record);
+        for (_, buffer) in &mut buffers {
+            if seen == args.buffer_warm_up {
+                buffer.start_counting();
+            }
+            buffer.add_on(&record.request, record.device);
+        }
+        seen += 1;
+        Ok(())
+    })?;
+    let title = args.input.title(&spec);
+    let found = Found { title, spec, analysis: analyzer.finish(), report: recorded.report(), buffers };
+    if args.json {
+        writeln!(out, "{:#}", json::of(&found))?;
+    } else {
+        table::write(out, &found)?;
+    }
+    let Some(folder) = &args.plots else { return Ok(()) };
+    let files: Vec<_> =
+        workload_plots(&found.analysis).iter().flat_map(|(stem, plot)| plot.files(stem)).collect();
+    replace_all(folder, &files, &[]).map(drop).map_err(Failure::from)
+}
+
+impl Info {
+    fn options(&self) -> Result<Options, Failure> {
+        let least = Options::MEMORY_BYTES_MIN >> 20;
+        let memory_bytes = self.memory_mib.checked_mul(1 << 20).filter(|_| self.memory_mib >= least);
+        let Some(memory_bytes) = memory_bytes else {
+            let found = self.memory_mib;
+            return Err(Failure::usage(format!("--memory-mib: found {found}, allowed: from {least}")));
+        };
+        Ok(Options { memory_bytes, exact: self.exact })
+    }
+
+    fn buffers(&self) -> Result<Vec<(String, ReadBuffer)>, Failure> {
+        let page = size(&self.buffer_page).map_err(|e| e.about("--buffer-page"))?;
+        if page < SECTOR_BYTES || page % SECTOR_BYTES != 0 {
+            let found = &self.buffer_page;
+            return Err(Failure::usage(format!(
+                "--buffer-page: found {found:?}, allowed: a multiple of 512 bytes"
+            )));
+        }
+        let buffer = |text: &String| {
+            let bytes = size(text).map_err(|e| e.about("--buffer"))?;
+            if bytes < page {
+                return Err(Failure::usage(format!("--buffer: found {text:?}, allowed: a page or more")));
+            }
+            Ok((text.trim().to_owned(), ReadBuffer::new(bytes, page)))
+        };
+        self.buffer.iter().map(buffer).collect()
+    }
+}
+
+/// Caches whose misses are told: from 4 KiB to the first that misses nothing but first accesses, in bytes, each so many
+/// times the one before as 2 to the power `1 / steps`.
+fn cache_sizes(analysis: &Analysis, steps: u32) -> impl Iterator<Item = u64> {
+    let last = analysis.miss_ratio[0].largest().max(1).next_power_of_two().ilog2();
+    let size = move |step: u32| (f64::from(step) / f64::from(steps)).exp2() as u64 * workload::PAGE_BYTES;
+    let mut before = 0;
+    (0..=last * steps).map(size).filter(move |size| std::mem::replace(&mut before, *size) != *size)
+}

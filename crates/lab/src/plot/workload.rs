@@ -1,0 +1,134 @@
+//! Plots of what a workload is like: its miss-ratio curve, its pace, its skew, its rewrites.
+
+use super::lines::{Across, Line, Lines};
+use super::{Plot, axis};
+use crate::number::{bytes, duration};
+use workload::PAGE_BYTES;
+use workload::analysis::{Analysis, Bin, Popularity};
+
+/// Points of the miss-ratio curve for each power of two of the cache's size.
+const STEPS: u32 = 4;
+/// Marks of an axis of sizes stand so many powers of two apart.
+const SIZE_MARKS: u32 = 4;
+
+/// All plots of a workload, with the stems of their files' names.
+pub fn workload(analysis: &Analysis) -> Vec<(&'static str, Plot)> {
+    vec![
+        ("miss_ratio", miss_ratio(analysis)),
+        ("requests_per_s", rate(analysis, "requests a second", [|bin| bin.reads, |bin| bin.writes], 1.0)),
+        ("mb_per_s", rate(analysis, "MB a second", [|bin| bin.bytes_read, |bin| bin.bytes_written], 1e6)),
+        ("popularity", popularity(analysis)),
+        ("rewrites", rewrites(analysis)),
+    ]
+}
+
+fn miss_ratio(analysis: &Analysis) -> Plot {
+    let [all, ..] = &analysis.miss_ratio;
+    let last = all.largest().max(2).next_power_of_two().ilog2() + 1;
+    let line = |(name, curve): (&str, &workload::analysis::MissRatio)| {
+        let points = (0..=last * STEPS).filter_map(|step| {
+            let pages = (f64::from(step) / f64::from(STEPS)).exp2() as u64;
+            Some((((pages * PAGE_BYTES) as f64).log2(), 100.0 * curve.at(pages)?))
+        });
+        let mut points: Vec<(f64, f64)> = points.collect();
+        points.dedup();
+        Line { name: name.to_owned(), points }
+    };
+    let lines: Vec<Line> =
+        ["all accesses", "reads", "writes"].into_iter().zip(&analysis.miss_ratio).map(line).collect();
+    let (low, high) = (PAGE_BYTES.ilog2(), PAGE_BYTES.ilog2() + last);
+    let marks = (low..=high.next_multiple_of(SIZE_MARKS)).step_by(SIZE_MARKS as usize);
+    let marks = marks.map(|power| (f64::from(power), bytes(f64::from(power).exp2()))).collect();
+    let lines = Lines { up: "misses (%)", across: "LRU cache", lines: &lines };
+    lines.plot_over(&Across::Marked(marks))
+}
+
+fn rate(analysis: &Analysis, up: &'static str, of: [fn(&Bin) -> u64; 2], unit: f64) -> Plot {
+    let rates = &analysis.rates;
+    let width_s = rates.bin_ns as f64 / 1e9;
+    // Each bin is a step, from its begin to its end.
+    let steps = |of: fn(&Bin) -> u64| {
+        let each = rates.bins.iter().enumerate().flat_map(|(number, bin)| {
+            let height = of(bin) as f64 / width_s / unit;
+            [number, number + 1].map(|at| (at as f64 * width_s, height))
+        });
+        each.collect::<Vec<_>>()
+    };
+    let lines: Vec<Line> = ["reads", "writes"]
+        .into_iter()
+        .zip(of)
+        .map(|(name, of)| Line { name: name.to_owned(), points: steps(of) })
+        .filter(|line| line.points.iter().any(|(_, height)| *height > 0.0))
+        .collect();
+    Lines { up, across: "time (s)", lines: &lines }.plot()
+}
+
+fn popularity(analysis: &Analysis) -> Plot {
+    let line =
+        |(name, popularity): (&str, &Popularity)| Line { name: name.to_owned(), points: popularity.curve() };
+    let found = &analysis.popularity;
+    let lines: Vec<Line> =
+        [("reads", &found.reads), ("writes", &found.writes)].into_iter().map(line).collect();
+    let lines = Lines { up: "accesses (%)", across: "most accessed pages (%)", lines: &lines };
+    lines.plot()
+}
+
+fn rewrites(analysis: &Analysis) -> Plot {
+    let rewrites = &analysis.rewrites;
+    let all: f64 = rewrites.intervals_ns().map(|(_, count)| count).sum();
+    let mut sum = 0.0;
+    let points: Vec<(f64, f64)> = rewrites
+        .intervals_ns()
+        .map(|(ns, count)| {
+            sum += count;
+            ((ns.max(1) as f64).log10(), 100.0 * sum / all)
+        })
+        .collect();
+    let (least, most) = (points.first().map_or(0.0, |p| p.0), points.last().map_or(0.0, |p| p.0));
+    let (low, high) = axis::decades(10f64.powf(least), 10f64.powf(most));
+    let marks = (low..=high).map(|decade| (f64::from(decade), duration(10f64.powi(decade)))).collect();
+    let lines = [Line { name: "page writes to a page written before".to_owned(), points }];
+    let lines = Lines { up: "within that time (%)", across: "time since that write", lines: &lines };
+    lines.plot_over(&Across::Marked(marks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::analysis::{Analyzer, Options};
+    use workload::{Record, Request};
+
+    #[test]
+    fn plots_show_what_was_found() {
+        let mut analyzer = Analyzer::new(Options::default());
+        for number in 0..1_000u64 {
+            let op = if number % 2 == 0 { ssd::OpCode::Read } else { ssd::OpCode::Write };
+            let request = Request {
+                arrival_ns: number * 1_000_000,
+                op,
+                lba: number % 10 * 8,
+                sectors: 8,
+                ..Request::default()
+            };
+            analyzer.add(&Record { request, device: 0 });
+        }
+        let plots = workload(&analyzer.finish());
+        let csv = |stem: &str| plots.iter().find(|(name, _)| *name == stem).unwrap().1.csv().to_owned();
+        // Ten pages in turn: a cache of eight hits nothing, one of sixteen (2^16 bytes) all but the first accesses.
+        assert!(csv("miss_ratio").contains("all accesses,15,100\n"), "{}", csv("miss_ratio"));
+        assert!(csv("miss_ratio").contains("all accesses,16,1\n"));
+        assert!(
+            csv("popularity").starts_with("curve,x,y\nreads,0,0\nreads,100,100\n"),
+            "{}",
+            csv("popularity")
+        );
+        // Each page written is written again after 10 ms.
+        assert!(csv("rewrites").trim_end().ends_with(",100") && csv("rewrites").lines().count() == 2);
+        assert!(csv("requests_per_s").lines().count() > 500);
+        for (name, plot) in &plots {
+            assert!(plot.svg().starts_with("<svg") && !plot.svg().contains("nothing to show"), "{name}");
+        }
+        let empty = workload(&Analyzer::new(Options::default()).finish());
+        assert!(empty.iter().all(|(_, plot)| plot.svg().contains("nothing to show")));
+    }
+}
