@@ -230,7 +230,8 @@ impl SourceReport {
             ));
         }
         if self.has_no_times {
-            let text = "it has no times: requests are sent as others complete (closed loop), or all at once (open)";
+            let text =
+                "it has no times: requests are sent as others complete (closed loop), or all at once (open)";
             out.push(text.to_string());
         }
         if self.spread_over_seconds {
