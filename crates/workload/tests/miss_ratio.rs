@@ -19,7 +19,8 @@ const TRACES: &[(&str, Option<f64>, Option<f64>)] = &[
     ("llm-opt7b.trace.zst", None, Some(75.0)),
     ("msr-cut-rw20-80.trace.zst", Some(64.0), None),
     ("cloudphysics-vm-2h.csv.zst", Some(42.0), Some(26.0)),
-    ("desktop-diskmon-sys1.txt.zst", Some(39.0), Some(26.0)),
+    // Its sequential requests were counted in the order of lines; the reader puts those in the order of times.
+    ("desktop-diskmon-sys1.txt.zst", Some(39.0), None),
     ("tencent-cbs-50k.csv.zst", None, None),
     ("hadoop-node9.blkparse.zst", None, Some(44.0)),
 ];
