@@ -88,4 +88,40 @@ fn main() {
         };
         show(&format!("request: {name}"), best(|| run().unwrap_or(0)), REQUESTS);
     }
+    jobs(&show);
+}
+
+/// Jobs of fio, played without a drive: each request completes at once, or after 100 us.
+fn jobs(show: &dyn Fn(&str, f64, u64)) {
+    let path = std::env::temp_dir().join(format!("wordline-bench-{}.fio", std::process::id()));
+    let jobs = [
+        ("sequential", 0, "rw=write\niodepth=32\nio_size=40g"),
+        ("a map of 1 GiB", 0, "rw=randwrite\niodepth=32\nio_size=40g"),
+        ("a map of 64 GiB", 0, "rw=randrw\nsize=64g\niodepth=32\nio_size=40g"),
+        ("no map, sizes", 0, "rw=randrw\nnorandommap=1\nbssplit=4k/70:16k/30\nio_size=60g"),
+        ("Zipf", 0, "rw=randread\nrandom_distribution=zipf:1.2\nio_size=20g"),
+        ("16 clones at depth 32, 100 us each", 100, "rw=randread\nnumjobs=16\niodepth=32\nio_size=2g"),
+        ("16 clones with a rate", 100, "rw=randrw\nnumjobs=16\niodepth=32\nrate_iops=10k\nio_size=1g"),
+    ];
+    for (name, service_us, options) in jobs {
+        if fs::write(&path, format!("[global]\nsize=1g\n[job]\n{options}\n")).is_err() {
+            continue;
+        }
+        let mut spec = Spec::fio(path.display().to_string());
+        let mut requests = 0;
+        let mut run = || {
+            spec.set("service_us", &service_us.to_string()).ok()?;
+            let mut source = spec.open(1 << 31).ok()?;
+            let mut sum = 0u64;
+            requests = 0;
+            while let Ok(Some(request)) = source.next() {
+                sum = sum.wrapping_add(request.lba ^ request.arrival_ns);
+                requests += 1;
+            }
+            Some(sum)
+        };
+        let seconds = best(|| run().unwrap_or(0));
+        show(&format!("fio: {name}"), seconds, requests);
+    }
+    let _ = fs::remove_file(&path);
 }

@@ -395,9 +395,12 @@ impl Driven for Run {
                 Act::End => self.end(lane, now_ns),
             }
         }
+        // Groups end in order: an empty one that runs is the last. Times of lanes that have ended are nobody's.
+        if self.open[self.group] == 0 {
+            return Ok(Poll::End);
+        }
         Ok(match self.timers.peek() {
             Some(Reverse((time, _))) => Poll::Until(*time),
-            None if self.open.iter().all(|open| *open == 0) => Poll::End,
             None => Poll::Waiting,
         })
     }

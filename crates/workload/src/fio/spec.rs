@@ -16,7 +16,7 @@ settings! {
         /// The job file of fio; what it includes is beside it, and ${VARIABLE} comes from the environment.
         jobs: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
         /// How long each request takes where the jobs are played without a drive, as by `wordline trace`; 0 for no
-        /// time at all.
+        /// time at all, or 100 us if a job ends by time.
         service_us: u64 = 0, unit "us", allowed "0 to 1000000000", if |us| *us <= 1_000_000_000;
         /// Seed of the random sequences, beside what the jobs say (`randseed`).
         seed: u64 = 1, unit "", allowed "", if |_| true;
@@ -58,6 +58,9 @@ impl Kind for FioSpec {
     }
 }
 
+/// Time of a request without a drive, where nothing says it and a job ends by time [A]; us.
+const SERVICE_US: u64 = 100;
+
 /// A job file that was read.
 struct Understood {
     spec: FioSpec,
@@ -66,28 +69,32 @@ struct Understood {
     space_sectors: Option<u64>,
 }
 
+impl Understood {
+    /// Whether the time of a request is our assumption.
+    fn is_assumed(&self) -> bool {
+        self.spec.service_us == 0 && self.jobs.timed_job().is_some()
+    }
+}
+
 impl Ready for Understood {
     fn space_sectors(&self) -> Option<u64> {
         self.space_sectors
     }
 
     fn once(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        if self.spec.service_us == 0
-            && let Some(job) = self.jobs.timed_job()
-        {
-            let found = format!("requests take no time, and job {job} ends by time (runtime)");
-            return Err(WorkloadError::setting(
-                "service_us",
-                found,
-                "a time that each request takes, such as 100",
-            ));
-        }
         let driven = self.jobs.open(drive_sectors, self.spec.seed)?;
-        Ok(Box::new(Played::new(driven, self.spec.service_us * 1000)))
+        let service_us = if self.is_assumed() { SERVICE_US } else { self.spec.service_us };
+        Ok(Box::new(Played::new(driven, service_us * 1000)))
     }
 
     fn report(&self) -> SourceReport {
-        SourceReport { notes: self.jobs.remarks().to_vec(), ..SourceReport::default() }
+        let mut notes = self.jobs.remarks().to_vec();
+        if let Some(job) = self.jobs.timed_job().filter(|_| self.is_assumed()) {
+            notes.push(format!(
+                "job {job} ends by time, and without a drive each request takes {SERVICE_US} us (service_us)"
+            ));
+        }
+        SourceReport { notes, ..SourceReport::default() }
     }
 
     fn content(&self) -> Option<(u64, &'static [&'static str])> {

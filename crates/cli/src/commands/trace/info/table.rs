@@ -53,7 +53,8 @@ pub fn write(out: &mut dyn Write, found: &Found) -> Result<(), Failure> {
         columns.row(["skipped", &thousands(found.report.skipped_total())]);
     }
     columns.write(out, 2)?;
-    let report = if is_trace { SourceReport::remarks(&found.report) } else { Vec::new() };
+    let has_remarks = is_trace || found.spec.is_driven();
+    let report = if has_remarks { SourceReport::remarks(&found.report) } else { Vec::new() };
     for remark in sampled(&found.analysis).into_iter().chain(report) {
         writeln!(out, "  note: {remark}")?;
     }
