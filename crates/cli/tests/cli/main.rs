@@ -5,6 +5,7 @@ mod bad_config;
 mod bad_trace;
 mod explain;
 mod files;
+mod fio;
 mod interrupts;
 mod laboratory;
 mod lists;

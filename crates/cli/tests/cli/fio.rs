@@ -1,0 +1,66 @@
+//! Job files of fio, from the command line.
+
+use crate::program::{file, folder, wordline};
+
+#[test]
+fn a_job_file_runs_and_its_configuration_repeats_it() {
+    let folder = folder("fio_run");
+    let text = "[global]\ninclude more.inc\n[fill]\nrw=write\nbs=64k\n[mix]\nstonewall\nfilename=fill.0.0\nrw=randrw\n\
+                iodepth=8\nrate_iops=20k\n";
+    file(&folder, "more.inc", "size=16m\nioengine=libaio\ndirect=1\n");
+    let path = file(&folder, "two.fio", text);
+    let out = folder.join("out").display().to_string();
+    let first = wordline(&["run", &path, "--precondition", "none", "--json", "--out", &out]).ok().json();
+    let jobs = first["jobs"].as_array().unwrap();
+    assert_eq!((jobs[0]["name"].as_str(), jobs[1]["name"].as_str()), (Some("fill"), Some("mix")));
+    assert_eq!((jobs[0]["writes"].as_u64(), jobs[1]["requests"].as_u64()), (Some(256), Some(4096)));
+    assert_eq!(jobs[0]["end_ns"], jobs[1]["start_ns"]);
+    assert_eq!(first["loop_mode"], "jobs");
+    let again = wordline(&["run", &format!("{out}/config.toml"), "--json"]).ok().json();
+    for key in ["event_hash", "workload_hash", "config_hash", "jobs"] {
+        assert_eq!(first[key], again[key], "{key}");
+    }
+    let table = wordline(&["run", &path, "--precondition", "none"]).ok().out;
+    assert!(table.contains("2 jobs") && table.contains("from due: mean"), "{table}");
+    let seeded = wordline(&["run", &path, "--precondition", "none", "--json", "--seed", "7"]).ok().json();
+    assert_ne!(seeded["workload_hash"], first["workload_hash"]);
+    let looked = wordline(&["trace", &path]).ok().out;
+    assert!(
+        looked.contains("4,352") && looked.contains("options of the job file without effect here"),
+        "{looked}"
+    );
+}
+
+#[test]
+fn mistakes_in_a_job_file_are_told_with_their_place() {
+    let folder = folder("fio_wrong");
+    let wrong = file(&folder, "wrong.fio", "[a]\nsize=1m\niodeph=4\n");
+    wordline(&["run", &wrong]).fails(1, &["wrong.fio:3", "did you mean `iodepth`?"]);
+    // What is no trace and begins with a section is a job file, whatever its name.
+    let named = file(&folder, "named.txt", "; a job\n[a]\nrw=randread\n");
+    wordline(&["run", &named]).fails(1, &["named.txt:2: size: found no size", "filename=/dev/"]);
+    let job = file(&folder, "right.fio", "[a]\nsize=1m\nruntime=1h\ntime_based\n");
+    wordline(&["run", &job, "--depth", "4"]).fails(2, &["--depth", "iodepth"]);
+    wordline(&["run", &job, "--copies", "2"]).fails(2, &["copies", "belongs to"]);
+    let functional = ["run", &job, "--precondition", "none", "--set", "run.executor=functional"];
+    wordline(&functional).fails(2, &["run.executor", "job a ends by time"]);
+    wordline(&["trace", &job, "--json"]).ok();
+    let circle = file(&folder, "circle.fio", "[a]\nsize=1m\ninclude circle.fio\n");
+    wordline(&["run", &circle]).fails(1, &["circle.fio:3: include", "include each other"]);
+}
+
+/// What a drive of 1.3 GiB makes of six passes over 1 GiB, the first two not counted: our jobs, and the requests that
+/// fio 3.33 logged for the same (its figures by `amplification.py`). It is fio's order that decides.
+#[test]
+fn write_amplification_is_that_of_fio() {
+    let folder = folder("fio_amplification");
+    let drive = file(&folder, "drive.toml", include_str!("fio/drive.toml"));
+    for line in include_str!("fio/amplification.txt").lines().filter(|line| !line.starts_with('#')) {
+        let (figure, options) = line.split_once(' ').unwrap();
+        let text = format!("[job]\nsize=1g\niodepth=32\n{}\n", options.replace(' ', "\n"));
+        let path = file(&folder, "job.fio", text);
+        let result = wordline(&["run", &path, "--config", &drive, "--json"]).ok().json();
+        let (ours, fio) = (result["write_amplification"].as_f64().unwrap(), figure.parse::<f64>().unwrap());
+        assert!((ours / fio - 1.0).abs() < 0.01, "{options}: {ours}, of fio's requests {fio}");
+    }
+}
