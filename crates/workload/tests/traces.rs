@@ -169,8 +169,11 @@ fn every_event_of_a_block_trace_is_counted() {
         assert_eq!((footprint.requests, footprint.flushes), (data, flushes), "{event}");
         let report = prepared.report();
         let other: u64 = report.passed_over.iter().map(|(_, count)| count).sum();
-        let summary =
-            report.passed_over.iter().find(|(what, _)| *what == "lines of the summary").map_or(0, |(_, n)| *n);
+        let summary = report
+            .passed_over
+            .iter()
+            .find(|(what, _)| *what == "lines of the summary")
+            .map_or(0, |(_, n)| *n);
         assert_eq!(other - summary + data, 704_444, "{:?}", report.passed_over);
         assert!(report.processes.iter().any(|name| name == "DataXceiver for") == (event != "C"));
     }

@@ -19,7 +19,8 @@ const USED: &[Used] = &[
     ("ProcessName", Use::Process, false),
 ];
 /// The usual order of the CSV.
-const CSV_HEADER: &[u8] = b"Device_Major_Number,Device_Minor_Number,CPU_Core_ID,Record_ID,Timestamp_nanoseconds,\
+const CSV_HEADER: &[u8] =
+    b"Device_Major_Number,Device_Minor_Number,CPU_Core_ID,Record_ID,Timestamp_nanoseconds,\
     ProcessID,Trace_Action,OperationType,SectorNumber,IO_Size,ProcessName";
 
 /// How lines of the summary at the end begin, blanks aside (blkparse.c of blktrace 1.3: what it prints).
@@ -100,8 +101,7 @@ impl Format for Blkparse {
         Column { name: "+ sectors", unit: "512-byte sectors", used_for: "length" },
         Column { name: "process", unit: "a name in brackets", used_for: "process hint" },
     ];
-    const SAMPLE: &'static str =
-        "  8,16   5        1     0.000000000 18046  Q  RM 488386593 + 1 [DataXceiver for]\n  \
+    const SAMPLE: &'static str = "  8,16   5        1     0.000000000 18046  Q  RM 488386593 + 1 [DataXceiver for]\n  \
            8,16   5        2     0.000005724 18046  G  RM 488386593 + 1 [DataXceiver for]\n  \
            8,16   7      178    18.209005123 16977  Q  WS 6464 + 32 [xfsaild/sdb]\n";
     const SEPARATOR: u8 = b' ';
@@ -127,7 +127,9 @@ impl Format for Blkparse {
         format.event = match options.event {
             Event::Auto => [&b"Q"[..], b"D", b"C"]
                 .into_iter()
-                .find(|event| head.iter().any(|line| format.event_of(line).is_ok_and(|found| found.text == *event)))
+                .find(|event| {
+                    head.iter().any(|line| format.event_of(line).is_ok_and(|found| found.text == *event))
+                })
                 .unwrap_or(b"Q"),
             named => named.name().as_bytes(),
         };
@@ -137,7 +139,8 @@ impl Format for Blkparse {
 
     fn header(&mut self, line: &[u8]) -> Result<bool, Bad> {
         let Some(layout) = &mut self.layout else { return Ok(false) };
-        let allowed = "a header with Timestamp_nanoseconds, Trace_Action, OperationType, SectorNumber and IO_Size";
+        let allowed =
+            "a header with Timestamp_nanoseconds, Trace_Action, OperationType, SectorNumber and IO_Size";
         header_of(layout, Layout::of(line, b',', USED, allowed), self.has_rows)
     }
 
@@ -230,14 +233,20 @@ impl Blkparse {
                 _ => {
                     let at = fields.position();
                     if fields.word("+", "+ and a number of sectors")? != b"+" {
-                        return Err(fields.refuse(BadReason::NotANumber, "+", "+ and a number of sectors", at));
+                        return Err(fields.refuse(
+                            BadReason::NotANumber,
+                            "+",
+                            "+ and a number of sectors",
+                            at,
+                        ));
                     }
                     sectors = fields.placed("sectors")?;
                 }
             }
         }
         let range = self.units.range(sector, sectors)?;
-        let process = if self.event == b"C" { b"" } else { bracketed(&line[fields.position().min(line.len())..]) };
+        let process =
+            if self.event == b"C" { b"" } else { bracketed(&line[fields.position().min(line.len())..]) };
         self.request(&Asked { time_ns, rwbs, device: (major, minor, device_at), range, process })
     }
 

@@ -7,9 +7,7 @@ use super::columns::{CsvUse, Place};
 use super::fields::{Bad, Fields, Number, TimeScale, Units};
 use super::names::Names;
 use super::pace::guess_of_decimals;
-use super::{
-    AddressUnit, Column, Format, Header, Known, OpenUnits, Order, Raw, ReadOptions, Row, TimeUnit,
-};
+use super::{AddressUnit, Column, Format, Header, Known, OpenUnits, Order, Raw, ReadOptions, Row, TimeUnit};
 use crate::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
@@ -161,7 +159,8 @@ impl Format for Csv {
                 CsvUse::Op => {
                     let word = fields.word(name, WORD_ALLOWED)?;
                     let found = operation(&self.words, word);
-                    op = found.ok_or_else(|| fields.refuse(BadReason::UnknownOperation, name, WORD_ALLOWED, at))?;
+                    op = found
+                        .ok_or_else(|| fields.refuse(BadReason::UnknownOperation, name, WORD_ALLOWED, at))?;
                 }
                 CsvUse::Offset => offset = fields.placed(name)?,
                 CsvUse::Size if op == OpCode::Flush => size.value = fields.number_or_empty(name)?,
@@ -170,7 +169,9 @@ impl Format for Csv {
                     let word = fields.word(name, DEVICE_ALLOWED)?;
                     let number = number_or_name(word, &mut self.devices, 1);
                     let number = number.and_then(|number| u16::try_from(number).ok());
-                    device = Some(number.ok_or_else(|| fields.refuse(BadReason::TooLarge, name, DEVICE_ALLOWED, at))?);
+                    device = Some(
+                        number.ok_or_else(|| fields.refuse(BadReason::TooLarge, name, DEVICE_ALLOWED, at))?,
+                    );
                 }
                 CsvUse::File | CsvUse::Process => {
                     let word = fields.word(name, "a number or a name")?;
@@ -253,7 +254,9 @@ impl Csv {
     fn has_numbers(&self, line: &[u8]) -> bool {
         let words = self.split(line);
         let is_number = |what: &Option<CsvUse>, word: &&[u8]| match what {
-            Some(CsvUse::Time | CsvUse::Offset | CsvUse::Size) => word.first().is_some_and(u8::is_ascii_digit),
+            Some(CsvUse::Time | CsvUse::Offset | CsvUse::Size) => {
+                word.first().is_some_and(u8::is_ascii_digit)
+            }
             _ => true,
         };
         self.uses.iter().zip(&words).all(|(what, word)| is_number(what, word))
@@ -274,7 +277,8 @@ impl Csv {
         };
         match (unit, head.iter().any(is_decimal)) {
             (TimeUnit::Auto, true) => {
-                let words: Vec<&[u8]> = head.iter().filter_map(|line| self.split(line).get(at).copied()).collect();
+                let words: Vec<&[u8]> =
+                    head.iter().filter_map(|line| self.split(line).get(at).copied()).collect();
                 self.guessed_time = guess_of_decimals(words.into_iter());
                 self.scale.unit_ns = self.guessed_time.ns_or(1);
                 self.open.0 = false;
