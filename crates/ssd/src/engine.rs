@@ -41,6 +41,7 @@ impl Drive {
         let Some((at, kind, id)) = self.state.events.pop() else { return false };
         debug_assert!(at >= self.state.now);
         self.set_now(at);
+        let mut is_news = true;
         match kind {
             EventKind::ArrayDone
             | EventKind::InDone
@@ -50,10 +51,8 @@ impl Drive {
                 let state = &mut self.state;
                 state.flash.on_event(kind, id, at, &mut state.events);
                 state.ftl.tell_steps(&mut state.flash);
-                if state.flash.done.is_empty() && !cfg!(feature = "verify") {
-                    // An operation has gone on, and is not over: nobody has to hear of it.
-                    return true;
-                }
+                // Of an operation that has gone on and is not over nobody has to hear.
+                is_news = !state.flash.done.is_empty();
             }
             EventKind::IdleCheck => self.on_idle_check(IdleWork::ALL[id as usize]),
             _ => {
@@ -68,9 +67,11 @@ impl Drive {
                 }
             }
         }
-        self.settle_event();
-        if kind == EventKind::Complete && self.state.host.working() == 0 {
-            self.fall_silent();
+        if is_news {
+            self.settle_event();
+            if kind == EventKind::Complete && self.state.host.working() == 0 {
+                self.fall_silent();
+            }
         }
         if cfg!(feature = "verify")
             && let Err(what) = self.check()
@@ -374,5 +375,38 @@ impl Drive {
             done += count;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive_config::DriveConfig;
+    use crate::host::buffer::none;
+    use crate::signals::{Command, OpCode};
+
+    /// A unit waits for others to share a page with, a read ends meanwhile, and somebody was once refused a page: the
+    /// unit is programmed when it has waited long enough, and the drive is not full.
+    #[test]
+    fn who_waits_for_company_is_not_taken_for_one_without_room() {
+        let buffer = none::Params { gather_timeout_us: 500.0, ..Default::default() }.into();
+        let cfg = DriveConfig { buffer, ..DriveConfig::default() };
+        assert!(cfg.units_per_page() > 1);
+        let mut drive = Drive::new(&cfg).unwrap();
+        drive.fill(0, 64).unwrap();
+        drive.set_executor(Executor::Timed);
+        drive.state.ftl.waits.lack(Lack::Page);
+        drive.state.ftl.waits.take_refusal(Lack::Page);
+        let command = |op, fua| Command { op, fua, sectors: 8, arrival: drive.now(), ..Command::default() };
+        let commands =
+            [command(OpCode::Write, true), Command { lba: Lba(64), ..command(OpCode::Read, false) }];
+        for command in commands {
+            drive.submit(0, &command, command.arrival).unwrap();
+        }
+        drive.drain();
+        let ends: Vec<_> =
+            std::iter::from_fn(|| drive.pop_completion()).map(|it| (it.op, it.status)).collect();
+        assert_eq!(ends, [(OpCode::Read, Status::Ok), (OpCode::Write, Status::Ok)]);
+        assert_eq!(drive.health().read_only, None);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::walk::PageUnits;
 use crate::flash::op::UnitRef;
+use crate::restore::keep_room;
 use serde::{Deserialize, Serialize};
 
 /// Units that wait, in the order in which they came: a list whose head is given up page by page. It allocates only
@@ -34,7 +35,7 @@ impl Gathered {
 
     /// Takes the room of a fresh one.
     pub fn keep_room(&mut self, fresh: &Gathered) {
-        self.units.reserve(fresh.units.capacity().saturating_sub(self.units.len()));
+        keep_room(&mut self.units, &fresh.units);
     }
 
     /// All that wait.

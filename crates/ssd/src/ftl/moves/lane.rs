@@ -8,7 +8,7 @@ use super::migration::Migration;
 use crate::executor::Pace;
 use crate::flash::op::Cause;
 use crate::ftl::gc_trigger::Limits;
-use crate::ftl::stream::Streams;
+use crate::ftl::stream::{StreamId, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::sections::Sections;
 use crate::units::BlockId;
@@ -141,10 +141,15 @@ impl LaneWork {
         }
     }
 
-    /// Whether nothing will join what is gathered: less than a page of it is programmed, too. So it is if it is said.
+    /// Units of a stream that go to one page now: as many as fit; fewer only if the `rest` is asked for, or nothing
+    /// more will join them.
     #[inline]
-    pub fn is_last(&self, said: bool) -> bool {
-        said || (!self.has_job() && self.reads == 0)
+    pub fn page_of(&self, stream: StreamId, per_page: usize, rest: bool) -> usize {
+        match self.gathered[stream.index()].len() {
+            waiting if waiting >= per_page => per_page,
+            waiting if rest || (!self.has_job() && self.reads == 0) => waiting,
+            _ => 0,
+        }
     }
 
     /// Whether a deal is under way.

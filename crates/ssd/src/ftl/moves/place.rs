@@ -118,11 +118,9 @@ impl Ftl {
     ) -> bool {
         let per_page = self.layout.units_per_page as usize;
         let mut all = true;
-        for stream in streams {
-            let work = &self.mover.lanes[lane.index()];
-            let waiting = work.gathered[stream].len();
-            if waiting >= per_page || (waiting > 0 && work.is_last(rest)) {
-                all &= self.program_gathered(flash, lane, (StreamId(stream as u8), rest), room);
+        for stream in streams.map(|stream| StreamId(stream as u8)) {
+            if self.mover.lanes[lane.index()].page_of(stream, per_page, rest) > 0 {
+                all &= self.program_gathered(flash, lane, (stream, rest), room);
             }
         }
         all
@@ -140,14 +138,12 @@ impl Ftl {
         let per_page = self.layout.units_per_page as usize;
         loop {
             let work = &self.mover.lanes[lane.index()];
-            let gathered = &work.gathered[which];
-            let waiting = gathered.len();
-            if waiting < per_page && (waiting == 0 || !work.is_last(rest)) {
+            let count = work.page_of(stream, per_page, rest);
+            if count == 0 {
                 return true;
             }
-            let source = Pun(gathered.all()[0].source);
+            let source = Pun(work.gathered[which].all()[0].source);
             let Some(found) = self.move_target(lane, stream) else { return false };
-            let count = waiting.min(per_page);
             let cause = self.blocks.cause(self.layout.block_of_unit(source));
             self.blocks.program_issued(self.layout.block_of_page(found.page).0);
             let mut op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
@@ -381,16 +377,40 @@ mod tests {
     use crate::drive_config::DriveConfig;
     use crate::ftl::moves::candidates::Candidate;
 
+    /// One lane of 16 blocks of two planes.
+    fn drive() -> Drive {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (16, 4, 1);
+        cfg.drive.over_provisioning_percent = 100.0;
+        Drive::new(&cfg).unwrap()
+    }
+
+    /// A block that fails a program is filled no further, but for the last that moves have.
+    #[test]
+    fn moves_fill_their_last_block_though_it_has_failed() {
+        for (free, is_filled_on) in [(0, true), (1, false)] {
+            let mut drive = drive();
+            let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
+            let moved = StreamId(ftl.allocator.streams().of_moves.trailing_zeros() as u8);
+            let page = ftl.move_target(LaneId(0), moved).unwrap().page;
+            while ftl.allocator.free(LaneId(0)) > free {
+                ftl.allocator.take_block(LaneId(0), 0, &mut ftl.blocks).unwrap();
+            }
+            let block = ftl.layout.block_of_page(page).0;
+            ftl.blocks.program_issued(block);
+            ftl.after_program(flash, block, true);
+            assert!(ftl.blocks.is_failing(block));
+            assert_eq!(ftl.allocator.filled(LaneId(0), block).is_some(), is_filled_on, "{free} blocks free");
+        }
+    }
+
     /// An erase is urgent where what reads have made due waits for the room that it makes, and only there.
     #[test]
     fn erases_are_due_where_room_is_urgent() {
         for (lacks_room, waits) in [(false, false), (false, true), (true, false), (true, true)] {
-            let mut cfg = DriveConfig::default();
-            let g = &mut cfg.geometry;
-            (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
-            (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (16, 4, 1);
-            cfg.drive.over_provisioning_percent = 100.0;
-            let mut drive = Drive::new(&cfg).unwrap();
+            let mut drive = drive();
             let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
             let work = ftl.work(LaneId(0));
             work.candidates.lacks_room = lacks_room;

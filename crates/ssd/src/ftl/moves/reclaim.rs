@@ -218,16 +218,15 @@ impl Ftl {
     /// Starts the next job that is due to reads.
     #[inline]
     pub(in crate::ftl) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        self.reclaim.active
-            && self.work(lane).candidates.some()
-            && !self.work(lane).is_dealing()
-            && self.look_at_list(flash, lane)
+        self.reclaim.active && self.work(lane).candidates.some() && !self.work(lane).is_dealing() && {
+            self.begin_look(lane);
+            self.next_candidate(flash, lane, 0)
+        }
     }
 
-    fn look_at_list(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        // Deals remember for how long they have waited.
+    /// A look at a lane's list begins: who lacks room will say so. Deals remember for how long they have waited.
+    fn begin_look(&mut self, lane: LaneId) {
         self.work(lane).candidates.lacks_room &= self.reclaim.deals;
-        self.next_candidate(flash, lane, 0)
     }
 
     /// Looks at the blocks of a lane's list after those that were passed over, until a job is started.
@@ -306,8 +305,9 @@ impl Ftl {
         self.drop_candidate(lane, candidate);
         self.blocks.start_moving(block, Cause::ReadReclaim);
         self.begin_service(flash, block, None);
-        self.work(lane).jobs[RECLAIM] = Some(Job::Migrate(Migration::of(candidate, passed)));
-        self.take_up(lane, candidate, want, true);
+        let mut migration = Migration::of(candidate, passed);
+        self.take_up(lane, &mut migration, want, true);
+        self.work(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
         Looked::Started
     }
 

@@ -5,6 +5,7 @@ use crate::flash::Flash;
 use crate::flash::op::Cause;
 use crate::ftl::Ftl;
 use crate::ftl::moves::candidates::{Candidate, NOW};
+use crate::ftl::moves::job::Job;
 use crate::ftl::moves::lane::{COMING_WITH_RECLAIM, RECLAIM};
 use crate::ftl::moves::migration::Migration;
 use crate::ftl::moves::walk::{Pages, Walk};
@@ -16,43 +17,41 @@ impl Ftl {
     /// A partial migration that was interrupted goes on: the lane's list is looked at anew.
     #[inline]
     pub(in crate::ftl) fn look_anew(&mut self, lane: LaneId, which: usize) {
-        let work = &mut self.mover.lanes[lane.index()];
         if which == RECLAIM
-            && let Some(migration) = work.migration()
+            && let Some(migration) = self.work(lane).migration()
             && migration.walk().is_none()
             && migration.passed.is_none()
         {
             migration.passed = Some(0);
-            work.candidates.lacks_room &= self.reclaim.deals;
+            self.begin_look(lane);
         }
     }
 
     /// Asks the policy what is to be done with a block next that stays, and prepares it.
     pub(in crate::ftl) fn migrate_on(&mut self, flash: &mut Flash, lane: LaneId) {
         self.look_anew(lane, RECLAIM);
-        let Some(&mut Migration { candidate, left, .. }) = self.work(lane).migration() else { return };
-        match self.ask(flash, candidate, left) {
-            None => self.end_parts(lane),
-            Some(want) => self.take_up(lane, candidate, want, false),
+        let Some(&mut found) = self.work(lane).migration() else { return };
+        let mut migration = found;
+        match self.ask(flash, migration.candidate, migration.left) {
+            None => migration.end(),
+            Some(want) => self.take_up(lane, &mut migration, want, false),
         }
+        self.work(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
     }
 
     /// Takes up what the policy wants of a block that stays; for the `first` that there is room is known.
-    pub(super) fn take_up(&mut self, lane: LaneId, candidate: Candidate, want: Want, first: bool) {
-        let (pages, range) = match (want.part, want.to) {
-            (Part::Wordline(wordline), Destination::Moves) => ((u8::MAX, wordline), self.pages_of(wordline)),
-            (Part::Types(types), Destination::Moves) => ((types, NONE), (0, self.order.pages())),
-            (Part::Page(place), Destination::Replica(to)) => {
-                let migration = self.work(lane).migration();
-                return migration.into_iter().for_each(|migration| migration.make(want, place, to));
-            }
+    pub(super) fn take_up(&mut self, lane: LaneId, migration: &mut Migration, want: Want, first: bool) {
+        let candidate = migration.candidate;
+        let (types, wordline, range) = match (want.part, want.to) {
+            (Part::Wordline(wordline), Destination::Moves) => (u8::MAX, wordline, self.pages_of(wordline)),
+            (Part::Types(types), Destination::Moves) => (types, NONE, (0, self.order.pages())),
+            (Part::Page(place), Destination::Replica(to)) => return migration.make(want, place, to),
             (Part::Replicas, Destination::Here) => {
                 self.adopt_all(candidate);
-                let migration = self.work(lane).migration();
-                return migration.into_iter().for_each(|migration| migration.has_done(want));
+                return migration.has_done(want);
             }
             (Part::Block, Destination::Moves | Destination::Deal { .. }) => {
-                return self.look_later(lane, candidate);
+                return self.look_later(lane, migration);
             }
             _ => unreachable!("ftl.read_reclaim wants {want:?}"),
         };
@@ -60,14 +59,10 @@ impl Ftl {
         let place = self.place_in_lane(lane, &candidate);
         let asked_again = self.work(lane).candidates.listed[place] & NOW != 0;
         if !first && (asked_again || !self.has_room_for(lane, candidate, want)) {
-            return self.look_later(lane, candidate);
+            return self.look_later(lane, migration);
         }
-        let (types, wordline) = pages;
         let pages = Pages { member: candidate.member, types, wordline };
-        let walk = Walk::of(&self.view(), candidate.block, pages, range);
-        if let Some(migration) = self.work(lane).migration() {
-            migration.go_on(want, walk);
-        }
+        migration.go_on(want, Walk::of(&self.view(), candidate.block, pages, range));
     }
 
     /// What is read next of a block that is emptied in parts: of all members the wordline that stands least, if the
@@ -96,14 +91,10 @@ impl Ftl {
     }
 
     /// The rest of a block leaves it later: the block is first on the list again.
-    fn look_later(&mut self, lane: LaneId, candidate: Candidate) {
-        let place = self.place_in_lane(lane, &candidate);
-        self.work(lane).candidates.put_first(candidate, place);
-        self.end_parts(lane);
-    }
-
-    fn end_parts(&mut self, lane: LaneId) {
-        self.work(lane).migration().into_iter().for_each(Migration::end);
+    fn look_later(&mut self, lane: LaneId, migration: &mut Migration) {
+        let place = self.place_in_lane(lane, &migration.candidate);
+        self.work(lane).candidates.put_first(migration.candidate, place);
+        migration.end();
     }
 
     /// Nothing more must leave a block; what was read from it is on its way. The look at the list goes on; returns
