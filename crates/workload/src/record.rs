@@ -44,6 +44,14 @@ impl Request {
     }
 }
 
+/// All operations.
+pub(crate) const OPERATIONS: [OpCode; 4] = [OpCode::Read, OpCode::Write, OpCode::Trim, OpCode::Flush];
+
+/// The operation of a name such as `trim`.
+pub(crate) fn operation_named(name: &str) -> Option<OpCode> {
+    OPERATIONS.into_iter().find(|op| op.name() == name)
+}
+
 /// A stream of requests in order of arrival. Memory does not grow with its length.
 pub trait Source: Send {
     /// The next request; `None` after the last one. After an error the stream has ended.

@@ -4,6 +4,7 @@
 use crate::error::{Problem, WorkloadError};
 use crate::input::Progress;
 use crate::reader::{Record, Records, open_trace};
+use crate::record::{OPERATIONS, operation_named};
 use crate::report::SourceReport;
 use crate::settings::{Value, quoted};
 use crate::shape::Devices;
@@ -17,21 +18,18 @@ const SHOWN: usize = 16;
 
 /// Which operations of a trace are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operations([bool; 4]);
+pub struct Operations([bool; OPERATIONS.len()]);
 
 impl Default for Operations {
     fn default() -> Self {
-        Operations([true; 4])
+        Operations([true; OPERATIONS.len()])
     }
 }
 
 impl Operations {
-    const WORDS: [(OpCode, &'static str); 4] =
-        [(OpCode::Read, "read"), (OpCode::Write, "write"), (OpCode::Trim, "trim"), (OpCode::Flush, "flush")];
-
     #[inline]
     fn has(self, op: OpCode) -> bool {
-        Self::WORDS.iter().zip(self.0).any(|((known, _), is_taken)| *known == op && is_taken)
+        self.0[op as usize]
     }
 }
 
@@ -41,10 +39,9 @@ impl Value for Operations {
         if text == "all" {
             return Some(Self::default());
         }
-        let mut taken = [false; 4];
+        let mut taken = [false; OPERATIONS.len()];
         for word in text.split(',') {
-            let at = Self::WORDS.iter().position(|(_, known)| *known == word.trim())?;
-            taken[at] = true;
+            taken[operation_named(word.trim())? as usize] = true;
         }
         Some(Operations(taken))
     }
@@ -52,8 +49,7 @@ impl Value for Operations {
         if *self == Self::default() {
             return quoted("all");
         }
-        let words =
-            Self::WORDS.iter().zip(self.0).filter(|(_, is_taken)| *is_taken).map(|((_, word), _)| *word);
+        let words = OPERATIONS.into_iter().filter(|op| self.has(*op)).map(OpCode::name);
         quoted(&words.collect::<Vec<_>>().join(","))
     }
     fn allowed() -> String {

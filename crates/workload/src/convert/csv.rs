@@ -1,6 +1,6 @@
 //! CSV for everything else: a header, words for operations, addresses in bytes.
 
-use super::{Keeps, Target, number};
+use super::{Keeps, Target, labels, number};
 use crate::reader::Record;
 use crate::record::SECTOR_BYTES;
 
@@ -25,23 +25,11 @@ impl Target for Csv {
 
     fn add(&mut self, record: &Record, out: &mut Vec<u8>) {
         let request = &record.request;
-        let hints = &request.hints;
         number(out, request.arrival_ns);
         out.push(b',');
         out.extend_from_slice(request.op.name().as_bytes());
-        let columns: [u64; 10] = [
-            request.lba * SECTOR_BYTES,
-            request.bytes(),
-            request.fua.into(),
-            record.device.into(),
-            hints.stream.into(),
-            hints.file.into(),
-            hints.process.into(),
-            hints.context.into(),
-            hints.priority.into(),
-            hints.class.into(),
-        ];
-        for column in columns {
+        let range = [request.lba * SECTOR_BYTES, request.bytes(), request.fua.into()];
+        for column in range.into_iter().chain(labels(record)) {
             out.push(b',');
             number(out, column);
         }

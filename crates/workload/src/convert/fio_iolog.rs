@@ -28,12 +28,12 @@ pub(super) struct FioIolog {
 }
 
 impl FioIolog {
-    fn begin_line(&self, device: u16, action: &[u8], out: &mut Vec<u8>) {
+    fn begin_line(&self, device: u16, action: &str, out: &mut Vec<u8>) {
         number(out, self.time_us);
         out.extend_from_slice(b" device");
         number(out, device.into());
         out.push(b' ');
-        out.extend_from_slice(action);
+        out.extend_from_slice(action.as_bytes());
     }
 }
 
@@ -46,18 +46,13 @@ impl Target for FioIolog {
         let request = &record.request;
         self.time_us = request.arrival_ns / UNIT_NS;
         if self.devices.insert(record.device) {
-            for action in [&b"add"[..], b"open"] {
+            for action in ["add\n", "open\n"] {
                 self.begin_line(record.device, action, out);
-                out.push(b'\n');
             }
         }
-        let action: &[u8] = match request.op {
-            OpCode::Read => b"read ",
-            OpCode::Write => b"write ",
-            OpCode::Trim => b"trim ",
-            OpCode::Flush => b"sync ",
-        };
+        let action = if request.op == OpCode::Flush { "sync" } else { request.op.name() };
         self.begin_line(record.device, action, out);
+        out.push(b' ');
         number(out, request.lba * SECTOR_BYTES);
         out.push(b' ');
         number(out, request.bytes());
@@ -66,7 +61,7 @@ impl Target for FioIolog {
 
     fn end(&mut self, out: &mut Vec<u8>) {
         for device in &self.devices {
-            self.begin_line(*device, b"close\n", out);
+            self.begin_line(*device, "close\n", out);
         }
     }
 }

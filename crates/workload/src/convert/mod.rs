@@ -256,6 +256,20 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
+/// The device of a request and its hints, in the order in which formats that keep them all have them.
+fn labels(record: &Record) -> [u64; 7] {
+    let hints = &record.request.hints;
+    [
+        record.device.into(),
+        hints.stream.into(),
+        hints.file.into(),
+        hints.process.into(),
+        hints.context.into(),
+        hints.priority.into(),
+        hints.class.into(),
+    ]
+}
+
 /// Appends a whole number.
 fn number(out: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0; 20];

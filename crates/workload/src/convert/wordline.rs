@@ -1,6 +1,6 @@
 //! Wordline's own format: everything that a request carries ([`crate::reader`] reads it).
 
-use super::{Keeps, Target, number};
+use super::{Keeps, Target, labels, number};
 use crate::reader::Record;
 use crate::reader::wordline::{FUA, LETTERS, MARK, OPTIONAL, REQUIRED};
 
@@ -34,16 +34,7 @@ impl Target for Wordline {
         number(out, request.lba);
         out.push(b',');
         number(out, u64::from(request.sectors));
-        let hints = &request.hints;
-        let optional: [u64; OPTIONAL.len()] = [
-            record.device.into(),
-            hints.stream.into(),
-            hints.file.into(),
-            hints.process.into(),
-            hints.context.into(),
-            hints.priority.into(),
-            hints.class.into(),
-        ];
+        let optional: [u64; OPTIONAL.len()] = labels(record);
         let used = optional.iter().rposition(|value| *value != 0).map_or(0, |last| last + 1);
         for value in &optional[..used] {
             out.push(b',');

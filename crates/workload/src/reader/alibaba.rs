@@ -1,9 +1,7 @@
 //! Alibaba Cloud block storage: CSV without header, addresses and sizes in bytes, times in microseconds since 1970.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
-use super::{Column, Format, Raw, ReadOptions, Row, TimeUnit};
-use crate::error::BadReason;
-use ssd::signals::OpCode;
+use super::{Column, Format, Raw, ReadOptions, Row};
 
 /// Reads lines such as `419,W,8792731648,16384,1577808144360767`.
 pub(crate) struct Alibaba {
@@ -29,9 +27,8 @@ impl Format for Alibaba {
     const RECOGNISED_COLUMNS: (usize, usize) = (5, 5);
 
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
-        let decimal = options.time_unit != TimeUnit::Auto;
         Alibaba {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000), decimal },
+            scale: TimeScale::whole(1_000).or_named(options.time_unit),
             units: Units::BYTES.or_named(options.address_unit),
         }
     }
@@ -40,12 +37,7 @@ impl Format for Alibaba {
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, Self::SEPARATOR);
         let device = fields.placed("device_id")?.up_to_u16()?;
-        let op_at = fields.position();
-        let op = match fields.word("opcode", "R or W")?.trim_ascii() {
-            b"R" | b"r" => OpCode::Read,
-            b"W" | b"w" => OpCode::Write,
-            _ => return Err(fields.refuse(BadReason::UnknownOperation, "opcode", "R or W", op_at)),
-        };
+        let op = fields.read_or_write("opcode", "R or W")?;
         let offset = fields.placed("offset")?;
         let length = fields.placed("length")?;
         let time_ns = fields.time("timestamp", self.scale)?;

@@ -1,7 +1,7 @@
 //! Block traces of Linux as `blkparse` prints them, or as CSV with a header: one line per event, with process names.
 
 use super::fields::{Bad, Fields, Number, Range, TimeScale, Units};
-use super::layout::{Layout, Use, Used, Word, header_of};
+use super::layout::{Layout, Use, Used, Word};
 use super::names::{DeviceNumbers, Names};
 use super::{Column, Event, Format, Known, Raw, ReadOptions, Row};
 use crate::error::BadReason;
@@ -75,7 +75,6 @@ pub(crate) struct Blkparse {
     event: &'static [u8],
     /// Of a CSV.
     layout: Option<Layout>,
-    has_rows: bool,
     processes: Names,
     devices: DeviceNumbers,
 }
@@ -109,20 +108,17 @@ impl Format for Blkparse {
 
     fn new(options: &ReadOptions, head: &[&[u8]]) -> Self {
         let mut format = Blkparse {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000_000_000), decimal: true },
+            scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: Units::SECTORS.or_named(options.address_unit),
             event: b"",
             layout: None,
-            has_rows: false,
             processes: Names::default(),
             devices: DeviceNumbers::default(),
         };
         let is_csv = head.iter().take(2).any(|line| line.iter().filter(|&&b| b == b',').count() >= 7);
         if is_csv {
-            format.layout = Layout::of(CSV_HEADER, b',', USED, "").ok();
-            if let Some(Ok(layout)) = head.first().map(|line| Layout::of(line, b',', USED, "")) {
-                format.layout = Some(layout);
-            }
+            let headers = [head[0], CSV_HEADER];
+            format.layout = headers.into_iter().find_map(|line| Layout::of(line, b',', USED, "").ok());
         }
         format.event = match options.event {
             Event::Auto => [&b"Q"[..], b"D", b"C"]
@@ -133,7 +129,10 @@ impl Format for Blkparse {
                 .unwrap_or(b"Q"),
             named => named.name().as_bytes(),
         };
-        format.has_rows = is_csv && head.iter().any(|line| format.event_of(line).is_ok());
+        let has_rows = head.iter().any(|line| format.event_of(line).is_ok());
+        if let Some(layout) = &mut format.layout {
+            layout.has_rows = has_rows;
+        }
         format
     }
 
@@ -141,7 +140,7 @@ impl Format for Blkparse {
         let Some(layout) = &mut self.layout else { return Ok(false) };
         let allowed =
             "a header with Timestamp_nanoseconds, Trace_Action, OperationType, SectorNumber and IO_Size";
-        header_of(layout, Layout::of(line, b',', USED, allowed), self.has_rows)
+        layout.take_header(line, b',', USED, allowed)
     }
 
     #[inline]
@@ -259,7 +258,7 @@ impl Blkparse {
         let (major, minor, at) = asked.device;
         let allowed = "one of at most 256 devices";
         let too_many = || Bad { reason: BadReason::TooLarge, column: "device", allowed, at };
-        let device = self.devices.id(major, minor).ok_or_else(too_many)?;
+        let device = self.devices.id(&(major, minor)).ok_or_else(too_many)?;
         // What blkparse prints for a process whose name is not in the trace.
         let process = if asked.process == b"(null)" { 0 } else { self.processes.id(asked.process) };
         let mut raw = Raw::new(asked.time_ns, op, device, asked.range);

@@ -1,8 +1,8 @@
 //! CloudPhysics' traces of virtual disks: CSV with SCSI opcodes.
 
 use super::fields::{Bad, TimeScale, Units};
-use super::layout::{Layout, Use, Used, Word, header_of};
-use super::{Column, Format, Raw, ReadOptions, Row, TimeUnit};
+use super::layout::{Layout, Use, Used, Word};
+use super::{Column, Format, Raw, ReadOptions, Row};
 use crate::error::BadReason;
 use crate::record::SECTOR_BYTES;
 use ssd::signals::OpCode;
@@ -21,7 +21,6 @@ pub(crate) struct Cloudphysics {
     scale: TimeScale,
     units: Units,
     layout: Layout,
-    has_rows: bool,
 }
 
 impl Format for Cloudphysics {
@@ -44,21 +43,19 @@ impl Format for Cloudphysics {
     const RECOGNISED_COLUMNS: (usize, usize) = (4, 5);
 
     fn new(options: &ReadOptions, head: &[&[u8]]) -> Self {
-        let decimal = options.time_unit != TimeUnit::Auto;
         let units = Units { address: SECTOR_BYTES, size: 1 };
         let mut format = Cloudphysics {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000), decimal },
+            scale: TimeScale::whole(1_000).or_named(options.time_unit),
             units: units.or_named(options.address_unit),
             layout: Layout::of_sample::<Self>(USED),
-            has_rows: false,
         };
-        format.has_rows = head.iter().any(|line| format.parse(line).is_ok());
+        format.layout.has_rows = head.iter().any(|line| format.parse(line).is_ok());
         format
     }
 
     fn header(&mut self, line: &[u8]) -> Result<bool, Bad> {
         let allowed = "a header with time, op, size and lbn";
-        header_of(&mut self.layout, Layout::of(line, Self::SEPARATOR, USED, allowed), self.has_rows)
+        self.layout.take_header(line, Self::SEPARATOR, USED, allowed)
     }
 
     #[inline]

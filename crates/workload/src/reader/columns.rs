@@ -3,57 +3,41 @@
 use super::options::{AddressUnit, TimeUnit};
 use crate::error::WorkloadError;
 use crate::near::near;
+use crate::record::operation_named;
 use crate::settings::{Value, found, quoted};
 use ssd::signals::OpCode;
 use toml::de::DeValue;
 
-/// What a column of a CSV may be used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CsvUse {
-    /// Arrival.
-    Time,
-    /// Operation.
-    Op,
-    /// Address.
-    Offset,
-    /// Length.
-    Size,
-    /// Device, a number or a name.
-    Device,
-    /// File, a number or a name.
-    File,
-    /// Process, a number or a name.
-    Process,
-    /// Program context.
-    Context,
-    /// Stream.
-    Stream,
-    /// Priority.
-    Priority,
-    /// Security class.
-    Class,
+ssd::choice! {
+    /// What a column of a CSV may be used for.
+    pub enum CsvUse {
+        /// Arrival.
+        Time = "time",
+        /// Operation.
+        Op = "op",
+        /// Address.
+        Offset = "offset",
+        /// Length.
+        Size = "size",
+        /// Device, a number or a name.
+        Device = "device",
+        /// File, a number or a name.
+        File = "file",
+        /// Process, a number or a name.
+        Process = "process",
+        /// Program context.
+        Context = "context",
+        /// Stream.
+        Stream = "stream",
+        /// Priority.
+        Priority = "priority",
+        /// Security class.
+        Class = "class",
+    }
 }
 
 impl CsvUse {
-    const WORDS: [(CsvUse, &'static str); 11] = [
-        (CsvUse::Time, "time"),
-        (CsvUse::Op, "op"),
-        (CsvUse::Offset, "offset"),
-        (CsvUse::Size, "size"),
-        (CsvUse::Device, "device"),
-        (CsvUse::File, "file"),
-        (CsvUse::Process, "process"),
-        (CsvUse::Context, "context"),
-        (CsvUse::Stream, "stream"),
-        (CsvUse::Priority, "priority"),
-        (CsvUse::Class, "class"),
-    ];
     const REQUIRED: [CsvUse; 3] = [CsvUse::Op, CsvUse::Offset, CsvUse::Size];
-
-    /// Its key in `columns`, which errors call the column by.
-    pub(crate) fn name(self) -> &'static str {
-        Self::WORDS.iter().find(|(known, _)| *known == self).map_or("", |(_, word)| word)
-    }
 }
 
 /// Where a column is.
@@ -91,9 +75,6 @@ pub struct Columns {
     pub words: Vec<(String, OpCode)>,
 }
 
-/// Names of operations in `op=3:{rd=read}`.
-const OPERATIONS: [(&str, OpCode); 4] =
-    [("read", OpCode::Read), ("write", OpCode::Write), ("trim", OpCode::Trim), ("flush", OpCode::Flush)];
 const EXAMPLE: &str =
     "such as time=1:us,op=3,offset=4:bytes,size=5, where a column is its number from 1 or its name";
 
@@ -140,11 +121,10 @@ impl Columns {
     }
 
     fn add(&mut self, key: &str, value: &str) -> Result<(), (String, String)> {
-        let words = || CsvUse::WORDS.iter().map(|(_, word)| *word);
-        let Some((what, _)) = CsvUse::WORDS.into_iter().find(|(_, word)| *word == key) else {
-            let near =
-                near(key, words()).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-            return Err((format!("found `{key}`{near}"), words().collect::<Vec<_>>().join(", ")));
+        let Some(what) = CsvUse::from_name(key) else {
+            let near = near(key, CsvUse::NAMES.iter().copied());
+            let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            return Err((format!("found `{key}`{near}"), CsvUse::NAMES.join(", ")));
         };
         let (place, rest) =
             value.split_once(':').map_or((value, None), |(place, rest)| (place.trim(), Some(rest.trim())));
@@ -198,15 +178,15 @@ impl Columns {
                 };
                 for pair in inner.split(',') {
                     let pair = pair.split_once('=').map(|(word, op)| (word.trim(), op.trim()));
-                    let op = pair.and_then(|(_, op)| OPERATIONS.iter().find(|(name, _)| *name == op));
-                    let (Some((word, _)), Some((_, op))) = (pair, op) else { return wrong(allowed()) };
+                    let pair = pair.and_then(|(word, op)| Some((word, operation_named(op)?)));
+                    let Some((word, op)) = pair else { return wrong(allowed()) };
                     if self.words.iter().any(|(known, _)| known == word) {
                         return Err((
                             format!("`{word}` is there twice for `{key}`"),
                             "each word once".to_string(),
                         ));
                     }
-                    self.words.push((word.to_string(), *op));
+                    self.words.push((word.to_string(), op));
                 }
             }
             _ => return wrong("no unit: it is a number or a name".to_string()),

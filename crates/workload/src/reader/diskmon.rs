@@ -34,7 +34,7 @@ impl Format for Diskmon {
 
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
         Diskmon {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000_000_000), decimal: true },
+            scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: Units::SECTORS.or_named(options.address_unit),
         }
     }

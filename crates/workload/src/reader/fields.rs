@@ -1,8 +1,9 @@
 //! The columns of one line, taken from left to right: a byte splitter without allocation or floating point.
 
-use super::AddressUnit;
+use super::{AddressUnit, TimeUnit};
 use crate::error::BadReason;
 use crate::record::{SECTOR_BYTES, SECTORS_MAX};
+use ssd::signals::OpCode;
 
 /// What is wrong with a line, and where in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,21 @@ pub(crate) struct TimeScale {
     pub unit_ns: u64,
     /// Whether digits after a point may follow.
     pub decimal: bool,
+}
+
+impl TimeScale {
+    /// Whole numbers of a unit of so many nanoseconds.
+    pub(crate) const fn whole(unit_ns: u64) -> Self {
+        TimeScale { unit_ns, decimal: false }
+    }
+
+    /// Seconds with decimals.
+    pub(crate) const SECONDS: TimeScale = TimeScale { unit_ns: 1_000_000_000, decimal: true };
+
+    /// The unit that the user names, which may have decimals, or else this.
+    pub(crate) fn or_named(self, named: TimeUnit) -> Self {
+        TimeScale { unit_ns: named.ns_or(self.unit_ns), decimal: self.decimal || named != TimeUnit::Auto }
+    }
 }
 
 /// A cursor over the columns of a line.
@@ -253,6 +269,21 @@ impl<'a> Fields<'a> {
         Ok(&line[start..end])
     }
 
+    /// R for a read or W for a write, in either case.
+    #[inline]
+    pub(crate) fn read_or_write(
+        &mut self,
+        column: &'static str,
+        allowed: &'static str,
+    ) -> Result<OpCode, Bad> {
+        let at = self.position();
+        match self.word(column, allowed)?.trim_ascii() {
+            b"R" | b"r" => Ok(OpCode::Read),
+            b"W" | b"w" => Ok(OpCode::Write),
+            _ => Err(self.refuse(BadReason::UnknownOperation, column, allowed, at)),
+        }
+    }
+
     /// Columns that follow, not looking into them (a comma between quotation marks counts as one).
     #[inline]
     pub(crate) fn remaining(&self) -> usize {
@@ -363,9 +394,9 @@ fn too_large(number: Number, allowed: &'static str) -> Bad {
 mod tests {
     use super::*;
 
-    const SECONDS: TimeScale = TimeScale { unit_ns: 1_000_000_000, decimal: true };
+    const SECONDS: TimeScale = TimeScale::SECONDS;
     const MILLISECONDS: TimeScale = TimeScale { unit_ns: 1_000_000, decimal: true };
-    const FILETIME: TimeScale = TimeScale { unit_ns: 100, decimal: false };
+    const FILETIME: TimeScale = TimeScale::whole(100);
 
     #[test]
     fn whole_numbers() {

@@ -2,7 +2,7 @@
 
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::names::Names;
-use super::{Column, Format, Known, Raw, ReadOptions, Row, TimeUnit};
+use super::{Column, Format, Known, Raw, ReadOptions, Row};
 use crate::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
@@ -51,9 +51,8 @@ impl Format for FioIolog {
         // Without a header: every action has a time before it, or none.
         let timed = head.iter().filter(|line| is_number(line) && matches!(words(line), 3 | 5)).count();
         let is_wait = |line: &&[u8]| line.split(u8::is_ascii_whitespace).any(|word| word == b"wait");
-        let decimal = options.time_unit != TimeUnit::Auto;
         let mut format = FioIolog {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000), decimal },
+            scale: TimeScale::whole(1_000).or_named(options.time_unit),
             units: Units::BYTES.or_named(options.address_unit),
             is_timed: timed * 2 >= head.len(),
             waits: head.iter().any(is_wait),

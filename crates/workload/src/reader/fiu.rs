@@ -2,9 +2,9 @@
 
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::names::{DeviceNumbers, Names};
-use super::{Column, Format, Known, Raw, ReadOptions, Row, TimeUnit};
+use super::{Column, Format, Known, Raw, ReadOptions, Row};
 use crate::error::BadReason;
-use ssd::signals::{Hints, OpCode};
+use ssd::signals::Hints;
 
 /// Reads lines such as `89966527950584 4253 nfsd 508516672 8 W 6 0 88b93b628d84082186026d9da044f173`.
 pub(crate) struct Fiu {
@@ -36,9 +36,8 @@ impl Format for Fiu {
     const RECOGNISED_COLUMNS: (usize, usize) = (8, 9);
 
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
-        let decimal = options.time_unit != TimeUnit::Auto;
         Fiu {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1), decimal },
+            scale: TimeScale::whole(1).or_named(options.time_unit),
             units: Units::SECTORS.or_named(options.address_unit),
             processes: Names::default(),
             devices: DeviceNumbers::default(),
@@ -53,19 +52,14 @@ impl Format for Fiu {
         let process = fields.word("process", "a name")?;
         let lba = fields.placed("lba")?;
         let size = fields.placed("size")?;
-        let op_at = fields.position();
-        let op = match fields.word("operation", "R or W")? {
-            b"R" | b"r" => OpCode::Read,
-            b"W" | b"w" => OpCode::Write,
-            _ => return Err(fields.refuse(BadReason::UnknownOperation, "operation", "R or W", op_at)),
-        };
+        let op = fields.read_or_write("operation", "R or W")?;
         let major_at = fields.position();
         let (major, minor) = (fields.number("major")?, fields.number("minor")?);
         let range = self.units.range(lba, size)?;
         let allowed = "one of at most 256 devices";
         let device = self
             .devices
-            .id(major, minor)
+            .id(&(major, minor))
             .ok_or_else(|| fields.refuse(BadReason::TooLarge, "major", allowed, major_at))?;
         let process = self.processes.id(process);
         Ok(Row::Request(Raw {

@@ -39,6 +39,8 @@ pub(crate) struct Layout {
     columns: Vec<(Use, &'static str)>,
     /// Columns after those, which must be there nevertheless.
     after: usize,
+    /// Whether lines can be read in this order: then the first one is no header, but perhaps damaged.
+    pub has_rows: bool,
 }
 
 /// A word of a column, with its place for an error.
@@ -101,13 +103,31 @@ impl Layout {
         let last = columns.iter().rposition(|&(what, _)| what != Use::Nothing).map_or(0, |last| last + 1);
         let after = columns.len() - last;
         columns.truncate(last);
-        Ok(Layout { columns, after })
+        Ok(Layout { columns, after, has_rows: false })
     }
 
     /// The usual order: that of the sample's header.
     pub(crate) fn of_sample<F: Format>(used: &'static [Used]) -> Self {
         let header = F::SAMPLE.lines().next().unwrap_or_default();
         Layout::of(header.as_bytes(), F::SEPARATOR, used, "").unwrap_or_default()
+    }
+
+    /// Takes the order of the first line, if that is a header; true if so.
+    pub(crate) fn take_header(
+        &mut self,
+        line: &[u8],
+        separator: u8,
+        used: &'static [Used],
+        allowed: &'static str,
+    ) -> Result<bool, Bad> {
+        match Layout::of(line, separator, used, allowed) {
+            Ok(found) => {
+                *self = found;
+                Ok(true)
+            }
+            Err(_) if self.has_rows => Ok(false),
+            Err(bad) => Err(bad),
+        }
     }
 
     /// The columns of a line.
@@ -147,22 +167,5 @@ impl Layout {
             return Err(fields.refuse(BadReason::MissingColumn, "", allowed, line.len()));
         }
         Ok(cells)
-    }
-}
-
-/// Takes what was found in the first line for the layout, if it is a header; true if so. Where lines can be read in the
-/// usual order, the first one is then no header, but perhaps damaged.
-pub(crate) fn header_of(
-    layout: &mut Layout,
-    found: Result<Layout, Bad>,
-    has_rows: bool,
-) -> Result<bool, Bad> {
-    match found {
-        Ok(found) => {
-            *layout = found;
-            Ok(true)
-        }
-        Err(_) if has_rows => Ok(false),
-        Err(bad) => Err(bad),
     }
 }

@@ -1,36 +1,19 @@
 //! MSR Cambridge: CSV without header, times in Windows file time, addresses in bytes.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
-use super::{Column, Format, Raw, ReadOptions, Row, TimeUnit};
+use super::names::Few;
+use super::{Column, Format, Raw, ReadOptions, Row};
 use crate::error::BadReason;
 use ssd::signals::OpCode;
-
-/// Hosts in one trace: the upper half of a device number.
-const HOSTS_MAX: usize = 256;
 
 /// Reads lines such as `128166372003061629,hm,0,Read,383496192,32768,413`.
 pub(crate) struct Msr {
     scale: TimeScale,
     units: Units,
-    /// Names of hosts in order of appearance.
-    hosts: Vec<Vec<u8>>,
-    /// Index of the host of the line before.
-    host: usize,
+    /// Names of hosts; their numbers are the upper half of those of devices.
+    hosts: Few<Vec<u8>>,
     /// Whether the lines end with a response time; the first one decides.
     has_response: Option<bool>,
-}
-
-impl Msr {
-    /// Number of a host, in order of appearance.
-    #[cold]
-    fn find_host(&mut self, name: &[u8]) -> Option<usize> {
-        let known = self.hosts.iter().position(|host| host == name);
-        if known.is_none() && self.hosts.len() < HOSTS_MAX {
-            self.hosts.push(name.to_vec());
-            return Some(self.hosts.len() - 1);
-        }
-        known
-    }
 }
 
 impl Format for Msr {
@@ -53,12 +36,10 @@ impl Format for Msr {
     const RECOGNISED_COLUMNS: (usize, usize) = (6, 7);
 
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
-        let decimal = options.time_unit != TimeUnit::Auto;
         Msr {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(100), decimal },
+            scale: TimeScale::whole(100).or_named(options.time_unit),
             units: Units::BYTES.or_named(options.address_unit),
-            hosts: Vec::new(),
-            host: 0,
+            hosts: Few::default(),
             has_response: None,
         }
     }
@@ -84,13 +65,9 @@ impl Format for Msr {
             let allowed = "a response time, as in the lines above";
             return Err(fields.refuse(BadReason::MissingColumn, "ResponseTime", allowed, line.len()));
         }
-        if self.hosts.get(self.host).is_none_or(|known| known != host) {
-            let allowed = "one of at most 256 hosts";
-            let found = self.find_host(host);
-            self.host =
-                found.ok_or_else(|| fields.refuse(BadReason::TooLarge, "Hostname", allowed, host_at))?;
-        }
-        let device = (self.host * 256) as u16 + disk as u16;
+        let too_many = || fields.refuse(BadReason::TooLarge, "Hostname", "one of at most 256 hosts", host_at);
+        let host = self.hosts.id(host).ok_or_else(too_many)?;
+        let device = host * 256 + disk as u16;
         let range = self.units.range(offset, size)?;
         Ok(Row::Request(Raw::new(time_ns, op, device, range)))
     }

@@ -1,6 +1,7 @@
 //! Names in a trace (processes, files, volumes) as numbers, in order of their first appearance.
 
 use crate::pages::ChunkHasher;
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
@@ -67,36 +68,55 @@ impl Names {
     }
 }
 
-/// Devices that are told by two numbers (major and minor), in order of appearance.
-#[derive(Default)]
-pub(crate) struct DeviceNumbers {
-    known: Vec<(u64, u64)>,
+/// Most things that are told apart by searching: hosts, or devices of one block trace.
+const FEW_MAX: usize = 256;
+
+/// A few things and their numbers from 0, in order of appearance.
+pub(crate) struct Few<T> {
+    known: Vec<T>,
+    /// That of the line before.
     last: usize,
 }
 
-/// Devices of one block trace.
-const DEVICES_MAX: usize = 256;
+/// Devices that are told by two numbers, major and minor.
+pub(crate) type DeviceNumbers = Few<(u64, u64)>;
 
-impl DeviceNumbers {
-    /// The number of a device; `None` if there are too many.
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Few { known: Vec::new(), last: 0 }
+    }
+}
+
+impl<T> Few<T> {
+    /// The number of a thing, a new one if it has none yet; `None` if there are too many.
     #[inline]
-    pub(crate) fn id(&mut self, major: u64, minor: u64) -> Option<u16> {
-        if self.known.get(self.last) != Some(&(major, minor)) {
-            self.last = self.find((major, minor))?;
+    pub(crate) fn id<Q>(&mut self, thing: &Q) -> Option<u16>
+    where
+        T: Borrow<Q>,
+        Q: ToOwned<Owned = T> + PartialEq + ?Sized,
+    {
+        if self.known.get(self.last).is_none_or(|last| last.borrow() != thing) {
+            self.last = self.find(thing)?;
         }
         Some(self.last as u16)
     }
 
     #[cold]
-    fn find(&mut self, device: (u64, u64)) -> Option<usize> {
-        let known = self.known.iter().position(|known| *known == device);
-        if known.is_none() && self.known.len() < DEVICES_MAX {
-            self.known.push(device);
+    fn find<Q>(&mut self, thing: &Q) -> Option<usize>
+    where
+        T: Borrow<Q>,
+        Q: ToOwned<Owned = T> + PartialEq + ?Sized,
+    {
+        let known = self.known.iter().position(|known| known.borrow() == thing);
+        if known.is_none() && self.known.len() < FEW_MAX {
+            self.known.push(thing.to_owned());
             return Some(self.known.len() - 1);
         }
         known
     }
+}
 
+impl DeviceNumbers {
     /// `major,minor` of all, in order of their numbers.
     pub(crate) fn names(&self) -> Vec<String> {
         self.known.iter().map(|(major, minor)| format!("{major},{minor}")).collect()
@@ -116,7 +136,10 @@ mod tests {
         assert_eq!((names.name(2), names.name(0), names.name(3)), (Some(&b"kworker"[..]), None, None));
         assert_eq!(names.first(1), ["java"]);
         let mut devices = DeviceNumbers::default();
-        assert_eq!([(8, 16), (259, 2), (8, 16)].map(|(a, b)| devices.id(a, b)), [Some(0), Some(1), Some(0)]);
+        assert_eq!(
+            [(8, 16), (259, 2), (8, 16)].map(|device| devices.id(&device)),
+            [Some(0), Some(1), Some(0)]
+        );
         assert_eq!(devices.names(), ["8,16", "259,2"]);
     }
 

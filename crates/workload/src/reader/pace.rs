@@ -18,7 +18,6 @@ use super::fields::{TimeScale, Units};
 use super::{AddressUnit, Format, OpenUnits, Raw, Row, TimeUnit};
 use crate::error::{Problem, WorkloadError};
 use crate::footprint::Footprint;
-use crate::lines::Lines;
 use crate::pages::PageSet;
 use crate::record::{PAGE_BYTES, SECTOR_BYTES};
 use crate::report::{Assumed, Pace};
@@ -60,8 +59,8 @@ struct Head {
 }
 
 impl Head {
-    fn of<F: Format>(format: &mut F, lines: &Lines) -> Self {
-        let rows = lines.head().into_iter().filter_map(|line| match format.parse(line) {
+    fn of<F: Format>(format: &mut F, head: &[&[u8]]) -> Self {
+        let rows = head.iter().filter_map(|line| match format.parse(line) {
             Ok(Row::Request(raw)) => Some(raw),
             _ => None,
         });
@@ -156,9 +155,13 @@ fn is_possible(pace: &Pace) -> bool {
     pace.requests_per_s <= REQUESTS_PER_S_MAX && pace.bytes_per_s <= BYTES_PER_S_MAX
 }
 
-/// Finds the units that a format leaves open; `format` is one that reads nothing else.
-pub(super) fn evidence<F: Format>(mut format: F, lines: &Lines) -> Result<Evidence, WorkloadError> {
-    if let Some(first) = lines.head().first() {
+/// Finds the units that a format leaves open; `format` is one that reads nothing but these lines.
+pub(super) fn evidence<F: Format>(
+    mut format: F,
+    lines: &[&[u8]],
+    file: &str,
+) -> Result<Evidence, WorkloadError> {
+    if let Some(first) = lines.first() {
         // Columns may be known by name only; that the header is wrong is told when it is read.
         let _ = format.header(first);
     }
@@ -196,7 +199,7 @@ pub(super) fn evidence<F: Format>(mut format: F, lines: &Lines) -> Result<Eviden
         let paced = UNITS.map(|time| (time, head.pace(time.ns_or(1), slowest.bytes_or(SECTOR_BYTES))));
         left = paced.map(|(time, pace)| Assumed { time, space: slowest, pace }).into();
     }
-    Err(Problem::UnknownUnits { file: lines.file().to_string(), candidates: left, is_too_fast }.into())
+    Err(Problem::UnknownUnits { file: file.to_string(), candidates: left, is_too_fast }.into())
 }
 
 /// The unit of times with decimals: s, if that makes all of them dates, else ms.

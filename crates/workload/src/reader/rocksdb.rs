@@ -1,8 +1,8 @@
 //! RocksDB's block requests as decoded from an Open-CAS I/O trace: CSV with a header and the file of each request.
 
 use super::fields::{Bad, TimeScale, Units};
-use super::layout::{Layout, Use, Used, header_of};
-use super::{Column, Format, Raw, ReadOptions, Row, TimeUnit};
+use super::layout::{Layout, Use, Used};
+use super::{Column, Format, Raw, ReadOptions, Row};
 use crate::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
@@ -23,7 +23,6 @@ pub(crate) struct Rocksdb {
     scale: TimeScale,
     units: Units,
     layout: Layout,
-    has_rows: bool,
 }
 
 impl Format for Rocksdb {
@@ -57,20 +56,18 @@ impl Format for Rocksdb {
     const RECOGNISED_COLUMNS: (usize, usize) = (4, 64);
 
     fn new(options: &ReadOptions, head: &[&[u8]]) -> Self {
-        let decimal = options.time_unit != TimeUnit::Auto;
         let mut format = Rocksdb {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1), decimal },
+            scale: TimeScale::whole(1).or_named(options.time_unit),
             units: Units::SECTORS.or_named(options.address_unit),
             layout: Layout::of_sample::<Self>(USED),
-            has_rows: false,
         };
-        format.has_rows = head.iter().any(|line| format.parse(line).is_ok());
+        format.layout.has_rows = head.iter().any(|line| format.parse(line).is_ok());
         format
     }
 
     fn header(&mut self, line: &[u8]) -> Result<bool, Bad> {
         let allowed = "a header with timestamp_ns, operation, lba and len";
-        header_of(&mut self.layout, Layout::of(line, Self::SEPARATOR, USED, allowed), self.has_rows)
+        self.layout.take_header(line, Self::SEPARATOR, USED, allowed)
     }
 
     #[inline]

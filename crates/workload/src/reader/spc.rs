@@ -2,9 +2,7 @@
 
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::error::BadReason;
 use crate::record::SECTOR_BYTES;
-use ssd::signals::OpCode;
 
 /// Reads lines such as `0,20941264,8192,W,0.551706`.
 pub(crate) struct Spc {
@@ -31,7 +29,7 @@ impl Format for Spc {
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
         let units = Units { address: SECTOR_BYTES, size: 1 };
         Spc {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000_000_000), decimal: true },
+            scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: units.or_named(options.address_unit),
         }
     }
@@ -42,12 +40,7 @@ impl Format for Spc {
         let device = fields.placed("ASU")?.up_to_u16()?;
         let lba = fields.placed("LBA")?;
         let size = fields.placed("Size")?;
-        let op_at = fields.position();
-        let op = match fields.word("Opcode", "r or w")?.trim_ascii() {
-            b"r" | b"R" => OpCode::Read,
-            b"w" | b"W" => OpCode::Write,
-            _ => return Err(fields.refuse(BadReason::UnknownOperation, "Opcode", "r or w", op_at)),
-        };
+        let op = fields.read_or_write("Opcode", "r or w")?;
         let time_ns = fields.time("Timestamp", self.scale)?;
         let range = self.units.range(lba, size)?;
         Ok(Row::Request(Raw::new(time_ns, op, device, range)))

@@ -4,7 +4,7 @@ use super::detect::Fit;
 use super::fields::{Bad, column_at};
 use super::pace;
 use super::window::Window;
-use super::{Format, Known, OnBadLine, OnTimeStepBack, Raw, ReadOptions, Record, Records, Row};
+use super::{Format, Known, OnBadLine, OnTimeStepBack, Order, Raw, ReadOptions, Record, Records, Row};
 use crate::error::{BadReason, Problem, WorkloadError, printable};
 use crate::input::Progress;
 use crate::lines::{Line, Lines};
@@ -22,37 +22,35 @@ pub(super) fn open<F: Format>(
     options: &ReadOptions,
     fit: Option<Fit>,
 ) -> Result<Box<dyn Records>, WorkloadError> {
-    let evidence = pace::evidence(F::new(options, &lines.head()), &lines)?;
-    let mut format = F::new(options, &lines.head());
+    let head = lines.head();
+    let evidence = pace::evidence(F::new(options, &head), &head, lines.file())?;
+    let mut format = F::new(options, &head);
     if let Some(assumed) = &evidence.assumed {
         pace::set(&mut format, assumed);
     }
-    let window = Window::new(format.order());
+    let order = format.order();
     let report = SourceReport {
         detected: fit,
         assumed: evidence.assumed,
         too_fast: evidence.too_fast,
         has_no_times: !format.has_times(),
-        spread_over_seconds: format.order() == super::Order::Spread,
+        spread_over_seconds: order == Order::Spread,
         ..SourceReport::default()
     };
-    let (on_bad_line, on_time_step_back) = (options.on_bad_line, options.on_time_step_back);
     let state = State {
-        on_bad_line,
-        on_time_step_back,
+        on_bad_line: options.on_bad_line,
+        on_time_step_back: options.on_time_step_back,
         report,
         first_ns: format.times_count_from_zero().then_some(0),
         last_ns: 0,
         pending: None,
         may_be_header: true,
     };
-    match window {
-        None => Ok(Box::new(Reader { lines, format, state })),
-        Some(window) => {
-            let reader = Reader { lines, format, state };
-            Ok(Box::new(Sorter { reader, window, first_read: None, end: None }))
-        }
-    }
+    let reader = Reader { lines, format, state };
+    Ok(match Window::new(order) {
+        None => Box::new(reader),
+        Some(window) => Box::new(Sorter { reader, window, first_read: None, end: None }),
+    })
 }
 
 /// Reads a trace of format `F` whose lines stand in order.

@@ -1,7 +1,7 @@
 //! The virtual-desktop storage traces of SYSTOR '17: CSV with header, in order of completion.
 
 use super::fields::{Bad, TimeScale, Units};
-use super::layout::{Layout, Use, Used, header_of};
+use super::layout::{Layout, Use, Used};
 use super::{Column, Format, Order, Raw, ReadOptions, Row};
 use crate::error::BadReason;
 use ssd::signals::OpCode;
@@ -20,7 +20,6 @@ pub(crate) struct Systor17 {
     scale: TimeScale,
     units: Units,
     layout: Layout,
-    has_rows: bool,
 }
 
 impl Format for Systor17 {
@@ -46,18 +45,17 @@ impl Format for Systor17 {
 
     fn new(options: &ReadOptions, head: &[&[u8]]) -> Self {
         let mut format = Systor17 {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000_000_000), decimal: true },
+            scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: Units::BYTES.or_named(options.address_unit),
             layout: Layout::of_sample::<Self>(USED),
-            has_rows: false,
         };
-        format.has_rows = head.iter().any(|line| format.parse(line).is_ok());
+        format.layout.has_rows = head.iter().any(|line| format.parse(line).is_ok());
         format
     }
 
     fn header(&mut self, line: &[u8]) -> Result<bool, Bad> {
         let allowed = "a header with Timestamp, IOType, Offset and Size";
-        header_of(&mut self.layout, Layout::of(line, Self::SEPARATOR, USED, allowed), self.has_rows)
+        self.layout.take_header(line, Self::SEPARATOR, USED, allowed)
     }
 
     #[inline]

@@ -35,7 +35,7 @@ impl Format for Tencent {
         let in_seconds = matches!(options.time_unit, TimeUnit::Auto | TimeUnit::Seconds);
         let is_spread = in_seconds && head.iter().all(is_whole);
         Tencent {
-            scale: TimeScale { unit_ns: options.time_unit.ns_or(1_000_000_000), decimal: true },
+            scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: Units::SECTORS.or_named(options.address_unit),
             order: if is_spread { Order::Spread } else { Order::Sorted },
         }

@@ -4,7 +4,7 @@
 //! not arrive at once stays where it is. Columns at the end of a line that are 0 are left out: most lines have four.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
-use super::{Column, Format, Raw, ReadOptions, Row, TimeUnit};
+use super::{Column, Format, Raw, ReadOptions, Row};
 use crate::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
@@ -100,8 +100,7 @@ impl Format for Wordline {
     const RECOGNISED_COLUMNS: (usize, usize) = (4, 11);
 
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
-        let decimal = options.time_unit != TimeUnit::Auto;
-        let scale = TimeScale { unit_ns: options.time_unit.ns_or(1), decimal };
+        let scale = TimeScale::whole(1).or_named(options.time_unit);
         Wordline { scale, units: Units::SECTORS.or_named(options.address_unit), optional: 0 }
     }
 
