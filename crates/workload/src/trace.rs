@@ -136,6 +136,10 @@ impl RequestHash {
             u64::from(r.hints.stream) | u64::from(r.hints.priority) << 16 | u64::from(r.hints.class) << 24;
         self.fold(r.arrival_ns, kind);
         self.fold(r.lba ^ how << 32, who);
+        // Few formats have one: traces without keep the hash they had before.
+        if r.hints.context != 0 {
+            self.fold(u64::from(r.hints.context), how);
+        }
     }
 
     /// Mixes two words in by one wide multiplication.
@@ -282,5 +286,40 @@ impl Source for TraceSource {
             trims_dropped: self.placed.trims_dropped,
             ..self.selected.report()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssd::signals::{Hints, OpCode};
+
+    #[test]
+    fn all_that_a_request_carries_is_in_the_hash() {
+        let request = |request: Request| Record { request, device: 0 };
+        let hints = |hints: Hints| request(Request { hints, ..Request::default() });
+        let none = Record::default();
+        let records = [
+            none,
+            Record { device: 1, ..none },
+            request(Request { arrival_ns: 1, ..none.request }),
+            request(Request { op: OpCode::Write, ..none.request }),
+            request(Request { fua: true, ..none.request }),
+            request(Request { lba: 1, ..none.request }),
+            request(Request { sectors: 1, ..none.request }),
+            hints(Hints { stream: 1, ..Hints::default() }),
+            hints(Hints { file: 1, ..Hints::default() }),
+            hints(Hints { process: 1, ..Hints::default() }),
+            hints(Hints { context: 1, ..Hints::default() }),
+            hints(Hints { priority: 1, ..Hints::default() }),
+            hints(Hints { class: 1, ..Hints::default() }),
+        ];
+        let hash = |record: &Record| {
+            let mut hash = RequestHash::default();
+            hash.add(record);
+            hash.0
+        };
+        let hashes: std::collections::BTreeSet<u64> = records.iter().map(hash).collect();
+        assert_eq!(hashes.len(), records.len());
     }
 }
