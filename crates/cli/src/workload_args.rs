@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use ssd::config::Value;
 use workload::{SECTOR_BYTES, Spec, SyntheticSpec, TraceSpec};
 
 use crate::failure::Failure;
@@ -157,8 +158,6 @@ impl TraceArgs {
         set(spec, "--time-unit", "time_unit", self.time_unit.as_deref())?;
         set(spec, "--address-unit", "address_unit", self.address_unit.as_deref())?;
         set(spec, "--event", "event", self.event.as_deref())?;
-        let quoted =
-            |text: &Option<String>| text.as_ref().map(|text| format!("\"{}\"", text.escape_default()));
         set(spec, "--columns", "columns", quoted(&self.columns).as_deref())?;
         set(spec, "--separator", "separator", quoted(&self.separator).as_deref())?;
         set(spec, "--header", "header", self.header.as_deref())?;
@@ -178,8 +177,7 @@ impl TraceArgs {
             false => numbers.clone(),
         });
         set(spec, "--device", "devices", devices.as_deref())?;
-        let process = self.process.as_ref().map(|name| format!("\"{}\"", name.escape_default()));
-        set(spec, "--process", "process", process.as_deref())?;
+        set(spec, "--process", "process", quoted(&self.process).as_deref())?;
         set(spec, "--operations", "operations", self.operations.as_deref())?;
         if let Some(text) = &self.addresses {
             let fail = |failure: Failure| failure.about("--addresses");
@@ -210,8 +208,7 @@ impl ReplayArgs {
         set(spec, "--repeat", "repeat", self.repeat.as_deref())?;
         set(spec, "--copies", "copies", self.copies.as_deref())?;
         // As text, so that 3/2 is a fraction and 2.5 stays exact.
-        let speed_up = self.speed_up.as_ref().map(|x| format!("\"{}\"", x.escape_default()));
-        set(spec, "--speed-up", "speed_up", speed_up.as_deref())?;
+        set(spec, "--speed-up", "speed_up", quoted(&self.speed_up).as_deref())?;
         set(spec, "--address", "address", self.address.as_deref())
     }
 }
@@ -236,10 +233,7 @@ impl SyntheticArgs {
     /// What the flags are applied to: the stand-in named, what the configuration has, or a generator with all defaults.
     pub fn start(&self, configured: Option<Spec>) -> Result<Spec, Failure> {
         let mut spec = configured.unwrap_or_else(|| Spec::Synthetic(SyntheticSpec::default()));
-        if let Some(name) = &self.workload {
-            let quoted = format!("\"{}\"", name.escape_default());
-            set(&mut spec, "--workload", "preset", Some(&quoted))?;
-        }
+        set(&mut spec, "--workload", "preset", quoted(&self.workload).as_deref())?;
         Ok(spec)
     }
 
@@ -291,6 +285,11 @@ impl SyntheticArgs {
 
 /// Exponents that `--zipf` takes for one; above, a share without its other half is more likely.
 const THETA_MAX: f64 = 4.0;
+
+/// What a flag was given as text of a configuration, whatever it looks like.
+fn quoted(text: &Option<String>) -> Option<String> {
+    text.as_ref().map(|text| Value::Text(text.clone()).to_string())
+}
 
 /// Sets a key that a flag stands for, if the flag was given.
 pub fn set(spec: &mut Spec, flag: &str, key: &str, value: Option<&str>) -> Result<(), Failure> {
@@ -416,6 +415,13 @@ mod tests {
             ("arrival", "\"poisson\""),
         ] {
             assert!(entries.iter().any(|(k, v)| (*k, v.as_str()) == expected), "{expected:?} in {entries:?}");
+        }
+        for process in ["java", "12", "Tom's caf\u{e9}", "tab\t and \"quote\""] {
+            let args = TraceArgs { process: Some(process.into()), ..TraceArgs::default() };
+            let mut trace = with_path(None, Path::new("t.csv"));
+            args.apply(&mut trace).unwrap();
+            let Spec::Trace(trace) = trace else { panic!("not a trace") };
+            assert_eq!(trace.process, process);
         }
         let replay = ReplayArgs { speed_up: Some("3/2".into()), ..ReplayArgs::default() };
         let mut trace = with_path(None, Path::new("5"));
