@@ -8,10 +8,34 @@
 use crate::pages::ChunkHasher;
 use ssd::signals::Hints;
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
+
+/// Pages that are neighbours in the index: they are used, and leave, one after the other.
+const NEAR: u64 = 16;
+
+/// Hashes page numbers so that neighbours lie in the same lines of memory: their place in a table comes from the low
+/// bits of the hash, and what they are told apart by from the high ones.
+#[derive(Default)]
+struct PageHasher(u64);
+
+impl Hasher for PageHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
+    }
+    #[inline]
+    fn write_u64(&mut self, page: u64) {
+        let mut chunk = ChunkHasher::default();
+        chunk.write_u64((page / NEAR) ^ self.0);
+        self.0 = (chunk.finish() / NEAR * NEAR) ^ (page % NEAR) ^ (page % NEAR) << 59;
+    }
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// One list through the slots.
 #[derive(Clone, Copy)]
@@ -78,7 +102,7 @@ struct Ends {
 pub(crate) struct PageCache {
     pub rules: Rules,
     /// Only looked up, never walked.
-    index: HashMap<u64, u32, BuildHasherDefault<ChunkHasher>>,
+    index: HashMap<u64, u32, BuildHasherDefault<PageHasher>>,
     slots: Vec<Slot>,
     free: Vec<u32>,
     used: Ends,

@@ -18,6 +18,10 @@ impl Hasher for ChunkHasher {
         }
     }
     #[inline]
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+    #[inline]
     fn write_u64(&mut self, value: u64) {
         let product = u128::from(self.0 ^ value ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93_u128;
         self.0 = (product >> 64) as u64 ^ product as u64;

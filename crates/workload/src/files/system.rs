@@ -311,7 +311,8 @@ impl System {
             // Doubles while one reads on; what is asked for is read in any case.
             let ahead = if is_sequential { (2 * u64::from(last)).clamp(least, most) } else { 0 };
             let window = asked.max(ahead).min(self.files[slot as usize].pages() - page);
-            let missing = (0..window).take_while(|&i| !self.cache.holds(key(slot, page + i))).count() as u64;
+            let missing =
+                (1..window).take_while(|&i| !self.cache.holds(key(slot, page + i))).count() as u64 + 1;
             self.fetch(slot, page, missing, hints);
             page += missing;
             self.files[slot as usize].ahead = (page as u32, ahead as u32);
@@ -370,15 +371,17 @@ impl System {
         }
     }
 
-    /// Writes a dirty page and those beside it, at last giving them blocks.
-    fn write_back(&mut self, page: u64) {
+    /// Writes a dirty page and those beside it, at last giving them blocks. The page behind those written.
+    fn write_back(&mut self, page: u64) -> u64 {
         let slot = (page >> 32) as u32;
-        let Some((first, count, hints)) = self.cache.take_run(page) else { return };
+        let Some((first, count, hints)) = self.cache.take_run(page) else { return page + 1 };
+        let behind = first + count;
         let first = first & u64::from(u32::MAX);
         if first + count > u64::from(self.files[slot as usize].units * self.unit) {
             self.assign(slot);
         }
         self.transfer(OpCode::Write, slot, first, count, hints);
+        behind
     }
 
     /// Gives blocks to all of a file that has none.
@@ -411,8 +414,13 @@ impl System {
         let mut pages = std::mem::take(&mut self.pages);
         let (first, behind) = std::mem::take(&mut self.files[slot as usize].dirty);
         self.cache.dirty_in(key(slot, u64::from(first))..key(slot, u64::from(behind)), &mut pages);
-        // Those that a run before has taken are clean.
-        pages.iter().for_each(|&page| self.write_back(page));
+        let mut behind = 0;
+        for &page in &pages {
+            // Those that a run before has taken are clean.
+            if page >= behind {
+                behind = self.write_back(page);
+            }
+        }
         let mut waits_for = None;
         if !self.journal.is_empty() && self.files[slot as usize].changed_in == self.journal.running() {
             self.commit_at = self.commit_at.min(self.out.now_ns.saturating_add(self.batch_ns));
