@@ -80,11 +80,11 @@ impl Ready for Composed {
         if !self.in_turn {
             return Ok(Box::new(Together::new(&self.members, drive_sectors)?));
         }
-        // All are opened once, so that one that does not fit is told before the first request.
-        let mut members = self.members.iter().map(|member| Running::open(member, drive_sectors, 0));
-        members.try_for_each(|member| member.map(drop))?;
-        let first = Running::open(&self.members[0], drive_sectors, 0)?;
-        Ok(Box::new(InTurn { members: self.members.clone(), at: 0, running: first, drive_sectors }))
+        let running = Running::open(&self.members[0], drive_sectors, 0)?;
+        // Later ones are opened, too, so that one that does not fit is told before the first request.
+        let mut later = self.members[1..].iter().map(|member| Running::open(member, drive_sectors, 0));
+        later.try_for_each(|member| member.map(drop))?;
+        Ok(Box::new(InTurn { members: self.members.clone(), at: 0, running, drive_sectors }))
     }
 }
 

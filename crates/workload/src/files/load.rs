@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 /// So many operations in a row that ask nothing of the drive are an error.
 const QUIET_MAX: u64 = 10_000_000;
+/// Longest time of an operation: 146 years.
+const NS_MAX: u64 = 1 << 62;
 /// Files or places drawn at most to fill a cache that may hold nearly all, for each that there is.
 const WARM_DRAWS: u64 = 8;
 /// Files looked at before there is none to delete.
@@ -233,7 +235,7 @@ impl Load {
             let at = self.lanes[lane].step;
             self.lanes[lane].step = (at + 1) % self.program.len();
             match self.program[at] {
-                (Step::Pick, _) if self.program.len() > 1 => self.lanes[lane].chosen = self.pick(),
+                (Step::Pick, _) => self.lanes[lane].chosen = self.pick(),
                 step => break step,
             }
         };
@@ -258,7 +260,6 @@ impl Load {
 
     fn step(&mut self, step: Step, lane: usize, who: Who) {
         match step {
-            Step::Pick => self.lanes[lane].chosen = self.pick(),
             Step::Create => self.lanes[lane].chosen = self.create(),
             Step::Delete => self.delete(),
             Step::Log => self.log(who),
@@ -425,6 +426,10 @@ impl Source for Load {
             }
             self.operate();
             quiet += 1;
+            if self.system.out.now_ns > NS_MAX {
+                let found = "found operations that last longer than 146 years";
+                return Err(WorkloadError::setting("ops_per_s", found, "more of them, or a smaller count"));
+            }
         }
     }
 

@@ -219,6 +219,13 @@ impl FilesSpec {
         if self.steps == Steps::default() {
             return wrong("steps", "nothing".into(), "a list of steps, or preset = \"varmail\"".into());
         }
+        if !self.steps.has(|step| step != Step::Pick) {
+            return wrong(
+                "steps",
+                "only `pick`, which takes no time".into(),
+                "another step beside it".into(),
+            );
+        }
         if self.files == 0 && self.steps.has(Step::is_of_database) {
             let allowed = "files = 1 or more: a database's steps need tables of a fixed size";
             return wrong("files", "0".into(), allowed.into());

@@ -254,6 +254,11 @@ fn files_over_the_drive_and_loops_without_requests_are_errors() {
         (MAIL.to_string() + "\nfootprint_gib = 0.1", "a smaller journal_mib"),
         (format!("{MAIL}\n{small}\nmean_kib = 1"), "workload.bytes_per_inode: found 16384, for"),
         (format!("steps = ['pick read']\n{small}\ncache_mib = 1000"), "ask nothing of the drive"),
+        (format!("steps = ['pick * 2', 'pick']\n{small}"), "workload.steps: found only `pick`"),
+        (
+            format!("steps = ['create']\n{small}\nops_per_s = 0.001\ncommit_s = 1e6\nflusher_s = 1e9"),
+            "146 years",
+        ),
         ("steps = ['pick raed']".to_string(), "steps[0]: found raed (did you mean `read`?)"),
         ("steps = ['pick * 0']".to_string(), "workload.steps[0]: found \"pick * 0\""),
         ("steps = ['point']".to_string(), "workload.files: found 0"),
