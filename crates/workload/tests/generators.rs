@@ -116,6 +116,32 @@ fn zipf_is_as_skewed_as_asked_wherever_its_ranks_lie() {
     }
 }
 
+/// Reads have one exponent and writes another: each place is read and written as often as its rank says.
+#[test]
+fn reads_and_writes_have_skews_of_their_own() {
+    let places = 50;
+    let table = "pattern = 'zipf'\ncount = 400000\nscatter = false\nread_percent = 50\nzipf_theta = 0.7\n\
+                 write_zipf_theta = 1.3";
+    let requests = generate(table, places * 8);
+    for (op, theta) in [(OpCode::Read, 0.7), (OpCode::Write, 1.3)] {
+        let lbas: Vec<u64> = requests.iter().filter(|r| r.op == op).map(|r| r.lba / 8).collect();
+        let weight = |place: u64| ((place + 1) as f64).powf(-theta);
+        let all: f64 = (0..places).map(weight).sum();
+        let chi: f64 = (0..places)
+            .map(|place| {
+                let wanted = lbas.len() as f64 * weight(place) / all;
+                let found = lbas.iter().filter(|&&lba| lba == place).count() as f64;
+                (found - wanted).powi(2) / wanted
+            })
+            .sum();
+        // 49 degrees of freedom: 85.4 is passed by one in a thousand.
+        assert!(chi < 85.4, "{op:?}: {chi}");
+    }
+    // Where writes have none of their own, they have that of reads.
+    let same = table.replace("write_zipf_theta = 1.3", "");
+    assert!(generate(&same, places * 8) == generate(&table.replace("1.3", "0.7"), places * 8));
+}
+
 #[test]
 fn hot_places_move() {
     let table = "pattern = 'zipf'\ncount = 20000\nscatter = false\nzipf_theta = 1.2\nread_percent = 50\n\
