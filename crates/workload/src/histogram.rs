@@ -9,13 +9,12 @@ use crate::lines::Lines;
 use crate::reader::fields::{Bad, Fields, column_at};
 use crate::record::{PAGE_SECTORS, Request, SECTOR_BYTES, SECTORS_MAX, Source};
 use crate::report::SourceReport;
-use crate::settings::{choice, settings};
+use crate::settings::choice;
 use crate::shape::Sizes;
-use crate::synthetic::arrival::{Bursts, Clock};
+use crate::synthetic::arrival::generator;
 use crate::synthetic::zipf::Alias;
-use crate::synthetic::{Arrival, TWO_TO_64};
-use ssd::rng::{Rng, mix};
-use ssd::signals::{Hints, OpCode};
+use crate::synthetic::{Arrival, Draws};
+use ssd::rng::mix;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,7 +38,7 @@ choice! {
     }
 }
 
-settings! {
+generator! {
     /// A generator from a file of addresses and how often each was accessed.
     pub struct HistogramSpec {
         /// The file: a header, then an address and a count a line, with a comma between; text, gzip or zstd.
@@ -54,31 +53,6 @@ settings! {
         read_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// Size of each request, or a list of sizes, or of [size, weight] pairs: the file does not say it.
         size_bytes: Sizes = Sizes(vec![(4096, 1)]), unit "bytes", allowed "", if |_| true;
-        /// When requests arrive.
-        arrival: Arrival = Arrival::Closed, unit "", allowed "", if |_| true;
-        /// Arrivals per second, unless `closed`.
-        rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
-        /// `bursts`: requests of a burst.
-        burst_requests: u64 = 1_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
-        /// `bursts`: arrivals per second in a burst.
-        burst_rate_iops: f64 = 100_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
-        /// Go so often through the same requests; time goes on by their duration and one mean gap.
-        repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
-        /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
-        /// original gaps.
-        copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
-        /// Page cache above the drive, as an operating system's; 0 for none.
-        page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
-        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
-        plain_lru: bool = false, unit "", allowed "", if |_| true;
-        /// Seed of the random sequences.
-        seed: u64 = 1, unit "", allowed "", if |_| true;
-    }
-}
-
-impl HistogramSpec {
-    fn bursts(&self) -> Bursts {
-        Bursts { requests: self.burst_requests, rate_iops: self.burst_rate_iops }
     }
 }
 
@@ -87,7 +61,7 @@ impl Kind for HistogramSpec {
         if self.histogram.is_empty() {
             return Err(WorkloadError::setting("histogram", "found nothing", "the path of a file"));
         }
-        self.bursts().check(self.arrival, self.rate_iops)
+        self.check_times(self.count)
     }
 
     fn has_times(&self) -> bool {
@@ -110,7 +84,7 @@ impl Kind for HistogramSpec {
     }
 
     fn page_cache(&self) -> Option<(f64, bool)> {
-        (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
+        self.cache()
     }
 
     fn prepare(&self, progress: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
@@ -216,19 +190,10 @@ impl Counted {
             }
             .into());
         }
-        let weights: Vec<f64> = spec.size_bytes.0.iter().map(|(_, weight)| *weight as f64).collect();
-        Ok(FromHistogram {
-            places: Arc::clone(places),
-            reads: (spec.read_percent < 100.0).then(|| (spec.read_percent / 100.0 * TWO_TO_64) as u64),
-            // At most 2^21 sectors each.
-            sizes: spec.size_bytes.0.iter().map(|(bytes, _)| (bytes / SECTOR_BYTES) as u32).collect(),
-            mix: Arc::new(Alias::new(&weights)),
-            clock: Clock::new(spec.arrival, spec.rate_iops, spec.bursts(), spec.seed),
-            left: if spec.count == 0 { places.total } else { spec.count },
-            ops: Rng::named(spec.seed, "workload/operation"),
-            lengths: Rng::named(spec.seed, "workload/size"),
-            addresses: Rng::named(spec.seed, "workload/address"),
-        })
+        let count = if spec.count == 0 { places.total } else { spec.count };
+        spec.check_times(count)?;
+        let draws = Draws::new(spec.read_percent, &spec.size_bytes, count, spec.clock(), spec.seed);
+        Ok(FromHistogram { places: Arc::clone(places), draws })
     }
 }
 
@@ -259,30 +224,17 @@ impl Ready for Counted {
 #[derive(Clone)]
 struct FromHistogram {
     places: Arc<Places>,
-    reads: Option<u64>,
-    sizes: Vec<u32>,
-    mix: Arc<Alias>,
-    clock: Clock,
-    left: u64,
-    ops: Rng,
-    lengths: Rng,
-    addresses: Rng,
+    draws: Draws,
 }
 
 impl Source for FromHistogram {
     fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
-        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
-        self.left = left;
-        let is_read = self.reads.is_none_or(|share| self.ops.next_u64() < share);
-        let op = if is_read { OpCode::Read } else { OpCode::Write };
-        let sectors = self.sizes[self.mix.sample(&mut self.lengths)];
-        let lba = self.places.lbas[self.places.chosen.sample(&mut self.addresses)];
-        let (arrival_ns, hints) = (self.clock.tick(), Hints::default());
-        Ok(Some(Request { arrival_ns, op, fua: false, lba, sectors, hints }))
+        let Places { lbas, chosen, .. } = &*self.places;
+        Ok(self.draws.next(|_, _, rng| lbas[chosen.sample(rng)]))
     }
 
     fn len_hint(&self) -> Option<u64> {
-        Some(self.left)
+        Some(self.draws.left)
     }
 
     fn report(&self) -> SourceReport {

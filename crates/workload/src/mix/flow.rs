@@ -3,36 +3,12 @@
 use super::MixSpec;
 use super::part::{Part, Places};
 use crate::record::SECTOR_BYTES;
-use crate::shape::Sizes;
-use crate::synthetic::TWO_TO_64;
 use crate::synthetic::scatter::Scatter;
-use crate::synthetic::zipf::{Alias, Zipf, below};
+use crate::synthetic::zipf::{Zipf, below};
+use crate::synthetic::{Lengths, TWO_TO_64};
 use ssd::rng::Rng;
 use ssd::signals::OpCode;
 use std::sync::Arc;
-
-/// Lengths in sectors with their weights.
-#[derive(Clone)]
-struct Lengths {
-    list: Vec<u32>,
-    mix: Option<Arc<Alias>>,
-}
-
-impl Lengths {
-    fn new(sizes: &Sizes) -> Self {
-        let weights: Vec<f64> = sizes.0.iter().map(|(_, weight)| *weight as f64).collect();
-        Lengths {
-            // At most 2^21 sectors each.
-            list: sizes.0.iter().map(|(bytes, _)| (bytes / SECTOR_BYTES) as u32).collect(),
-            mix: (weights.len() > 1).then(|| Arc::new(Alias::new(&weights))),
-        }
-    }
-
-    #[inline]
-    fn draw(&self, rng: &mut Rng) -> u32 {
-        self.list[self.mix.as_ref().map_or(0, |mix| mix.sample(rng))]
-    }
-}
 
 /// The places of a stretch: numbered by popularity, in chunks that are scattered.
 #[derive(Clone)]

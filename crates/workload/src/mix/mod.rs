@@ -19,8 +19,7 @@ use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies, passes};
 use crate::record::{Request, Source};
 use crate::report::SourceReport;
-use crate::settings::settings;
-use crate::synthetic::arrival::{Bursts, Clock};
+use crate::synthetic::arrival::{Clock, generator};
 use crate::synthetic::{Arrival, zipf::Alias};
 use flow::Flow;
 use ssd::rng::Rng;
@@ -29,7 +28,7 @@ use std::sync::Arc;
 
 pub use part::{Part, Parts, Places};
 
-settings! {
+generator! {
     /// A mix of requests.
     pub struct MixSpec {
         /// Shipped stand-in to start from (see `wordline presets`); the other keys change it.
@@ -45,30 +44,9 @@ settings! {
         footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 1048576", if |x| (0.0..=1_048_576.0).contains(x);
         /// The same as a share of the drive, where `footprint_gib` is 0; 0 to leave them as they are.
         footprint_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
-        /// When requests arrive.
-        arrival: Arrival = Arrival::Closed, unit "", allowed "", if |_| true;
-        /// Arrivals per second on average, unless `closed`.
-        rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
-        /// `bursts`: requests of a burst.
-        burst_requests: u64 = 1_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
-        /// `bursts`: arrivals per second in a burst.
-        burst_rate_iops: f64 = 100_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
-        /// Go so often through the same requests; time goes on by their duration and one mean gap.
-        repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
-        /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
-        /// original gaps.
-        copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
-        /// Page cache above the drive, as an operating system's; 0 for none.
-        page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
-        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
-        plain_lru: bool = false, unit "", allowed "", if |_| true;
-        /// Seed of the random sequences.
-        seed: u64 = 1, unit "", allowed "", if |_| true;
     }
 }
 
-/// Longest duration in seconds: 146 years.
-const SECONDS_MAX: f64 = 4.6e9;
 /// How far the shares of all parts may be from 100 %.
 const SHARES_SLACK_PERCENT: f64 = 0.01;
 /// Scaled stretches begin and end at multiples of this many sectors (16 KiB).
@@ -77,10 +55,6 @@ const SCALED_SECTORS: u64 = 32;
 const GIB_SECTORS: f64 = (1u64 << 21) as f64;
 
 impl MixSpec {
-    fn bursts(&self) -> Bursts {
-        Bursts { requests: self.burst_requests, rate_iops: self.burst_rate_iops }
-    }
-
     pub(crate) fn check(&self) -> Result<(), WorkloadError> {
         let parts = &self.parts.0;
         if parts.is_empty() {
@@ -95,15 +69,7 @@ impl MixSpec {
             let key = format!("parts[{i}].space_mib");
             return Err(WorkloadError::setting(&key, "found nothing", "above 0, up to 1e9"));
         }
-        let seconds = self.count as f64 * self.repeat as f64 / self.rate_iops;
-        if self.arrival != Arrival::Closed && seconds > SECONDS_MAX {
-            let found = format!(
-                "{} requests, {} times, at {} per second last longer than 146 years",
-                self.count, self.repeat, self.rate_iops
-            );
-            return Err(WorkloadError::setting("count", found, "count * repeat / rate_iops up to 4.6e9 s"));
-        }
-        self.bursts().check(self.arrival, self.rate_iops)
+        self.check_times(self.count)
     }
 
     /// Sectors of the space as it is described, before scaling.
@@ -186,7 +152,7 @@ impl Kind for MixSpec {
     }
 
     fn page_cache(&self) -> Option<(f64, bool)> {
-        (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
+        self.cache()
     }
 
     fn title(&self) -> String {
@@ -236,7 +202,7 @@ impl Mix {
             flows: parts.iter().enumerate().map(flow).collect(),
             pick: (parts.len() > 1).then(|| Arc::new(Alias::new(&shares))),
             picks: Rng::named(spec.seed, &format!("workload/mix/{}", spec.preset)),
-            clock: Clock::new(spec.arrival, spec.rate_iops, spec.bursts(), spec.seed),
+            clock: spec.clock(),
             left: spec.count,
         })
     }

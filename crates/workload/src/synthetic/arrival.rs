@@ -63,6 +63,78 @@ impl Bursts {
     }
 }
 
+/// Longest duration in seconds: 146 years.
+const SECONDS_MAX: f64 = 4.6e9;
+
+/// Refuses so many requests as last too long.
+pub(crate) fn check_span(count: u64, repeat: u64, rate_iops: f64) -> Result<(), WorkloadError> {
+    if count as f64 * repeat as f64 / rate_iops <= SECONDS_MAX {
+        return Ok(());
+    }
+    let found =
+        format!("{count} requests, {repeat} times, at {rate_iops} per second last longer than 146 years");
+    Err(WorkloadError::setting("count", found, "count * repeat / rate_iops up to 4.6e9 s"))
+}
+
+/// Declares the settings of a generator: its own, and behind them those that all have.
+macro_rules! generator {
+    ($(#[$doc:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $crate::settings::settings! {
+            $(#[$doc])*
+            pub struct $name {
+                $($own)*
+                /// When requests arrive.
+                arrival: $crate::synthetic::Arrival = $crate::synthetic::Arrival::Closed, unit "", allowed "",
+                    if |_| true;
+                /// Arrivals per second on average, unless `closed`.
+                rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
+                /// `bursts`: requests of a burst.
+                burst_requests: u64 = 1_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
+                /// `bursts`: arrivals per second in a burst.
+                burst_rate_iops: f64 = 100_000.0, unit "1/s", allowed "0.01 to 1e9",
+                    if |x| (0.01..=1e9).contains(x);
+                /// Go so often through the same requests; time goes on by their duration and one mean gap.
+                repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
+                /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1
+                /// for the original gaps.
+                copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
+                /// Page cache above the drive, as an operating system's; 0 for none.
+                page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
+                /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+                plain_lru: bool = false, unit "", allowed "", if |_| true;
+                /// Seed of the random sequences.
+                seed: u64 = 1, unit "", allowed "", if |_| true;
+            }
+        }
+
+        impl $name {
+            fn bursts(&self) -> $crate::synthetic::arrival::Bursts {
+                let (requests, rate_iops) = (self.burst_requests, self.burst_rate_iops);
+                $crate::synthetic::arrival::Bursts { requests, rate_iops }
+            }
+
+            /// Its clock.
+            fn clock(&self) -> $crate::synthetic::arrival::Clock {
+                $crate::synthetic::arrival::Clock::new(self.arrival, self.rate_iops, self.bursts(), self.seed)
+            }
+
+            /// The page cache above the drive.
+            fn cache(&self) -> Option<(f64, bool)> {
+                (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
+            }
+
+            /// Checks the times of so many requests in one pass.
+            fn check_times(&self, count: u64) -> Result<(), $crate::error::WorkloadError> {
+                if self.arrival != $crate::synthetic::Arrival::Closed {
+                    $crate::synthetic::arrival::check_span(count, self.repeat, self.rate_iops)?;
+                }
+                self.bursts().check(self.arrival, self.rate_iops)
+            }
+        }
+    };
+}
+pub(crate) use generator;
+
 /// Hands out arrival times; the first is 0.
 #[derive(Clone)]
 pub(crate) struct Clock {

@@ -14,9 +14,9 @@ use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies, passes};
 use crate::record::{Request, SECTOR_BYTES, Source};
 use crate::report::SourceReport;
-use crate::settings::{choice, settings};
+use crate::settings::choice;
 use crate::shape::{SIZE_BYTES_MAX, Sizes};
-use arrival::{Bursts, Clock};
+use arrival::{Clock, generator};
 use scatter::Scatter;
 use ssd::rng::Rng;
 use ssd::signals::{Hints, OpCode};
@@ -37,7 +37,7 @@ choice! {
     }
 }
 
-settings! {
+generator! {
     /// A generator. An address is a place: a multiple of the alignment from which the largest size still fits.
     pub struct SyntheticSpec {
         /// How addresses are chosen.
@@ -71,25 +71,6 @@ settings! {
         hot_shift_requests: u64 = 0, unit "requests", allowed "", if |_| true;
         /// Zipf: they change by shifting the ranks by this share of the places.
         hot_shift_percent: f64 = 10.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
-        /// When requests arrive.
-        arrival: Arrival = Arrival::Closed, unit "", allowed "", if |_| true;
-        /// Arrivals per second on average, unless `closed`.
-        rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
-        /// `bursts`: requests of a burst.
-        burst_requests: u64 = 1_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
-        /// `bursts`: arrivals per second in a burst.
-        burst_rate_iops: f64 = 100_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
-        /// Go so often through the same requests; time goes on by their duration and one mean gap.
-        repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
-        /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1 for the
-        /// original gaps.
-        copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
-        /// Page cache above the drive, as an operating system's; 0 for none.
-        page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
-        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
-        plain_lru: bool = false, unit "", allowed "", if |_| true;
-        /// Seed of the random sequences.
-        seed: u64 = 1, unit "", allowed "", if |_| true;
     }
 }
 
@@ -99,10 +80,6 @@ fn sectors(bytes: u64) -> u64 {
 }
 
 impl SyntheticSpec {
-    fn bursts(&self) -> Bursts {
-        Bursts { requests: self.burst_requests, rate_iops: self.burst_rate_iops }
-    }
-
     fn sizes(&self) -> impl Iterator<Item = u64> {
         self.size_bytes.0.iter().map(|(bytes, _)| *bytes)
     }
@@ -113,14 +90,6 @@ impl SyntheticSpec {
     }
 
     pub(crate) fn check(&self) -> Result<(), WorkloadError> {
-        if self.arrival != Arrival::Closed && self.count as f64 * self.repeat as f64 / self.rate_iops > 4.6e9
-        {
-            let found = format!(
-                "{} requests at {} per second last longer than 146 years",
-                self.count, self.rate_iops
-            );
-            return Err(WorkloadError::setting("count", found, "count / rate_iops up to 4.6e9 s"));
-        }
         let is_solved = self.pattern == Pattern::Zipf && self.zipf_theta == 0.0;
         if is_solved && self.zipf_access_percent < self.zipf_space_percent {
             let found = format!(
@@ -129,7 +98,7 @@ impl SyntheticSpec {
             );
             return Err(WorkloadError::setting("zipf_access_percent", found, "at least zipf_space_percent"));
         }
-        self.bursts().check(self.arrival, self.rate_iops)
+        self.check_times(self.count)
     }
 }
 
@@ -143,7 +112,7 @@ impl Kind for SyntheticSpec {
     }
 
     fn page_cache(&self) -> Option<(f64, bool)> {
-        (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
+        self.cache()
     }
 
     fn title(&self) -> String {
@@ -272,15 +241,7 @@ impl Hot {
 pub struct Generator {
     places: Places,
     chooser: Chooser,
-    /// Reads as a 64-bit fraction; `None` for all.
-    reads: Option<u64>,
-    sizes: Vec<u32>,
-    mix: Option<Arc<Alias>>,
-    clock: Clock,
-    left: u64,
-    ops: Rng,
-    lengths: Rng,
-    addresses: Rng,
+    draws: Draws,
 }
 
 impl Generator {
@@ -293,40 +254,86 @@ impl Generator {
             Pattern::Sequential => Chooser::Sequential { next: 0 },
             Pattern::Zipf => Chooser::Zipf(Box::new(Hot::new(spec, places.count))),
         };
-        let weights: Vec<f64> = spec.size_bytes.0.iter().map(|(_, weight)| *weight as f64).collect();
-        Ok(Generator {
-            chooser,
-            reads: (spec.read_percent < 100.0).then(|| (spec.read_percent / 100.0 * TWO_TO_64) as u64),
-            // At most 2^21 sectors each.
-            sizes: spec.sizes().map(|bytes| sectors(bytes) as u32).collect(),
-            mix: (weights.len() > 1).then(|| Arc::new(Alias::new(&weights))),
-            clock: Clock::new(spec.arrival, spec.rate_iops, spec.bursts(), spec.seed),
-            left: spec.count,
-            ops: Rng::named(spec.seed, "workload/operation"),
-            lengths: Rng::named(spec.seed, "workload/size"),
-            addresses: Rng::named(spec.seed, "workload/address"),
-            places,
-        })
+        let draws = Draws::new(spec.read_percent, &spec.size_bytes, spec.count, spec.clock(), spec.seed);
+        Ok(Generator { places, chooser, draws })
     }
 
     /// The next request; `None` when as many as asked for were generated.
     #[inline]
     pub fn generate(&mut self) -> Option<Request> {
-        self.left = self.left.checked_sub(1)?;
-        let is_read = self.reads.is_none_or(|share| self.ops.next_u64() < share);
-        let op = if is_read { OpCode::Read } else { OpCode::Write };
-        let size = self.mix.as_ref().map_or(0, |mix| mix.sample(&mut self.lengths));
-        let sectors = self.sizes[size];
         let Places { stride, count, sectors: space } = self.places;
-        let lba = match &mut self.chooser {
-            Chooser::Uniform => zipf::below(&mut self.addresses, count) * stride,
+        let chooser = &mut self.chooser;
+        self.draws.next(|op, sectors, rng| match chooser {
+            Chooser::Uniform => zipf::below(rng, count) * stride,
             Chooser::Sequential { next } => {
                 let lba = if *next + u64::from(sectors) > space { 0 } else { *next };
                 *next = (lba + u64::from(sectors)).next_multiple_of(stride);
                 lba
             }
-            Chooser::Zipf(hot) => hot.choose(&mut self.addresses, op, count) * stride,
-        };
+            Chooser::Zipf(hot) => hot.choose(rng, op, count) * stride,
+        })
+    }
+}
+
+/// Lengths in sectors with their weights.
+#[derive(Clone)]
+pub(crate) struct Lengths {
+    list: Vec<u32>,
+    mix: Option<Arc<Alias>>,
+}
+
+impl Lengths {
+    pub(crate) fn new(sizes: &Sizes) -> Self {
+        let weights: Vec<f64> = sizes.0.iter().map(|(_, weight)| *weight as f64).collect();
+        Lengths {
+            // At most 2^21 sectors each.
+            list: sizes.0.iter().map(|(bytes, _)| sectors(*bytes) as u32).collect(),
+            mix: (weights.len() > 1).then(|| Arc::new(Alias::new(&weights))),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn draw(&self, rng: &mut Rng) -> u32 {
+        self.list[self.mix.as_ref().map_or(0, |mix| mix.sample(rng))]
+    }
+}
+
+/// What a generator draws, each from a random sequence of its own.
+#[derive(Clone)]
+pub(crate) struct Draws {
+    /// Reads as a 64-bit fraction; `None` for all.
+    reads: Option<u64>,
+    sizes: Lengths,
+    clock: Clock,
+    /// Requests to come.
+    pub left: u64,
+    ops: Rng,
+    lengths: Rng,
+    addresses: Rng,
+}
+
+impl Draws {
+    pub(crate) fn new(read_percent: f64, sizes: &Sizes, count: u64, clock: Clock, seed: u64) -> Self {
+        Draws {
+            reads: (read_percent < 100.0).then(|| (read_percent / 100.0 * TWO_TO_64) as u64),
+            sizes: Lengths::new(sizes),
+            clock,
+            left: count,
+            ops: Rng::named(seed, "workload/operation"),
+            lengths: Rng::named(seed, "workload/size"),
+            addresses: Rng::named(seed, "workload/address"),
+        }
+    }
+
+    /// The next request, at the first sector that `place` finds for an operation of so many sectors; `None` when as
+    /// many as asked for were drawn.
+    #[inline]
+    pub(crate) fn next(&mut self, place: impl FnOnce(OpCode, u32, &mut Rng) -> u64) -> Option<Request> {
+        self.left = self.left.checked_sub(1)?;
+        let is_read = self.reads.is_none_or(|share| self.ops.next_u64() < share);
+        let op = if is_read { OpCode::Read } else { OpCode::Write };
+        let sectors = self.sizes.draw(&mut self.lengths);
+        let lba = place(op, sectors, &mut self.addresses);
         let arrival_ns = self.clock.tick();
         Some(Request { arrival_ns, op, fua: false, lba, sectors, hints: Hints::default() })
     }
@@ -341,7 +348,7 @@ impl Source for Generator {
     }
 
     fn len_hint(&self) -> Option<u64> {
-        Some(self.left)
+        Some(self.draws.left)
     }
 
     fn report(&self) -> SourceReport {
