@@ -112,11 +112,6 @@ impl Played {
     pub fn now_ns(&self) -> u64 {
         self.now_ns
     }
-
-    /// What is being played.
-    pub fn driven(&self) -> &dyn Driven {
-        &*self.driven
-    }
 }
 
 impl Source for Played {

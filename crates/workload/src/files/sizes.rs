@@ -2,7 +2,7 @@
 
 use super::FilesSpec;
 use crate::settings::choice;
-use crate::synthetic::zipf::below;
+use crate::synthetic::zipf::{below, unit_above_0};
 use ssd::rng::Rng;
 
 choice! {
@@ -15,21 +15,16 @@ choice! {
     }
 }
 
-/// A uniform number in (0, 1].
-fn unit(rng: &mut Rng) -> f64 {
-    ((rng.next_u64() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0)
-}
-
 /// A number of the standard normal distribution (Box and Muller, 1958).
 fn normal(rng: &mut Rng) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(unit(rng)));
-    radius * libm::cos(2.0 * core::f64::consts::PI * unit(rng))
+    let radius = libm::sqrt(-2.0 * libm::log(unit_above_0(rng)));
+    radius * libm::cos(2.0 * core::f64::consts::PI * unit_above_0(rng))
 }
 
 /// A number of the gamma distribution of mean `shape` (Marsaglia and Tsang, ACM TOMS 26(3), 2000).
 pub(super) fn gamma(shape: f64, rng: &mut Rng) -> f64 {
     if shape < 1.0 {
-        return gamma(shape + 1.0, rng) * libm::pow(unit(rng), 1.0 / shape);
+        return gamma(shape + 1.0, rng) * libm::pow(unit_above_0(rng), 1.0 / shape);
     }
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / libm::sqrt(9.0 * d);
@@ -38,7 +33,7 @@ pub(super) fn gamma(shape: f64, rng: &mut Rng) -> f64 {
         let v = 1.0 + c * x;
         if v > 0.0 {
             let cube = v * v * v;
-            if libm::log(unit(rng)) < x * x / 2.0 + d - d * cube + d * libm::log(cube) {
+            if libm::log(unit_above_0(rng)) < x * x / 2.0 + d - d * cube + d * libm::log(cube) {
                 return d * cube;
             }
         }

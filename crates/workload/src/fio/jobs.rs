@@ -2,7 +2,7 @@
 
 use super::options::{Class, JobOption, unknown};
 use super::parse::{Line, Machine, Place, Section, World, Wrong, sections};
-use super::settings::{Distribution, Job, Step, Work};
+use super::settings::{Distribution, Job, Size, Step, Work};
 use super::value::{Amount, Kilo, Value};
 use crate::error::WorkloadError;
 use crate::record::{SECTOR_BYTES, SECTORS_MAX};
@@ -14,11 +14,13 @@ use std::io::Read;
 use std::path::Path;
 
 /// Clones of all jobs together, at most.
-pub const LANES_MAX: usize = 4096;
+const LANES_MAX: usize = 4096;
 /// Files of all clones together, at most.
 const FILES_MAX: u64 = 1 << 20;
 /// Requests in flight of a job, at most: a queue of NVMe holds no more.
 const DEPTH_MAX: u64 = 1 << 16;
+/// Passes of a job, at most: times the bytes of a pass, up to a tebibyte, they are a number of 64 bits.
+const LOOPS_MAX: u64 = 1 << 24;
 /// Bytes of a file that are looked at to see whether it is a job file.
 const HEAD: u64 = 4096;
 /// Files begin at multiples of it, as in a file system of 4-KiB blocks [A].
@@ -27,7 +29,6 @@ const FILE_ALIGN: u64 = 4096;
 /// A job file that was read and understood.
 #[derive(Clone, Debug)]
 pub struct JobFile {
-    path: String,
     pub(crate) jobs: Vec<Job>,
     remarks: Vec<String>,
 }
@@ -96,15 +97,10 @@ impl JobFile {
         let mut ignored = Vec::new();
         let jobs: Result<Vec<Job>, _> =
             sections(path, world)?.iter().map(|section| job(section, &mut ignored)).collect();
-        let mut file = JobFile { path: path.to_owned(), jobs: jobs?, remarks: Vec::new() };
+        let mut file = JobFile { jobs: jobs?, remarks: Vec::new() };
         file.check()?;
         file.remark(&ignored);
         Ok(file)
-    }
-
-    /// The path it was read from.
-    pub fn path(&self) -> &str {
-        &self.path
     }
 
     /// What a person should know of it: options without effect, and what runs otherwise than in fio. A line each.
@@ -355,9 +351,8 @@ fn check(job: &Job) -> Result<(), WrongOption> {
     if job.nrfiles > FILES_MAX {
         return Err((Wrong::new(format!("{} files", job.nrfiles), format!("up to {FILES_MAX}")), "nrfiles"));
     }
-    let passes = u128::from(job.loops) * u128::from(u64::MAX >> 24);
-    if passes > u128::from(u64::MAX) {
-        return Err((Wrong::new(format!("{} loops", job.loops), "up to 16777216"), "loops"));
+    if job.loops > LOOPS_MAX {
+        return Err((Wrong::new(format!("{} loops", job.loops), format!("up to {LOOPS_MAX}")), "loops"));
     }
     Ok(())
 }
@@ -405,17 +400,15 @@ fn uses(job: &Job, number: u64, drive: Option<u64>) -> Result<Option<Vec<Use>>, 
         return Err((Wrong::new("found nothing", "names of files"), "filename"));
     }
     let count = names.len() as u64;
+    let amounts = (job.size, job.offset, job.offset_increment);
+    let is_share = !matches!(amounts, (Some(Amount::Bytes(_)), Amount::Bytes(_), Amount::Bytes(_)));
     let mut uses = Vec::new();
     for file in names {
-        let of_file = match (job.filesize, is_device(&file)) {
-            (Some(bytes), _) => Some(bytes),
-            (None, true) => match (job.size, job.offset, job.offset_increment, drive) {
-                (_, _, _, Some(bytes)) => Some(bytes),
-                (Some(Amount::Bytes(_)), Amount::Bytes(_), Amount::Bytes(_), None) => None,
-                (_, _, _, None) => return Ok(None),
-            },
-            (None, false) => None,
-        };
+        let is_device = is_device(&file);
+        if is_device && drive.is_none() && job.filesize.is_none() && is_share {
+            return Ok(None);
+        }
+        let of_file = job.filesize.or(drive.filter(|_| is_device));
         let piece = match job.size {
             Some(Amount::Bytes(bytes)) => Some(bytes / count),
             _ => None,
@@ -440,15 +433,14 @@ fn uses(job: &Job, number: u64, drive: Option<u64>) -> Result<Option<Vec<Use>>, 
             (_, piece, None) => piece.unwrap_or(0),
         };
         let length = length / SECTOR_BYTES * SECTOR_BYTES;
-        let least = job.used_sizes().map(super::settings::Size::min).max().unwrap_or(0);
+        let least = job.used_sizes().map(Size::min).max().unwrap_or(0);
         if length < least {
             let found = format!("{length} bytes of {file} for requests of {least} bytes");
             return Err((Wrong::new(found, "room for one at least"), "size"));
         }
         let end = offset.checked_add(length).filter(|end| *end <= SECTORS_MAX * SECTOR_BYTES);
         let end = end.ok_or_else(|| (Wrong::new("files beyond any drive", "less"), "size"))?;
-        let is_all = job.filesize.is_some() || drive.is_some() && is_device(&file);
-        let file_bytes = if is_all { of_file.unwrap_or(end).max(end) } else { end };
+        let file_bytes = end.max(of_file.unwrap_or(0));
         uses.push(Use { file, offset, length, file_bytes });
     }
     Ok(Some(uses))
@@ -460,7 +452,7 @@ fn place_of(job: &Job, amount: Amount, file: u64) -> u64 {
         Amount::Bytes(bytes) => bytes,
         Amount::Percent(share) => {
             let align = match job.offset_align {
-                0 => job.used_sizes().map(super::settings::Size::min).min().unwrap_or(SECTOR_BYTES),
+                0 => job.least_size(),
                 align => align,
             };
             share_of(file, share).next_multiple_of(align)

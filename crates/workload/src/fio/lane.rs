@@ -189,8 +189,9 @@ pub(crate) struct Lane {
     is_over: bool,
 }
 
+/// A share of all 64-bit numbers; of 100 %, the largest of them.
 fn fraction(percent: u64) -> u64 {
-    if percent >= 100 { u64::MAX } else { (percent as f64 / 100.0 * TWO_TO_64) as u64 }
+    (percent as f64 / 100.0 * TWO_TO_64) as u64
 }
 
 impl Lane {
@@ -202,7 +203,7 @@ impl Lane {
             bytes => bytes / SECTOR_BYTES,
         });
         let mut draws = Draws::new(mix(seed ^ job.randseed), number);
-        let least = job.used_sizes().map(Size::min).min().unwrap_or(SECTOR_BYTES) / SECTOR_BYTES;
+        let least = job.least_size() / SECTOR_BYTES;
         let mut files = Vec::new();
         for span in &worker.spans {
             let random = draws.places.next_u64();
@@ -284,7 +285,8 @@ impl Lane {
         self.work == Work::Mixed
     }
 
-    /// How many requests of no direction are bounded by its own limits: none if only time ends it.
+    /// How many requests and flushes its own limits allow; `None` if only time ends it, or if nothing bounds its passes
+    /// and each ends with flushes.
     pub fn requests_at_most(&self) -> Option<u64> {
         if self.is_time_based {
             return None;
@@ -293,7 +295,23 @@ impl Lane {
             directions(self.work).iter().map(|direction| self.sizes[*direction].min).min().unwrap_or(1);
         let requests = self.limit_bytes.div_ceil(least * SECTOR_BYTES);
         let limit = if self.limit_requests > 0 { requests.min(self.limit_requests) } else { requests };
-        Some(if self.work == Work::TrimWrite { limit.saturating_mul(2) } else { limit })
+        let beside = match self.work {
+            Work::Read | Work::Trim => 0,
+            Work::TrimWrite => limit,
+            Work::Write => {
+                let flushes = self.fsync.iter().map(|every| limit.checked_div(*every).unwrap_or(0));
+                flushes.fold(0, u64::saturating_add)
+            }
+            // One may follow each request.
+            Work::Mixed if self.fsync != [0, 0] => limit,
+            Work::Mixed => 0,
+        };
+        let at_ends = match (self.flushes_at_end(), self.io_size) {
+            (0, _) => 0,
+            (each, None) => each.saturating_mul(self.loops),
+            (_, Some(_)) => return None,
+        };
+        Some(limit.saturating_add(beside).saturating_add(at_ends))
     }
 
     /// Takes the flush that was wanted.
@@ -381,16 +399,16 @@ impl Lane {
             && self.fsync.iter().any(|every| is_due(*every))
     }
 
-    fn flush_at_end(&mut self) {
-        if self.has_end_fsync && matches!(self.work, Work::Write | Work::Mixed | Work::TrimWrite) {
-            self.end_flushes = self.files.len() as u64;
-        }
+    /// Flushes at the end of a pass.
+    fn flushes_at_end(&self) -> u64 {
+        let writes = matches!(self.work, Work::Write | Work::Mixed | Work::TrimWrite);
+        if self.has_end_fsync && writes { self.files.len() as u64 } else { 0 }
     }
 
     #[cold]
     fn end(&mut self) {
         self.is_over = true;
-        self.flush_at_end();
+        self.end_flushes = self.flushes_at_end();
     }
 
     /// All files are at their ends.
@@ -404,7 +422,7 @@ impl Lane {
             self.end();
             return;
         }
-        self.flush_at_end();
+        self.end_flushes = self.flushes_at_end();
         self.files.iter_mut().for_each(File::reset);
         (self.file_left, self.file_next) = (0, 0);
         self.step_left = 1;

@@ -15,6 +15,6 @@ mod dist;
 mod jobs;
 mod lane;
 mod map;
-pub use jobs::{JobFile, LANES_MAX, is_job_file};
+pub use jobs::{JobFile, is_job_file};
 pub use options::{Class, JobOption, options};
 pub use spec::FioSpec;

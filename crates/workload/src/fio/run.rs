@@ -9,6 +9,7 @@ use crate::driven::{Driven, LaneTimes, Poll};
 use crate::error::WorkloadError;
 use crate::record::{Request, SECTOR_BYTES};
 use crate::report::SourceReport;
+use crate::synthetic::zipf::{below, unit_above_0};
 use ssd::rng::{Rng, mix};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -51,9 +52,8 @@ impl Rate {
         self.due_ns = match arrivals {
             None => (u128::from(self.bytes) * 1_000_000_000 / per_s).min(u128::from(NEVER)) as u64,
             Some(rng) => {
-                // Uniform in (0, 1], so that the logarithm is finite.
-                let u = ((rng.next_u64() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0);
-                let gap = -libm::log(u) * self.block as f64 * 1e9 / self.bytes_per_s as f64 + self.fraction;
+                let gap = -libm::log(unit_above_0(rng)) * self.block as f64 * 1e9 / self.bytes_per_s as f64
+                    + self.fraction;
                 self.fraction = gap - libm::floor(gap);
                 self.due_ns.saturating_add(gap as u64)
             }
@@ -113,19 +113,10 @@ enum Act {
 }
 
 impl Client {
-    fn new(
-        job: &Job,
-        worker: &Worker,
-        lane: Lane,
-        name: String,
-        group: usize,
-        number: u64,
-        seed: u64,
-    ) -> Self {
+    fn new(job: &Job, lane: Lane, name: String, group: usize, number: u64, seed: u64) -> Self {
         let sequence = |what| Rng::named(mix(seed ^ job.randseed), &format!("workload/fio/{number}/{what}"));
         let (low, high) = job.startdelay_ns;
         let rates = [0, 1, 2].map(|direction| Rate::new(job, direction));
-        debug_assert!(worker.job <= number as usize);
         Client {
             lane,
             name,
@@ -134,7 +125,7 @@ impl Client {
             depth: job.iodepth,
             in_flight: 0,
             flushing: false,
-            delay: low + crate::synthetic::zipf::below(&mut sequence("delay"), high - low + 1),
+            delay: low + below(&mut sequence("delay"), high - low + 1),
             ramp: job.ramp_ns,
             runtime: job.runtime_ns,
             start: NEVER,
@@ -274,19 +265,16 @@ impl JobFile {
     fn run(&self, drive_sectors: u64, seed: u64) -> Result<Run, WorkloadError> {
         let workers = self.workers(drive_sectors)?;
         self.check_maps(&workers)?;
-        let (mut clients, mut group, mut last_job) = (Vec::new(), 0, 0);
+        let (mut clients, mut group) = (Vec::new(), 0);
         for (number, worker) in workers.iter().enumerate() {
             let job = &self.jobs[worker.job];
-            if worker.job != last_job {
-                group += usize::from(job.stonewall);
-                last_job = worker.job;
-            }
+            group += usize::from(job.stonewall && worker.job > 0 && worker.number == 0);
             let number = number as u64;
             let lane = Lane::new(job, worker, number, seed).map_err(|found| {
                 Wrong::new(found, "zones within the job's space").at(&job.place, "random_distribution")
             })?;
             let name = self.name(worker.job, worker.number);
-            clients.push(Client::new(job, worker, lane, name, group, number, seed));
+            clients.push(Client::new(job, lane, name, group, number, seed));
         }
         let mut open = vec![0; group + 1];
         clients.iter().for_each(|client| open[client.group] += 1);
@@ -305,8 +293,8 @@ impl JobFile {
             if !job.uses_map() {
                 continue;
             }
-            let least = job.used_sizes().map(super::settings::Size::min).min().unwrap_or(SECTOR_BYTES);
-            let maps = worker.spans.iter().map(|span| Map::memory_bytes(span.sectors * SECTOR_BYTES / least));
+            let blocks = |sectors: u64| sectors * SECTOR_BYTES / job.least_size();
+            let maps = worker.spans.iter().map(|span| Map::memory_bytes(blocks(span.sectors)));
             bytes = bytes.saturating_add(maps.sum());
             if bytes > MAP_BYTES_MAX {
                 let found = format!("random maps of more than {} MiB", MAP_BYTES_MAX >> 20);
@@ -439,12 +427,8 @@ impl Driven for Run {
     }
 
     fn depth(&self) -> u64 {
-        (0..self.open.len())
-            .map(|group| {
-                self.clients.iter().filter(|client| client.group == group).map(|client| client.depth).sum()
-            })
-            .max()
-            .unwrap_or(0)
+        let groups = self.clients.chunk_by(|a, b| a.group == b.group);
+        groups.map(|group| group.iter().map(|client| client.depth).sum()).max().unwrap_or(0)
     }
 
     fn requests_at_most(&self) -> Option<u64> {

@@ -2,6 +2,7 @@
 
 use super::parse::Place;
 use super::value::{Amount, DIRECTIONS};
+use crate::record::SECTOR_BYTES;
 
 /// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,6 +224,11 @@ impl Job {
             Work::Mixed => &[true, true, false],
         };
         self.sizes.iter().zip(used).filter(|(_, is_used)| **is_used).map(|(size, _)| size)
+    }
+
+    /// Bytes of the smallest of these.
+    pub fn least_size(&self) -> u64 {
+        self.used_sizes().map(Size::min).min().unwrap_or(SECTOR_BYTES)
     }
 
     /// Whether random places are visited once a pass.

@@ -5,6 +5,7 @@ use super::parse::{World, sections};
 use super::settings::{Distribution, FileOrder, RateProcess, Size, Step, Work};
 use super::value::Amount;
 use super::{Class, options};
+use crate::driven::Played;
 use crate::error::{Problem, WorkloadError};
 use ssd::rng::Rng;
 use std::collections::BTreeSet;
@@ -253,6 +254,35 @@ fn the_table_is_in_the_docs() {
     assert_eq!(there, rows, "docs/fio.md is stale: WORDLINE_DOCS=write writes the rows anew");
 }
 
+/// Bounds of all that jobs may send, flushes included: equal, but for a flush that would stand behind the last request.
+#[test]
+fn no_job_sends_more_than_it_says() {
+    for (options, most, sent) in [
+        ("rw=randread", 256, 256),
+        ("rw=write\nloops=2\nnumber_ios=200", 400, 400),
+        ("rw=randtrimwrite", 512, 512),
+        ("rw=write\nfsync=4", 256 + 64, 256 + 63),
+        (
+            "rw=write\nfsync=4\nfdatasync=8\nend_fsync=1\nnrfiles=2\nloops=3",
+            3 * (256 + 64 + 32 + 2),
+            768 + 191 + 6,
+        ),
+        ("rw=randrw\nrwmixwrite=100\nfsync=1\nfsync_on_close=1", 513, 512),
+    ] {
+        let driven =
+            load(&format!("[a]\nsize=1m\n{options}\n")).and_then(|file| file.open(1 << 20, 1)).unwrap();
+        assert_eq!(driven.requests_at_most(), Some(most), "{options}");
+        let mut played = Played::new(driven, 0);
+        let count = std::iter::from_fn(|| played.next_of_lane().unwrap()).count();
+        assert_eq!(count, sent, "{options}");
+    }
+    for options in ["time_based\nruntime=1", "rw=write\nio_size=4m\nend_fsync=1"] {
+        let driven =
+            load(&format!("[a]\nsize=1m\n{options}\n")).and_then(|file| file.open(1 << 20, 1)).unwrap();
+        assert_eq!(driven.requests_at_most(), None, "{options}");
+    }
+}
+
 /// Any text is a job file or an error with a place.
 #[test]
 fn damaged_job_files_never_panic() {
@@ -280,7 +310,10 @@ fn damaged_job_files_never_panic() {
         match load(&text).and_then(|file| file.space_sectors().map(|_| file)) {
             Ok(file) => {
                 taken += 1;
-                _ = file.workers(1 << 20);
+                if let Ok(driven) = file.open(1 << 20, 1) {
+                    let mut played = Played::new(driven, 1000);
+                    (0..50).for_each(|_| _ = played.next_of_lane());
+                }
             }
             Err(error) => {
                 refused += 1;

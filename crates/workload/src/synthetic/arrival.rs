@@ -2,6 +2,7 @@
 
 use crate::error::WorkloadError;
 use crate::settings::choice;
+use crate::synthetic::zipf::unit_above_0;
 use ssd::rng::Rng;
 
 choice! {
@@ -164,9 +165,7 @@ enum Process {
 /// A distance of a Poisson process.
 #[inline]
 fn exponential(mean_ns: f64, rng: &mut Rng) -> FineTime {
-    // Uniform in (0, 1], so that the logarithm is finite.
-    let u = ((rng.next_u64() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0);
-    FineTime::from_ns(-libm::log(u) * mean_ns)
+    FineTime::from_ns(-libm::log(unit_above_0(rng)) * mean_ns)
 }
 
 impl Clock {

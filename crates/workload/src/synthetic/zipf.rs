@@ -18,6 +18,12 @@ pub(crate) fn below(rng: &mut Rng, bound: u64) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
 }
 
+/// A uniform number in (0, 1], whose logarithm is finite.
+#[inline]
+pub(crate) fn unit_above_0(rng: &mut Rng) -> f64 {
+    ((rng.next_u64() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0)
+}
+
 /// The integral of x^-theta from a to b, also for exponents near 1.
 fn integral(a: f64, b: f64, theta: f64) -> f64 {
     let log_ratio = libm::log(b / a);
