@@ -3,26 +3,22 @@
 //! Nothing here allocates or grows with the number of requests: what finds all queues full is held, and no job sends
 //! more than its depth.
 
-use crate::books::{Books, PROGRESS_EVERY, Served};
+use crate::books::Served;
+use crate::desk::{Desk, MARK_BITS, mark_of};
 use crate::error::Failure;
 use crate::jobs::Jobs;
 use crate::meter::Meter;
-use crate::phase::{Phase, Progress};
+use crate::phase::Progress;
 use crate::result::JobResult;
 use crate::spec::RunSpec;
-use crate::stop::Stop;
-use ssd::{Command, Drive, DriveConfig, Lba, SimTime, Status};
+use ssd::{Drive, DriveConfig, SimTime};
 use std::collections::VecDeque;
 use workload::{Driven, Poll, Request};
 
-/// Bits of a command's tag that hold its lane; the others number the request.
-const LANE_BITS: u32 = 16;
-
 /// A run of jobs in progress.
 pub(crate) struct DrivenSession<'a> {
-    drive: &'a mut Drive,
+    desk: Desk<'a>,
     driven: &'a mut dyn Driven,
-    books: Books,
     jobs: Jobs,
     /// Requests that found all queues full, in order.
     held: VecDeque<(u32, Request)>,
@@ -34,13 +30,6 @@ pub(crate) struct DrivenSession<'a> {
     warm_up_end: Option<SimTime>,
     /// Requests of the warm-up that the run itself asks for.
     warm_up: u64,
-    progress: &'a mut dyn FnMut(Progress),
-    total: Option<u64>,
-    /// The workload's time zero.
-    start: SimTime,
-    /// Why no more requests are taken.
-    ended: Option<Failure>,
-    stop: Stop,
 }
 
 impl<'a> DrivenSession<'a> {
@@ -52,29 +41,23 @@ impl<'a> DrivenSession<'a> {
         spec: &RunSpec,
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, Failure> {
-        let start = drive.now();
         let jobs = Jobs::new(driven);
-        assert!(driven.lanes().len() <= 1 << LANE_BITS, "more lanes than a tag can name");
-        let mut books = Books::open(start, config, spec)?;
-        let warm_up_end = driven.warm_up_ns().map(|ns| SimTime(start.0.saturating_add(ns)));
+        assert!(driven.lanes().len() <= 1 << MARK_BITS, "more lanes than a tag can name");
+        let total = spec.total(driven.requests_at_most());
+        let mut desk = Desk::open(drive, config, spec, total, progress)?;
+        let warm_up_end = driven.warm_up_ns().map(|ns| desk.at(ns));
         if warm_up_end.is_some() {
-            books.warm_up = u64::MAX;
+            desk.books.warm_up = u64::MAX;
         }
         Ok(DrivenSession {
             held: VecDeque::with_capacity(driven.depth().min(1 << 20) as usize),
-            total: spec.total(driven.requests_at_most()),
-            drive,
+            desk,
             driven,
-            books,
             jobs,
             queue: 0,
             left: spec.requests.unwrap_or(u64::MAX),
             warm_up_end,
             warm_up: spec.warm_up,
-            progress,
-            start,
-            ended: None,
-            stop: spec.stop.clone(),
         })
     }
 
@@ -83,18 +66,18 @@ impl<'a> DrivenSession<'a> {
         loop {
             self.send_held();
             let until = self.take_requests();
-            if !self.is_waiting() && until.is_none() {
+            if !self.desk.is_waiting() && until.is_none() {
                 break;
             }
             self.go_on(until.unwrap_or(SimTime(u64::MAX)))?;
         }
-        self.ended.take().map_or(Ok(()), Err)
+        self.desk.ended.take().map_or(Ok(()), Err)
     }
 
     /// Closes the log and gives back what was counted.
     pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter, Vec<JobResult>) {
-        let results = self.jobs.results(self.driven, self.start);
-        let (served, meter) = self.books.finish(failure);
+        let results = self.jobs.results(self.driven, self.desk.start);
+        let (served, meter) = self.desk.books.finish(failure);
         (served, meter, results)
     }
 
@@ -102,22 +85,18 @@ impl<'a> DrivenSession<'a> {
     /// itself any more.
     #[inline]
     fn take_requests(&mut self) -> Option<SimTime> {
-        while self.left > 0 && self.ended.is_none() {
-            if self.stop.is_asked() {
-                self.ended = Some(Failure::Interrupted { phase: Phase::Running });
-                return None;
-            }
-            let now = self.drive.now().since(self.start);
+        while self.left > 0 && !self.desk.is_over() {
+            let now = self.desk.drive.now().since(self.desk.start);
             match self.driven.poll(now) {
                 Ok(Poll::Request { lane, request }) => {
                     self.left -= 1;
-                    self.books.served.generated += 1;
+                    self.desk.books.served.generated += 1;
                     self.send(lane, request);
                 }
-                Ok(Poll::Until(ns)) => return Some(SimTime(self.start.0.saturating_add(ns))),
+                Ok(Poll::Until(ns)) => return Some(self.desk.at(ns)),
                 Ok(Poll::Waiting) => return Some(SimTime(u64::MAX)),
                 Ok(Poll::End) => return None,
-                Err(error) => self.ended = Some(Failure::Workload(error)),
+                Err(error) => self.desk.ended = Some(Failure::Workload(error)),
             }
         }
         None
@@ -141,56 +120,38 @@ impl<'a> DrivenSession<'a> {
         }
     }
 
-    /// Hands a request to the next queue that has room; false if none has.
+    /// Hands a request to the next queue that has room; false if none has. The tag of its command tells the lane.
     #[inline]
     fn submit(&mut self, lane: u32, request: &Request) -> bool {
-        let queues = self.drive.queues();
-        let free =
-            (0..queues).map(|i| (self.queue + i) % queues).find(|&queue| self.drive.queue_has_room(queue));
-        let Some(queue) = free else { return false };
-        self.queue = (queue + 1) % queues;
-        let command = Command {
-            op: request.op,
-            fua: request.fua,
-            lba: Lba(request.lba),
-            sectors: request.sectors,
-            hints: request.hints,
-            tag: self.books.served.generated << LANE_BITS | u64::from(lane),
-            arrival: SimTime(self.start.0.saturating_add(request.arrival_ns)),
-        };
-        let accepted = self.drive.submit(queue, &command, self.drive.now());
-        assert!(accepted.is_ok(), "queue {queue} had room and refused a command");
+        let Some(queue) = self.desk.free_queue(self.queue) else { return false };
+        self.queue = (queue + 1) % self.desk.drive.queues();
+        let (arrival, now) = (self.desk.at(request.arrival_ns), self.desk.drive.now());
+        self.desk.submit(queue, request, u64::from(lane), arrival, now);
         true
-    }
-
-    /// Whether completions are to come.
-    #[inline]
-    fn is_waiting(&self) -> bool {
-        self.books.served.completed < self.books.served.generated
     }
 
     /// Lets time pass to the next completion, or to `until`.
     #[inline]
     fn go_on(&mut self, until: SimTime) -> Result<(), Failure> {
         if until.0 == u64::MAX && self.warm_up_end.is_none() {
-            if !self.drive.advance_to_completion() {
-                return Err(self.lost());
+            if !self.desk.drive.advance_to_completion() {
+                return Err(self.desk.lost());
             }
             while self.take_completion() {}
             return Ok(());
         }
         let warm_up_end = self.warm_up_end.unwrap_or(SimTime(u64::MAX));
-        let next = self.drive.next_event_at().unwrap_or(SimTime(u64::MAX));
+        let next = self.desk.drive.next_event_at().unwrap_or(SimTime(u64::MAX));
         // What happens at the end of the warm-up is part of the measurement.
         if warm_up_end <= next.min(until) && warm_up_end.0 < u64::MAX {
-            self.drive.advance_to(warm_up_end.max(self.drive.now()));
+            self.desk.drive.advance_to(warm_up_end.max(self.desk.drive.now()));
             self.begin_measurement();
         } else if next <= until && next.0 < u64::MAX {
-            self.drive.advance_to(next);
+            self.desk.drive.advance_to(next);
         } else if until.0 < u64::MAX {
-            self.drive.advance_to(until.max(self.drive.now()));
+            self.desk.drive.advance_to(until.max(self.desk.drive.now()));
         } else {
-            return Err(self.lost());
+            return Err(self.desk.lost());
         }
         while self.take_completion() {}
         Ok(())
@@ -199,47 +160,23 @@ impl<'a> DrivenSession<'a> {
     #[cold]
     fn begin_measurement(&mut self) {
         self.warm_up_end = None;
-        self.books.warm_up = self.warm_up.max(self.books.served.completed);
-        if self.books.is_warm() {
-            self.books.meter.restart(self.drive.now());
-            self.drive.reset_stats();
+        self.desk.books.warm_up = self.warm_up.max(self.desk.books.served.completed);
+        if self.desk.books.is_warm() {
+            self.desk.books.meter.restart(self.desk.drive.now());
+            self.desk.drive.reset_stats();
         }
     }
 
     /// Takes a completion, if one waits.
     #[inline]
     fn take_completion(&mut self) -> bool {
-        let Some(completion) = self.drive.next_completion() else { return false };
-        let lane = (completion.tag & ((1 << LANE_BITS) - 1)) as u32;
-        let (now, status) = (completion.completed.since(self.start), completion.status);
+        let Some(completion) = self.desk.drive.next_completion() else { return false };
+        let lane = mark_of(completion.tag) as u32;
+        let (now, status) = (completion.completed.since(self.desk.start), completion.status);
         let counts = self.driven.completed(lane, now);
         self.jobs.record(lane, completion, counts);
-        self.books.enter(completion);
-        self.after_completion(status);
+        self.desk.books.enter(completion);
+        self.desk.after_completion(status);
         true
-    }
-
-    #[inline]
-    fn after_completion(&mut self, status: Status) {
-        if self.books.is_warm() {
-            self.drive.reset_stats();
-        }
-        if self.books.failure.is_some() && self.ended.is_none() {
-            self.ended = self.books.failure.take();
-        }
-        if status == Status::ReadOnly && self.ended.is_none() {
-            self.ended = self.drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
-        }
-        let done = self.books.served.completed;
-        if done.is_multiple_of(PROGRESS_EVERY) {
-            let simulated_ns = self.drive.now().since(self.start);
-            (self.progress)(Progress { phase: Phase::Running, done, total: self.total, simulated_ns });
-        }
-    }
-
-    #[cold]
-    fn lost(&self) -> Failure {
-        let Served { generated, completed, .. } = self.books.served;
-        Failure::Lost { generated, completed }
     }
 }

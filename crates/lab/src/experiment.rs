@@ -11,7 +11,7 @@ use crate::phase::Progress;
 use crate::precondition::{Preconditioned, Preconditioning, precondition_until};
 use crate::process::thread_cpu_time;
 use crate::result::{JobResult, RunResult};
-use crate::spec::RunSpec;
+use crate::spec::{LoopMode, RunSpec};
 use crate::stop::Stop;
 use ssd::{Drive, DriveConfig, Executor};
 use std::fmt;
@@ -106,7 +106,7 @@ pub fn run<S: Source + ?Sized>(
     before.end(drive, config, spec, measured, source.report().remarks())
 }
 
-/// Runs jobs on a drive that exists. `config` is the drive's.
+/// Runs jobs on a drive that exists, in their own loop whatever `spec` asks for. `config` is the drive's.
 pub fn run_driven(
     drive: &mut Drive,
     config: &DriveConfig,
@@ -114,6 +114,7 @@ pub fn run_driven(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
+    let spec = &RunSpec { loop_mode: LoopMode::Jobs, ..spec.clone() };
     let before = begin(drive, config, spec, progress)?;
     let total = spec.total(driven.requests_at_most());
     let mut session = DrivenSession::new(drive, config, driven, spec, progress)?;

@@ -29,6 +29,7 @@ mod by;
 pub mod characterize;
 mod collect;
 mod compare;
+mod desk;
 mod driven;
 pub mod error;
 pub mod experiment;

@@ -330,7 +330,7 @@ pub struct RunResult {
     /// Where bit errors come from (`nand.errors.model`): `none` or `cells`.
     #[serde(default = "no_errors")]
     pub error_model: String,
-    /// `closed` or `open`.
+    /// `closed`, `open` or `jobs`.
     pub loop_mode: String,
     /// Closed loop: requests in flight on each queue.
     pub depth: Option<u32>,

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{fresh_path, small_drive, try_run, used};
+use common::{fresh_path, generator, small_drive, try_run, used};
 use lab::{Failure, JobResult, LoopMode, RunResult, RunSpec};
 use ssd::{DriveConfig, Executor};
 use workload::{Prepared, Spec};
@@ -19,7 +19,7 @@ fn jobs(name: &str, text: &str) -> Prepared {
 }
 
 fn spec() -> RunSpec {
-    RunSpec { preconditioning: used(), loop_mode: LoopMode::Jobs, ..RunSpec::default() }
+    RunSpec { preconditioning: used(), ..RunSpec::default() }
 }
 
 fn run(config: &DriveConfig, workload: &Prepared, spec: &RunSpec) -> RunResult {
@@ -49,7 +49,11 @@ fn stages_delays_and_limits_are_kept_on_the_simulated_clock() {
     assert_eq!(result.requests_warm_up, 0);
     let told: u64 = result.jobs.iter().map(|job| job.requests + job.requests_warm_up).sum();
     assert_eq!((told, result.requests_served), (result.requests_generated, result.requests_generated));
+    // They have their own loop, whatever is asked for; and what has no jobs cannot have it.
     assert_eq!((result.loop_mode.as_str(), result.depth), ("jobs", None));
+    let asked = RunSpec { loop_mode: LoopMode::Jobs, ..spec() };
+    let error = try_run(&small_drive(), &generator(10, ""), &asked).unwrap_err();
+    assert!(matches!(error.failure, Failure::Setting { key: "run.loop_mode", .. }), "{error}");
 }
 
 #[test]
