@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use lab::files::{Identity, resolve};
+use workload::{STANDARD_INPUT, Spec};
 
 use crate::failure::Failure;
 
@@ -34,6 +35,22 @@ impl Places {
         let handle = std::io::stdin().as_fd().try_clone_to_owned();
         let identity = handle.ok().and_then(|handle| Identity::of_open(&File::from(handle)));
         self.inputs.push(Place { what: what.into(), path: PathBuf::new(), identity });
+    }
+
+    /// It reads the files of a workload.
+    pub fn reads_workload(&mut self, spec: &Spec) {
+        let what = match spec {
+            Spec::Trace(_) => "the trace",
+            Spec::Fio(_) => "the job file",
+            _ => "a file of the workload",
+        };
+        for path in spec.reads() {
+            if path == STANDARD_INPUT {
+                self.reads_standard_input("the trace on standard input");
+            } else {
+                self.reads(what, Path::new(&path));
+            }
+        }
     }
 
     /// It writes this one.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab::{LoopMode, RunConfig};
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
 use ssd::drive_config::Resolved;
-use workload::{AddressPolicy, Prepared, SECTOR_BYTES, STANDARD_INPUT, Spec};
+use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
 use crate::failure::Failure;
 use crate::inputs::Inputs;
@@ -57,18 +57,6 @@ impl Plan {
         }
         text.push_str("\n[workload]\n");
         let mut spec = spec.clone();
-        if let Spec::Trace(trace) = &mut spec
-            && trace.path != STANDARD_INPUT
-            && let Ok(path) = std::path::absolute(&trace.path)
-        {
-            trace.path = path.display().to_string();
-        }
-        if let Spec::Fio(fio) = &mut spec
-            && let Ok(path) = std::path::absolute(&fio.jobs)
-        {
-            fio.jobs = path.display().to_string();
-        }
-        // Those of other kinds, and of members of phases.
         if let Ok(folder) = std::env::current_dir() {
             spec.resolve_path(&folder);
         }

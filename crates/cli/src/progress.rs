@@ -101,9 +101,7 @@ impl Progress {
         {
             let size = bytes(workload::keep_standard_input()?);
             if !self.quiet {
-                self.print(&format!(
-                    "standard input: {size} kept in a temporary file, a trace is read twice"
-                ));
+                self.print(&format!("standard input: {size} kept in a temporary file"));
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 
 use crate::error::{BadReason, Problem, WorkloadError, printable};
 use crate::input::{Input, Progress};
-use crate::kind::{Kind, Ready, copies, passes};
+use crate::kind::{Kind, Ready, copies, passes, path_in};
 use crate::lines::Lines;
 use crate::reader::fields::{Bad, Fields, column_at};
 use crate::record::{PAGE_SECTORS, Request, SECTOR_BYTES, SECTORS_MAX, Source};
@@ -74,9 +74,7 @@ impl Kind for HistogramSpec {
     }
 
     fn resolve_path(&mut self, directory: &Path) {
-        if Path::new(&self.histogram).is_relative() {
-            self.histogram = directory.join(&self.histogram).display().to_string();
-        }
+        self.histogram = path_in(directory, &self.histogram);
     }
 
     fn reads(&self) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::record::Source;
 use crate::replay::{Copies, Repeat};
 use crate::report::SourceReport;
 use crate::settings::Settings;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A kind of workload: what its table says.
 pub(crate) trait Kind: Settings {
@@ -37,6 +37,11 @@ pub(crate) trait Kind: Settings {
 
     /// Looks through it once, if that needs doing, telling now and then how far it is.
     fn prepare(&self, progress: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError>;
+}
+
+/// A path that counts from `directory`, unless it is absolute.
+pub(crate) fn path_in(directory: &Path, path: &str) -> String {
+    directory.join(path).components().collect::<PathBuf>().display().to_string()
 }
 
 /// A workload that was looked through and can be opened any number of times.

@@ -14,7 +14,8 @@ pub struct Recorded(Kind);
 
 enum Kind {
     Trace(Box<Asked>),
-    Made(Box<dyn Source>),
+    /// With what was to be said of the workload before it was opened.
+    Made(Box<dyn Source>, Vec<String>),
 }
 
 /// What is asked for of a trace, and how many requests that were so far.
@@ -36,7 +37,7 @@ impl Recorded {
         }
         let prepared = spec.prepare()?;
         let space = prepared.space_sectors().unwrap_or(drive_sectors);
-        Ok(Recorded(Kind::Made(prepared.open(space)?)))
+        Ok(Recorded(Kind::Made(prepared.open(space)?, prepared.report().notes)))
     }
 
     /// The next request; `None` after the last one. A trace of which nothing is asked for is an error.
@@ -51,7 +52,7 @@ impl Recorded {
                 None if asked.requests == 0 => Err(asked.selected.nothing(&asked.spec)),
                 None => Ok(None),
             },
-            Kind::Made(source) => Ok(source.next()?.map(|request| Record { request, device: 0 })),
+            Kind::Made(source, _) => Ok(source.next()?.map(|request| Record { request, device: 0 })),
         }
     }
 
@@ -59,7 +60,12 @@ impl Recorded {
     pub fn report(&self) -> SourceReport {
         match &self.0 {
             Kind::Trace(asked) => asked.selected.report(),
-            Kind::Made(source) => source.report(),
+            Kind::Made(source, notes) => {
+                let mut report = source.report();
+                report.notes.retain(|note| !notes.contains(note));
+                report.notes.splice(..0, notes.iter().cloned());
+                report
+            }
         }
     }
 
@@ -67,7 +73,7 @@ impl Recorded {
     pub fn progress(&self) -> Progress {
         match &self.0 {
             Kind::Trace(asked) => asked.selected.progress(),
-            Kind::Made(_) => Progress::default(),
+            Kind::Made(..) => Progress::default(),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::fio::FioSpec;
 use crate::footprint::{Footprint, footprint};
 use crate::histogram::HistogramSpec;
 use crate::input::Progress;
-use crate::kind::{Kind, Ready, copies};
+use crate::kind::{Kind, Ready, copies, path_in};
 use crate::mix::MixSpec;
 use crate::near::near;
 use crate::reader::{
@@ -150,9 +150,8 @@ impl Kind for TraceSpec {
     }
 
     fn resolve_path(&mut self, directory: &Path) {
-        let path = Path::new(&self.path);
-        if path.is_relative() && self.path != STANDARD_INPUT {
-            self.path = directory.join(path).display().to_string();
+        if self.path != STANDARD_INPUT {
+            self.path = path_in(directory, &self.path);
         }
     }
 
@@ -417,7 +416,7 @@ impl Spec {
         self.kind().reads()
     }
 
-    /// Makes a relative trace path count from `directory` (that of the config file it stands in).
+    /// Makes relative paths count from `directory` (that of the config file it stands in).
     pub fn resolve_path(&mut self, directory: &Path) {
         self.kind_mut().resolve_path(directory);
     }

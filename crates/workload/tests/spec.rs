@@ -401,7 +401,7 @@ fn set_takes_bare_words_and_changes_kind() {
     assert!(message(spec.set("read_percent", "2")).contains("belongs to generators"));
     spec.set("copies", "2").unwrap();
     assert_eq!(spec.entries().len(), spec.own_keys().len());
-    spec.set("path", "dir/trace.csv").unwrap();
+    spec.set("path", "./dir/trace.csv").unwrap();
     spec.resolve_path(std::path::Path::new("base"));
     assert_eq!(spec.entries()[0], ("path", "\"base/dir/trace.csv\"".to_string()));
     spec.set("path", "").unwrap_err();

@@ -39,12 +39,14 @@ fn mistakes_in_a_job_file_are_told_with_their_place() {
     // What is no trace and begins with a section is a job file, whatever its name.
     let named = file(&folder, "named.txt", "; a job\n[a]\nrw=randread\n");
     wordline(&["run", &named]).fails(1, &["named.txt:2: size: found no size", "filename=/dev/"]);
-    let job = file(&folder, "right.fio", "[a]\nsize=1m\nruntime=1h\ntime_based\n");
+    let job = file(&folder, "right.fio", "[a]\nsize=1m\nruntime=2\ntime_based\n");
     wordline(&["run", &job, "--depth", "4"]).fails(2, &["--depth", "iodepth"]);
     wordline(&["run", &job, "--copies", "2"]).fails(2, &["copies", "belongs to"]);
     let functional = ["run", &job, "--precondition", "none", "--set", "run.executor=functional"];
     wordline(&functional).fails(2, &["run.executor", "job a ends by time"]);
-    wordline(&["trace", &job, "--json"]).ok();
+    // Without a drive its requests take 100 us each.
+    let looked = wordline(&["trace", &job]).ok().out;
+    assert!(looked.contains("requests      20,000") && looked.contains("takes 100 us"), "{looked}");
     let circle = file(&folder, "circle.fio", "[a]\nsize=1m\ninclude circle.fio\n");
     wordline(&["run", &circle]).fails(1, &["circle.fio:3: include", "include each other"]);
 }

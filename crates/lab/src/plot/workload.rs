@@ -4,7 +4,7 @@ use super::lines::{Across, Line, Lines};
 use super::{Plot, axis};
 use crate::number::{bytes, duration};
 use workload::PAGE_BYTES;
-use workload::analysis::{Analysis, Bin, Popularity};
+use workload::analysis::{Analysis, Bin, MissRatio, Popularity};
 
 /// Points of the miss-ratio curve for each power of two of the cache's size.
 const STEPS: u32 = 4;
@@ -24,15 +24,14 @@ pub fn workload(analysis: &Analysis) -> Vec<(&'static str, Plot)> {
 
 fn miss_ratio(analysis: &Analysis) -> Plot {
     let [all, ..] = &analysis.miss_ratio;
+    // One more, that misses no less: where the curve ends is seen.
     let last = all.largest().max(2).next_power_of_two().ilog2() + 1;
-    let line = |(name, curve): (&str, &workload::analysis::MissRatio)| {
-        let points = (0..=last * STEPS).filter_map(|step| {
-            let pages = (f64::from(step) / f64::from(STEPS)).exp2() as u64;
-            Some((((pages * PAGE_BYTES) as f64).log2(), 100.0 * curve.at(pages)?))
-        });
-        let mut points: Vec<(f64, f64)> = points.collect();
-        points.dedup();
-        Line { name: name.to_owned(), points }
+    let line = |(name, curve): (&str, &MissRatio)| {
+        let points = all
+            .cache_pages(STEPS)
+            .chain([1 << last])
+            .filter_map(|pages| Some((((pages * PAGE_BYTES) as f64).log2(), 100.0 * curve.at(pages)?)));
+        Line { name: name.to_owned(), points: points.collect() }
     };
     let lines: Vec<Line> =
         ["all accesses", "reads", "writes"].into_iter().zip(&analysis.miss_ratio).map(line).collect();

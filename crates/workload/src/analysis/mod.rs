@@ -3,6 +3,7 @@
 //! A page is 4 KiB, and a request accesses each page that it touches once. Devices have pages of their own. Trims and
 //! flushes are counted, and access nothing.
 
+mod counts;
 mod distances;
 mod histogram;
 mod pages;
@@ -92,6 +93,21 @@ pub struct By<T> {
     pub priority: T,
     /// Security class.
     pub class: T,
+}
+
+impl<T> By<T> {
+    /// Each with what the numbers are called.
+    pub fn named(&self) -> [(&'static str, &T); 7] {
+        [
+            ("devices", &self.device),
+            ("streams", &self.stream),
+            ("files", &self.file),
+            ("processes", &self.process),
+            ("contexts", &self.context),
+            ("priorities", &self.priority),
+            ("classes", &self.class),
+        ]
+    }
 }
 
 /// What was found.

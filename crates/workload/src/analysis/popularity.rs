@@ -1,40 +1,26 @@
 //! How unevenly accesses fall on pages.
 
-use std::collections::BTreeMap;
-
-/// Counts below it have a place of their own.
-const COMMON: usize = 1 << 12;
+use super::counts::Counts;
 
 /// How many pages have how many accesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Popularity {
-    common: Vec<u64>,
-    rare: BTreeMap<u32, u64>,
+    /// Pages by their accesses.
+    pages: Counts,
 }
 
 impl Popularity {
     /// Counts a page with its accesses; one that has none is no part of it.
     #[inline]
     pub(crate) fn add(&mut self, accesses: u32) {
-        if accesses == 0 {
-            return;
+        if accesses > 0 {
+            self.pages.add(accesses, usize::MAX);
         }
-        let at = accesses as usize;
-        if at >= COMMON {
-            *self.rare.entry(accesses).or_default() += 1;
-            return;
-        }
-        if self.common.len() <= at {
-            self.common.resize(at + 1, 0);
-        }
-        self.common[at] += 1;
     }
 
     /// Numbers of accesses with the pages that have them, in ascending order.
     fn groups(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
-        let common = self.common.iter().enumerate().map(|(accesses, pages)| (accesses as u64, *pages));
-        let rare = self.rare.iter().map(|(accesses, pages)| (u64::from(*accesses), *pages));
-        common.chain(rare).filter(|(_, pages)| *pages > 0)
+        self.pages.iter().map(|(accesses, pages)| (u64::from(accesses), pages))
     }
 
     /// Pages.

@@ -203,6 +203,15 @@ impl MissRatio {
         self.accesses
     }
 
+    /// Sizes of caches in pages: from one to the first that misses nothing but first accesses, each the one before
+    /// times 2 to the power `1 / steps`.
+    pub fn cache_pages(&self, steps: u32) -> impl Iterator<Item = u64> {
+        let last = self.largest().max(1).next_power_of_two().ilog2();
+        let size = move |step: u32| libm::exp2(f64::from(step) / f64::from(steps)) as u64;
+        let mut before = 0;
+        (0..=last * steps).map(size).filter(move |size| std::mem::replace(&mut before, *size) != *size)
+    }
+
     /// Pages of the smallest cache that misses nothing but first accesses, to 1/64.
     pub fn largest(&self) -> u64 {
         self.distances.steps().last().map_or(0, |(distance, _)| distance.saturating_add(1))

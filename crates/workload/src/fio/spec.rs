@@ -4,7 +4,7 @@ use super::jobs::JobFile;
 use crate::driven::{Driven, Played};
 use crate::error::WorkloadError;
 use crate::input::Progress;
-use crate::kind::{Kind, Ready};
+use crate::kind::{Kind, Ready, path_in};
 use crate::record::Source;
 use crate::report::SourceReport;
 use crate::settings::settings;
@@ -46,9 +46,7 @@ impl Kind for FioSpec {
     }
 
     fn resolve_path(&mut self, directory: &Path) {
-        if Path::new(&self.jobs).is_relative() {
-            self.jobs = directory.join(&self.jobs).display().to_string();
-        }
+        self.jobs = path_in(directory, &self.jobs);
     }
 
     fn prepare(&self, _: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {

@@ -8,7 +8,7 @@ use lab::files::{FolderLock, Replacement};
 use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 use ssd::Drive;
-use workload::{STANDARD_INPUT, Spec};
+use workload::Spec;
 
 use super::Run;
 use crate::failure::Failure;
@@ -112,18 +112,8 @@ impl Run {
         if let Some(path) = config.or(self.drive.config.as_deref()) {
             places.reads("the configuration", path);
         }
-        match spec {
-            Some(Spec::Trace(trace)) if trace.path == STANDARD_INPUT => {
-                places.reads_standard_input("the trace on standard input");
-            }
-            Some(Spec::Trace(trace)) => places.reads("the trace", Path::new(&trace.path)),
-            Some(Spec::Fio(fio)) => places.reads("the job file", Path::new(&fio.jobs)),
-            Some(other) => {
-                for path in other.reads() {
-                    places.reads("a file of the workload", Path::new(&path));
-                }
-            }
-            None => {}
+        if let Some(spec) = spec {
+            places.reads_workload(spec);
         }
         if let Some(path) = &self.measurement.snapshot {
             places.reads("--snapshot", path);

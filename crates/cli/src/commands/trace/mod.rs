@@ -20,7 +20,7 @@ Examples:
   wordline trace info data/rocksdb-ycsb-a-run1.csv.zst
   wordline trace data/rocksdb-ycsb-a-run1.csv.zst --json      the same: `info` may be left out
   wordline trace convert src1_0.csv.gz --to fio_iolog --out src1_0.iolog
-  wordline trace job.fio      what the jobs ask for, if each request takes no time
+  wordline trace job.fio      what the jobs ask for, without a drive
   wordline trace cut src1_0.csv.gz --first 100000 --out head.wl.zst";
 
 /// `trace` and its commands.
@@ -105,13 +105,15 @@ fn for_each(
     let progress = Progress::new(false);
     progress.keep_standard_input(spec)?;
     let mut recorded = Recorded::open(spec, GENERATOR_SPACE_BYTES / SECTOR_BYTES)?;
-    progress.begin(what, recorded.progress().total);
+    let total = recorded.progress().total;
+    progress.begin(what, total);
     let mut requests = 0u64;
     while let Some(record) = recorded.next_record()? {
         each(&record)?;
         requests += 1;
         if requests.is_multiple_of(PROGRESS_REQUESTS) {
-            progress.at(recorded.progress().done);
+            // What is generated has no end that is known; its requests are told instead.
+            progress.at(if total > 0 { recorded.progress().done } else { requests });
         }
     }
     progress.finish();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::files::Replacement;
+use workload::Spec;
 use workload::convert::{Packing, TargetInfo, TraceWriter, Written, targets};
-use workload::{STANDARD_INPUT, Spec};
 
 use super::{Input, for_each};
 use crate::failure::Failure;
@@ -100,14 +100,7 @@ impl Output {
     /// The file, unless it is standard output, where it can be written and nothing is lost by it.
     fn claim(&self, spec: &Spec) -> Result<Option<(&Path, Replacement)>, Failure> {
         let mut places = Places::default();
-        match spec {
-            Spec::Trace(trace) if trace.path == STANDARD_INPUT => {
-                places.reads_standard_input("the trace on standard input");
-            }
-            Spec::Trace(trace) => places.reads("the trace", Path::new(&trace.path)),
-            Spec::Fio(fio) => places.reads("the job file", Path::new(&fio.jobs)),
-            _ => {}
-        }
+        places.reads_workload(spec);
         places.prints();
         let Some(path) = &self.out else { return places.check().map(|()| None) };
         places.writes("--out", path);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use workload::analysis::{Analysis, Popularity, Tallied};
-use workload::{SECTOR_BYTES, Spec};
+use workload::{PAGE_BYTES, SECTOR_BYTES, Spec};
 
-use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT, cache_sizes};
+use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT};
 
 /// Caches told for each power of two of their size.
 const CACHE_STEPS: u32 = 4;
@@ -47,17 +47,7 @@ pub fn of(found: &Found) -> Value {
     });
     let more = [("popularity", popularities(analysis)), ("rewrites", rewrites(analysis))];
     let more = more.into_iter().chain([("reuse", reuse(analysis)), ("rate", rate(analysis))]);
-    let by = &analysis.by;
-    let tallies = [
-        ("devices", &by.device),
-        ("streams", &by.stream),
-        ("files", &by.file),
-        ("processes", &by.process),
-        ("contexts", &by.context),
-        ("priorities", &by.priority),
-        ("classes", &by.class),
-    ];
-    let tallies = tallies.into_iter().map(|(name, tallied)| (name, tally(tallied)));
+    let tallies = analysis.by.named().map(|(name, tallied)| (name, tally(tallied)));
     let sampled = json!({ "pages": analysis.pages_rate, "reuse": analysis.reuse_rate });
     for (name, value) in more.chain(tallies).chain([("sampled", sampled)]) {
         json[name] = value;
@@ -107,13 +97,13 @@ fn rewrites(analysis: &Analysis) -> Value {
 
 fn reuse(analysis: &Analysis) -> Value {
     let [all, reads, writes] = &analysis.miss_ratio;
-    let point = |size: u64| {
-        let pages = size / workload::PAGE_BYTES;
+    let point = |pages: u64| {
+        let size = pages * PAGE_BYTES;
         json!({ "cache_bytes": size, "all": all.at(pages), "reads": reads.at(pages), "writes": writes.at(pages) })
     };
     json!({
         "distance_pages": percentiles(|p| all.percentile(p)),
-        "miss_ratio": cache_sizes(analysis, CACHE_STEPS).map(point).collect::<Vec<_>>(),
+        "miss_ratio": all.cache_pages(CACHE_STEPS).map(point).collect::<Vec<_>>(),
     })
 }
 
@@ -134,7 +124,9 @@ fn rate(analysis: &Analysis) -> Value {
 }
 
 fn tally(tallied: &Tallied) -> Value {
-    let rows = tallied.counts.iter().map(|(number, bin)| {
+    let counts = tallied.counts.iter().map(|(number, bin)| (Some(*number), bin));
+    let others = (tallied.others.requests() > 0).then_some((None, &tallied.others));
+    let rows = counts.chain(others).map(|(number, bin)| {
         json!({
             "number": number,
             "reads": bin.reads,
@@ -144,4 +136,20 @@ fn tally(tallied: &Tallied) -> Value {
         })
     });
     json!(rows.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::analysis::Bin;
+
+    #[test]
+    fn numbers_beyond_those_counted_are_told_together() {
+        let bin = |reads| Bin { reads, ..Bin::default() };
+        let told = |others| tally(&Tallied { counts: vec![(7, bin(2))], others });
+        let rows = told(bin(3));
+        assert_eq!((&rows[0]["number"], &rows[0]["reads"]), (&json!(7), &json!(2)));
+        assert_eq!((&rows[1]["number"], &rows[1]["reads"]), (&Value::Null, &json!(3)));
+        assert_eq!(told(bin(0)).as_array().map(Vec::len), Some(1));
+    }
 }

@@ -147,12 +147,3 @@ impl Info {
         self.buffer.iter().map(buffer).collect()
     }
 }
-
-/// Caches whose misses are told: from 4 KiB to the first that misses nothing but first accesses, in bytes, each so many
-/// times the one before as 2 to the power `1 / steps`.
-fn cache_sizes(analysis: &Analysis, steps: u32) -> impl Iterator<Item = u64> {
-    let last = analysis.miss_ratio[0].largest().max(1).next_power_of_two().ilog2();
-    let size = move |step: u32| (f64::from(step) / f64::from(steps)).exp2() as u64 * workload::PAGE_BYTES;
-    let mut before = 0;
-    (0..=last * steps).map(size).filter(move |size| std::mem::replace(&mut before, *size) != *size)
-}

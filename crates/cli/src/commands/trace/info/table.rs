@@ -6,7 +6,7 @@ use std::io::Write;
 use workload::analysis::{Analysis, Popularity, Tallied};
 use workload::{PAGE_BYTES, SECTOR_BYTES, SourceReport, Spec};
 
-use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT, cache_sizes};
+use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT};
 use crate::failure::Failure;
 use crate::text::{Columns, bytes, thousands, time};
 
@@ -29,15 +29,12 @@ pub fn write(out: &mut dyn Write, found: &Found) -> Result<(), Failure> {
     let by = &found.analysis.by;
     // Several formats tell the device as the stream.
     let is_of_devices = by.device.counts.iter().filter(|(number, _)| *number != 0).eq(&by.stream.counts);
-    for (name, tallied, is_shown) in [
-        ("devices", &by.device, by.device.counts.len() > 1),
-        ("streams", &by.stream, !is_of_devices),
-        ("processes", &by.process, true),
-        ("files", &by.file, true),
-        ("contexts", &by.context, true),
-        ("priorities", &by.priority, true),
-        ("classes", &by.class, true),
-    ] {
+    for (name, tallied) in by.named() {
+        let is_shown = match name {
+            "devices" => tallied.counts.len() > 1,
+            "streams" => !is_of_devices,
+            _ => true,
+        };
         if is_shown && !tallied.counts.is_empty() {
             columns.row([name, &numbers(tallied)]);
         }
@@ -158,7 +155,9 @@ fn again(columns: &mut Columns, analysis: &Analysis) {
         let again = 100.0 * (1.0 - all.at(u64::MAX).unwrap_or(1.0));
         columns.row(["reuse", &format!("{again:.1} % of page accesses; {text}")]);
     }
-    let sizes = cache_sizes(analysis, 1)
+    let sizes = all
+        .cache_pages(1)
+        .map(|pages| pages * PAGE_BYTES)
         .filter(|size| *size >= CACHE_BYTES_MIN && size.ilog2().is_multiple_of(CACHE_STEP));
     let at = |name: String, pages: u64| {
         let percent = |share: f64| format!("{:.1}", 100.0 * share);
