@@ -142,7 +142,8 @@ impl Drive {
     }
 
     fn build(cfg: &DriveConfig, stream: stream::Policy) -> Result<Drive, ConfigErrors> {
-        let streams = stream.checked_streams();
+        let mut stream = stream;
+        let streams = stream.checked_streams(cfg.allocation.moves);
         cfg.validate()?;
         check_memory(cfg.memory_bytes())?;
         let g = &cfg.geometry;
@@ -152,14 +153,15 @@ impl Drive {
         let layout = Layout::new(cfg, &chip).keeping(cfg.replica_pages_per_block());
         check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);
-        let host = Host::new(cfg, &cfg.buffer, &stream);
+        stream.learn(&cfg.stream_size());
+        let host = Host::new(cfg, &cfg.buffer, stream.needs(), streams);
         let policies = Policies {
             gc_victim: &cfg.gc_victim,
             gc_trigger: &cfg.gc_trigger,
             read_reclaim: &cfg.read_reclaim,
             wear_leveling: &cfg.wear_leveling,
         };
-        let ftl = Ftl::new(cfg, &policies, layout.clone(), order, stream, host.slots(), |block| {
+        let ftl = Ftl::new(cfg, &policies, layout.clone(), order, (stream, streams), host.slots(), |block| {
             chip.erase_count(block)
         });
         // Room for hosts' reads and programs, whatever is being moved.

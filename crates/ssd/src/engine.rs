@@ -168,11 +168,11 @@ impl Drive {
         }
         if state.executor == Executor::Timed {
             state.flash.give(&state.ftl.outbox, state.now, &mut state.events);
+            state.ftl.outbox.clear();
+            state.ftl.tell_steps(&mut state.flash);
         } else {
-            state.ftl.outbox.iter().for_each(|&id| state.flash.apply(id));
+            state.ftl.apply_outbox(&mut state.flash);
         }
-        state.ftl.outbox.clear();
-        state.ftl.tell_steps(&mut state.flash);
     }
 
     /// Whether an operation was a read for the host that went as it should.
@@ -338,7 +338,7 @@ impl Drive {
         self.state.ftl.set_pace(pace);
         let mut written = 0;
         let mut stuck = false;
-        while written < units.len() && !stuck {
+        while (written < units.len() || self.state.ftl.has_direct_rest()) && !stuck {
             let state = &mut self.state;
             let result = state.ftl.write_directly(&mut state.flash, &units[written..], moved);
             written += result.unwrap_or_else(|count| count);

@@ -155,6 +155,21 @@ impl Divisor {
     }
 }
 
+/// A stream of data that shares blocks, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct StreamId(pub u8);
+
+impl StreamId {
+    /// No stream: what deals fill.
+    pub const NONE: StreamId = StreamId(u8::MAX);
+
+    /// As an index.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

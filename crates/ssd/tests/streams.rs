@@ -14,11 +14,11 @@ struct BySaying;
 
 impl Member for BySaying {
     fn streams(&self) -> Streams {
-        Streams { count: 4, of_host: 0b11, of_moves: 0b1100 }
+        Streams::of(4, 0b11, 0b1100)
     }
 
     fn needs(&self) -> Needs {
-        Needs { hints: true, facts: true }
+        Needs { hints: true, facts: true, ..Needs::default() }
     }
 
     fn of_write(&mut self, write: Written) -> StreamId {
@@ -159,7 +159,7 @@ struct Spread;
 
 impl Member for Spread {
     fn streams(&self) -> Streams {
-        Streams { count: 6, of_host: 0b111, of_moves: 0b11_1000 }
+        Streams::of(6, 0b111, 0b11_1000)
     }
 
     fn of_write(&mut self, write: Written) -> StreamId {
@@ -207,7 +207,7 @@ fn a_separator_must_take_host_data() {
     struct Nothing;
     impl Member for Nothing {
         fn streams(&self) -> Streams {
-            Streams { count: 2, of_host: 0, of_moves: 0b10 }
+            Streams::of(2, 0, 0b10)
         }
         fn of_write(&mut self, _: Written) -> StreamId {
             StreamId(0)
@@ -226,7 +226,7 @@ fn a_separator_keeps_to_the_streams_it_has_named() {
     struct Strays;
     impl Member for Strays {
         fn streams(&self) -> Streams {
-            Streams { count: 2, of_host: 0b01, of_moves: 0b10 }
+            Streams::of(2, 0b01, 0b10)
         }
         fn of_write(&mut self, _: Written) -> StreamId {
             StreamId(1)
@@ -251,7 +251,7 @@ fn streams_need_blocks() {
     struct Many;
     impl Member for Many {
         fn streams(&self) -> Streams {
-            Streams { count: 20, of_host: 1, of_moves: 1 << 19 }
+            Streams::of(20, 1, 1 << 19)
         }
         fn of_write(&mut self, _: Written) -> StreamId {
             StreamId(0)

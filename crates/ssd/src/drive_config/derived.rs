@@ -17,14 +17,15 @@ impl DriveConfig {
         let ages = self.errors.model == ErrorModel::Cells;
         // Both maps, a bit for live and one for lost; blocks as firmware and chips know them.
         let maps = physical.saturating_add(logical).saturating_mul(33) / 8;
-        let blocks = g.blocks().saturating_mul(if ages { 56 + 37 } else { 56 });
+        let blocks = g.blocks().saturating_mul(if ages { 65 + 37 } else { 65 });
         let counters = match (ages, self.errors.disturb_counters) {
             (true, DisturbCounters::Wordline) => wordlines.saturating_mul(4),
             _ => 0,
         };
         let size = read_reclaim::Size { pages: g.physical_pages(), wordlines, logical_units: logical };
         let policy = read_reclaim::Policy::build(&self.read_reclaim).memory_estimate(&size);
-        [blocks, counters, policy].into_iter().fold(maps, u64::saturating_add)
+        let streams = stream::Policy::build(&self.stream).memory_bytes(&self.stream_size());
+        [blocks, counters, policy, streams].into_iter().fold(maps, u64::saturating_add)
     }
 
     /// Pages at the end of each block that are kept for replicas of pages read often (`ftl.read_reclaim`).
@@ -49,9 +50,21 @@ impl DriveConfig {
         rules.staging_slots(self, self.streams())
     }
 
+    /// What a policy that separates data is told of the drive.
+    pub(crate) fn stream_size(&self) -> stream::Size {
+        let per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
+        stream::Size {
+            logical_units: self.logical_units(),
+            physical_units: self.physical_units(),
+            lanes: self.lanes(),
+            blocks_per_lane: self.geometry.blocks_per_plane,
+            units_per_block: (per_block * u64::from(self.lane_span())) as u32,
+        }
+    }
+
     /// The streams that data is separated in.
     pub fn streams(&self) -> Streams {
-        stream::Policy::build(&self.stream).streams()
+        stream::Policy::build(&self.stream).laid_out(self.allocation.moves)
     }
 
     /// Blocks (or superblocks) that each lane keeps open at once: one for each stream, and one for cold data if wear is

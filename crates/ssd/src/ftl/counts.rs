@@ -2,7 +2,11 @@
 
 use super::service_times::ServiceTimes;
 use crate::flash::op::CAUSES;
+use crate::ftl::stream::CLASSES;
 use serde::{Deserialize, Serialize};
+
+/// Bins of [`FtlCounts::victims_by_live`].
+pub const VICTIM_BINS: usize = 17;
 
 /// Program modes told apart by [`FtlCounts::dealt_pages`]; what is programmed in higher ones counts as the last.
 pub const PROGRAM_MODES: usize = 4;
@@ -17,6 +21,8 @@ counters! {
         moved_units: [u64; CAUSES], "units", in "ftl.moved_units";
         /// Places for units left empty in programmed pages.
         padded_units: u64, "units", in "ftl.padded_units";
+        /// Mapping units programmed in a page of another stream, which they fill.
+        mixed_units: u64, "units", in "ftl.stream.mixed_units";
         /// Mapping units trimmed that were mapped.
         trimmed_units: u64, "units", in "ftl.trimmed_units";
         /// Mapping units whose data was lost to errors.
@@ -43,6 +49,14 @@ counters! {
         /// 1/4096 of what it stands: above 4096 the move came too late. What has not moved is told by
         /// `Drive::worst_disturb_q12`.
         disturbed_q12_max: u32, "1/4096", in "ftl.read_reclaim.most_disturbed";
+        /// Blocks that cleaning began to empty, by the class of their stream (`ftl.stream`).
+        victims: [u64; CLASSES], "blocks", in "ftl.victims.count";
+        /// Of these, blocks that held no live unit.
+        dead_victims: [u64; CLASSES], "blocks", in "ftl.victims.dead";
+        /// Units that lived in them then, by the same.
+        victim_units: [u64; CLASSES], "units";
+        /// The same blocks by the share of their units that lived: none, then up to 1/16, 2/16 and so on.
+        victims_by_live: [u64; VICTIM_BINS], "blocks", in "ftl.victims.histogram";
         /// Blocks erased and given back.
         reclaimed_blocks: u64, "blocks", in "ftl.reclaimed_blocks";
         /// Blocks retired.

@@ -19,6 +19,7 @@ pub mod write;
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
+use crate::ftl::stream::Streams;
 use crate::ftl::tables::layout::Layout;
 use crate::nand::Outcome;
 use crate::nand::order::PageOrder;
@@ -37,6 +38,7 @@ use tables::blocks::{BlockState, Blocks};
 use tables::facts::FactsTable;
 use tables::map::Map;
 use tables::replicas::Replicas;
+use write::direct::Direct;
 use write::gather::Gather;
 use write::open::Allocator;
 use write::placement::Placement;
@@ -104,6 +106,10 @@ pub struct Ftl {
     wear_leveling: wear_leveling::Policy,
     victim_rng: Rng,
     pub(crate) stream: stream::Policy,
+    /// Whether anything went to another stream than the first.
+    tells_apart: bool,
+    /// Units that are written without operations and wait for a page of their stream.
+    direct: Direct,
     /// Host units written: the clock of block ages.
     clock: u64,
     /// Host units whose programs were issued.
@@ -130,7 +136,7 @@ impl Ftl {
         policies: &Policies<'_>,
         layout: Layout,
         order: PageOrder,
-        stream: stream::Policy,
+        (stream, streams): (stream::Policy, Streams),
         slots: u32,
         erase_count: impl Fn(u32) -> u32,
     ) -> Self {
@@ -138,8 +144,9 @@ impl Ftl {
         let blocks = Blocks::new(&layout, ages);
         let logical = cfg.logical_units();
         let reclaim = Reclaim::new(cfg, policies.read_reclaim, &order, &layout, logical as u32);
-        let streams = stream.streams();
-        let mover = Mover::new(cfg, &layout, streams, (reclaim.is_active(), reclaim.deals()));
+        let needs = stream.needs();
+        let mover =
+            Mover::new(cfg, &layout, (streams, needs.victims), (reclaim.is_active(), reclaim.deals()));
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
         let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
         Ftl {
@@ -151,7 +158,7 @@ impl Ftl {
             effects: Effects::default(),
             waits: Waits::default(),
             gather: Gather::new(streams, layout.units_per_page, slots, turns),
-            facts: FactsTable::new(stream.needs().facts, physical),
+            facts: FactsTable::new(needs.facts, physical),
             allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks, streams),
             placement: Placement::new(cfg, &layout),
             order,
@@ -163,6 +170,8 @@ impl Ftl {
             wear_leveling: wear_leveling::Policy::build(policies.wear_leveling),
             victim_rng: Rng::named(cfg.drive.seed, "ftl/gc_victim"),
             stream,
+            tells_apart: false,
+            direct: Direct::new(streams, layout.units_per_page),
             clock: 0,
             sequence: 0,
             layout,
@@ -202,6 +211,7 @@ impl Ftl {
     pub fn trim(&mut self, lpn: Lpn) {
         let old = self.map.remove(lpn);
         self.replicas.forget(lpn);
+        self.stream.on_trim(lpn);
         if old.is_some() {
             self.blocks.lose(self.layout.block_of_unit(old));
             self.counts.trimmed_units += 1;
@@ -254,7 +264,8 @@ impl Ftl {
             self.blocks.set_failing(block);
             self.replicas.close_off(&self.layout, block);
             // The last pages that moves have are filled all the same: what is moved makes the room to retire the block.
-            let is_last = self.allocator.free(lane) == 0 && !self.allocator.is_open_for_host(lane, block);
+            let is_last =
+                self.allocator.free(lane) == 0 && !self.allocator.is_open_for_host(lane, block, true);
             if !is_last {
                 self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
             }

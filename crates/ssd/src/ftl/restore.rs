@@ -20,6 +20,8 @@ impl Ftl {
         self.gc_trigger.restored(gc_trigger)?;
         self.wear_leveling.restored(wear_leveling)?;
         self.stream.restored(fresh.stream)?;
+        ensure(self.direct.is_idle(), "writes between two layers")?;
+        self.direct = fresh.direct;
         ensure(self.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
         keep_room(&mut self.outbox, &fresh.outbox);
         keep_room(&mut self.programmed, &fresh.programmed);

@@ -18,7 +18,7 @@ mod writes;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
-use crate::ftl::stream::{self, Said};
+use crate::ftl::stream::{Needs, Said, Streams};
 use crate::observe::Effect;
 use crate::rng::SPREAD;
 use crate::sections::Sections;
@@ -155,11 +155,11 @@ pub struct Host {
 
 impl Host {
     /// The interface of a checked configuration.
-    pub fn new(cfg: &Sections, buffer: &buffer::Config, stream: &stream::Policy) -> Self {
+    pub fn new(cfg: &Sections, buffer: &buffer::Config, needs: Needs, streams: Streams) -> Self {
         let rules = buffer::Policy::build(buffer).rules(cfg.unit_bytes());
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let programs_at_most = cfg.host_programs_at_most();
-        let slots = rules.staging_slots(cfg, stream.streams());
+        let slots = rules.staging_slots(cfg, streams);
         Host {
             counts: HostCounts::default(),
             queues: vec![Queue { waiting: CommandList::EMPTY, used: 0 }; cfg.queues.count as usize],
@@ -175,7 +175,7 @@ impl Host {
             logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
             rules,
             staging: Staging::new(slots, commands as u32),
-            said: vec![Said::default(); if stream.needs().hints { slots as usize } else { 0 }],
+            said: vec![Said::default(); if needs.hints { slots as usize } else { 0 }],
             flushing: false,
             urgent: 0,
             hurrying: false,

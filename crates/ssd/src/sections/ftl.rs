@@ -11,6 +11,16 @@ choice! {
 }
 
 choice! {
+    /// Where data goes that moves to the first stream.
+    pub enum MovesOfFirst {
+        /// To blocks of its own.
+        Apart = "apart",
+        /// To the blocks that the host fills with data of that stream.
+        Joined = "joined",
+    }
+}
+
+choice! {
     /// The unit of the logical-to-physical map.
     pub enum MappingUnit {
         /// One entry a flash page; smaller writes are read-modify-writes.
@@ -87,6 +97,9 @@ section! {
         superblock: Superblock = Superblock::Planes;
         /// How the plane of a host write is found; `static` needs `superblock = "none"` and one mapping unit a page.
         placement: Placement = Placement::Dynamic;
+        /// Where data goes that moves to the first stream, of which nothing is known: `apart` to blocks of its own,
+        /// `joined` to those that the host fills. Moves of other streams share their stream's blocks.
+        moves: MovesOfFirst = MovesOfFirst::Apart;
     }
 }
 

@@ -19,7 +19,9 @@ pub(crate) use derived::GIB;
 pub use derived::{FOUR_KIB, MAX_UNITS};
 pub use drive::DriveSection;
 pub use flash::{Channel, ChannelOrder, ReclaimOrder, Scheduling, SchedulingOrder};
-pub use ftl::{Allocation, AllocationOrder, Axis, Cleaning, Mapping, MappingUnit, Placement, Superblock};
+pub use ftl::{
+    Allocation, AllocationOrder, Axis, Cleaning, Mapping, MappingUnit, MovesOfFirst, Placement, Superblock,
+};
 pub use host::{Firmware, Link, Queues};
 pub use nand::{
     ArrayTimes, Cell, DisturbCounters, DisturbLaw, ErrorModel, Errors, Geometry, ProgramOrder, Reliability,

@@ -6,6 +6,8 @@ family! {
     members {
         watermark: Watermark,
         background_idle: BackgroundIdle,
+        batch: Batch,
+        background_after: BackgroundAfter,
     }
     methods {
         /// Whether cleaning begins, with `free` blocks of the lane free.
@@ -13,6 +15,10 @@ family! {
         /// Whether cleaning, once begun, goes on.
         fn goes_on(&self, free: u32, view: &Limits) -> bool {
             self.starts(free, view)
+        }
+        /// Whether a round of cleaning ends when no block is worth being cleaned.
+        fn ends_without_victims(&self) -> bool {
+            false
         }
         /// Nanoseconds without host commands after which idle cleaning begins, if it ever does.
         fn idle_after_ns(&self) -> Option<u64> {
@@ -22,7 +28,7 @@ family! {
 }
 
 /// What a trigger may know of a lane.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Blocks of the lane.
     pub blocks: u32,
@@ -32,6 +38,14 @@ pub struct Limits {
     pub reserve: u32,
     /// Whether no host command has come for [`Policy::idle_after_ns`].
     pub idle: bool,
+    /// Blocks of the lane that are erased, or on their way to it, since cleaning last began.
+    pub cleaned: u32,
+    /// Units the host has written to flash so far.
+    pub written: u64,
+    /// The lane's share of those that it has written since cleaning of the lane last began.
+    pub since: u64,
+    /// Units that data fills in a block.
+    pub units_per_block: u32,
 }
 
 impl Limits {

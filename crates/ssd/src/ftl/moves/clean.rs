@@ -7,11 +7,13 @@
 
 use super::gathered::Gathered;
 use super::job::Job;
-use super::lane::{COMING_AT_MOST, LaneWork, RECLAIM, ROUTINE};
+use super::lane::{COMING_AT_MOST, LaneWork, RECLAIM, ROUTINE, Round};
 use super::walk::{PageUnits, Step, View, Walk};
 use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::gc_trigger::Limits;
+use crate::ftl::stream::LaneStreams;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
 use crate::ftl::{Ftl, IdleWork};
 use crate::units::{BlockId, LaneId, Ppn};
@@ -28,7 +30,7 @@ impl Ftl {
     }
 
     pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
-        let (limits, free) = (self.mover.limits(self.layout.blocks_per_lane), self.allocator.free(lane));
+        let (limits, free) = (self.limits(lane), self.allocator.free(lane));
         let work = &self.mover.lanes[lane.index()];
         let wanted = if self.mover.pace == Pace::Saturated {
             true
@@ -37,7 +39,24 @@ impl Ftl {
         } else {
             self.gc_trigger.starts(free + work.coming, &limits)
         };
-        self.work(lane).wanted = wanted;
+        let (clock, work) = (self.clock, self.work(lane));
+        if wanted && !work.wanted {
+            work.round = Round { began: clock, erases: work.erases };
+        }
+        work.wanted = wanted;
+    }
+
+    /// What a trigger may know of a lane.
+    fn limits(&self, lane: LaneId) -> Limits {
+        let work = &self.mover.lanes[lane.index()];
+        let round = work.round;
+        Limits {
+            cleaned: (work.erases - round.erases) as u32 + work.coming,
+            written: self.clock,
+            since: (self.clock - round.began) / u64::from(self.layout.lanes),
+            units_per_block: self.layout.data_units_per_block(),
+            ..self.mover.limits(self.layout.blocks_per_lane)
+        }
     }
 
     /// The same for all lanes: the host has no page left.
@@ -68,6 +87,9 @@ impl Ftl {
     /// Tries again to start moves that found nothing to do; for when the host waits for room.
     pub fn retry(&mut self, flash: &mut Flash) {
         for lane in (0..self.layout.lanes).map(LaneId) {
+            if self.gc_trigger.ends_without_victims() && !self.work(lane).wanted {
+                self.update_wanted(lane);
+            }
             let work = self.work(lane);
             let waiting = work.has_job()
                 || work.is_dealing()
@@ -120,10 +142,15 @@ impl Ftl {
         if (work.wanted || work.candidates.lacks_room) && work.coming < COMING_AT_MOST {
             self.update_wanted(lane);
             let work = &self.mover.lanes[lane.index()];
-            if (work.wanted || work.candidates.lacks_room)
-                && let Some(block) = self.choose_victim(lane)
-            {
-                return self.begin(lane, block, Cause::Cleaning);
+            if work.wanted || work.candidates.lacks_room {
+                if let Some(block) = self.choose_victim(lane) {
+                    self.note_victim(block);
+                    return self.begin(lane, block, Cause::Cleaning);
+                }
+                // Nothing is worth it: a round of cleaning is over.
+                if self.gc_trigger.ends_without_victims() && self.work(lane).coming == 0 {
+                    self.work(lane).wanted = false;
+                }
             }
         }
         let swap = std::mem::replace(&mut self.work(lane).swap, BlockId::NONE);
@@ -150,7 +177,7 @@ impl Ftl {
         true
     }
 
-    fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
+    pub(super) fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
         let coming = self.mover.lanes[lane.index()].coming > 0;
         if coming && !self.has_room(lane, self.layout.data_units_per_block(), Cause::Cleaning) {
@@ -158,11 +185,20 @@ impl Ftl {
         }
         let first = self.layout.first_block(lane).0;
         let view: LaneView<'_> = self.blocks.lane_view(&self.layout, lane, self.clock);
-        let chosen = self.gc_victim.choose(&view, &mut self.victim_rng)?;
-        assert!(
-            view.eligible(chosen).is_some(),
-            "ftl.gc_victim chose block {chosen}, which cannot be cleaned"
-        );
+        let chooser = &mut |view: &LaneView<'_>| {
+            let chosen = self.gc_victim.choose(view, &mut self.victim_rng)?;
+            let can_be = view.eligible(chosen).is_some();
+            assert!(can_be, "ftl.gc_victim chose block {chosen}, which cannot be cleaned");
+            Some(chosen)
+        };
+        let chosen = if self.tells_apart && self.mover.victims.are_asked_for() {
+            let (filled_by, streams) =
+                (self.blocks.lane_streams(&self.layout, lane), self.allocator.streams());
+            let lane = LaneStreams { blocks: &view, filled_by, streams };
+            self.mover.victims.choose(&self.stream, &lane, chooser)?
+        } else {
+            chooser(&view)?
+        };
         let chosen = BlockId(first + chosen);
         if self.fits(lane, chosen, Cause::Cleaning) {
             return Some(chosen);
@@ -184,10 +220,8 @@ impl Ftl {
         let left = |job: &Job| job.left(self.blocks.live(job.block()));
         let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
         let waiting = work.gathered.iter().map(pages).sum::<u32>() + work.reads + others;
-        // What is moved may go to several streams, and each but one may leave a page that is not full.
-        let partial = self.allocator.streams().of_moves.count_ones() - 1;
         let cold = cause == Cause::WearLeveling;
-        u64::from(units.div_ceil(per_page) + waiting + partial) <= self.allocator.room(lane, cold)
+        u64::from(units.div_ceil(per_page) + waiting) <= self.allocator.room(lane, cold)
     }
 
     /// Whether routine work of a lane stands still, in the middle of a block: a host that is faster than cleaning takes
@@ -310,7 +344,7 @@ mod tests {
 
     impl Member for Apart {
         fn streams(&self) -> Streams {
-            Streams { count: 1 + self.0, of_host: 1, of_moves: ((1 << self.0) - 1) << 1 }
+            Streams::of(1 + self.0, 1, ((1 << self.0) - 1) << 1)
         }
 
         fn of_write(&mut self, _: Written) -> StreamId {
@@ -322,11 +356,11 @@ mod tests {
         }
     }
 
-    /// A lane is sure of its reserve, here of a block of eight pages of four units; each stream of moves but one may
-    /// leave a page of it that is not full.
+    /// A lane is sure of its reserve, here of a block of eight pages of four units; streams of moves waste none of it:
+    /// what they would leave empty others fill.
     #[test]
-    fn streams_of_moves_may_each_waste_a_page() {
-        for (streams, pages) in [(1, 8), (2, 7), (4, 5)] {
+    fn streams_of_moves_waste_no_room() {
+        for streams in [1, 2, 4] {
             let mut cfg = DriveConfig::default();
             let g = &mut cfg.geometry;
             (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
@@ -334,7 +368,7 @@ mod tests {
             cfg.drive.over_provisioning_percent = 150.0;
             let drive = Drive::with_stream(&cfg, Box::new(Apart(streams))).unwrap();
             let has_room = |units| drive.state.ftl.has_room(LaneId(0), units, Cause::Cleaning);
-            assert!(has_room(4 * pages) && !has_room(4 * pages + 1), "{streams} streams");
+            assert!(has_room(32) && !has_room(33), "{streams} streams");
         }
     }
 }

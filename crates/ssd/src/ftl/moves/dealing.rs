@@ -187,7 +187,8 @@ impl Ftl {
 
     /// Opens a free block in a program mode, if one is left beside those kept for moves.
     fn open_target(&mut self, lane: LaneId, mode: u8) -> BlockId {
-        let Some(block) = self.allocator.take_block(lane, self.mover.reserve, &mut self.blocks) else {
+        let (blocks, keep) = (&mut self.blocks, self.mover.reserve);
+        let Some(block) = self.allocator.take_block(lane, keep, blocks, self.clock) else {
             return BlockId::NONE;
         };
         for k in 0..self.layout.span {

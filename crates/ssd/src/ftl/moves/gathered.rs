@@ -1,6 +1,5 @@
 //! Units that moves have read and that wait for a page, first come first served.
 
-use super::walk::PageUnits;
 use crate::flash::op::UnitRef;
 use crate::restore::keep_room;
 use serde::{Deserialize, Serialize};
@@ -75,7 +74,7 @@ impl Gathered {
 
     /// Takes the first so many.
     #[inline]
-    pub fn take(&mut self, count: usize, room: &mut PageUnits) {
+    pub fn take(&mut self, count: usize, room: &mut [UnitRef]) {
         room[..count].copy_from_slice(&self.all()[..count]);
         self.gone += count;
         if self.gone == self.units.len() {

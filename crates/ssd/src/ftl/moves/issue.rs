@@ -33,6 +33,10 @@ impl Ftl {
         units: &[UnitRef],
     ) -> bool {
         if flash.is_instant() {
+            // In a block that the host fills, too, its pages go first.
+            if !self.outbox.is_empty() && op.kind != OpKind::Read && self.allocator.streams().any_shared() {
+                self.apply_outbox(flash);
+            }
             flash.do_at_once(op);
             self.tell_at_once(op, units);
             if op.kind == OpKind::Read {
@@ -42,6 +46,13 @@ impl Ftl {
         }
         self.begin_move(flash, lane, *op, units);
         false
+    }
+
+    /// What was issued is applied to the chips, where no time passes.
+    pub(crate) fn apply_outbox(&mut self, flash: &mut Flash) {
+        self.outbox.iter().for_each(|&id| flash.apply(id));
+        self.outbox.clear();
+        self.tell_steps(flash);
     }
 
     /// Issues it where time passes.

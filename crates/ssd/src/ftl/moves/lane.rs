@@ -5,6 +5,7 @@ use super::deal::Deal;
 use super::gathered::Gathered;
 use super::job::Job;
 use super::migration::Migration;
+use super::victims::Victims;
 use crate::executor::Pace;
 use crate::flash::op::Cause;
 use crate::ftl::gc_trigger::Limits;
@@ -24,6 +25,15 @@ pub(in crate::ftl) const COMING_WITH_RECLAIM: u32 = COMING_AT_MOST + 2;
 pub(in crate::ftl) const RECLAIM: usize = 0;
 pub(in crate::ftl) const ROUTINE: usize = 1;
 
+/// When a round of cleaning began.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(in crate::ftl) struct Round {
+    /// Host units written by then.
+    pub began: u64,
+    /// Erases of the lane by then.
+    pub erases: u64,
+}
+
 /// What goes on in one lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::ftl) struct LaneWork {
@@ -37,6 +47,8 @@ pub(in crate::ftl) struct LaneWork {
     /// Blocks being emptied for cleaning or erased.
     pub coming: u32,
     pub erases: u64,
+    /// The round of cleaning under way, or the last one.
+    pub round: Round,
     /// Blocks that failed a program and are to be retired.
     pub retire: VecDeque<BlockId>,
     /// The block wear levelling wants moved.
@@ -59,6 +71,8 @@ pub(in crate::ftl) struct Mover {
     spare: u32,
     span: u32,
     pub idle: bool,
+    /// Where victims are looked for.
+    pub victims: Victims,
     /// How fast the host is where no time passes.
     #[serde(skip)]
     pub pace: Pace,
@@ -70,7 +84,12 @@ pub(in crate::ftl) struct Mover {
 }
 
 impl Mover {
-    pub fn new(cfg: &Sections, layout: &Layout, streams: Streams, (reclaims, deals): (bool, bool)) -> Self {
+    pub fn new(
+        cfg: &Sections,
+        layout: &Layout,
+        (streams, asks): (Streams, bool),
+        (reclaims, deals): (bool, bool),
+    ) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
         let gathered = || (0..streams.all()).map(|_| Gathered::with_capacity(room)).collect();
         let lanes = (0..layout.lanes)
@@ -82,6 +101,7 @@ impl Mover {
                 wanted: false,
                 coming: 0,
                 erases: 0,
+                round: Round::default(),
                 retire: VecDeque::with_capacity(8),
                 swap: BlockId::NONE,
                 candidates: Candidates::new(layout, reclaims),
@@ -102,6 +122,7 @@ impl Mover {
             spare: layout.blocks_per_lane.saturating_sub(share as u32 + u32::from(streams.count)),
             span: layout.span,
             idle: false,
+            victims: Victims::new(asks, layout.blocks_per_lane),
             pace: Pace::Relaxed,
             emptied: false,
             quiet: false,
@@ -110,13 +131,15 @@ impl Mover {
 
     /// Takes what follows from the configuration from a fresh one.
     pub fn restored(&mut self, fresh: Mover) {
+        self.victims = fresh.victims;
         (self.in_flight_at_most, self.copyback) = (fresh.in_flight_at_most, fresh.copyback);
         (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
     }
 
     /// What a trigger may know of a lane.
     pub fn limits(&self, blocks: u32) -> Limits {
-        Limits { blocks, spare: self.spare, reserve: self.reserve, idle: self.idle }
+        let (spare, reserve, idle) = (self.spare, self.reserve, self.idle);
+        Limits { blocks, spare, reserve, idle, cleaned: 0, written: 0, since: 0, units_per_block: 0 }
     }
 
     /// Bytes of the lists that deals take.
@@ -196,8 +219,8 @@ mod tests {
         (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 100.0);
         let layout = Layout::new(&cfg, &Chip::new(1, 20, 4, &cfg.reliability, 1));
         let spare = |count| {
-            let streams = Streams { count, of_host: 1, of_moves: 1 << (count - 1) };
-            Mover::new(&cfg, &layout, streams, (false, false)).limits(20).spare
+            let streams = Streams::of(count, 1, 1 << (count - 1));
+            Mover::new(&cfg, &layout, (streams, false), (false, false)).limits(20).spare
         };
         // Half of the blocks hold data.
         assert_eq!([1, 2, 5].map(spare), [9, 8, 5]);

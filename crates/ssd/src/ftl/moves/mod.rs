@@ -12,4 +12,5 @@ pub(in crate::ftl) mod migration;
 mod place;
 pub(in crate::ftl) mod reclaim;
 pub(in crate::ftl) mod replicate;
+mod victims;
 pub(in crate::ftl) mod walk;

@@ -15,16 +15,14 @@ use core::ops::Range;
 
 /// The stream that a unit moved for this cause goes to.
 fn stream_of_move(
-    policy: &mut stream::Policy,
-    streams: Streams,
+    (policy, streams): (&mut stream::Policy, Streams),
     cause: Cause,
     unit: &UnitRef,
     clock: u64,
 ) -> StreamId {
     streams.only_for(cause).unwrap_or_else(|| {
         let to = policy.of_move(Moved { lpn: Lpn(unit.lpn), cause, facts: unit.facts(), clock });
-        assert!(streams.is_of_moves(to), "ftl.stream put moved data in stream {}, which takes none", to.0);
-        to
+        streams.of_moved(to)
     })
 }
 
@@ -37,7 +35,7 @@ impl Ftl {
         cause: Cause,
         unit: UnitRef,
     ) -> bool {
-        let stream = stream_of_move(&mut self.stream, self.allocator.streams(), cause, &unit, self.clock);
+        let stream = stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
         let unit = unit.in_stream(stream.0);
         let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
         let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
@@ -56,7 +54,7 @@ impl Ftl {
     /// A unit waits for a page of its stream.
     #[inline]
     pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
-        let to = stream_of_move(&mut self.stream, self.allocator.streams(), cause, &unit, self.clock);
+        let to = stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
         self.work(lane).gathered[to.index()].push(unit.in_stream(to.0));
     }
 
@@ -80,7 +78,7 @@ impl Ftl {
         let streams = allocator.streams();
         let shared = (0..streams.all() as u8).map(StreamId);
         shared
-            .filter(|&other| other != stream && !streams.is_of_host(other))
+            .filter(|&other| other != stream && (!streams.is_of_host(other) || streams.is_of_moves(other)))
             .find_map(|other| allocator.page_in(lane, other, 0, blocks, clock))
     }
 
@@ -138,7 +136,7 @@ impl Ftl {
         let per_page = self.layout.units_per_page as usize;
         loop {
             let work = &self.mover.lanes[lane.index()];
-            let count = work.page_of(stream, per_page, rest);
+            let mut count = work.page_of(stream, per_page, rest);
             if count == 0 {
                 return true;
             }
@@ -147,8 +145,11 @@ impl Ftl {
             let cause = self.blocks.cause(self.layout.block_of_unit(source));
             self.blocks.program_issued(self.layout.block_of_page(found.page).0);
             let mut op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
+            self.work(lane).gathered[which].take(count, &mut units[..]);
+            if count < per_page {
+                count = self.fill_up(lane, stream, count, &mut units[..per_page]);
+            }
             self.counts.padded_units += (per_page - count) as u64;
-            self.work(lane).gathered[which].take(count, units);
             self.program_moved(flash, lane, &mut op, &units[..count]);
             if found.lane != lane {
                 self.update_wanted(found.lane);
@@ -158,6 +159,27 @@ impl Ftl {
                 self.look_soon(lane);
             }
         }
+    }
+
+    /// Gathered units of other streams take the places that those of a stream would leave empty in a page; how many
+    /// there are in it now.
+    fn fill_up(&mut self, lane: LaneId, stream: StreamId, had: usize, page: &mut [UnitRef]) -> usize {
+        let streams = self.allocator.streams();
+        if stream == streams.cold() {
+            return had;
+        }
+        let mut count = had;
+        let work = &mut self.mover.lanes[lane.index()];
+        for (at, others) in work.gathered.iter_mut().enumerate().take(usize::from(streams.count)) {
+            let some = others.len().min(page.len() - count);
+            if at != stream.index() && some > 0 {
+                others.take(some, &mut page[count..]);
+                page[count..count + some].iter_mut().for_each(|unit| *unit = unit.in_stream(stream.0));
+                count += some;
+            }
+        }
+        self.counts.mixed_units += (count - had) as u64;
+        count
     }
 
     /// Units of a moving block are in the controller.
@@ -207,7 +229,7 @@ impl Ftl {
         }
         for unit in units {
             if is_there(unit) {
-                let to = stream_of_move(stream, streams, cause, unit, *clock);
+                let to = stream_of_move((stream, streams), cause, unit, *clock);
                 gathered[to.index()].push(unit.in_stream(to.0));
             } else {
                 emptied |= blocks.arrive(block);
@@ -396,7 +418,7 @@ mod tests {
             let moved = StreamId(ftl.allocator.streams().of_moves.trailing_zeros() as u8);
             let page = ftl.move_target(LaneId(0), moved).unwrap().page;
             while ftl.allocator.free(LaneId(0)) > free {
-                ftl.allocator.take_block(LaneId(0), 0, &mut ftl.blocks).unwrap();
+                ftl.allocator.take_block(LaneId(0), 0, &mut ftl.blocks, 0).unwrap();
             }
             let block = ftl.layout.block_of_page(page).0;
             ftl.blocks.program_issued(block);

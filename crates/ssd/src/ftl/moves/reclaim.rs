@@ -342,7 +342,7 @@ impl Ftl {
             || work.reads > 0
             || work.gathered.iter().any(|units| !units.is_empty());
         let spare = self.allocator.free(lane) > self.mover.reserve;
-        let may = self.allocator.is_open_for_host(lane, block) || (!busy && spare);
+        let may = self.allocator.is_open_for_host(lane, block, false) || (!busy && spare);
         self.work(lane).candidates.lacks_room |= !may && !spare;
         may
     }

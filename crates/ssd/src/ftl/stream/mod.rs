@@ -3,10 +3,15 @@
 //! Data that dies together should lie together: then blocks empty by themselves, and cleaning moves little. A policy
 //! puts each unit in a *stream* when it is about to be programmed, host data and moved data alike; a stream fills pages
 //! and blocks of its own in each lane. What wear levelling moves has one more stream, which takes the most worn blocks.
+//!
+//! Stream 0 is for what nothing is known of. `ftl.allocation.moves` says whether what moves to it shares its blocks.
 
 use crate::flash::op::Cause;
+use crate::ftl::tables::blocks::LaneView;
+use crate::sections::MovesOfFirst;
 use crate::signals::{Facts, Hints};
 use crate::units::Lpn;
+pub use crate::units::StreamId;
 use serde::{Deserialize, Serialize};
 
 family! {
@@ -21,22 +26,34 @@ family! {
         fn needs(&self) -> Needs {
             Needs::default()
         }
+        /// Told of the drive once, when it is built: it makes its tables.
+        fn learn(&mut self, size: &Size) {}
+        /// Bytes of memory that it takes on such a drive, its tables and what is kept for it.
+        fn memory_bytes(&self, size: &Size) -> u64 {
+            0
+        }
         /// The stream of a unit that the host has written: one of [`Streams::of_host`].
         fn of_write(&mut self, write: Written) -> StreamId;
         /// The stream of a unit that is moved: one of [`Streams::of_moves`]. Not asked where there is but one.
         fn of_move(&mut self, moved: Moved) -> StreamId;
-    }
-}
-
-/// A stream, counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct StreamId(pub u8);
-
-impl StreamId {
-    /// As an index.
-    #[inline]
-    pub const fn index(self) -> usize {
-        self.0 as usize
+        /// The data of a unit is forgotten: the host has trimmed it.
+        fn on_trim(&mut self, lpn: Lpn) {}
+        /// Cleaning begins to empty a block.
+        fn on_victim(&mut self, victim: Victim) {}
+        /// The class of a stream's blocks, less than [`CLASSES`]: where the policy chooses victims by class
+        /// ([`Among::Classes`]) those of a lower one go first. Results tell victims apart by it.
+        fn class(&self, stream: StreamId) -> u8 {
+            0
+        }
+        /// Among which blocks of a lane the next victim is looked for. Asked only of a policy that
+        /// [`Needs::victims`], and once anything went to another stream than the first.
+        fn among(&self, lane: &LaneStreams<'_>) -> Among {
+            Among::All
+        }
+        /// What it has found so far.
+        fn report(&self) -> Report {
+            Report::default()
+        }
     }
 }
 
@@ -52,6 +69,8 @@ pub struct Streams {
     pub of_host: u32,
     /// Which of them take what is moved, but for wear levelling; at least one. They may take host data, too.
     pub of_moves: u32,
+    /// The stream that takes what a policy moves to the first.
+    moves_of_first: StreamId,
 }
 
 impl Policy {
@@ -59,9 +78,9 @@ impl Policy {
     ///
     /// # Panics
     /// A policy of the caller's own may name more streams than there can be, or none for the host or for moves.
-    pub(crate) fn checked_streams(&self) -> Streams {
-        let streams = self.streams();
-        let Streams { count, of_host, of_moves } = streams;
+    pub(crate) fn checked_streams(&self, moves: MovesOfFirst) -> Streams {
+        let streams = self.laid_out(moves);
+        let Streams { count, of_host, of_moves, .. } = streams;
         assert!(
             usize::from(count) < STREAMS_AT_MOST,
             "{count} streams, at most {} can be",
@@ -72,9 +91,33 @@ impl Policy {
         }
         streams
     }
+
+    /// The streams there are. Where moved data is kept apart, what moves to a first stream that takes both host data
+    /// and moves has one of its own: the last.
+    pub fn laid_out(&self, moves: MovesOfFirst) -> Streams {
+        let streams = self.streams();
+        if moves == MovesOfFirst::Joined || streams.of_host & streams.of_moves & 1 == 0 {
+            return streams;
+        }
+        let count = streams.count.saturating_add(1);
+        let last = 1u32.checked_shl(u32::from(streams.count)).unwrap_or(0);
+        let of_moves = streams.of_moves & !1 | last;
+        Streams { count, of_moves, moves_of_first: StreamId(streams.count), ..streams }
+    }
 }
 
 impl Streams {
+    /// So many streams, of which some take host data and some what is moved: a bit for each.
+    pub const fn of(count: u8, of_host: u32, of_moves: u32) -> Streams {
+        Streams { count, of_host, of_moves, moves_of_first: StreamId(0) }
+    }
+
+    /// So many streams, each for host data and for moves: the first takes what nothing is known of.
+    pub const fn shared(count: u8) -> Streams {
+        let all = u32::MAX >> (32 - count as u32);
+        Streams::of(count, all, all)
+    }
+
     /// The stream of what wear levelling moves: after all others.
     #[inline]
     pub const fn cold(self) -> StreamId {
@@ -90,6 +133,36 @@ impl Streams {
     #[inline]
     pub const fn is_of_host(self, stream: StreamId) -> bool {
         self.of_host >> stream.0 & 1 == 1
+    }
+
+    /// The stream of a unit that a policy moves to one of its own.
+    ///
+    /// # Panics
+    /// A policy of the caller's own may move data to a stream that takes none.
+    #[inline]
+    pub(crate) fn of_moved(self, to: StreamId) -> StreamId {
+        let to = if to.0 == 0 { self.moves_of_first } else { to };
+        assert!(self.is_of_moves(to), "ftl.stream put moved data in stream {}, which takes none", to.0);
+        to
+    }
+
+    /// The stream of a policy that a block's is: the first where the drive has one beyond those.
+    #[inline]
+    pub(crate) fn of_policy(self, stream: StreamId) -> StreamId {
+        let beyond = stream.0 >= self.count || stream == self.moves_of_first;
+        if beyond { StreamId(0) } else { stream }
+    }
+
+    /// Whether a stream takes both host data and moves: its blocks are shared.
+    #[inline]
+    pub const fn is_shared(self, stream: StreamId) -> bool {
+        (self.of_host & self.of_moves) >> stream.0 & 1 == 1
+    }
+
+    /// Whether any does.
+    #[inline]
+    pub const fn any_shared(self) -> bool {
+        self.of_host & self.of_moves != 0
     }
 
     /// Whether a stream takes what is moved, but for wear levelling.
@@ -108,6 +181,80 @@ impl Streams {
     }
 }
 
+/// Classes of victims that results tell apart.
+pub const CLASSES: usize = 4;
+
+/// Among which blocks of a lane a victim is looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Among {
+    /// All; `ftl.gc_victim` chooses.
+    #[default]
+    All,
+    /// A block without live data; else those of the lowest class ([`Member::class`]) that has any, where
+    /// `ftl.gc_victim` chooses.
+    Classes,
+    /// Those of a stream, where `ftl.gc_victim` chooses; all if it has none that can be chosen.
+    Stream(StreamId),
+    /// The block of a stream that was filled first; all if it has none that can be chosen.
+    OldestOf(StreamId),
+}
+
+/// The blocks of a lane, with their streams.
+#[derive(Clone, Copy)]
+pub struct LaneStreams<'a> {
+    /// The blocks.
+    pub blocks: &'a LaneView<'a>,
+    pub(crate) filled_by: &'a [StreamId],
+    pub(crate) streams: Streams,
+}
+
+impl LaneStreams<'_> {
+    /// The stream that fills or has filled a block; the first for one that belongs to none of the policy's.
+    #[inline]
+    pub fn of(&self, block: u32) -> StreamId {
+        self.streams.of_policy(self.filled_by[block as usize])
+    }
+}
+
+/// A block that cleaning begins to empty.
+#[derive(Clone, Copy, Debug)]
+pub struct Victim {
+    /// The stream that filled it.
+    pub stream: StreamId,
+    /// Units the host had written to flash when it was opened.
+    pub opened: u64,
+    /// Units the host has written to flash so far.
+    pub clock: u64,
+    /// Units of it that live, of so many that it holds.
+    pub live: u32,
+    /// Units that it holds.
+    pub units: u32,
+}
+
+/// What a policy has found so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Groups of data that it expects to die together.
+    pub groups: u32,
+    /// Program contexts (or processes, or whatever it tells writers apart by) that it knows.
+    pub contexts: u32,
+}
+
+/// How large a drive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Logical units.
+    pub logical_units: u64,
+    /// Units of flash.
+    pub physical_units: u64,
+    /// Lanes.
+    pub lanes: u32,
+    /// Blocks of a lane.
+    pub blocks_per_lane: u32,
+    /// Units of a block.
+    pub units_per_block: u32,
+}
+
 /// What a policy asks the drive to keep for it; by default nothing is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Needs {
@@ -115,6 +262,8 @@ pub struct Needs {
     pub hints: bool,
     /// The facts of every unit of flash, for when it moves.
     pub facts: bool,
+    /// To be asked among which blocks victims are looked for ([`Member::among`]).
+    pub victims: bool,
 }
 
 /// What the host said with the last write of a unit.
@@ -135,6 +284,9 @@ pub struct Written {
     pub said: Said,
     /// Units that the host has written to flash so far.
     pub clock: u64,
+    /// It was asked about before, and written again before it was programmed: of the two writes only this one goes to
+    /// flash. A policy may choose another stream now, but has learnt of the write already.
+    pub again: bool,
 }
 
 /// A unit that is moved, when it has been read.

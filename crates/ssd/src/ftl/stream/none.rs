@@ -5,14 +5,11 @@ use super::{Member, Moved, StreamId, Streams, Written};
 /// Name in configurations.
 pub const NAME: &str = "none";
 /// What it does.
-pub const SUMMARY: &str = "host data shares blocks, moved data shares others";
+pub const SUMMARY: &str = "host data shares blocks, and moved data does (ftl.allocation.moves)";
 /// Where it comes from.
 pub const SOURCE: &str = "baseline";
 /// What it costs.
 pub const MEMORY: &str = "none";
-
-const HOST: StreamId = StreamId(0);
-const MOVED: StreamId = StreamId(1);
 
 section! {
     /// `none` has no parameters.
@@ -24,14 +21,14 @@ pub type Policy = Params;
 
 impl Member for Policy {
     fn streams(&self) -> Streams {
-        Streams { count: 2, of_host: 1 << HOST.0, of_moves: 1 << MOVED.0 }
+        Streams::shared(1)
     }
 
     fn of_write(&mut self, _: Written) -> StreamId {
-        HOST
+        StreamId(0)
     }
 
     fn of_move(&mut self, _: Moved) -> StreamId {
-        MOVED
+        StreamId(0)
     }
 }

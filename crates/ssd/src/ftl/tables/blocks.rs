@@ -4,7 +4,7 @@ use crate::flash::op::Cause;
 use crate::ftl::tables::layout::Layout;
 use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, ensure, within};
-use crate::units::{BlockId, LaneId};
+use crate::units::{BlockId, LaneId, StreamId};
 use serde::{Deserialize, Serialize};
 
 /// What a block is used for.
@@ -46,6 +46,10 @@ pub struct Blocks {
     erase_count: Vec<u32>,
     /// Host units written when the block was filled: its age counts from here.
     closed_at: Vec<u64>,
+    /// Host units written when the block was opened.
+    opened_at: Vec<u64>,
+    /// The stream that fills or has filled the block; none if it was dealt over.
+    stream: Vec<StreamId>,
     /// Failed a program: to be retired.
     failing: Vec<bool>,
     /// Why the block was last emptied.
@@ -82,6 +86,17 @@ impl LaneView<'_> {
     pub fn eligible(&self, block: u32) -> Option<u32> {
         let live = self.live[block as usize];
         (live < NOT_ELIGIBLE).then_some(live)
+    }
+
+    /// Live units of a block with the mark that it cannot be chosen, unless it `may`.
+    #[inline]
+    pub(in crate::ftl) fn live_if(&self, block: u32, may: bool) -> u32 {
+        self.live[block as usize] | if may { 0 } else { NOT_ELIGIBLE }
+    }
+
+    /// The same lane with other live units: some of its blocks cannot be chosen.
+    pub(in crate::ftl) fn with_live<'a>(&'a self, live: &'a [u32]) -> LaneView<'a> {
+        LaneView { live, ..*self }
     }
 
     /// The eligible block with the least live units, the first of equals.
@@ -140,6 +155,8 @@ impl Blocks {
             erasing: vec![0; n],
             erase_count: erase_counts.collect(),
             closed_at: vec![0; n],
+            opened_at: vec![0; n],
+            stream: vec![StreamId::NONE; n],
             failing: vec![false; n],
             cause: vec![Cause::Cleaning; n],
             units_per_block: layout.data_units_per_block(),
@@ -156,6 +173,8 @@ impl Blocks {
         alike("erases of blocks", &self.erasing, &fresh.erasing)?;
         alike("erase counts", &self.erase_count, &fresh.erase_count)?;
         alike("ages of blocks", &self.closed_at, &fresh.closed_at)?;
+        alike("when blocks were opened", &self.opened_at, &fresh.opened_at)?;
+        alike("streams of blocks", &self.stream, &fresh.stream)?;
         alike("failing blocks", &self.failing, &fresh.failing)?;
         alike("causes of moves", &self.cause, &fresh.cause)?;
         (self.units_per_block, self.units_per_page) = (fresh.units_per_block, fresh.units_per_page);
@@ -163,7 +182,8 @@ impl Blocks {
         within("live units of a block", live, layout.units_per_block() as usize + 1)?;
         within("erases of members", self.erasing.iter().copied(), layout.span as usize + 1)?;
         ensure(self.erase_count.iter().all(|&count| count >> 30 == 0), "erases of a block")?;
-        ensure(self.closed_at.iter().all(|&at| at <= clock), "when a block was filled")
+        ensure(self.closed_at.iter().all(|&at| at <= clock), "when a block was filled")?;
+        ensure(self.opened_at.iter().all(|&at| at <= clock), "when a block was opened")
     }
 
     /// The blocks of a lane, for a policy to choose from.
@@ -213,6 +233,32 @@ impl Blocks {
     pub fn set_state(&mut self, block: BlockId, state: BlockState) {
         self.state[block.index()] = state;
         self.update_eligible(block);
+    }
+
+    /// Opens a block for a stream, or for none.
+    #[inline]
+    pub fn open(&mut self, block: BlockId, stream: StreamId, now: u64) {
+        self.stream[block.index()] = stream;
+        self.opened_at[block.index()] = now;
+        self.set_state(block, BlockState::Open);
+    }
+
+    /// The stream that fills or has filled a block; none if it was dealt over, or never filled.
+    #[inline]
+    pub fn stream(&self, block: BlockId) -> StreamId {
+        self.stream[block.index()]
+    }
+
+    /// Host units written when a block was opened.
+    #[inline]
+    pub fn opened_at(&self, block: BlockId) -> u64 {
+        self.opened_at[block.index()]
+    }
+
+    /// The streams of a lane's blocks.
+    pub fn lane_streams(&self, layout: &Layout, lane: LaneId) -> &[StreamId] {
+        let from = layout.first_block(lane).index();
+        &self.stream[from..from + layout.blocks_per_lane as usize]
     }
 
     /// Closes a block that is full.

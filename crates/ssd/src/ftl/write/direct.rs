@@ -4,61 +4,185 @@ use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
-use crate::ftl::stream::Said;
+use crate::ftl::stream::{Said, StreamId, Streams};
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::signals::Facts;
 use crate::units::{Lpn, NONE, Pun};
+use serde::{Deserialize, Serialize};
+
+/// Units of several streams that are written without operations and wait until they make a page.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::ftl) struct Direct {
+    /// By stream; nothing where the host writes to but one.
+    waiting: Vec<Vec<u32>>,
+}
+
+impl Direct {
+    /// Nothing waits.
+    pub fn new(streams: Streams, units_per_page: u32) -> Self {
+        let count = if streams.of_host.is_power_of_two() { 0 } else { usize::from(streams.count) };
+        let line = || Vec::with_capacity(units_per_page as usize);
+        Direct { waiting: (0..count).map(|_| line()).collect() }
+    }
+
+    /// Whether it is as between two calls from outside: nothing waits.
+    pub fn is_idle(&self) -> bool {
+        self.waiting.iter().all(Vec::is_empty)
+    }
+}
+
+/// What came of a page that was written without operations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    /// It is written.
+    Done,
+    /// It is, and there is something to carry out.
+    Stop,
+    /// Its program failed.
+    Failed,
+    /// There is no page for it.
+    NoRoom,
+}
 
 impl Ftl {
     /// Writes whole units one after another without operations or time: the quick way to a full drive. Cleaning is
     /// done as needed. Returns how many units were written before there was something to carry out or a program
     /// failed, as an error if before no page was left. Units that are `moved` stand for what cleaning has moved: the
     /// host has not written them, and blocks grow no older by them.
+    ///
+    /// Where data is separated some of them may wait, and be written by the next call: see
+    /// [`Ftl::has_direct_rest`].
     pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
-        let units_per_page = self.layout.units_per_page;
-        for (n, page_units) in lpns.chunks(units_per_page as usize).enumerate() {
-            self.prefetch_ahead(lpns, n * units_per_page as usize, page_units.len());
-            let lpn = Lpn(page_units[0]);
-            let stream = self.stream_of_write(lpn, Said::default());
-            let Some(found) = self.host_page(lpn, stream) else {
-                return Err(n * units_per_page as usize);
-            };
-            let mut op = self.op(OpKind::Program, Cause::Host, found.page);
-            flash.do_at_once(&mut op);
-            let facts = Facts::NONE.with_stream(u64::from(stream.0));
-            if self.effects.has_chips() {
-                self.tell_page(op, page_units, facts);
+        if !self.direct.waiting.is_empty() {
+            return self.sort_directly(flash, lpns, moved);
+        }
+        let stream = StreamId(self.allocator.streams().of_host.trailing_zeros() as u8);
+        let units_per_page = self.layout.units_per_page as usize;
+        for (n, page_units) in lpns.chunks(units_per_page).enumerate() {
+            self.prefetch_ahead(lpns, n * units_per_page, page_units.len());
+            for &lpn in page_units {
+                self.stream_of_write(Lpn(lpn), Said::default(), false);
             }
-            let outcome = op.outcome;
-            let (block, _) = self.layout.block_of_page(found.page);
-            self.blocks.program_issued(block);
-            let count = page_units.len() as u64;
-            if outcome == Outcome::Pass {
-                for (i, &lpn) in (0..).zip(page_units) {
-                    let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
-                    self.replicas.forget(lpn);
-                    self.commit(lpn, to, facts.with_sequence(self.sequence + u64::from(i) + 1));
-                    self.effects.push(Effect::Place { lpn, to });
-                }
-                if moved {
-                    self.counts.moved_units[Cause::Cleaning as usize] += count;
-                } else {
-                    self.clock += count;
-                    self.counts.host_units += count;
-                }
-            }
-            self.sequence += count;
-            self.after_program(flash, block, outcome == Outcome::Fail);
-            if found.opened && self.mover.pace == Pace::Relaxed {
-                self.check_lane(flash, found.lane);
-            }
-            if !self.outbox.is_empty() || outcome == Outcome::Fail {
-                let done = n + usize::from(outcome == Outcome::Pass);
-                return Ok((done * units_per_page as usize).min(lpns.len()));
+            match self.write_page(flash, stream, page_units, moved) {
+                Written::Done => {}
+                Written::Stop => return Ok(((n + 1) * units_per_page).min(lpns.len())),
+                Written::Failed => return Ok(n * units_per_page),
+                Written::NoRoom => return Err(n * units_per_page),
             }
         }
         Ok(lpns.len())
+    }
+
+    /// Whether units wait that [`Ftl::write_directly`] was given.
+    pub fn has_direct_rest(&self) -> bool {
+        !self.direct.is_idle()
+    }
+
+    /// The same where the host's data goes to several streams: units wait until those of their stream make a page. When
+    /// all have been asked about, what is left goes to pages together.
+    fn sort_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
+        let units_per_page = self.layout.units_per_page as usize;
+        for at in 0..self.direct.waiting.len() {
+            if self.direct.waiting[at].len() == units_per_page {
+                match self.write_waiting(flash, at, moved) {
+                    Written::Done => {}
+                    Written::NoRoom => return Err(0),
+                    _ => return Ok(0),
+                }
+            }
+        }
+        for (n, &lpn) in lpns.iter().enumerate() {
+            self.prefetch_ahead(lpns, n, 1);
+            let at = self.stream_of_write(Lpn(lpn), Said::default(), false).index();
+            self.direct.waiting[at].push(lpn);
+            if self.direct.waiting[at].len() == units_per_page {
+                match self.write_waiting(flash, at, moved) {
+                    Written::Done => {}
+                    Written::NoRoom => return Err(n + 1),
+                    _ => return Ok(n + 1),
+                }
+            }
+        }
+        while let Some(at) = self.direct.waiting.iter().position(|units| !units.is_empty()) {
+            self.fill_up_directly(at);
+            match self.write_waiting(flash, at, moved) {
+                Written::Done => {}
+                Written::NoRoom => return Err(lpns.len()),
+                _ => break,
+            }
+        }
+        Ok(lpns.len())
+    }
+
+    /// Units of other streams take the places that those of a stream would leave empty in a page.
+    fn fill_up_directly(&mut self, at: usize) {
+        let units_per_page = self.layout.units_per_page as usize;
+        let (before, rest) = self.direct.waiting.split_at_mut(at);
+        let Some((units, after)) = rest.split_first_mut() else { return };
+        for other in before.iter_mut().chain(after) {
+            let some = other.len().min(units_per_page - units.len());
+            units.extend(other.drain(..some));
+            self.counts.mixed_units += some as u64;
+        }
+    }
+
+    /// Writes the units of a stream that wait, a page of them; they wait on if that fails.
+    fn write_waiting(&mut self, flash: &mut Flash, at: usize, moved: bool) -> Written {
+        let mut units = core::mem::take(&mut self.direct.waiting[at]);
+        let written = self.write_page(flash, StreamId(at as u8), &units, moved);
+        if matches!(written, Written::Done | Written::Stop) {
+            units.clear();
+        }
+        self.direct.waiting[at] = units;
+        written
+    }
+
+    /// Writes a page of units of a stream without operations or time.
+    #[inline]
+    fn write_page(
+        &mut self,
+        flash: &mut Flash,
+        stream: StreamId,
+        page_units: &[u32],
+        moved: bool,
+    ) -> Written {
+        let units_per_page = self.layout.units_per_page;
+        let Some(found) = self.host_page(Lpn(page_units[0]), stream) else { return Written::NoRoom };
+        let mut op = self.op(OpKind::Program, Cause::Host, found.page);
+        flash.do_at_once(&mut op);
+        let facts = Facts::NONE.with_stream(u64::from(stream.0));
+        if self.effects.has_chips() {
+            self.tell_page(op, page_units, facts);
+        }
+        let outcome = op.outcome;
+        let (block, _) = self.layout.block_of_page(found.page);
+        self.blocks.program_issued(block);
+        let count = page_units.len() as u64;
+        if outcome == Outcome::Pass {
+            for (i, &lpn) in (0..).zip(page_units) {
+                let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
+                self.replicas.forget(lpn);
+                self.commit(lpn, to, facts.with_sequence(self.sequence + u64::from(i) + 1));
+                self.effects.push(Effect::Place { lpn, to });
+            }
+            if moved {
+                self.counts.moved_units[Cause::Cleaning as usize] += count;
+            } else {
+                self.clock += count;
+                self.counts.host_units += count;
+            }
+        }
+        self.sequence += count;
+        self.after_program(flash, block, outcome == Outcome::Fail);
+        if found.opened && self.mover.pace == Pace::Relaxed {
+            self.check_lane(flash, found.lane);
+        }
+        match outcome {
+            Outcome::Fail => Written::Failed,
+            _ if !self.outbox.is_empty() => Written::Stop,
+            _ => Written::Done,
+        }
     }
 
     /// Tells of the program of a page of whole units, which is over.

@@ -288,7 +288,7 @@ mod tests {
 
     fn gather(streams: u8, turns: u32) -> Gather {
         let all = u32::MAX >> (32 - streams);
-        Gather::new(Streams { count: streams, of_host: all, of_moves: all }, 2, 8, turns)
+        Gather::new(Streams::of(streams, all, all), 2, 8, turns)
     }
 
     fn put(gather: &mut Gather, slots: &[(u32, u8)]) {

@@ -26,7 +26,12 @@ impl Ftl {
     /// is to be `first`.
     #[inline]
     pub fn offer(&mut self, slot: SlotId, lpn: Lpn, bytes: u32, said: Said, first: bool) {
-        let stream = self.stream_of_write(lpn, said);
+        self.offer_to(slot, (lpn, bytes), said, first, false);
+    }
+
+    #[inline]
+    fn offer_to(&mut self, slot: SlotId, (lpn, bytes): (Lpn, u32), said: Said, first: bool, again: bool) {
+        let stream = self.stream_of_write(lpn, said, again);
         // What hosts say beyond what is known must not turn into something else.
         let [class, priority] = [said.hints.class, said.hints.priority].map(|value| u64::from(value.min(3)));
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class).with_priority(priority);
@@ -35,10 +40,11 @@ impl Ftl {
 
     /// The stream that a unit the host has written goes to.
     #[inline]
-    pub(super) fn stream_of_write(&mut self, lpn: Lpn, said: Said) -> StreamId {
-        let stream = self.stream.of_write(Written { lpn, said, clock: self.clock });
+    pub(super) fn stream_of_write(&mut self, lpn: Lpn, said: Said, again: bool) -> StreamId {
+        let stream = self.stream.of_write(Written { lpn, said, clock: self.clock, again });
         let takes = self.allocator.streams().is_of_host(stream);
         assert!(takes, "ftl.stream put host data in stream {}, which takes none", stream.0);
+        self.tells_apart |= stream.0 > 0;
         stream
     }
 
@@ -47,7 +53,7 @@ impl Ftl {
         if !self.gather.grow_parked(slot, bytes) {
             let lpn = self.gather.get(slot).lpn;
             self.gather.take(slot);
-            self.offer(slot, lpn, bytes, said, true);
+            self.offer_to(slot, (lpn, bytes), said, true, true);
         }
     }
 
@@ -110,21 +116,35 @@ impl Ftl {
         Paged::Programs(id)
     }
 
-    /// The oldest units of a stream, a page of them at most: how many, and their bytes.
+    /// The oldest units of a stream, a page of them at most: how many, and their bytes. Should they not fill it, units
+    /// of other streams take the places that would be left empty.
     #[inline]
     fn take_units(&mut self, stream: StreamId, units: &mut [UnitRef; UNITS_AT_MOST]) -> (usize, u32) {
-        let (count, mut bytes) = (self.gather.page_of(stream), 0);
+        let (mut count, mut bytes) = (self.gather.page_of(stream), 0);
         for unit in &mut units[..count] {
-            let slot = self.gather.oldest(stream);
-            let waiting = *self.gather.get(slot);
-            self.gather.take(slot);
-            self.sequence += 1;
-            let facts = waiting.facts.with_sequence(self.sequence);
-            *unit = UnitRef::new(waiting.lpn.0, slot.0).with_facts(facts);
-            bytes += waiting.bytes;
+            bytes += self.take_unit(stream, stream, unit);
+        }
+        while count < self.layout.units_per_page as usize
+            && let Some(other) = self.gather.next_stream()
+        {
+            bytes += self.take_unit(other, stream, &mut units[count]);
+            self.counts.mixed_units += 1;
+            count += 1;
         }
         self.gather.pass_turn(stream);
         (count, bytes)
+    }
+
+    /// The oldest unit of a stream goes to a page of another, or of its own: how many bytes of it hold data.
+    #[inline]
+    fn take_unit(&mut self, stream: StreamId, to: StreamId, unit: &mut UnitRef) -> u32 {
+        let slot = self.gather.oldest(stream);
+        let waiting = *self.gather.get(slot);
+        self.gather.take(slot);
+        self.sequence += 1;
+        let facts = waiting.facts.with_sequence(self.sequence).with_stream(u64::from(to.0));
+        *unit = UnitRef::new(waiting.lpn.0, slot.0).with_facts(facts);
+        waiting.bytes
     }
 
     pub(in crate::ftl) fn on_host_program(&mut self, flash: &mut Flash, id: OpId, op: &Op) {

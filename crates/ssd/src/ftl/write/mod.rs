@@ -1,6 +1,6 @@
 //! Writing: which data shares a page and a block, and which page is next.
 
-mod direct;
+pub(in crate::ftl) mod direct;
 pub mod gather;
 mod host;
 pub mod open;

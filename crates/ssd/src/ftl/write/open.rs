@@ -155,7 +155,8 @@ impl Allocator {
 
     /// Pages that moved data can be sure of in a lane, whatever the host writes: in reserved blocks, and in the open
     /// blocks of streams that are not the host's; of the cold one for what wear levelling moves, of the others for all
-    /// else. Each stream but one may end with a page that is not full.
+    /// else. Open blocks that the host shares count for what the moves have opened of the reserve: until it is whole
+    /// again the host may not write to them.
     pub fn room(&self, lane: LaneId, cold: bool) -> u64 {
         let lane = &self.lanes[lane.index()];
         let left = |open: &OpenBlock| if open.block.is_some() { self.data_pages - open.next } else { 0 };
@@ -166,7 +167,15 @@ impl Allocator {
                 own.map(|at| left(&lane.open[at])).sum()
             }
         };
-        u64::from(open) + u64::from(lane.len.min(self.reserve + lane.claimed)) * u64::from(self.data_pages)
+        let lacking = u64::from(self.reserve.saturating_sub(lane.len)) * u64::from(self.data_pages);
+        let shared = if lacking > 0 && !cold && self.streams.any_shared() {
+            let all = (0..self.streams.count).map(StreamId).filter(|&at| self.streams.is_shared(at));
+            all.map(|at| u64::from(left(&lane.open[at.index()]))).sum::<u64>().min(lacking)
+        } else {
+            0
+        };
+        let reserved = u64::from(lane.len.min(self.reserve + lane.claimed)) * u64::from(self.data_pages);
+        u64::from(open) + shared + reserved
     }
 
     /// Keeps a free block beyond the reserve for moves, until they open one, if there is one.
@@ -225,7 +234,16 @@ impl Allocator {
     /// Whether a stream has a page for host data in a lane.
     pub fn has_host_page(&self, lane: LaneId, stream: StreamId) -> bool {
         let state = &self.lanes[lane.index()];
-        state.open[stream.index()].block.is_some() || state.len > self.reserve + state.claimed
+        match state.open[stream.index()].block.is_some() {
+            true => !self.is_kept(state, stream),
+            false => state.len > self.reserve + state.claimed,
+        }
+    }
+
+    /// Whether what is left in an open block is kept for moves: it is shared, and moves have taken of the reserve.
+    #[inline]
+    fn is_kept(&self, lane: &LaneBlocks, stream: StreamId) -> bool {
+        lane.len < self.reserve && self.streams.is_shared(stream)
     }
 
     /// The next page of `stream` in a lane; a new block is opened only if more than `keep` blocks are free, and one
@@ -239,19 +257,23 @@ impl Allocator {
         blocks: &mut Blocks,
         now: u64,
     ) -> Option<Allocated> {
-        let state = &mut self.lanes[lane.index()];
+        let state = &self.lanes[lane.index()];
         let mut open = state.open[stream.index()];
         let mut opened = false;
+        if open.block.is_some() && keep > 0 && self.is_kept(state, stream) {
+            return None;
+        }
+        let state = &mut self.lanes[lane.index()];
         if !open.block.is_some() {
             if state.len <= keep + if keep > 0 { state.claimed } else { 0 } {
                 return None;
             }
-            if stream != self.streams.cold() && !self.streams.is_of_host(stream) {
+            if stream != self.streams.cold() && (keep == 0 || !self.streams.is_of_host(stream)) {
                 state.claimed = 0;
             }
             let position = if stream == self.streams.cold() { Self::most_worn(state, blocks) } else { 0 };
             open = OpenBlock { block: state.take(position), next: 0 };
-            blocks.set_state(open.block, BlockState::Open);
+            blocks.open(open.block, stream, now);
             opened = true;
         }
         let page = Ppn(open.block.0 * self.pages_per_block + open.next);
@@ -265,13 +287,13 @@ impl Allocator {
     }
 
     /// Opens a free block of a lane for pages that belong to no stream, if more than `keep` are free.
-    pub fn take_block(&mut self, lane: LaneId, keep: u32, blocks: &mut Blocks) -> Option<BlockId> {
+    pub fn take_block(&mut self, lane: LaneId, keep: u32, blocks: &mut Blocks, now: u64) -> Option<BlockId> {
         let state = &mut self.lanes[lane.index()];
         if state.len <= keep {
             return None;
         }
         let block = state.take(0);
-        blocks.set_state(block, BlockState::Open);
+        blocks.open(block, StreamId::NONE, now);
         Some(block)
     }
 
@@ -291,10 +313,11 @@ impl Allocator {
         (0..lane.len).max_by_key(wear).unwrap_or(0)
     }
 
-    /// Whether a block is being filled with host data.
-    pub fn is_open_for_host(&self, lane: LaneId, block: BlockId) -> bool {
+    /// Whether a block is being filled with host data; with that alone if it must be `only` that.
+    pub fn is_open_for_host(&self, lane: LaneId, block: BlockId, only: bool) -> bool {
         let open = (0..).map(StreamId).zip(&self.lanes[lane.index()].open);
-        open.into_iter().any(|(stream, open)| open.block == block && self.streams.is_of_host(stream))
+        let takes = |at| self.streams.is_of_host(at) && !(only && self.streams.is_shared(at));
+        open.into_iter().any(|(stream, open)| open.block == block && takes(stream))
     }
 
     /// Stops filling a block, if it is open: a program to it failed.
@@ -325,7 +348,7 @@ mod tests {
         let chip = Chip::new(1, 6, 4, &cfg.reliability, 1);
         let layout = Layout::new(&cfg, &chip);
         let blocks = Blocks::new(&layout, erases.into_iter());
-        let allocator = Allocator::new(&layout, reserve, Streams { count: 2, of_host: 1, of_moves: 2 });
+        let allocator = Allocator::new(&layout, reserve, Streams::of(2, 1, 2));
         (layout, blocks, allocator)
     }
 

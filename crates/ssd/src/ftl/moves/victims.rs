@@ -1,0 +1,180 @@
+//! Victims of cleaning where data is separated: among which blocks they are looked for, and what is counted of them.
+
+use crate::ftl::Ftl;
+use crate::ftl::counts::VICTIM_BINS;
+use crate::ftl::stream::{Among, CLASSES, LaneStreams, Policy, StreamId, Victim};
+use crate::ftl::tables::blocks::LaneView;
+use crate::units::BlockId;
+use serde::{Deserialize, Serialize};
+
+/// Where victims are looked for.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::ftl) struct Victims {
+    /// Live units of the blocks of a lane, but for those that are left out.
+    live: Vec<u32>,
+}
+
+impl Victims {
+    /// Room to leave out some of so many blocks of a lane, if the policy asks for it.
+    pub fn new(asked: bool, blocks_per_lane: u32) -> Self {
+        Victims { live: vec![0; if asked { blocks_per_lane as usize } else { 0 }] }
+    }
+
+    /// Whether the policy that separates data is asked.
+    #[inline]
+    pub fn are_asked_for(&self) -> bool {
+        !self.live.is_empty()
+    }
+
+    /// The next victim of a lane; `chooser` is `ftl.gc_victim`.
+    pub fn choose(
+        &mut self,
+        policy: &Policy,
+        lane: &LaneStreams<'_>,
+        chooser: &mut impl FnMut(&LaneView<'_>) -> Option<u32>,
+    ) -> Option<u32> {
+        match policy.among(lane) {
+            Among::All => chooser(lane.blocks),
+            Among::Classes => {
+                let dead = lane.blocks.least_live().filter(|&block| lane.blocks.eligible(block) == Some(0));
+                let mut by_class = || {
+                    (0..CLASSES as u8)
+                        .find_map(|class| chooser(&self.only(lane, |stream| policy.class(stream) == class)))
+                };
+                dead.or_else(&mut by_class)
+            }
+            Among::Stream(only) => {
+                chooser(&self.only(lane, |stream| stream == only)).or_else(|| chooser(lane.blocks))
+            }
+            Among::OldestOf(only) => {
+                let view = self.only(lane, |stream| stream == only);
+                view.best_by(|block, _| view.age(block)).or_else(|| chooser(lane.blocks))
+            }
+        }
+    }
+
+    /// The blocks of a lane, of which only those of some streams can be chosen.
+    fn only<'a>(&'a mut self, lane: &LaneStreams<'a>, is_in: impl Fn(StreamId) -> bool) -> LaneView<'a> {
+        for (block, live) in (0..).zip(&mut self.live) {
+            *live = lane.blocks.live_if(block, is_in(lane.of(block)));
+        }
+        lane.blocks.with_live(&self.live)
+    }
+}
+
+impl Ftl {
+    /// Cleaning begins to empty a block.
+    pub(super) fn note_victim(&mut self, block: BlockId) {
+        let stream = self.allocator.streams().of_policy(self.blocks.stream(block));
+        let (live, units) = (self.blocks.live(block), self.layout.data_units_per_block());
+        let class = usize::from(self.stream.class(stream)).min(CLASSES - 1);
+        let counts = &mut self.counts;
+        counts.victims[class] += 1;
+        counts.dead_victims[class] += u64::from(live == 0);
+        counts.victim_units[class] += u64::from(live);
+        let bin = (live as usize * (VICTIM_BINS - 1)).div_ceil(units as usize);
+        counts.victims_by_live[bin.min(VICTIM_BINS - 1)] += 1;
+        let opened = self.blocks.opened_at(block);
+        self.stream.on_victim(Victim { stream, opened, clock: self.clock, live, units });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Drive;
+    use crate::drive_config::DriveConfig;
+    use crate::ftl::stream::{Member, Moved, Needs, Streams, Written};
+    use crate::sections::MappingUnit;
+    use crate::units::LaneId;
+
+    /// Units by their number in three streams; victims as it says.
+    #[derive(Clone, Debug)]
+    struct InThree(Among);
+
+    impl Member for InThree {
+        fn streams(&self) -> Streams {
+            Streams::shared(3)
+        }
+
+        fn needs(&self) -> Needs {
+            Needs { victims: true, ..Needs::default() }
+        }
+
+        fn of_write(&mut self, write: Written) -> StreamId {
+            StreamId((write.lpn.0 % 3) as u8)
+        }
+
+        fn of_move(&mut self, moved: Moved) -> StreamId {
+            StreamId((moved.lpn.0 % 3) as u8)
+        }
+
+        /// Stream 1 goes first, then 0, then 2.
+        fn class(&self, stream: StreamId) -> u8 {
+            [1, 0, 2][stream.index()]
+        }
+
+        fn among(&self, _: &LaneStreams<'_>) -> Among {
+            self.0
+        }
+    }
+
+    /// A lane of blocks of four units, filled by three streams of 24 units each; what is left of each block of a
+    /// stream, in the order in which they were filled.
+    fn drive(among: Among, left: [[u32; 6]; 3]) -> Drive {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (40, 4, 1);
+        (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 100.0);
+        let mut drive = Drive::with_stream(&cfg, Box::new(InThree(among))).unwrap();
+        drive.fill(0, 72).unwrap();
+        for (stream, left) in (0..).zip(left) {
+            for (block, left) in (0..).zip(left) {
+                for unit in left..4 {
+                    drive.state.ftl.trim(crate::units::Lpn(stream + 3 * (4 * block + unit)));
+                }
+            }
+        }
+        drive.check().unwrap();
+        drive
+    }
+
+    /// The units of the block that is cleaned next: its stream, and where it comes in that.
+    fn victim(drive: &mut Drive) -> (u32, u32) {
+        let ftl = &mut drive.state.ftl;
+        let block = ftl.choose_victim(LaneId(0)).unwrap();
+        let first = ftl.layout.first_unit(block).0;
+        let lpn = ftl.map.stored(crate::units::Pun(first)).0;
+        (lpn % 3, lpn / 12)
+    }
+
+    #[test]
+    fn dead_blocks_go_first_then_class_by_class() {
+        let full = [4; 6];
+        let rest = [4, 3, 2, 4, 4, 4];
+        let dead = [4, 3, 3, 0, 4, 4];
+        for (left, expected) in [
+            // The least live of all lies in the last class.
+            ([rest, rest, [1; 6]], (1, 2)),
+            ([rest, full, [1; 6]], (0, 2)),
+            ([full, full, rest], (2, 2)),
+            ([rest, rest, dead], (2, 3)),
+        ] {
+            assert_eq!(victim(&mut drive(Among::Classes, left)), expected, "{left:?}");
+        }
+        assert_eq!(victim(&mut drive(Among::All, [rest, rest, [4, 4, 4, 1, 4, 4]])), (2, 3));
+    }
+
+    #[test]
+    fn a_stream_is_cleaned_alone() {
+        let left = [[4, 3, 2, 1, 4, 4], [1; 6], [1; 6]];
+        let first = StreamId(0);
+        assert_eq!(victim(&mut drive(Among::Stream(first), left)), (0, 3));
+        assert_eq!(victim(&mut drive(Among::OldestOf(first), left)), (0, 1));
+        // With nothing to be chosen there, all are looked at.
+        let full = [[4; 6], [4, 4, 1, 4, 4, 4], [4, 4, 3, 4, 4, 4]];
+        assert_eq!(victim(&mut drive(Among::Stream(first), full)), (1, 2));
+        assert_eq!(victim(&mut drive(Among::OldestOf(first), full)), (1, 2));
+    }
+}
