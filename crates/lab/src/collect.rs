@@ -7,8 +7,8 @@ use crate::meter::{KINDS, Kind, Meter, histogram};
 use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
-    BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, JobResult, Latencies,
-    Rates, ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, version,
+    BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
+    ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, version,
 };
 use crate::settings::{self, Settings};
 use crate::spec::LoopMode;
@@ -275,7 +275,7 @@ fn hex(hash: u64) -> String {
 
 impl RunResult {
     /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind.
-    pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>, jobs: Vec<JobResult>) -> Self {
+    pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
         KINDS.iter().for_each(|&op| meter.kind(op).check());
         let stats = drive.stats();
@@ -316,7 +316,8 @@ impl RunResult {
             bandwidth_mb_s: rates(meter, &[OpCode::Read, OpCode::Write], 1e3, |kind| kind.bytes),
             in_flight_mean: in_flight_mean(meter),
             latency_ns: Latencies::of(meter),
-            jobs,
+            jobs: Vec::new(),
+            members: Vec::new(),
             breakdown_ns: TimeSpent {
                 read: time_spent(meter.kind(OpCode::Read)),
                 write: time_spent(meter.kind(OpCode::Write)),

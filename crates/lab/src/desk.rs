@@ -2,14 +2,19 @@
 
 use crate::books::{Books, PROGRESS_EVERY, Served};
 use crate::error::Failure;
+use crate::members::Members;
+use crate::meter::Meter;
 use crate::phase::{Phase, Progress};
+use crate::result::MemberResult;
 use crate::spec::RunSpec;
 use crate::stop::Stop;
-use ssd::{Command, Drive, DriveConfig, Lba, SimTime, Status};
-use workload::Request;
+use ssd::{Command, Completion, Drive, DriveConfig, Lba, SimTime, Status};
+use workload::{MemberNames, Request};
 
-/// Bits of a command's tag that hold a mark of the loop's; the others number the request.
+/// Bits of a command's tag that hold a mark of the loop's.
 pub(crate) const MARK_BITS: u32 = 16;
+/// Bits above it that hold the member of the workload; the others number the request.
+const MEMBER_BITS: u32 = 8;
 
 /// The mark in a tag.
 #[inline(always)]
@@ -17,10 +22,18 @@ pub(crate) fn mark_of(tag: u64) -> u64 {
     tag & ((1 << MARK_BITS) - 1)
 }
 
+/// The member in a tag.
+#[inline(always)]
+fn member_of(tag: u64) -> usize {
+    (tag >> MARK_BITS & ((1 << MEMBER_BITS) - 1)) as usize
+}
+
 /// A drive that serves requests, and the books on them.
 pub(crate) struct Desk<'a> {
     pub drive: &'a mut Drive,
     pub books: Books,
+    /// What is kept of each workload that the run's is made of.
+    members: Option<Members>,
     /// The workload's time zero.
     pub start: SimTime,
     /// Why no more requests are taken.
@@ -42,7 +55,7 @@ impl<'a> Desk<'a> {
     ) -> Result<Self, Failure> {
         let start = drive.now();
         let books = Books::open(start, config, spec)?;
-        Ok(Desk { drive, books, start, ended: None, progress, total, stop: spec.stop.clone() })
+        Ok(Desk { drive, books, members: None, start, ended: None, progress, total, stop: spec.stop.clone() })
     }
 
     /// A time of the workload on the drive's clock.
@@ -67,16 +80,33 @@ impl<'a> Desk<'a> {
         (0..queues).map(|i| (from + i) % queues).find(|&queue| self.drive.queue_has_room(queue))
     }
 
-    /// Hands a request to a queue that has room.
+    /// The workload is made of others, of which each is counted for itself.
+    pub fn set_members(&mut self, names: &MemberNames) {
+        assert!(names.names.len() <= 1 << MEMBER_BITS, "more members than a tag can name");
+        self.members = Members::new(names.clone(), self.start);
+    }
+
+    /// The tag of the next request, from a member of the workload, with a mark of the loop's.
     #[inline(always)]
-    pub fn submit(&mut self, queue: usize, request: &Request, mark: u64, arrival: SimTime, now: SimTime) {
+    pub fn tag(&mut self, member: u16, mark: u64, now: SimTime) -> u64 {
+        if let Some(members) = &mut self.members
+            && members.is_new(usize::from(member))
+        {
+            members.begin(usize::from(member), now, || self.drive.stats());
+        }
+        self.books.served.generated << (MARK_BITS + MEMBER_BITS) | u64::from(member) << MARK_BITS | mark
+    }
+
+    /// Hands a request to a queue that has room; its tag is from [`Desk::tag`].
+    #[inline(always)]
+    pub fn submit(&mut self, queue: usize, request: &Request, tag: u64, arrival: SimTime, now: SimTime) {
         let command = Command {
             op: request.op,
             fua: request.fua,
             lba: Lba(request.lba),
             sectors: request.sectors,
             hints: request.hints,
-            tag: self.books.served.generated << MARK_BITS | mark,
+            tag,
             arrival,
         };
         let accepted = self.drive.submit(queue, &command, now);
@@ -89,11 +119,29 @@ impl<'a> Desk<'a> {
         self.books.served.completed < self.books.served.generated
     }
 
+    /// Takes a completion, if one waits, shows it and enters it in the books; its tag.
+    #[inline(always)]
+    pub fn take_completion(&mut self, show: impl FnOnce(&Completion)) -> Option<u64> {
+        let completion = self.drive.next_completion()?;
+        show(completion);
+        let (tag, status) = (completion.tag, completion.status);
+        enter(&mut self.books, &mut self.members, completion);
+        self.after_completion(status);
+        Some(tag)
+    }
+
+    /// Enters what was served without a command in the books.
+    #[inline(always)]
+    pub fn enter(&mut self, completion: &Completion) {
+        enter(&mut self.books, &mut self.members, completion);
+        self.after_completion(completion.status);
+    }
+
     /// What follows a completion that was entered in the books.
     #[inline(always)]
-    pub fn after_completion(&mut self, status: Status) {
+    fn after_completion(&mut self, status: Status) {
         if self.books.is_warm() {
-            self.drive.reset_stats();
+            self.begin_measurement();
         }
         if self.books.failure.is_some() && self.ended.is_none() {
             self.ended = self.books.failure.take();
@@ -108,6 +156,24 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// The measurement begins now.
+    #[cold]
+    pub fn begin_measurement(&mut self) {
+        self.drive.reset_stats();
+        if let Some(members) = &mut self.members {
+            members.restart(self.drive.now());
+        }
+    }
+
+    /// Closes the log and gives back what was counted.
+    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter, Vec<MemberResult>) {
+        let Desk { drive, books, members, start, .. } = self;
+        let told = |members: &Members| members.results(start, &drive.stats());
+        let members = members.as_ref().map(told).unwrap_or_default();
+        let (served, meter) = books.finish(failure);
+        (served, meter, members)
+    }
+
     #[cold]
     fn on_read_only(&mut self) {
         if self.ended.is_none() {
@@ -120,5 +186,15 @@ impl<'a> Desk<'a> {
     pub fn lost(&self) -> Failure {
         let Served { generated, completed, .. } = self.books.served;
         Failure::Lost { generated, completed }
+    }
+}
+
+/// A request completed.
+#[inline(always)]
+fn enter(books: &mut Books, members: &mut Option<Members>, completion: &Completion) {
+    books.enter(completion);
+    if let Some(members) = members {
+        let counts = books.served.completed > books.warm_up;
+        members.record(member_of(completion.tag), completion, counts);
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Failure;
 use crate::jobs::Jobs;
 use crate::meter::Meter;
 use crate::phase::Progress;
-use crate::result::JobResult;
+use crate::result::{JobResult, MemberResult};
 use crate::spec::RunSpec;
 use ssd::{Drive, DriveConfig, SimTime};
 use std::collections::VecDeque;
@@ -75,10 +75,10 @@ impl<'a> DrivenSession<'a> {
     }
 
     /// Closes the log and gives back what was counted.
-    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter, Vec<JobResult>) {
+    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter, Vec<JobResult>, Vec<MemberResult>) {
         let results = self.jobs.results(self.driven, self.desk.start);
-        let (served, meter) = self.desk.books.finish(failure);
-        (served, meter, results)
+        let (served, meter, members) = self.desk.finish(failure);
+        (served, meter, results, members)
     }
 
     /// Takes all requests that jobs send now; when there will be more, if that is known. `None` if nothing comes by
@@ -126,7 +126,8 @@ impl<'a> DrivenSession<'a> {
         let Some(queue) = self.desk.free_queue(self.queue) else { return false };
         self.queue = (queue + 1) % self.desk.drive.queues();
         let (arrival, now) = (self.desk.at(request.arrival_ns), self.desk.drive.now());
-        self.desk.submit(queue, request, u64::from(lane), arrival, now);
+        let tag = self.desk.tag(0, u64::from(lane), now);
+        self.desk.submit(queue, request, tag, arrival, now);
         true
     }
 
@@ -163,20 +164,19 @@ impl<'a> DrivenSession<'a> {
         self.desk.books.warm_up = self.warm_up.max(self.desk.books.served.completed);
         if self.desk.books.is_warm() {
             self.desk.books.meter.restart(self.desk.drive.now());
-            self.desk.drive.reset_stats();
+            self.desk.begin_measurement();
         }
     }
 
     /// Takes a completion, if one waits.
     #[inline]
     fn take_completion(&mut self) -> bool {
-        let Some(completion) = self.desk.drive.next_completion() else { return false };
-        let lane = mark_of(completion.tag) as u32;
-        let (now, status) = (completion.completed.since(self.desk.start), completion.status);
-        let counts = self.driven.completed(lane, now);
-        self.jobs.record(lane, completion, counts);
-        self.desk.books.enter(completion);
-        self.desk.after_completion(status);
-        true
+        let (start, driven, jobs) = (self.desk.start, &mut self.driven, &mut self.jobs);
+        let taken = self.desk.take_completion(|completion| {
+            let lane = mark_of(completion.tag) as u32;
+            let counts = driven.completed(lane, completion.completed.since(start));
+            jobs.record(lane, completion, counts);
+        });
+        taken.is_some()
     }
 }

@@ -10,7 +10,7 @@ use crate::meter::Meter;
 use crate::phase::Progress;
 use crate::precondition::{Preconditioned, Preconditioning, precondition_until};
 use crate::process::thread_cpu_time;
-use crate::result::{JobResult, RunResult};
+use crate::result::{JobResult, MemberResult, RunResult};
 use crate::spec::{LoopMode, RunSpec};
 use crate::stop::Stop;
 use ssd::{Drive, DriveConfig, Executor};
@@ -101,8 +101,8 @@ pub fn run<S: Source + ?Sized>(
     let total = spec.total(source.len_hint());
     let mut session = Session::new(drive, config, source, spec, progress)?;
     let mut failure = session.run(spec.loop_mode).err();
-    let (served, meter) = session.finish(&mut failure);
-    let measured = Measured { total, served, meter, jobs: Vec::new(), failure };
+    let (served, meter, members) = session.finish(&mut failure);
+    let measured = Measured { total, served, meter, jobs: Vec::new(), members, failure };
     before.end(drive, config, spec, measured, source.report().remarks())
 }
 
@@ -119,8 +119,8 @@ pub fn run_driven(
     let total = spec.total(driven.requests_at_most());
     let mut session = DrivenSession::new(drive, config, driven, spec, progress)?;
     let mut failure = session.run().err();
-    let (served, meter, jobs) = session.finish(&mut failure);
-    let measured = Measured { total, served, meter, jobs, failure };
+    let (served, meter, jobs, members) = session.finish(&mut failure);
+    let measured = Measured { total, served, meter, jobs, members, failure };
     before.end(drive, config, spec, measured, driven.report().remarks())
 }
 
@@ -138,6 +138,7 @@ struct Measured {
     served: Served,
     meter: Meter,
     jobs: Vec<JobResult>,
+    members: Vec<MemberResult>,
     failure: Option<Failure>,
 }
 
@@ -166,7 +167,7 @@ impl Before {
         remarks: Vec<String>,
     ) -> Result<RunResult, RunError> {
         let cost = self.clock.stop();
-        let Measured { total, served, meter, jobs, mut failure } = measured;
+        let Measured { total, served, meter, jobs, members, mut failure } = measured;
         if failure.is_none() && !self.was_read_only {
             failure = drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
         }
@@ -187,7 +188,7 @@ impl Before {
             was_used: self.was_used,
             was_read_only: self.was_read_only,
         };
-        let result = RunResult::collect(&facts, remarks, jobs);
+        let result = RunResult { jobs, members, ..RunResult::collect(&facts, remarks) };
         match failure {
             None => Ok(result),
             Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),

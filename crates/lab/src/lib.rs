@@ -40,6 +40,7 @@ mod lifetime;
 mod lookahead;
 mod loops;
 mod many;
+mod members;
 #[allow(unsafe_code, reason = "an allocator cannot be written without")]
 pub mod memory;
 mod meter;
@@ -59,6 +60,7 @@ pub mod settings;
 pub mod spec;
 mod stop;
 mod table;
+mod tally;
 
 pub use age::{AgeSteps, aging_drives};
 pub use by::{Axis, By};
@@ -71,8 +73,8 @@ pub use plot::Plot;
 pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, SteadyWay, precondition};
 pub use request_log::request_log_columns;
 pub use result::{
-    BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, JobLatencies, JobResult,
-    Latencies, Rates, Retries, RunResult, Spent, TimeSpent, Utilisation,
+    BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, JobResult, Latencies,
+    MemberResult, Rates, Retries, RunResult, Share, ShareLatencies, Spent, TimeSpent, Utilisation,
 };
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
 pub use settings::Settings;

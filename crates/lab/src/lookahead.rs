@@ -1,7 +1,7 @@
 //! The next requests of a workload, read a little ahead so that the drive can load their table lines in time.
 
 use ssd::{Drive, Lba, OpCode};
-use workload::{Request, Source, WorkloadError};
+use workload::{MemberNames, Request, Source, WorkloadError};
 
 /// Requests read ahead. At 300 ns each that is 19 us: many times the latency of memory, and their table lines
 /// (4 KiB) are still in the nearest cache when they are needed.
@@ -13,6 +13,11 @@ const SOON: usize = 16;
 pub(crate) struct Lookahead<'a, S: ?Sized> {
     source: &'a mut S,
     ring: [Request; AHEAD],
+    /// The workloads that the source is made of, and which of them each request is from.
+    names: MemberNames,
+    members: [u16; AHEAD],
+    /// That of the request taken last.
+    member: u16,
     /// Where the next request is.
     next: usize,
     /// Requests in the ring.
@@ -26,7 +31,9 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
     /// Takes at most `limit` requests from `source`.
     pub fn new(source: &'a mut S, limit: u64, drive: &Drive) -> Self {
         let ring = [Request::default(); AHEAD];
-        let mut requests = Lookahead { source, ring, next: 0, held: 0, left: limit, error: None };
+        let (names, members) = (source.members(), [0; AHEAD]);
+        let mut requests =
+            Lookahead { source, ring, names, members, member: 0, next: 0, held: 0, left: limit, error: None };
         while requests.held < AHEAD && requests.read(requests.held, drive) {
             requests.held += 1;
         }
@@ -43,6 +50,9 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
             Ok(Some(request)) => {
                 drive.prefetch(Lba(request.lba));
                 self.ring[place] = request;
+                if !self.names.names.is_empty() {
+                    self.members[place] = self.source.member();
+                }
                 self.left -= 1;
                 true
             }
@@ -69,6 +79,17 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         }
     }
 
+    /// The workloads that the source is made of.
+    pub fn names(&self) -> &MemberNames {
+        &self.names
+    }
+
+    /// Which of them the request taken last is from.
+    #[inline(always)]
+    pub fn member(&self) -> u16 {
+        self.member
+    }
+
     /// The next request. An error of the source comes when all requests before it were taken.
     #[inline(always)]
     pub fn take(&mut self, drive: &Drive) -> Result<Option<Request>, WorkloadError> {
@@ -78,6 +99,7 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         self.look_at_page(drive);
         let place = self.next;
         let request = self.ring[place];
+        self.member = self.members[place];
         self.next = (place + 1) % AHEAD;
         if !self.read(place, drive) {
             self.held -= 1;

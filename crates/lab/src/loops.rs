@@ -4,11 +4,12 @@
 //! drive wait in the workload, which is not read on until there is room.
 
 use crate::books::Served;
-use crate::desk::{Desk, MARK_BITS, mark_of};
+use crate::desk::{Desk, mark_of};
 use crate::error::Failure;
 use crate::lookahead::Lookahead;
 use crate::meter::Meter;
 use crate::phase::Progress;
+use crate::result::MemberResult;
 use crate::spec::{LoopMode, RunSpec};
 use ssd::{Breakdown, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
 use workload::{Request, Source};
@@ -32,7 +33,8 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     ) -> Result<Self, Failure> {
         let total = spec.total(source.len_hint());
         let requests = Lookahead::new(source, spec.requests.unwrap_or(u64::MAX), drive);
-        let desk = Desk::open(drive, config, spec, total, progress)?;
+        let mut desk = Desk::open(drive, config, spec, total, progress)?;
+        desk.set_members(requests.names());
         Ok(Session { desk, requests, queue_depth: config.queues.depth })
     }
 
@@ -58,8 +60,8 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     }
 
     /// Closes the log and gives back what was counted.
-    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter) {
-        self.desk.books.finish(failure)
+    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter, Vec<MemberResult>) {
+        self.desk.finish(failure)
     }
 
     /// One request after the other, those that need no command without it.
@@ -69,12 +71,12 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                 && let Some(status) = self.desk.drive.read_at_once(Lba(request.lba), request.sectors)
             {
                 let now = self.desk.drive.now();
-                let tag = self.desk.books.served.generated << MARK_BITS;
+                let tag = self.desk.tag(self.requests.member(), 0, now);
                 self.desk.books.served.generated += 1;
                 let Request { op, lba, sectors, .. } = request;
                 let (lba, breakdown) = (Lba(lba), Breakdown::default());
                 let (arrival, submitted, completed) = (now, now, now);
-                self.desk.books.enter(&Completion {
+                self.desk.enter(&Completion {
                     tag,
                     op,
                     status,
@@ -85,7 +87,6 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                     completed,
                     breakdown,
                 });
-                self.desk.after_completion(status);
                 continue;
             }
             self.submit(0, &request, self.desk.drive.now(), self.desk.drive.now());
@@ -173,17 +174,14 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     /// Hands a request to a queue that has room; the tag of its command tells the queue.
     #[inline(always)]
     fn submit(&mut self, queue: usize, request: &Request, arrival: SimTime, now: SimTime) {
-        self.desk.submit(queue, request, queue as u64, arrival, now);
+        let tag = self.desk.tag(self.requests.member(), queue as u64, now);
+        self.desk.submit(queue, request, tag, arrival, now);
         self.desk.books.served.generated += 1;
     }
 
     /// Takes a completion, if one waits; the queue that its command was in.
     #[inline(always)]
     fn take_completion(&mut self) -> Option<usize> {
-        let completion = self.desk.drive.next_completion()?;
-        let (tag, status) = (completion.tag, completion.status);
-        self.desk.books.enter(completion);
-        self.desk.after_completion(status);
-        Some(mark_of(tag) as usize)
+        self.desk.take_completion(|_| {}).map(|tag| mark_of(tag) as usize)
     }
 }

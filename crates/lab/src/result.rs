@@ -255,21 +255,11 @@ pub struct DriveSize {
     pub table_bytes: u64,
 }
 
-/// What one job of a workload of jobs got, in its own measurement: from the end of its warm-up to its last completion.
+/// What a part of a run's requests came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct JobResult {
-    /// The job; with the number of the clone behind a dot, if there are several.
-    pub name: String,
-    /// When it began, from the beginning of the run; ns. Null if it did not.
-    pub start_ns: Option<u64>,
-    /// When its measurement began; ns.
-    pub measured_ns: Option<u64>,
-    /// When its last request had completed; ns. Null if it was ended from outside.
-    pub end_ns: Option<u64>,
+pub struct Share {
     /// Requests completed in its measurement.
     pub requests: u64,
-    /// Those that completed before it.
-    pub requests_warm_up: u64,
     /// Those that completed with another status than `ok`.
     pub requests_failed: u64,
     /// Reads, failed ones included.
@@ -288,22 +278,62 @@ pub struct JobResult {
     pub iops: Rates,
     /// Megabytes (10^6) per second of its measurement.
     pub bandwidth_mb_s: Rates,
-    /// Latencies from when the job sent the request. Percentiles are at most 1 % above the true ones, and the whole
-    /// distribution is not told.
-    pub latency_ns: JobLatencies,
-    /// Latencies from when the request was due, of a job that keeps a rate; null for all others.
-    pub latency_from_due_ns: Option<Distribution>,
+    /// Latencies. Percentiles are at most 1 % above the true ones, and the whole distribution is not told.
+    pub latency_ns: ShareLatencies,
 }
 
-/// Distributions of a job's latencies.
+/// Distributions of the latencies of a part of a run's requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct JobLatencies {
+pub struct ShareLatencies {
     /// Of all requests.
     pub all: Distribution,
     /// Of reads.
     pub read: Distribution,
     /// Of writes.
     pub write: Distribution,
+}
+
+/// What one job of a workload of jobs got, in its own measurement: from the end of its warm-up to its last completion.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobResult {
+    /// The job; with the number of the clone behind a dot, if there are several.
+    pub name: String,
+    /// When it began, from the beginning of the run; ns. Null if it did not.
+    pub start_ns: Option<u64>,
+    /// When its measurement began; ns.
+    pub measured_ns: Option<u64>,
+    /// When its last request had completed; ns. Null if it was ended from outside.
+    pub end_ns: Option<u64>,
+    /// Requests that completed before its measurement.
+    pub requests_warm_up: u64,
+    /// Its requests, with latencies from when it sent them.
+    #[serde(flatten)]
+    pub share: Share,
+    /// Latencies from when the request was due, of a job that keeps a rate; null for all others.
+    pub latency_from_due_ns: Option<Distribution>,
+}
+
+/// What one phase of a workload of phases got, or one of several workloads together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemberResult {
+    /// What it is called.
+    pub name: String,
+    /// When its first request was handed to the drive, from the beginning of the run; ns. Null if none was.
+    pub start_ns: Option<u64>,
+    /// When the last of its requests completed so far; ns.
+    pub end_ns: Option<u64>,
+    /// Requests that completed before the measurement of the run.
+    pub requests_warm_up: u64,
+    /// Its requests, with latencies from arrival. Its measurement begins with it, or with that of the run.
+    #[serde(flatten)]
+    pub share: Share,
+    /// Of a phase: bytes programmed from its beginning to that of the next over bytes it wrote. Null without such
+    /// writes, and for workloads together, which share the drive's work.
+    pub write_amplification: Option<f64>,
+    /// The share of each cause in it.
+    pub write_amplification_by_cause: By<Cause, Option<f64>>,
+    /// Of a phase: what the drive counted from its beginning to that of the next, but for maxima.
+    pub counters: BTreeMap<String, Count>,
 }
 
 /// The result of a run.
@@ -377,6 +407,9 @@ pub struct RunResult {
     /// What each job got; empty if the workload has none.
     #[serde(default)]
     pub jobs: Vec<JobResult>,
+    /// What each phase got, or each of several workloads together; empty if the workload is of one piece.
+    #[serde(default)]
+    pub members: Vec<MemberResult>,
     /// Where the time of reads and writes went.
     pub breakdown_ns: TimeSpent,
     /// Bytes programmed / bytes written by completed host writes; null without such writes.

@@ -3,7 +3,7 @@
 use crate::by::{Axis, By};
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
-use crate::result::{Busy, Distribution, RunResult};
+use crate::result::{Busy, Distribution, RunResult, Share};
 use ssd::Part;
 use ssd::flash::op::Cause;
 
@@ -45,8 +45,16 @@ pub(crate) fn one(result: &RunResult) -> String {
         false => (String::new(), String::new()),
     };
     let counts = errors(result) + &rest(result);
-    let tables =
-        [head(result), latencies, jobs(result), amplification(result), operations(result), counts, times];
+    let tables = [
+        head(result),
+        latencies,
+        jobs(result),
+        members(result),
+        amplification(result),
+        operations(result),
+        counts,
+        times,
+    ];
     tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
@@ -178,33 +186,72 @@ fn jobs(result: &RunResult) -> String {
         return String::new();
     }
     let has_due = result.jobs.iter().any(|job| job.latency_from_due_ns.is_some());
-    let mut rows = vec![cells(["job", "from", "requests", "reads", "written", "IOPS", "bandwidth", "mean"])];
-    let points = POINTS.iter().filter(|(name, _)| ["p50", "p99", "p99.9", "max"].contains(name));
-    rows[0].extend(points.clone().map(|(name, _)| (*name).to_owned()));
+    let mut rows = vec![share_head("job")];
     if has_due {
         rows[0].extend(["from due: mean", "p99"].map(str::to_owned));
     }
-    let ns = |value: Option<u64>| or_none(value, |ns| duration(ns as f64));
     for job in &result.jobs {
-        let latency = &job.latency_ns.all;
-        let mut row = vec![
-            job.name.clone(),
-            ns(job.measured_ns),
-            count(job.requests),
-            count(job.reads),
-            bytes(job.bytes_written as f64),
-            or_none(job.iops.all, |rate| si(rate, "")),
-            or_none(job.bandwidth_mb_s.all, |rate| si(rate * 1e6, "B/s")),
-            or_none(latency.mean, duration),
-        ];
-        row.extend(points.clone().map(|(_, point)| ns(point(latency))));
+        let mut row = share_row(&job.name, job.measured_ns, &job.share);
         if has_due {
             let due = job.latency_from_due_ns.clone().unwrap_or_default();
-            row.extend([or_none(due.mean, duration), ns(due.p99)]);
+            row.extend([or_none(due.mean, duration), ns_or_none(due.p99)]);
         }
         rows.push(row);
     }
     grid(&rows)
+}
+
+/// A row for each phase, or each of workloads together; nothing if the workload is of one piece.
+fn members(result: &RunResult) -> String {
+    if result.members.is_empty() {
+        return String::new();
+    }
+    // Workloads together share the drive's work.
+    let in_turn = result.members.iter().any(|member| !member.counters.is_empty());
+    let mut rows = vec![share_head(if in_turn { "phase" } else { "workload" })];
+    if in_turn {
+        rows[0].push("write amplification".to_owned());
+    }
+    for member in &result.members {
+        let mut row = share_row(&member.name, member.start_ns, &member.share);
+        if in_turn {
+            row.push(or_none(member.write_amplification, digits));
+        }
+        rows.push(row);
+    }
+    grid(&rows)
+}
+
+fn ns_or_none(value: Option<u64>) -> String {
+    or_none(value, |ns| duration(ns as f64))
+}
+
+/// The points that rows of parts of a run show.
+fn share_points() -> impl Iterator<Item = &'static (&'static str, Point)> {
+    POINTS.iter().filter(|(name, _)| ["p50", "p99", "p99.9", "max"].contains(name))
+}
+
+/// The head over [`share_row`].
+fn share_head(what: &str) -> Vec<String> {
+    let mut head = cells([what, "from", "requests", "reads", "written", "IOPS", "bandwidth", "mean"]);
+    head.extend(share_points().map(|(name, _)| (*name).to_owned()));
+    head
+}
+
+fn share_row(name: &str, from_ns: Option<u64>, share: &Share) -> Vec<String> {
+    let latency = &share.latency_ns.all;
+    let mut row = vec![
+        name.to_owned(),
+        ns_or_none(from_ns),
+        count(share.requests),
+        count(share.reads),
+        bytes(share.bytes_written as f64),
+        or_none(share.iops.all, |rate| si(rate, "")),
+        or_none(share.bandwidth_mb_s.all, |rate| si(rate * 1e6, "B/s")),
+        or_none(latency.mean, duration),
+    ];
+    row.extend(share_points().map(|(_, point)| ns_or_none(point(latency))));
+    row
 }
 
 /// A point of a distribution, if there is one.

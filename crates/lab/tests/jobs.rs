@@ -27,7 +27,7 @@ fn run(config: &DriveConfig, workload: &Prepared, spec: &RunSpec) -> RunResult {
 }
 
 fn max_latency(job: &JobResult) -> u64 {
-    job.latency_ns.all.max.unwrap_or(0)
+    job.share.latency_ns.all.max.unwrap_or(0)
 }
 
 #[test]
@@ -40,14 +40,14 @@ fn stages_delays_and_limits_are_kept_on_the_simulated_clock() {
     let a_end = a.end_ns.unwrap();
     assert_eq!((a.start_ns, a.measured_ns), (Some(0), Some(0)));
     assert!((20 * MS..=20 * MS + max_latency(a)).contains(&a_end), "{a:?}");
-    assert_eq!((b.start_ns, b.requests, b.reads), (Some(a_end), 100, 100));
+    assert_eq!((b.start_ns, b.share.requests, b.share.reads), (Some(a_end), 100, 100));
     assert!(b.end_ns.unwrap() < 50 * MS);
     assert_eq!((c.start_ns, c.measured_ns), (Some(50 * MS), Some(55 * MS)));
     assert!((60 * MS..=60 * MS + max_latency(c)).contains(&c.end_ns.unwrap()), "{c:?}");
-    assert!(c.requests_warm_up > 10 && c.requests > 10, "{c:?}");
+    assert!(c.requests_warm_up > 10 && c.share.requests > 10, "{c:?}");
     // Only the first jobs' warm-up is one of the whole run.
     assert_eq!(result.requests_warm_up, 0);
-    let told: u64 = result.jobs.iter().map(|job| job.requests + job.requests_warm_up).sum();
+    let told: u64 = result.jobs.iter().map(|job| job.share.requests + job.requests_warm_up).sum();
     assert_eq!((told, result.requests_served), (result.requests_generated, result.requests_generated));
     // They have their own loop, whatever is asked for; and what has no jobs cannot have it.
     assert_eq!((result.loop_mode.as_str(), result.depth), ("jobs", None));
@@ -61,8 +61,8 @@ fn the_warm_up_of_the_first_jobs_is_that_of_the_run() {
     let text = "size=8m\nrw=randwrite\nruntime=10ms\nramp_time=7ms\ntime_based\n[a]\niodepth=8\nnumjobs=2\n";
     let result = run(&small_drive(), &jobs("ramp", text), &spec());
     assert_eq!(result.requests_warm_up, result.jobs.iter().map(|job| job.requests_warm_up).sum::<u64>());
-    assert_eq!(result.requests_measured, result.jobs.iter().map(|job| job.requests).sum::<u64>());
-    assert_eq!(result.bytes_written, result.jobs.iter().map(|job| job.bytes_written).sum::<u64>());
+    assert_eq!(result.requests_measured, result.jobs.iter().map(|job| job.share.requests).sum::<u64>());
+    assert_eq!(result.bytes_written, result.jobs.iter().map(|job| job.share.bytes_written).sum::<u64>());
     assert!(result.requests_warm_up > 0 && result.requests_measured > 0);
     let end = 10 * MS + result.jobs.iter().map(max_latency).max().unwrap();
     assert!((10 * MS - MS..=end).contains(&result.simulated_ns), "{}", result.simulated_ns);
@@ -79,8 +79,8 @@ fn a_pause_is_added_to_each_request() {
         let job = format!("size=8m\nrw=randread\nnumber_ios=100\n{text}[a]\n");
         let result = run(&small_drive(), &jobs("pause", &job), &spec());
         let job = &result.jobs[0];
-        let expected = 100.0 * job.latency_ns.all.mean.unwrap() + pauses * 1e6;
-        let taken = 100.0 * 1e9 / job.iops.all.unwrap();
+        let expected = 100.0 * job.share.latency_ns.all.mean.unwrap() + pauses * 1e6;
+        let taken = 100.0 * 1e9 / job.share.iops.all.unwrap();
         // The histogram's mean is exact.
         assert!((taken - expected).abs() < 1.0, "{text}: {taken} ns, expected {expected}");
     }
@@ -92,14 +92,14 @@ fn rates_are_kept_for_each_direction() {
     let calm = run(&small_drive(), &jobs("calm", &text("2k")), &spec());
     let job = &calm.jobs[0];
     // Both directions have the same rate, so that the mix is even, whatever rwmixread says.
-    assert_eq!((job.reads, job.writes), (512, 512));
+    assert_eq!((job.share.reads, job.share.writes), (512, 512));
     let seconds = 511.0 / 2048.0;
-    assert!((job.iops.read.unwrap() * seconds / 512.0 - 1.0).abs() < 0.01, "{job:?}");
-    assert_eq!(job.latency_from_due_ns.as_ref().unwrap().mean, job.latency_ns.all.mean);
+    assert!((job.share.iops.read.unwrap() * seconds / 512.0 - 1.0).abs() < 0.01, "{job:?}");
+    assert_eq!(job.latency_from_due_ns.as_ref().unwrap().mean, job.share.latency_ns.all.mean);
     let busy = run(&small_drive(), &jobs("busy", &text("2m")), &spec());
     let job = &busy.jobs[0];
     let (due, sent) =
-        (job.latency_from_due_ns.as_ref().unwrap().mean.unwrap(), job.latency_ns.all.mean.unwrap());
+        (job.latency_from_due_ns.as_ref().unwrap().mean.unwrap(), job.share.latency_ns.all.mean.unwrap());
     assert!(due > 10.0 * sent, "{due} ns from due, {sent} ns from sending");
     let unrated = run(&small_drive(), &jobs("unrated", "size=4m\n[a]\nrw=read\n"), &spec());
     assert_eq!(unrated.jobs[0].latency_from_due_ns, None);
@@ -111,7 +111,7 @@ fn more_than_the_queues_hold_is_sent_when_there_is_room() {
     (config.queues.count, config.queues.depth) = (2, 4);
     let text = "size=4m\nrw=randread\niodepth=32\nnumjobs=3\n[a]\n";
     let result = run(&config, &jobs("held", text), &spec());
-    assert!(result.jobs.iter().all(|job| job.requests == 1024), "{:?}", result.jobs);
+    assert!(result.jobs.iter().all(|job| job.share.requests == 1024), "{:?}", result.jobs);
     // Waiting before a queue is a part of the latency: 96 requests are under way until the end.
     let latencies = result.latency_ns.all.mean.unwrap() * 3072.0;
     let under_way = latencies / result.simulated_ns as f64;
@@ -129,13 +129,20 @@ fn the_same_jobs_give_the_same_run_and_the_same_counts_without_time() {
     let timeless = run(&small_drive(), &workload, &RunSpec { executor: Executor::Functional, ..spec() });
     let counts = |result: &RunResult| {
         let of = |job: &JobResult| {
-            (job.reads, job.writes, job.trims, job.flushes, job.bytes_read, job.bytes_written)
+            (
+                job.share.reads,
+                job.share.writes,
+                job.share.trims,
+                job.share.flushes,
+                job.share.bytes_read,
+                job.share.bytes_written,
+            )
         };
         result.jobs.iter().map(of).collect::<Vec<_>>()
     };
     assert_eq!(counts(&once), counts(&timeless));
     assert!(once.trims == 2048 && once.flushes > 0, "{} trims, {} flushes", once.trims, once.flushes);
-    assert_eq!(timeless.jobs[0].iops.all, None);
+    assert_eq!(timeless.jobs[0].share.iops.all, None);
 
     let timed = jobs("timed", "size=8m\n[a]\nruntime=1s\ntime_based\n");
     let error =

@@ -17,6 +17,14 @@ pub struct Counter {
     pub told_in: Option<&'static str>,
 }
 
+impl Counter {
+    /// Whether it grows by what happens, so that its differences mean something. One that keeps a maximum says so by
+    /// its name.
+    pub fn adds_up(&self) -> bool {
+        !self.key.ends_with("_max")
+    }
+}
+
 /// What a counter says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -36,6 +44,23 @@ impl Count {
             Count::One(count) => *count,
             Count::Each(counts) => counts.iter().sum(),
             Count::Table(rows) => rows.iter().flatten().sum(),
+        }
+    }
+
+    /// What has come to it since it said `before`; one that was not there before counts from zero.
+    pub fn since(&self, before: &Count) -> Count {
+        let row = |now: &[u64], was: &[u64]| -> Vec<u64> {
+            let was = was.iter().copied().chain(std::iter::repeat(0));
+            now.iter().zip(was).map(|(now, was)| now.saturating_sub(was)).collect()
+        };
+        match (self, before) {
+            (Count::One(now), Count::One(was)) => Count::One(now.saturating_sub(*was)),
+            (Count::Each(now), Count::Each(was)) => Count::Each(row(now, was)),
+            (Count::Table(now), Count::Table(was)) => {
+                let was = was.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
+                Count::Table(now.iter().zip(was).map(|(now, was)| row(now, was)).collect())
+            }
+            _ => self.clone(),
         }
     }
 }

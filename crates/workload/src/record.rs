@@ -52,6 +52,15 @@ pub(crate) fn operation_named(name: &str) -> Option<OpCode> {
     OPERATIONS.into_iter().find(|op| op.name() == name)
 }
 
+/// The workloads that another is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemberNames {
+    /// What each is called.
+    pub names: Vec<String>,
+    /// One after the other; otherwise at the same time.
+    pub in_turn: bool,
+}
+
 /// A stream of requests in order of arrival. Memory does not grow with its length.
 pub trait Source: Send {
     /// The next request; `None` after the last one. After an error the stream has ended.
@@ -62,4 +71,14 @@ pub trait Source: Send {
 
     /// What was read so far, and what had to be skipped, rounded, clamped or moved.
     fn report(&self) -> SourceReport;
+
+    /// The workloads that it is made of; none for one of a piece.
+    fn members(&self) -> MemberNames {
+        MemberNames::default()
+    }
+
+    /// Which of them the last request came from.
+    fn member(&self) -> u16 {
+        0
+    }
 }

@@ -8,7 +8,7 @@ use crate::report::SourceReport;
 use crate::settings::{Value, found, settings};
 use crate::spec::{Prepared, Spec, is_key, unknown_key};
 use ssd::rng::mix;
-use ssd::signals::OpCode;
+use ssd::signals::{Hints, OpCode};
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
@@ -32,13 +32,34 @@ settings! {
         space_gib: f64 = 0.0, unit "GiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
         /// The stream hint of its requests; 0 leaves them as they are.
         stream: u64 = 0, unit "", allowed "0 to 65535", if |n| *n <= 65_535;
+        /// The priority of its requests: 1 low, 2 medium, 3 high; 0 leaves it as it is.
+        priority: u64 = 0, unit "", allowed "0 to 3", if |n| *n <= 3;
+        /// The security class of its requests: 1 insecure, 2 secure; 0 leaves it as it is.
+        class: u64 = 0, unit "", allowed "0 to 2", if |n| *n <= 2;
     }
 }
+
+/// Keys that came later: where they are not used, what identifies a workload is as before.
+const CAME_LATER: [&str; 2] = ["priority", "class"];
 
 impl MemberKeys {
     fn has_limit(&self) -> bool {
         let limits = [self.until_requests as f64, self.until_gib, self.until_s, self.until_drive_writes];
         limits.into_iter().any(|limit| limit > 0.0)
+    }
+
+    /// Sets the hints that it names.
+    fn set_hints(&self, hints: &mut Hints) {
+        // The ranges of the keys are those of the fields.
+        if self.stream > 0 {
+            hints.stream = self.stream as u16;
+        }
+        if self.priority > 0 {
+            hints.priority = self.priority as u8;
+        }
+        if self.class > 0 {
+            hints.class = self.class as u8;
+        }
     }
 }
 
@@ -164,6 +185,7 @@ impl Value for Members {
 pub(super) struct Seen {
     /// Its key, for messages.
     here: String,
+    title: String,
     keys: MemberKeys,
     prepared: Prepared,
 }
@@ -175,7 +197,12 @@ impl Seen {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, WorkloadError> {
         let prepared = member.spec.prepare_with(progress)?;
-        Ok(Seen { here: here.to_string(), keys: member.keys.clone(), prepared })
+        Ok(Seen { here: here.to_string(), title: member.title(), keys: member.keys.clone(), prepared })
+    }
+
+    /// What it is called.
+    pub(super) fn title(&self) -> &str {
+        &self.title
     }
 
     /// The sectors of the drive that it needs.
@@ -198,7 +225,10 @@ impl Seen {
     /// Adds it to a number that stands for all.
     pub(super) fn hash(&self, before: u64) -> u64 {
         let mut hash = mix(before ^ self.prepared.workload_hash());
-        for (key, value) in self.keys.entries().iter().filter(|(key, _)| *key != "name") {
+        let counts = |(key, value): &&(&str, String)| {
+            *key != "name" && (!CAME_LATER.contains(key) || value.as_str() != "0")
+        };
+        for (key, value) in self.keys.entries().iter().filter(counts) {
             for byte in key.bytes().chain(value.bytes()) {
                 hash = mix(hash ^ u64::from(byte));
             }
@@ -315,9 +345,7 @@ impl Running {
             if request.op != OpCode::Flush {
                 request.lba += self.base;
             }
-            if self.seen.keys.stream > 0 {
-                request.hints.stream = self.seen.keys.stream as u16;
-            }
+            self.seen.keys.set_hints(&mut request.hints);
             self.last_ns = request.arrival_ns;
             self.requests += 1;
             match request.op {

@@ -7,7 +7,7 @@ mod member;
 use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready};
-use crate::record::{Request, Source};
+use crate::record::{MemberNames, Request, Source};
 use crate::report::SourceReport;
 use crate::settings::settings;
 use member::{Running, Seen};
@@ -127,11 +127,25 @@ impl Source for InTurn {
     fn report(&self) -> SourceReport {
         told(self.members.iter().map(|member| member.told(&member.report())).chain([self.running.told()]))
     }
+
+    fn members(&self) -> MemberNames {
+        MemberNames {
+            names: self.members.iter().map(|member| member.title().to_string()).collect(),
+            in_turn: true,
+        }
+    }
+
+    fn member(&self) -> u16 {
+        self.at as u16
+    }
 }
 
 /// Members at the same time. At equal times the one that has sent fewer comes first, then the one named first.
 struct Together {
     members: Vec<(Running, Request)>,
+    names: Vec<String>,
+    /// The member that the last request came from.
+    last: u16,
     /// (time, requests sent before, member) of each member's next request.
     queue: BinaryHeap<Reverse<(u64, u64, u32)>>,
 }
@@ -139,14 +153,16 @@ struct Together {
 impl Together {
     fn new(seen: &[Arc<Seen>], drive_sectors: u64) -> Result<Self, WorkloadError> {
         let (mut members, mut queue) = (Vec::new(), BinaryHeap::new());
-        for member in seen {
+        for (number, member) in seen.iter().enumerate() {
             let mut running = Running::open(member, drive_sectors, 0)?;
-            if let Some(request) = running.next()? {
-                queue.push(Reverse((request.arrival_ns, 0, members.len() as u32)));
-                members.push((running, request));
+            let first = running.next()?;
+            if let Some(request) = first {
+                queue.push(Reverse((request.arrival_ns, 0, number as u32)));
             }
+            members.push((running, first.unwrap_or_default()));
         }
-        Ok(Together { members, queue })
+        let names = seen.iter().map(|member| member.title().to_string()).collect();
+        Ok(Together { members, names, last: 0, queue })
     }
 }
 
@@ -154,6 +170,7 @@ impl Source for Together {
     fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
         let Some(mut top) = self.queue.peek_mut() else { return Ok(None) };
         let Reverse((_, sent, number)) = *top;
+        self.last = number as u16;
         let (running, pending) = &mut self.members[number as usize];
         let request = *pending;
         match running.next()? {
@@ -175,6 +192,14 @@ impl Source for Together {
 
     fn report(&self) -> SourceReport {
         told(self.members.iter().map(|(running, _)| running.told()))
+    }
+
+    fn members(&self) -> MemberNames {
+        MemberNames { names: self.names.clone(), in_turn: false }
+    }
+
+    fn member(&self) -> u16 {
+        self.last
     }
 }
 

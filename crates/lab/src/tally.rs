@@ -1,0 +1,143 @@
+//! What is counted of a part of a run's requests: those of a job, of a phase.
+
+use crate::meter::histogram_of;
+use crate::result::{Distribution, Rates, Share, ShareLatencies};
+use hdrhistogram::Histogram;
+use ssd::units::SECTOR_BYTES;
+use ssd::{Completion, OpCode, SimTime, Status};
+
+/// Significant decimal digits of a part's latencies: there may be thousands of parts.
+const DIGITS: u8 = 2;
+
+/// Latencies of one kind.
+pub(crate) struct Spread {
+    steps: Histogram<u64>,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Spread {
+    pub fn new() -> Self {
+        Spread { steps: histogram_of(DIGITS), sum: 0, min: u64::MAX, max: 0 }
+    }
+
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.steps.saturating_record(ns);
+        self.sum += u128::from(ns);
+        self.min = self.min.min(ns);
+        self.max = self.max.max(ns);
+    }
+
+    fn add(&mut self, other: &Spread) {
+        // Both have the same bounds.
+        let added = self.steps.add(&other.steps);
+        debug_assert!(added.is_ok());
+        (self.sum, self.min, self.max) =
+            (self.sum + other.sum, self.min.min(other.min), self.max.max(other.max));
+    }
+
+    pub fn told(&self) -> Distribution {
+        let whole = Distribution::of(&self.steps, self.sum, self.min, self.max);
+        Distribution { percentiles: Vec::new(), ..whole }
+    }
+
+    fn clear(&mut self) {
+        self.steps.reset();
+        (self.sum, self.min, self.max) = (0, u64::MAX, 0);
+    }
+}
+
+/// Counts and latencies of some requests.
+pub(crate) struct Tally {
+    /// By the number of the operation.
+    requests: [u64; 4],
+    bytes: [u64; 4],
+    failed: u64,
+    reads: Spread,
+    writes: Spread,
+    others: Spread,
+    /// When the last of them completed.
+    pub last: SimTime,
+}
+
+impl Tally {
+    pub fn new() -> Self {
+        Tally {
+            requests: [0; 4],
+            bytes: [0; 4],
+            failed: 0,
+            reads: Spread::new(),
+            writes: Spread::new(),
+            others: Spread::new(),
+            last: SimTime::ZERO,
+        }
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        (self.requests, self.bytes, self.failed) = ([0; 4], [0; 4], 0);
+        [&mut self.reads, &mut self.writes, &mut self.others].into_iter().for_each(Spread::clear);
+    }
+
+    /// A request completed, which was sent at a time. Its latency, if it succeeded.
+    #[inline]
+    pub fn record(&mut self, completion: &Completion, sent: SimTime) -> Option<u64> {
+        self.last = completion.completed;
+        let kind = completion.op as usize;
+        self.requests[kind] += 1;
+        if completion.status != Status::Ok {
+            self.failed += 1;
+            return None;
+        }
+        self.bytes[kind] += u64::from(completion.sectors) * SECTOR_BYTES;
+        let latency = completion.completed.since(sent);
+        match completion.op {
+            OpCode::Read => self.reads.record(latency),
+            OpCode::Write => self.writes.record(latency),
+            OpCode::Trim | OpCode::Flush => self.others.record(latency),
+        }
+        Some(latency)
+    }
+
+    /// Bytes of writes that succeeded.
+    pub fn written(&self) -> u64 {
+        self.bytes[OpCode::Write as usize]
+    }
+
+    /// All of it, of requests that took a time together; ns.
+    pub fn told(&self, ns: u64) -> Share {
+        let ns = ns as f64;
+        let rate = |of: u64, scale: f64| (ns > 0.0).then(|| of as f64 * scale / ns);
+        let rates = |of: [u64; 4], scale: f64| Rates {
+            all: rate(of.iter().sum(), scale),
+            read: rate(of[OpCode::Read as usize], scale),
+            write: rate(of[OpCode::Write as usize], scale),
+        };
+        let mut all = Spread::new();
+        [&self.reads, &self.writes, &self.others].into_iter().for_each(|kind| all.add(kind));
+        let [reads, writes, trims, flushes] =
+            [OpCode::Read, OpCode::Write, OpCode::Trim, OpCode::Flush].map(|op| self.requests[op as usize]);
+        let (read, written) = (self.bytes[OpCode::Read as usize], self.written());
+        let mut moved = [0; 4];
+        (moved[OpCode::Read as usize], moved[OpCode::Write as usize]) = (read, written);
+        Share {
+            requests: self.requests.iter().sum(),
+            requests_failed: self.failed,
+            reads,
+            writes,
+            trims,
+            flushes,
+            bytes_read: read,
+            bytes_written: written,
+            iops: rates(self.requests, 1e9),
+            bandwidth_mb_s: rates(moved, 1e3),
+            latency_ns: ShareLatencies {
+                all: all.told(),
+                read: self.reads.told(),
+                write: self.writes.told(),
+            },
+        }
+    }
+}
