@@ -45,6 +45,7 @@ mod lines;
 pub mod mix;
 mod near;
 mod page_cache;
+mod page_index;
 mod pages;
 mod read_buffer;
 pub mod reader;

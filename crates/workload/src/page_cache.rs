@@ -5,37 +5,11 @@
 //! The rules are Linux's in outline (documentation of `vm.dirty_*`: background ratio, ratio, expire and writeback
 //! centisecs); their numbers are settings.
 
-use crate::pages::ChunkHasher;
+use crate::page_index::PageIndex;
 use ssd::signals::Hints;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
-
-/// Pages that are neighbours in the index: they are used, and leave, one after the other.
-const NEAR: u64 = 16;
-
-/// Hashes page numbers so that neighbours lie in the same lines of memory: their place in a table comes from the low
-/// bits of the hash, and what they are told apart by from the high ones.
-#[derive(Default)]
-struct PageHasher(u64);
-
-impl Hasher for PageHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
-    }
-    #[inline]
-    fn write_u64(&mut self, page: u64) {
-        let mut chunk = ChunkHasher::default();
-        chunk.write_u64((page / NEAR) ^ self.0);
-        self.0 = (chunk.finish() / NEAR * NEAR) ^ (page % NEAR) ^ (page % NEAR) << 59;
-    }
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
 
 /// One list through the slots.
 #[derive(Clone, Copy)]
@@ -44,14 +18,25 @@ struct Link {
     older: u32,
 }
 
+/// What is not in a list yet.
+const LOOSE: Link = Link { newer: NONE, older: NONE };
+
+/// A page that is there. Few are dirty: what is known of those lies apart, and more of these in a line of memory.
 #[derive(Clone, Copy)]
 struct Slot {
     page: u64,
     used: Link,
-    dirty: Link,
-    is_dirty: bool,
+    /// Its place in the list of dirty pages, if it is one.
+    dirt: u32,
+}
+
+/// What is known of a dirty page.
+#[derive(Clone, Copy)]
+struct Dirt {
+    page: u64,
     since_ns: u64,
     hints: Hints,
+    link: Link,
 }
 
 /// When dirty pages are written.
@@ -101,41 +86,57 @@ struct Ends {
 #[derive(Clone)]
 pub(crate) struct PageCache {
     pub rules: Rules,
-    /// Only looked up, never walked.
-    index: HashMap<u64, u32, BuildHasherDefault<PageHasher>>,
+    index: PageIndex,
     slots: Vec<Slot>,
     free: Vec<u32>,
     used: Ends,
+    dirts: Vec<Dirt>,
+    free_dirts: Vec<u32>,
     dirty: Ends,
     dirty_pages: usize,
 }
 
 macro_rules! list {
-    ($link:ident, $ends:ident, $put:ident, $take:ident) => {
+    ($all:ident, $link:ident, $ends:ident, $put:ident, $take:ident) => {
         #[inline]
-        fn $put(&mut self, slot: u32) {
+        fn $put(&mut self, place: u32) {
             let older = self.$ends.newest;
-            self.slots[slot as usize].$link = Link { newer: NONE, older };
+            self.$all[place as usize].$link = Link { newer: NONE, older };
             match older {
-                NONE => self.$ends.oldest = slot,
-                older => self.slots[older as usize].$link.newer = slot,
+                NONE => self.$ends.oldest = place,
+                older => self.$all[older as usize].$link.newer = place,
             }
-            self.$ends.newest = slot;
+            self.$ends.newest = place;
         }
 
         #[inline]
-        fn $take(&mut self, slot: u32) {
-            let Link { newer, older } = self.slots[slot as usize].$link;
+        fn $take(&mut self, place: u32) {
+            let Link { newer, older } = self.$all[place as usize].$link;
             match newer {
                 NONE => self.$ends.newest = older,
-                newer => self.slots[newer as usize].$link.older = older,
+                newer => self.$all[newer as usize].$link.older = older,
             }
             match older {
                 NONE => self.$ends.oldest = newer,
-                older => self.slots[older as usize].$link.newer = newer,
+                older => self.$all[older as usize].$link.newer = newer,
             }
         }
     };
+}
+
+/// Puts a value where nothing is any more, or behind the others; its place.
+#[inline]
+fn place<T>(all: &mut Vec<T>, free: &mut Vec<u32>, value: T) -> u32 {
+    match free.pop() {
+        Some(place) => {
+            all[place as usize] = value;
+            place
+        }
+        None => {
+            all.push(value);
+            (all.len() - 1) as u32
+        }
+    }
 }
 
 impl PageCache {
@@ -143,22 +144,24 @@ impl PageCache {
         let none = Ends { newest: NONE, oldest: NONE };
         PageCache {
             rules,
-            index: HashMap::default(),
+            index: PageIndex::default(),
             slots: Vec::new(),
             free: Vec::new(),
             used: none,
+            dirts: Vec::new(),
+            free_dirts: Vec::new(),
             dirty: none,
             dirty_pages: 0,
         }
     }
 
-    list!(used, used, put_used, take_used);
-    list!(dirty, dirty, put_dirty, take_dirty);
+    list!(slots, used, used, put_used, take_used);
+    list!(dirts, link, dirty, put_dirty, take_dirty);
 
     /// The slot of a page, if it is there; it is now the newest.
     #[inline]
     pub(crate) fn touch(&mut self, page: u64) -> Option<u32> {
-        let slot = *self.index.get(&page)?;
+        let slot = self.index.get(page)?;
         if slot != self.used.newest {
             self.take_used(slot);
             self.put_used(slot);
@@ -169,7 +172,7 @@ impl PageCache {
     /// Whether a page is there.
     #[inline]
     pub(crate) fn holds(&self, page: u64) -> bool {
-        self.index.contains_key(&page)
+        self.index.get(page).is_some()
     }
 
     /// Whether a page must leave before another one enters.
@@ -182,25 +185,13 @@ impl PageCache {
     #[inline]
     pub(crate) fn oldest(&self) -> Option<(u64, bool)> {
         let slot = self.slots.get(self.used.oldest as usize)?;
-        Some((slot.page, slot.is_dirty))
+        Some((slot.page, slot.dirt != NONE))
     }
 
     /// A clean page enters, as the newest; its slot.
     #[inline]
     pub(crate) fn add(&mut self, page: u64) -> u32 {
-        let link = Link { newer: NONE, older: NONE };
-        let new =
-            Slot { page, used: link, dirty: link, is_dirty: false, since_ns: 0, hints: Hints::default() };
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = new;
-                slot
-            }
-            None => {
-                self.slots.push(new);
-                (self.slots.len() - 1) as u32
-            }
-        };
+        let slot = place(&mut self.slots, &mut self.free, Slot { page, used: LOOSE, dirt: NONE });
         self.index.insert(page, slot);
         self.put_used(slot);
         slot
@@ -209,7 +200,7 @@ impl PageCache {
     /// A page leaves, dirty or not.
     #[inline]
     pub(crate) fn remove(&mut self, page: u64) {
-        if let Some(slot) = self.index.remove(&page) {
+        if let Some(slot) = self.index.remove(page) {
             self.clean_slot(slot);
             self.take_used(slot);
             self.free.push(slot);
@@ -219,35 +210,45 @@ impl PageCache {
     /// The page in a slot is written to at a time. Its age counts from when it first became dirty.
     #[inline]
     pub(crate) fn soil(&mut self, slot: u32, now_ns: u64, hints: Hints) {
-        let found = &mut self.slots[slot as usize];
-        found.hints = hints;
-        if !found.is_dirty {
-            (found.is_dirty, found.since_ns) = (true, now_ns);
-            self.dirty_pages += 1;
-            self.put_dirty(slot);
+        let Slot { page, dirt, .. } = self.slots[slot as usize];
+        if dirt != NONE {
+            self.dirts[dirt as usize].hints = hints;
+            return;
         }
+        let new = Dirt { page, since_ns: now_ns, hints, link: LOOSE };
+        let dirt = place(&mut self.dirts, &mut self.free_dirts, new);
+        self.slots[slot as usize].dirt = dirt;
+        self.dirty_pages += 1;
+        self.put_dirty(dirt);
     }
 
     /// Whose data a page holds that has not been written; `None` if it is clean or not there.
     #[inline]
     pub(crate) fn dirt(&self, page: u64) -> Option<Hints> {
-        let slot = &self.slots[*self.index.get(&page)? as usize];
-        slot.is_dirty.then_some(slot.hints)
+        let slot = self.index.get(page)?;
+        self.dirt_of(slot).map(|dirt| dirt.hints)
+    }
+
+    #[inline]
+    fn dirt_of(&self, slot: u32) -> Option<&Dirt> {
+        self.dirts.get(self.slots[slot as usize].dirt as usize)
     }
 
     /// A page has been written, or need not be.
     #[inline]
     pub(crate) fn clean(&mut self, page: u64) {
-        if let Some(&slot) = self.index.get(&page) {
+        if let Some(slot) = self.index.get(page) {
             self.clean_slot(slot);
         }
     }
 
     #[inline]
     fn clean_slot(&mut self, slot: u32) {
-        if std::mem::take(&mut self.slots[slot as usize].is_dirty) {
+        let dirt = std::mem::replace(&mut self.slots[slot as usize].dirt, NONE);
+        if dirt != NONE {
             self.dirty_pages -= 1;
-            self.take_dirty(slot);
+            self.take_dirty(dirt);
+            self.free_dirts.push(dirt);
         }
     }
 
@@ -260,8 +261,8 @@ impl PageCache {
     /// The page that has been dirty longest, and since when.
     #[inline]
     pub(crate) fn oldest_dirty(&self) -> Option<(u64, u64)> {
-        let slot = self.slots.get(self.dirty.oldest as usize)?;
-        Some((slot.page, slot.since_ns))
+        let dirt = self.dirts.get(self.dirty.oldest as usize)?;
+        Some((dirt.page, dirt.since_ns))
     }
 
     /// All dirty pages of a range, in ascending order: by looking each up, or through all dirty ones if those are
@@ -273,11 +274,11 @@ impl PageCache {
             return;
         }
         let mut at = self.dirty.oldest;
-        while let Some(slot) = self.slots.get(at as usize) {
-            if range.contains(&slot.page) {
-                out.push(slot.page);
+        while let Some(dirt) = self.dirts.get(at as usize) {
+            if range.contains(&dirt.page) {
+                out.push(dirt.page);
             }
-            at = slot.dirty.newer;
+            at = dirt.link.newer;
         }
         out.sort_unstable();
     }
@@ -286,32 +287,34 @@ impl PageCache {
     /// may have: they are clean now. The first, how many, and the hints of the first.
     #[inline]
     pub(crate) fn take_run(&mut self, page: u64) -> Option<(u64, u64, Hints)> {
-        let slot = *self.index.get(&page)?;
-        let Slot { is_dirty: true, mut hints, .. } = self.slots[slot as usize] else { return None };
+        let slot = self.index.get(page)?;
+        let mut hints = self.dirt_of(slot)?.hints;
         let kind = |hints: Hints| (hints.file, hints.stream, hints.class);
         let most = self.rules.run_pages;
         let (mut first, mut count) = (page, 1);
         self.clean_slot(slot);
         while count < most
-            && let Some(slot) = self.dirty_slot(first + count)
-            && kind(self.slots[slot as usize].hints) == kind(hints)
+            && let Some((slot, there)) = self.dirty_slot(first + count)
+            && kind(there) == kind(hints)
         {
             self.clean_slot(slot);
             count += 1;
         }
         while count < most
-            && let Some(slot) = first.checked_sub(1).and_then(|before| self.dirty_slot(before))
-            && kind(self.slots[slot as usize].hints) == kind(hints)
+            && let Some((slot, there)) = first.checked_sub(1).and_then(|before| self.dirty_slot(before))
+            && kind(there) == kind(hints)
         {
-            hints = self.slots[slot as usize].hints;
+            hints = there;
             self.clean_slot(slot);
             (first, count) = (first - 1, count + 1);
         }
         Some((first, count, hints))
     }
 
+    /// The slot of a dirty page, and whose data it holds.
     #[inline]
-    fn dirty_slot(&self, page: u64) -> Option<u32> {
-        self.index.get(&page).copied().filter(|&slot| self.slots[slot as usize].is_dirty)
+    fn dirty_slot(&self, page: u64) -> Option<(u32, Hints)> {
+        let slot = self.index.get(page)?;
+        self.dirt_of(slot).map(|dirt| (slot, dirt.hints))
     }
 }
