@@ -8,7 +8,7 @@ use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
-    ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, version,
+    ReadReclaimWork, Retries, RunResult, Spent, StreamWork, TimeSpent, Utilisation, Victims, version,
 };
 use crate::settings::{self, Settings};
 use crate::spec::LoopMode;
@@ -168,8 +168,53 @@ impl FtlWork {
             lost_units: counts.lost_units,
             reclaimed_blocks: counts.reclaimed_blocks,
             retired_blocks: counts.retired_blocks,
+            stream: StreamWork::of(stats, drive, config),
+            victims: Victims::of(stats),
+            gc_time_ns: gc_time_ns(stats, config),
         }
     }
+}
+
+impl StreamWork {
+    fn of(stats: &Stats, drive: &ssd::Drive, config: &DriveConfig) -> Self {
+        let counts = &stats.ftl;
+        let (report, open_blocks_max) = drive.stream_report();
+        let last = counts.stream_units.iter().rposition(|&units| units > 0).map_or(0, |last| last + 1);
+        StreamWork {
+            policy: config.stream.name().to_owned(),
+            units: counts.stream_units[..last].to_vec(),
+            groups: report.groups,
+            contexts: report.contexts,
+            open_blocks_max,
+            memory_bytes: config.stream_bytes(),
+            mixed_units: counts.mixed_units,
+        }
+    }
+}
+
+impl Victims {
+    fn of(stats: &Stats) -> Self {
+        let counts = &stats.ftl;
+        let classes = counts.victims.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+        let copied = counts.victim_units.iter().zip(&counts.victims);
+        Victims {
+            count: counts.victims[..classes].to_vec(),
+            dead: counts.dead_victims[..classes].to_vec(),
+            copied_mean: copied.take(classes).map(|(units, all)| ratio(*units as f64, *all as f64)).collect(),
+            histogram: if classes > 0 { counts.victims_by_live.to_vec() } else { Vec::new() },
+        }
+    }
+}
+
+/// Time of flash operations for cleaning, one after the other.
+fn gc_time_ns(stats: &Stats, config: &DriveConfig) -> u64 {
+    let mean_ns = |us: &[f64]| us.iter().sum::<f64>() / us.len().max(1) as f64 * 1e3;
+    let timing = &config.timing;
+    let (read, program) = (mean_ns(&config.t_read_us()), mean_ns(&timing.t_program_us));
+    let ops = |kind: OpKind| stats.flash.ops[kind as usize][Cause::Cleaning.index()] as f64;
+    let copies = ops(OpKind::Copyback) * (read + program);
+    let moved = ops(OpKind::Read) * read + ops(OpKind::Program) * program;
+    (copies + moved + ops(OpKind::Erase) * timing.t_erase_us * 1e3) as u64
 }
 
 impl BufferWork {

@@ -100,6 +100,7 @@ fn metrics() -> Vec<Metric> {
             (reclaim.table_bytes > 0).then_some(reclaim.table_bytes as f64)
         }),
     ]);
+    all.extend(of_separation());
     // Counters that no other key of a result tells of, where they counted.
     for counter in Stats::all_counters().filter(|counter| counter.told_in.is_none()) {
         all.push(metric(counter.key, plain_si, |r| {
@@ -114,6 +115,18 @@ fn metrics() -> Vec<Metric> {
         metric("processor time (s)", digits, |r| Some(r.cpu_seconds)),
     ]);
     all
+}
+
+/// What tells separators of data apart.
+fn of_separation() -> [Metric; 4] {
+    [
+        metric("victims of cleaning", plain_si, |r| Some(r.ftl.victims.all() as f64)),
+        metric("  of these dead", plain_si, |r| Some(r.ftl.victims.all_dead() as f64)),
+        metric("  units copied of one", digits, |r| r.ftl.victims.copied()),
+        metric("separator's memory", plain_si, |r| {
+            (r.ftl.stream.memory_bytes > 0).then_some(r.ftl.stream.memory_bytes as f64)
+        }),
+    ]
 }
 
 /// The ratio of a value to the first result's, where both have one.

@@ -15,7 +15,7 @@ const COMPARISON_NAME: &str = "comparison.txt";
 /// The plot that only comparisons have.
 const AMPLIFICATION: &str = "write_amplification";
 /// Plots of a run, without the endings of their files.
-const PLOTS: [&str; 3] = ["latency", "breakdown", "retries"];
+const PLOTS: [&str; 4] = ["latency", "breakdown", "retries", "victims"];
 /// Endings of the files that a plot may come in.
 const ENDINGS: [&str; 3] = ["svg", "pdf", "csv"];
 
@@ -35,9 +35,9 @@ pub fn compare(results: &[RunResult]) -> String {
     side_by_side(results)
 }
 
-/// Writes a folder of results: `result.json`, the plots `latency` and `breakdown` (where time passes) and `retries`
-/// (of a drive whose cells age), each as SVG, PDF and CSV, and `config.toml` with the resolved configuration. Returns
-/// the files.
+/// Writes a folder of results: `result.json`, the plots `latency` and `breakdown` (where time passes), `retries` (of a
+/// drive whose cells age) and `victims` (of one that was cleaned), each as SVG, PDF and CSV, and `config.toml` with the
+/// resolved configuration. Returns the files.
 pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec<PathBuf>, ReportError> {
     // The plots can be made again of the rest.
     let mut files = vec![(FILE_NAME.to_owned(), result.to_json().into_bytes())];
@@ -64,6 +64,9 @@ fn plots(results: &[RunResult]) -> Vec<(String, Vec<u8>)> {
     }
     if results.iter().any(RunResult::has_errors) {
         files.extend(plot::retries(results).files("retries"));
+    }
+    if results.iter().any(|result| result.ftl.victims.all() > 0) {
+        files.extend(plot::victims(results).files("victims"));
     }
     files
 }

@@ -149,6 +149,68 @@ pub struct FtlWork {
     /// What moved because of reads.
     #[serde(default)]
     pub read_reclaim: ReadReclaimWork,
+    /// Which data shared blocks.
+    #[serde(default)]
+    pub stream: StreamWork,
+    /// Blocks that cleaning emptied.
+    #[serde(default)]
+    pub victims: Victims,
+    /// Time of flash operations for cleaning, one after the other: pages read x tR, pages programmed x tPROG, copied x
+    /// (tR + tPROG), blocks erased x tBERS, each with the mean over page types; ns.
+    #[serde(default)]
+    pub gc_time_ns: u64,
+}
+
+/// What the separator of data did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StreamWork {
+    /// The policy.
+    pub policy: String,
+    /// Mapping units programmed to blocks of each of its streams, host's and moved, the first one first; then those
+    /// moved from the first where they have blocks of their own, then those that wear leveling moved.
+    pub units: Vec<u64>,
+    /// Groups of data that it expects to die together, at the end.
+    pub groups: u32,
+    /// Writers (program contexts, processes) that it knows, at the end.
+    pub contexts: u32,
+    /// The most blocks that streams have had open in one lane since the drive was built.
+    pub open_blocks_max: u32,
+    /// Bytes of memory that it takes.
+    pub memory_bytes: u64,
+    /// Mapping units programmed in a page of another stream, to fill it.
+    pub mixed_units: u64,
+}
+
+/// Blocks that cleaning emptied, by the class of their stream (`ftl.stream`; without classes all are of the first).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Victims {
+    /// How many, up to the last class that had any.
+    pub count: Vec<u64>,
+    /// Of these, how many held no live unit.
+    pub dead: Vec<u64>,
+    /// Units that lived in one, in the mean, by the same; null without victims.
+    pub copied_mean: Vec<Option<f64>>,
+    /// All of them by the share of their units that lived: none, then up to 1/16, 2/16 and so on to all.
+    pub histogram: Vec<u64>,
+}
+
+impl Victims {
+    /// How many there were.
+    pub fn all(&self) -> u64 {
+        self.count.iter().sum()
+    }
+
+    /// Of these, how many held no live unit.
+    pub fn all_dead(&self) -> u64 {
+        self.dead.iter().sum()
+    }
+
+    /// Units that lived in one, in the mean; none without victims.
+    pub fn copied(&self) -> Option<f64> {
+        let units =
+            self.copied_mean.iter().zip(&self.count).map(|(mean, all)| mean.unwrap_or(0.0) * *all as f64);
+        (self.all() > 0).then(|| units.sum::<f64>() / self.all() as f64)
+    }
 }
 
 /// What the read-reclaim policy did, judged by the chips' own counters. Pages it copied are in `flash.programs` under

@@ -3,7 +3,7 @@
 use crate::by::{Axis, By};
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
-use crate::result::{Busy, Distribution, RunResult, Share};
+use crate::result::{Busy, Distribution, RunResult, Share, StreamWork, Victims};
 use ssd::Part;
 use ssd::flash::op::Cause;
 
@@ -375,6 +375,8 @@ fn rest(result: &RunResult) -> String {
                 wear.retired
             ),
         ),
+        ("victims", victims(&result.ftl.victims)),
+        ("separation", separation(&result.ftl.stream)),
         ("lifetime", lifetime(&result.lifetime)),
         ("dies busy", busy(result, &result.utilisation.die)),
         ("channels busy", busy(result, &result.utilisation.channel)),
@@ -401,6 +403,34 @@ fn rest(result: &RunResult) -> String {
     ];
     let shown = lines.into_iter().filter(|(_, what)| !what.is_empty());
     shown.map(|(name, what)| format!("{name:<14} {what}\n")).collect()
+}
+
+/// Blocks that cleaning emptied; nothing where it did not.
+fn victims(victims: &Victims) -> String {
+    let Some(copied) = victims.copied() else { return String::new() };
+    let (all, dead) = (count(victims.all()), count(victims.all_dead()));
+    format!(
+        "{all} blocks were cleaned, {dead} of them dead; {} units copied of one in the mean",
+        digits(copied)
+    )
+}
+
+/// Which data shared blocks; nothing where all does.
+fn separation(work: &StreamWork) -> String {
+    if matches!(work.policy.as_str(), "" | "none") {
+        return String::new();
+    }
+    let StreamWork { policy, groups, contexts, open_blocks_max, memory_bytes, .. } = work;
+    let known = match (groups, contexts) {
+        (0, 0) => String::new(),
+        (0, contexts) => format!("{contexts} writers known; "),
+        (groups, contexts) => format!("{groups} groups of {contexts} writers known; "),
+    };
+    let most = work.units.iter().rposition(|units| *units > 0).map_or(0, |last| last + 1);
+    format!(
+        "`{policy}`: data in {most} streams, {known}at most {open_blocks_max} blocks open in a lane; {} of memory",
+        bytes(*memory_bytes as f64),
+    )
 }
 
 fn time_spent(result: &RunResult) -> String {

@@ -7,6 +7,7 @@ use lab::{EraseCounts, Failure, Lifetime, Overwrite, Preconditioning, RunError, 
 use serde_json::Value;
 use ssd::Stats;
 use ssd::counters::Counter;
+use ssd::flash::op::Cause;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -129,9 +130,10 @@ fn a_result_reads_back_as_it_was_written() {
     let config = small_drive().to_toml();
     let files = report::write(&folder, &result, &config).unwrap();
     let names: Vec<_> = files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
-    let plots =
-        ["latency.svg", "latency.pdf", "latency.csv", "breakdown.svg", "breakdown.pdf", "breakdown.csv"];
-    assert_eq!(names, [&["result.json", "config.toml"], &plots[..]].concat());
+    let plots = ["latency", "breakdown", "victims"];
+    let plots = plots.iter().flat_map(|plot| ["svg", "pdf", "csv"].map(|ending| format!("{plot}.{ending}")));
+    let others = ["result.json", "config.toml"].map(str::to_owned);
+    assert_eq!(names, others.into_iter().chain(plots).collect::<Vec<_>>());
     assert!(files.iter().all(|path| path.is_file()));
     assert_eq!(RunResult::load(&folder).unwrap(), result);
     assert_eq!(RunResult::load(&folder.join("result.json")).unwrap(), result);
@@ -162,6 +164,9 @@ fn results_without_the_newer_keys_are_read() {
         "/breakdown_ns/write/decode",
         "/flash/reads/read_reclaim",
         "/ftl/moved_units/read_reclaim",
+        "/ftl/stream",
+        "/ftl/victims",
+        "/ftl/gc_time_ns",
         "/write_amplification_by_cause/read_reclaim",
     ] {
         without(&mut value, path);
@@ -180,8 +185,34 @@ fn results_without_the_newer_keys_are_read() {
     older.breakdown_ns = result.breakdown_ns.clone();
     assert_eq!(older.buffer.unmapped_read_share, None);
     older.buffer = result.buffer;
+    assert_eq!((older.ftl.victims.all(), older.ftl.gc_time_ns, older.ftl.stream.policy.as_str()), (0, 0, ""));
+    older.ftl = result.ftl.clone();
     assert_eq!(older, result);
     assert!(!older.has_errors());
+}
+
+/// What is told of victims agrees with what else is told of cleaning.
+#[test]
+fn victims_are_those_that_cleaning_erased() {
+    let result = run(&small_drive(), &generator(60_000, "read_percent = 0"), &closed(8));
+    let (victims, flash) = (&result.ftl.victims, &result.flash);
+    assert_eq!((victims.count.len(), victims.count[0]), (1, victims.histogram.iter().sum()));
+    assert_eq!(victims.all_dead(), victims.histogram[0]);
+    // What was chosen and what was erased differ by what is under way at either end.
+    let [chosen, erased] = [victims.all(), result.ftl.reclaimed_blocks].map(|count| count as f64);
+    assert!(chosen > 100.0 && (chosen - erased).abs() < 20.0, "{chosen} {erased}");
+    let copied = victims.copied().unwrap() * chosen;
+    let moved = result.ftl.moved_units[Cause::Cleaning] as f64;
+    // Some units die on their way.
+    assert!(copied >= moved && copied < 1.05 * moved, "{copied} {moved}");
+    let timing = &small_drive().timing;
+    let [read, program] = [&timing.t_read_us, &timing.t_program_us].map(|us| us[0]);
+    let us = flash.reads[Cause::Cleaning] as f64 * read
+        + flash.programs[Cause::Cleaning] as f64 * program
+        + flash.erases[Cause::Cleaning] as f64 * timing.t_erase_us;
+    assert!((result.ftl.gc_time_ns as f64 / 1e3 / us - 1.0).abs() < 1e-9);
+    assert_eq!(result.ftl.stream.units.len(), 2);
+    assert_eq!(result.ftl.stream.units[0], result.ftl.host_units);
 }
 
 /// The remark with this beginning of a sentence in it, if the run made it.

@@ -426,6 +426,11 @@ impl Drive {
         self.state.ftl.read_reclaim_bytes()
     }
 
+    /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.
+    pub fn stream_report(&self) -> (stream::Report, u32) {
+        self.state.ftl.stream_report()
+    }
+
     /// Bytes of the tables that grow with the drive.
     pub fn table_bytes(&self) -> usize {
         self.state.ftl.table_bytes() + self.state.flash.chip.aging_bytes().0

@@ -10,6 +10,7 @@ mod pdf;
 pub(crate) mod picture;
 mod retries;
 mod svg;
+mod victims;
 mod workload;
 
 use crate::by::Axis;
@@ -24,6 +25,7 @@ use ssd::flash::op::Cause;
 pub(crate) use latency::{latency, log_marks};
 pub(crate) use lines::{Line, Lines};
 pub(crate) use retries::retries;
+pub(crate) use victims::victims;
 pub use workload::workload;
 
 /// Height of the inside of a frame.

@@ -14,7 +14,7 @@
 use super::{Overwrite, Preconditioning, SteadyWay, Work, precondition_until};
 use crate::error::Failure;
 use crate::phase::{Phase, Progress};
-use ssd::ftl::read_reclaim;
+use ssd::ftl::{read_reclaim, stream};
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, Placement, Reliability};
 use ssd::{Drive, DriveConfig, Pace};
@@ -60,8 +60,11 @@ pub(super) fn measure(
         return Ok(None);
     }
     let Ok(mut die) = Drive::new(&one_die(work.drive, config)) else { return Ok(None) };
-    // Not where blocks go beyond a die, addresses name the plane, or something lies on the drive already.
-    let is_alike = die.lanes().2 == work.drive.lanes().2 && config.allocation.placement == Placement::Dynamic;
+    // Not where blocks go beyond a die, addresses name the plane, data is separated (what lies where is then not a
+    // matter of how full blocks are), or something lies on the drive already.
+    let is_alike = die.lanes().2 == work.drive.lanes().2
+        && config.allocation.placement == Placement::Dynamic
+        && config.stream == stream::Config::default();
     if !is_alike || !work.drive.full_blocks().is_empty() {
         return Ok(None);
     }

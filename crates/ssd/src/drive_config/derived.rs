@@ -24,8 +24,7 @@ impl DriveConfig {
         };
         let size = read_reclaim::Size { pages: g.physical_pages(), wordlines, logical_units: logical };
         let policy = read_reclaim::Policy::build(&self.read_reclaim).memory_estimate(&size);
-        let streams = stream::Policy::build(&self.stream).memory_bytes(&self.stream_size());
-        [blocks, counters, policy, streams].into_iter().fold(maps, u64::saturating_add)
+        [blocks, counters, policy, self.stream_bytes()].into_iter().fold(maps, u64::saturating_add)
     }
 
     /// Pages at the end of each block that are kept for replicas of pages read often (`ftl.read_reclaim`).
@@ -48,6 +47,11 @@ impl DriveConfig {
     pub fn staging_slots(&self) -> u32 {
         let rules = buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
         rules.staging_slots(self, self.streams())
+    }
+
+    /// Bytes of memory that the separator of data takes on such a drive.
+    pub fn stream_bytes(&self) -> u64 {
+        stream::Policy::build(&self.stream).memory_bytes(&self.stream_size())
     }
 
     /// What a policy that separates data is told of the drive.

@@ -2,7 +2,7 @@
 
 use super::service_times::ServiceTimes;
 use crate::flash::op::CAUSES;
-use crate::ftl::stream::CLASSES;
+use crate::ftl::stream::{CLASSES, STREAMS_AT_MOST};
 use serde::{Deserialize, Serialize};
 
 /// Bins of [`FtlCounts::victims_by_live`].
@@ -21,6 +21,9 @@ counters! {
         moved_units: [u64; CAUSES], "units", in "ftl.moved_units";
         /// Places for units left empty in programmed pages.
         padded_units: u64, "units", in "ftl.padded_units";
+        /// Mapping units programmed, by the stream of their blocks: those of `ftl.stream`, then one for what moves from
+        /// the first where that has blocks of its own, then one for what wear leveling moves.
+        stream_units: [u64; STREAMS_AT_MOST], "units", in "ftl.stream.units";
         /// Mapping units programmed in a page of another stream, which they fill.
         mixed_units: u64, "units", in "ftl.stream.mixed_units";
         /// Mapping units trimmed that were mapped.

@@ -19,7 +19,7 @@ pub mod write;
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
-use crate::ftl::stream::Streams;
+use crate::ftl::stream::{STREAMS_AT_MOST, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::nand::Outcome;
 use crate::nand::order::PageOrder;
@@ -236,6 +236,7 @@ impl Ftl {
     #[inline(always)]
     fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts) {
         self.facts.set(to, facts);
+        self.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
         let old = self.map.assign(lpn, to);
         if old.is_some() {
             self.blocks.lose(self.layout.block_of_unit(old));
@@ -288,6 +289,11 @@ impl Ftl {
     /// Bytes of the tables that the read-reclaim policy keeps, and of those that its replicas need.
     pub fn read_reclaim_bytes(&self) -> usize {
         self.reclaim.bytes() + self.replicas.bytes() + self.mover.bytes_of_deals()
+    }
+
+    /// What the separator of data has found, and the most blocks that streams have had open in one lane.
+    pub fn stream_report(&self) -> (stream::Report, u32) {
+        (self.stream.report(), self.allocator.most_open())
     }
 
     /// Age and live units of every block that is full.

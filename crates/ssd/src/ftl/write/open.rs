@@ -57,6 +57,8 @@ pub struct Allocator {
     data_pages: u32,
     reserve: u32,
     streams: Streams,
+    /// The most blocks that streams have had open in one lane.
+    most_open: u32,
     /// By stream: whose turn it is.
     turns: Box<[Turn]>,
 }
@@ -98,6 +100,7 @@ impl Allocator {
             data_pages: layout.data_pages_per_block,
             reserve,
             streams,
+            most_open: 0,
             turns: vec![Turn { lane: 0, left: layout.pages_per_turn }; usize::from(streams.count)]
                 .into_boxed_slice(),
         }
@@ -114,6 +117,7 @@ impl Allocator {
         (self.pages_per_block, self.data_pages) = (fresh.pages_per_block, fresh.data_pages);
         (self.reserve, self.streams) = (fresh.reserve, fresh.streams);
         alike("streams", &self.turns, &fresh.turns)?;
+        ensure(self.most_open as usize <= self.streams.all(), "blocks that were open at once")?;
         let is_turn = |turn: &Turn| turn.lane < layout.lanes && turn.left <= layout.pages_per_turn;
         ensure(self.turns.iter().all(is_turn), "whose turn it is")?;
         for (number, lane) in (0..).map(LaneId).zip(&self.lanes) {
@@ -139,6 +143,11 @@ impl Allocator {
     #[inline]
     pub fn streams(&self) -> Streams {
         self.streams
+    }
+
+    /// The most blocks that streams have had open in one lane.
+    pub fn most_open(&self) -> u32 {
+        self.most_open
     }
 
     /// Pages of a block that a stream has taken, if it is open for one.
@@ -283,6 +292,10 @@ impl Allocator {
             open.block = BlockId::NONE;
         }
         state.open[stream.index()] = open;
+        if opened {
+            let open = state.open.iter().filter(|open| open.block.is_some()).count() as u32;
+            self.most_open = self.most_open.max(open);
+        }
         Some(Allocated { page, lane, opened })
     }
 
