@@ -5,6 +5,7 @@ use ssd::flash::op::Cause;
 use ssd::ftl::stream::{Member, Moved, Needs, StreamId, Streams, Written};
 use ssd::observe::Effect;
 use ssd::rng::Rng;
+use ssd::sections::MovesOfFirst;
 use ssd::{Command, Drive, DriveConfig, Executor, Hints, Lba, OpCode};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -171,23 +172,74 @@ impl Member for Spread {
     }
 }
 
-#[test]
-fn streams_leave_cleaning_room_on_the_fullest_drive() {
+/// Data spread over so many streams of both, whatever it is.
+#[derive(Clone, Copy, Debug)]
+struct Shared(u8);
+
+impl Member for Shared {
+    fn streams(&self) -> Streams {
+        Streams::shared(self.0)
+    }
+
+    fn of_write(&mut self, write: Written) -> StreamId {
+        StreamId((write.lpn.0 % u32::from(self.0)) as u8)
+    }
+
+    fn of_move(&mut self, moved: Moved) -> StreamId {
+        StreamId((moved.lpn.0 / 3 % u32::from(self.0)) as u8)
+    }
+}
+
+/// The fullest drive that a separator can have goes on taking writes, and is as full as the streams leave it.
+fn on_the_fullest_drive(
+    moves: MovesOfFirst,
+    separator: impl Member + Copy + std::fmt::Debug + Send + Sync + 'static,
+) {
     let mut cfg = small();
+    cfg.allocation.moves = moves;
     loop {
         let mut fuller = cfg.clone();
         fuller.drive.over_provisioning_percent -= 0.5;
-        if Drive::with_stream(&fuller, Box::new(Spread)).is_err() {
+        if Drive::with_stream(&fuller, Box::new(separator)).is_err() {
             break;
         }
         cfg = fuller;
     }
     for executor in [Executor::Functional, Executor::Timed] {
-        let mut drive = Drive::with_stream(&cfg, Box::new(Spread)).unwrap();
+        let mut drive = Drive::with_stream(&cfg, Box::new(separator)).unwrap();
         drive.fill(0, drive.logical_units()).unwrap();
         let drive = run(drive, executor, 30_000);
-        assert_eq!(drive.health().read_only, None, "{executor:?}");
-        assert!(drive.stats().ftl.host_units >= 15_000, "{executor:?}");
+        assert_eq!(drive.health().read_only, None, "{separator:?} {executor:?}");
+        assert!(drive.stats().ftl.host_units >= 15_000, "{separator:?} {executor:?}");
+    }
+}
+
+#[test]
+fn streams_leave_cleaning_room_on_the_fullest_drive() {
+    on_the_fullest_drive(MovesOfFirst::Apart, Spread);
+    for moves in [MovesOfFirst::Apart, MovesOfFirst::Joined] {
+        for streams in [1, 2, 6] {
+            on_the_fullest_drive(moves, Shared(streams));
+        }
+    }
+}
+
+/// Moves that share the host's blocks mix with it: with one stream of both, all data lies in its blocks.
+#[test]
+fn moves_of_the_first_stream_have_blocks_of_their_own_or_not() {
+    for (moves, expected) in [(MovesOfFirst::Apart, 2), (MovesOfFirst::Joined, 1)] {
+        for executor in [Executor::Functional, Executor::Timed] {
+            let mut cfg = small();
+            cfg.allocation.moves = moves;
+            let mut drive = Drive::new(&cfg).unwrap();
+            drive.fill(0, drive.logical_units()).unwrap();
+            let stats = run(drive, executor, 30_000).stats().ftl;
+            let filled = stats.stream_units.iter().filter(|units| **units > 0).count();
+            assert_eq!(filled, expected, "{moves:?} {executor:?}");
+            let moved = stats.moved_units[Cause::Cleaning as usize];
+            let own = stats.stream_units[expected - 1];
+            assert_eq!(own, moved + if expected == 1 { stats.host_units } else { 0 });
+        }
     }
 }
 
@@ -244,20 +296,24 @@ fn streams_need_blocks() {
     cfg.geometry.blocks_per_plane = 8;
     cfg.drive.over_provisioning_percent = 200.0;
     assert!(Drive::new(&cfg).is_ok());
-    let error = Drive::with_stream(&cfg, Box::new(Many)).unwrap_err().to_string();
+    let error = Drive::with_stream(&cfg, Box::new(Many(20))).unwrap_err().to_string();
     assert!(error.contains("good blocks in the poorest lane"), "{error}");
+    let fit = error.split("at most ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    let fit: u8 = fit.parse().unwrap();
+    let with = |streams| Drive::with_stream(&cfg, Box::new(Many(streams)));
+    assert!(with(fit).is_ok() && with(fit + 1).is_err(), "{error}");
 
     #[derive(Clone, Debug)]
-    struct Many;
+    struct Many(u8);
     impl Member for Many {
         fn streams(&self) -> Streams {
-            Streams::of(20, 1, 1 << 19)
+            Streams::of(self.0, 1, 1 << (self.0 - 1))
         }
         fn of_write(&mut self, _: Written) -> StreamId {
             StreamId(0)
         }
         fn of_move(&mut self, _: Moved) -> StreamId {
-            StreamId(19)
+            StreamId(self.0 - 1)
         }
     }
 }

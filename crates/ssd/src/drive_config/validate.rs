@@ -251,6 +251,7 @@ impl DriveConfig {
         };
         let keys = [
             space,
+            "ftl.stream.policy",
             "nand.geometry.blocks_per_plane",
             "ftl.allocation.superblock",
             "ftl.cleaning.reserve_blocks",
@@ -261,6 +262,12 @@ impl DriveConfig {
     /// Changes of one key that give each lane the spare blocks it needs.
     fn remedies(&self, blocks: u64, needed: u64) -> Vec<String> {
         let mut remedies = Vec::new();
+        // Each stream has a block open.
+        let streams = u64::from(self.streams().count);
+        let fit = (streams + blocks).saturating_sub(self.data_blocks_per_lane() + needed);
+        if streams > 2 && fit > 0 {
+            remedies.push(format!("ftl.stream with at most {fit} streams, not {streams}"));
+        }
         if blocks > needed {
             // The largest logical space whose data leaves the spare blocks.
             let most = self.data_units() / blocks * (blocks - needed);
