@@ -68,6 +68,15 @@ struct Use {
     file_bytes: u64,
 }
 
+/// A clone of a job, and what it uses.
+struct JobClone {
+    /// Which job.
+    job: usize,
+    /// Which of its clones.
+    number: u64,
+    uses: Vec<Use>,
+}
+
 /// Whether a file is a job file: its name ends in `.fio`, or it begins with a section in brackets.
 pub fn is_job_file(path: &Path) -> bool {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fio")) {
@@ -128,22 +137,22 @@ impl JobFile {
     /// The smallest drive, in sectors, that has room for all files; `None` if jobs use a share of whatever drive there
     /// is.
     pub fn space_sectors(&self) -> Result<Option<u64>, WorkloadError> {
-        let uses = self.uses(None)?;
-        Ok(uses.map(|uses| Files::new(&uses).end / SECTOR_BYTES))
+        let clones = self.clones(None)?;
+        Ok(clones.map(|clones| Files::new(&clones).end / SECTOR_BYTES))
     }
 
     /// The clones of all jobs with their places on a drive of so many sectors.
     pub(crate) fn workers(&self, drive_sectors: u64) -> Result<Vec<Worker>, WorkloadError> {
         let drive_bytes = drive_sectors * SECTOR_BYTES;
-        let uses = self.uses(Some(drive_bytes))?.unwrap_or_default();
-        let files = Files::new(&uses);
+        let clones = self.clones(Some(drive_bytes))?.unwrap_or_default();
+        let files = Files::new(&clones);
         if files.end > drive_bytes {
             let advice = "take a larger drive, or smaller files".into();
             let (needed_sectors, what) = (files.end / SECTOR_BYTES, "the files of the jobs".into());
             return Err(crate::Problem::DoesNotFit { what, needed_sectors, drive_sectors, advice }.into());
         }
         let mut workers = Vec::new();
-        for (job, number, uses) in &uses {
+        for JobClone { job, number, uses } in &clones {
             let spans: Vec<Span> = uses
                 .iter()
                 .map(|part| Span {
@@ -174,21 +183,19 @@ impl JobFile {
         if *numjobs == 1 { name.clone() } else { format!("{name}.{number}") }
     }
 
-    /// The parts of files that all clones use: (job, number of the clone, its parts). `None` if that depends on a
-    /// drive that is not known.
-    #[allow(clippy::type_complexity, reason = "read once, right below")]
-    fn uses(&self, drive: Option<u64>) -> Result<Option<Vec<(usize, u64, Vec<Use>)>>, WorkloadError> {
+    /// All clones with the parts of files that they use. `None` if that depends on a drive that is not known.
+    fn clones(&self, drive: Option<u64>) -> Result<Option<Vec<JobClone>>, WorkloadError> {
         let mut all = Vec::new();
-        for (index, job) in self.jobs.iter().enumerate() {
-            for number in 0..job.numjobs {
-                let uses =
-                    uses(job, number, drive).map_err(|(wrong, option)| wrong.at(&job.place, option))?;
+        for (job, settings) in self.jobs.iter().enumerate() {
+            for number in 0..settings.numjobs {
+                let uses = uses(settings, number, drive)
+                    .map_err(|(wrong, option)| wrong.at(&settings.place, option))?;
                 let Some(uses) = uses else { return Ok(None) };
-                all.push((index, number, uses));
+                all.push(JobClone { job, number, uses });
             }
         }
         let has = |device: bool| {
-            all.iter().flat_map(|(_, _, uses)| uses).any(|part| is_device(&part.file) == device)
+            all.iter().flat_map(|clone| &clone.uses).any(|part| is_device(&part.file) == device)
         };
         if has(true) && has(false) {
             let found = "files beside a device, which is the whole drive";
@@ -265,10 +272,10 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    fn new(uses: &'a [(usize, u64, Vec<Use>)]) -> Self {
+    fn new(clones: &'a [JobClone]) -> Self {
         let mut order = Vec::new();
         let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
-        for part in uses.iter().flat_map(|(_, _, uses)| uses) {
+        for part in clones.iter().flat_map(|clone| &clone.uses) {
             let length = bytes.entry(&part.file).or_insert_with(|| {
                 order.push(part.file.as_str());
                 0
