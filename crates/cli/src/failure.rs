@@ -17,6 +17,8 @@ pub enum Failure {
     Work(String),
     /// Whoever read the output went away (`| head`): nothing is wrong, and there is nobody to tell.
     Closed,
+    /// A command that was run for the user ended with this code, which is passed on; it has said why itself.
+    Ended(u8),
     /// A signal of this number ended the work: exit code 128 + signal, as shells tell it.
     Interrupted {
         /// The signal.
@@ -63,6 +65,7 @@ impl Failure {
                 Failure::Interrupted { signal, message: format!("{what}: {message}") }
             }
             Failure::Closed => Failure::Closed,
+            Failure::Ended(code) => Failure::Ended(code),
         }
     }
 
@@ -74,7 +77,7 @@ impl Failure {
             Failure::Interrupted { signal, message } => {
                 Failure::Interrupted { signal, message: format!("{message}\n{more}") }
             }
-            Failure::Closed => Failure::Work(more.to_owned()),
+            Failure::Closed | Failure::Ended(_) => Failure::Work(more.to_owned()),
         }
     }
 
@@ -84,7 +87,7 @@ impl Failure {
             Failure::Usage(message) | Failure::Work(message) | Failure::Interrupted { message, .. } => {
                 Some(message)
             }
-            Failure::Closed => None,
+            Failure::Closed | Failure::Ended(_) => None,
         }
     }
 
@@ -94,6 +97,7 @@ impl Failure {
             Failure::Usage(_) => ExitCode::from(2),
             Failure::Work(_) => ExitCode::FAILURE,
             Failure::Closed => ExitCode::SUCCESS,
+            Failure::Ended(code) => ExitCode::from(*code),
             Failure::Interrupted { signal, .. } => ExitCode::from(128 + signal),
         }
     }

@@ -23,7 +23,8 @@ use std::sync::LazyLock;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    compare, completion, explain, formats, lab as laboratory, policies, presets, reproduce, run, trace,
+    capture as capturing, compare, completion, explain, formats, lab as laboratory, policies, presets,
+    reproduce, run, trace,
 };
 use failure::Failure;
 use stdout::Output;
@@ -62,6 +63,8 @@ enum Command {
     Explain(explain::Explain),
     /// Look into a trace: how much it reads, writes and touches
     Trace(Box<trace::Trace>),
+    /// Record what a program writes to files, with the call stack of each write
+    Capture(capturing::Capture),
     /// List the trace formats that can be read
     Formats(formats::Formats),
     /// Measure a population of virtual chips
@@ -82,6 +85,7 @@ impl Command {
             Command::Policies(args) => policies::run(args, out),
             Command::Explain(args) => explain::run(args, out),
             Command::Trace(args) => trace::run(args, out),
+            Command::Capture(args) => capturing::run(args),
             Command::Formats(args) => formats::run(args, out),
             Command::Lab(args) => laboratory::run(args, out),
             Command::Reproduce(args) => reproduce::run(args, out),

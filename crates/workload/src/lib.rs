@@ -31,6 +31,7 @@
 pub mod address;
 pub mod analysis;
 mod cached;
+pub mod capture;
 pub mod compose;
 pub mod convert;
 mod driven;

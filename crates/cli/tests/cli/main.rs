@@ -3,6 +3,7 @@
 mod aging;
 mod bad_config;
 mod bad_trace;
+mod capture;
 mod explain;
 mod files;
 mod fio;

@@ -1,0 +1,118 @@
+//! `wordline capture`: runs a command and records what it writes to files, with the call stack of each write.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use capture::{End, Error, Recorded};
+use clap::Args;
+use lab::files::Replacement;
+
+use crate::failure::Failure;
+use crate::text::thousands;
+
+/// Examples for the help text.
+pub const EXAMPLES: &str = "\
+Examples:
+  wordline capture -- sqlite3 shop.db \"VACUUM\"      writes sqlite3.capture
+  wordline capture -o build.capture -- make -j4
+  wordline capture --names -o clone.capture -- git clone -q --no-hardlinks project copy
+  wordline capture -o rows.capture -- sh -c \"psql -f load.sql && pg_ctl stop\"
+
+The command keeps its input, output, exit code and signals. Only calls that change regular files are recorded: writes,
+fsync, truncate, allocate, unlink, rename. Such a call costs some 20 microseconds more, all else nothing. Stores through
+shared memory maps, io_uring and Linux AIO cannot be seen: the end says if there were any. Programs that have another
+user's rights (setuid) run without them. More: docs/capture.md";
+
+/// Flags of `capture`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Capture {
+    /// Write the capture to this file [default: the command's name, with .capture behind it, in this folder]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+
+    /// Keep the paths of files; without it they are numbers
+    #[arg(long)]
+    names: bool,
+
+    /// Say nothing at the end
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// The command and its arguments
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+/// Runs the command.
+pub fn run(args: &Capture) -> Result<(), Failure> {
+    let path = args.place();
+    if path.exists() && !args.force {
+        let allowed = "another file (--out), or --force to replace it";
+        return Err(Failure::usage(format!("{}: it exists; allowed: {allowed}", path.display())));
+    }
+    let unwritten = |error: io::Error| Failure::file(&path, "write the capture", &error);
+    let file = Replacement::create(&path).map_err(unwritten)?;
+    let (file, recorded) = match capture::record(&args.command, args.names, file) {
+        Ok(done) => done,
+        Err(error) => return Err(refused(&path, &error)),
+    };
+    file.commit().map_err(unwritten)?;
+    if !args.quiet {
+        tell(&path, &recorded);
+    }
+    match recorded.end {
+        End::Code(0) => Ok(()),
+        End::Code(code) => Err(Failure::Ended(code as u8)),
+        End::Signal(signal) => {
+            // So that whoever waits for us sees what it would see of the command.
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+            Err(Failure::Ended(128 + signal as u8))
+        }
+    }
+}
+
+impl Capture {
+    fn place(&self) -> PathBuf {
+        let named = || {
+            let mut name = Path::new(&self.command[0]).file_name().unwrap_or_default().to_owned();
+            name.push(".capture");
+            PathBuf::from(name)
+        };
+        self.out.clone().unwrap_or_else(named)
+    }
+}
+
+fn refused(path: &Path, error: &Error) -> Failure {
+    let message = error.to_string();
+    match error {
+        Error::Unwritten { .. } => Failure::work(format!("{}: {message}", path.display())),
+        _ => Failure::usage(message),
+    }
+}
+
+/// Says what was recorded. Standard error may be closed: then there is nobody to tell.
+fn tell(path: &Path, recorded: &Recorded) {
+    let whole = recorded.totals.whole_percent(recorded.calls);
+    let mut text = format!(
+        "{}: {} calls of {} processes on {} files, {} call stacks; whole: {whole:.1} %",
+        path.display(),
+        thousands(recorded.calls),
+        thousands(recorded.processes),
+        thousands(recorded.files),
+        thousands(recorded.stacks),
+    );
+    if recorded.ambiguous > 0 {
+        text +=
+            &format!("\n  note: {} call stacks have the sum of another one", thousands(recorded.ambiguous));
+    }
+    for line in recorded.unseen() {
+        text += &format!("\n  not seen: {line}");
+    }
+    let _ = writeln!(io::stderr(), "{text}");
+}
