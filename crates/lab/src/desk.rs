@@ -86,6 +86,12 @@ impl<'a> Desk<'a> {
         self.members = Members::new(names.clone(), self.start);
     }
 
+    /// Whether it is of one piece.
+    #[inline(always)]
+    pub fn is_of_one_piece(&self) -> bool {
+        self.members.is_none()
+    }
+
     /// The tag of the next request, from a member of the workload, with a mark of the loop's.
     #[inline(always)]
     pub fn tag(&mut self, member: u16, mark: u64, now: SimTime) -> u64 {
@@ -125,15 +131,19 @@ impl<'a> Desk<'a> {
         let completion = self.drive.next_completion()?;
         show(completion);
         let (tag, status) = (completion.tag, completion.status);
-        enter(&mut self.books, &mut self.members, completion);
+        self.books.enter(completion);
+        if let Some(members) = &mut self.members {
+            let counts = self.books.served.completed > self.books.warm_up;
+            members.record(member_of(tag), completion, counts);
+        }
         self.after_completion(status);
         Some(tag)
     }
 
-    /// Enters what was served without a command in the books.
+    /// Enters what was served without a command in the books, of a workload of one piece.
     #[inline(always)]
     pub fn enter(&mut self, completion: &Completion) {
-        enter(&mut self.books, &mut self.members, completion);
+        self.books.enter(completion);
         self.after_completion(completion.status);
     }
 
@@ -186,15 +196,5 @@ impl<'a> Desk<'a> {
     pub fn lost(&self) -> Failure {
         let Served { generated, completed, .. } = self.books.served;
         Failure::Lost { generated, completed }
-    }
-}
-
-/// A request completed.
-#[inline(always)]
-fn enter(books: &mut Books, members: &mut Option<Members>, completion: &Completion) {
-    books.enter(completion);
-    if let Some(members) = members {
-        let counts = books.served.completed > books.warm_up;
-        members.record(member_of(completion.tag), completion, counts);
     }
 }
