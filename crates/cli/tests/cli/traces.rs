@@ -143,6 +143,23 @@ fn info_tells_what_can_be_counted_by_hand() {
 }
 
 #[test]
+fn info_calls_processes_and_devices_by_their_names() {
+    let event = |time: &str, device: &str, op: &str, lba: u32, name: &str| {
+        format!("{device} 1 1 {time} 100 Q {op} {lba} + 8 [{name}]\n")
+    };
+    let text = event("0.0", "8,16", "W", 0, "java")
+        + &event("0.1", "259,2", "R", 8, "kjournald")
+        + &event("0.2", "8,16", "W", 16, "java");
+    let path = file(&folder("names"), "t.blkparse", &text);
+    let json = wordline(&["trace", "info", &path, "--json"]).ok().json();
+    let names = |what: &str| [&json[what][0]["name"], &json[what][1]["name"]];
+    assert_eq!(names("processes"), [&json!("java"), &json!("kjournald")]);
+    assert_eq!(names("devices"), [&json!("8,16"), &json!("259,2")]);
+    let text = wordline(&["trace", "info", &path]).ok().out;
+    assert!(text.contains("processes     2; by bytes java (66.7 %), kjournald (33.3 %)"), "{text}");
+}
+
+#[test]
 fn what_does_not_fit_is_sampled_and_said() {
     let args = ["--synthetic", "uniform", "--footprint", "32GiB", "--requests", "300000"];
     let info = |more: &[&str]| wordline(&[&["trace", "info"], &args[..], more].concat()).ok();

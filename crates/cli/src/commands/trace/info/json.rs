@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use workload::analysis::{Analysis, Popularity, Tallied};
 use workload::{PAGE_BYTES, SECTOR_BYTES, Spec};
 
-use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT};
+use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT, name_of};
 
 /// Caches told for each power of two of their size.
 const CACHE_STEPS: u32 = 4;
@@ -47,7 +47,10 @@ pub fn of(found: &Found) -> Value {
     });
     let more = [("popularity", popularities(analysis)), ("rewrites", rewrites(analysis))];
     let more = more.into_iter().chain([("reuse", reuse(analysis)), ("rate", rate(analysis))]);
-    let tallies = analysis.by.named().map(|(name, tallied)| (name, tally(tallied)));
+    let tallies = analysis
+        .by
+        .named()
+        .map(|(name, tallied)| (name, tally(tallied, |number| name_of(report, name, number))));
     let sampled = json!({ "pages": analysis.pages_rate, "reuse": analysis.reuse_rate });
     for (name, value) in more.chain(tallies).chain([("sampled", sampled)]) {
         json[name] = value;
@@ -123,12 +126,13 @@ fn rate(analysis: &Analysis) -> Value {
     })
 }
 
-fn tally(tallied: &Tallied) -> Value {
+fn tally<'a>(tallied: &Tallied, name: impl Fn(u32) -> Option<&'a str>) -> Value {
     let counts = tallied.counts.iter().map(|(number, bin)| (Some(*number), bin));
     let others = (tallied.others.requests() > 0).then_some((None, &tallied.others));
     let rows = counts.chain(others).map(|(number, bin)| {
         json!({
             "number": number,
+            "name": number.and_then(&name),
             "reads": bin.reads,
             "writes": bin.writes,
             "bytes_read": bin.bytes_read,
@@ -146,10 +150,13 @@ mod tests {
     #[test]
     fn numbers_beyond_those_counted_are_told_together() {
         let bin = |reads| Bin { reads, ..Bin::default() };
-        let told = |others| tally(&Tallied { counts: vec![(7, bin(2))], others });
+        let told = |others| {
+            tally(&Tallied { counts: vec![(7, bin(2))], others }, |number| (number == 7).then_some("java"))
+        };
         let rows = told(bin(3));
         assert_eq!((&rows[0]["number"], &rows[0]["reads"]), (&json!(7), &json!(2)));
         assert_eq!((&rows[1]["number"], &rows[1]["reads"]), (&Value::Null, &json!(3)));
+        assert_eq!((&rows[0]["name"], &rows[1]["name"]), (&json!("java"), &Value::Null));
         assert_eq!(told(bin(0)).as_array().map(Vec::len), Some(1));
     }
 }

@@ -80,6 +80,18 @@ struct Found {
     buffers: Vec<(String, ReadBuffer)>,
 }
 
+/// What the trace calls one of the `devices`, `files` or `processes`, by its number, where it has names and this one is
+/// kept.
+fn name_of<'a>(report: &'a SourceReport, what: &str, number: u32) -> Option<&'a str> {
+    let (names, first) = match what {
+        "devices" => (&report.device_names, 0),
+        "files" => (&report.files, 1),
+        "processes" => (&report.processes, 1),
+        _ => return None,
+    };
+    names.get((number as usize).checked_sub(first)?).map(String::as_str)
+}
+
 /// Looks through the workload and says what it found.
 pub fn run(args: &Info, out: &mut dyn Write) -> Result<(), Failure> {
     let spec = args.input.spec()?;

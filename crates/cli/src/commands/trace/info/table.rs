@@ -6,7 +6,7 @@ use std::io::Write;
 use workload::analysis::{Analysis, Popularity, Tallied};
 use workload::{PAGE_BYTES, SECTOR_BYTES, SourceReport, Spec};
 
-use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT};
+use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT, name_of};
 use crate::failure::Failure;
 use crate::text::{Columns, bytes, thousands, time};
 
@@ -36,7 +36,7 @@ pub fn write(out: &mut dyn Write, found: &Found) -> Result<(), Failure> {
             _ => true,
         };
         if is_shown && !tallied.counts.is_empty() {
-            columns.row([name, &numbers(tallied)]);
+            columns.row([name, &numbers(tallied, |number| name_of(&found.report, name, number))]);
         }
     }
     for (size, buffer) in &found.buffers {
@@ -171,14 +171,15 @@ fn again(columns: &mut Columns, analysis: &Analysis) {
     }
 }
 
-/// The numbers with most bytes, with their shares of the bytes: `2: 0 (97.1 %), 1 (2.9 %)`.
-fn numbers(tallied: &Tallied) -> String {
+/// The numbers with most bytes, or their names, with their shares of the bytes: `2; by bytes java (97.1 %), 1 (2.9 %)`.
+fn numbers<'a>(tallied: &Tallied, name: impl Fn(u32) -> Option<&'a str>) -> String {
     let all: f64 =
         tallied.counts.iter().map(|(_, bin)| bin.bytes() as f64).sum::<f64>() + tallied.others.bytes() as f64;
     let share = |bytes: u64| 100.0 * bytes as f64 / all.max(1.0);
     let shown = tallied.counts.iter().take(NUMBERS_SHOWN);
+    let told = |number: u32| name(number).map_or_else(|| number.to_string(), str::to_owned);
     let shown: Vec<String> =
-        shown.map(|(number, bin)| format!("{number} ({:.1} %)", share(bin.bytes()))).collect();
+        shown.map(|(number, bin)| format!("{} ({:.1} %)", told(*number), share(bin.bytes()))).collect();
     let count = thousands(tallied.counts.len() as u64);
     let at_least = if tallied.others.requests() > 0 { " and more" } else { "" };
     let more = if tallied.counts.len() > NUMBERS_SHOWN { ", ..." } else { "" };
