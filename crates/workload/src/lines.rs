@@ -21,6 +21,8 @@ pub(crate) struct Line<'a> {
     pub terminated: bool,
     /// Whether it is longer than [`LINE_BYTES_MAX`].
     pub too_long: bool,
+    /// Lines of the file that it is made of.
+    pub lines: u64,
 }
 
 /// Splits an input into lines.
@@ -73,9 +75,49 @@ impl Lines {
             let from = self.start;
             self.start += length + 1;
             let bytes = &self.buffer[from..from + length];
-            return Ok(Some(Line { bytes, terminated: true, too_long: false }));
+            return Ok(Some(Line { bytes, terminated: true, too_long: false, lines: 1 }));
         }
         self.next_slow()
+    }
+
+    /// The next line, with those behind it while it `goes_on`. One that would go on for too long, or to the end, is
+    /// taken for itself.
+    #[inline]
+    pub(crate) fn next_while(
+        &mut self,
+        goes_on: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Line<'_>>, WorkloadError> {
+        let (from, end) = (self.start, memchr(b'\n', &self.buffer[self.start..self.end]));
+        match end.filter(|&length| length <= LINE_BYTES_MAX) {
+            Some(length) if !goes_on(&self.buffer[from..from + length]) => {
+                self.start += length + 1;
+                let bytes = &self.buffer[from..from + length];
+                Ok(Some(Line { bytes, terminated: true, too_long: false, lines: 1 }))
+            }
+            _ => self.next_joined(goes_on),
+        }
+    }
+
+    #[cold]
+    fn next_joined(&mut self, goes_on: impl Fn(&[u8]) -> bool) -> Result<Option<Line<'_>>, WorkloadError> {
+        // As many bytes as a line may have are wanted in the buffer.
+        if self.end - self.start <= LINE_BYTES_MAX && !self.at_end {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+            while !self.at_end && self.end <= LINE_BYTES_MAX {
+                self.fill()?;
+            }
+        }
+        let text = &self.buffer[self.start..self.end.min(self.start + LINE_BYTES_MAX)];
+        let ends = memchr::memchr_iter(b'\n', text);
+        let Some((before, length)) = ends.enumerate().find(|(_, length)| !goes_on(&text[..*length])) else {
+            return self.next();
+        };
+        let from = self.start;
+        self.start += length + 1;
+        let bytes = &self.buffer[from..from + length];
+        Ok(Some(Line { bytes, terminated: true, too_long: false, lines: before as u64 + 1 }))
     }
 
     /// The next line where it is cut by the end of the buffer, too long, or the last one.
@@ -98,6 +140,7 @@ impl Lines {
                     bytes: line,
                     terminated: false,
                     too_long: false,
+                    lines: 1,
                 }));
             }
             self.buffer.copy_within(self.start..self.end, 0);
@@ -107,7 +150,12 @@ impl Lines {
         };
         let from = self.start;
         self.start += length + 1;
-        Ok(Some(Line { bytes: &self.buffer[from..from + length], terminated: true, too_long: false }))
+        Ok(Some(Line {
+            bytes: &self.buffer[from..from + length],
+            terminated: true,
+            too_long: false,
+            lines: 1,
+        }))
     }
 
     /// Passes over a line that is too long, keeping only its first bytes.
@@ -134,7 +182,7 @@ impl Lines {
         let kept = &self.buffer[..KEPT];
         let bytes = if only_zeros && !terminated { without_zeros(kept) } else { kept };
         let too_long = bytes.len() == KEPT && !kept.iter().all(|&b| b == 0);
-        Ok(Some(Line { bytes, terminated, too_long }))
+        Ok(Some(Line { bytes, terminated, too_long, lines: 1 }))
     }
 
     /// Reads into the free end of the buffer.
@@ -177,6 +225,28 @@ mod tests {
             out.push((line.bytes.to_vec(), line.terminated, line.too_long));
         }
         out
+    }
+
+    #[test]
+    fn lines_that_go_on_are_one_at_any_read_size() {
+        // Every seventh line goes on in the next two.
+        let text: String =
+            (0..30_000).map(|i| format!("{}{}\n", "x".repeat(i % 37), i % 7 / 5 * 7 + i % 7)).collect();
+        let goes_on = |line: &[u8]| line.ends_with(b"12") || line.ends_with(b"13");
+        let expected: Vec<&str> = text.split_inclusive('\n').collect();
+        for step in [1 << 20, 4096, 777] {
+            let input =
+                Input::from_reader(Dribble(std::io::Cursor::new(text.clone().into_bytes()), step), "test");
+            let mut lines = Lines::new(input).unwrap();
+            let mut at = 0;
+            while let Some(line) = lines.next_while(goes_on).unwrap() {
+                let parts = expected[at..at + line.lines as usize].concat();
+                assert_eq!(line.bytes, parts.trim_end_matches('\n').as_bytes());
+                assert_eq!(line.lines, if at % 7 == 5 && at + 3 <= 30_000 { 3 } else { 1 }, "line {at}");
+                at += line.lines as usize;
+            }
+            assert_eq!(at, expected.len());
+        }
     }
 
     #[test]

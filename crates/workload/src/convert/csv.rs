@@ -10,7 +10,9 @@ const HEADER: &[u8] =
 
 /// What it is.
 pub(super) const SUMMARY: &str = "CSV with a header: times in ns, read, write, trim or flush, addresses in bytes, \
-        and every hint in a column.";
+        and every hint in a column. It is read back with --columns time=time_ns:ns,op=op,offset=offset_bytes:bytes,\
+        size=size_bytes:bytes,fua=fua,device=device,stream=stream,file=file,process=process,context=context,\
+        priority=priority,class=class";
 /// What its lines can hold.
 pub(super) const KEEPS: Keeps = Keeps::ALL;
 

@@ -1,4 +1,6 @@
+use super::csv::SUMMARY;
 use super::*;
+use crate::reader::Columns;
 use crate::reader::{ReadOptions, open_records};
 use crate::record::Request;
 use ssd::rng::Rng;
@@ -166,6 +168,23 @@ fn mqsim_is_read_back_as_it_was_written() {
     for record in &records {
         assert_eq!(found.next().unwrap(), Some(kept(record)));
     }
+}
+
+/// By the columns that `SUMMARY` names: everything but the time zero, which is that of the first request.
+#[test]
+fn csv_is_read_back_as_it_was_written() {
+    let mut rng = Rng::named(4, "convert");
+    let records = random_records(&mut rng, 5_000);
+    let columns = SUMMARY.split_once("--columns ").unwrap().1;
+    let options = ReadOptions { columns: Columns::from_text(columns).unwrap(), ..ReadOptions::default() };
+    let (bytes, _) = write("csv", Packing::None, &records);
+    let mut found = open_records(std::io::Cursor::new(bytes), "test", "csv", &options).unwrap();
+    let first_ns = records[0].request.arrival_ns;
+    for record in &records {
+        let request = Request { arrival_ns: record.request.arrival_ns - first_ns, ..record.request };
+        assert_eq!(found.next().unwrap(), Some(Record { request, ..*record }));
+    }
+    assert_eq!(found.next().unwrap(), None);
 }
 
 #[test]

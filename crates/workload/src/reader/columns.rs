@@ -33,6 +33,8 @@ ssd::choice! {
         Priority = "priority",
         /// Security class.
         Class = "class",
+        /// Force unit access.
+        Fua = "fua",
     }
 }
 

@@ -1,10 +1,10 @@
 //! Any CSV: the user says what its columns are.
 //!
-//! A line is a record and fields are taken where they stand, with quotation marks as in RFC 4180 (but no line ends
-//! within them): so an error names the place, and nothing is copied. That is why no library reads it.
+//! Fields are taken where they stand, with quotation marks as in RFC 4180, between which lines may end: so an error
+//! names the place, and nothing is copied. That is why no library reads it.
 
 use super::columns::{CsvUse, Place};
-use super::fields::{Bad, Fields, Number, TimeScale, Units};
+use super::fields::{Bad, Fields, Number, TimeScale, Units, ends_quoted};
 use super::names::Names;
 use super::pace::guess_of_decimals;
 use super::{AddressUnit, Column, Format, Header, Known, OpenUnits, Order, Raw, ReadOptions, Row, TimeUnit};
@@ -62,7 +62,7 @@ pub(crate) struct Csv {
 impl Format for Csv {
     const SUMMARY: &'static str = "Any text with columns; `columns` (--columns) says what they are, by number from \
         1 or by the name in the header: time=1:us,op=3,offset=4:bytes,size=5, and if there are any device, file, \
-        process, context, stream, priority, class. op may tell its words: op=3:{1=read,0=write}. Units are s, ms, \
+        process, context, stream, priority, class, fua. op may tell its words: op=3:{1=read,0=write}. Units are s, ms, \
         us, ns, 100ns, and bytes, sectors, kib, 4kib; without them the first 1,000 lines have to tell them as they \
         do for mqsim. Without a time requests follow each other as the drive completes them. `separator` and \
         `header` say more. Recognised only if `columns` is given; the sample is read with \
@@ -78,6 +78,7 @@ impl Format for Csv {
         Column { name: "context", unit: "0 to 2^32 - 1", used_for: "program context hint" },
         Column { name: "stream", unit: "0 to 65535", used_for: "stream hint" },
         Column { name: "priority, class", unit: "0 to 255", used_for: "their hints" },
+        Column { name: "fua", unit: "0 or 1", used_for: "force unit access" },
     ];
     const SAMPLE: &'static str = "us,kind,at,bytes\n10,read,4096,8192\n1250,write,0,512\n";
     const SAMPLE_COLUMNS: &'static str = "time=1:us,op=2,offset=3:bytes,size=4";
@@ -144,7 +145,7 @@ impl Format for Csv {
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, self.separator);
-        let (mut time_ns, mut op, mut device) = (0, OpCode::Read, None);
+        let (mut time_ns, mut op, mut device, mut fua) = (0, OpCode::Read, None, false);
         let (mut offset, mut size) = (Number::default(), Number::default());
         let mut hints = Hints::default();
         for what in &self.uses {
@@ -187,6 +188,7 @@ impl Format for Csv {
                 }
                 CsvUse::Stream => hints.stream = fields.placed(name)?.up_to_u16()?,
                 CsvUse::Priority => hints.priority = fields.number_up_to(name, 255, "0 to 255")? as u8,
+                CsvUse::Fua => fua = fields.number_up_to(name, 1, "0 or 1")? == 1,
                 CsvUse::Class => hints.class = fields.number_up_to(name, 255, "0 to 255")? as u8,
             }
         }
@@ -198,11 +200,15 @@ impl Format for Csv {
         if !self.uses.contains(&Some(CsvUse::Stream)) {
             hints.stream = raw.device;
         }
-        Ok(Row::Request(Raw { hints, ..raw }))
+        Ok(Row::Request(Raw { hints, fua, ..raw }))
     }
 
     fn separator(&self) -> u8 {
         self.separator
+    }
+
+    fn line_goes_on(&self, line: &[u8]) -> bool {
+        ends_quoted(line, self.separator)
     }
 
     fn open_units(&mut self) -> OpenUnits<'_> {

@@ -245,7 +245,8 @@ impl<'a> Fields<'a> {
         (value * unit_ns / SCALE, start + digits)
     }
 
-    /// A word. One that begins with a quotation mark runs to the next one (RFC 4180, without doubled marks).
+    /// A word. One that begins with a quotation mark runs to the next one; doubled marks belong to it, and stay doubled
+    /// (RFC 4180).
     #[inline]
     pub(crate) fn word(&mut self, column: &'static str, allowed: &'static str) -> Result<&'a [u8], Bad> {
         let start = self.at;
@@ -255,7 +256,7 @@ impl<'a> Fields<'a> {
         }
         if line[start] == b'"' {
             let inner = &line[start + 1..];
-            let length = memchr::memchr(b'"', inner).unwrap_or(inner.len());
+            let length = quoted(inner).unwrap_or(inner.len());
             self.pass((start + length + 2).min(line.len()));
             return Ok(&inner[..length]);
         }
@@ -388,6 +389,39 @@ const ADDRESS_BYTES_MAX: u64 = SECTORS_MAX * SECTOR_BYTES;
 #[cold]
 fn too_large(number: Number, allowed: &'static str) -> Bad {
     Bad { reason: BadReason::TooLarge, column: number.column, allowed, at: number.at }
+}
+
+/// Bytes up to the mark that closes a quoted field, which begins behind its first mark; `None` if there is none.
+#[inline]
+fn quoted(inner: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr::memchr(b'"', &inner[from..])?;
+        if inner.get(at + 1) != Some(&b'"') {
+            return Some(at);
+        }
+        from = at + 2;
+    }
+}
+
+/// Whether a line ends within a quoted field.
+#[inline]
+pub(crate) fn ends_quoted(line: &[u8], separator: u8) -> bool {
+    memchr::memchr(b'"', line).is_some() && ends_quoted_slow(line, separator)
+}
+
+#[cold]
+fn ends_quoted_slow(line: &[u8], separator: u8) -> bool {
+    let mut fields = Fields::new(line, separator);
+    while !fields.is_done() {
+        if fields.line[fields.at] == b'"' && quoted(&fields.line[fields.at + 1..]).is_none() {
+            return true;
+        }
+        if fields.word("", "").is_err() {
+            return false;
+        }
+    }
+    false
 }
 
 #[cfg(test)]

@@ -209,6 +209,12 @@ pub(crate) trait Format: Send + Sized + 'static {
     /// Reads one line.
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad>;
 
+    /// Whether a line ends within a field, which goes on in the next one.
+    #[inline]
+    fn line_goes_on(&self, _line: &[u8]) -> bool {
+        false
+    }
+
     /// What separates columns, where that is not the same for all traces of the format.
     fn separator(&self) -> u8 {
         Self::SEPARATOR

@@ -80,8 +80,8 @@ impl<F: Format> Reader<F> {
         &mut self,
         mut take: impl FnMut(&mut State, &Raw) -> Result<Option<T>, Bad>,
     ) -> Result<Option<T>, WorkloadError> {
-        while let Some(line) = self.lines.next()? {
-            self.state.report.lines += 1;
+        while let Some(line) = self.lines.next_while(|line| self.format.line_goes_on(line))? {
+            self.state.report.lines += line.lines;
             let bytes = line.bytes.strip_suffix(b"\r").unwrap_or(line.bytes);
             let parsed = if line.too_long || self.state.may_be_header {
                 match first_line(&mut self.format, &mut self.state, bytes, line) {

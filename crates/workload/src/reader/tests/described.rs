@@ -56,6 +56,20 @@ fn devices_are_numbers_or_names_and_quotation_marks_keep_separators() {
 }
 
 #[test]
+fn lines_may_end_between_quotation_marks() {
+    let columns = || with("process=1,op=2,offset=3:sectors,size=4");
+    let text = "who,op,at,n\n\"a \"\"b\"\",\nc\n\",read,0,8\nplain 5\",write,8,8\n\"d\r\ne\",read,16,8\n";
+    let (rows, report, error) = run(text, "auto", columns());
+    assert_eq!((rows.len(), error), (3, None));
+    assert_eq!(report.processes, ["a \"\"b\"\",\nc", "plain 5\"", "d\r\ne"]);
+    assert_eq!(report.lines, 7);
+    // One that nothing closes is a line for itself, and the rest is read.
+    let text = "x,read,0,8\n\"y,read,8,8\nz,read,16,8\n";
+    let (rows, report, _) = run(text, "auto", ReadOptions { on_bad_line: OnBadLine::Skip, ..columns() });
+    assert_eq!((rows.len(), report.skipped_total(), report.skipped[0].first_lines.clone()), (2, 1, vec![2]));
+}
+
+#[test]
 fn units_that_are_not_given_are_told_by_evidence() {
     let text: String =
         (0..100).map(|i| format!("{},W,{},{}\n", 7 + i * 300_000, i * 8192, 4096 + i % 2 * 512)).collect();
