@@ -354,6 +354,9 @@ impl Drive {
                 self.carry();
             }
         }
+        if stuck {
+            written -= self.state.ftl.drop_direct_rest();
+        }
         self.apply_executor(executor);
         self.state.ftl.set_pace(Pace::Relaxed);
         self.state.ftl.waits.take_come(Lack::Page);

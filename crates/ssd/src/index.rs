@@ -26,8 +26,18 @@ pub(crate) struct UnitIndex {
 impl UnitIndex {
     /// A table for at most `entries` units.
     pub fn new(entries: u32) -> Self {
-        let size = (entries as usize * 2).next_power_of_two().max(16);
+        let size = Self::size(entries);
         UnitIndex { entries: vec![EMPTY; size], shift: 64 - size.trailing_zeros() }
+    }
+
+    /// Entries of a table for at most `entries` units.
+    fn size(entries: u32) -> usize {
+        (entries as usize * 2).next_power_of_two().max(16)
+    }
+
+    /// Bytes of a table for at most `entries` units.
+    pub fn bytes_for(entries: u32) -> usize {
+        Self::size(entries) * size_of::<Entry>()
     }
 
     /// Checks that all entries are of units and numbers there are, and are found; says how many there are.

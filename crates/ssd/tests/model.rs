@@ -7,6 +7,8 @@
 
 mod model {
     pub mod chips;
+    #[path = "../support/hints.rs"]
+    pub mod hints;
     pub mod oracle;
     pub mod setup;
     pub mod shape;
@@ -31,6 +33,8 @@ const COMMANDS: u64 = 5_000_000;
 const AGING_COMMANDS: u64 = 400_000;
 /// Commands of all runs with a plane for each page.
 const PLACED_COMMANDS: u64 = 800_000;
+/// Commands of all runs with data in streams.
+const SEPARATED_COMMANDS: u64 = 1_000_000;
 /// Commands of all runs with replicas.
 const REPLICA_COMMANDS: u64 = 600_000;
 /// Seeds of longer searches that found something: they are always run.
@@ -163,6 +167,15 @@ fn a_scan_finds_whole_pages_only() {
 #[test]
 fn a_drive_with_a_plane_for_each_page_agrees_too() {
     check(PLACED_COMMANDS, &[], Run::placed);
+}
+
+#[test]
+fn a_drive_that_separates_data_agrees_too() {
+    let tally = check(SEPARATED_COMMANDS, &[], Run::separated);
+    println!("{} units filled pages of streams that are not theirs", tally.mixed);
+    if !is_search() {
+        assert!(tally.mixed > 1_000, "{tally:?}");
+    }
 }
 
 #[test]

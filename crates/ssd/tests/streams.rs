@@ -1,5 +1,9 @@
 //! A separator of the caller's own: what is told apart lies apart, and pays.
 
+#[path = "streams/members.rs"]
+mod members;
+mod support;
+
 use ssd::config::{Table, Value};
 use ssd::flash::op::Cause;
 use ssd::ftl::stream::{Member, Moved, Needs, StreamId, Streams, Written};

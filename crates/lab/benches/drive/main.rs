@@ -7,6 +7,7 @@ mod aging;
 mod instructions;
 mod memory;
 mod report;
+mod separators;
 mod speed;
 
 use lab::memory::HugePages;
@@ -27,6 +28,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "straw", run: memory::straw },
     Bench { name: "aging_memory", run: aging::memory },
     Bench { name: "counted_reads", run: aging::counted_reads },
+    Bench { name: "decision", run: separators::rows },
     Bench { name: "memory_flat", run: memory::flat },
     Bench { name: "instructions", run: instructions::rows },
 ];

@@ -3,14 +3,14 @@
 use ssd::config::{Kind, Table, Value};
 use ssd::flash::read_voltage;
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
-use ssd::ftl::{gc_trigger, gc_victim, read_reclaim, wear_leveling};
+use ssd::ftl::{gc_trigger, gc_victim, read_reclaim, stream, wear_leveling};
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
 use ssd::policy::FamilyInfo;
 use ssd::rng::Rng;
 use ssd::sections::{
     AllocationOrder, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel, MappingUnit,
-    Placement, ProgramOrder, ReclaimOrder, SchedulingOrder, SectorErrors, Superblock,
+    MovesOfFirst, Placement, ProgramOrder, ReclaimOrder, SchedulingOrder, SectorErrors, Superblock,
 };
 use ssd::{Drive, DriveConfig};
 
@@ -226,6 +226,22 @@ fn make_room(cfg: &mut DriveConfig) -> bool {
     }
     cfg.drive.over_provisioning_percent = usual;
     false
+}
+
+/// Separates data by any policy, with tables so small that they are often full; false if the drive has no room for it.
+pub fn random_stream(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
+    random_policy(cfg, "ftl.stream", pick(rng, &names(&stream::FAMILY)), |key| {
+        Some(Value::Integer(match key {
+            "streams" | "handles" => pick(rng, &[1, 3, 8, 12]),
+            "hot" | "candidates" => pick(rng, &[1, 5, 60, 512]),
+            "counters" | "bits" => pick(rng, &[1, 16, 300, 4_096]),
+            "halve_after" | "turn" => pick(rng, &[1, 30, 500]),
+            "hot_kib" => pick(rng, &[4, 16]),
+            _ => return None,
+        }))
+    });
+    cfg.allocation.moves = pick(rng, &[MovesOfFirst::Apart, MovesOfFirst::Joined]);
+    make_room(cfg)
 }
 
 /// A quarter of the drives deal data over blocks because of reads, whether their cells age or not. Draws of its own:

@@ -1,8 +1,11 @@
 //! One random run: commands, waits, and everything else that may be done to a drive, judged by the oracle.
 
 use super::chips::Chips;
+use super::hints::random_hints;
 use super::oracle::{Oracle, Verdict};
-use super::setup::{may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, weaken};
+use super::setup::{
+    may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, random_stream, weaken,
+};
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::host::buffer;
@@ -28,6 +31,8 @@ pub struct Run {
     /// What is on the chips, in one run of four, and when the power is cut.
     chips: Option<Chips>,
     cuts: Rng,
+    /// What the host says of its commands.
+    hints: Rng,
     style: Style,
     next_tag: u64,
     arrival: SimTime,
@@ -74,6 +79,7 @@ pub struct Tally {
     pub cuts: u64,
     pub cuts_in_programs: u64,
     pub failed_replicas: u64,
+    pub mixed: u64,
 }
 
 impl Tally {
@@ -94,6 +100,7 @@ impl Tally {
         self.cuts += other.cuts;
         self.cuts_in_programs += other.cuts_in_programs;
         self.failed_replicas += other.failed_replicas;
+        self.mixed += other.mixed;
     }
 }
 
@@ -174,10 +181,24 @@ impl Run {
         run
     }
 
+    /// The run of a seed whose drive separates data, by any policy.
+    pub fn separated(seed: u64) -> Run {
+        let mut rng = Rng::named(seed, "model/streams");
+        let mut cfg = random_config(&mut rng);
+        while !random_stream(&mut cfg, &mut rng) {
+            cfg = random_config(&mut rng);
+        }
+        if rng.below(8) == 0 {
+            random_aging(&mut cfg, &mut rng);
+        }
+        Run::of(cfg, rng)
+    }
+
     fn of(cfg: DriveConfig, mut rng: Rng) -> Run {
         let mut drive = Drive::new(&cfg).unwrap();
         // A sequence of its own, which disturbs no other.
         let mut cuts = Rng::named(rng.clone().next_u64(), "cuts");
+        let hints = Rng::named(rng.clone().next_u64(), "hints");
         let chips = (cuts.below(4) == 0).then(Chips::default);
         record(&mut drive, chips.is_some());
         let physical = drive.physical_pages() as usize * cfg.units_per_page() as usize;
@@ -185,7 +206,8 @@ impl Run {
         let (unit_bytes, units) = (drive.unit_bytes(), drive.logical_units());
         let oracle = Oracle::new(unit_bytes, units, physical, write_through, drive.chips().ages());
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
-        Run { cfg, rng, drive, oracle, chips, cuts, style, next_tag: 1, arrival: SimTime(0), refusing: false }
+        let (next_tag, arrival) = (1, SimTime(0));
+        Run { cfg, rng, drive, oracle, chips, cuts, hints, style, next_tag, arrival, refusing: false }
     }
 
     /// What a failure report should say of the run.
@@ -304,6 +326,7 @@ impl Run {
             sectors: sectors.min(room) as u32,
             tag: self.next_tag,
             arrival: self.drive.now(),
+            hints: random_hints(&mut self.hints),
             ..Command::default()
         };
         self.next_tag += 1;
@@ -501,6 +524,7 @@ impl Run {
             cuts: self.chips.as_ref().map_or(0, |chips| chips.cuts),
             cuts_in_programs: self.chips.as_ref().map_or(0, |chips| chips.cuts_in_programs),
             failed_replicas: self.drive.stats().ftl.replicas_failed,
+            mixed: self.drive.stats().ftl.mixed_units,
             worn_out: u64::from(health.read_only.is_some()),
             erases: health.wear.total,
             retired: u64::from(health.wear.retired),

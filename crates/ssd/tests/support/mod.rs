@@ -3,8 +3,10 @@
 
 pub mod every;
 pub mod habits;
+pub mod hints;
 pub mod reclaiming;
 
+use hints::random_hints;
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
 
@@ -39,12 +41,19 @@ pub fn with_every_policy() -> impl Iterator<Item = (String, DriveConfig)> {
 /// A host with 24 commands under way: reads, writes small and large, some trims and flushes.
 pub struct Load {
     rng: Rng,
+    /// What it says of them, if anything: without it they are the same.
+    hints: Option<Rng>,
     tag: u64,
 }
 
 impl Load {
     pub fn new(seed: u64) -> Self {
-        Load { rng: Rng::named(seed, "load"), tag: 0 }
+        Load { rng: Rng::named(seed, "load"), hints: Some(Rng::named(seed, "load/hints")), tag: 0 }
+    }
+
+    /// The same commands, of which the host says nothing.
+    pub fn silent(seed: u64) -> Self {
+        Load { hints: None, ..Load::new(seed) }
     }
 
     fn command(&mut self, drive: &Drive) -> Command {
@@ -64,7 +73,9 @@ impl Load {
         };
         self.tag += 1;
         let fua = op == OpCode::Write && self.rng.below(10) == 0;
-        Command { op, fua, lba: Lba(lba), sectors, tag: self.tag, arrival: drive.now(), ..Command::default() }
+        let hints = self.hints.as_mut().map(random_hints).unwrap_or_default();
+        let (lba, tag, arrival) = (Lba(lba), self.tag, drive.now());
+        Command { op, fua, lba, sectors, tag, arrival, hints }
     }
 
     /// Submits commands until `commands` more have completed, and leaves the others under way.

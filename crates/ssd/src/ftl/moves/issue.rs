@@ -34,8 +34,11 @@ impl Ftl {
     ) -> bool {
         if flash.is_instant() {
             // In a block that the host fills, too, its pages go first.
-            if !self.outbox.is_empty() && op.kind != OpKind::Read && self.allocator.streams().any_shared() {
-                self.apply_outbox(flash);
+            if !self.outbox.is_empty() && op.kind != OpKind::Read {
+                let filled_by = self.blocks.stream(self.layout.block_of_page(op.ppn).0);
+                if self.allocator.streams().is_shared(filled_by) {
+                    self.apply_outbox(flash);
+                }
             }
             flash.do_at_once(op);
             self.tell_at_once(op, units);

@@ -17,7 +17,15 @@ use serde::{Deserialize, Serialize};
 family! {
     /// Which data shares a block?
     path "ftl/stream", default none;
-    members { none: None }
+    members {
+        none: None,
+        bloom: Bloom,
+        hash: Hash,
+        placement_id: PlacementId,
+        process: Process,
+        request_size: RequestSize,
+        two_level_lru: TwoLevelLru,
+    }
     external External;
     methods {
         /// The streams there are: always the same.
@@ -156,7 +164,7 @@ impl Streams {
     /// Whether a stream takes both host data and moves: its blocks are shared.
     #[inline]
     pub const fn is_shared(self, stream: StreamId) -> bool {
-        (self.of_host & self.of_moves) >> stream.0 & 1 == 1
+        stream.0 < self.count && (self.of_host & self.of_moves) >> stream.0 & 1 == 1
     }
 
     /// Whether any does.
@@ -179,6 +187,18 @@ impl Streams {
             _ => self.of_moves.is_power_of_two().then(|| StreamId(self.of_moves.trailing_zeros() as u8)),
         }
     }
+}
+
+/// Where policies that know but two kinds of data put what is not hot, and what nothing is known of.
+pub const COLD: StreamId = StreamId(0);
+
+/// Where they put hot data.
+pub const HOT: StreamId = StreamId(1);
+
+/// The stream of hot data, or the other.
+#[inline]
+const fn hot_or_cold(is_hot: bool) -> StreamId {
+    if is_hot { HOT } else { COLD }
 }
 
 /// Classes of victims that results tell apart.
@@ -300,4 +320,37 @@ pub struct Moved {
     pub facts: Facts,
     /// Units that the host has written to flash so far.
     pub clock: u64,
+}
+
+impl Moved {
+    /// The stream of a policy that it lay in, by its facts; the first if that was one that the drive has beyond those.
+    #[inline]
+    pub fn stream(&self, streams: Streams) -> StreamId {
+        streams.of_policy(StreamId(self.facts.stream() as u8))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A drive of four lanes of 32 blocks, 1,024 logical units.
+    pub(super) const SIZE: Size = Size {
+        logical_units: 1_024,
+        physical_units: 2_048,
+        lanes: 4,
+        blocks_per_lane: 32,
+        units_per_block: 16,
+    };
+
+    /// A write of which nothing is said.
+    pub(super) fn written(lpn: u32) -> Written {
+        Written { lpn: Lpn(lpn), said: Said::default(), clock: 0, again: false }
+    }
+
+    /// A unit of a stream that cleaning moves.
+    pub(super) fn moved(lpn: u32, stream: u64) -> Moved {
+        let facts = Facts::NONE.with_stream(stream);
+        Moved { lpn: Lpn(lpn), cause: Cause::Cleaning, facts, clock: 0 }
+    }
 }

@@ -79,6 +79,11 @@ impl Ftl {
         !self.direct.is_idle()
     }
 
+    /// Gives up the units that wait, for which there is no room: how many there were.
+    pub fn drop_direct_rest(&mut self) -> usize {
+        self.direct.waiting.iter_mut().map(|units| units.drain(..).count()).sum()
+    }
+
     /// The same where the host's data goes to several streams: units wait until those of their stream make a page. When
     /// all have been asked about, what is left goes to pages together.
     fn sort_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
