@@ -4,6 +4,7 @@
 //! operations. Whether time passes until they are done is the executor's matter.
 
 mod chips;
+mod contexts;
 mod counts;
 pub mod gc_trigger;
 pub mod gc_victim;

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// Where victims are looked for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::ftl) struct Victims {
-    /// Live units of the blocks of a lane, but for those that are left out.
+    /// Live units of the blocks of a lane, but for those that are left out: made anew for each victim.
+    #[serde(skip)]
     live: Vec<u32>,
 }
 

@@ -21,6 +21,8 @@ family! {
         none: None,
         bloom: Bloom,
         hash: Hash,
+        ids: Ids,
+        pds: Pds,
         placement_id: PlacementId,
         process: Process,
         request_size: RequestSize,
@@ -258,6 +260,8 @@ pub struct Report {
     pub groups: u32,
     /// Program contexts (or processes, or whatever it tells writers apart by) that it knows.
     pub contexts: u32,
+    /// Units written by contexts that its table has no room for.
+    pub turned_away: u64,
 }
 
 /// How large a drive is.

@@ -86,7 +86,7 @@ impl Member for Policy {
     }
 
     fn report(&self) -> Report {
-        Report { groups: self.used.count_ones(), contexts: 0 }
+        Report { groups: self.used.count_ones(), contexts: 0, ..Report::default() }
     }
 
     fn restored(&mut self, fresh: Policy) -> Verdict {

@@ -115,7 +115,7 @@ impl Member for Policy {
     }
 
     fn report(&self) -> Report {
-        Report { groups: self.used.len(), contexts: self.used.len() }
+        Report { groups: self.used.len(), contexts: self.used.len(), ..Report::default() }
     }
 
     fn restored(&mut self, fresh: Policy) -> Verdict {
@@ -163,7 +163,7 @@ mod tests {
         for (at, (process, stream)) in steps.into_iter().enumerate() {
             assert_eq!(policy.of_write(by(process)), StreamId(stream), "step {at}, process {process}");
         }
-        assert_eq!(policy.report(), Report { groups: 3, contexts: 3 });
+        assert_eq!(policy.report(), Report { groups: 3, contexts: 3, turned_away: 0 });
         // Moves stay where they are; stream 4 is of what nothing is known of and was moved before.
         assert_eq!([0, 1, 3, 4].map(|stream| policy.of_move(moved(1, stream)).0), [0, 1, 3, 0]);
     }
