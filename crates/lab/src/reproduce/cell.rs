@@ -114,17 +114,17 @@ impl At<'_> {
     /// Plans the cells of this technique at this age.
     pub fn plan(&self, work: &mut Work) -> Result<(), PaperError> {
         let quick = self.options.quick;
-        let Setup { resolved, run } =
-            self.experiment.setup(self.study, self.technique, quick, self.options.seed)?;
-        let aged = self.aged(&resolved, &run.spec(&Spec::trace("-")))?;
-        let number =
-            work.aged.iter().position(|other| other.identity == aged.identity).unwrap_or_else(|| {
-                work.aged.push(aged);
-                work.aged.len() - 1
-            });
         for name in self.study.workloads(quick) {
             let workload = self.number(name);
+            let of = (self.technique, &self.experiment.workloads[workload]);
+            let Setup { resolved, run } = self.experiment.setup(self.study, of, quick, self.options.seed)?;
+            let aged = self.aged(&resolved, &run.spec(&Spec::trace("-")))?;
             let Some(ready) = &self.workloads[workload] else { continue };
+            let number =
+                work.aged.iter().position(|other| other.identity == aged.identity).unwrap_or_else(|| {
+                    work.aged.push(aged);
+                    work.aged.len() - 1
+                });
             let place = Place {
                 study: self.study.name.clone(),
                 technique: self.technique.name.clone(),

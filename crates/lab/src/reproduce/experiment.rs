@@ -56,6 +56,8 @@ pub struct Workload {
     pub set: Vec<String>,
     /// More of them at quick scale.
     pub quick_set: Vec<String>,
+    /// Settings of the drive that it runs on, on top of those of the technique.
+    pub drive: Vec<String>,
     /// Where it stands on the horizontal axis of curves.
     pub across: Option<f64>,
 }
@@ -283,6 +285,7 @@ fn workload(walk: &Walk<'_>) -> Result<Workload, PaperError> {
         from,
         set: settings("set")?,
         quick_set: settings("quick_set")?,
+        drive: walk.texts("drive")?.unwrap_or_default(),
         across: walk.number("across")?,
     })
 }
@@ -404,11 +407,11 @@ pub struct Setup {
 }
 
 impl Experiment {
-    /// The drive of a technique in a study.
+    /// The drive of a technique in a study, and of a workload that has settings of its own for it.
     pub fn setup(
         &self,
         study: &Study,
-        technique: &Technique,
+        (technique, workload): (&Technique, &Workload),
         quick: bool,
         seed: u64,
     ) -> Result<Setup, PaperError> {
@@ -421,6 +424,11 @@ impl Experiment {
         for text in technique.set.iter().chain(of_scale).chain([&format!("drive.seed={seed}")]) {
             let mut layer = Layer::set(text).map_err(PaperError::Config)?;
             layer.source = format!("technique {}: {text}", technique.name);
+            layers.push(layer);
+        }
+        for text in &workload.drive {
+            let mut layer = Layer::set(text).map_err(PaperError::Config)?;
+            layer.source = format!("workload {}: {text}", workload.name);
             layers.push(layer);
         }
         let resolved = resolve(&layers, FOREIGN).map_err(PaperError::Config)?;

@@ -77,6 +77,18 @@ metrics! {
         (all > 0.0).then(|| 100.0 - 100.0 * array_ms(f, |cause| cause == Cause::ReadReclaim) / all)
     };
     "overhead_ms", "ms", "array time of all that moves data", |f| Some(array_ms(f, is_overhead));
+    "cleaning_ms", "ms", "array time of reads, programs and erases of cleaning", |f| {
+        Some(array_ms(f, |cause| cause == Cause::Cleaning))
+    };
+    "copied_per_victim", "units", "mapping units that lived in a block when cleaning began to empty it", |f| {
+        let victims: u64 = f.stats.ftl.victims.iter().sum();
+        (victims > 0).then(|| f.stats.ftl.victim_units.iter().sum::<u64>() as f64 / victims as f64)
+    };
+    "second_stream", "%", "share of the second stream (the hot archive of `ids`) in the units programmed", |f| {
+        let units = &f.stats.ftl.stream_units;
+        let all: u64 = units.iter().sum();
+        (all > 0).then(|| 100.0 * units[1] as f64 / all as f64)
+    };
     "reclaim_share", "%", "share of reads in the array time of all that moves data", |f| {
         let all = array_ms(f, is_overhead);
         (all > 0.0).then(|| 100.0 * array_ms(f, is_due_to_reads) / all)

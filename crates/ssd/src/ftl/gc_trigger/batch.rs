@@ -15,8 +15,9 @@ pub const MEMORY: &str = "16 bytes per lane";
 section! {
     /// Parameters of `batch`.
     pub struct Params {
-        /// A round begins when less than this share of a lane's blocks is free: rounded and held as that of
-        /// `watermark`.
+        /// A round begins when less than this share of a lane's blocks is free: rounded up to whole blocks and held
+        /// above the reserve. Where so many can never be free, a round follows the next, each for as long as any block
+        /// is worth it.
         start_free_percent: f64 = 5.0, unit "%", range 0.0..=50.0;
         /// It ends when this share of the lane's blocks was erased, or none is worth it.
         erased_percent: f64 = 15.0, unit "%", range 0.0..=100.0;
@@ -39,7 +40,8 @@ impl Policy {
 
 impl Member for Policy {
     fn starts(&self, free: u32, limits: &Limits) -> bool {
-        free < limits.blocks_at(self.start) || free <= limits.reserve + 1
+        let mark = (u64::from(limits.blocks) * u64::from(self.start)).div_ceil(1_000_000);
+        u64::from(free) < mark || free <= limits.reserve + 1
     }
 
     fn goes_on(&self, free: u32, limits: &Limits) -> bool {
