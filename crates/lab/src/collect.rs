@@ -179,6 +179,7 @@ impl StreamWork {
     fn of(stats: &Stats, drive: &ssd::Drive, config: &DriveConfig) -> Self {
         let counts = &stats.ftl;
         let (report, open_blocks_max) = drive.stream_report();
+        let told = drive.foresight().map_or(0, |told| told.bytes());
         let last = counts.stream_units.iter().rposition(|&units| units > 0).map_or(0, |last| last + 1);
         StreamWork {
             policy: config.stream.name().to_owned(),
@@ -186,7 +187,7 @@ impl StreamWork {
             groups: report.groups,
             contexts: report.contexts,
             open_blocks_max,
-            memory_bytes: config.stream_bytes(),
+            memory_bytes: config.stream_bytes() + told as u64,
             mixed_units: counts.mixed_units,
         }
     }

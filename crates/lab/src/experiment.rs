@@ -5,6 +5,7 @@ use crate::books::Served;
 use crate::driven::DrivenSession;
 use crate::error::Failure;
 use crate::facts::{Cost, Facts};
+use crate::foresee::{check_told, foresee_prepared};
 use crate::loops::Session;
 use crate::meter::Meter;
 use crate::phase::Progress;
@@ -70,6 +71,7 @@ pub fn run_prepared(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
+    foresee_prepared(drive, workload, spec, progress)?;
     match workload.driven(drive.logical_sectors()) {
         None => {
             let mut source = workload.open(drive.logical_sectors()).map_err(Failure::Workload)?;
@@ -89,7 +91,8 @@ pub fn run_prepared(
     }
 }
 
-/// Runs requests in a closed or an open loop on a drive that exists. `config` is the drive's.
+/// Runs requests in a closed or an open loop on a drive that exists, and was told of them if it looks ahead
+/// ([`crate::foresee`]). `config` is the drive's.
 pub fn run<S: Source + ?Sized>(
     drive: &mut Drive,
     config: &DriveConfig,
@@ -149,6 +152,7 @@ fn begin(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Before, Failure> {
+    check_told(drive)?;
     let was_used = spec.was_used || drive.health().wear.total > 0;
     let aged = prepare(drive, config, &spec.preconditioning, &spec.age, &spec.stop, progress)?;
     drive.set_executor(spec.executor);

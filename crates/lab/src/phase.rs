@@ -5,6 +5,8 @@
 pub enum Phase {
     /// Overwriting a single die, to see how full the blocks of the drive become.
     OneDie,
+    /// Reading the workload beforehand, for a policy that looks ahead.
+    LookingAhead,
     /// Writing the drive full, in order.
     Filling,
     /// Overwriting it at random.
@@ -20,6 +22,7 @@ impl Phase {
     pub fn name(self) -> &'static str {
         match self {
             Phase::OneDie => "ageing a die",
+            Phase::LookingAhead => "looking ahead",
             Phase::Filling => "filling",
             Phase::Overwriting => "overwriting",
             Phase::Ageing => "ageing",
@@ -32,7 +35,7 @@ impl Phase {
         match self {
             Phase::OneDie | Phase::Filling | Phase::Overwriting => "units",
             Phase::Ageing => "steps",
-            Phase::Running => "requests",
+            Phase::LookingAhead | Phase::Running => "requests",
         }
     }
 }

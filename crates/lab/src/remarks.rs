@@ -15,7 +15,7 @@ use ssd::flash::op::Cause;
 type Remark = fn(&Facts<'_>, &RunResult) -> Option<String>;
 
 /// All of them, in the order in which they are told.
-const ALL: &[Remark] = &[unwritten_reads, too_short, too_fast, too_close, no_reclaim_yet];
+const ALL: &[Remark] = &[unwritten_reads, looked_ahead, too_short, too_fast, too_close, no_reclaim_yet];
 
 /// Share of the blocks that a steady drive must have erased for its write amplification to mean something; %.
 const ERASED_PERCENT_MIN: u64 = 5;
@@ -32,6 +32,16 @@ fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<String> {
     let which = if result.ftl.trimmed_units > 0 { "never written, or trimmed" } else { "never written" };
     let (unmapped, all, share) = (count(unmapped), count(all), digits(100.0 * share));
     Some(format!("{unmapped} of {all} units read ({share} %) were {which}: no flash is read for them"))
+}
+
+/// What knows the future is no drive.
+fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
+    let told = facts.drive.foresight()?;
+    let (deaths, mib) = (count(u64::from(told.deaths())), digits(told.bytes() as f64 / (1 << 20) as f64));
+    Some(format!(
+        "ftl.stream was told beforehand when {deaths} units would be overwritten or trimmed ({mib} MiB): no drive \
+         knows that, the result says what knowing is worth"
+    ))
 }
 
 /// Write amplification is a ratio of two streams that meet only when cleaning has gone round: a run that wrote less

@@ -164,7 +164,10 @@ impl Case {
             executor: self.executor,
             ..RunSpec::default()
         };
-        let mut host = Host::new(self.load, drive.logical_sectors(), self.requests, config.drive.seed);
+        let sectors = drive.logical_sectors();
+        let host = || Host::new(self.load, sectors, self.requests, config.drive.seed);
+        lab::foresee(&mut drive, &mut host(), &spec, &mut |_| {}).map_err(|error| error.to_string())?;
+        let mut host = host();
         let outcome = lab::run(&mut drive, config, &mut host, &spec, &mut |_| {});
         let (result, ended) = match outcome {
             Ok(result) if result.flash.erases.sum() > 0 => (result, Ended::Cleaned),

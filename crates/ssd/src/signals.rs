@@ -146,6 +146,8 @@ pub enum Status {
     ReadOnly,
     /// Data that the command needs had more errors than can be corrected, now or when the drive last moved it.
     Uncorrectable,
+    /// A write or trim on a drive that looks ahead, and was not told of it: see [`crate::Drive::foresee`].
+    NotForeseen,
 }
 
 impl Status {
@@ -157,6 +159,7 @@ impl Status {
             Status::LbaOutOfRange => "lba_out_of_range",
             Status::ReadOnly => "read_only",
             Status::Uncorrectable => "uncorrectable",
+            Status::NotForeseen => "not_foreseen",
         }
     }
 }

@@ -74,6 +74,7 @@ fn assert_loop_allocates_nothing(cfg: &DriveConfig, executor: Executor, what: &s
     let mut bytes = Vec::new();
     drive.save(&mut bytes).unwrap();
     let mut restored = Drive::restore(cfg, &bytes).unwrap();
+    load.tell(&mut restored);
     let found = allocations(|| load.run(&mut restored, 10_000));
     assert_eq!(found, 0, "{what}, {executor:?}: allocations in 10000 commands after a restore");
 }

@@ -5,19 +5,42 @@ use super::experiment::Experiment;
 use crate::number::digits;
 use crate::table::grid;
 
-/// Adds to each run of a study with a technique `beyond` what it copied more than that.
-pub(super) fn beyond(experiment: &Experiment, cells: &mut [Cell]) {
+/// Adds to each run what it copied beside a technique of its study: more than the one `beyond`, and the share of that
+/// which the one `over` did.
+pub(super) fn techniques(experiment: &Experiment, cells: &mut [Cell]) {
     let others: Vec<_> =
         cells.iter().map(|cell| (cell.place.clone(), cell.metrics["pages_copied_all"])).collect();
     for cell in cells {
         let study = experiment.studies.iter().find(|study| study.name == cell.place.study);
-        let Some(technique) = study.map(|study| &study.beyond).filter(|name| !name.is_empty()) else {
-            continue;
+        let copied_by = |technique: &str| {
+            let place = Place { technique: technique.to_owned(), ..cell.place.clone() };
+            others
+                .iter()
+                .find(|(other, _)| !technique.is_empty() && *other == place)
+                .map(|(_, copied)| *copied)
         };
-        let place = Place { technique: technique.clone(), ..cell.place.clone() };
-        let Some((_, without)) = others.iter().find(|(other, _)| *other == place) else { continue };
-        let more = cell.metrics["pages_copied_all"] - without;
-        cell.metrics.insert("pages_copied_beyond".to_owned(), more);
+        let [beyond, over] = [study.map(|it| &it.beyond), study.map(|it| &it.over)]
+            .map(|technique| technique.and_then(|name| copied_by(name)));
+        let copied = cell.metrics["pages_copied_all"];
+        cell.metrics.extend(beyond.map(|without| ("pages_copied_beyond".to_owned(), copied - without)));
+        let share = over.filter(|over| *over > 0.0).map(|over| 100.0 * copied / over);
+        cell.metrics.extend(share.map(|share| ("copied_share".to_owned(), share)));
+    }
+}
+
+/// Who copied less than the technique that all of a study are held over, by name.
+pub(super) fn less(cells: &[Cell]) -> String {
+    let below = |cell: &Cell| {
+        let share = cell.metrics.get("copied_share").filter(|share| **share < 100.0)?;
+        let Place { technique, workload, .. } = &cell.place;
+        let share = digits(*share);
+        Some(format!("{technique} copies {share} % of that on {workload} ({})\n", cell.place.study))
+    };
+    let lines: String = cells.iter().filter_map(below).collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("\nless than the technique that all are held over:\n{lines}")
     }
 }
 

@@ -7,6 +7,7 @@ use super::ready::{Again, Ready};
 use super::{Options, PaperError};
 use crate::age::AgeSteps;
 use crate::experiment::{prepare, run};
+use crate::foresee::foresee;
 use crate::result::RunResult;
 use crate::spec::{LoopMode, RunSpec};
 use serde::{Deserialize, Serialize};
@@ -237,7 +238,9 @@ impl Aged {
                 requests: Some(requests),
                 ..RunSpec::default()
             };
-            let mut source = ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error))?;
+            let open = || ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error));
+            let (mut ahead, mut source) = (open()?, open()?);
+            foresee(&mut drive, &mut *ahead, &spec, &mut |_| {}).map_err(|error| failed(&error))?;
             run(&mut drive, &self.config, &mut *source, &spec, &mut |_| {})
                 .map_err(|error| failed(&error))?;
         }
@@ -268,8 +271,13 @@ impl Job {
         let Some(ready) = &workloads[self.workload] else {
             return Err(PaperError::Missing { name: self.place.workload.clone() });
         };
-        let inner = ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error))?;
-        let mut source = Again::new(ready, inner, drive.logical_sectors(), self.passes);
+        let sectors = drive.logical_sectors();
+        let open = || {
+            let inner = ready.prepared.open(sectors).map_err(|error| failed(&error))?;
+            Ok(Again::new(ready, inner, sectors, self.passes))
+        };
+        foresee(&mut drive, &mut open()?, &self.spec, &mut |_| {}).map_err(|error| failed(&error))?;
+        let mut source = open()?;
         let cycles = drive.erase_counts().into_iter().min().unwrap_or(0);
         let result = run(&mut drive, &aged.config, &mut source, &self.spec, &mut |_| {})
             .map_err(|error| failed(&error))?;

@@ -96,6 +96,8 @@ pub struct Study {
     pub warm: Option<Warm>,
     /// The technique whose copies are those that there would be without reads' harm; empty if there is none.
     pub beyond: String,
+    /// The technique whose copies those of all others are shares of; empty if there is none.
+    pub over: String,
     /// Whether runs are held against what every policy must copy.
     pub bound: bool,
     /// How often each workload is served, one pass after the other.
@@ -308,10 +310,14 @@ fn study(walk: &Walk<'_>, folder: &Path, all: &Names) -> Result<Study, PaperErro
         Ok(Warm { workload, requests, quick_requests: walk.whole("quick_requests")?.unwrap_or(requests) })
     })?;
     let techniques = chosen("techniques", "technique", &all.techniques, &all.techniques)?;
-    let beyond = walk.text("beyond")?.unwrap_or_default();
-    if !beyond.is_empty() {
-        known(walk, "beyond", "technique of the study", std::slice::from_ref(&beyond), &techniques)?;
-    }
+    let one_of_them = |key: &'static str| {
+        let name = walk.text(key)?.unwrap_or_default();
+        if !name.is_empty() {
+            known(walk, key, "technique of the study", std::slice::from_ref(&name), &techniques)?;
+        }
+        Ok(name)
+    };
+    let (beyond, over) = (one_of_them("beyond")?, one_of_them("over")?);
     let repeat = walk.whole("repeat")?.unwrap_or(1);
     if repeat == 0 {
         return Err(walk.wrong("repeat", "found 0", "a whole number from 1"));
@@ -328,6 +334,7 @@ fn study(walk: &Walk<'_>, folder: &Path, all: &Names) -> Result<Study, PaperErro
         ages,
         warm,
         beyond,
+        over,
         bound: walk.flag("bound")?.unwrap_or(false),
     })
 }

@@ -50,6 +50,8 @@ metrics! {
     };
     "pages_copied_beyond", "pages", "the same, less those of the study's technique `beyond`", |_| None;
     "copies_bound", "pages", "what every policy must program to move data, whatever it does", |_| None;
+    "copied_share", "%", "pages copied, of what the study's technique `over` copied", |_| None;
+    "write_amplification", "", "bytes programmed for each byte that the host wrote", |f| f.result.write_amplification;
     "extra_ops", "operations", "reads, programs and erases of all that moves data", |f| {
         let reads = sum(f, |f, cause| ops(f, OpKind::Read, cause), is_overhead);
         let erases = sum(f, |f, cause| ops(f, OpKind::Erase, cause), is_overhead);
@@ -120,6 +122,9 @@ metrics! {
     };
     "memory_mib", "MiB", "tables that the technique needs", |f| {
         Some(f.result.ftl.read_reclaim.table_bytes as f64 / 1_048_576.0)
+    };
+    "separation_mib", "MiB", "what separating data by streams needs, with what it was told beforehand", |f| {
+        Some(f.result.ftl.stream.memory_bytes as f64 / 1_048_576.0)
     };
     "lsb_reads", "%", "share of LSB pages (the lowest) in the pages read for the host", |f| page_type_share(f, 0);
     "csb_reads", "%", "share of the second page type", |f| page_type_share(f, 1);

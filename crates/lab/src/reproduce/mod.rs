@@ -264,7 +264,7 @@ impl Paper {
             }
         }
         let mut cells: Vec<Cell> = cells.into_iter().flatten().collect();
-        beside::beyond(&self.experiment, &mut cells);
+        beside::techniques(&self.experiment, &mut cells);
         let runs = verdict::Runs::new(&self.experiment, options.quick, &cells);
         let findings = self.claims.iter().map(|claim| verdict::find(claim, &runs)).collect();
         let all = self.experiment.workloads.iter().zip(&workloads);

@@ -88,6 +88,7 @@ impl Outcome {
         }
         let _ = writeln!(text, "\nmet by basis: {}", self.by_basis());
         text.push_str(&beside::table(&self.cells));
+        text.push_str(&beside::less(&self.cells));
         for name in &self.skipped {
             let _ = writeln!(
                 text,

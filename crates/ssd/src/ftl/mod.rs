@@ -6,6 +6,7 @@
 mod chips;
 mod contexts;
 mod counts;
+pub mod foresight;
 pub mod gc_trigger;
 pub mod gc_victim;
 mod moves;

@@ -26,6 +26,7 @@ use crate::signals::{Command, Completion, OpCode, Part, Reason, Status};
 use crate::units::{CommandId, Lba, SimTime};
 use buffer::Rules;
 use command::{CommandList, CommandTable};
+use core::ops::Range;
 pub use counts::HostCounts;
 use link::Link;
 use serde::{Deserialize, Serialize};
@@ -101,10 +102,39 @@ impl UnitShape {
         self.full & (u64::MAX << first) & (u64::MAX >> (64 - last))
     }
 
+    /// The units that sectors cover whole.
+    #[inline]
+    fn covered(&self, first: u64, end: u64) -> Range<u32> {
+        first.div_ceil(self.sectors) as u32..(end / self.sectors) as u32
+    }
+
     /// Bytes of the granules of a mask.
     #[inline]
     fn bytes(&self, mask: u64) -> u32 {
         mask.count_ones() * self.granule_bytes
+    }
+}
+
+/// The logical space, as commands name parts of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Space {
+    shape: UnitShape,
+    sectors: u64,
+}
+
+impl Space {
+    /// The units that a command reads, writes or forgets; `None` if it names none, or is refused for what it names.
+    #[inline]
+    pub fn touched(&self, command: &Command) -> Option<Range<u32>> {
+        let Command { op, lba: Lba(first), sectors, .. } = *command;
+        let end = first.saturating_add(u64::from(sectors));
+        if op == OpCode::Flush || sectors == 0 || end > self.sectors {
+            return None;
+        }
+        if op == OpCode::Trim {
+            return Some(self.shape.covered(first, end));
+        }
+        Some(self.shape.unit_of(first) as u32..self.shape.unit_of(end - 1) as u32 + 1)
     }
 }
 
@@ -201,6 +231,11 @@ impl Host {
         self.logical_sectors
     }
 
+    /// The logical space.
+    pub fn space(&self) -> Space {
+        Space { shape: self.shape, sectors: self.logical_sectors }
+    }
+
     /// The mapping unit that a sector is part of.
     #[inline]
     pub fn unit_of(&self, sector: u64) -> u64 {
@@ -238,6 +273,16 @@ impl Host {
         self.hash
     }
 
+    /// Tells the policy that looks ahead of a command: false if it was told of another.
+    #[cold]
+    fn is_foreseen(&self, command: &Command, b: &mut Below<'_>) -> bool {
+        let is_trim = command.op == OpCode::Trim;
+        if !is_trim && command.op != OpCode::Write {
+            return true;
+        }
+        self.space().touched(command).is_none_or(|units| b.ftl.stream.on_accept(units, is_trim))
+    }
+
     /// Accepts a command into a queue that has room.
     #[inline]
     pub fn submit(&mut self, queue: usize, command: &Command, b: &mut Below<'_>) -> bool {
@@ -247,6 +292,9 @@ impl Host {
         }
         let Some(id) = self.commands.add(command, queue as u16, b.now) else { return false };
         slots.used += 1;
+        if b.ftl.stream.needs().foresight && !self.is_foreseen(command, b) {
+            self.commands.get_mut(id).status = Status::NotForeseen;
+        }
         if self.link.latency_ns > 0 && b.timed {
             b.schedule(self.link.latency_ns, EventKind::Arrive, id.0);
         } else {
@@ -304,6 +352,9 @@ impl Host {
         let end = lba.saturating_add(u64::from(sectors));
         if sectors == 0 || end > self.logical_sectors {
             entry.status = if sectors == 0 { Status::InvalidField } else { Status::LbaOutOfRange };
+            return self.respond(id, b);
+        }
+        if entry.status != Status::Ok {
             return self.respond(id, b);
         }
         entry.cursor = self.shape.unit_of(lba) as u32;

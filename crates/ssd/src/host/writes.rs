@@ -373,8 +373,7 @@ impl Host {
     pub(super) fn trim(&mut self, id: CommandId, b: &mut Below<'_>) {
         let entry = self.commands.get(id);
         let (first, end) = (entry.command.lba.0, entry.command.lba.0 + u64::from(entry.command.sectors));
-        let units = first.div_ceil(self.shape.sectors) as u32..(end / self.shape.sectors) as u32;
-        for lpn in units {
+        for lpn in self.shape.covered(first, end) {
             self.drop_slots(Lpn(lpn), b);
             b.ftl.trim(Lpn(lpn));
         }

@@ -21,7 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use support::every::{choices, choose, fitted, is_idle, variants};
 use support::habits::with_habits;
-use support::{Load, small};
+use support::{Load, small, tell};
 
 /// Set to `write`, the file is written instead of compared.
 const VARIABLE: &str = "WORDLINE_GOLDENS";
@@ -71,7 +71,7 @@ fn worn() -> DriveConfig {
 fn read_mostly(drive: &mut Drive, commands: u64) {
     let mut rng = Rng::named(3, "read mostly");
     let (units, sectors) = (drive.logical_units(), drive.unit_bytes() / 512);
-    for tag in 0..commands {
+    let command = |tag| {
         let any = rng.below(units);
         let (op, unit) = match rng.below(20) {
             0 => (OpCode::Write, any),
@@ -79,12 +79,17 @@ fn read_mostly(drive: &mut Drive, commands: u64) {
             _ => (OpCode::Read, any % 7 * (units / 7)),
         };
         let lba = Lba(u64::from(unit) * u64::from(sectors));
+        Command { op, lba, sectors, tag, ..Command::default() }
+    };
+    let commands: Vec<_> = (0..commands).map(command).collect();
+    tell(drive, commands.iter().copied());
+    for command in commands {
         while drive.outstanding() >= 12 {
             assert!(drive.advance_to_completion(), "stuck");
             while drive.pop_completion().is_some() {}
         }
-        let command = Command { op, lba, sectors, tag, arrival: drive.now(), ..Command::default() };
-        drive.submit((tag % drive.queues() as u64) as usize, &command, drive.now()).unwrap();
+        let command = Command { arrival: drive.now(), ..command };
+        drive.submit((command.tag % drive.queues() as u64) as usize, &command, drive.now()).unwrap();
     }
 }
 

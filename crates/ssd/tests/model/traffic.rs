@@ -13,13 +13,27 @@ use ssd::observe::Effect;
 use ssd::rng::Rng;
 use ssd::sections::Placement;
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime};
+use std::collections::VecDeque;
 
 /// The power is cut after one effect in so many.
 const CUT_EVERY: u32 = 1_000;
 
+/// Commands that are drawn at once where the drive is told of them beforehand.
+const AHEAD: usize = 500;
+
 /// Records what happens, on the chips as well or not.
 fn record(drive: &mut Drive, chips: bool) {
     if chips { drive.record_chip_effects(true) } else { drive.record_effects(true) }
+}
+
+/// Tells a drive that looks ahead which commands come.
+fn tell(drive: &mut Drive, commands: &VecDeque<Command>) {
+    if !drive.wants_foresight() {
+        return;
+    }
+    let mut foreseeing = drive.foreseeing();
+    commands.iter().try_for_each(|command| foreseeing.take(command)).unwrap();
+    drive.foresee(foreseeing.finish()).unwrap();
 }
 
 /// Where a run stands.
@@ -33,6 +47,9 @@ pub struct Run {
     cuts: Rng,
     /// What the host says of its commands.
     hints: Rng,
+    /// Commands drawn and not yet submitted, where the drive was told of them.
+    ahead: VecDeque<Command>,
+    ahead_rng: Rng,
     style: Style,
     next_tag: u64,
     arrival: SimTime,
@@ -207,7 +224,22 @@ impl Run {
         let oracle = Oracle::new(unit_bytes, units, physical, write_through, drive.chips().ages());
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
         let (next_tag, arrival) = (1, SimTime(0));
-        Run { cfg, rng, drive, oracle, chips, cuts, hints, style, next_tag, arrival, refusing: false }
+        let (ahead, ahead_rng) = (VecDeque::new(), Rng::named(cfg.drive.seed, "model/ahead"));
+        Run {
+            cfg,
+            rng,
+            drive,
+            oracle,
+            chips,
+            cuts,
+            hints,
+            ahead,
+            ahead_rng,
+            style,
+            next_tag,
+            arrival,
+            refusing: false,
+        }
     }
 
     /// What a failure report should say of the run.
@@ -268,6 +300,9 @@ impl Run {
                 let think = if self.rng.below(4) == 0 { self.gap() } else { 0 };
                 return self.submit(queue, command, SimTime(self.drive.now().0 + think));
             }
+            if self.drive.wants_foresight() {
+                self.ahead.push_front(command);
+            }
         }
         if !self.drive.advance_to_completion() {
             return self.stuck();
@@ -304,8 +339,28 @@ impl Run {
         u64::from(self.rng.below(2 * self.style.mean_gap_ns))
     }
 
+    /// The next command; from those that the drive was told of, if it looks ahead.
     fn command(&mut self) -> Command {
-        let rng = &mut self.rng;
+        let drawn = if self.drive.wants_foresight() {
+            if self.ahead.is_empty() {
+                let mut rng = self.ahead_rng.clone();
+                self.ahead = (0..AHEAD).map(|_| self.draw(&mut rng)).collect();
+                self.ahead_rng = rng;
+                tell(&mut self.drive, &self.ahead);
+            }
+            self.ahead.pop_front().expect("some were drawn")
+        } else {
+            let mut rng = self.rng.clone();
+            let command = self.draw(&mut rng);
+            self.rng = rng;
+            command
+        };
+        self.next_tag += 1;
+        let (tag, arrival) = (self.next_tag - 1, self.drive.now());
+        Command { tag, arrival, hints: random_hints(&mut self.hints), ..drawn }
+    }
+
+    fn draw(&self, rng: &mut Rng) -> Command {
         let style = &self.style;
         let unit_sectors = u64::from(self.drive.unit_bytes()) / 512;
         let hot = rng.below(100) < style.hot_percent;
@@ -321,15 +376,7 @@ impl Run {
             1 => (1 + rng.below(8)) * unit_sectors as u32,
             _ => unit_sectors as u32,
         });
-        let mut command = Command {
-            lba: Lba(lba),
-            sectors: sectors.min(room) as u32,
-            tag: self.next_tag,
-            arrival: self.drive.now(),
-            hints: random_hints(&mut self.hints),
-            ..Command::default()
-        };
-        self.next_tag += 1;
+        let mut command = Command { lba: Lba(lba), sectors: sectors.min(room) as u32, ..Command::default() };
         let kind = rng.below(100);
         let (reads, trims) = (style.read_percent, style.read_percent + style.trim_percent);
         command.op = match () {
@@ -467,6 +514,9 @@ impl Run {
         restored.save(&mut again).map_err(|error| error.to_string())?;
         if bytes != again {
             return Err("a restored drive is saved differently".to_owned());
+        }
+        for drive in [&mut self.drive, &mut restored] {
+            tell(drive, &self.ahead);
         }
         let mut twin = restored.clone();
         record(&mut restored, self.chips.is_some());

@@ -38,7 +38,20 @@ pub fn with_every_policy() -> impl Iterator<Item = (String, DriveConfig)> {
     })
 }
 
+/// Tells a drive that looks ahead which commands come; what does not is not asked for them.
+pub fn tell(drive: &mut Drive, commands: impl IntoIterator<Item = Command>) {
+    if drive.wants_foresight() {
+        let mut foreseeing = drive.foreseeing();
+        commands.into_iter().try_for_each(|command| foreseeing.take(&command)).unwrap();
+        drive.foresee(foreseeing.finish()).unwrap();
+    }
+}
+
+/// Commands that a load tells of at once: more than any test asks of it.
+const AHEAD: usize = 60_000;
+
 /// A host with 24 commands under way: reads, writes small and large, some trims and flushes.
+#[derive(Clone)]
 pub struct Load {
     rng: Rng,
     /// What it says of them, if anything: without it they are the same.
@@ -78,8 +91,18 @@ impl Load {
         Command { op, fua, lba, sectors, tag, arrival, hints }
     }
 
+    /// Tells a drive that looks ahead what this load will submit to it.
+    pub fn tell(&self, drive: &mut Drive) {
+        if drive.needs_foresight() {
+            let mut ahead = self.clone();
+            let commands: Vec<_> = (0..AHEAD).map(|_| ahead.command(drive)).collect();
+            tell(drive, commands);
+        }
+    }
+
     /// Submits commands until `commands` more have completed, and leaves the others under way.
     pub fn run(&mut self, drive: &mut Drive, commands: u64) {
+        self.tell(drive);
         let mut done = 0;
         while done < commands {
             let command = self.command(drive);

@@ -7,12 +7,15 @@
 //! Stream 0 is for what nothing is known of. `ftl.allocation.moves` says whether what moves to it shares its blocks.
 
 use crate::flash::op::Cause;
+pub use crate::ftl::foresight::Foresight;
 use crate::ftl::tables::blocks::LaneView;
 use crate::sections::MovesOfFirst;
 use crate::signals::{Facts, Hints};
 use crate::units::Lpn;
 pub use crate::units::StreamId;
+use core::ops::Range;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 family! {
     /// Which data shares a block?
@@ -22,6 +25,7 @@ family! {
         bloom: Bloom,
         hash: Hash,
         ids: Ids,
+        oracle: Oracle,
         pds: Pds,
         placement_id: PlacementId,
         process: Process,
@@ -48,6 +52,18 @@ family! {
         fn of_move(&mut self, moved: Moved) -> StreamId;
         /// The data of a unit is forgotten: the host has trimmed it.
         fn on_trim(&mut self, lpn: Lpn) {}
+        /// What the host is going to do, from now on, in place of what it was told before: for a policy that looks
+        /// ahead ([`Needs::foresight`]).
+        fn foresee(&mut self, foresight: &Arc<Foresight>) {}
+        /// What it was told so.
+        fn foresight(&self) -> Option<&Arc<Foresight>> {
+            None
+        }
+        /// The host has handed over a command that overwrites units, or trims them. False if it is not the one that was
+        /// foreseen: it is refused then. Told to a policy that looks ahead ([`Needs::foresight`]).
+        fn on_accept(&mut self, units: Range<u32>, is_trim: bool) -> bool {
+            true
+        }
         /// Cleaning begins to empty a block.
         fn on_victim(&mut self, victim: Victim) {}
         /// The class of a stream's blocks, less than [`CLASSES`]: where the policy chooses victims by class
@@ -286,6 +302,10 @@ pub struct Needs {
     pub hints: bool,
     /// The facts of every unit of flash, for when it moves.
     pub facts: bool,
+    /// To be told what the host is going to do ([`Member::foresee`]), and when it does ([`Member::on_accept`]).
+    pub foresight: bool,
+    /// To be told its reads as well.
+    pub reads_to_come: bool,
     /// To be asked among which blocks victims are looked for ([`Member::among`]).
     pub victims: bool,
 }

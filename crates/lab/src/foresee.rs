@@ -1,0 +1,90 @@
+//! Reading a workload once before it is run, for a drive whose policies look ahead (`ftl.stream.policy = "oracle"`).
+
+use crate::error::Failure;
+use crate::phase::{Phase, Progress};
+use crate::spec::RunSpec;
+use ssd::{Command, Drive, Lba};
+use workload::{Played, Prepared, Source};
+
+/// Requests between two calls of the progress function.
+const PROGRESS_EVERY: u64 = 1 << 16;
+
+/// Tells a drive that looks ahead what a run will ask of it: the requests of `source`, as many as `spec` wants. A drive
+/// that does not is left alone, and the source unread.
+pub fn foresee<S: Source + ?Sized>(
+    drive: &mut Drive,
+    source: &mut S,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), Failure> {
+    if !drive.wants_foresight() {
+        return Ok(());
+    }
+    let total = spec.total(source.len_hint());
+    let limit = spec.requests.unwrap_or(u64::MAX);
+    let mut foreseeing = drive.foreseeing();
+    let phase = Phase::LookingAhead;
+    let mut done = 0;
+    while done < limit
+        && let Some(request) = source.next().map_err(Failure::Workload)?
+    {
+        if done.is_multiple_of(PROGRESS_EVERY) {
+            progress(Progress { phase, done, total, simulated_ns: 0 });
+            if spec.stop.is_asked() {
+                return Err(Failure::Interrupted { phase });
+            }
+        }
+        let (lba, sectors) = (Lba(request.lba), request.sectors);
+        let command = Command { op: request.op, lba, sectors, ..Command::default() };
+        foreseeing.take(&command).map_err(|error| too_long(&error))?;
+        done += 1;
+    }
+    drive.foresee(foreseeing.finish()).map_err(|error| too_long(&error))
+}
+
+/// The same for a workload that was prepared. Jobs are told where their order is known beforehand: of one job, that
+/// does not end by time.
+pub(crate) fn foresee_prepared(
+    drive: &mut Drive,
+    workload: &Prepared,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), Failure> {
+    if !drive.wants_foresight() {
+        return Ok(());
+    }
+    let sectors = drive.logical_sectors();
+    let Some(driven) = workload.driven(sectors) else {
+        let mut source = workload.open(sectors).map_err(Failure::Workload)?;
+        return foresee(drive, &mut *source, spec, progress);
+    };
+    let driven = driven.map_err(Failure::Workload)?;
+    let lanes = driven.lanes().len();
+    let timed = workload.timed_job().map(|job| format!("job {job} ends by time (runtime)"));
+    let many = (lanes > 1).then(|| format!("{lanes} jobs send as the drive answers"));
+    if let Some(why) = timed.or(many) {
+        return Err(unknown(&format!("{why}: nobody knows their order beforehand")));
+    }
+    // How long requests take changes when one job sends them, and not what.
+    foresee(drive, &mut Played::new(driven, 1), spec, progress)
+}
+
+/// The error of a drive that looks ahead and is told nothing.
+pub(crate) fn check_told(drive: &Drive) -> Result<(), Failure> {
+    if drive.needs_foresight() {
+        return Err(unknown("requests that nobody has read beforehand (lab::foresee)"));
+    }
+    Ok(())
+}
+
+fn unknown(found: &str) -> Failure {
+    let found = format!("a policy that looks ahead, and {found}");
+    let allowed = "a trace, a generated workload, or one job that ends by size, io_size or number_ios; \
+                   or a policy that a drive can have";
+    Failure::Setting { key: "ftl.stream.policy", found, allowed: allowed.to_owned() }
+}
+
+fn too_long(error: &ssd::ForesightError) -> Failure {
+    let found = format!("a policy that looks ahead, and {error}");
+    Failure::Setting { key: "ftl.stream.policy", found, allowed: "a shorter run (run.requests)".to_owned() }
+}
