@@ -231,6 +231,36 @@ fn what_a_command_starts_is_followed() {
     assert_eq!(recorded.totals.setuid_programs, 0);
 }
 
+/// Where a program begins, as its file says (ELF, `e_entry`): its `_start` calls all else, and returns nowhere.
+fn entry_of(program: &str) -> Option<u64> {
+    let folders = std::env::var_os("PATH")?;
+    let path = std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())?;
+    let bytes = fs::read(path).ok()?;
+    Some(u64::from_le_bytes(bytes.get(24..32)?.try_into().ok()?))
+}
+
+#[test]
+fn stacks_go_down_to_where_programs_begin() {
+    if is_forbidden() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = "cd $0; dd if=/dev/zero of=a bs=5000 count=3 2>/dev/null; cp a b; mv b c; sort a > d; tar cf e a; \
+                  echo x | tee f >/dev/null; sed -i s/x/y/ f; truncate -s 9 e; rm f";
+    let (capture, recorded) = captured(&["sh", "-c", script, folder.path().to_str().unwrap()]);
+    assert_eq!(recorded.totals.cut, 0);
+    let mut checked = 0;
+    for stack in &capture.stacks {
+        let &(module, address) = stack.frames.last().unwrap();
+        // Programs without a build of their own (one file with many names) are found by their file's name.
+        if let Some(entry) = entry_of(&capture.modules[module as usize].name) {
+            assert!((entry..entry + 64).contains(&address), "{:?}: {entry:#x}", stack.frames);
+            checked += 1;
+        }
+    }
+    assert!(checked >= 6, "{checked} of {}", capture.stacks.len());
+}
+
 #[test]
 fn exit_codes_and_signals_pass() {
     if is_forbidden() {

@@ -302,8 +302,14 @@ pub fn set(spec: &mut Spec, flag: &str, key: &str, value: Option<&str>) -> Resul
 /// The trace or job file at that path, with the other settings of `spec` if that is of the same kind.
 pub fn with_path(spec: Option<Spec>, path: &Path) -> Spec {
     let is_job_file = workload::fio::is_job_file(path);
+    let is_capture = workload::capture::is_capture(path);
     let path = path.display().to_string();
     match spec {
+        Some(Spec::Capture(mut captured)) if is_capture => {
+            captured.capture = path;
+            Spec::Capture(captured)
+        }
+        _ if is_capture => Spec::capture(path),
         Some(Spec::Fio(mut fio)) if is_job_file => {
             fio.jobs = path;
             Spec::Fio(fio)

@@ -66,7 +66,7 @@ mod trace;
 pub use address::AddressPolicy;
 pub use driven::{Driven, LaneTimes, Played, Poll};
 pub use error::{BadReason, Problem, WorkloadError};
-pub use files::FilesSpec;
+pub use files::{CaptureSpec, FilesSpec};
 pub use fio::{FioSpec, JobFile};
 pub use footprint::{Footprint, footprint};
 pub use input::Progress;

@@ -6,7 +6,7 @@ use crate::cached::Cached;
 use crate::compose::{PhasesSpec, TogetherSpec};
 use crate::driven::Driven;
 use crate::error::WorkloadError;
-use crate::files::FilesSpec;
+use crate::files::{CaptureSpec, FilesSpec};
 use crate::fio::FioSpec;
 use crate::footprint::{Footprint, footprint};
 use crate::histogram::HistogramSpec;
@@ -254,6 +254,8 @@ kinds! {
     Mix(MixSpec) as MixSpec = "a mix", "mixes", &[PRESET_KEY, "parts"];
     /// The jobs of a fio job file.
     Fio(FioSpec) as FioSpec = "a fio job file", "fio job files", &["jobs"];
+    /// What a program did to files, below a page cache and a file system.
+    Capture(CaptureSpec) as CaptureSpec = "a capture", "captures", &["capture"];
     /// Workloads one after the other.
     Phases(PhasesSpec) as PhasesSpec = "phases", "phases", &["phases"];
     /// Workloads at the same time.
@@ -307,6 +309,11 @@ impl Spec {
         Spec::Fio(FioSpec { jobs: path.into(), ..FioSpec::default() })
     }
 
+    /// The capture at `path`.
+    pub fn capture(path: impl Into<String>) -> Self {
+        Spec::Capture(CaptureSpec { capture: path.into(), ..CaptureSpec::default() })
+    }
+
     /// Reads the `[workload]` table of a parsed TOML document. Errors carry the key and its span in the text.
     pub fn from_table(table: &DeTable<'_>) -> Result<Self, WorkloadError> {
         let mut spec = start(table)?;
@@ -340,7 +347,7 @@ impl Spec {
         }
         match DeValue::parse(text) {
             // A path may look like a number.
-            Ok(value) if !["path", "jobs"].contains(&key) || value.get_ref().is_str() => {
+            Ok(value) if !["path", "jobs", "capture"].contains(&key) || value.get_ref().is_str() => {
                 self.set_value(key, value.get_ref())
             }
             _ => self.set_value(key, &DeValue::String(text.into())),

@@ -29,7 +29,7 @@ pub struct Known {
     pub base: u64,
 }
 
-/// A part of a file that is loaded at an address of its own.
+/// A part of a file with code, which is loaded at an address of its own.
 struct Segment {
     offset: u64,
     bytes: u64,
@@ -114,8 +114,13 @@ fn read(path: &Path, told: &str, base: u64) -> Option<Read> {
         debug_frame: bytes_of(".debug_frame"),
         ..Default::default()
     };
+    let is_code = |part: &object::Segment<'_, '_, _>| match part.flags() {
+        object::SegmentFlags::Elf { p_flags, .. } => p_flags.0 & object::elf::PF_X.0 != 0,
+        _ => false,
+    };
     let segments: Vec<Segment> = object
         .segments()
+        .filter(is_code)
         .map(|part| {
             let (offset, bytes) = part.file_range();
             Segment { offset, bytes, address: part.address() }

@@ -103,3 +103,34 @@ fn a_system_that_forbids_tracing_is_named() {
     assert!(told.contains("tracing programs (ptrace) is forbidden here"), "{told}");
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn a_capture_is_a_workload() {
+    let folder = folder("capture_workload");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/captures/cscope.capture");
+    let ran = wordline(&["run", sample, "--precondition", "none", "--json"]).ok().json();
+    assert!(ran["requests_served"].as_u64().unwrap() > 100, "{ran}");
+    let looked = wordline(&["trace", "info", sample, "--json"]).ok().json();
+    // Beyond journal and metadata there is more than one context.
+    let trace = folder.join("cscope.wl.zst").display().to_string();
+    wordline(&["trace", "from-capture", sample, "--out", &trace, "--force"]).ok();
+    let written = wordline(&["trace", "info", &trace, "--json"]).ok().json();
+    assert_eq!(looked["requests"], written["requests"]);
+    let small = ["trace", "from-capture", sample, "--cache-mib", "0.25", "--to", "csv"];
+    let text = wordline(&small).ok().out;
+    assert!(text.lines().count() as u64 > looked["requests"].as_u64().unwrap(), "a smaller cache absorbs less");
+    let wrong = ["trace", "from-capture", sample, "--cache-mib", "none"];
+    wordline(&wrong).fails(2, &["--cache-mib", "cache_mib", "0.25 to 1e6"]);
+}
+
+#[test]
+fn what_is_no_whole_capture_is_told() {
+    let folder = folder("capture_damaged");
+    let sample = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/captures/cscope.capture")).unwrap();
+    let cut = folder.join("cut.capture");
+    std::fs::write(&cut, &sample[..sample.len() / 2]).unwrap();
+    wordline(&["run", &cut.display().to_string()]).fails(1, &["cut.capture", "it is cut"]);
+    let foreign = file(&folder, "foreign.capture", "0,1,read\n");
+    wordline(&["trace", "from-capture", &foreign]).fails(1, &["foreign.capture", "it begins with", "wlcaptur"]);
+    wordline(&["run", "--set", "workload.capture=none.capture"]).fails(2, &["none.capture: cannot open"]);
+}

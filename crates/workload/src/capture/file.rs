@@ -129,6 +129,12 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// Whether a file begins as a capture does.
+pub fn is_capture(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
+}
+
 impl Capture {
     /// Reads a capture from a file.
     pub fn open(path: &Path) -> Result<Self, WorkloadError> {

@@ -7,7 +7,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub use file::{MAGIC, Writer};
+pub use file::{MAGIC, Writer, is_capture};
 
 use serde::{Deserialize, Serialize};
 

@@ -8,6 +8,7 @@
 //! **Time** is that of the operations, not of the drive: all requests that an operation leads to arrive at its time, in
 //! their order, and an operation does not wait for the drive.
 
+mod captured;
 mod database;
 mod journal;
 mod layout;
@@ -32,6 +33,7 @@ use crate::synthetic::Arrival;
 use crate::synthetic::arrival::Bursts;
 use load::Load;
 
+pub use captured::CaptureSpec;
 pub use sizes::SizeLaw;
 pub use steps::{Step, Steps};
 pub use trim::Discard;

@@ -2,6 +2,8 @@
 //! OLS 2007; the kernel's documentation of its layout): groups with bitmaps and inode tables, delayed allocation,
 //! ordered journal. Blocks have 4 KiB; space is given in units of one or more of them.
 
+mod by_call;
+
 use super::FilesSpec;
 use super::journal::Journal;
 use super::layout::{GROUP_BLOCKS, Layout};

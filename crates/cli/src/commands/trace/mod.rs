@@ -40,6 +40,8 @@ enum What {
     Info(Box<info::Info>),
     /// Write a trace, or what a generator makes, in another format
     Convert(Box<write::Convert>),
+    /// Write what reaches a drive of what a captured program did to files
+    FromCapture(Box<write::FromCapture>),
     /// Write a part of a trace, with all that is known of its requests
     Cut(Box<write::Cut>),
 }
@@ -50,6 +52,7 @@ pub fn run(args: &Trace, out: &mut dyn Write) -> Result<(), Failure> {
         None => info::run(&args.info, out),
         Some(What::Info(args)) => info::run(args, out),
         Some(What::Convert(args)) => write::convert(args, out),
+        Some(What::FromCapture(args)) => write::from_capture(args, out),
         Some(What::Cut(args)) => write::cut(args, out),
     }
 }

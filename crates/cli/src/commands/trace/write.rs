@@ -12,6 +12,7 @@ use super::{Input, for_each};
 use crate::failure::Failure;
 use crate::places::Places;
 use crate::text::thousands;
+use crate::workload_args::set;
 
 /// Examples of `convert`.
 const CONVERT_EXAMPLES: &str = "\
@@ -35,6 +36,16 @@ Examples:
   wordline trace cut --first 5 data/rocksdb-ycsb-a-run1.csv.zst
   wordline trace cut --process java --seconds 60..120 node9.blkparse --out java.wl.zst
   wordline trace cut --operations write --addresses 0..64GiB --skip 1000 src1_0.csv.gz --out part.wl";
+
+/// Examples of `from-capture`.
+const FROM_CAPTURE_EXAMPLES: &str = "\
+Examples:
+  wordline trace from-capture data/captures/sqlite.capture --out sqlite.wl.zst
+  wordline trace from-capture --flusher --cache-mib 256 my.capture --out my.wl.zst
+  wordline trace from-capture --to csv data/captures/git.capture | head
+
+Files are laid out by a file system like ext4 with a journal, below a page cache (docs/capture.md). `wordline run` and
+`wordline trace info` take a capture as it is.";
 
 /// The file at the end of the way.
 #[derive(Args, Debug)]
@@ -73,6 +84,49 @@ pub struct Cut {
 
     #[command(flatten)]
     output: Output,
+}
+
+/// Flags of `trace from-capture`.
+#[derive(Args, Debug)]
+#[command(after_help = FROM_CAPTURE_EXAMPLES)]
+pub struct FromCapture {
+    /// The capture, as `wordline capture` writes it
+    capture: PathBuf,
+
+    /// Size of the page cache in MiB [default: 64]
+    #[arg(long, value_name = "MIB")]
+    cache_mib: Option<String>,
+
+    /// A page cache with an operating system's rules: dirty pages are also written when they are 30 s old or too many
+    #[arg(long)]
+    flusher: bool,
+
+    /// Size of the file system in GiB [default: what its files need]
+    #[arg(long, value_name = "GIB")]
+    footprint_gib: Option<String>,
+
+    /// Run so often through the capture
+    #[arg(long, value_name = "N")]
+    repeat: Option<String>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Writes what reaches a drive of what a program did to files.
+pub fn from_capture(args: &FromCapture, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut spec = Spec::capture(args.capture.display().to_string());
+    let flusher = args.flusher.then_some("false");
+    let settings = [
+        ("--cache-mib", "cache_mib", args.cache_mib.as_deref()),
+        ("--flusher", "plain_lru", flusher),
+        ("--footprint-gib", "footprint_gib", args.footprint_gib.as_deref()),
+        ("--repeat", "repeat", args.repeat.as_deref()),
+    ];
+    for (flag, key, value) in settings {
+        set(&mut spec, flag, key, value)?;
+    }
+    write_spec(&spec, &args.output, out)
 }
 
 /// Writes a workload in another format.
@@ -115,17 +169,20 @@ impl Output {
 }
 
 fn write(input: &Input, output: &Output, out: &mut dyn Write) -> Result<(), Failure> {
-    let spec = input.spec()?;
+    write_spec(&input.spec()?, output, out)
+}
+
+fn write_spec(spec: &Spec, output: &Output, out: &mut dyn Write) -> Result<(), Failure> {
     let target = output.target()?;
-    match output.claim(&spec)? {
+    match output.claim(spec)? {
         Some((path, file)) => {
             let fail = |error: io::Error| Failure::file(path, "write the trace", &error);
-            let (file, notes) = copy(&spec, target, Packing::of(path), file, &fail)?;
+            let (file, notes) = copy(spec, target, Packing::of(path), file, &fail)?;
             file.commit().map_err(fail)?;
             writeln!(out, "{}: {}", path.display(), notes.join("\n  note: "))?;
         }
         None => {
-            let (_, notes) = copy(&spec, target, Packing::None, &mut *out, &Failure::from)?;
+            let (_, notes) = copy(spec, target, Packing::None, &mut *out, &Failure::from)?;
             out.flush()?;
             // Standard error may be closed: then there is nobody to tell.
             let _ = writeln!(io::stderr(), "{}", notes.join("\n  note: "));
