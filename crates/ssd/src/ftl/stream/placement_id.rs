@@ -121,6 +121,6 @@ mod tests {
         let mut policy = Policy::new(&Params { copies: Copies::Persistently, ..Params::default() });
         // Stream 9 is that of what nothing is known of and was moved before.
         assert_eq!([0, 1, 8, 9].map(|stream| policy.of_move(moved(1, stream)).0), [0, 1, 8, 0]);
-        assert_eq!(policy.needs(), Needs { hints: true, facts: true, victims: false });
+        assert_eq!(policy.needs(), Needs { hints: true, facts: true, ..Needs::default() });
     }
 }
