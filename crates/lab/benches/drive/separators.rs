@@ -3,11 +3,12 @@
 use crate::report::{Goal, Row, best_seconds};
 use crate::speed::preset;
 use ssd::flash::op::Cause;
-use ssd::ftl::stream::{Config, FAMILY, Moved, Policy, Said, Size, Written};
+use ssd::ftl::stream::{Config, FAMILY, Foresight, Moved, Policy, Said, Size, Written};
 use ssd::rng::Rng;
 use ssd::signals::Facts;
 use ssd::{Hints, Lpn};
 use std::hint::black_box;
+use std::sync::Arc;
 
 const RUNS: u32 = 5;
 const UNITS: u32 = 4_000_000;
@@ -44,20 +45,29 @@ fn writes(units: u32) -> Vec<Written> {
 /// Nanoseconds a decision of every member: at most 30, and 60 where it looks into a table over all units.
 pub fn rows() -> Vec<Row> {
     let size = size();
-    let writes = writes(size.logical_units as u32);
+    let units = size.logical_units as u32;
+    let writes = writes(units);
+    let to_come = Foresight::of_writes(units, writes.iter().map(|write| write.lpn));
+    let to_come = Arc::new(to_come.expect("few enough to be foreseen"));
     let mut rows = Vec::new();
     for member in FAMILY.members {
         let config = Config::named(member.name).expect("a member of its family");
         let fresh = || {
             let mut policy = Policy::build(&config);
             policy.learn(&size);
+            policy.foresee(&to_come);
             policy
         };
         let facts = if fresh().needs().facts { 8 * size.physical_units } else { 0 };
         let own = fresh().memory_bytes(&size).saturating_sub(facts);
+        // What looks ahead is also told of each command: that is a part of its cost.
+        let looks_ahead = fresh().needs().foresight;
         let goal = Goal::AtMost(if own >= size.logical_units / 8 { 60.0 } else { 30.0 });
         let wrote = best_seconds(RUNS, fresh, |policy| {
             for &write in &writes {
+                if looks_ahead {
+                    black_box(policy.on_accept(write.lpn.0..write.lpn.0 + 1, false));
+                }
                 black_box(policy.of_write(write));
             }
         });

@@ -1,7 +1,7 @@
 //! The separators of the drive: what they gain where data can be told apart, and what they cost where it cannot.
 
 use super::small;
-use super::support::{Load, every, with_every_policy};
+use super::support::{Load, every, tell, with_every_policy};
 use ssd::ftl::stream::{self, FAMILY};
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Executor, Hints, Lba, OpCode};
@@ -23,6 +23,7 @@ fn with(member: &str, mut cfg: DriveConfig) -> DriveConfig {
 
 /// Two programs: one writes single units, four of five of all that are written, again and again to a few; the other
 /// writes whole files, any of them.
+#[derive(Clone)]
 struct TwoPrograms(Rng);
 
 /// Units of a file.
@@ -43,8 +44,10 @@ impl TwoPrograms {
     }
 
     fn write(&mut self, drive: &mut Drive, commands: u64) {
+        let (mut ahead, units) = (self.clone(), drive.logical_units());
+        tell(drive, (0..commands).map(|tag| ahead.command(units, tag)));
         for tag in 0..commands {
-            let command = self.command(drive.logical_units(), tag);
+            let command = self.command(units, tag);
             while drive.submit(0, &command, drive.now()).is_err() {
                 assert!(drive.advance_to_completion());
                 while drive.pop_completion().is_some() {}
