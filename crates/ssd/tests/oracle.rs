@@ -399,8 +399,9 @@ fn nobody_copies_less_than_the_least() {
 const SEQUENCES: u64 = 20;
 
 /// The search beside an example that can be followed. Eleven units are written once and fill two blocks and three
-/// pages; one is updated again and again. Its first four versions fill a block, the fifth takes the page that is left beside
-/// the three; the block is dead then and takes four more. For the next, the three must move: nothing else makes room.
+/// pages; one is updated again and again. Its first four versions fill a block, the fifth takes the page that is left
+/// beside the three; the block is dead then and takes four more. For the next, the three must move: nothing else makes
+/// room.
 #[test]
 fn the_least_is_known_where_it_is_easy() {
     let updated = |times: usize| [(0..UNITS).collect(), vec![0; times]].concat();

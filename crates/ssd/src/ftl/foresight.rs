@@ -2,7 +2,8 @@
 //! forgotten, and when it is read.
 //!
 //! Time is counted in *deaths*: the data of one unit that is overwritten or trimmed, anywhere on the drive, in the
-//! order of the commands. What the units hold when the counting begins counts as data, whether the host ever wrote it or not.
+//! order of the commands. What the units hold when the counting begins counts as data, whether the host ever wrote
+//! it or not.
 
 use crate::units::Lpn;
 use std::fmt;
