@@ -18,11 +18,13 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "ids";
 /// What it does.
-pub const SUMMARY: &str = "clusters contexts by when their data is updated; what is updated once more goes apart";
+pub const SUMMARY: &str =
+    "clusters contexts by when their data is updated; what is updated once more goes apart";
 /// Where it comes from.
 pub const SOURCE: &str = "IDS (redFTL chapter 6, algorithm 2)";
 /// What it costs.
-pub const MEMORY: &str = "2 bytes and a bit per logical unit, 115 KiB for 4,096 contexts, 4 bytes per window squared";
+pub const MEMORY: &str =
+    "2 bytes and a bit per logical unit, 115 KiB for 4,096 contexts, 4 bytes per window squared";
 
 section! {
     /// Parameters of `ids`.

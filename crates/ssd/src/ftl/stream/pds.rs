@@ -223,9 +223,8 @@ mod tests {
     fn algorithm_1_by_hand() {
         let mut policy = policy(3);
         written(&mut policy, &[(A, 10), (A, 11), (A, 50), (B, 51), (A, 60), (B, 61)]);
-        let groups = |policy: &Policy| {
-            [0, 1].map(|row: usize| policy.contexts[row].group.map_or(0, Group::get))
-        };
+        let groups =
+            |policy: &Policy| [0, 1].map(|row: usize| policy.contexts[row].group.map_or(0, Group::get));
         let mut found = Vec::new();
         for lpn in [10, 11, 50, 51, 60, 61] {
             written(&mut policy, &[(C, lpn)]);
