@@ -42,7 +42,7 @@ impl<'a> DrivenSession<'a> {
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, Failure> {
         let jobs = Jobs::new(driven);
-        assert!(driven.lanes().len() <= 1 << MARK_BITS, "more lanes than a tag can name");
+        assert!(driven.marks() <= 1 << MARK_BITS, "more lanes than a tag can name");
         let total = spec.total(driven.requests_at_most());
         let mut desk = Desk::open(drive, config, spec, total, progress)?;
         let warm_up_end = driven.warm_up_ns().map(|ns| desk.at(ns));
@@ -173,8 +173,9 @@ impl<'a> DrivenSession<'a> {
     fn take_completion(&mut self) -> bool {
         let (start, driven, jobs) = (self.desk.start, &mut self.driven, &mut self.jobs);
         let taken = self.desk.take_completion(|completion| {
-            let lane = mark_of(completion.tag) as u32;
-            let counts = driven.completed(lane, completion.completed.since(start));
+            let mark = mark_of(completion.tag) as u32;
+            let lane = driven.lane_of(mark);
+            let counts = driven.completed(mark, completion.completed.since(start));
             jobs.record(lane, completion, counts);
         });
         taken.is_some()

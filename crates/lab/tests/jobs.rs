@@ -166,3 +166,67 @@ fn the_order_of_passes_decides_write_amplification() {
     assert!(same < 1.05, "{same}");
     assert!(fresh > same + 0.1 && free > fresh + 0.1, "{same}, {fresh}, {free}");
 }
+
+/// A job file of the whole drive whose jobs are not direct, below a page cache of so many MiB.
+fn cached(name: &str, mib: u64, keys: &str, text: &str) -> Prepared {
+    let path = fresh_path(&format!("{name}.fio"));
+    std::fs::write(&path, format!("[global]\nfilename=/dev/nvme0n1\n{text}")).unwrap();
+    let table = format!("jobs = '{}'\npage_cache_mib = {mib}\n{keys}", path.display());
+    Spec::parse(&table).and_then(|spec| spec.prepare()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn what_a_page_cache_holds_is_not_read_again() {
+    let text = "size=8m\n[a]\nrw=read\nloops=4\niodepth=4\n[b]\ndirect=1\nstonewall\nrw=read\nsize=4m\n";
+    let result = run(&small_drive(), &cached("reread", 64, "page_cache_us = 3", text), &spec());
+    let [a, b, cache] = &result.jobs[..] else { panic!("{:?}", result.jobs) };
+    // One pass comes from the drive, ahead of what is asked; the other three take 3 us for four requests at a time.
+    assert_eq!((b.share.bytes_read, cache.name.as_str()), (4 << 20, "page cache"));
+    // It does not know where the job's part of the drive ends.
+    let ahead = 128 << 10;
+    assert!((8 << 20..=(8 << 20) + ahead).contains(&a.share.bytes_read), "{}", a.share.bytes_read);
+    assert!(a.share.reads < 2048 / 8, "{} requests for 2,048 pages", a.share.reads);
+    let hits = 3 * 2048 / 4 * 3_000;
+    assert!(a.end_ns.unwrap() > hits && a.end_ns.unwrap() < hits + 2048 * 100_000, "{a:?}");
+    assert_eq!((cache.share.requests, cache.start_ns), (0, None));
+    assert!(!result.remarks.iter().any(|remark| remark.contains("page_cache_mib")), "{:?}", result.remarks);
+    // Time goes on, though the drive hears nothing.
+    let text = "size=1m\n[a]\nrw=randread\nruntime=20ms\ntime_based\n";
+    let result = run(&small_drive(), &cached("hits", 64, "", text), &spec());
+    assert!((1..=(1 << 20) + ahead).contains(&result.bytes_read), "{}", result.bytes_read);
+    assert!((20 * MS..21 * MS).contains(&result.jobs[0].end_ns.unwrap()), "{:?}", result.jobs[0]);
+}
+
+#[test]
+fn what_is_written_waits_in_the_page_cache() {
+    let total = |result: &RunResult| result.jobs.iter().map(|job| job.share.bytes_written).sum::<u64>();
+    // Four times over each page: what is dirty still is written once.
+    let text = "size=4m\n[a]\nrw=randwrite\nloops=4\n";
+    let result = run(&small_drive(), &cached("rewrite", 64, "", text), &spec());
+    assert_eq!((result.bytes_written, total(&result)), (4 << 20, 4 << 20));
+    let [a, cache] = &result.jobs[..] else { panic!("{:?}", result.jobs) };
+    assert_eq!((a.share.writes, a.end_ns), (0, Some(4 * 1024 * 2_000)));
+    // The flusher finds them after 30 seconds.
+    assert!((30_000 * MS..36_000 * MS).contains(&cache.start_ns.unwrap()), "{cache:?}");
+    // A plain cache writes what falls out, and the rest at the end.
+    let plain = cached("plain", 1, "plain_lru = true", text);
+    let result = run(&small_drive(), &plain, &spec());
+    assert!(total(&result) > 12 << 20 && total(&result) <= 16 << 20, "{}", total(&result));
+    // More than a fifth of the cache dirty: the job writes before it goes on.
+    let text = "size=32m\n[a]\nrw=write\n";
+    let result = run(&small_drive(), &cached("limit", 4, "", text), &spec());
+    let [a, cache] = &result.jobs[..] else { panic!("{:?}", result.jobs) };
+    assert_eq!(total(&result), 32 << 20);
+    assert!(cache.share.bytes_written > a.share.bytes_written, "{:?}", result.jobs);
+    // Each fsync waits for what is dirty, then for the flush.
+    let text = "size=4m\n[a]\nrw=randwrite\nfsync=2\nnumber_ios=101\n";
+    let synced = cached("synced", 64, "", text);
+    let result = run(&small_drive(), &synced, &spec());
+    assert_eq!(
+        (result.flushes, result.jobs[0].share.bytes_written, total(&result)),
+        (50, 100 << 12, 101 << 12)
+    );
+    assert_eq!(result.event_hash, run(&small_drive(), &synced, &spec()).event_hash);
+    let sent: u64 = result.jobs.iter().map(|job| job.share.requests).sum();
+    assert_eq!(sent, result.requests_served);
+}

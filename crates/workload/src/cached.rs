@@ -12,25 +12,24 @@ use crate::report::SourceReport;
 use ssd::signals::{Hints, OpCode};
 use std::collections::VecDeque;
 
-/// A workload below a page cache.
-pub(crate) struct Cached {
-    source: Box<dyn Source>,
+/// A page cache, and what it lets through.
+pub(crate) struct Filter {
     cache: PageCache,
     drive_sectors: u64,
-    queue: VecDeque<Request>,
+    /// Requests for the drive, and whether the one who asked waits for each.
+    pub queue: VecDeque<(Request, bool)>,
     now_ns: u64,
     flusher_at: u64,
     /// The page behind those read last, and the last read-ahead.
     ahead: (u64, u64),
 }
 
-impl Cached {
-    /// Below a cache of so many MiB, plain or with an operating system's rules, on a drive of so many sectors.
-    pub(crate) fn new(source: Box<dyn Source>, mib: f64, is_plain: bool, drive_sectors: u64) -> Self {
+impl Filter {
+    /// A cache of so many MiB, plain or with an operating system's rules, on a drive of so many sectors.
+    pub(crate) fn new(mib: f64, is_plain: bool, drive_sectors: u64) -> Self {
         let pages = ((mib * (1u64 << 20) as f64) as u64 / PAGE_BYTES).max(1) as usize;
         let rules = if is_plain { Rules::plain(pages) } else { Rules::usual(pages) };
-        Cached {
-            source,
+        Filter {
             cache: PageCache::new(rules),
             drive_sectors,
             queue: VecDeque::new(),
@@ -41,24 +40,25 @@ impl Cached {
     }
 
     /// A request of whole pages.
-    fn push(&mut self, op: OpCode, page: u64, pages: u64, hints: Hints) {
+    fn push(&mut self, op: OpCode, page: u64, pages: u64, hints: Hints, is_waited_for: bool) {
         let lba = page * PAGE_SECTORS;
         let sectors = (pages * PAGE_SECTORS).min(self.drive_sectors.saturating_sub(lba)) as u32;
-        self.queue.push_back(Request { arrival_ns: self.now_ns, op, fua: false, lba, sectors, hints });
+        let request = Request { arrival_ns: self.now_ns, op, fua: false, lba, sectors, hints };
+        self.queue.push_back((request, is_waited_for));
     }
 
-    fn write_back(&mut self, page: u64) {
+    fn write_back(&mut self, page: u64, is_waited_for: bool) {
         if let Some((first, count, hints)) = self.cache.take_run(page) {
-            self.push(OpCode::Write, first, count, hints);
+            self.push(OpCode::Write, first, count, hints, is_waited_for);
         }
     }
 
     /// Writes the pages that have been dirty longest, down to so many dirty pages.
-    fn write_down_to(&mut self, most: usize) {
+    fn write_down_to(&mut self, most: usize, is_waited_for: bool) {
         while self.cache.dirty_pages() > most
             && let Some((page, _)) = self.cache.oldest_dirty()
         {
-            self.write_back(page);
+            self.write_back(page, is_waited_for);
         }
     }
 
@@ -68,7 +68,7 @@ impl Cached {
             && let Some((oldest, is_dirty)) = self.cache.oldest()
         {
             if is_dirty {
-                self.write_back(oldest);
+                self.write_back(oldest, false);
             }
             self.cache.remove(oldest);
         }
@@ -76,14 +76,14 @@ impl Cached {
     }
 
     /// The flusher's rounds until a time.
-    fn catch_up(&mut self, now_ns: u64) {
+    pub(crate) fn catch_up(&mut self, now_ns: u64) {
         while self.flusher_at <= now_ns && self.cache.dirty_pages() > 0 {
             self.now_ns = self.flusher_at;
             self.flusher_at = self.flusher_at.saturating_add(self.cache.rules.flusher_ns);
             while let Some((page, since)) = self.cache.oldest_dirty()
                 && since.saturating_add(self.cache.rules.expire_ns) <= self.now_ns
             {
-                self.write_back(page);
+                self.write_back(page, false);
             }
         }
         // Rounds in which nothing was dirty.
@@ -94,14 +94,27 @@ impl Cached {
         self.now_ns = now_ns;
     }
 
-    fn serve(&mut self, request: Request) {
+    /// When something is written next, unless it is asked for: all that is dirty will be.
+    pub(crate) fn due_at(&self) -> Option<u64> {
+        let (_, since) = self.cache.oldest_dirty()?;
+        let due = since.saturating_add(self.cache.rules.expire_ns);
+        Some(if due == u64::MAX { due } else { due.max(self.flusher_at) })
+    }
+
+    /// Writes all that is dirty.
+    pub(crate) fn write_all(&mut self) {
+        self.write_down_to(0, false);
+    }
+
+    /// A request from above.
+    pub(crate) fn serve(&mut self, request: Request) {
         self.catch_up(request.arrival_ns.max(self.now_ns));
         match request.op {
             OpCode::Flush => {
-                self.write_down_to(0);
-                self.queue.push_back(request);
+                self.write_down_to(0, true);
+                self.queue.push_back((request, true));
             }
-            _ if request.sectors == 0 => self.queue.push_back(request),
+            _ if request.sectors == 0 => self.queue.push_back((request, true)),
             OpCode::Read => self.read(&request),
             OpCode::Write if !request.fua => self.write(&request),
             _ => {
@@ -115,10 +128,10 @@ impl Cached {
                         self.bring(page);
                     }
                 }
-                self.queue.push_back(request);
+                self.queue.push_back((request, true));
             }
         }
-        self.write_down_to(self.cache.rules.background);
+        self.write_down_to(self.cache.rules.background, false);
     }
 
     fn read(&mut self, request: &Request) {
@@ -139,7 +152,7 @@ impl Cached {
             (page..page + missing).for_each(|page| {
                 self.bring(page);
             });
-            self.push(OpCode::Read, page, missing, request.hints);
+            self.push(OpCode::Read, page, missing, request.hints, true);
             self.ahead.1 = ahead;
             page += missing;
         }
@@ -151,33 +164,40 @@ impl Cached {
             let (start, end) = (page * PAGE_SECTORS, (page + 1) * PAGE_SECTORS);
             let slot = self.cache.touch(page).unwrap_or_else(|| {
                 if request.lba > start || request.end() < end.min(self.drive_sectors) {
-                    self.push(OpCode::Read, page, 1, request.hints);
+                    self.push(OpCode::Read, page, 1, request.hints, true);
                 }
                 self.bring(page)
             });
             self.cache.soil(slot, self.now_ns, request.hints);
-            self.write_down_to(self.cache.rules.limit);
+            self.write_down_to(self.cache.rules.limit, true);
         }
+    }
+}
+
+/// A workload below a page cache.
+pub(crate) struct Cached {
+    source: Box<dyn Source>,
+    filter: Filter,
+}
+
+impl Cached {
+    /// Below a cache.
+    pub(crate) fn new(source: Box<dyn Source>, filter: Filter) -> Self {
+        Cached { source, filter }
     }
 }
 
 impl Source for Cached {
     fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
         loop {
-            if let Some(request) = self.queue.pop_front() {
+            if let Some((request, _)) = self.filter.queue.pop_front() {
                 return Ok(Some(request));
             }
-            match self.source.next()? {
-                Some(request) => self.serve(request),
-                None => {
-                    let Some((_, since)) = self.cache.oldest_dirty() else { return Ok(None) };
-                    let due = since.saturating_add(self.cache.rules.expire_ns);
-                    if due == u64::MAX {
-                        self.write_down_to(0);
-                    } else {
-                        self.catch_up(due.max(self.flusher_at));
-                    }
-                }
+            match (self.source.next()?, self.filter.due_at()) {
+                (Some(request), _) => self.filter.serve(request),
+                (None, None) => return Ok(None),
+                (None, Some(u64::MAX)) => self.filter.write_all(),
+                (None, Some(due)) => self.filter.catch_up(due),
             }
         }
     }
@@ -341,7 +361,8 @@ mod tests {
             let mut oracle = Oracle::default();
             requests.iter().for_each(|request| oracle.serve(request, *most, *is_plain));
             let list = Box::new(List(requests.into()));
-            let mut cached = Cached::new(list, *most as f64 / 256.0, *is_plain, DRIVE_SECTORS);
+            let filter = Filter::new(*most as f64 / 256.0, *is_plain, DRIVE_SECTORS);
+            let mut cached = Cached::new(list, filter);
             let mut found: Out = Vec::new();
             while let Some(r) = cached.next().unwrap() {
                 found.push((r.op, r.lba / 8, r.end().div_ceil(8) - r.lba / 8, r.arrival_ns));

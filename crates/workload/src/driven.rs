@@ -13,7 +13,7 @@ pub enum Poll {
     /// A request of a lane, to be submitted now. Its arrival is when it was due: before now if the lane keeps a rate
     /// and its depth did not allow it then.
     Request {
-        /// The lane.
+        /// The lane, or a mark that stands for one ([`Driven::lane_of`]).
         lane: u32,
         /// The request.
         request: Request,
@@ -56,6 +56,21 @@ pub trait Driven: Send {
 
     /// When the warm-up of the first lanes ends; ns. `None` if they have none.
     fn warm_up_ns(&self) -> Option<u64>;
+
+    /// How many different marks its requests have: as many as lanes, unless it says otherwise.
+    fn marks(&self) -> u64 {
+        self.lanes().len() as u64
+    }
+
+    /// The lane of a request by its mark, which is what [`Poll::Request`] and [`Driven::completed`] tell.
+    fn lane_of(&self, mark: u32) -> u32 {
+        mark
+    }
+
+    /// Whether a lane goes past a page cache.
+    fn is_direct(&self, _lane: u32) -> bool {
+        false
+    }
 
     /// Requests in flight at most, all lanes together.
     fn depth(&self) -> u64;

@@ -76,6 +76,11 @@ pub(crate) trait Ready: Send + Sync {
         None
     }
 
+    /// How long a request takes that a page cache answers, where requests wait for each other; ns.
+    fn hit_ns(&self) -> u64 {
+        0
+    }
+
     /// What of it ends by time only, and so never where no time passes.
     fn timed_job(&self) -> Option<&str> {
         None

@@ -31,6 +31,7 @@
 pub mod address;
 pub mod analysis;
 mod cached;
+mod cached_jobs;
 pub mod capture;
 pub mod compose;
 pub mod convert;

@@ -2,7 +2,8 @@
 //! how it becomes a stream of requests.
 
 use crate::address::AddressPolicy;
-use crate::cached::Cached;
+use crate::cached::{Cached, Filter};
+use crate::cached_jobs::CachedJobs;
 use crate::compose::{PhasesSpec, TogetherSpec};
 use crate::driven::Driven;
 use crate::error::WorkloadError;
@@ -493,6 +494,7 @@ impl Prepared {
             "write_zipf_theta" => entry.1 != "0.0",
             // Without a cache nothing is different from before there were any.
             "page_cache_mib" => self.cache.is_some(),
+            "page_cache_us" => self.cache.is_some(),
             "plain_lru" => self.cache.is_some() || entry.1 != "false",
             key => !done.contains(&key),
         };
@@ -513,13 +515,17 @@ impl Prepared {
     fn below_cache(&self, source: Box<dyn Source>, drive_sectors: u64) -> Box<dyn Source> {
         match self.cache {
             None => source,
-            Some((mib, is_plain)) => Box::new(Cached::new(source, mib, is_plain, drive_sectors)),
+            Some((mib, is_plain)) => Box::new(Cached::new(source, Filter::new(mib, is_plain, drive_sectors))),
         }
     }
 
     /// The same for a workload whose requests depend on when earlier ones complete; `None` for all others.
     pub fn driven(&self, drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
-        self.ready.driven(drive_sectors)
+        let driven = self.ready.driven(drive_sectors)?;
+        let Some((mib, is_plain)) = self.cache else { return Some(driven) };
+        let filter = Filter::new(mib, is_plain, drive_sectors);
+        let below = |driven| CachedJobs::new(driven, filter, self.ready.hit_ns());
+        Some(driven.and_then(below).map(|jobs| -> Box<dyn Driven> { Box::new(jobs) }))
     }
 
     /// A job that ends by time only: where no time passes it would go on for ever.

@@ -15,6 +15,9 @@ use std::path::Path;
 
 /// Clones of all jobs together, at most.
 const LANES_MAX: usize = 4096;
+/// What is remarked of jobs with `direct=0` where there is no page cache.
+const NO_CACHE: &str = "requests go straight to the drive, although fio would have a cache of pages in front of it \
+                        (direct=0): `page_cache_mib` (--set workload.page_cache_mib=256) is such a cache";
 /// Files of all clones together, at most.
 const FILES_MAX: u64 = 1 << 20;
 /// Requests in flight of a job, at most: a queue of NVMe holds no more.
@@ -110,6 +113,11 @@ impl JobFile {
         file.check()?;
         file.remark(&ignored);
         Ok(file)
+    }
+
+    /// There is a page cache in front of the drive.
+    pub(super) fn has_cache(&mut self) {
+        self.remarks.retain(|remark| !remark.starts_with(NO_CACHE));
     }
 
     /// What a person should know of it: options without effect, and what runs otherwise than in fio. A line each.
@@ -233,11 +241,7 @@ impl JobFile {
                 remarks.push(format!("{text} ({})", names.join(", ")));
             }
         };
-        remark(
-            |job| !job.direct,
-            "requests go straight to the drive, although fio would have a cache of pages in front of it (direct=0): \
-             `page_cache` is such a cache",
-        );
+        remark(|job| !job.direct, NO_CACHE);
         remark(
             |job| job.has_sync_engine && job.iodepth > 1,
             "iodepth is taken at its word, although an engine that waits for each request would hold one",

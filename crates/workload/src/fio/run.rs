@@ -97,6 +97,8 @@ struct Client {
     paused_until: u64,
     rates: [Rate; 3],
     arrivals: Option<Rng>,
+    /// It goes past a page cache.
+    direct: bool,
     /// It is in the line of those that may send.
     is_queued: bool,
     /// The earliest time at which it will be looked at.
@@ -138,6 +140,7 @@ impl Client {
             paused_until: 0,
             rates,
             arrivals: (job.rate_process == RateProcess::Poisson).then(|| sequence("arrival")),
+            direct: job.direct,
             is_queued: false,
             timer: NEVER,
         }
@@ -419,6 +422,10 @@ impl Driven for Run {
 
     fn has_rate(&self, lane: u32) -> bool {
         self.clients[lane as usize].rates.iter().any(|rate| rate.bytes_per_s > 0)
+    }
+
+    fn is_direct(&self, lane: u32) -> bool {
+        self.clients[lane as usize].direct
     }
 
     fn warm_up_ns(&self) -> Option<u64> {

@@ -18,6 +18,12 @@ settings! {
         /// How long each request takes where the jobs are played without a drive, as by `wordline trace`; 0 for no
         /// time at all, or 100 us if a job ends by time.
         service_us: u64 = 0, unit "us", allowed "0 to 1000000000", if |us| *us <= 1_000_000_000;
+        /// Page cache in front of the drive for jobs with `direct=0`, as an operating system's; 0 for none.
+        page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
+        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+        plain_lru: bool = false, unit "", allowed "", if |_| true;
+        /// How long a request takes that the page cache answers alone.
+        page_cache_us: f64 = 2.0, unit "us", allowed "0.001 to 1e6", if |x| (0.001..=1e6).contains(x);
         /// Seed of the random sequences, beside what the jobs say (`randseed`).
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
@@ -36,6 +42,10 @@ impl Kind for FioSpec {
         false
     }
 
+    fn page_cache(&self) -> Option<(f64, bool)> {
+        (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
+    }
+
     fn title(&self) -> String {
         let name = Path::new(&self.jobs).file_name();
         name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -50,7 +60,10 @@ impl Kind for FioSpec {
     }
 
     fn prepare(&self, _: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
-        let jobs = JobFile::load(&self.jobs)?;
+        let mut jobs = JobFile::load(&self.jobs)?;
+        if self.page_cache_mib > 0.0 {
+            jobs.has_cache();
+        }
         let space_sectors = jobs.space_sectors()?;
         Ok(Box::new(Understood { spec: self.clone(), hash: jobs.hash(), jobs, space_sectors }))
     }
@@ -105,6 +118,10 @@ impl Ready for Understood {
 
     fn driven(&self, drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
         Some(self.jobs.open(drive_sectors, self.spec.seed))
+    }
+
+    fn hit_ns(&self) -> u64 {
+        (self.spec.page_cache_us * 1e3) as u64
     }
 
     fn timed_job(&self) -> Option<&str> {

@@ -80,14 +80,14 @@ pub(super) static OPTIONS: &[JobOption] = &[
     ),
     refused(&["zone_reset_threshold", "zone_reset_frequency"], "see zonemode", never),
     // Type of I/O.
-    JobOption {
-        take: |job, value| put(&mut job.direct, value.switch()),
-        ..nothing(&["direct"], "all runs direct; a cache in front of the drive is `page_cache`")
-    },
-    JobOption {
-        take: |job, value| put(&mut job.direct, value.switch().map(|is_on| !is_on)),
-        ..nothing(&["buffered"], "see direct")
-    },
+    statistical(
+        &["direct"],
+        "0 (fio's default): below the page cache of `page_cache_mib`; without one, or with 1, straight to the drive",
+        |job, value| put(&mut job.direct, value.switch()),
+    ),
+    statistical(&["buffered"], "see direct", |job, value| {
+        put(&mut job.direct, value.switch().map(|is_on| !is_on))
+    }),
     refused(&["atomic"], "no such writes", off),
     exact(
         &["rw", "readwrite"],
