@@ -114,6 +114,9 @@ settings! {
         journal_full_percent: f64 = 25.0, unit "%", allowed "1 to 90", if |x| (1.0..=90.0).contains(x);
         /// When the drive is told which blocks are free.
         discard: Discard = Discard::Online, unit "", allowed "", if |_| true;
+        /// The file system was made by a program that tells the drive first that all is free (as mkfs does): the first
+        /// requests trim what no file has.
+        trim_at_start: bool = true, unit "", allowed "", if |_| true;
         /// `batched`: how often.
         discard_every_s: f64 = 3600.0, unit "s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
         /// Size of the page cache (of a database: of its buffer pool); 0 for a share of the files.

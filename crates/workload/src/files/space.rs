@@ -56,6 +56,11 @@ impl Space {
         self.cursor = 0;
     }
 
+    /// Groups there are.
+    pub(super) fn groups(&self) -> u32 {
+        self.free_in.len() as u32
+    }
+
     /// The holes of a group.
     pub(super) fn holes(&self, group: u32) -> impl Iterator<Item = Extent> {
         let end = ((group + 1) * self.group).min(self.units);

@@ -9,7 +9,7 @@ use super::journal::Journal;
 use super::layout::{GROUP_BLOCKS, Layout};
 use super::out::{DOUBLEWRITE, FIRST, Out};
 use super::space::{Extent, Space};
-use super::trim::Freed;
+use super::trim::{Freed, trim_free};
 use crate::page_cache::PageCache;
 use crate::record::PAGE_BYTES;
 use ssd::signals::{Hints, OpCode};
@@ -176,6 +176,9 @@ impl System {
         self.files.iter_mut().for_each(|file| file.changed_in = 0);
         self.space.rewind();
         self.out.queue.clear();
+        if spec.trim_at_start {
+            trim_free(&self.space, self.unit, &mut self.out);
+        }
     }
 
     /// The running transaction changes a metadata block.
@@ -511,6 +514,10 @@ impl System {
         let all =
             file.pieces.iter().flat_map(|piece| piece.place.start * self.unit..piece.place.end() * self.unit);
         all.collect()
+    }
+
+    pub(super) fn all_blocks(&self) -> u32 {
+        self.layout.blocks
     }
 
     pub(super) fn journal_blocks(&self) -> Extent {

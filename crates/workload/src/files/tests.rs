@@ -100,6 +100,19 @@ impl Watch {
     }
 }
 
+/// Before the first operation the drive is told of all blocks that are free, and of no others.
+fn check_start(load: &mut Load, owners: &[(u32, u32)]) {
+    let mut is_trimmed = vec![false; load.system.all_blocks() as usize];
+    for request in std::mem::take(&mut load.system.out.queue) {
+        assert_eq!((request.op, request.arrival_ns), (OpCode::Trim, 0));
+        blocks(&request).for_each(|block| assert!(!std::mem::replace(&mut is_trimmed[block as usize], true)));
+    }
+    let first = owners.iter().position(|owner| owner.0 != 0).unwrap();
+    for (block, is_trimmed) in is_trimmed.into_iter().enumerate() {
+        assert_eq!(is_trimmed, block >= first && owners[block].0 == 0, "block {block}");
+    }
+}
+
 #[test]
 fn no_block_is_in_two_files_or_used_again_before_a_commit() {
     let cases = [
@@ -112,6 +125,7 @@ fn no_block_is_in_two_files_or_used_again_before_a_commit() {
     for (steps, keys) in cases {
         let mut load = load(&format!("{steps}\n{keys}"));
         let owners = owners(&load);
+        check_start(&mut load, &owners);
         let mut watch = Watch { owners, left: BTreeSet::new(), commits: 0, trimmed: 0, read: 0 };
         for _ in 0..4_000 {
             let requests = step(&mut load);

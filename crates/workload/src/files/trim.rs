@@ -80,6 +80,19 @@ impl Freed {
     }
 }
 
+/// Trims all that is free.
+pub(super) fn trim_free(space: &Space, unit: u32, out: &mut Out) {
+    let mut joined: Option<Extent> = None;
+    for hole in (0..space.groups()).flat_map(|group| space.holes(group)) {
+        match &mut joined {
+            // Holes end with their group.
+            Some(before) if before.end() == hole.start => before.len += hole.len,
+            _ => joined.replace(hole).into_iter().for_each(|before| trim(before, unit, out)),
+        }
+    }
+    joined.into_iter().for_each(|before| trim(before, unit, out));
+}
+
 fn trim(extent: Extent, unit: u32, out: &mut Out) {
     let blocks = Extent { start: extent.start * unit, len: extent.len * unit };
     out.blocks(OpCode::Trim, blocks, false, Hints::default());
