@@ -173,8 +173,8 @@ fn a_drive_with_a_plane_for_each_page_agrees_too() {
 fn a_drive_that_separates_data_agrees_too() {
     let tally = check(SEPARATED_COMMANDS, &[], Run::separated);
     println!("{} units filled pages of streams that are not theirs", tally.mixed);
-    if !is_search() {
-        assert!(tally.mixed > 1_000, "{tally:?}");
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(tally.mixed > 300, "{tally:?}");
     }
 }
 

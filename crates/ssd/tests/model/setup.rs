@@ -237,6 +237,7 @@ pub fn random_stream(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
             "counters" | "bits" => pick(rng, &[1, 16, 300, 4_096]),
             "halve_after" | "turn" => pick(rng, &[1, 30, 500]),
             "hot_kib" => pick(rng, &[4, 16]),
+            "window" => pick(rng, &[1, 4]),
             _ => return None,
         }))
     });

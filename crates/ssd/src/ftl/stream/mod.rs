@@ -30,6 +30,7 @@ family! {
         placement_id: PlacementId,
         process: Process,
         request_size: RequestSize,
+        sepbit: Sepbit,
         two_level_lru: TwoLevelLru,
     }
     external External;
