@@ -34,7 +34,8 @@ sources() {
             for (g = 0; g < 40; g++) {
                 printf "int f%03d_%02d(int a, const char *b) {\n    int sum = %d;\n", f, g, int(rand() * 1000) > name
                 for (l = 0; l < 12; l++)
-                    printf "    if (a > %d) sum += (int)strlen(b) * %d + a / %d;\n", rand() * 100, rand() * 9, 1 + rand() * 9 > name
+                    printf "    if (a > %d) sum += (int)strlen(b) * %d + a / %d;\n", \
+                        rand() * 100, rand() * 9, 1 + rand() * 9 > name
                 print "    printf(\"%d %s\\n\", sum, b);\n    return sum;\n}" > name
             }
             close(name)
@@ -53,8 +54,11 @@ statements() {
         print "CREATE TABLE orders(id INTEGER PRIMARY KEY, what TEXT, price INT); CREATE INDEX prices ON orders(price);"
         for (i = 0; i < rows; i++) {
             what = rand()
-            if (what < 0.6) printf "INSERT INTO orders(what, price) VALUES(hex(zeroblob(%d)), %d);\n", 10 + rand() * 200, rand() * 1e6
-            else if (what < 0.9) printf "UPDATE orders SET price = %d WHERE id = %d;\n", rand() * 1e6, 1 + rand() * i * 0.6
+            if (what < 0.6)
+                printf "INSERT INTO orders(what, price) VALUES(hex(zeroblob(%d)), %d);\n", \
+                    10 + rand() * 200, rand() * 1e6
+            else if (what < 0.9)
+                printf "UPDATE orders SET price = %d WHERE id = %d;\n", rand() * 1e6, 1 + rand() * i * 0.6
             else printf "DELETE FROM orders WHERE id = %d;\n", 1 + rand() * i * 0.6
         }
     }'
@@ -120,7 +124,7 @@ for name in "${names[@]}"; do
     awk -v name="$name" -v calls="$calls" -v a="$alone" -v s="$strace" -v c="$(tail -1 <<<"$captured")" 'BEGIN {
         split(a, x, " "); split(s, y, " "); split(c, z, " ")
         cpu = (z[2] + z[3] - x[2] - x[3]) / calls * 1e6
-        printf "%-9s %7d calls  alone %6.2f s  strace %6.2f s  capture %6.2f s  elapsed %5.1f us a call, processor %5.1f us a call\n",
-            name, calls, x[1], y[1], z[1], (z[1] - x[1]) / calls * 1e6, cpu
+        printf "%-9s %7d calls  alone %6.2f s  strace %6.2f s  capture %6.2f s", name, calls, x[1], y[1], z[1]
+        printf "  a call: elapsed %5.1f us, processor %5.1f us\n", (z[1] - x[1]) / calls * 1e6, cpu
     }'
 done

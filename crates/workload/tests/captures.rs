@@ -62,8 +62,12 @@ fn every_sample_becomes_requests_with_its_contexts() {
         }
         assert!(found.is_subset(&known), "{name}");
         assert!(found.len() >= 2 && bytes > 1 << 20, "{name}: {} contexts, {bytes} bytes", found.len());
-        let syncs = capture.events.iter().filter(|e| matches!(e.op, Op::Fsync | Op::Fdatasync)).count() as u64;
-        assert!(flushes > 0 && flushes <= 2 * syncs + last / 5_000_000_000 + 2, "{name}: {flushes} of {syncs}");
+        let syncs =
+            capture.events.iter().filter(|e| matches!(e.op, Op::Fsync | Op::Fdatasync)).count() as u64;
+        assert!(
+            flushes > 0 && flushes <= 2 * syncs + last / 5_000_000_000 + 2,
+            "{name}: {flushes} of {syncs}"
+        );
         // The same again.
         assert_eq!(spec.prepare().unwrap().workload_hash(), prepared.workload_hash());
     }

@@ -118,7 +118,10 @@ fn a_capture_is_a_workload() {
     assert_eq!(looked["requests"], written["requests"]);
     let small = ["trace", "from-capture", sample, "--cache-mib", "0.25", "--to", "csv"];
     let text = wordline(&small).ok().out;
-    assert!(text.lines().count() as u64 > looked["requests"].as_u64().unwrap(), "a smaller cache absorbs less");
+    assert!(
+        text.lines().count() as u64 > looked["requests"].as_u64().unwrap(),
+        "a smaller cache absorbs less"
+    );
     let wrong = ["trace", "from-capture", sample, "--cache-mib", "none"];
     wordline(&wrong).fails(2, &["--cache-mib", "cache_mib", "0.25 to 1e6"]);
 }
@@ -126,11 +129,13 @@ fn a_capture_is_a_workload() {
 #[test]
 fn what_is_no_whole_capture_is_told() {
     let folder = folder("capture_damaged");
-    let sample = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/captures/cscope.capture")).unwrap();
+    let sample =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/captures/cscope.capture")).unwrap();
     let cut = folder.join("cut.capture");
     std::fs::write(&cut, &sample[..sample.len() / 2]).unwrap();
     wordline(&["run", &cut.display().to_string()]).fails(1, &["cut.capture", "it is cut"]);
     let foreign = file(&folder, "foreign.capture", "0,1,read\n");
-    wordline(&["trace", "from-capture", &foreign]).fails(1, &["foreign.capture", "it begins with", "wlcaptur"]);
+    wordline(&["trace", "from-capture", &foreign])
+        .fails(1, &["foreign.capture", "it begins with", "wlcaptur"]);
     wordline(&["run", "--set", "workload.capture=none.capture"]).fails(2, &["none.capture: cannot open"]);
 }

@@ -1,6 +1,6 @@
-//! A capture as a workload: what a program did to files (`wordline capture`), laid out by the file system and filtered by
-//! the page cache of [`crate::files`]. Requests carry file, process and program context; journal and metadata have their
-//! own. Each call has its recorded time; all requests that it leads to arrive at that time.
+//! A capture as a workload: what a program did to files (`wordline capture`), laid out by the file system and filtered
+//! by the page cache of [`crate::files`]. Requests carry file, process and program context; journal and metadata have
+//! their own. Each call has its recorded time; all requests that it leads to arrive at that time.
 
 mod replay;
 
