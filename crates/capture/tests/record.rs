@@ -36,7 +36,10 @@ fn captured(command: &[&str]) -> (Capture, Recorded) {
 fn captured_self(test: &str, folder: &Path) -> (Capture, Recorded) {
     let folder = format!("CAPTURED_FOLDER={}", folder.display());
     let me = std::env::current_exe().unwrap();
-    captured(&["env", &folder, &me.display().to_string(), "--exact", test, "--test-threads=1"])
+    let me = me.display().to_string();
+    // What it prints may go to a file, and that is none of its own.
+    let quietly = "exec env \"$@\" > /dev/null 2>&1";
+    captured(&["sh", "-c", quietly, "sh", &folder, &me, "--exact", test, "--test-threads=1"])
 }
 
 /// The folder to do something in; `None` where the test itself is not under the recorder.
@@ -234,7 +237,8 @@ fn what_a_command_starts_is_followed() {
 /// Where a program begins, as its file says (ELF, `e_entry`): its `_start` calls all else, and returns nowhere.
 fn entry_of(program: &str) -> Option<u64> {
     let folders = std::env::var_os("PATH")?;
-    let path = std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())?;
+    let path =
+        std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())?;
     let bytes = fs::read(path).ok()?;
     Some(u64::from_le_bytes(bytes.get(24..32)?.try_into().ok()?))
 }

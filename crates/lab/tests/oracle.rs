@@ -35,7 +35,7 @@ fn whatever_a_workload_is_made_of_is_foreseen() {
     let lines: Vec<_> = (0..3_000u64).map(|n| format!("{},W,{},8", n * 1_000, n * 7 % 2_000 * 8)).collect();
     std::fs::write(&trace, format!("time_ns,op,lba,sectors\n{}\n", lines.join("\n"))).unwrap();
     let trace = format!(
-        "path = {:?}\ncolumns = \"time_ns,op,lba,sectors\"\naddress = \"wrap\"",
+        "path = {:?}\ncolumns = \"time=1:ns,op=2,offset=3:sectors,size=4:sectors\"\naddress = \"wrap\"",
         trace.display().to_string()
     );
     let files = "pattern = \"uniform\"\ncount = 4000\nread_percent = 30.0\npage_cache_mib = 1.0";

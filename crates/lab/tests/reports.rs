@@ -94,7 +94,8 @@ fn a_comparison_of_runs_without_time_has_no_latencies() {
     // No plots of time, or none of what took none.
     let folder = fresh_path("timeless");
     let files = report::write(&folder, &timeless, "").unwrap();
-    assert_eq!(names(&files), ["result.json", "config.toml"]);
+    let victims = ["victims.svg", "victims.pdf", "victims.csv"];
+    assert_eq!(names(&files), [&["result.json", "config.toml"][..], &victims].concat());
     report::write_comparison(&folder, &[timed, timeless]).unwrap();
     for name in ["latency", "breakdown"] {
         for ending in ["svg", "csv"] {
@@ -172,7 +173,7 @@ fn retries_are_compared_and_drawn() {
     assert!(!report::compare(&results()).contains("retr"));
     let folder = fresh_path("retries");
     let files = report::write_comparison(&folder, &[results().remove(0), fresh.clone(), aged]).unwrap();
-    assert_eq!(files.len(), 1 + 4 * 3);
+    assert_eq!(files.len(), 1 + 5 * 3);
     let csv = std::fs::read_to_string(folder.join("retries.csv")).unwrap();
     let rows = ["run,failed_attempts,page_reads,share", "fresh,0,900,0.9", "fresh,1,100,0.1", "<old>,0,0,0"];
     assert!(csv.starts_with(&rows.join("\n")) && csv.lines().count() == 1 + 2 + 3, "{csv}");
@@ -208,7 +209,7 @@ fn plots_are_whole_and_need_nothing_else() {
     let results = results();
     let folder = fresh_path("comparison");
     let files = report::write_comparison(&folder, &results).unwrap();
-    let plots = ["latency", "breakdown", "write_amplification"];
+    let plots = ["latency", "breakdown", "victims", "write_amplification"];
     let of_plot = |name: &str| ["svg", "pdf", "csv"].map(|ending| format!("{name}.{ending}"));
     let all: Vec<String> =
         ["comparison.txt".to_owned()].into_iter().chain(plots.into_iter().flat_map(of_plot)).collect();
@@ -221,6 +222,7 @@ fn plots_are_whole_and_need_nothing_else() {
     for (name, [across, up]) in plots.into_iter().zip([
         ["latency", "share of requests that take at most so long"],
         ["mean latency", "requests"],
+        ["share of a victim's units that lived, at most", "share of victims of cleaning"],
         ["bytes programmed for each byte written", "run"],
     ]) {
         let svg = read(&format!("{name}.svg"));

@@ -109,7 +109,7 @@ fn a_capture_is_a_workload() {
     let folder = folder("capture_workload");
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/captures/cscope.capture");
     let ran = wordline(&["run", sample, "--precondition", "none", "--json"]).ok().json();
-    assert!(ran["requests_served"].as_u64().unwrap() > 100, "{ran}");
+    assert!(ran["requests_served"].as_u64().unwrap() > 50, "{ran}");
     let looked = wordline(&["trace", "info", sample, "--json"]).ok().json();
     // Beyond journal and metadata there is more than one context.
     let trace = folder.join("cscope.wl.zst").display().to_string();
@@ -137,5 +137,5 @@ fn what_is_no_whole_capture_is_told() {
     let foreign = file(&folder, "foreign.capture", "0,1,read\n");
     wordline(&["trace", "from-capture", &foreign])
         .fails(1, &["foreign.capture", "it begins with", "wlcaptur"]);
-    wordline(&["run", "--set", "workload.capture=none.capture"]).fails(2, &["none.capture: cannot open"]);
+    wordline(&["trace", "from-capture", "none.capture"]).fails(2, &["none.capture: cannot open"]);
 }

@@ -46,7 +46,7 @@ impl Lines<'_> {
         Plot::new(self.picture(across), data)
     }
 
-    fn picture(&self, across: &Across) -> Picture {
+    pub(super) fn picture(&self, across: &Across) -> Picture {
         // A name without a curve would make readers look for it.
         let drawn: Vec<(usize, &Line)> =
             self.lines.iter().enumerate().filter(|(_, line)| !line.points.is_empty()).collect();

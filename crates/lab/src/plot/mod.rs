@@ -23,6 +23,7 @@ use ssd::Part;
 use ssd::flash::op::Cause;
 
 pub(crate) use latency::{latency, log_marks};
+use lines::Across;
 pub(crate) use lines::{Line, Lines};
 pub(crate) use retries::retries;
 pub(crate) use victims::victims;

@@ -147,8 +147,11 @@ impl Key {
         for &(low, high) in table.in_order() {
             if low == rises {
                 // There must be room to rise.
-                let limits = table.fields().iter().find(|field| field.key == high)?.limits?;
-                table.set(high, &Value::Float(limits.max)).ok()?;
+                let field = table.fields().iter().find(|field| field.key == high)?;
+                let most = field.limits?.max;
+                let is_whole = matches!(field.kind, Kind::Integer);
+                let most = if is_whole { Value::Integer(most as i128) } else { Value::Float(most) };
+                table.set(high, &most).ok()?;
                 rises = high;
             }
         }

@@ -132,7 +132,9 @@ impl<W: Write> Writer<W> {
 /// Whether a file begins as a capture does.
 pub fn is_capture(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
+    // Of a pipe nothing may be taken, and one that nobody writes to could not even be opened.
+    let is_file = path.metadata().is_ok_and(|found| found.is_file());
+    is_file && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
 }
 
 impl Capture {

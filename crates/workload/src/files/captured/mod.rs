@@ -165,6 +165,8 @@ impl Looked {
             bytes_per_inode,
             // An fsync that waits for others would order what is recorded as ordered anew.
             batch_ms: 0.0,
+            // The file system was there before the recording began.
+            trim_at_start: false,
             ..FilesSpec::default()
         }
     }
