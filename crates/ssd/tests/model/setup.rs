@@ -232,7 +232,7 @@ fn make_room(cfg: &mut DriveConfig) -> bool {
 pub fn random_stream(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
     random_policy(cfg, "ftl.stream", pick(rng, &names(&stream::FAMILY)), |key| {
         Some(Value::Integer(match key {
-            "streams" => pick(rng, &[2, 3, 8, 12]),
+            "streams" => pick(rng, &[3, 4, 8, 12]),
             "handles" => pick(rng, &[1, 3, 8, 12]),
             "hot" | "candidates" => pick(rng, &[1, 5, 60, 512]),
             "counters" | "bits" => pick(rng, &[1, 16, 300, 4_096]),
