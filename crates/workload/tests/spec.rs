@@ -344,7 +344,8 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
         (
             "pathh = 't'",
             "none of a trace (`path`), a generator (`pattern`), a mix (`preset` or `parts`), a fio job file (`jobs`), \
-             a capture (`capture`), phases (`phases`), workloads together (`together`), a histogram (`histogram`), files (`steps`) (did you \
+             a capture (`capture`), phases (`phases`), \
+             workloads together (`together`), a histogram (`histogram`), files (`steps`) (did you \
              mean `path`?)",
         ),
         ("path = 't'\npattern = 'zipf'", "found both"),
