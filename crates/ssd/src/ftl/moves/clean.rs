@@ -87,6 +87,7 @@ impl Ftl {
     /// Tries again to start moves that found nothing to do; for when the host waits for room.
     pub fn retry(&mut self, flash: &mut Flash) {
         for lane in (0..self.layout.lanes).map(LaneId) {
+            // A round that ended because nothing was worth it may begin anew: something may have died since.
             if self.gc_trigger.ends_without_victims() && !self.work(lane).wanted {
                 self.update_wanted(lane);
             }
