@@ -5,6 +5,7 @@ use crate::driven::Driven;
 use crate::error::WorkloadError;
 use crate::footprint::{Footprint, footprint};
 use crate::input::Progress;
+use crate::map_hints::MapHints;
 use crate::record::Source;
 use crate::replay::{Copies, Repeat};
 use crate::report::SourceReport;
@@ -33,6 +34,11 @@ pub(crate) trait Kind: Settings {
     /// The page cache above the drive: its MiB, and whether it is plain. `None` for none.
     fn page_cache(&self) -> Option<(f64, bool)> {
         None
+    }
+
+    /// Hints that are made of others.
+    fn map_hints(&self) -> MapHints {
+        MapHints::default()
     }
 
     /// Looks through it once, if that needs doing, telling now and then how far it is.

@@ -44,6 +44,7 @@ pub mod histogram;
 mod input;
 mod kind;
 mod lines;
+mod map_hints;
 pub mod mix;
 mod near;
 mod page_cache;
@@ -72,6 +73,7 @@ pub use fio::{FioSpec, JobFile};
 pub use footprint::{Footprint, footprint};
 pub use input::Progress;
 pub use lines::LINE_BYTES_MAX;
+pub use map_hints::{Hint, MapHints};
 pub use mix::{Mix, MixSpec, Part};
 pub use read_buffer::{ReadBuffer, read_hit_percent};
 pub use reader::{

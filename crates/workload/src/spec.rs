@@ -13,6 +13,7 @@ use crate::footprint::{Footprint, footprint};
 use crate::histogram::HistogramSpec;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies, path_in};
+use crate::map_hints::{MapHints, Mapped};
 use crate::mix::MixSpec;
 use crate::near::near;
 use crate::reader::{
@@ -94,6 +95,9 @@ settings! {
         page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
         /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
         plain_lru: bool = false, unit "", allowed "", if |_| true;
+        /// Hints made of others, so that a drive is told which files, processes or program contexts belong together:
+        /// `process 3 -> stream 2; context -> stream % 8`.
+        map_hints: MapHints = MapHints::default(), unit "", allowed "", if |_| true;
         /// Seed of the copies' gaps.
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
@@ -140,6 +144,10 @@ impl Kind for TraceSpec {
 
     fn page_cache(&self) -> Option<(f64, bool)> {
         (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
+    }
+
+    fn map_hints(&self) -> MapHints {
+        self.map_hints.clone()
     }
 
     fn title(&self) -> String {
@@ -438,7 +446,9 @@ impl Spec {
     pub fn prepare_with(&self, progress: &mut dyn FnMut(Progress)) -> Result<Prepared, WorkloadError> {
         self.check()?;
         let cache = self.kind().page_cache();
-        Ok(Prepared { entries: self.entries(), ready: self.kind().prepare(progress)?, cache })
+        let ready = self.kind().prepare(progress)?;
+        let mapped = self.kind().map_hints().with_names(&ready.report())?;
+        Ok(Prepared { entries: self.entries(), ready, cache, mapped })
     }
 
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
@@ -452,6 +462,7 @@ pub struct Prepared {
     entries: Vec<(&'static str, String)>,
     ready: Box<dyn Ready>,
     cache: Option<(f64, bool)>,
+    mapped: MapHints,
 }
 
 impl Prepared {
@@ -495,6 +506,7 @@ impl Prepared {
             // Without a cache nothing is different from before there were any.
             "page_cache_mib" => self.cache.is_some(),
             "page_cache_us" => self.cache.is_some(),
+            "map_hints" => !self.mapped.is_empty(),
             "plain_lru" => self.cache.is_some() || entry.1 != "false",
             key => !done.contains(&key),
         };
@@ -508,7 +520,12 @@ impl Prepared {
 
     /// The stream of requests for a drive of so many 512-byte sectors.
     pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        Ok(self.below_cache(self.ready.open(drive_sectors)?, drive_sectors))
+        let source = self.below_cache(self.ready.open(drive_sectors)?, drive_sectors);
+        if self.mapped.is_empty() {
+            Ok(source)
+        } else {
+            Ok(Box::new(Mapped::new(source, self.mapped.clone())))
+        }
     }
 
     /// What a page cache leaves of it.

@@ -122,6 +122,13 @@ fn a_capture_is_a_workload() {
         text.lines().count() as u64 > looked["requests"].as_u64().unwrap(),
         "a smaller cache absorbs less"
     );
+    let set = |text| ["trace", "from-capture", sample, "--out", &trace, "--force", "--set", text];
+    wordline(&set("map_hints=file 1-2 -> stream 9; context -> class 2")).ok();
+    let mapped = wordline(&["trace", "info", &trace, "--json"]).ok().json();
+    assert_eq!(mapped["streams"][0]["number"], 9, "{}", mapped["streams"]);
+    assert_eq!(mapped["requests"], written["requests"]);
+    wordline(&set("journal_mib")).fails(2, &["--set journal_mib", "KEY=VALUE"]);
+    wordline(&set("workload.jurnal_mib=4")).fails(2, &["jurnal_mib", "did you mean", "journal_mib"]);
     let wrong = ["trace", "from-capture", sample, "--cache-mib", "none"];
     wordline(&wrong).fails(2, &["--cache-mib", "cache_mib", "0.25 to 1e6"]);
 }

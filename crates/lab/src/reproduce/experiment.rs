@@ -179,7 +179,7 @@ pub fn read(folder: &Path) -> Result<Experiment, PaperError> {
     file.with_table(|top| {
         let techniques = top.tables("technique", technique)?;
         let ages = top.tables("age", age)?;
-        let workloads = top.tables("workload", workload)?;
+        let workloads = top.tables("workload", |walk| workload(walk, folder))?;
         let all = Names {
             techniques: techniques.iter().map(|it| it.name.clone()).collect(),
             ages: ages.iter().map(|it| it.name.clone()).collect(),
@@ -251,7 +251,7 @@ fn age(walk: &Walk<'_>) -> Result<Age, PaperError> {
     Ok(Age { name: name(walk)?, steps })
 }
 
-fn workload(walk: &Walk<'_>) -> Result<Workload, PaperError> {
+fn workload(walk: &Walk<'_>, folder: &Path) -> Result<Workload, PaperError> {
     let name = name(walk)?;
     let trace = walk.text("trace")?;
     let spec = match walk.raw_table("spec")? {
@@ -264,6 +264,10 @@ fn workload(walk: &Walk<'_>) -> Result<Workload, PaperError> {
             file.wrong(at, &walk.key(key), error.to_string(), "see wordline run --help")
         })?),
     };
+    let spec = spec.map(|mut spec| {
+        spec.resolve_path(folder);
+        spec
+    });
     let from = match (trace, spec) {
         (Some(trace), None) => From::Trace(trace),
         (None, Some(spec)) => From::Spec(Box::new(spec)),

@@ -26,6 +26,7 @@ mod tests;
 use crate::error::{Problem, WorkloadError};
 use crate::input::Progress;
 use crate::kind::{Kind, Ready};
+use crate::map_hints::MapHints;
 use crate::page_cache::Rules;
 use crate::record::{PAGE_BYTES, PAGE_SECTORS, Source};
 use crate::settings::settings;
@@ -148,6 +149,9 @@ settings! {
         redo_bytes: u64 = 512, unit "bytes", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
         /// Database: pages are written twice, first in a row to an area of their own.
         doublewrite: bool = true, unit "", allowed "", if |_| true;
+        /// Hints made of others, so that a drive is told which files, processes or program contexts belong together:
+        /// `process 3 -> stream 2; context -> stream % 8`.
+        map_hints: MapHints = MapHints::default(), unit "", allowed "", if |_| true;
         /// Seed of the random sequences.
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
@@ -268,6 +272,10 @@ impl Kind for FilesSpec {
 
     fn has_times(&self) -> bool {
         true
+    }
+
+    fn map_hints(&self) -> MapHints {
+        self.map_hints.clone()
     }
 
     fn title(&self) -> String {

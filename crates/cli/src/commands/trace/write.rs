@@ -43,6 +43,7 @@ Examples:
   wordline trace from-capture data/captures/sqlite.capture --out sqlite.wl.zst
   wordline trace from-capture --flusher --cache-mib 256 my.capture --out my.wl.zst
   wordline trace from-capture --to csv data/captures/git.capture | head
+  wordline trace from-capture --set journal_mib=4 --set 'map_hints=context -> stream % 8' my.capture --out my.wl.zst
 
 Files are laid out by a file system like ext4 with a journal, below a page cache (docs/capture.md). `wordline run` and
 `wordline trace info` take a capture as it is.";
@@ -109,6 +110,10 @@ pub struct FromCapture {
     #[arg(long, value_name = "N")]
     repeat: Option<String>,
 
+    /// Set any other key of the capture's [workload] table (repeatable): `journal_mib=4`
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
     #[command(flatten)]
     output: Output,
 }
@@ -125,6 +130,13 @@ pub fn from_capture(args: &FromCapture, out: &mut dyn Write) -> Result<(), Failu
     ];
     for (flag, key, value) in settings {
         set(&mut spec, flag, key, value)?;
+    }
+    for text in &args.set {
+        let Some((key, value)) = text.split_once('=') else {
+            return Err(Failure::usage(format!("--set {text}: found no =; allowed: KEY=VALUE, such as journal_mib=4")));
+        };
+        let key = key.trim();
+        set(&mut spec, "--set", key.strip_prefix("workload.").unwrap_or(key), Some(value.trim()))?;
     }
     write_spec(&spec, &args.output, out)
 }

@@ -5,7 +5,7 @@
 //! As in PDS it is the writer of the old data whose update is counted, and the writer of the new data that says where
 //! it goes.
 
-use super::{Among, LaneStreams, Member, Moved, Needs, Report, Size, StreamId, Streams, Written};
+use super::{Member, Moved, Needs, Report, Size, StreamId, Streams, Written};
 use crate::ftl::contexts::groups::Groups;
 use crate::ftl::contexts::linkage::Linkage;
 use crate::ftl::contexts::writers::Writers;
@@ -234,7 +234,7 @@ impl Member for Policy {
     }
 
     fn needs(&self) -> Needs {
-        Needs { hints: true, victims: true, ..Needs::default() }
+        Needs { hints: true, ..Needs::default() }
     }
 
     fn learn(&mut self, size: &Size) {
@@ -288,20 +288,13 @@ impl Member for Policy {
         self.forget(lpn);
     }
 
-    /// Blocks of groups go after those of what is written once, as in PDS, whose reason is that time empties them. It
-    /// holds even more for the hot archive, whose data has proved that it is updated ("likely to be a dead block", IDS
-    /// section 6.2.1; "most pages ... have already been invalidated when they are selected", section 6.3): it goes
-    /// last.
+    /// Only for what is told of victims: which one is chosen is greedy's matter among all (IDS table 9).
     fn class(&self, stream: StreamId) -> u8 {
         match stream {
             ONCE => 0,
             ARCHIVE => 2,
             _ => 1,
         }
-    }
-
-    fn among(&self, _: &LaneStreams<'_>) -> Among {
-        Among::Classes
     }
 
     fn report(&self) -> Report {

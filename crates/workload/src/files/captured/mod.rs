@@ -15,6 +15,7 @@ use crate::capture::{Capture, Event, Op};
 use crate::error::{Problem, WorkloadError};
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, passes, path_in};
+use crate::map_hints::MapHints;
 use crate::page_cache::PageCache;
 use crate::record::{PAGE_BYTES, PAGE_SECTORS, Source};
 use crate::settings::settings;
@@ -42,6 +43,9 @@ settings! {
         journal_mib: u64 = 16, unit "MiB", allowed "1 to 4096", if |n| (1..=4096).contains(n);
         /// When the drive is told which blocks are free.
         discard: Discard = Discard::Online, unit "", allowed "", if |_| true;
+        /// Hints made of others, so that a drive is told which files, processes or program contexts belong together:
+        /// `process 3 -> stream 2; context -> stream % 8`.
+        map_hints: MapHints = MapHints::default(), unit "", allowed "", if |_| true;
     }
 }
 
@@ -71,6 +75,10 @@ impl Kind for CaptureSpec {
 
     fn reads(&self) -> Vec<String> {
         vec![self.capture.clone()]
+    }
+
+    fn map_hints(&self) -> MapHints {
+        self.map_hints.clone()
     }
 
     fn prepare(&self, _: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
