@@ -45,6 +45,7 @@ impl<'a> DrivenSession<'a> {
         assert!(driven.marks() <= 1 << MARK_BITS, "more lanes than a tag can name");
         let total = spec.total(driven.requests_at_most());
         let mut desk = Desk::open(drive, config, spec, total, progress)?;
+        desk.set_members(&driven.members());
         let warm_up_end = driven.warm_up_ns().map(|ns| desk.at(ns));
         if warm_up_end.is_some() {
             desk.books.warm_up = u64::MAX;
@@ -126,7 +127,7 @@ impl<'a> DrivenSession<'a> {
         let Some(queue) = self.desk.free_queue(self.queue) else { return false };
         self.queue = (queue + 1) % self.desk.drive.queues();
         let (arrival, now) = (self.desk.at(request.arrival_ns), self.desk.drive.now());
-        let tag = self.desk.tag(0, u64::from(lane), now);
+        let tag = self.desk.tag(self.driven.member(), u64::from(lane), now);
         self.desk.submit(queue, request, tag, arrival, now);
         true
     }

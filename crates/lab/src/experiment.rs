@@ -81,8 +81,10 @@ pub fn run_prepared(
             if spec.executor == Executor::Functional
                 && let Some(job) = workload.timed_job()
             {
-                let found = format!("no time passes, and job {job} ends by time (runtime)");
-                let allowed = "timed, or a job that ends by size, io_size or number_ios".to_owned();
+                let found = format!("no time passes, and job {job} ends by time (runtime, until_s)");
+                let allowed =
+                    "timed; jobs that end by size, io_size or number_ios; or phases that do not end by time";
+                let allowed = allowed.to_owned();
                 return Err(Failure::Setting { key: "run.executor", found, allowed }.into());
             }
             let mut driven = driven.map_err(Failure::Workload)?;

@@ -60,7 +60,7 @@ pub(crate) fn foresee_prepared(
     };
     let driven = driven.map_err(Failure::Workload)?;
     let lanes = driven.lanes().len();
-    let timed = workload.timed_job().map(|job| format!("job {job} ends by time (runtime)"));
+    let timed = workload.timed_job().map(|job| format!("job {job} ends by time (runtime, until_s)"));
     let many = (lanes > 1).then(|| format!("{lanes} jobs send as the drive answers"));
     if let Some(why) = timed.or(many) {
         return Err(unknown(&format!("{why}: nobody knows their order beforehand")));

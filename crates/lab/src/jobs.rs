@@ -43,11 +43,12 @@ impl Jobs {
         }
     }
 
-    /// What each got. `start` is the beginning of the run.
+    /// What each got, but for phases that are no jobs. `start` is the beginning of the run.
     pub fn results(&self, driven: &dyn Driven, start: SimTime) -> Vec<JobResult> {
         let names = driven.lanes();
+        let is_job = |(lane, _): &(usize, String)| driven.is_job(*lane as u32);
         let of = |(lane, name): (usize, String)| self.0[lane].told(name, driven.times(lane as u32), start);
-        names.into_iter().enumerate().map(of).collect()
+        names.into_iter().enumerate().filter(is_job).map(of).collect()
     }
 }
 

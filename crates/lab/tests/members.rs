@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{closed, run, small_drive};
-use lab::{LoopMode, RunResult, RunSpec};
+use common::{closed, fresh_path, run, small_drive, try_run, used};
+use lab::{Failure, LoopMode, RunResult, RunSpec};
 use ssd::counters::Count;
 use ssd::{Executor, Stats};
 use workload::{Prepared, Spec};
@@ -122,4 +122,107 @@ fn workloads_together_are_told_apart_without_the_drives_work() {
     assert!(lab::report::table(&result).contains("\nworkload "));
     let plain = run(&small_drive(), &workload("pattern = \"uniform\"\ncount = 10"), &closed(4));
     assert!(plain.members.is_empty());
+}
+
+/// The keys of a workload of fio jobs on the whole drive.
+fn jobs(name: &str, text: &str) -> String {
+    let path = fresh_path(&format!("member-{name}.fio"));
+    std::fs::write(&path, format!("[global]\nfilename=/dev/nvme0n1\ndirect=1\n{text}")).unwrap();
+    format!("jobs = {:?}", path.display().to_string())
+}
+
+fn in_turn() -> RunSpec {
+    RunSpec { loop_mode: LoopMode::Jobs, preconditioning: used(), ..RunSpec::default() }
+}
+
+/// fio's own word for one after the other is `stonewall`.
+#[test]
+fn jobs_in_phases_are_jobs_behind_stonewalls() {
+    let (write, read) =
+        ("[a]\nrw=write\nsize=6m\niodepth=4\nthinktime=50us\n", "rw=read\nsize=6m\niodepth=8\n");
+    let one = jobs("one", &format!("{write}[b]\nstonewall\n{read}"));
+    let (first, second) = (jobs("first", write), jobs("second", &format!("[b]\n{read}")));
+    let behind = run(&small_drive(), &workload(&one), &in_turn());
+    let phased = run(&small_drive(), &phases(&[&first, &format!("name = \"then\", {second}")]), &in_turn());
+    assert_eq!(phased.event_hash, behind.event_hash);
+    assert_eq!((phased.loop_mode.as_str(), phased.requests_total), ("jobs", behind.requests_total));
+    let names: Vec<&str> = phased.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["member-first.fio: a", "then: b"]);
+    for (phased, behind) in phased.jobs.iter().zip(&behind.jobs) {
+        assert_eq!((&phased.share, phased.start_ns), (&behind.share, behind.start_ns));
+        assert_eq!((phased.measured_ns, phased.end_ns), (behind.measured_ns, behind.end_ns));
+    }
+    let [a, b] = &phased.members[..] else { panic!("{:?}", phased.members) };
+    assert_eq!((a.share.writes, b.share.reads, b.start_ns), (1536, 1536, phased.jobs[1].start_ns));
+    assert_eq!(a.share.latency_ns, phased.jobs[0].share.latency_ns);
+    check_sums(&phased);
+}
+
+/// A phase of requests before one of jobs is what it is without them.
+#[test]
+fn phases_of_requests_keep_their_loop_beside_jobs() {
+    let mut config = small_drive();
+    config.queues.count = 1;
+    let closed_phase = "pattern = \"zipf\", read_percent = 60, until_requests = 5000";
+    let open_phase = "pattern = \"uniform\", arrival = \"fixed\", rate_iops = 2000, until_s = 0.25";
+    let job = jobs("tail", "[a]\nrw=randread\niodepth=2\nnumber_ios=500\n");
+    let text = [&format!("depth = 8, {closed_phase}"), job.as_str(), open_phase];
+    let all = run(&config, &phases(&text), &in_turn());
+    let alone = run(&config, &phases(&[closed_phase]), &RunSpec { preconditioning: used(), ..closed(8) });
+    let [first, job, last] = &all.members[..] else { panic!("{:?}", all.members) };
+    assert_eq!(first.share, alone.members[0].share);
+    assert_eq!((first.end_ns, job.start_ns), (Some(alone.simulated_ns), Some(alone.simulated_ns)));
+    assert_eq!((all.jobs.len(), all.jobs[0].share.requests, job.share.requests), (1, 500, 500));
+    // One each half millisecond from the end of the jobs on.
+    assert_eq!((last.start_ns, last.share.requests), (job.end_ns, 500));
+    let sent = last.start_ns.unwrap() + 499 * 500_000;
+    assert!((sent + 1..sent + 5_000_000).contains(&last.end_ns.unwrap()), "{last:?}");
+    check_sums(&all);
+    // 32 in flight where nothing is said, and time is none without an executor that has it.
+    let (unsaid, said) =
+        (phases(&[closed_phase, text[1]]), phases(&[&format!("depth = 32, {closed_phase}"), text[1]]));
+    assert_eq!(run(&config, &unsaid, &in_turn()).event_hash, run(&config, &said, &in_turn()).event_hash);
+    let timeless = run(&config, &phases(&text), &RunSpec { executor: Executor::Functional, ..in_turn() });
+    assert_eq!(timeless.requests_served, all.requests_served);
+    let again = run(&config, &phases(&text), &in_turn());
+    assert_eq!((again.event_hash, again.members), (all.event_hash, all.members));
+}
+
+#[test]
+fn phases_of_jobs_end_at_their_limits_and_begin_again_until_then() {
+    const MS: u64 = 1_000_000;
+    let job =
+        jobs("limits", "[a]\nrw=randread\niodepth=4\nnumber_ios=100\n[b]\nrw=randwrite\nnumber_ios=10\n");
+    let timed = jobs("timed", "[c]\nrw=randread\nruntime=1h\ntime_based\n");
+    let text = [
+        format!("name = \"twice\", until_requests = 150, {job}"),
+        format!("name = \"time\", until_s = 0.02, {timed}"),
+        format!("name = \"gib\", until_gib = 0.00390625, {timed}"),
+    ];
+    let text: Vec<&str> = text.iter().map(String::as_str).collect();
+    let result = run(&small_drive(), &phases(&text), &in_turn());
+    let [twice, time, gib] = &result.members[..] else { panic!("{:?}", result.members) };
+    let of = |name: &str| result.jobs.iter().find(|job| job.name == name).unwrap();
+    let (a, b) = (of("twice: a"), of("twice: b"));
+    // A pass has 110 requests; the limit falls into the second.
+    assert_eq!((twice.share.requests, a.share.requests + b.share.requests), (150, 150));
+    assert!(a.share.requests > 100 && b.share.requests > 10 && b.start_ns == Some(0), "{a:?} {b:?}");
+    assert!(b.end_ns.is_none_or(|end| end > twice.share.requests), "{b:?}");
+    let latency = time.share.latency_ns.all.max.unwrap();
+    let took = time.end_ns.unwrap() - twice.end_ns.unwrap();
+    assert!((20 * MS..=20 * MS + latency).contains(&took), "{took} ns");
+    assert_eq!((gib.share.reads, of("gib: c").share.reads, of("gib: c").end_ns), (1024, 1024, None));
+    check_sums(&result);
+    let functional = RunSpec { executor: Executor::Functional, ..in_turn() };
+    let refused = |text: &str| match try_run(&small_drive(), &phases(&[text]), &functional) {
+        Err(error) => error.failure,
+        Ok(result) => panic!("{text}: {}", result.requests_served),
+    };
+    for text in [text[1], timed.as_str(), &format!("until_s = 1, {job}")] {
+        assert!(matches!(refused(text), Failure::Setting { key: "run.executor", .. }), "{text}");
+    }
+    assert_eq!(run(&small_drive(), &phases(&[text[2]]), &functional).requests_served, 1024);
+    let reads = jobs("reads", "[a]\nrw=read\nsize=1m\n");
+    let endless = refused(&format!("until_drive_writes = 1, {reads}"));
+    assert!(endless.to_string().contains("brought no nearer"), "{endless}");
 }

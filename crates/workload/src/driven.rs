@@ -2,7 +2,7 @@
 //! flight, pauses and rates of its own.
 
 use crate::error::WorkloadError;
-use crate::record::{Request, Source};
+use crate::record::{MemberNames, Request, Source};
 use crate::report::SourceReport;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -72,6 +72,21 @@ pub trait Driven: Send {
         false
     }
 
+    /// Whether a lane is a job, with results of its own, and not a whole phase, whose results are the phase's.
+    fn is_job(&self, _lane: u32) -> bool {
+        true
+    }
+
+    /// The workloads that it is made of; none for one of one piece.
+    fn members(&self) -> MemberNames {
+        MemberNames::default()
+    }
+
+    /// Which of them the last request came from.
+    fn member(&self) -> u16 {
+        0
+    }
+
     /// Requests in flight at most, all lanes together.
     fn depth(&self) -> u64;
 
@@ -88,7 +103,7 @@ pub struct Played {
     service_ns: u64,
     now_ns: u64,
     sent: u64,
-    /// (time, number of the request, lane) of what is in flight.
+    /// (time, number of the request, mark) of what is in flight.
     flight: BinaryHeap<Reverse<(u64, u64, u32)>>,
 }
 
@@ -103,20 +118,20 @@ impl Played {
     pub fn next_of_lane(&mut self) -> Result<Option<(u32, Request)>, WorkloadError> {
         loop {
             let until = match self.driven.poll(self.now_ns)? {
-                Poll::Request { lane, request } => {
+                Poll::Request { lane: mark, request } => {
                     self.sent += 1;
-                    self.flight.push(Reverse((self.now_ns.saturating_add(self.service_ns), self.sent, lane)));
-                    return Ok(Some((lane, request)));
+                    self.flight.push(Reverse((self.now_ns.saturating_add(self.service_ns), self.sent, mark)));
+                    return Ok(Some((self.driven.lane_of(mark), request)));
                 }
                 Poll::Until(time) => time,
                 Poll::Waiting => u64::MAX,
                 Poll::End => return Ok(None),
             };
             match self.flight.peek() {
-                Some(&Reverse((time, _, lane))) if time <= until => {
+                Some(&Reverse((time, _, mark))) if time <= until => {
                     self.flight.pop();
                     self.now_ns = self.now_ns.max(time);
-                    self.driven.completed(lane, self.now_ns);
+                    self.driven.completed(mark, self.now_ns);
                 }
                 _ => self.now_ns = self.now_ns.max(until),
             }

@@ -20,6 +20,11 @@ pub(crate) trait Kind: Settings {
     /// Whether requests have times of their own.
     fn has_times(&self) -> bool;
 
+    /// Whether its requests depend on when earlier ones complete ([`Ready::driven`]).
+    fn is_driven(&self) -> bool {
+        false
+    }
+
     /// What to call it where nobody has named it.
     fn title(&self) -> String;
 

@@ -419,7 +419,7 @@ impl Spec {
 
     /// Whether its requests depend on when earlier ones complete ([`Prepared::driven`]).
     pub fn is_driven(&self) -> bool {
-        matches!(self, Spec::Fio(_))
+        self.kind().is_driven()
     }
 
     /// What to call it where nobody has named it: the trace's file, the generator's pattern, the mix's preset.

@@ -1,7 +1,7 @@
 //! Workloads one after the other and at the same time, beside what one works out by hand.
 
 use ssd::signals::OpCode;
-use workload::{Request, Spec};
+use workload::{Played, Request, Source, Spec};
 
 fn all(text: &str, drive_sectors: u64) -> Result<Vec<Request>, String> {
     let spec = Spec::parse(text).map_err(|error| error.to_string())?;
@@ -126,6 +126,15 @@ fn endless_phases_and_members_over_the_drive_are_errors() {
             "[[phases]]\npattern = 'zipf'\n[[phases]]\npreset = 'ads'\narrival = 'closed'",
             "needs 54525952 sectors",
         ),
+        (
+            "[[together]]\npattern = 'zipf'\n[[together]]\nphases = [{ jobs = 'x.fio' }]",
+            "workload.together[1]: found jobs of fio, which wait for their own requests",
+        ),
+        ("[[phases]]\npattern = 'zipf'\ndepth = 4", "workload.phases[0].depth: found a depth where none"),
+        (
+            "[[phases]]\njobs = 'x.fio'\ndepth = 4",
+            "workload.phases[0].depth: found a depth where none is needed",
+        ),
     ];
     for (text, says) in cases {
         let found = all(text, 1 << 20).err().unwrap_or_default();
@@ -148,4 +157,53 @@ fn the_hash_knows_members_and_limits() {
     assert_eq!(hash(one), hash(&format!("{one}name = 'first'")));
     hashes.sort_unstable();
     assert!(hashes.windows(2).all(|pair| pair[0] != pair[1]));
+}
+
+/// Phases of jobs without a drive, where each request takes 10 us.
+#[test]
+fn jobs_of_phases_stay_in_their_place_and_carry_its_hints() {
+    let path = std::env::temp_dir().join(format!("wordline-phases-{}.fio", std::process::id()));
+    let job = "[a]\nfilename=g\nsize=100m\nrw=randwrite\nnumber_ios=40\n[b]\nfilename=f\nsize=1m\nrw=read\n";
+    std::fs::write(&path, job).unwrap();
+    let text = format!(
+        "[[phases]]\npattern = 'sequential'\ncount = 30\nspace_gib = 0.25\n\
+         [[phases]]\njobs = {:?}\nat_gib = 0.25\nspace_gib = 0.125\nstream = 7\nuntil_requests = 400\n\
+         [[phases]]\npattern = 'sequential'\narrival = 'fixed'\nrate_iops = 1000\ncount = 3\nuntil_s = 0.0025\n",
+        path.display().to_string()
+    );
+    let spec = Spec::parse(&text).unwrap();
+    assert!(spec.is_driven());
+    let prepared = spec.prepare().unwrap();
+    let mut played = Played::new(prepared.driven(1 << 20).unwrap().unwrap(), 10_000);
+    let mut requests = Vec::new();
+    while let Some((lane, request)) = played.next_of_lane().unwrap() {
+        requests.push((played.now_ns(), lane, request));
+    }
+    let lanes: Vec<u32> = requests.iter().map(|(_, lane, _)| *lane).collect();
+    assert_eq!((lanes.len(), &lanes[..30], &lanes[430..]), (433, &[0; 30][..], &[3; 3][..]));
+    // 30 at once. Each pass has 40 writes and 256 reads of 4 KiB.
+    assert!(requests[..30].iter().all(|(now, ..)| *now == 0), "{requests:?}");
+    assert_eq!((requests[30].0, lanes[30..430].iter().filter(|lane| **lane == 1).count()), (10_000, 80));
+    let (from, to) = (1 << 19, (1 << 19) + (1 << 18));
+    for (_, _, request) in &requests[30..430] {
+        assert!(request.lba >= from && request.end() <= to && request.hints.stream == 7, "{request:?}");
+    }
+    let far = requests[30..430].iter().map(|(_, _, request)| request.lba).max();
+    assert!(far > Some(from + (1 << 17)), "{far:?}");
+    // The last begins when the last request of the jobs has completed, and then keeps its times.
+    let begin = requests[430].0;
+    assert!(begin > requests[429].0 && begin <= requests[429].0 + 10_000, "{begin}");
+    let times: Vec<u64> = requests[430..].iter().map(|(now, ..)| now - begin).collect();
+    assert_eq!(times, [0, 1_000_000, 2_000_000]);
+    // Each phase of requests lasts as long as it says.
+    assert_eq!(played.now_ns() - begin, 2_500_000);
+    // What is to be said of the jobs (here: direct=0 without a page cache) is said of their phase.
+    let remarks = played.report().remarks();
+    assert!(matches!(&remarks[..], [one] if one.starts_with("phases[1]: ")), "{remarks:?}");
+    // As a stream of requests, too.
+    let played = all(&text, 1 << 20).unwrap();
+    let sent = |requests: &[Request]| -> Vec<u64> { requests.iter().map(|request| request.lba).collect() };
+    let driven: Vec<Request> = requests.iter().map(|(_, _, request)| *request).collect();
+    assert_eq!((sent(&played[..30]), played.len()), (sent(&driven[..30]), 433));
+    std::fs::remove_file(&path).unwrap();
 }

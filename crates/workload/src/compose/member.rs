@@ -1,5 +1,6 @@
 //! A workload that is a part of another: what its table says beyond itself, and its requests until it ends.
 
+use crate::driven::Driven;
 use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::near::near;
@@ -36,20 +37,33 @@ settings! {
         priority: u64 = 0, unit "", allowed "0 to 3", if |n| *n <= 3;
         /// The security class of its requests: 1 insecure, 2 secure; 0 leaves it as it is.
         class: u64 = 0, unit "", allowed "0 to 2", if |n| *n <= 2;
+        /// Its requests in flight, of a phase without times where another phase is jobs of fio; 0 for 32.
+        depth: u64 = 0, unit "requests", allowed "0 to 65536", if |n| *n <= 65_536;
     }
 }
 
 /// Keys that came later: where they are not used, what identifies a workload is as before.
-const CAME_LATER: [&str; 2] = ["priority", "class"];
+const CAME_LATER: [&str; 3] = ["priority", "class", "depth"];
 
 impl MemberKeys {
-    fn has_limit(&self) -> bool {
+    pub(super) fn has_limit(&self) -> bool {
         let limits = [self.until_requests as f64, self.until_gib, self.until_s, self.until_drive_writes];
         limits.into_iter().any(|limit| limit > 0.0)
     }
 
+    /// Whether nothing but time ends it.
+    pub(super) fn ends_by_time_only(&self) -> bool {
+        let others = [self.until_requests as f64, self.until_gib, self.until_drive_writes];
+        self.until_s > 0.0 && others.into_iter().all(|limit| limit == 0.0)
+    }
+
+    /// The time after which it ends; the end of time for none. ns.
+    pub(super) fn stop_ns(&self) -> u64 {
+        if self.until_s > 0.0 { (self.until_s * 1e9) as u64 } else { u64::MAX }
+    }
+
     /// Sets the hints that it names.
-    fn set_hints(&self, hints: &mut Hints) {
+    pub(super) fn set_hints(&self, hints: &mut Hints) {
         // The ranges of the keys are those of the fields.
         if self.stream > 0 {
             hints.stream = self.stream as u16;
@@ -129,8 +143,13 @@ impl Members {
         Ok(Members(members))
     }
 
+    /// Whether one drives itself; where the others are phases, each is driven by itself then.
+    pub(super) fn is_driven(&self) -> bool {
+        self.0.iter().any(|member| member.spec.is_driven())
+    }
+
     /// Checks what no single key can tell.
-    pub(super) fn check(&self, key: &str) -> Result<(), WorkloadError> {
+    pub(super) fn check(&self, key: &str, in_turn: bool) -> Result<(), WorkloadError> {
         let Some(first) = self.0.first() else {
             return Err(WorkloadError::setting(
                 key,
@@ -138,24 +157,47 @@ impl Members {
                 format!("at least one [[workload.{key}]]"),
             ));
         };
+        let by_themselves = in_turn && self.is_driven();
         for (i, member) in self.0.iter().enumerate() {
             let here = format!("{key}[{i}]");
             member.spec.check().map_err(|error| error.within(&here))?;
-            if matches!(member.spec, Spec::Fio(_)) {
-                let found = "found a fio job file, whose jobs drive themselves";
-                return Err(WorkloadError::setting(&here, found, "any other workload"));
-            }
-            if member.spec.has_times() != first.spec.has_times() {
-                let told = |has: bool| if has { "its requests have times" } else { "its requests have none" };
-                let found = format!("{}, those of {key}[0] differ", told(member.spec.has_times()));
-                let allowed = "all with times, or none (set `arrival`)";
+            if member.spec.is_driven() && !in_turn {
+                let found =
+                    "found jobs of fio, which wait for their own requests and have no times to be merged by";
+                let allowed = "any other workload; or jobs of one job file, which run together";
                 return Err(WorkloadError::setting(&here, found, allowed));
             }
-            if member.keys.until_s > 0.0 && !member.spec.has_times() {
-                let found = "found a limit of time, and requests without times: it would never end";
-                let allowed = "another limit, or `arrival` other than closed";
-                return Err(WorkloadError::setting(&format!("{here}.until_s"), found, allowed));
-            }
+            member.check_times(&here, (&format!("{key}[0]"), first), by_themselves)?;
+        }
+        Ok(())
+    }
+}
+
+impl Member {
+    /// Checks what depends on whether requests have times.
+    fn check_times(
+        &self,
+        here: &str,
+        (first_key, first): (&str, &Member),
+        by_themselves: bool,
+    ) -> Result<(), WorkloadError> {
+        let has_times = self.spec.has_times();
+        if has_times != first.spec.has_times() && !by_themselves {
+            let told = |has: bool| if has { "its requests have times" } else { "its requests have none" };
+            let found = format!("{}, those of {first_key} differ", told(has_times));
+            let allowed = "all with times, or none (set `arrival`)";
+            return Err(WorkloadError::setting(here, found, allowed));
+        }
+        if self.keys.until_s > 0.0 && !has_times && !self.spec.is_driven() {
+            let found = "found a limit of time, and requests without times: it would never end";
+            let allowed = "another limit, or `arrival` other than closed";
+            return Err(WorkloadError::setting(&format!("{here}.until_s"), found, allowed));
+        }
+        if self.keys.depth > 0 && (!by_themselves || has_times || self.spec.is_driven()) {
+            let found = "found a depth where none is needed";
+            let allowed = "0; it is for phases without times beside jobs of fio (run.depth is for all others, \
+                           iodepth for jobs)";
+            return Err(WorkloadError::setting(&format!("{here}.depth"), found, allowed));
         }
         Ok(())
     }
@@ -181,12 +223,17 @@ impl Value for Members {
     }
 }
 
+/// Jobs on their part of the drive, and where that begins.
+pub(super) type OnPart = (Box<dyn Driven>, u64);
+
 /// A member that was looked through.
 pub(super) struct Seen {
     /// Its key, for messages.
     here: String,
     title: String,
     keys: MemberKeys,
+    has_times: bool,
+    is_driven: bool,
     prepared: Prepared,
 }
 
@@ -197,12 +244,78 @@ impl Seen {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, WorkloadError> {
         let prepared = member.spec.prepare_with(progress)?;
-        Ok(Seen { here: here.to_string(), title: member.title(), keys: member.keys.clone(), prepared })
+        Ok(Seen {
+            here: here.to_string(),
+            title: member.title(),
+            keys: member.keys.clone(),
+            has_times: member.spec.has_times(),
+            is_driven: member.spec.is_driven(),
+            prepared,
+        })
     }
 
     /// What it is called.
     pub(super) fn title(&self) -> &str {
         &self.title
+    }
+
+    /// What it says beyond itself.
+    pub(super) fn keys(&self) -> &MemberKeys {
+        &self.keys
+    }
+
+    /// Whether its requests have times.
+    pub(super) fn has_times(&self) -> bool {
+        self.has_times
+    }
+
+    /// Whether it drives itself.
+    pub(super) fn is_driven(&self) -> bool {
+        self.is_driven
+    }
+
+    /// What of it ends by time only.
+    pub(super) fn timed_job(&self) -> Option<&str> {
+        let ends = self.keys.has_limit() && !self.keys.ends_by_time_only();
+        let by_limit = self.keys.ends_by_time_only().then_some(self.title.as_str());
+        by_limit.or(self.prepared.timed_job()).filter(|_| self.is_driven && !ends)
+    }
+
+    /// It as jobs on its part of the drive, if it drives itself, and where that part begins.
+    pub(super) fn driven(&self, drive_sectors: u64) -> Option<Result<OnPart, WorkloadError>> {
+        let (base, space) = match self.part(drive_sectors) {
+            Ok(part) => part,
+            Err(error) => return Some(Err(error)),
+        };
+        let driven = self.prepared.driven(space)?;
+        Some(driven.map(|driven| (driven, base)).map_err(|error| self.within(error)))
+    }
+
+    /// Where its part of the drive begins, and its size.
+    fn part(&self, drive_sectors: u64) -> Result<(u64, u64), WorkloadError> {
+        let base = gib_sectors(self.keys.at_gib);
+        let rest = drive_sectors.saturating_sub(base);
+        let space = if self.keys.space_gib > 0.0 { gib_sectors(self.keys.space_gib) } else { rest };
+        if space > rest || rest == 0 {
+            let found =
+                format!("found {:?} GiB behind the first {:?}", self.keys.space_gib, self.keys.at_gib);
+            let allowed = format!("up to {:?} GiB together", drive_sectors as f64 / (1u64 << 21) as f64);
+            return Err(WorkloadError::setting(&format!("{}.space_gib", self.here), found, allowed));
+        }
+        Ok((base, space))
+    }
+
+    /// An error of its own, with its key.
+    pub(super) fn within(&self, error: WorkloadError) -> WorkloadError {
+        error.within(&self.here)
+    }
+
+    /// The error of a pass that brought no limit nearer.
+    pub(super) fn endless(&self) -> WorkloadError {
+        let found = "found limits that a whole pass through it brought no nearer: it would never end";
+        let allowed =
+            "a limit that its requests reach: requests, GiB, seconds, or drive writes of one that writes";
+        WorkloadError::setting(&self.here, found, allowed)
     }
 
     /// The sectors of the drive that it needs.
@@ -244,6 +357,56 @@ impl Seen {
     }
 }
 
+/// What a member has done towards its limits.
+#[derive(Default)]
+pub(super) struct Done {
+    requests: u64,
+    bytes: u64,
+    written: u64,
+    /// The same when the present pass began.
+    before: (u64, u64, u64),
+}
+
+impl Done {
+    /// Whether a limit other than that of time is reached on a drive of so many sectors.
+    pub(super) fn is_full(&self, keys: &MemberKeys, drive_sectors: u64) -> bool {
+        let gib = |sectors: u64| sectors as f64 / (1u64 << 21) as f64;
+        (keys.until_requests > 0 && self.requests >= keys.until_requests)
+            || (keys.until_gib > 0.0 && gib(self.bytes / SECTOR_BYTES) >= keys.until_gib)
+            || (keys.until_drive_writes > 0.0
+                && (self.written / SECTOR_BYTES) as f64 >= keys.until_drive_writes * drive_sectors as f64)
+    }
+
+    /// Counts a request, and makes it one of the member, whose part of the drive begins at `base`.
+    pub(super) fn take(&mut self, keys: &MemberKeys, base: u64, request: &mut Request) {
+        if request.op != OpCode::Flush {
+            request.lba += base;
+        }
+        keys.set_hints(&mut request.hints);
+        self.requests += 1;
+        match request.op {
+            OpCode::Read => self.bytes += request.bytes(),
+            OpCode::Write => {
+                self.bytes += request.bytes();
+                self.written += request.bytes();
+            }
+            OpCode::Trim | OpCode::Flush => {}
+        }
+    }
+
+    /// Another pass begins; the requests of the last one. `None` if it brought no limit nearer, that of time neither:
+    /// it would be followed by others.
+    pub(super) fn again(&mut self, keys: &MemberKeys, time_went_on: bool) -> Option<u64> {
+        let now = (self.requests, self.bytes, self.written);
+        let before = std::mem::replace(&mut self.before, now);
+        let is_nearer = (keys.until_requests > 0 && now.0 > before.0)
+            || (keys.until_gib > 0.0 && now.1 > before.1)
+            || (keys.until_drive_writes > 0.0 && now.2 > before.2)
+            || (keys.until_s > 0.0 && time_went_on);
+        is_nearer.then_some(now.0 - before.0)
+    }
+}
+
 /// A member at work.
 pub(super) struct Running {
     seen: Arc<Seen>,
@@ -256,25 +419,13 @@ pub(super) struct Running {
     /// When the present pass began, and the time of the last request.
     pass_ns: u64,
     last_ns: u64,
-    requests: u64,
-    bytes: u64,
-    written: u64,
-    /// What the limits have counted, and requests, when the pass began.
-    before: (u64, u64, u64),
+    done: Done,
     is_over: bool,
 }
 
 impl Running {
     pub(super) fn open(seen: &Arc<Seen>, drive_sectors: u64, start_ns: u64) -> Result<Self, WorkloadError> {
-        let base = gib_sectors(seen.keys.at_gib);
-        let rest = drive_sectors.saturating_sub(base);
-        let space = if seen.keys.space_gib > 0.0 { gib_sectors(seen.keys.space_gib) } else { rest };
-        if space > rest || rest == 0 {
-            let found =
-                format!("found {:?} GiB behind the first {:?}", seen.keys.space_gib, seen.keys.at_gib);
-            let allowed = format!("up to {:?} GiB together", drive_sectors as f64 / (1u64 << 21) as f64);
-            return Err(WorkloadError::setting(&format!("{}.space_gib", seen.here), found, allowed));
-        }
+        let (base, space) = seen.part(drive_sectors)?;
         let source = seen.prepared.open(space).map_err(|error| error.within(&seen.here))?;
         Ok(Running {
             seen: Arc::clone(seen),
@@ -285,26 +436,19 @@ impl Running {
             start_ns,
             pass_ns: start_ns,
             last_ns: start_ns,
-            requests: 0,
-            bytes: 0,
-            written: 0,
-            before: (0, 0, 0),
+            done: Done::default(),
             is_over: false,
         })
     }
 
     /// When it ended: at its limit of time, or with its last request.
     pub(super) fn end_ns(&self) -> u64 {
-        match self.seen.keys.until_s {
-            0.0 => self.last_ns,
-            _ if !self.is_over => self.last_ns,
-            seconds => self.start_ns.saturating_add((seconds * 1e9) as u64),
-        }
+        if self.is_over { self.start_ns.saturating_add(self.seen.keys.stop_ns()) } else { self.last_ns }
     }
 
     pub(super) fn len_hint(&self) -> Option<u64> {
         match self.seen.keys.has_limit() {
-            true => self.seen.len_hint().map(|all| all.saturating_sub(self.requests)),
+            true => self.seen.len_hint().map(|all| all.saturating_sub(self.done.requests)),
             false => self.source.len_hint(),
         }
     }
@@ -314,20 +458,9 @@ impl Running {
         self.seen.told(&self.source.report())
     }
 
-    /// Whether a limit other than that of time is reached.
-    fn is_full(&self) -> bool {
-        let keys = &self.seen.keys;
-        let gib = |sectors: u64| sectors as f64 / (1u64 << 21) as f64;
-        (keys.until_requests > 0 && self.requests >= keys.until_requests)
-            || (keys.until_gib > 0.0 && gib(self.bytes / SECTOR_BYTES) >= keys.until_gib)
-            || (keys.until_drive_writes > 0.0
-                && (self.written / SECTOR_BYTES) as f64
-                    >= keys.until_drive_writes * self.drive_sectors as f64)
-    }
-
     /// The next request; `None` at its end.
     pub(super) fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
-        while !self.is_over && !self.is_full() {
+        while !self.is_over && !self.done.is_full(&self.seen.keys, self.drive_sectors) {
             let request = self.source.next().map_err(|error| error.within(&self.seen.here))?;
             let Some(mut request) = request else {
                 if !self.seen.keys.has_limit() {
@@ -337,47 +470,23 @@ impl Running {
                 continue;
             };
             request.arrival_ns = request.arrival_ns.saturating_add(self.pass_ns);
-            let until_s = self.seen.keys.until_s;
-            if until_s > 0.0 && (request.arrival_ns - self.start_ns) as f64 >= until_s * 1e9 {
+            if request.arrival_ns - self.start_ns >= self.seen.keys.stop_ns() {
                 self.is_over = true;
                 return Ok(None);
             }
-            if request.op != OpCode::Flush {
-                request.lba += self.base;
-            }
-            self.seen.keys.set_hints(&mut request.hints);
             self.last_ns = request.arrival_ns;
-            self.requests += 1;
-            match request.op {
-                OpCode::Read => self.bytes += request.bytes(),
-                OpCode::Write => {
-                    self.bytes += request.bytes();
-                    self.written += request.bytes();
-                }
-                OpCode::Trim | OpCode::Flush => {}
-            }
+            self.done.take(&self.seen.keys, self.base, &mut request);
             return Ok(Some(request));
         }
         Ok(None)
     }
 
-    /// Begins again, a mean gap after the last request. A pass that brings no limit nearer would be followed by others.
+    /// Begins again, a mean gap after the last request.
     fn again(&mut self) -> Result<(), WorkloadError> {
-        let now = (self.requests, self.bytes, self.written);
-        let keys = &self.seen.keys;
-        let is_nearer = (keys.until_requests > 0 && now.0 > self.before.0)
-            || (keys.until_gib > 0.0 && now.1 > self.before.1)
-            || (keys.until_drive_writes > 0.0 && now.2 > self.before.2)
-            || (keys.until_s > 0.0 && self.last_ns > self.pass_ns);
-        if !is_nearer {
-            let found = "found limits that a whole pass through it brought no nearer: it would never end";
-            let allowed =
-                "a limit that its requests reach: requests, GiB, seconds, or drive writes of one that writes";
-            return Err(WorkloadError::setting(&self.seen.here, found, allowed));
-        }
-        let gap = (self.last_ns - self.pass_ns).checked_div(now.0 - self.before.0 - 1).unwrap_or(0);
+        let time_went_on = self.last_ns > self.pass_ns;
+        let requests = self.done.again(&self.seen.keys, time_went_on).ok_or_else(|| self.seen.endless())?;
+        let gap = (self.last_ns - self.pass_ns).checked_div(requests.saturating_sub(1)).unwrap_or(0);
         self.pass_ns = self.last_ns.saturating_add(gap);
-        self.before = now;
         self.source = self.seen.prepared.open(self.space)?;
         Ok(())
     }

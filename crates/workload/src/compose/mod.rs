@@ -2,14 +2,17 @@
 //!
 //! Each member is a `[workload]` table of its own, with some keys more: how long it lasts, where on the drive it lies.
 
+mod driven;
 mod member;
 
+use crate::driven::Driven;
 use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready};
 use crate::record::{MemberNames, Request, Source};
 use crate::report::SourceReport;
 use crate::settings::settings;
+use driven::DrivenInTurn;
 use member::{Running, Seen};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -86,6 +89,23 @@ impl Ready for Composed {
         later.try_for_each(|member| member.map(drop))?;
         Ok(Box::new(InTurn { members: self.members.clone(), at: 0, running, drive_sectors }))
     }
+
+    fn driven(&self, drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
+        if !self.members.iter().any(|member| member.is_driven()) {
+            return None;
+        }
+        let opened = DrivenInTurn::open(&self.members, drive_sectors);
+        Some(opened.map(|phases| -> Box<dyn Driven> { Box::new(phases) }))
+    }
+
+    fn timed_job(&self) -> Option<&str> {
+        self.members.iter().find_map(|member| member.timed_job())
+    }
+}
+
+/// What results call them.
+fn names(members: &[Arc<Seen>]) -> Vec<String> {
+    members.iter().map(|member| member.title().to_string()).collect()
 }
 
 /// The remarks of all members, each said once.
@@ -129,10 +149,7 @@ impl Source for InTurn {
     }
 
     fn members(&self) -> MemberNames {
-        MemberNames {
-            names: self.members.iter().map(|member| member.title().to_string()).collect(),
-            in_turn: true,
-        }
+        MemberNames { names: names(&self.members), in_turn: true }
     }
 
     fn member(&self) -> u16 {
@@ -161,8 +178,7 @@ impl Together {
             }
             members.push((running, first.unwrap_or_default()));
         }
-        let names = seen.iter().map(|member| member.title().to_string()).collect();
-        Ok(Together { members, names, last: 0, queue })
+        Ok(Together { members, names: names(seen), last: 0, queue })
     }
 }
 
@@ -207,7 +223,11 @@ macro_rules! composed {
     ($($spec:ident, $key:ident, $in_turn:literal;)+) => {
         $(impl Kind for $spec {
             fn check(&self) -> Result<(), WorkloadError> {
-                self.$key.check(stringify!($key))
+                self.$key.check(stringify!($key), $in_turn)
+            }
+
+            fn is_driven(&self) -> bool {
+                $in_turn && self.$key.is_driven()
             }
 
             fn has_times(&self) -> bool {

@@ -42,6 +42,10 @@ impl Kind for FioSpec {
         false
     }
 
+    fn is_driven(&self) -> bool {
+        true
+    }
+
     fn page_cache(&self) -> Option<(f64, bool)> {
         (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
     }

@@ -200,7 +200,7 @@ impl Run {
         spec.check()?;
         if spec.is_driven() && (self.measurement.closed.is_some() || self.measurement.open) {
             let message = "--closed, --depth and --open say how requests reach the drive, and jobs say that themselves \
-                           (iodepth, rate_iops in the job file)";
+                           (iodepth, rate_iops in the job file, `depth` of other phases)";
             return Err(Failure::usage(message));
         }
         if let Spec::Trace(trace) = &mut spec
