@@ -120,8 +120,9 @@ impl Course {
         for (at, event) in capture.events.iter().enumerate().filter(|(_, event)| owns(event)) {
             last[event.file as usize] = at;
         }
-        let pages = |size: u64| size.div_ceil(PAGE_BYTES);
-        let mut now = sizes.iter().flatten().copied().map(pages).sum::<u64>();
+        // Bytes far behind the end that no drive has are an error later; the sum of several has room.
+        let pages = |size: u64| u128::from(size.div_ceil(PAGE_BYTES));
+        let mut now = sizes.iter().flatten().copied().map(pages).sum::<u128>();
         let mut files = sizes.iter().flatten().count() as u32;
         let (mut pages_max, mut files_max) = (now, files);
         let mut doomed = vec![false; sizes.len()];
@@ -133,8 +134,7 @@ impl Course {
             });
             let old = pages(*size);
             *size = length_after(event, *size);
-            // Bytes far behind the end that no drive has are an error later.
-            now = (now - old).saturating_add(pages(*size));
+            now = now - old + pages(*size);
             (pages_max, files_max) = (pages_max.max(now), files_max.max(files));
             doomed[file] |= event.op == Op::Unlink;
             if doomed[file] && last[file] == at {
@@ -143,7 +143,8 @@ impl Course {
                 files -= 1;
             }
         }
-        Course { pages: pages_max, files: files_max, last, contexts: capture.contexts() }
+        let pages = u64::try_from(pages_max).unwrap_or(u64::MAX);
+        Course { pages, files: files_max, last, contexts: capture.contexts() }
     }
 }
 
@@ -182,7 +183,8 @@ impl Looked {
     /// The layout, in so many blocks or as few as it needs.
     fn layout(&self) -> Result<(FilesSpec, Layout), WorkloadError> {
         let fixed = (self.spec.footprint_gib * (1u64 << 30) as f64) as u64 / PAGE_BYTES;
-        let wanted = (self.course.pages as f64 / (self.spec.fill_percent / 100.0)) as u64 + 1;
+        let wanted = (self.course.pages as f64 / (self.spec.fill_percent / 100.0)) as u64;
+        let wanted = wanted.saturating_add(1);
         let too_large = |needed: u64| {
             WorkloadError::from(Problem::DoesNotFit {
                 what: "the file system of the capture".into(),

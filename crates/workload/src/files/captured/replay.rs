@@ -51,7 +51,7 @@ impl Replay {
         };
         let sizes = capture.files.iter().map(|file| file.size);
         for (file, size) in sizes.enumerate().filter(|(_, size)| *size > 0) {
-            let slot = replay.free.pop().expect("as many slots as files at a time");
+            let slot = replay.take_slot();
             if !replay.system.format_file(slot, size) {
                 let all: u64 = capture.files.iter().map(|file| file.size.div_ceil(PAGE_BYTES)).sum();
                 return Err(Problem::DoesNotFit {
@@ -68,12 +68,18 @@ impl Replay {
         Ok(replay)
     }
 
+    /// A slot that no file has. [`Course`] has counted them from the same calls by the same rules: a file takes one
+    /// when it is first used, and gives it back with its last call, if it has lost its name by then.
+    fn take_slot(&mut self) -> u32 {
+        self.free.pop().expect("as many slots as files at a time")
+    }
+
     /// The file's slot; it is created if it is not there.
     fn slot(&mut self, file: u32) -> u32 {
         if let Some(slot) = self.slots[file as usize] {
             return slot;
         }
-        let slot = self.free.pop().expect("as many slots as files at a time");
+        let slot = self.take_slot();
         self.system.create(slot);
         self.slots[file as usize] = Some(slot);
         slot
@@ -88,7 +94,8 @@ impl Replay {
     }
 
     fn call(&mut self, event: &Event) {
-        self.system.catch_up(event.time_ns);
+        // Times are those of one clock; a capture that says otherwise is moved up, as traces are.
+        self.system.catch_up(event.time_ns.max(self.system.out.now_ns));
         if event.op == Op::Sync {
             self.system.sync();
             return;
