@@ -186,6 +186,7 @@ impl StreamWork {
             units: counts.stream_units[..last].to_vec(),
             groups: report.groups,
             contexts: report.contexts,
+            contexts_turned_away: report.turned_away,
             open_blocks_max,
             memory_bytes: config.stream_bytes() + told as u64,
             mixed_units: counts.mixed_units,

@@ -87,7 +87,6 @@ impl<'a> Desk<'a> {
     }
 
     /// Whether it is of one piece.
-    #[inline(always)]
     pub fn is_of_one_piece(&self) -> bool {
         self.members.is_none()
     }
@@ -100,7 +99,13 @@ impl<'a> Desk<'a> {
         {
             members.begin(usize::from(member), now, || self.drive.stats());
         }
-        self.books.served.generated << (MARK_BITS + MEMBER_BITS) | u64::from(member) << MARK_BITS | mark
+        self.tag_of_one_piece(u64::from(member) << MARK_BITS | mark)
+    }
+
+    /// The same where there are no members.
+    #[inline(always)]
+    pub fn tag_of_one_piece(&self, mark: u64) -> u64 {
+        self.books.served.generated << (MARK_BITS + MEMBER_BITS) | mark
     }
 
     /// Hands a request to a queue that has room; its tag is from [`Desk::tag`].

@@ -66,13 +66,14 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
 
     /// One request after the other, those that need no command without it.
     fn one_by_one(&mut self) -> Result<(), Failure> {
+        let is_of_one_piece = self.desk.is_of_one_piece();
         while let Some(request) = self.next_request() {
             if request.op == OpCode::Read
-                && self.desk.is_of_one_piece()
+                && is_of_one_piece
                 && let Some(status) = self.desk.drive.read_at_once(Lba(request.lba), request.sectors)
             {
                 let now = self.desk.drive.now();
-                let tag = self.desk.tag(0, 0, now);
+                let tag = self.desk.tag_of_one_piece(0);
                 self.desk.books.served.generated += 1;
                 let Request { op, lba, sectors, .. } = request;
                 let (lba, breakdown) = (Lba(lba), Breakdown::default());

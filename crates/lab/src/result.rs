@@ -173,6 +173,9 @@ pub struct StreamWork {
     pub groups: u32,
     /// Writers (program contexts, processes) that it knows, at the end.
     pub contexts: u32,
+    /// Mapping units written by others, which its table had no room for.
+    #[serde(default)]
+    pub contexts_turned_away: u64,
     /// The most blocks that streams have had open in one lane since the drive was built.
     pub open_blocks_max: u32,
     /// Bytes of memory that it takes.

@@ -420,15 +420,20 @@ fn separation(work: &StreamWork) -> String {
     if matches!(work.policy.as_str(), "" | "none") {
         return String::new();
     }
-    let StreamWork { policy, groups, contexts, open_blocks_max, memory_bytes, .. } = work;
+    let StreamWork { policy, groups, contexts, contexts_turned_away, open_blocks_max, memory_bytes, .. } =
+        work;
     let known = match (groups, contexts) {
         (0, 0) => String::new(),
         (0, contexts) => format!("{contexts} writers known; "),
         (groups, contexts) => format!("{groups} groups of {contexts} writers known; "),
     };
+    let unknown = match contexts_turned_away {
+        0 => String::new(),
+        units => format!("{units} units of others, which it has no room for; "),
+    };
     let most = work.units.iter().rposition(|units| *units > 0).map_or(0, |last| last + 1);
     format!(
-        "`{policy}`: data in {most} streams, {known}at most {open_blocks_max} blocks open in a lane; {} of memory",
+        "`{policy}`: data in {most} streams, {known}{unknown}at most {open_blocks_max} blocks open in a lane; {} of memory",
         bytes(*memory_bytes as f64),
     )
 }
