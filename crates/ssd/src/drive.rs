@@ -163,6 +163,7 @@ impl Drive {
             gc_victim: &cfg.gc_victim,
             gc_trigger: &cfg.gc_trigger,
             read_reclaim: &cfg.read_reclaim,
+            program_mode: &cfg.program_mode,
             wear_leveling: &cfg.wear_leveling,
         };
         let ftl = Ftl::new(cfg, &policies, layout.clone(), order, (stream, streams), host.slots(), |block| {

@@ -148,12 +148,16 @@ fn drives_have_the_cells_of_their_paper() {
         assert!(config.cells.validate().is_ok(), "{}", drive.file);
     }
     // HIRE's modes: base, boosted, reduced; sensed at 3, 1 and 7 levels of each of three thresholds, 10 us each.
+    let base = preset("hire_base").config.cells.modes.clone();
     for (name, mode, t_read_us) in
         [("hire_base", 0, 90.0), ("hire_boost", 1, 30.0), ("hire_reduced", 2, 210.0)]
     {
         let config = preset(name).config;
-        assert_eq!(config.errors.program_mode, mode, "{name}");
-        let levels = config.cells.modes.levels[mode as usize] * 3.0;
+        let own = &config.cells.modes;
+        let [normal, there] = [(own, 0), (&base, mode)]
+            .map(|(modes, at)| (modes.voltage_scale[at], modes.wear[at], modes.levels[at]));
+        assert_eq!(normal, there, "{name}");
+        let levels = own.levels[0] * 3.0;
         assert_eq!(levels * config.cells.ecc.sense_us, t_read_us, "{name}");
         assert_eq!(config.t_read_us(), [t_read_us; 2]);
     }
@@ -165,16 +169,15 @@ fn drives_have_the_cells_of_their_paper() {
     assert_eq!(redftlplus.cells.modes.read_endurance, [1.0, 2.0, 5.0]);
 }
 
-/// Every drive reads its fresh pages, the worst wordline's too, with the levels of its program mode and all the noise.
+/// Every drive reads its fresh pages, the worst wordline's too, with the levels of its normal mode and all the noise.
 #[test]
 fn fresh_drives_are_readable() {
     for drive in presets::drives() {
         let config = preset(drive.name).config;
         let model = CellModel::new(config.cells.clone()).expect("a part");
-        let mode = config.errors.program_mode as usize;
-        let cells = model.distribution(&CellState { mode, ..CellState::default() });
-        let references = model.default_references(mode);
-        let limit = model.sector_bits(model.max_rber(config.cells.modes.levels[mode] as u32));
+        let cells = model.distribution(&CellState::default());
+        let references = model.default_references(0);
+        let limit = model.sector_bits(model.max_rber(config.cells.modes.levels[0] as u32));
         for page in 0..model.page_types() {
             let bits = model.sector_bits(model.page_rber(&cells, page, references));
             let most = bits + config.cells.effects.rtn_bits;

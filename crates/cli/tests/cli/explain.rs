@@ -87,7 +87,7 @@ fn one_section_or_key_is_shown() {
     assert_eq!(sections, ["[cell.modes]"]);
     assert!(text.contains("voltage_scale") && text.contains("[D] ratios of the means"), "{text}");
     assert_eq!(only("cell").lines().filter(|line| line.starts_with('[')).count(), 11);
-    let key = only("nand.errors.program_mode");
+    let key = only("cell.modes.voltage_scale");
     assert_eq!(key.lines().filter(|line| line.starts_with("  ")).count(), 1);
     assert!(key.contains("preset nand/hire_boost:") && key.contains("[P] HIRE table 1: boosted"), "{key}");
     wordline(&["explain", "--only", "cell.mods"]).fails(2, &["cell.mods", "did you mean \"cell.modes\"?"]);

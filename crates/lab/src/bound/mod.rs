@@ -14,7 +14,7 @@ mod prices;
 pub use future::{Each, Future, Shape, Spread};
 
 use ssd::DriveConfig;
-use ssd::ftl::read_reclaim;
+use ssd::ftl::{program_mode, read_reclaim};
 use ssd::host::buffer;
 use ssd::nand::cell::{CellModel, Group};
 use ssd::sections::ErrorModel;
@@ -51,11 +51,11 @@ impl Ground {
             return None;
         }
         let model = CellModel::new(config.cells.clone()).ok()?;
-        // A policy that deals programs blocks in modes of its own; others' reads are as harmful as the drive's mode.
+        // A policy that deals programs blocks in modes of its own, and so may the drive's; otherwise all are normal.
         let all = 0..model.part().modes.read_endurance.len();
-        let own = config.errors.program_mode as usize;
         let deals = read_reclaim::Policy::build(&config.read_reclaim).deals();
-        let modes = if deals { all } else { own..own + 1 };
+        let is_normal = !deals && config.program_mode == program_mode::Config::default();
+        let modes = if is_normal { 0..1 } else { all };
         let weights = modes.flat_map(|mode| (0..model.page_types()).map(move |page| (page, mode)));
         let least = weights.map(|(page, mode)| model.read_weight(page, mode)).fold(f64::INFINITY, f64::min);
         let wordlines = f64::from(config.geometry.wordlines_per_block);

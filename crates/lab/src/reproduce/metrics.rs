@@ -215,14 +215,14 @@ fn array_ms(facts: &Facts<'_>, of: impl Fn(Cause) -> bool) -> f64 {
     Cause::ALL.iter().filter(|cause| of(**cause)).map(|cause| of_cause(*cause)).sum::<f64>() / 1e3
 }
 
-/// Program times that pages in read-resistant modes take on top of those of the drive's own mode.
+/// Program times that pages in read-resistant modes take on top of those of the normal mode.
 fn more_of_modes(facts: &Facts<'_>, cause: Cause) -> f64 {
     // Only moves because of reads choose a mode.
     if cause != Cause::ReadReclaim {
         return 0.0;
     }
     let factors = &facts.config.cells.modes.program_time;
-    let Some(own) = factors.get(facts.config.errors.program_mode as usize) else { return 0.0 };
+    let Some(own) = factors.first() else { return 0.0 };
     let more = |(pages, factor): (&u64, &f64)| *pages as f64 * (factor / own - 1.0);
     facts.stats.ftl.dealt_pages.iter().zip(factors).map(more).sum()
 }

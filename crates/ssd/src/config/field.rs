@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use super::error::Problem;
 use super::near::{nearest, split_unit};
 use super::units::in_unit;
-use super::value::{Value, show_f64};
+use super::value::{Value, quote, show_f64};
 
 /// Lowest and highest allowed value, both included. For a list they hold for every element.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +43,8 @@ pub enum Kind {
     Steps(&'static [&'static str]),
     /// A number, or a list of numbers.
     Numbers,
+    /// A name, or a list of names.
+    Names,
     /// A Gray code: its name, one of these, or for each page type the thresholds that are sensed.
     GrayCode(&'static [&'static str]),
 }
@@ -56,6 +58,7 @@ impl Display for Kind {
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
             Kind::Steps(forms) => write!(f, "a list of steps such as {}", forms.join(", ")),
             Kind::Numbers => f.write_str("a number or a list of numbers"),
+            Kind::Names => f.write_str("a name or a list of names, in quotes"),
             Kind::GrayCode(names) => {
                 write!(f, "one of {}, or a list of lists of whole numbers", names.join(", "))
             }
@@ -224,6 +227,27 @@ impl Parameter for Vec<f64> {
     }
     fn show(&self) -> String {
         format!("[{}]", self.iter().map(Parameter::show).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Parameter for Vec<String> {
+    const KIND: Kind = Kind::Names;
+    fn read(value: &Value, field: &Field) -> Result<Self, Problem> {
+        let name = |item: &Value| match item {
+            Value::Text(name) => Some(name.clone()),
+            _ => None,
+        };
+        let names: Option<Self> = match value {
+            Value::List(items) => items.iter().map(name).collect(),
+            one => name(one).map(|name| vec![name]),
+        };
+        names.ok_or_else(|| field.wrong_type(value))
+    }
+    fn check(&self, _: &Field) -> Result<(), Problem> {
+        Ok(())
+    }
+    fn show(&self) -> String {
+        format!("[{}]", self.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", "))
     }
 }
 

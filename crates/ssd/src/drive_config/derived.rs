@@ -17,7 +17,7 @@ impl DriveConfig {
         let ages = self.errors.model == ErrorModel::Cells;
         // Both maps, a bit for live and one for lost; blocks as firmware and chips know them.
         let maps = physical.saturating_add(logical).saturating_mul(33) / 8;
-        let blocks = g.blocks().saturating_mul(if ages { 65 + 37 } else { 65 });
+        let blocks = g.blocks().saturating_mul(if ages { 66 + 37 } else { 66 });
         let counters = match (ages, self.errors.disturb_counters) {
             (true, DisturbCounters::Wordline) => wordlines.saturating_mul(4),
             _ => 0,

@@ -132,9 +132,15 @@ impl Walk<'_> {
     }
 }
 
+/// Keys that there were, with what says the same now.
+const GONE: &[(&str, &str)] = &[("program_mode", "ftl.program_mode.policy")];
+
 /// The full path of a key of that name, in whichever section or policy has it; failing that, of one that has its name
 /// with a unit or another unit.
 pub(super) fn elsewhere(key: &str) -> Option<String> {
+    if let Some((_, now)) = GONE.iter().find(|(old, _)| *old == key) {
+        return Some((*now).to_owned());
+    }
     let config = DriveConfig::default();
     let has = |section: &dyn Table| match section.family() {
         Some(family) => !family.members_with(key).is_empty(),

@@ -79,6 +79,7 @@ drive_config! {
     gc_trigger: ftl::gc_trigger::Config, "When cleaning starts, and how far it goes." = "ftl.gc_trigger";
     read_reclaim: ftl::read_reclaim::Config, "Whether data must move because of reads, and which." = "ftl.read_reclaim";
     stream: ftl::stream::Config, "Which data shares a block." = "ftl.stream";
+    program_mode: ftl::program_mode::Config, "In which program mode a block is programmed." = "ftl.program_mode";
     wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
     queues = "host.queues";
     link = "host.link";

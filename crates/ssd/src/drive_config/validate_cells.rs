@@ -2,8 +2,9 @@
 
 use super::DriveConfig;
 use super::validate::Conflicts;
+use crate::config::member::Misfit;
 use crate::config::presets;
-use crate::ftl::read_reclaim;
+use crate::ftl::{program_mode, read_reclaim};
 use crate::nand::gray;
 use crate::sections::ErrorModel;
 
@@ -11,6 +12,9 @@ impl DriveConfig {
     /// Nothing is checked while cells make no errors and no data moves because of reads: their constants are not used
     /// then.
     pub(super) fn check_cells(&self, conflicts: &mut Conflicts) {
+        if let Some(Misfit { keys, found, allowed }) = program_mode::misfit(&self.program_mode, self) {
+            conflicts.add(keys, found, &allowed);
+        }
         let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
         if self.errors.model == ErrorModel::None {
             if reclaims {
@@ -27,12 +31,6 @@ impl DriveConfig {
         }
         self.check_bits_and_code(conflicts);
         self.check_sectors(conflicts);
-        let (mode, modes) = (self.errors.program_mode as usize, self.cells.modes.voltage_scale.len());
-        if mode >= modes {
-            let keys = ["nand.errors.program_mode", "cell.modes.voltage_scale"];
-            let allowed = format!("0 to {}, the modes of the cells", modes.saturating_sub(1));
-            conflicts.add(&keys, format!("program mode {mode} of cells with {modes} modes"), &allowed);
-        }
         let span = self.cells.population.retention_span;
         if span != 0.0 && self.errors.variation {
             let keys = ["cell.population.retention_span", "nand.errors.variation"];

@@ -97,8 +97,8 @@ fn bits_of(levels: u32) -> f64 {
     f64::from(u32::BITS - levels.leading_zeros())
 }
 
-/// Reads of cells that age (calibration section 3). The drive's own tR and channel are those of its program mode
-/// (`nand.errors.program_mode`) with as many levels as that mode is read with. Other modes add or save sensing and
+/// Reads of cells that age (calibration section 3). The part's own tR and channel are those of the
+/// normal mode with as many levels as that mode is read with. Other modes add or save sensing and
 /// transfer by HIRE's law (HIRE table 1): 10 us a level of the whole cell, and a transfer in proportion to the bits
 /// that tell the levels apart. Tracking reads a page several times in the chip and transfers it once (assumed). A soft
 /// attempt senses each threshold of the page at more levels, and sends the bits that tell them apart (assumed, by the
@@ -107,7 +107,7 @@ fn cell_reads(cfg: &Sections) -> Vec<AttemptTimes> {
     let CellPart { ecc, modes, states, .. } = &cfg.cells;
     let boundaries = (1 << states.bits_per_cell) - 1;
     let whole = |mode: usize| modes.levels[mode] as u32 * boundaries;
-    let own = whole(cfg.errors.program_mode as usize);
+    let own = whole(0);
     let thresholds: Vec<f64> = cfg.gray_code().iter().map(|page| page.len() as f64).collect();
     let decode_us = |step: usize| match ecc.code {
         CodeKind::Bch => ecc.page_decode_us,
@@ -145,9 +145,9 @@ impl Timing {
         let (kinds, reads, program_us) = match cfg.errors.model {
             ErrorModel::None => (HARD_KINDS, ideal_reads(cfg), cfg.t_program_us()),
             ErrorModel::Cells => {
-                // tPROG as given is that of the drive's own mode, too.
+                // tPROG as given is that of the normal mode, too.
                 let factors = &cfg.cells.modes.program_time;
-                let own = factors[cfg.errors.program_mode as usize];
+                let own = factors[0];
                 let times = cfg.t_program_us();
                 let in_mode =
                     |factor: &f64| times.iter().map(move |us| us * factor / own).collect::<Vec<_>>();

@@ -10,6 +10,7 @@ pub mod foresight;
 pub mod gc_trigger;
 pub mod gc_victim;
 mod moves;
+pub mod program_mode;
 pub mod read_reclaim;
 mod reads;
 mod restore;
@@ -21,7 +22,8 @@ pub mod write;
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
-use crate::ftl::stream::{STREAMS_AT_MOST, Streams};
+use crate::ftl::program_mode::ProgramModes;
+use crate::ftl::stream::{STREAMS_AT_MOST, StreamId, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::nand::Outcome;
 use crate::nand::order::PageOrder;
@@ -127,6 +129,8 @@ pub struct Policies<'a> {
     pub gc_trigger: &'a gc_trigger::Config,
     /// Whether data must move because of reads, and which.
     pub read_reclaim: &'a read_reclaim::Config,
+    /// In which program mode a block is programmed.
+    pub program_mode: &'a program_mode::Config,
     /// Which blocks trade places.
     pub wear_leveling: &'a wear_leveling::Config,
 }
@@ -147,6 +151,8 @@ impl Ftl {
         let logical = cfg.logical_units();
         let reclaim = Reclaim::new(cfg, policies.read_reclaim, &order, &layout, logical as u32);
         let needs = stream.needs();
+        let classes = core::array::from_fn(|at| stream.class(streams.of_policy(StreamId(at as u8))));
+        let program_modes = ProgramModes::new(cfg, policies.program_mode);
         let mover =
             Mover::new(cfg, &layout, (streams, needs.victims), (reclaim.is_active(), reclaim.deals()));
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
@@ -161,7 +167,12 @@ impl Ftl {
             waits: Waits::default(),
             gather: Gather::new(streams, layout.units_per_page, slots, turns),
             facts: FactsTable::new(needs.facts, physical),
-            allocator: Allocator::new(&layout, cfg.cleaning.reserve_blocks, streams),
+            allocator: Allocator::new(
+                &layout,
+                cfg.cleaning.reserve_blocks,
+                (streams, classes),
+                program_modes,
+            ),
             placement: Placement::new(cfg, &layout),
             order,
             mover,
@@ -204,7 +215,8 @@ impl Ftl {
     #[inline]
     fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
         let at = self.layout.locate(page);
-        let mode = self.reclaim.normal_mode;
+        // Reads take the mode that the chip says.
+        let mode = if kind.reads() { 0 } else { self.blocks.mode(self.layout.block_of_page(page).0) };
         Op { mode, ..Op::new(kind, cause, page, at, self.order.page_type(at.page)) }
     }
 

@@ -27,11 +27,12 @@ impl Ftl {
         keep_room(&mut self.programmed, &fresh.programmed);
         ensure(self.clock < MOST, "the clock of blocks")?;
         self.map.restored(&fresh.map)?;
-        self.blocks.restored(&fresh.blocks, &self.layout, self.clock)?;
+        let modes = flash.chip.aging().map_or(1, |aging| aging.modes());
+        self.blocks.restored(&fresh.blocks, &self.layout, (self.clock, modes))?;
         self.facts.restored(&fresh.facts)?;
         self.gather.restored(&fresh.gather, self.map.logical())?;
         ensure(self.sequence < MOST, "writes so far")?;
-        self.allocator.restored(&fresh.allocator, &self.layout, &self.blocks)?;
+        self.allocator.restored(fresh.allocator, &self.layout, &self.blocks)?;
         self.reclaim.restored(fresh.reclaim, &self.layout)?;
         self.replicas.restored(fresh.replicas, &self.map)?;
         flash.pool.iter().try_for_each(|(id, op)| self.check_op(flash, id, op))?;

@@ -91,10 +91,8 @@ impl Chip {
     /// where it says that cells make no errors. Errors are those of the cells' constants. Takes 0.1 to 0.3 s, twice as
     /// long with the law of voltage: the cell model becomes tables.
     pub fn with_cells(mut self, cfg: &Sections) -> Result<Self, ConfigErrors> {
-        self.aging = build::tables(cfg)?.map(|tables| {
-            let mode = cfg.errors.program_mode as u8;
-            Box::new(Aging::new(Arc::new(tables), self.blocks(), mode, cfg.drive.seed))
-        });
+        self.aging = build::tables(cfg)?
+            .map(|tables| Box::new(Aging::new(Arc::new(tables), self.blocks(), cfg.drive.seed)));
         Ok(self)
     }
 
@@ -161,7 +159,7 @@ impl Chip {
     }
 
     /// Program mode of a block, an index into the lists of `cell.modes`: that of its first program since its last
-    /// erase, until then the drive's own (`nand.errors.program_mode`).
+    /// erase, until then the normal one.
     #[inline]
     pub fn mode(&self, block: u32) -> u8 {
         self.aging.as_ref().map_or(0, |aging| aging.mode(block))
@@ -306,7 +304,7 @@ impl Chip {
         );
     }
 
-    /// Programs a page: in order, and only after an erase. A new block is programmed in the drive's own mode.
+    /// Programs a page: in order, and only after an erase. A new block is programmed in the normal mode.
     pub fn program(&mut self, block: u32, page: u32) -> Outcome {
         self.program_in(block, page, self.mode(block))
     }

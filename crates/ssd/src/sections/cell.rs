@@ -257,9 +257,20 @@ section! {
     }
 }
 
+/// Name of the normal mode, in which data is programmed if nobody says otherwise.
+pub const NOMINAL: &str = "nominal";
+
+/// The modes of redFTL+, which stand more reads.
+fn default_mode_names() -> Vec<String> {
+    [NOMINAL, "resistant", "very_resistant"].map(str::to_owned).to_vec()
+}
+
 section! {
     /// Program modes: lists of one length, the normal mode first (calibration sections 2.1, 3, 4.1).
     pub struct Modes {
+        /// What they are called; the first is "nominal". `ftl.program_mode` chooses by these names, and results tell blocks
+        /// and reads apart by them.
+        names: Vec<String> = default_mode_names();
         /// Factor on all state means and on the program step.
         voltage_scale: Vec<f64> = vec![1.0, 1.0, 1.0], range 0.1..=3.0;
         /// Wear of a cycle over that of the normal mode.

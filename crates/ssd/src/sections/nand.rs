@@ -150,8 +150,6 @@ section! {
         disturb_law: DisturbLaw = DisturbLaw::Linear;
         /// Temperature at which the drive works, and at which time passes for its data.
         temperature_c: f64 = 30.0, unit "degrees C", range -273.0..=300.0;
-        /// Program mode of all data (an index into `cell.modes`), until a policy chooses.
-        program_mode: u32 = 0, range 0..=15;
         /// Reads that finding the best voltages of a page takes when the retry table has failed; 0 gives up.
         tracking_reads: u32 = 8, unit "reads", range 0..=64;
         /// How long the array programs and erases.

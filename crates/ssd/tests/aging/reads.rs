@@ -50,17 +50,18 @@ fn effective_reads_by_hand() {
 #[test]
 fn page_types_and_read_resistant_modes_weigh_less() {
     for (mode, endurance) in [(0, 1.0), (1, 2.0), (2, 5.0)] {
-        let mut cfg = config();
-        cfg.errors.program_mode = mode;
         for (page_type, weight) in [(0, 0.78), (1, 1.0), (2, 0.79)] {
-            let mut chip = at_2k(&cfg);
+            let mut chip = chip(&config());
+            chip.set_erase_count(0, 2_000);
+            chip.program_in(0, 0, mode);
+            fill(&mut chip, 0);
             for _ in 0..10_000 {
                 chip.sense(0, page_of(10, page_type), 0);
             }
             near(chip.effective_reads(0, 30) as f64, 10_000.0 * weight / endurance, 1.0);
         }
     }
-    // A block's own mode counts, whatever the drive's is.
+    // A block's own mode counts.
     let mut chip = chip(&config());
     chip.program_in(5, 0, 2);
     fill(&mut chip, 5);

@@ -128,13 +128,29 @@ const WRONG_WHEN_ON: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "program_mode = 3",
+        "program_mode = 1",
+        &["my.toml:3: nand.errors.program_mode: no such key", "did you mean \"ftl.program_mode.policy\"?"],
+    ),
+    (
+        "[ftl.program_mode]\npolicy = \"high\"",
         &[
-            "my.toml:3: nand.errors.program_mode: impossible",
-            "program mode 3 of cells with 3 modes",
-            "0 to 2, the modes of the cells",
-            "cell.modes.voltage_scale (preset cell/tlc_48l:",
+            "my.toml:4: ftl.program_mode.policy: impossible",
+            "\"high\", which programs in high, on cells with nominal, resistant, very_resistant",
+            "[cell] part = \"mlc_hire\"",
+            "cell.modes.names (preset cell/tlc_48l:",
         ],
+    ),
+    (
+        "[cell.modes]\nnames = [\"usual\", \"b\", \"c\"]",
+        &["my.toml:4: cell.modes.names: impossible", "\"nominal\" first, then other names"],
+    ),
+    (
+        "[cell.modes]\nnames = [\"nominal\", \"b\"]",
+        &["my.toml:4: cell.modes.names: impossible", "lists of 2 and 3", "one name for each mode"],
+    ),
+    (
+        "[cell.modes]\nnames = 3",
+        &["my.toml:4: cell.modes.names: wrong type", "a name or a list of names, in quotes"],
     ),
     (
         "[cell.population]\nretention_span = 0.5",
@@ -268,8 +284,9 @@ fn cells_that_age_are_chosen_by_their_bits() {
 fn a_chip_brings_its_cells() {
     let text = "preset = \"straw\"\n[nand]\npart = \"hire_reduced\"\n";
     let resolved = accepted(text);
-    assert_eq!(resolved.config.cells, CellPart::preset("mlc_hire").expect("a part"));
-    assert_eq!(resolved.config.errors.program_mode, 2);
+    let mut cells = CellPart::preset("mlc_hire").expect("a part");
+    cells.modes = resolved.config.cells.modes.clone();
+    assert_eq!((&resolved.config.cells, &cells.modes.voltage_scale[..]), (&cells, &[0.8][..]));
     let named = accepted(&format!("{text}[cell]\npart = \"mlc\""));
     assert_eq!(named.config.cells, CellPart::preset("mlc").expect("a part"));
     // All drives can be told to age.

@@ -99,7 +99,7 @@ fn others(field: &Field, shown: &str) -> Vec<Value> {
             let lists = lists.into_iter().filter(|list| fits(list) && *list != numbers);
             lists.map(|list| Value::List(list.into_iter().map(Value::Float).collect())).collect()
         }
-        Kind::Steps(_) => Vec::new(),
+        Kind::Steps(_) | Kind::Names => Vec::new(),
     }
 }
 
@@ -121,7 +121,6 @@ fn drives() -> Vec<DriveConfig> {
     (soft.errors.array_times, soft.errors.tracking_reads) = (ArrayTimes::Worn, 2);
     let mut weak = worn();
     weak.errors.disturb_law = DisturbLaw::Voltage;
-    weak.errors.program_mode = 1;
     vec![used(), placed, sensed, worn(), soft, weak]
 }
 

@@ -4,6 +4,7 @@
 use ssd::DriveConfig;
 use ssd::config::{Kind, Table, Value};
 use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo};
+use ssd::sections::ErrorModel;
 
 /// Every policy with its family.
 pub fn policies() -> impl Iterator<Item = (&'static FamilyInfo, &'static PolicyInfo)> {
@@ -28,6 +29,11 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
             _ => continue,
         };
         table.set(field.key, &value).unwrap_or_else(|problem| panic!("{policy}.{}: {problem:?}", field.key));
+    }
+    if section == "ftl.program_mode" && policy != "nominal" {
+        // Modes are those of cells, and have these names.
+        cfg.errors.model = ErrorModel::Cells;
+        cfg.cells.modes.names = ["nominal", "high", "low"].map(str::to_owned).to_vec();
     }
 }
 

@@ -188,7 +188,7 @@ impl Ftl {
     /// Opens a free block in a program mode, if one is left beside those kept for moves.
     fn open_target(&mut self, lane: LaneId, mode: u8) -> BlockId {
         let (blocks, keep) = (&mut self.blocks, self.mover.reserve);
-        let Some(block) = self.allocator.take_block(lane, keep, blocks, self.clock) else {
+        let Some(block) = self.allocator.take_block(lane, keep, mode, (blocks, self.clock)) else {
             return BlockId::NONE;
         };
         for k in 0..self.layout.span {
@@ -256,10 +256,9 @@ impl Ftl {
             return;
         };
         self.blocks.program_issued(self.layout.block_of_page(page).0);
-        let mode = self.work(lane).deal.mode.max(self.reclaim.normal_mode);
-        let mut op = Op { mode, ..self.op_of_move(flash, OpKind::Program, Cause::ReadReclaim, page, lane) };
+        let mut op = self.op_of_move(flash, OpKind::Program, Cause::ReadReclaim, page, lane);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
-        self.counts.dealt_pages[usize::from(mode).min(PROGRAM_MODES - 1)] += 1;
+        self.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
         self.program_moved(flash, lane, &mut op, units);
     }
 

@@ -418,7 +418,7 @@ mod tests {
             let moved = StreamId(ftl.allocator.streams().of_moves.trailing_zeros() as u8);
             let page = ftl.move_target(LaneId(0), moved).unwrap().page;
             while ftl.allocator.free(LaneId(0)) > free {
-                ftl.allocator.take_block(LaneId(0), 0, &mut ftl.blocks, 0).unwrap();
+                ftl.allocator.take_block(LaneId(0), 0, 0, (&mut ftl.blocks, 0)).unwrap();
             }
             let block = ftl.layout.block_of_page(page).0;
             ftl.blocks.program_issued(block);

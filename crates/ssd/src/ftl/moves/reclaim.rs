@@ -50,8 +50,6 @@ pub(in crate::ftl) struct Reclaim {
     page_types: u32,
     /// The policy may deal units and hears of their reads.
     deals: bool,
-    /// Program mode of blocks that nobody chose one for.
-    pub(in crate::ftl) normal_mode: u8,
     /// Lanes with something new on their lists.
     lanes: Vec<LaneId>,
     /// Reclaims under way, by block.
@@ -92,9 +90,9 @@ impl Reclaim {
         let of_active = |count: u32| if active { count as usize } else { 0 };
         let lanes = Vec::with_capacity(of_active(layout.lanes));
         let services = vec![None; of_active(layout.blocks())];
-        let (deals, normal_mode) = (policy.deals(), cfg.errors.program_mode as u8);
+        let deals = policy.deals();
         let page_types = g.bits_per_cell;
-        Reclaim { policy, active, page_at, in_order, page_types, deals, normal_mode, lanes, services }
+        Reclaim { policy, active, page_at, in_order, page_types, deals, lanes, services }
     }
 
     /// Whether anything ever moves because of reads.

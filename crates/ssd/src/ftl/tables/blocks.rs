@@ -50,6 +50,8 @@ pub struct Blocks {
     opened_at: Vec<u64>,
     /// The stream that fills or has filled the block; none if it was dealt over.
     stream: Vec<StreamId>,
+    /// Program mode that the block was opened in last, as the part numbers them.
+    mode: Vec<u8>,
     /// Failed a program: to be retired.
     failing: Vec<bool>,
     /// Why the block was last emptied.
@@ -157,6 +159,7 @@ impl Blocks {
             closed_at: vec![0; n],
             opened_at: vec![0; n],
             stream: vec![StreamId::NONE; n],
+            mode: vec![0; n],
             failing: vec![false; n],
             cause: vec![Cause::Cleaning; n],
             units_per_block: layout.data_units_per_block(),
@@ -165,7 +168,12 @@ impl Blocks {
     }
 
     /// Takes what follows from the configuration from fresh blocks, and checks the rest.
-    pub(in crate::ftl) fn restored(&mut self, fresh: &Blocks, layout: &Layout, clock: u64) -> Verdict {
+    pub(in crate::ftl) fn restored(
+        &mut self,
+        fresh: &Blocks,
+        layout: &Layout,
+        (clock, modes): (u64, usize),
+    ) -> Verdict {
         alike("states of blocks", &self.state, &fresh.state)?;
         alike("live units of blocks", &self.live, &fresh.live)?;
         alike("programs of blocks", &self.programming, &fresh.programming)?;
@@ -175,11 +183,13 @@ impl Blocks {
         alike("ages of blocks", &self.closed_at, &fresh.closed_at)?;
         alike("when blocks were opened", &self.opened_at, &fresh.opened_at)?;
         alike("streams of blocks", &self.stream, &fresh.stream)?;
+        alike("program modes of blocks", &self.mode, &fresh.mode)?;
         alike("failing blocks", &self.failing, &fresh.failing)?;
         alike("causes of moves", &self.cause, &fresh.cause)?;
         (self.units_per_block, self.units_per_page) = (fresh.units_per_block, fresh.units_per_page);
         let live = self.live.iter().map(|live| live & !NOT_ELIGIBLE);
         within("live units of a block", live, layout.units_per_block() as usize + 1)?;
+        within("program mode of a block", self.mode.iter().map(|&mode| u32::from(mode)), modes)?;
         within("erases of members", self.erasing.iter().copied(), layout.span as usize + 1)?;
         ensure(self.erase_count.iter().all(|&count| count >> 30 == 0), "erases of a block")?;
         ensure(self.closed_at.iter().all(|&at| at <= clock), "when a block was filled")?;
@@ -235,10 +245,11 @@ impl Blocks {
         self.update_eligible(block);
     }
 
-    /// Opens a block for a stream, or for none.
+    /// Opens a block for a stream, or for none, in a program mode.
     #[inline]
-    pub fn open(&mut self, block: BlockId, stream: StreamId, now: u64) {
+    pub fn open(&mut self, block: BlockId, (stream, mode): (StreamId, u8), now: u64) {
         self.stream[block.index()] = stream;
+        self.mode[block.index()] = mode;
         self.opened_at[block.index()] = now;
         self.set_state(block, BlockState::Open);
     }
@@ -247,6 +258,12 @@ impl Blocks {
     #[inline]
     pub fn stream(&self, block: BlockId) -> StreamId {
         self.stream[block.index()]
+    }
+
+    /// The program mode that a block was opened in last.
+    #[inline]
+    pub fn mode(&self, block: BlockId) -> u8 {
+        self.mode[block.index()]
     }
 
     /// Host units written when a block was opened.

@@ -1,6 +1,7 @@
 //! Which page is written next: free blocks of each lane, open blocks of each stream, and the turn of the lanes.
 
-use crate::ftl::stream::{StreamId, Streams};
+use crate::ftl::program_mode::{Opening, ProgramModes};
+use crate::ftl::stream::{STREAMS_AT_MOST, StreamId, Streams};
 use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
 use crate::restore::{Verdict, alike, distinct, ensure};
@@ -57,6 +58,9 @@ pub struct Allocator {
     data_pages: u32,
     reserve: u32,
     streams: Streams,
+    /// Class of each stream, and what decides in which mode its blocks are programmed.
+    classes: [u8; STREAMS_AT_MOST],
+    program_modes: ProgramModes,
     /// The most blocks that streams have had open in one lane.
     most_open: u32,
     /// By stream: whose turn it is.
@@ -83,7 +87,12 @@ pub struct Allocated {
 
 impl Allocator {
     /// All good blocks free; the last `reserve` of a lane are kept for moves.
-    pub fn new(layout: &Layout, reserve: u32, streams: Streams) -> Self {
+    pub(in crate::ftl) fn new(
+        layout: &Layout,
+        reserve: u32,
+        (streams, classes): (Streams, [u8; STREAMS_AT_MOST]),
+        program_modes: ProgramModes,
+    ) -> Self {
         let none = OpenBlock { block: BlockId::NONE, next: 0 };
         let lanes = (0..layout.lanes)
             .map(|lane| LaneBlocks {
@@ -100,6 +109,8 @@ impl Allocator {
             data_pages: layout.data_pages_per_block,
             reserve,
             streams,
+            classes,
+            program_modes,
             most_open: 0,
             turns: vec![Turn { lane: 0, left: layout.pages_per_turn }; usize::from(streams.count)]
                 .into_boxed_slice(),
@@ -107,15 +118,11 @@ impl Allocator {
     }
 
     /// Takes what follows from the configuration from a fresh one, and checks the rest.
-    pub(in crate::ftl) fn restored(
-        &mut self,
-        fresh: &Allocator,
-        layout: &Layout,
-        blocks: &Blocks,
-    ) -> Verdict {
+    pub(in crate::ftl) fn restored(&mut self, fresh: Allocator, layout: &Layout, blocks: &Blocks) -> Verdict {
         alike("lanes", &self.lanes, &fresh.lanes)?;
         (self.pages_per_block, self.data_pages) = (fresh.pages_per_block, fresh.data_pages);
-        (self.reserve, self.streams) = (fresh.reserve, fresh.streams);
+        (self.reserve, self.streams, self.classes) = (fresh.reserve, fresh.streams, fresh.classes);
+        self.program_modes.restored(fresh.program_modes)?;
         alike("streams", &self.turns, &fresh.turns)?;
         ensure(self.most_open as usize <= self.streams.all(), "blocks that were open at once")?;
         let is_turn = |turn: &Turn| turn.lane < layout.lanes && turn.left <= layout.pages_per_turn;
@@ -282,7 +289,9 @@ impl Allocator {
             }
             let position = if stream == self.streams.cold() { Self::most_worn(state, blocks) } else { 0 };
             open = OpenBlock { block: state.take(position), next: 0 };
-            blocks.open(open.block, stream, now);
+            let (class, cycles) = (self.classes[stream.index()], blocks.erase_count(open.block));
+            let mode = self.program_modes.choose(&Opening { stream, class, cycles });
+            blocks.open(open.block, (stream, mode), now);
             opened = true;
         }
         let page = Ppn(open.block.0 * self.pages_per_block + open.next);
@@ -299,14 +308,20 @@ impl Allocator {
         Some(Allocated { page, lane, opened })
     }
 
-    /// Opens a free block of a lane for pages that belong to no stream, if more than `keep` are free.
-    pub fn take_block(&mut self, lane: LaneId, keep: u32, blocks: &mut Blocks, now: u64) -> Option<BlockId> {
+    /// Opens a free block of a lane in a program mode, for pages that belong to no stream, if more than `keep` are free.
+    pub fn take_block(
+        &mut self,
+        lane: LaneId,
+        keep: u32,
+        mode: u8,
+        (blocks, now): (&mut Blocks, u64),
+    ) -> Option<BlockId> {
         let state = &mut self.lanes[lane.index()];
         if state.len <= keep {
             return None;
         }
         let block = state.take(0);
-        blocks.open(block, StreamId::NONE, now);
+        blocks.open(block, (StreamId::NONE, mode), now);
         Some(block)
     }
 
@@ -361,7 +376,9 @@ mod tests {
         let chip = Chip::new(1, 6, 4, &cfg.reliability, 1);
         let layout = Layout::new(&cfg, &chip);
         let blocks = Blocks::new(&layout, erases.into_iter());
-        let allocator = Allocator::new(&layout, reserve, Streams::of(2, 1, 2));
+        let modes = ProgramModes::new(&cfg, &cfg.program_mode);
+        let streams = (Streams::of(2, 1, 2), [0; STREAMS_AT_MOST]);
+        let allocator = Allocator::new(&layout, reserve, streams, modes);
         (layout, blocks, allocator)
     }
 

@@ -139,15 +139,13 @@ pub struct Aging {
     wordline_reads: Vec<u32>,
     #[serde(with = "raw")]
     modes: Vec<u8>,
-    /// The mode of blocks that were not programmed since their erase.
-    own_mode: u8,
     read_rng: Rng,
     telemetry_rng: Rng,
 }
 
 impl Aging {
     /// Fresh cells. Streams: `nand/read_noise` for reads, `nand/telemetry` for measurements.
-    pub(crate) fn new(tables: Arc<Tables>, blocks: u32, mode: u8, seed: u64) -> Self {
+    pub(crate) fn new(tables: Arc<Tables>, blocks: u32, seed: u64) -> Self {
         let blocks = blocks as usize;
         let counters = if tables.by_wordline { blocks * tables.wordlines as usize } else { 0 };
         let mut aging = Aging {
@@ -160,8 +158,7 @@ impl Aging {
             done: vec![0; blocks],
             reads: vec![0; blocks],
             wordline_reads: vec![0; counters],
-            modes: vec![mode; blocks],
-            own_mode: mode,
+            modes: vec![0; blocks],
             read_rng: Rng::named(seed, "nand/read_noise"),
             telemetry_rng: Rng::named(seed, "nand/telemetry"),
         };
@@ -181,7 +178,7 @@ impl Aging {
         alike("reads of blocks", &self.reads, &fresh.reads)?;
         alike("reads of wordlines", &self.wordline_reads, &fresh.wordline_reads)?;
         alike("modes of blocks", &self.modes, &fresh.modes)?;
-        (self.tables, self.own_mode) = (fresh.tables, fresh.own_mode);
+        self.tables = fresh.tables;
         let modes = self.tables().modes.len();
         ensure(
             self.modes.iter().all(|&mode| usize::from(mode) < modes),
@@ -269,7 +266,7 @@ impl Aging {
     #[inline]
     pub(crate) fn erase(&mut self, block: u32) {
         self.forget_reads(block);
-        self.modes[block as usize] = self.own_mode;
+        self.modes[block as usize] = 0;
         self.erased_at[block as usize] = self.clock.ticks;
     }
 

@@ -4,6 +4,7 @@ use super::ecc::capacity_limit;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
 use crate::nand::gray;
 use crate::sections::CellPart;
+use crate::sections::cell::NOMINAL;
 
 impl CellPart {
     /// Is every constant in range, and do they fit together? All errors are reported, not just the first.
@@ -158,6 +159,7 @@ impl CellPart {
             ("levels", &m.levels),
         ];
         let modes = m.voltage_scale.len();
+        check_mode_names(&m.names, modes, rules);
         if modes == 0 {
             rules.broken(
                 &["cell.modes.voltage_scale"],
@@ -246,6 +248,23 @@ impl CellPart {
         if !self.modes.levels.iter().all(whole) {
             rules.broken(&["cell.modes.levels"], format!("{:?}", self.modes.levels), "whole numbers");
         }
+    }
+}
+
+/// One name for each mode, the normal one first, and each of letters, digits and `_`: they are keys of results.
+fn check_mode_names(names: &[String], modes: usize, rules: &mut Rules) {
+    let is_key = |name: &String| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    if names.len() != modes {
+        let keys = ["cell.modes.names", "cell.modes.voltage_scale"];
+        rules.broken(&keys, format!("lists of {} and {modes}", names.len()), "one name for each mode");
+    } else if names.first().is_some_and(|first| first != NOMINAL)
+        || !names.iter().all(is_key)
+        || (1..names.len()).any(|at| names[..at].contains(&names[at]))
+    {
+        let allowed = format!("\"{NOMINAL}\" first, then other names of small letters, digits and _");
+        rules.broken(&["cell.modes.names"], format!("{names:?}"), &allowed);
     }
 }
 
