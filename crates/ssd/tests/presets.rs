@@ -100,6 +100,7 @@ fn presets_hold_the_calibrated_numbers() {
         ("redftlplus", 100.0, 1_600.0, 5.0, 192, 8_192, 65_536),
         ("pds", 25.0, 200.0, 1.2, 128, 4_096, 1_500),
         ("ids", 100.0, 1_600.0, 5.0, 128, 4_096, 1_024),
+        ("hire", 90.0, 600.0, 3.5, 256, 8_192, 65_536),
         ("hire_base", 90.0, 600.0, 3.5, 256, 8_192, 65_536),
         ("hire_boost", 30.0, 600.0, 3.5, 256, 8_192, 65_536),
         ("hire_reduced", 210.0, 600.0, 3.5, 256, 8_192, 65_536),
@@ -125,9 +126,14 @@ fn presets_hold_the_calibrated_numbers() {
     let read_us = |config: &DriveConfig| {
         let channel = &config.channel;
         let commands = f64::from(channel.t_read_command_ns + channel.t_data_out_command_ns) / 1e3;
-        config.t_read_us()[0] + commands + f64::from(config.geometry.page_bytes) / channel.bandwidth_mb_s
+        let bits = f64::from(channel.read_bits);
+        config.t_read_us()[0]
+            + commands
+            + bits * f64::from(config.geometry.page_bytes) / channel.bandwidth_mb_s
     };
-    for (name, us) in [("hire_base", 170.0), ("hire_boost", 70.0), ("hire_reduced", 310.0), ("psr", 115.0)] {
+    for (name, us) in
+        [("hire", 170.0), ("hire_base", 170.0), ("hire_boost", 70.0), ("hire_reduced", 310.0), ("psr", 115.0)]
+    {
         assert!((read_us(&preset(name).config) - us).abs() < 1e-9, "{name}");
     }
     assert!((read_us(&preset("m64").config) - 124.472).abs() < 1e-9);
@@ -142,7 +148,8 @@ fn presets_hold_the_calibrated_numbers() {
 fn drives_have_the_cells_of_their_paper() {
     for drive in presets::drives() {
         let config = preset(drive.name).config;
-        let model = if drive.name.starts_with("aged_") { ErrorModel::Cells } else { ErrorModel::None };
+        let is_on = drive.name.starts_with("aged_") || drive.name == "hire";
+        let model = if is_on { ErrorModel::Cells } else { ErrorModel::None };
         assert_eq!(config.errors.model, model, "{}", drive.file);
         assert_eq!(config.cells.states.bits_per_cell, config.geometry.bits_per_cell, "{}", drive.file);
         assert!(config.cells.validate().is_ok(), "{}", drive.file);
@@ -247,7 +254,9 @@ fn families_and_their_sections_agree() {
                 assert_eq!(section.show(field.key), Some(field.default_text()), "{}", member.file);
                 assert!(!field.doc.is_empty() && !field.range_text().is_empty());
             }
-            let chosen = accepted(&format!("[{}]\npolicy = \"{}\"", info.section(), member.name));
+            // Program modes are those of cells that age.
+            let drive = if info.path == "ftl/program_mode" { "preset = \"hire\"\n" } else { "" };
+            let chosen = accepted(&format!("{drive}[{}]\npolicy = \"{}\"", info.section(), member.name));
             assert_eq!(accepted(&chosen.to_toml()).config, chosen.config);
         }
     }

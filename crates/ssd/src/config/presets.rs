@@ -33,7 +33,7 @@ macro_rules! shipped {
 const DRIVES: &[Preset] = shipped!("drive":
     "tlc", "qlc", "m64", "mqsim", "aged_tlc", "aged_qlc",
     "redftl", "redftl_mds", "redftlplus", "pds", "ids",
-    "hire_base", "hire_boost", "hire_reduced",
+    "hire", "hire_base", "hire_boost", "hire_reduced",
     "straw", "rftl", "evanesco", "psr", "scan_3d", "rhs",
 );
 

@@ -7,6 +7,7 @@ use crate::config::presets;
 use crate::ftl::{program_mode, read_reclaim};
 use crate::nand::gray;
 use crate::sections::ErrorModel;
+use crate::sections::cell::Sensing;
 
 impl DriveConfig {
     /// Nothing is checked while cells make no errors and no data moves because of reads: their constants are not used
@@ -31,6 +32,15 @@ impl DriveConfig {
         }
         self.check_bits_and_code(conflicts);
         self.check_sectors(conflicts);
+        if self.cells.ecc.sensing == Sensing::Page && !self.timing.t_read_us.is_empty() {
+            let keys = ["cell.ecc.sensing", "nand.timing.t_read_us"];
+            let allowed = "t_read_us = [], which takes t_read_base_us and t_sense_us; or sensing = \"cell\"";
+            conflicts.add(
+                &keys,
+                "sensing by page with a tR that does not tell what a threshold takes".to_owned(),
+                allowed,
+            );
+        }
         let span = self.cells.population.retention_span;
         if span != 0.0 && self.errors.variation {
             let keys = ["cell.population.retention_span", "nand.errors.variation"];

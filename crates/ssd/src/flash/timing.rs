@@ -8,7 +8,7 @@ use crate::flash::op::{KINDS, NOMINAL, Op, OpKind};
 use crate::flash::rows::{Data, Stops, Work};
 use crate::nand::aging::Attempt;
 use crate::nand::cell::CellPart;
-use crate::sections::cell::CodeKind;
+use crate::sections::cell::{CodeKind, Sensing};
 use crate::sections::{Channel, ErrorModel, Sections};
 use crate::units::SimDuration;
 use serde::{Deserialize, Serialize};
@@ -66,11 +66,19 @@ pub struct Timing {
     command_ns: [u64; KINDS],
     data_out_command_ns: u64,
     femtoseconds_per_byte: u64,
+    /// The same of a read, which may send several bits for each.
+    femtoseconds_per_byte_read: u64,
     cache_operations: bool,
 }
 
 fn nanoseconds(us: &[f64]) -> Vec<u64> {
     us.iter().map(|&us| SimDuration::from_us(us).0).collect()
+}
+
+/// Time of some bytes, rounded to the nearest ns.
+#[inline]
+fn nanoseconds_of(bytes: u32, femtoseconds_per_byte: u64) -> u64 {
+    (u64::from(bytes) * femtoseconds_per_byte + 500_000) / 1_000_000
 }
 
 /// The command and address of an operation.
@@ -97,18 +105,32 @@ fn bits_of(levels: u32) -> f64 {
     f64::from(u32::BITS - levels.leading_zeros())
 }
 
-/// Reads of cells that age (calibration section 3). The part's own tR and channel are those of the
-/// normal mode with as many levels as that mode is read with. Other modes add or save sensing and
-/// transfer by HIRE's law (HIRE table 1): 10 us a level of the whole cell, and a transfer in proportion to the bits
-/// that tell the levels apart. Tracking reads a page several times in the chip and transfers it once (assumed). A soft
-/// attempt senses each threshold of the page at more levels, and sends the bits that tell them apart (assumed, by the
-/// same law).
+/// Array time of a read at some levels for each threshold, over that with the levels of the normal mode, by page type.
+fn sensing_us(cfg: &Sections, levels: f64) -> Vec<f64> {
+    let CellPart { ecc, modes, states, .. } = &cfg.cells;
+    let boundaries = f64::from((1 << states.bits_per_cell) - 1);
+    let more = levels - modes.levels[0];
+    let of_type = |row: &Vec<u32>| match ecc.sensing {
+        Sensing::Cell => ecc.sense_us * more * boundaries,
+        Sensing::Page => cfg.timing.t_sense_us * more / modes.levels[0] * row.len() as f64,
+    };
+    cfg.gray_code().iter().map(of_type).collect()
+}
+
+/// Reads of cells that age (calibration section 3). The part's own tR and channel are those of the normal mode with
+/// as many levels as that mode is read with. Other modes add or save sensing, by `cell.ecc.sensing`, and transfer in
+/// proportion to the bits that tell the levels of the whole cell apart (HIRE table 1). Tracking reads a page several
+/// times in the chip and transfers it once (assumed). A soft attempt senses each threshold of the page at more
+/// levels, and sends the bits that tell them apart (assumed, by the same law).
 fn cell_reads(cfg: &Sections) -> Vec<AttemptTimes> {
     let CellPart { ecc, modes, states, .. } = &cfg.cells;
     let boundaries = (1 << states.bits_per_cell) - 1;
-    let whole = |mode: usize| modes.levels[mode] as u32 * boundaries;
-    let own = whole(0);
+    let bits_of_mode = |mode: usize| bits_of(modes.levels[mode] as u32 * boundaries);
     let thresholds: Vec<f64> = cfg.gray_code().iter().map(|page| page.len() as f64).collect();
+    let level_us = match ecc.sensing {
+        Sensing::Cell => ecc.sense_us,
+        Sensing::Page => cfg.timing.t_sense_us / modes.levels[0],
+    };
     let decode_us = |step: usize| match ecc.code {
         CodeKind::Bch => ecc.page_decode_us,
         CodeKind::Ldpc => ecc.decode_us[step.min(ecc.decode_us.len() - 1)],
@@ -121,15 +143,15 @@ fn cell_reads(cfg: &Sections) -> Vec<AttemptTimes> {
     let mut rows = Vec::new();
     for mode in 0..modes.levels.len() {
         let levels = modes.levels[mode];
-        let base_us = ecc.sense_us * (f64::from(whole(mode)) - f64::from(own));
-        let sent = bits_of(whole(mode)) / bits_of(own);
+        let sent = bits_of_mode(mode) / bits_of_mode(0);
         let own_step = ecc.level_steps.partition_point(|&step| step < levels);
-        let reads = cfg.t_read_us().into_iter().map(|us| (us + base_us).max(0.0));
+        let reads =
+            cfg.t_read_us().into_iter().zip(sensing_us(cfg, levels)).map(|(us, more)| (us + more).max(0.0));
         rows.extend(reads.clone().map(|us| times(us, sent, decode_us(own_step))));
         let tracking = f64::from(cfg.errors.tracking_reads.max(1));
         rows.extend(reads.clone().map(|us| times(us * tracking, sent, decode_us(own_step))));
         for (step, &soft) in ecc.level_steps.iter().enumerate() {
-            let more_us = ecc.sense_us * (soft - levels).max(0.0);
+            let more_us = level_us * (soft - levels).max(0.0);
             let bits = sent * (bits_of(soft as u32) / bits_of(levels as u32)).max(1.0);
             let soft_reads = reads.clone().zip(&thresholds);
             rows.extend(soft_reads.map(|(us, count)| times(us + more_us * count, bits, decode_us(step))));
@@ -166,6 +188,9 @@ impl Timing {
             command_ns: OpKind::ALL.map(|kind| command_ns(channel, kind)),
             data_out_command_ns: u64::from(channel.t_data_out_command_ns),
             femtoseconds_per_byte: libm::round(1e9 / channel.bandwidth_mb_s) as u64,
+            femtoseconds_per_byte_read: libm::round(
+                1e9 * f64::from(channel.read_bits) / channel.bandwidth_mb_s,
+            ) as u64,
             cache_operations: timing.cache_operations,
         }
     }
@@ -189,10 +214,10 @@ impl Timing {
         self.cache_operations
     }
 
-    /// Data on the channel.
+    /// Data on the channel, one bit for each.
     #[inline]
-    pub fn data_ns(&self, bytes: u32) -> u64 {
-        (u64::from(bytes) * self.femtoseconds_per_byte + 500_000) / 1_000_000
+    fn data_ns(&self, bytes: u32) -> u64 {
+        nanoseconds_of(bytes, self.femtoseconds_per_byte)
     }
 
     /// Command, address and data towards the die.
@@ -228,7 +253,7 @@ impl Timing {
     /// Data from the die; only reads have it.
     #[inline]
     pub fn out_ns(&self, op: &Op) -> u64 {
-        let data = self.data_ns(op.bytes);
+        let data = nanoseconds_of(op.bytes, self.femtoseconds_per_byte_read);
         self.data_out_command_ns + ((data * u64::from(self.attempt(op).transfer_q12)) >> 12)
     }
 
@@ -309,5 +334,49 @@ mod tests {
             |attempt| timing.out_ns(&Op { bytes: 4_096, attempt_kind: Timing::kind_of(attempt), ..read });
         assert_eq!([Attempt::Entry, Attempt::Tracking].map(out_ns), [40 + 4_096; 2]);
         assert_eq!([0, 1, 2].map(Attempt::Soft).map(out_ns), [40 + 4_096, 40 + 8_192, 40 + 12_288]);
+    }
+
+    /// Array, channel outwards and channel inwards of a read and a program of 8 KiB in each mode of HIRE's drive
+    /// (table 1).
+    #[test]
+    fn hires_modes_take_the_times_of_its_table() {
+        let layer = crate::config::Layer::file("test.toml", "preset = \"hire\"\n");
+        let cfg = crate::drive_config::resolve(&[layer], &[]).unwrap().config;
+        let timing = Timing::new(&cfg);
+        let at = crate::nand::PageAddress { die: 0, plane: 0, block: 0, page: 0 };
+        let op = |kind, mode| {
+            let op = Op::new(kind, crate::flash::op::Cause::Host, crate::units::Ppn(0), at, 0);
+            Op { bytes: 8_192, mode, ..op }
+        };
+        let read = |mode| {
+            let op = op(OpKind::Read, mode);
+            (timing.in_ns(&op) + timing.array_ns(&op), timing.out_ns(&op) + timing.decode_ns(&op))
+        };
+        let program = |mode| {
+            let op = op(OpKind::Program, mode);
+            (timing.in_ns(&op), timing.array_ns(&op))
+        };
+        assert_eq!([0, 1, 2].map(read), [(90_000, 80_000), (30_000, 40_000), (210_000, 100_000)]);
+        assert_eq!([0, 1, 2].map(program), [(20_000, 600_000); 3]);
+    }
+
+    /// By hand: 1.15 us + 1 us a threshold, three levels in the normal mode; one level senses a third as often, 7
+    /// levels seven thirds.
+    #[test]
+    fn sensing_by_page_goes_by_the_thresholds_of_its_type() {
+        let mut cfg = DriveConfig::default();
+        cfg.errors.model = ErrorModel::Cells;
+        cfg.timing.t_read_us = vec![];
+        (cfg.timing.t_read_base_us, cfg.timing.t_sense_us) = (1.15, 1.0);
+        cfg.cell.gray_code = vec![vec![4], vec![2, 6], vec![1, 3, 5, 7]];
+        (cfg.cells.ecc.sensing, cfg.cells.modes.levels) = (Sensing::Page, vec![3.0, 1.0, 7.0]);
+        let timing = Timing::new(&cfg);
+        let of_mode = |mode: usize| {
+            let first = mode * timing.kinds * timing.page_types;
+            timing.reads[first..first + 3].iter().map(|times| times.array_ns).collect::<Vec<_>>()
+        };
+        assert_eq!(of_mode(0), [2_150, 3_150, 5_150]);
+        assert_eq!(of_mode(1), [1_483, 1_817, 2_483]);
+        assert_eq!(of_mode(2), [3_483, 5_817, 10_483]);
     }
 }

@@ -153,6 +153,9 @@ impl Ftl {
         let needs = stream.needs();
         let classes = core::array::from_fn(|at| stream.class(streams.of_policy(StreamId(at as u8))));
         let program_modes = ProgramModes::new(cfg, policies.program_mode);
+        let wear_leveling = wear_leveling::Policy::build(policies.wear_leveling);
+        let allocator =
+            Allocator::new(&layout, cfg.cleaning.reserve_blocks, (streams, classes), program_modes);
         let mover =
             Mover::new(cfg, &layout, (streams, needs.victims), (reclaim.is_active(), reclaim.deals()));
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
@@ -167,12 +170,7 @@ impl Ftl {
             waits: Waits::default(),
             gather: Gather::new(streams, layout.units_per_page, slots, turns),
             facts: FactsTable::new(needs.facts, physical),
-            allocator: Allocator::new(
-                &layout,
-                cfg.cleaning.reserve_blocks,
-                (streams, classes),
-                program_modes,
-            ),
+            allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
             placement: Placement::new(cfg, &layout),
             order,
             mover,
@@ -180,7 +178,7 @@ impl Ftl {
             replicas: Replicas::new(cfg, &layout),
             gc_victim: gc_victim::Policy::build(policies.gc_victim),
             gc_trigger: gc_trigger::Policy::build(policies.gc_trigger),
-            wear_leveling: wear_leveling::Policy::build(policies.wear_leveling),
+            wear_leveling,
             victim_rng: Rng::named(cfg.drive.seed, "ftl/gc_victim"),
             stream,
             tells_apart: false,

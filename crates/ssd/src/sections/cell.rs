@@ -268,8 +268,8 @@ fn default_mode_names() -> Vec<String> {
 section! {
     /// Program modes: lists of one length, the normal mode first (calibration sections 2.1, 3, 4.1).
     pub struct Modes {
-        /// What they are called; the first is "nominal". `ftl.program_mode` chooses by these names, and results tell blocks
-        /// and reads apart by them.
+        /// What they are called; the first is "nominal". `ftl.program_mode` chooses by these names, and results tell
+        /// blocks and reads apart by them.
         names: Vec<String> = default_mode_names();
         /// Factor on all state means and on the program step.
         voltage_scale: Vec<f64> = vec![1.0, 1.0, 1.0], range 0.1..=3.0;
@@ -296,6 +296,17 @@ choice! {
     }
 }
 
+choice! {
+    /// What more or fewer sensing levels than those of the normal mode cost a read.
+    pub enum Sensing {
+        /// `sense_us` for each level of all thresholds of the cell, whatever the page type (HIRE).
+        Cell = "cell",
+        /// `nand.timing.t_sense_us` for each threshold of the page type and for each level over those of the normal
+        /// mode: tR = t_read_base_us + t_sense_us x thresholds x levels / levels of the normal mode.
+        Page = "page",
+    }
+}
+
 section! {
     /// Correction of errors, and how long reading takes for it (calibration section 3).
     pub struct Ecc {
@@ -311,7 +322,9 @@ section! {
         max_rber: Vec<f64> = vec![0.004, 0.0058, 0.007, 0.0082, 0.0092, 0.0102, 0.011], range 1e-9..=0.5;
         /// Numbers of levels that the controller uses, rising.
         level_steps: Vec<f64> = vec![1.0, 3.0, 7.0], unit "levels", range 1.0..=15.0;
-        /// Sensing time of each level.
+        /// What more or fewer sensing levels cost a read; `page` needs `nand.timing.t_read_us = []`.
+        sensing: Sensing = Sensing::Cell;
+        /// Sensing time of each level (`cell`).
         sense_us: f64 = 10.0, unit "us/level", range 0.0..=1000.0;
         /// Transfer time of each bit that says between which levels a cell lies.
         transfer_us: f64 = 20.0, unit "us/bit", range 0.0..=1000.0;

@@ -44,6 +44,10 @@ section! {
         t_read_command_ns: u32 = 290, unit "ns", range 0..=1_000_000_000;
         /// Channel time to start a data output, before its bytes.
         t_data_out_command_ns: u32 = 30, unit "ns", range 0..=1_000_000_000;
+        /// Bits that a read sends for each bit of data: more than one where the part is read with soft sensing
+        /// always. In other program modes it is more or less, in proportion to the bits that tell their levels apart.
+        /// Programs send one.
+        read_bits: u32 = 1, unit "bits", range 1..=16;
         /// Channel time of a program command with its address, before or after its bytes.
         t_program_command_ns: u32 = 361, unit "ns", range 0..=1_000_000_000;
         /// Channel time of an erase command with its address.

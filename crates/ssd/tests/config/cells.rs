@@ -128,19 +128,6 @@ const WRONG_WHEN_ON: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "program_mode = 1",
-        &["my.toml:3: nand.errors.program_mode: no such key", "did you mean \"ftl.program_mode.policy\"?"],
-    ),
-    (
-        "[ftl.program_mode]\npolicy = \"high\"",
-        &[
-            "my.toml:4: ftl.program_mode.policy: impossible",
-            "\"high\", which programs in high, on cells with nominal, resistant, very_resistant",
-            "[cell] part = \"mlc_hire\"",
-            "cell.modes.names (preset cell/tlc_48l:",
-        ],
-    ),
-    (
         "[cell.modes]\nnames = [\"usual\", \"b\", \"c\"]",
         &["my.toml:4: cell.modes.names: impossible", "\"nominal\" first, then other names"],
     ),
@@ -149,8 +136,12 @@ const WRONG_WHEN_ON: &[(&str, &[&str])] = &[
         &["my.toml:4: cell.modes.names: impossible", "lists of 2 and 3", "one name for each mode"],
     ),
     (
-        "[cell.modes]\nnames = 3",
-        &["my.toml:4: cell.modes.names: wrong type", "a name or a list of names, in quotes"],
+        "[nand.timing]\nt_read_us = 70\n[cell.ecc]\nsensing = \"page\"",
+        &[
+            "my.toml:6: cell.ecc.sensing: impossible",
+            "does not tell what a threshold takes",
+            "t_read_us = []",
+        ],
     ),
     (
         "[cell.population]\nretention_span = 0.5",
@@ -212,6 +203,37 @@ fn what_is_wrong_with_cells_is_told_with_place_finding_and_remedy() {
         "{ON}[cell.ecc]\nlimit_bits = 100\n[ftl.mapping]\nunit = \"page\"\n[ftl.cleaning]\ncopyback = true"
     ));
     assert_has(&two, &["my.toml:4: cell.ecc.limit_bits", "my.toml:8: ftl.cleaning.copyback"]);
+}
+
+/// Modes are chosen by name, of those that the cells have; without errors there are none.
+#[test]
+fn program_modes_are_those_of_the_cells() {
+    const HIGH: &str = "[ftl.program_mode]\npolicy = \"high\"\n";
+    let wrong = [
+        (
+            format!("{ON}program_mode = 1"),
+            ["my.toml:3: nand.errors.program_mode: no such key", "did you mean ftl.program_mode.policy?"],
+        ),
+        (
+            format!("{ON}{HIGH}"),
+            [
+                "\"high\", which programs in high, on cells with nominal, resistant, very_resistant",
+                "[cell] part = \"mlc_hire\"",
+            ],
+        ),
+        (
+            HIGH.to_owned(),
+            ["my.toml:2: ftl.program_mode.policy: impossible", "nand.errors.model = \"cells\""],
+        ),
+        (
+            format!("{ON}[cell.modes]\nnames = 3"),
+            ["my.toml:4: cell.modes.names: wrong type", "a name or a list of names, in quotes"],
+        ),
+    ];
+    for (text, parts) in wrong {
+        assert_has(&refused(&text), &parts);
+    }
+    accepted(&format!("preset = \"hire\"\n{HIGH}"));
 }
 
 fn source(resolved: &Resolved, key: &str) -> String {

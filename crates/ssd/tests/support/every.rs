@@ -54,9 +54,9 @@ pub fn fitted(mut cfg: DriveConfig) -> Result<DriveConfig, String> {
     Err(wrong)
 }
 
-/// Policies called so do nothing.
+/// Policies called so do nothing that is counted.
 pub fn is_idle(policy: &str) -> bool {
-    ["none", "never"].contains(&policy)
+    ["none", "never", "dynamic"].contains(&policy)
 }
 
 /// Every policy of a family alone, and with every choice and switch of its parameters.

@@ -1,5 +1,5 @@
-//! All blocks with boosted voltages: the fewest errors, so the fewest sensing levels and the shortest reads, and the most
-//! wear.
+//! All blocks with boosted voltages: the fewest errors, so the fewest sensing levels and the shortest reads, and the
+//! most wear.
 
 use super::Member;
 

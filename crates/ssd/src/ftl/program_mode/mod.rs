@@ -1,8 +1,8 @@
 //! In which program mode is a block programmed?
 //!
-//! A mode is a block's, from its first program to its erase: voltages, and with them wear, errors, how finely its pages
-//! are sensed, program time (`cell.modes`). The question is asked when a block is opened for a stream. Blocks that deals
-//! open (`ftl.read_reclaim`) have modes of their own.
+//! A mode is a block's, from its first program to its erase: voltages, and with them wear, errors, how finely its
+//! pages are sensed, program time (`cell.modes`). The question is asked when a block is opened for a stream. Blocks
+//! that deals open (`ftl.read_reclaim`) have modes of their own.
 
 use crate::config::member::Misfit;
 use crate::sections::cell::NOMINAL;

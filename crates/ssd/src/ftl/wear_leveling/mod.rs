@@ -7,6 +7,7 @@ family! {
     path "ftl/wear_leveling", default none;
     members {
         none: None,
+        dynamic: Dynamic,
         static_swap: StaticSwap,
     }
     methods {
@@ -17,6 +18,10 @@ family! {
         /// Whether it ever moves data, which takes an open block of its own in each lane.
         fn acts(&self) -> bool {
             true
+        }
+        /// Whether of the free blocks the least erased is opened, and not the one that came free first.
+        fn opens_least_erased(&self) -> bool {
+            false
         }
     }
 }

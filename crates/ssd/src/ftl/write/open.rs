@@ -61,6 +61,8 @@ pub struct Allocator {
     /// Class of each stream, and what decides in which mode its blocks are programmed.
     classes: [u8; STREAMS_AT_MOST],
     program_modes: ProgramModes,
+    /// Of the free blocks the least erased is opened; otherwise the one that came free first.
+    least_erased: bool,
     /// The most blocks that streams have had open in one lane.
     most_open: u32,
     /// By stream: whose turn it is.
@@ -111,10 +113,16 @@ impl Allocator {
             streams,
             classes,
             program_modes,
+            least_erased: false,
             most_open: 0,
             turns: vec![Turn { lane: 0, left: layout.pages_per_turn }; usize::from(streams.count)]
                 .into_boxed_slice(),
         }
+    }
+
+    /// The same, where of the free blocks the least erased is opened if it is so.
+    pub(in crate::ftl) fn by_wear(self, least_erased: bool) -> Self {
+        Allocator { least_erased, ..self }
     }
 
     /// Takes what follows from the configuration from a fresh one, and checks the rest.
@@ -122,6 +130,7 @@ impl Allocator {
         alike("lanes", &self.lanes, &fresh.lanes)?;
         (self.pages_per_block, self.data_pages) = (fresh.pages_per_block, fresh.data_pages);
         (self.reserve, self.streams, self.classes) = (fresh.reserve, fresh.streams, fresh.classes);
+        self.least_erased = fresh.least_erased;
         self.program_modes.restored(fresh.program_modes)?;
         alike("streams", &self.turns, &fresh.turns)?;
         ensure(self.most_open as usize <= self.streams.all(), "blocks that were open at once")?;
@@ -287,7 +296,7 @@ impl Allocator {
             if stream != self.streams.cold() && (keep == 0 || !self.streams.is_of_host(stream)) {
                 state.claimed = 0;
             }
-            let position = if stream == self.streams.cold() { Self::most_worn(state, blocks) } else { 0 };
+            let position = Self::next_free(state, blocks, stream == self.streams.cold(), self.least_erased);
             open = OpenBlock { block: state.take(position), next: 0 };
             let (class, cycles) = (self.classes[stream.index()], blocks.erase_count(open.block));
             let mode = self.program_modes.choose(&Opening { stream, class, cycles });
@@ -308,7 +317,8 @@ impl Allocator {
         Some(Allocated { page, lane, opened })
     }
 
-    /// Opens a free block of a lane in a program mode, for pages that belong to no stream, if more than `keep` are free.
+    /// Opens a free block of a lane in a program mode, for pages that belong to no stream, if more than `keep` are
+    /// free.
     pub fn take_block(
         &mut self,
         lane: LaneId,
@@ -320,7 +330,7 @@ impl Allocator {
         if state.len <= keep {
             return None;
         }
-        let block = state.take(0);
+        let block = state.take(Self::next_free(state, blocks, false, self.least_erased));
         blocks.open(block, (StreamId::NONE, mode), now);
         Some(block)
     }
@@ -332,13 +342,23 @@ impl Allocator {
         if open.block.is_some() {
             return Some(Ppn(open.block.0 * self.pages_per_block + open.next));
         }
-        let position = if stream == self.streams.cold() { Self::most_worn(state, blocks) } else { 0 };
+        let position = Self::next_free(state, blocks, stream == self.streams.cold(), self.least_erased);
         (state.len > 0).then(|| Ppn(state.free[state.slot(position)] * self.pages_per_block))
     }
 
-    fn most_worn(lane: &LaneBlocks, blocks: &Blocks) -> u32 {
-        let wear = |&i: &u32| (blocks.erase_count(BlockId(lane.free[lane.slot(i)])), core::cmp::Reverse(i));
-        (0..lane.len).max_by_key(wear).unwrap_or(0)
+    /// Place of the free block that is opened next: for cold data the most worn one, for other data the least erased or
+    /// the one that came free first. Of equals the one that did.
+    fn next_free(lane: &LaneBlocks, blocks: &Blocks, cold: bool, least_erased: bool) -> u32 {
+        if !cold && !least_erased {
+            return 0;
+        }
+        let erases = |i: u32| blocks.erase_count(BlockId(lane.free[lane.slot(i)]));
+        let found = if cold {
+            (0..lane.len).max_by_key(|&i| (erases(i), core::cmp::Reverse(i)))
+        } else {
+            (0..lane.len).min_by_key(|&i| erases(i))
+        };
+        found.unwrap_or(0)
     }
 
     /// Whether a block is being filled with host data; with that alone if it must be `only` that.
@@ -421,5 +441,24 @@ mod tests {
         let [host, moved, cold] = [0, 1, 2].map(StreamId);
         // Of 3 and 4, which are equal, the one that has been free for longer.
         assert_eq!([cold, host, cold, cold, moved].map(&mut opened), [3, 0, 4, 1, 2]);
+    }
+
+    /// With dynamic wear leveling other data goes where there is the least wear.
+    #[test]
+    fn dynamic_wear_leveling_opens_the_least_erased_free_block() {
+        let (layout, mut blocks, allocator) = six_blocks(0, [3, 7, 1, 9, 1, 0]);
+        let mut allocator = allocator.by_wear(true);
+        let [host, moved, cold] = [0, 1, 2].map(StreamId);
+        let mut opened = |stream| {
+            let expected = allocator.peek(LANE, stream, &blocks);
+            let page = allocator.page_in(LANE, stream, 0, &mut blocks, 0).map(|found| found.page);
+            assert_eq!(page, expected);
+            let block = layout.block_of_page(page.unwrap()).0;
+            allocator.abandon(LANE, block, &mut blocks, 0);
+            block.0
+        };
+        // Of 2 and 4, which are equal, the one that has been free for longer.
+        assert_eq!([host, moved, cold, host].map(&mut opened), [5, 2, 3, 4]);
+        assert_eq!(allocator.take_block(LANE, 0, 0, (&mut blocks, 0)), Some(BlockId(0)));
     }
 }
