@@ -432,10 +432,9 @@ fn separation(work: &StreamWork) -> String {
         units => format!("{units} units of others, which it has no room for; "),
     };
     let most = work.units.iter().rposition(|units| *units > 0).map_or(0, |last| last + 1);
-    format!(
-        "`{policy}`: data in {most} streams, {known}{unknown}at most {open_blocks_max} blocks open in a lane; {} of memory",
-        bytes(*memory_bytes as f64),
-    )
+    let open = format!("at most {open_blocks_max} blocks open in a lane");
+    let memory = bytes(*memory_bytes as f64);
+    format!("`{policy}`: data in {most} streams, {known}{unknown}{open}; {memory} of memory")
 }
 
 fn time_spent(result: &RunResult) -> String {
