@@ -8,7 +8,11 @@
 use crate::units::Lpn;
 use std::fmt;
 
-/// For each unit the times of what happens to it, in order: one table of times, and where each unit's begin.
+/// A time that never comes.
+pub(crate) const NEVER: u32 = u32::MAX;
+
+/// For each unit the times of what happens to it, in order and then [`NEVER`]: one table of times, and where each unit's
+/// begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lines {
     /// By unit, and one more: where its times begin.
@@ -25,17 +29,18 @@ impl Lines {
         }
         let mut sum = 0;
         for start in &mut starts {
-            sum += core::mem::replace(start, sum);
+            sum += core::mem::replace(start, sum) + 1;
         }
-        let mut times = vec![0; events.len()];
+        let mut times = vec![NEVER; events.len() + units as usize];
         for (unit, time) in events {
             let place = &mut starts[unit as usize];
             times[*place as usize] = time;
             *place += 1;
         }
-        // Each start has become its unit's end.
+        // Each start has become the place of what ends its unit's times.
         starts.rotate_right(1);
         starts[0] = 0;
+        starts[1..].iter_mut().for_each(|start| *start += 1);
         Lines { starts, times }
     }
 
@@ -45,15 +50,15 @@ impl Lines {
         self.starts[lpn.index()]
     }
 
-    /// The time at a place, if it is one of the unit's.
+    /// The time at a place that is one of a unit's; behind its last there is one that never comes.
     #[inline]
-    pub fn time_at(&self, lpn: Lpn, place: u32) -> Option<u32> {
-        (place < self.starts[lpn.index() + 1]).then(|| self.times[place as usize])
+    pub fn time_at(&self, place: u32) -> u32 {
+        self.times[place as usize]
     }
 
     /// All times of a unit.
     fn of(&self, lpn: Lpn) -> &[u32] {
-        &self.times[self.starts[lpn.index()] as usize..self.starts[lpn.index() + 1] as usize]
+        &self.times[self.starts[lpn.index()] as usize..self.starts[lpn.index() + 1] as usize - 1]
     }
 
     fn bytes(&self) -> usize {
@@ -86,7 +91,7 @@ impl Foresight {
 
     /// Deaths in all.
     pub fn deaths(&self) -> u32 {
-        self.deaths.times.len() as u32
+        self.deaths.times.len() as u32 - self.units()
     }
 
     /// When what a unit holds dies, now and each time after it was written again: so many deaths come before.
@@ -163,8 +168,8 @@ impl Takes {
     }
 
     fn check_room(&self, count: usize) -> Result<(), ForesightError> {
-        // The last number stands for never.
-        if count < u32::MAX as usize - 1 { Ok(()) } else { Err(ForesightError::TooLong) }
+        // The last number stands for never, and each unit ends with it.
+        if count < (u32::MAX - 1 - self.units) as usize { Ok(()) } else { Err(ForesightError::TooLong) }
     }
 
     pub fn deaths(&self) -> u64 {
@@ -197,8 +202,8 @@ impl fmt::Display for ForesightError {
         match self {
             Self::TooLong => write!(
                 f,
-                "more than {} units are overwritten, trimmed or read: more than can be foreseen",
-                u32::MAX - 2
+                "more units are overwritten, trimmed or read than can be foreseen: {} with those of the drive",
+                u32::MAX - 1
             ),
             Self::OtherDrive { found, expected } => {
                 write!(f, "foreseen for a drive of {found} mapping units, this one has {expected}")
@@ -231,7 +236,7 @@ mod tests {
         assert_eq!(deaths, [vec![0, 2], vec![1, 3], vec![], vec![]]);
         let reads: Vec<_> = (0..4).map(|unit| found.reads_of(Lpn(unit)).to_vec()).collect();
         assert_eq!(reads, [vec![], vec![2], vec![3], vec![]]);
-        assert_eq!(found.bytes(), 4 * (5 + 4 + 5 + 2));
+        assert_eq!(found.bytes(), 4 * (5 + 4 + 4 + 5 + 2 + 4));
     }
 
     #[test]
@@ -250,8 +255,10 @@ mod tests {
             for (unit, list) in (0..).map(Lpn).zip(&lists) {
                 assert_eq!(found.deaths_of(unit), &list[..]);
                 let start = found.deaths.start(unit);
-                let stepped: Vec<_> =
-                    (start..).map_while(|place| found.deaths.time_at(unit, place)).collect();
+                let stepped: Vec<_> = (start..)
+                    .map(|place| found.deaths.time_at(place))
+                    .take_while(|&time| time != NEVER)
+                    .collect();
                 assert_eq!(&stepped, list);
                 assert!(found.reads_of(unit).is_empty(), "nobody asked for them");
             }

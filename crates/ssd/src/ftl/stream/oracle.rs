@@ -6,7 +6,7 @@
 //! deaths as it had left when it was written.
 
 use super::{Foresight, Member, Moved, Needs, Size, StreamId, Streams, Written};
-use crate::ftl::foresight::Holding;
+use crate::ftl::foresight::{Holding, NEVER};
 use crate::units::Lpn;
 use core::ops::Range;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "redFTL section 5.1.2 (ORA, whose rule is not told); the ranges are assumed";
 /// What it costs.
-pub const MEMORY: &str = "12 bytes a logical unit, 4 bytes an overwrite to come";
+pub const MEMORY: &str = "20 bytes a logical unit, 4 bytes an overwrite to come";
 
 section! {
     /// `oracle` has no parameters.
@@ -29,9 +29,6 @@ section! {
 
 /// Ranges of times left that are told apart.
 const RANGES: u8 = 7;
-
-/// The time of what never comes.
-const NEVER: u32 = u32::MAX;
 
 /// The policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,18 +47,29 @@ struct Told {
     /// Deaths so far.
     clock: u32,
     holding: Holding,
-    /// By unit: the place of its next death among all deaths, for what the host has handed over.
-    next: Vec<u32>,
-    /// By unit: when what was last written of it dies. The host may have handed over what replaces it.
-    dies: Vec<u32>,
+    /// By unit.
+    fates: Vec<Fate>,
+}
+
+/// What is known of a unit.
+#[derive(Clone, Copy, Debug)]
+struct Fate {
+    /// The place of its next death among all deaths, for what the host has handed over, and when that is.
+    next: u32,
+    due: u32,
+    /// When what was last written of it dies. The host may have handed over what replaces it.
+    dies: u32,
 }
 
 impl Told {
     fn new(foresight: Arc<Foresight>) -> Self {
-        let units = (0..foresight.units()).map(Lpn);
-        let next: Vec<u32> = units.clone().map(|lpn| foresight.deaths.start(lpn)).collect();
-        let dies = units.map(|lpn| foresight.deaths_of(lpn).first().copied().unwrap_or(NEVER)).collect();
-        Told { holding: Holding::new(foresight.units()), clock: 0, next, dies, foresight }
+        let fate = |lpn| {
+            let next = foresight.deaths.start(lpn);
+            let due = foresight.deaths.time_at(next);
+            Fate { next, due, dies: due }
+        };
+        let fates = (0..foresight.units()).map(|unit| fate(Lpn(unit))).collect();
+        Told { holding: Holding::new(foresight.units()), clock: 0, fates, foresight }
     }
 
     /// A unit is written or trimmed: false if that was not foreseen.
@@ -69,10 +77,11 @@ impl Told {
         if !self.holding.replace(lpn, is_trim) {
             return true;
         }
-        let next = &mut self.next[lpn.index()];
-        let foreseen = self.foresight.deaths.time_at(lpn, *next) == Some(self.clock);
+        let fate = &mut self.fates[lpn.index()];
+        let foreseen = fate.due == self.clock;
         if foreseen {
-            *next += 1;
+            fate.next += 1;
+            fate.due = self.foresight.deaths.time_at(fate.next);
             self.clock += 1;
         }
         foreseen
@@ -80,8 +89,8 @@ impl Told {
 
     /// What the host has written last of a unit goes to flash.
     fn write(&mut self, lpn: Lpn) {
-        let next = self.next[lpn.index()];
-        self.dies[lpn.index()] = self.foresight.deaths.time_at(lpn, next).unwrap_or(NEVER);
+        let fate = &mut self.fates[lpn.index()];
+        fate.dies = fate.due;
     }
 }
 
@@ -94,7 +103,7 @@ impl Policy {
     /// The stream of what was last written of a unit: the first for what never dies, else by the time left.
     fn stream_of(&self, lpn: Lpn) -> StreamId {
         let Some(told) = &self.told else { return StreamId(0) };
-        match told.dies[lpn.index()] {
+        match told.fates[lpn.index()].dies {
             NEVER => StreamId(0),
             dies => StreamId(1 + range(u64::from(dies.saturating_sub(told.clock)), self.row)),
         }
@@ -124,7 +133,7 @@ impl Member for Policy {
     }
 
     fn memory_bytes(&self, size: &Size) -> u64 {
-        size.logical_units * 8 + size.logical_units / 8
+        size.logical_units * size_of::<Fate>() as u64 + size.logical_units / 8
     }
 
     fn foresee(&mut self, foresight: &Arc<Foresight>) {
