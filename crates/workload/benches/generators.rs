@@ -1,6 +1,6 @@
 //! How fast requests are generated: nanoseconds of processor time for one.
 //!
-//! `cargo bench -p wordline-workload --bench generators`. Best of five runs.
+//! `cargo bench -p wordline-workload --bench generators [-- PART_OF_A_NAME ...]`. Best of five runs.
 
 use ssd::rng::Rng;
 use std::fs;
@@ -9,6 +9,8 @@ use workload::Spec;
 use workload::synthetic::zipf::{Zipf, solve};
 
 const REQUESTS: u64 = 10_000_000;
+/// Of applications on files, which are slower.
+const FILES_REQUESTS: u64 = 1_000_000;
 const RUNS: usize = 5;
 
 /// Processor seconds of the calling thread so far.
@@ -27,12 +29,18 @@ fn best(mut run: impl FnMut() -> u64) -> f64 {
     seconds
 }
 
+/// Whether it was asked for: by a part of its name, or with everything.
+fn is_asked(name: &str) -> bool {
+    let mut asked = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).peekable();
+    asked.peek().is_none() || asked.any(|part| name.contains(&part))
+}
+
 fn main() {
     println!("{:<44} {:>10} {:>12}", "", "ns each", "M per s");
     let show = |name: &str, seconds: f64, count: u64| {
         println!("{name:<44} {:>10.1} {:>12.1}", seconds * 1e9 / count as f64, count as f64 / seconds / 1e6);
     };
-    for n in [1u64 << 20, 1 << 26, 1_000_000_000] {
+    for n in [1u64 << 20, 1 << 26, 1_000_000_000].into_iter().filter(|_| is_asked("rank")) {
         let theta = solve(n, 0.8, 0.2);
         let start = Instant::now();
         let zipf = Zipf::new(n, solve(n, 0.8, 0.2));
@@ -65,19 +73,25 @@ fn main() {
         ("zipf, page cache of 1 GiB", "pattern = 'zipf'\nfootprint_gib = 8\npage_cache_mib = 1024"),
         ("varmail", "preset = 'varmail'\nfootprint_gib = 8"),
         ("fileserver", "preset = 'fileserver'\nfootprint_gib = 8"),
+        ("webserver", "preset = 'webserver'\nfootprint_gib = 8"),
+        ("proxyserver", "preset = 'proxyserver'\nfootprint_gib = 8"),
+        ("mobile", "preset = 'mobile'\nfootprint_gib = 8"),
         ("oltp", "preset = 'oltp'\nfootprint_gib = 8"),
+        ("ntrx", "preset = 'ntrx'\nfootprint_gib = 8"),
         ("syn1, closed loop", "preset = 'syn1'\narrival = 'closed'"),
     ];
-    for (name, table) in workloads {
+    for (name, table) in workloads.into_iter().filter(|(name, _)| is_asked(name)) {
+        let spec = Spec::parse(table).expect("a workload");
+        let requests = if matches!(spec, Spec::Files(_)) { FILES_REQUESTS } else { REQUESTS };
         let run = || {
-            let mut spec = Spec::parse(table).ok()?;
+            let mut spec = spec.clone();
             // All passes and copies together make that many.
             let value = |key: &str| {
                 let entries = spec.entries();
                 let text = entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone());
                 text.and_then(|text| text.parse::<u64>().ok()).unwrap_or(1)
             };
-            let count = REQUESTS / (value("repeat") * value("copies"));
+            let count = requests / (value("repeat") * value("copies"));
             spec.set("count", &count.to_string()).ok()?;
             let mut source = spec.open(1 << 31).ok()?;
             let mut sum = 0u64;
@@ -86,7 +100,7 @@ fn main() {
             }
             Some(sum)
         };
-        show(&format!("request: {name}"), best(|| run().unwrap_or(0)), REQUESTS);
+        show(&format!("request: {name}"), best(|| run().unwrap_or(0)), requests);
     }
     jobs(&show);
 }
@@ -103,7 +117,7 @@ fn jobs(show: &dyn Fn(&str, f64, u64)) {
         ("16 clones at depth 32, 100 us each", 100, "rw=randread\nnumjobs=16\niodepth=32\nio_size=2g"),
         ("16 clones with a rate", 100, "rw=randrw\nnumjobs=16\niodepth=32\nrate_iops=10k\nio_size=1g"),
     ];
-    for (name, service_us, options) in jobs {
+    for (name, service_us, options) in jobs.into_iter().filter(|_| is_asked("fio")) {
         if fs::write(&path, format!("[global]\nsize=1g\n[job]\n{options}\n")).is_err() {
             continue;
         }

@@ -12,6 +12,7 @@ mod rates;
 mod reuse;
 mod sequence;
 mod sizes;
+mod slabs;
 mod tally;
 
 use crate::address::page_base;

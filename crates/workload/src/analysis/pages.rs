@@ -8,6 +8,7 @@
 use super::histogram::Histogram;
 use super::popularity::Popularity;
 use super::reuse::{CLASSES, Gaps, class};
+use super::slabs::Slabs;
 use crate::pages::ChunkHasher;
 use crate::record::PAGE_BYTES;
 use ssd::rng::mix;
@@ -46,46 +47,6 @@ struct Written {
 const INDEX_BYTES: u64 = 64;
 const EXTENT_COST: u64 = size_of::<Extent>() as u64 + INDEX_BYTES;
 const WRITTEN_COST: u64 = size_of::<Written>() as u64;
-
-/// Items that never move: no room is needed for a copy while they grow. Places given up are used again.
-struct Slabs<T> {
-    slabs: Vec<Vec<T>>,
-    free: Vec<u32>,
-}
-
-/// Items of a slab.
-const SLAB: usize = 1 << 14;
-
-impl<T> Slabs<T> {
-    fn new() -> Self {
-        Slabs { slabs: Vec::new(), free: Vec::new() }
-    }
-
-    /// Keeps an item and says where.
-    fn put(&mut self, item: T) -> u32 {
-        if let Some(at) = self.free.pop() {
-            *self.get(at) = item;
-            return at;
-        }
-        if self.slabs.last().is_none_or(|last| last.len() == SLAB) {
-            self.slabs.push(Vec::with_capacity(SLAB));
-        }
-        let before = (self.slabs.len() - 1) * SLAB;
-        let last = self.slabs.last_mut().expect("there is one");
-        last.push(item);
-        (before + last.len() - 1) as u32
-    }
-
-    #[inline]
-    fn get(&mut self, at: u32) -> &mut T {
-        &mut self.slabs[at as usize / SLAB][at as usize % SLAB]
-    }
-
-    /// All items, those given up as well.
-    fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slabs.iter().flatten()
-    }
-}
 
 /// What is known of all pages.
 pub(crate) struct PageTable {
@@ -273,7 +234,7 @@ impl PageTable {
         while self.memory > self.memory_max && self.halvings < u64::BITS - 1 {
             self.halvings += 1;
             let (index, extents) = (&mut self.index, &mut self.extents);
-            for at in 0..(extents.slabs.iter().map(Vec::len).sum::<usize>() as u32) {
+            for at in 0..(extents.len() as u32) {
                 let extent = extents.get(at);
                 // Those given up have no requests.
                 if extent.requests == 0 || mix(extent.number).leading_zeros() >= self.halvings {
@@ -283,10 +244,10 @@ impl PageTable {
                 index.remove(&extent.number);
                 self.memory -= EXTENT_COST;
                 if extent.written != NONE {
-                    self.written.free.push(extent.written);
+                    self.written.give_up(extent.written);
                     self.memory -= WRITTEN_COST;
                 }
-                extents.free.push(at);
+                extents.give_up(at);
             }
         }
     }

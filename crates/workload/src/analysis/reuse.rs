@@ -13,7 +13,7 @@
 //! truth (post-stratification: Cochran, Sampling Techniques, 1977, section 5A.9), and none is longer than its gap. With
 //! no limit on pages, the curve is exact.
 
-use super::distances::{BYTES_PER_PAGE, Distances};
+use super::distances::{Again, BYTES_PER_PAGE, Distances};
 use super::histogram::Histogram;
 use ssd::rng::{SPREAD, mix};
 
@@ -47,6 +47,8 @@ struct Accesses {
 pub(crate) struct Reuse {
     distances: Distances,
     pages_max: usize,
+    /// Memory that the distances may take, in bytes.
+    memory_max: u64,
     /// Pages whose hash is not above it are followed.
     threshold: u64,
     /// Accesses that one followed stands for: 1/R.
@@ -72,6 +74,7 @@ impl Reuse {
         Reuse {
             distances: Distances::default(),
             pages_max: pages_max.max(1),
+            memory_max: u64::MAX,
             threshold: u64::MAX,
             weight: 1.0,
             dither: 0,
@@ -84,7 +87,7 @@ impl Reuse {
     /// Follows as many pages as so much memory holds.
     pub(crate) fn exact(memory_bytes: u64) -> Self {
         // A slot is a u32, and a row has two for each page.
-        Self::new((memory_bytes / BYTES_PER_PAGE).min(1 << 30) as usize)
+        Reuse { memory_max: memory_bytes, ..Self::new(1 << 30) }
     }
 
     /// Accesses pages one after the other; `distinct` is how many there have been in all, these with them.
@@ -92,29 +95,42 @@ impl Reuse {
     pub(crate) fn add(&mut self, first: u64, last: u64, is_read: bool, distinct: f64) {
         let direction = if is_read { &mut self.reads } else { &mut self.writes };
         direction.all += last - first + 1;
-        for (page, now) in (first..=last).zip(self.accesses..) {
-            if mix(page ^ SALT) <= self.threshold {
-                self.follow(page, now, is_read, distinct);
+        if self.threshold == u64::MAX {
+            self.distances.access(first, last, self.accesses, |again| direction.add(again, 1.0));
+            self.keep_limits();
+        } else {
+            for (page, now) in (first..=last).zip(self.accesses..) {
+                if mix(page ^ SALT) <= self.threshold {
+                    self.follow(page, now, is_read, distinct);
+                }
             }
         }
         self.accesses += last - first + 1;
     }
 
+    /// Accesses one page of a sample.
     fn follow(&mut self, page: u64, now: u64, is_read: bool, distinct: f64) {
-        let Some((distance, then)) = self.distances.access(page, now) else {
-            if self.distances.len() > self.pages_max {
-                self.lower();
-            }
-            return;
-        };
-        let gap = now - then;
-        let scaled = if self.weight == 1.0 { distance } else { self.scaled(distance, distinct).min(gap - 1) };
+        let mut found = None;
+        self.distances.access(page, page, now, |again| found = Some(again));
+        let Some(again) = found else { return self.keep_limits() };
+        let distance = self.scaled(again.distance, distinct).min(again.gap - 1);
         let direction = if is_read { &mut self.reads } else { &mut self.writes };
-        let class = class(gap);
-        if direction.classes.len() <= class {
-            direction.classes.resize_with(class + 1, Histogram::default);
+        direction.add(Again { distance, ..again }, self.weight);
+    }
+
+    /// Follows fewer pages where they are too many.
+    #[inline]
+    fn keep_limits(&mut self) {
+        while self.distances.len() > self.pages_max {
+            self.lower();
         }
-        direction.classes[class].add(scaled, self.weight);
+        if self.distances.memory() > self.memory_max {
+            // From now on each page may have an extent for itself.
+            self.pages_max =
+                ((self.memory_max / BYTES_PER_PAGE) as usize).min(self.distances.len() - 1).max(1);
+            self.memory_max = u64::MAX;
+            self.lower();
+        }
     }
 
     /// A distance among the pages followed as one among all: as many times as long as there are more pages, which is
@@ -156,6 +172,16 @@ impl Reuse {
 }
 
 impl Accesses {
+    /// Enters pages that were accessed again; each stands for so many.
+    #[inline]
+    fn add(&mut self, again: Again, weight: f64) {
+        let class = class(again.gap);
+        if self.classes.len() <= class {
+            self.classes.resize_with(class + 1, Histogram::default);
+        }
+        self.classes[class].add(again.distance, weight * again.pages as f64);
+    }
+
     /// Distances of all classes.
     fn sum(&self) -> Histogram {
         let mut sum = Histogram::default();
@@ -277,6 +303,29 @@ mod tests {
         for (size, buffer) in sizes.into_iter().zip(&buffers) {
             let found = 100.0 * (1.0 - reads.at(size).unwrap());
             assert!((found - buffer.hit_percent()).abs() < 1e-9, "{size}: {found} {}", buffer.hit_percent());
+        }
+    }
+
+    #[test]
+    fn an_exact_curve_becomes_a_sample_where_memory_ends() {
+        const MEMORY: u64 = 8 << 20;
+        // Pages that lie alone, and 32 in a row.
+        for (spread, together) in [(64, 1), (1, 32)] {
+            let mut rng = Rng::named(6, "reuse");
+            let mut reuse = Reuse::exact(MEMORY);
+            let mut exact_pages = 0;
+            for _ in 0..400_000 / together {
+                let first = u64::from(rng.below(1 << 20)) * spread * together;
+                reuse.add(first, first + together - 1, true, 1e6);
+                if reuse.rate() == 1.0 {
+                    exact_pages = reuse.distances.len() as u64;
+                }
+                assert!(reuse.distances.memory() <= MEMORY, "{} bytes", reuse.distances.memory());
+            }
+            // An extent of its own is what a page costs at most; of eight that share one each costs a third.
+            let least = MEMORY / BYTES_PER_PAGE;
+            assert!(exact_pages >= if together == 1 { least * 9 / 10 } else { 2 * least }, "{exact_pages}");
+            assert!(reuse.rate() < 1.0 && reuse.distances.len() as u64 > least * 8 / 10, "{}", reuse.rate());
         }
     }
 
