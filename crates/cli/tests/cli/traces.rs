@@ -179,7 +179,7 @@ fn info_draws_plots() {
     let folder = folder("info_plots");
     let out = folder.join("plots");
     wordline(&["trace", "info", &file(&folder, "t.wl", STORY), "--plots", &out.display().to_string()]).ok();
-    for stem in ["miss_ratio", "requests_per_s", "mb_per_s", "popularity", "rewrites"] {
+    for stem in ["miss_ratio", "requests_per_s", "mb_per_s", "popularity", "rewrites", "updates"] {
         let svg = std::fs::read_to_string(out.join(format!("{stem}.svg"))).unwrap();
         assert!(svg.starts_with("<svg") && out.join(format!("{stem}.csv")).is_file(), "{stem}");
     }

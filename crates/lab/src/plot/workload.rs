@@ -19,7 +19,30 @@ pub fn workload(analysis: &Analysis) -> Vec<(&'static str, Plot)> {
         ("mb_per_s", rate(analysis, "MB a second", [|bin| bin.bytes_read, |bin| bin.bytes_written], 1e6)),
         ("popularity", popularity(analysis)),
         ("rewrites", rewrites(analysis)),
+        ("updates", updates(analysis)),
     ]
+}
+
+/// Contexts that have a line of their own.
+const CONTEXTS: usize = 8;
+
+/// Which program contexts update, over time in updates: who are most of them, and who comes together (redFTL figure 27).
+fn updates(analysis: &Analysis) -> Plot {
+    let updates = &analysis.updates;
+    let line = |(context, pages): &(u32, f64)| {
+        let (_, bins) = updates.contexts.iter().find(|(number, _)| number == context)?;
+        let (mut sum, mut points) = (0.0, vec![(0.0, 0.0)]);
+        for (number, bin) in bins.iter().enumerate() {
+            sum += bin;
+            let now = ((number + 1) as f64 * updates.bin_pages).min(updates.pages);
+            points.push((now, 100.0 * sum / updates.pages));
+        }
+        points.push((updates.pages, 100.0 * sum / updates.pages));
+        let name = if *context == 0 { "others".to_owned() } else { format!("context {context:08x}") };
+        Some(Line { name: format!("{name}: {:.1} %", 100.0 * pages / updates.pages), points })
+    };
+    let lines: Vec<Line> = updates.by_pages().iter().take(CONTEXTS).filter_map(line).collect();
+    Lines { up: "of all pages written again (%)", across: "pages written again", lines: &lines }.plot()
 }
 
 fn miss_ratio(analysis: &Analysis) -> Plot {
@@ -107,6 +130,7 @@ mod tests {
                 op,
                 lba: number % 10 * 8,
                 sectors: 8,
+                hints: ssd::signals::Hints { context: 1 + (number % 3) as u32, ..Default::default() },
                 ..Request::default()
             };
             analyzer.add(&Record { request, device: 0 });
@@ -125,6 +149,9 @@ mod tests {
         );
         // Each page written is written again after 10 ms.
         assert!(csv("rewrites").trim_end().ends_with(",100") && csv("rewrites").lines().count() == 2);
+        // The last of 495 pages written again, five written before: a third of them by each of three contexts.
+        let of = |context: u32| format!("context {context:08x}: 33.3 %,495,");
+        assert!((1..=3).all(|context| csv("updates").contains(&of(context))), "{}", csv("updates"));
         assert!(csv("requests_per_s").lines().count() > 500);
         for (name, plot) in &plots {
             assert!(plot.svg().starts_with("<svg") && !plot.svg().contains("nothing to show"), "{name}");

@@ -14,6 +14,7 @@ mod sequence;
 mod sizes;
 mod slabs;
 mod tally;
+mod updates;
 
 use crate::address::page_base;
 use crate::footprint::{Footprint, Totals};
@@ -32,6 +33,7 @@ use ssd::signals::OpCode;
 use std::collections::BTreeMap;
 pub use tally::Tallied;
 use tally::Tally;
+pub use updates::Updates;
 
 /// What the tallies, the sizes and the sample of reuse distances take at most, all together.
 const FIXED_BYTES: u64 = 32 << 20;
@@ -73,6 +75,7 @@ pub struct Analyzer {
     write_sizes: Sizes,
     fua: u64,
     by: By<Tally>,
+    updates: Updates,
     /// Requests that are looked at together: what is known of their pages is loaded for all at once.
     batch: Vec<Record>,
 }
@@ -134,6 +137,8 @@ pub struct Analysis {
     pub rates: Rates,
     /// Who asks for how much.
     pub by: By<Tallied>,
+    /// Which program contexts write pages again.
+    pub updates: Updates,
     /// Share of the pages that the miss-ratio curve is made of; 1 if all.
     pub reuse_rate: f64,
     /// Share of the extents that popularity, rewrites and footprint are made of; 1 if all.
@@ -160,6 +165,7 @@ impl Analyzer {
             write_sizes: Sizes::default(),
             fua: 0,
             by: By::default(),
+            updates: Updates::default(),
             batch: Vec::with_capacity(BATCH),
         }
     }
@@ -199,7 +205,8 @@ impl Analyzer {
         let is_read = request.op == OpCode::Read;
         if is_read { &mut self.read_sizes } else { &mut self.write_sizes }.add(request.sectors);
         let base = page_base(record.device);
-        self.pages.add(base + first, base + last, is_read, request.arrival_ns);
+        let again = self.pages.add(base + first, base + last, is_read, request.arrival_ns);
+        self.updates.add(request.hints.context, again);
         self.reuse.add(base + first, base + last, is_read, self.pages.distinct());
         self.sequence.add(record);
         self.rates.add(request);
@@ -246,6 +253,7 @@ impl Analyzer {
                 priority: by.priority.finish(),
                 class: by.class.finish(),
             },
+            updates: self.updates,
             reuse_rate: self.reuse.rate(),
             pages_rate: self.pages.rate(),
             exact: self.exact,

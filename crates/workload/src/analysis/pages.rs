@@ -161,10 +161,11 @@ impl PageTable {
         std::hint::black_box(sum);
     }
 
-    /// Counts a request that reads or writes the pages `first..=last`.
+    /// Counts a request that reads or writes the pages `first..=last`; how many it writes that were written before.
     #[inline]
-    pub(crate) fn add(&mut self, first: u64, last: u64, is_read: bool, now_ns: u64) {
+    pub(crate) fn add(&mut self, first: u64, last: u64, is_read: bool, now_ns: u64) -> f64 {
         const COUNT: u64 = PAGES as u64;
+        let mut again = 0;
         if self.memory > self.memory_max {
             self.halve();
         }
@@ -172,11 +173,12 @@ impl PageTable {
             let from = first.max(number * COUNT) - number * COUNT;
             let to = last.min(number * COUNT + COUNT - 1) - number * COUNT;
             if self.halvings == 0 || self.is_counted(number) {
-                self.add_to(number, (from as usize, to as usize), is_read, now_ns);
+                again += self.add_to(number, (from as usize, to as usize), is_read, now_ns);
             }
             self.accesses += to - from + 1;
             self.pages_written += if is_read { 0 } else { to - from + 1 };
         }
+        f64::from(again) * (1u64 << self.halvings) as f64
     }
 
     #[inline]
@@ -185,7 +187,7 @@ impl PageTable {
     }
 
     #[inline]
-    fn add_to(&mut self, number: u64, (from, to): (usize, usize), is_read: bool, now_ns: u64) {
+    fn add_to(&mut self, number: u64, (from, to): (usize, usize), is_read: bool, now_ns: u64) -> u32 {
         let at = match self.index.get(&number) {
             Some(&at) => at,
             None => self.make(number),
@@ -202,8 +204,9 @@ impl PageTable {
         }
         if is_read {
             extent.reads[from..=to].iter_mut().for_each(|count| *count = count.saturating_add(1));
-            return;
+            return 0;
         }
+        let mut again = 0;
         if extent.written == NONE {
             extent.written = self.written.put(Written::default());
             self.memory += WRITTEN_COST;
@@ -211,12 +214,14 @@ impl PageTable {
         let written = self.written.get(extent.written);
         for (page, after) in (from..=to).zip(self.pages_written..) {
             if extent.writes[page] > 0 {
+                again += 1;
                 self.intervals_ns.add(now_ns.saturating_sub(written.at_ns[page]), weight);
                 self.intervals_pages.add(after - written.after_pages[page], weight);
             }
             extent.writes[page] = extent.writes[page].saturating_add(1);
             (written.at_ns[page], written.after_pages[page]) = (now_ns, after);
         }
+        again
     }
 
     /// Makes room for an extent and says where.

@@ -45,7 +45,13 @@ pub fn of(found: &Found) -> Value {
         "access_percent_by_hottest_percent": tops(&analysis.popularity.extents, &HOTTEST_PERCENT),
         "buffer_hit_percent": hits,
     });
-    let more = [("popularity", popularities(analysis)), ("rewrites", rewrites(analysis))];
+    let updates = json!({
+        "pages": analysis.updates.pages,
+        "contexts": analysis.updates.contexts.len(),
+        "top_5_percent": analysis.updates.top_percent(5),
+    });
+    let more =
+        [("popularity", popularities(analysis)), ("rewrites", rewrites(analysis)), ("updates", updates)];
     let more = more.into_iter().chain([("reuse", reuse(analysis)), ("rate", rate(analysis))]);
     let tallies = analysis
         .by

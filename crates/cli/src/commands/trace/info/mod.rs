@@ -49,7 +49,7 @@ pub struct Info {
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     memory_mib: u64,
 
-    /// Write plots (SVG, PDF, CSV) to this folder: miss ratio, pace, popularity, rewrites
+    /// Write plots (SVG, PDF, CSV) to this folder: miss ratio, pace, popularity, rewrites, updates
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
 

@@ -121,6 +121,9 @@ fn places(columns: &mut Columns, analysis: &Analysis) {
     }
 }
 
+/// Program contexts that are told to do most of the updates (redFTL section 5.2 tells of five).
+const TOP_CONTEXTS: usize = 5;
+
 /// How unevenly accesses fall on pages.
 fn skew(popularity: &Popularity) -> Option<String> {
     let gini = popularity.gini()?;
@@ -146,6 +149,11 @@ fn again(columns: &mut Columns, analysis: &Analysis) {
             (false, _) => format!("; 10, 50, 90 % of them within {times}, or {written} written"),
         };
         columns.row(["rewrites", &format!("{percent:.1} % of page writes{after}")]);
+    }
+    if let Some(percent) = analysis.updates.top_percent(TOP_CONTEXTS) {
+        let contexts = thousands(analysis.updates.contexts.len() as u64);
+        columns
+            .row(["updates", &format!("by {contexts} contexts; {percent:.1} % by {TOP_CONTEXTS} of them")]);
     }
     let [all, reads, _] = &analysis.miss_ratio;
     let distances: Vec<String> =
