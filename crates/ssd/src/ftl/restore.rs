@@ -27,7 +27,8 @@ impl Ftl {
         keep_room(&mut self.programmed, &fresh.programmed);
         ensure(self.clock < MOST, "the clock of blocks")?;
         self.map.restored(&fresh.map)?;
-        let modes = flash.chip.aging().map_or(1, |aging| aging.modes());
+        // Deals name modes where cells do not age, too; nobody looks at them there.
+        let modes = flash.chip.aging().map_or(1 << u8::BITS, |aging| aging.modes());
         self.blocks.restored(&fresh.blocks, &self.layout, (self.clock, modes))?;
         self.facts.restored(&fresh.facts)?;
         self.gather.restored(&fresh.gather, self.map.logical())?;
