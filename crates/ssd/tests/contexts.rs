@@ -103,9 +103,12 @@ fn roomy() -> Vec<DriveConfig> {
     let mut buffered = small();
     buffered.buffer.select("lru_write").unwrap();
     buffered.buffer.set("size_mib", &Value::Float(4.0)).unwrap();
+    // Fewer slots than pages in all streams take.
+    let mut tight = buffered.clone();
+    tight.buffer.set("size_mib", &Value::Float(0.25)).unwrap();
     let mut reserve = small();
     reserve.cleaning.reserve_blocks = 3;
-    vec![small(), joined, direct, aged, buffered, reserve]
+    vec![small(), joined, direct, aged, buffered, tight, reserve]
 }
 
 /// Without contexts nothing is told apart, and victims are chosen as ever: to the last event.

@@ -26,7 +26,7 @@ pub fn workload(analysis: &Analysis) -> Vec<(&'static str, Plot)> {
 /// Contexts that have a line of their own.
 const CONTEXTS: usize = 8;
 
-/// Which program contexts update, over time in updates: who are most of them, and who comes together (redFTL figure 27).
+/// Which program contexts update, over time in updates: who does most, and who comes together (redFTL figure 27).
 fn updates(analysis: &Analysis) -> Plot {
     let updates = &analysis.updates;
     let line = |(context, pages): &(u32, f64)| {

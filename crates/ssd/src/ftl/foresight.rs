@@ -11,8 +11,8 @@ use std::fmt;
 /// A time that never comes.
 pub(crate) const NEVER: u32 = u32::MAX;
 
-/// For each unit the times of what happens to it, in order and then [`NEVER`]: one table of times, and where each unit's
-/// begin.
+/// For each unit the times of what happens to it, in order and then [`NEVER`]: one table of times, and where each
+/// unit's begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lines {
     /// By unit, and one more: where its times begin.

@@ -190,6 +190,7 @@ impl Host {
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let programs_at_most = cfg.host_programs_at_most();
         let slots = rules.staging_slots(cfg, streams);
+        let kept = slots - rules.staging_slots(cfg, Streams::shared(1));
         Host {
             counts: HostCounts::default(),
             queues: vec![Queue { waiting: CommandList::EMPTY, used: 0 }; cfg.queues.count as usize],
@@ -204,7 +205,7 @@ impl Host {
             shape: UnitShape::new(cfg.unit_bytes()),
             logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
             rules,
-            staging: Staging::new(slots, commands as u32),
+            staging: Staging::new(slots, kept, commands as u32),
             said: vec![Said::default(); if needs.hints { slots as usize } else { 0 }],
             flushing: false,
             urgent: 0,

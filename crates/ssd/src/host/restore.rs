@@ -99,7 +99,7 @@ impl Host {
         let (lba, sectors) = (entry.command.lba.0, u64::from(entry.command.sectors));
         let end = lba.saturating_add(sectors);
         if entry.command.op == OpCode::Flush || sectors == 0 || end > self.logical_sectors {
-            return Ok(());
+            return ensure(entry.cursor == entry.end, "units of a command that has none");
         }
         let units = lba / self.shape.sectors..=end.div_ceil(self.shape.sectors);
         let is_within = units.contains(&u64::from(entry.cursor)) && u64::from(entry.end) == *units.end();

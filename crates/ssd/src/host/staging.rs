@@ -83,6 +83,8 @@ pub(super) struct Staging {
     slots: Vec<Slot>,
     index: SlotIndex,
     free: Vec<u32>,
+    /// The last so many slots are not given out yet: they are for data in several streams.
+    kept: u32,
     /// Clean and dirty slots; the newest are the most recently used.
     clean: List,
     dirty: List,
@@ -98,8 +100,9 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// `count` free slots, for at most `flushes` FLUSH commands at once.
-    pub fn new(count: u32, flushes: u32) -> Self {
+    /// `count` free slots, of which the last `kept` are not given out yet, for at most `flushes` FLUSH commands at
+    /// once.
+    pub fn new(count: u32, kept: u32, flushes: u32) -> Self {
         let slot = Slot {
             lpn: Lpn::NONE,
             state: SlotState::Free,
@@ -116,7 +119,12 @@ impl Staging {
         Staging {
             slots: vec![slot; count as usize],
             index: SlotIndex::new(count),
-            free: (0..count).rev().collect(),
+            free: {
+                let mut free = Vec::with_capacity(count as usize);
+                free.extend((0..count - kept).rev());
+                free
+            },
+            kept,
             clean: List::EMPTY,
             dirty: List::EMPTY,
             gathered: 0,
@@ -136,7 +144,10 @@ impl Staging {
         let free = distinct("free slots", self.free.iter().copied(), self.slots.len())?;
         keep_room(&mut self.free, &fresh.free);
         let is_free = |slot: &Slot| slot.state == SlotState::Free;
-        ensure(self.slots.iter().zip(free).all(|(slot, free)| is_free(slot) == free), "free slots")?;
+        ensure([0, fresh.kept].contains(&self.kept), "slots that are not given out yet")?;
+        let (given, kept) = self.slots.split_at(self.slots.len() - self.kept as usize);
+        let agree = given.iter().zip(&free).all(|(slot, &free)| is_free(slot) == free);
+        ensure(agree && kept.iter().all(is_free) && !free[given.len()..].contains(&true), "free slots")?;
         let indexed = self.index.restored(&fresh.index, NONE as usize, self.slots.len())?;
         ensure(indexed == self.indexed as usize, "units with a slot")?;
         let is_own = |(lpn, slot): (Lpn, u32)| self.slots[slot as usize].lpn == lpn;
@@ -244,6 +255,20 @@ impl Staging {
         (slot.lpn, slot.state, slot.older, slot.newer) = (lpn, SlotState::Free, older, SlotId::NONE);
         (slot.mask, slot.waiter, slot.dead) = (0, CommandId::NONE, false);
         Some((id, evicted))
+    }
+
+    /// Whether there are slots that are not given out yet.
+    #[inline]
+    pub fn keeps_some(&self) -> bool {
+        self.kept > 0
+    }
+
+    /// Gives them out.
+    #[cold]
+    pub fn give_kept(&mut self) {
+        let count = self.slots.len() as u32;
+        self.free.extend((count - self.kept..count).rev());
+        self.kept = 0;
     }
 
     fn unindex(&mut self, lpn: Lpn) {
@@ -356,7 +381,7 @@ mod tests {
 
     #[test]
     fn versions_of_a_unit_queue_up_and_flushes_count_them() {
-        let mut staging = Staging::new(4, 2);
+        let mut staging = Staging::new(4, 0, 2);
         let (first, _) = staging.take(Lpn(9)).unwrap();
         staging.set_state(first, SlotState::Programming, false);
         let (second, _) = staging.take(Lpn(9)).unwrap();
@@ -374,7 +399,7 @@ mod tests {
 
     #[test]
     fn the_least_recent_clean_slot_gives_way() {
-        let mut staging = Staging::new(2, 1);
+        let mut staging = Staging::new(2, 0, 1);
         for lpn in [1, 2] {
             let (id, _) = staging.take(Lpn(lpn)).unwrap();
             staging.set_state(id, SlotState::Clean, false);

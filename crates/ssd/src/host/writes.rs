@@ -83,6 +83,7 @@ impl Host {
             SlotState::Gathered => {
                 let bytes = self.shape.bytes(self.staging.get(slot).mask);
                 b.ftl.offer_again(slot, bytes, self.said(slot));
+                self.use_kept_slots(b);
             }
             _ => self.staging.set_state(slot, SlotState::Dirty, durable),
         }
@@ -159,6 +160,16 @@ impl Host {
         let bytes = self.shape.bytes(slot.mask);
         b.ftl.offer(id, slot.lpn, bytes, self.said(id), first);
         self.staging.set_state(id, SlotState::Gathered, false);
+        self.use_kept_slots(b);
+    }
+
+    /// Slots for data in several streams are used once there is such.
+    #[inline]
+    fn use_kept_slots(&mut self, b: &mut Below<'_>) {
+        if self.staging.keeps_some() && b.ftl.tells_apart() {
+            self.staging.give_kept();
+            b.ftl.waits.come(Lack::Slot);
+        }
     }
 
     /// What the host said with the last write to a slot, if anybody asks.

@@ -97,11 +97,8 @@ fn without_hints_those_who_need_them_do_nothing() {
         for member in ["process", "placement_id"] {
             let cfg = every::fitted(with(member, cfg.clone())).unwrap();
             let none = with(stream::none::NAME, cfg.clone());
-            if cfg.staging_slots() != none.staging_slots() {
-                // A small buffer has more slots where pages of more streams gather.
-                continue;
-            }
-            compared += 1;
+            // A small buffer has more slots where pages of more streams gather; they are not used yet.
+            compared += u32::from(cfg.staging_slots() != none.staging_slots());
             for executor in [Executor::Timed, Executor::Functional] {
                 let hash = |cfg: &DriveConfig| {
                     let mut drive = Drive::new(cfg).unwrap();
@@ -114,5 +111,5 @@ fn without_hints_those_who_need_them_do_nothing() {
             }
         }
     }
-    assert!(compared > 30, "{compared} drives");
+    assert!(compared > 3, "{compared} drives with small buffers");
 }

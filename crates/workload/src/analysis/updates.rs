@@ -15,8 +15,8 @@ pub struct Updates {
     pub bin_pages: f64,
     /// All pages written again by requests with a context.
     pub pages: f64,
-    /// By context, in the order in which they came: its number (0 for all beyond 4,096) and its pages in each bin, up to
-    /// its last.
+    /// By context, in the order in which they came: its number (0 for all beyond 4,096) and its pages in each bin, up
+    /// to its last.
     pub contexts: Vec<(u32, Vec<f64>)>,
     /// Where each of them is.
     rows: BTreeMap<u32, usize>,

@@ -48,6 +48,12 @@ impl Ftl {
         stream
     }
 
+    /// Whether anything went to another stream than the first.
+    #[inline]
+    pub fn tells_apart(&self) -> bool {
+        self.tells_apart
+    }
+
     /// The host has written again to a unit that waits.
     pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said) {
         if !self.gather.grow_parked(slot, bytes) {

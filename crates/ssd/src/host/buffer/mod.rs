@@ -39,7 +39,8 @@ pub struct Rules {
 
 impl Rules {
     /// Slots of host data in DRAM: the buffer's, and enough to keep every plane programming, with as much again
-    /// gathering behind it in as many streams.
+    /// gathering behind it in as many streams. While all data is in the first stream, what is for the others is not
+    /// used: a policy that separates nothing behaves like none.
     pub fn staging_slots(&self, cfg: &Sections, streams: Streams) -> u32 {
         let programs = 2 * cfg.host_programs_at_most() + streams.of_host.count_ones() - 1;
         self.slots.max(programs * cfg.units_per_page())
