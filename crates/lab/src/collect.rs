@@ -4,6 +4,7 @@ use crate::by::{Axis, By};
 use crate::facts::Facts;
 use crate::lifetime::Lifetime;
 use crate::meter::{KINDS, Kind, Meter, histogram};
+use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
@@ -170,6 +171,7 @@ impl FtlWork {
             retired_blocks: counts.retired_blocks,
             stream: StreamWork::of(stats, drive, config),
             victims: Victims::of(stats),
+            program_mode: ProgramModeWork::of(stats, config),
             gc_time_ns: gc_time_ns(stats, config),
         }
     }
@@ -374,6 +376,8 @@ impl RunResult {
             flash,
             ftl: FtlWork::of(&stats, drive, config),
             buffer: BufferWork::of(&stats),
+            host: HostWork::of(&stats, config),
+            wearing_weight: WearingWeight::of(&stats, config),
             counters: stats.counters().map(|(counter, count)| (counter.key.to_owned(), count)).collect(),
             erase_count: EraseCount::of(drive),
             utilisation: Utilisation::of(&stats),

@@ -45,6 +45,7 @@ mod members;
 #[allow(unsafe_code, reason = "an allocator cannot be written without")]
 pub mod memory;
 mod meter;
+mod modes;
 mod number;
 pub mod phase;
 mod plot;

@@ -3,6 +3,7 @@
 use crate::by::By;
 use crate::error::ReportError;
 use crate::lifetime::Lifetime;
+use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::precondition::Preconditioned;
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
@@ -155,6 +156,9 @@ pub struct FtlWork {
     /// Blocks that cleaning emptied.
     #[serde(default)]
     pub victims: Victims,
+    /// In which program modes blocks were programmed.
+    #[serde(default)]
+    pub program_mode: ProgramModeWork,
     /// Time of flash operations for cleaning, one after the other: pages read x tR, pages programmed x tPROG, copied x
     /// (tR + tPROG), blocks erased x tBERS, each with the mean over page types; ns.
     #[serde(default)]
@@ -487,6 +491,12 @@ pub struct RunResult {
     pub ftl: FtlWork,
     /// The DRAM buffer.
     pub buffer: BufferWork,
+    /// The host interface.
+    #[serde(default)]
+    pub host: HostWork,
+    /// What the wear of erased blocks weighs.
+    #[serde(default)]
+    pub wearing_weight: WearingWeight,
     /// Every counter of the drive, as it counted ([`ssd::Stats::counters`]).
     #[serde(default)]
     pub counters: BTreeMap<String, Count>,

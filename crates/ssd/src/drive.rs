@@ -158,7 +158,7 @@ impl Drive {
         check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);
         stream.learn(&cfg.stream_size());
-        let host = Host::new(cfg, &cfg.buffer, stream.needs(), streams);
+        let host = Host::new(cfg, (&cfg.buffer, &cfg.hotness), stream.needs(), streams);
         let policies = Policies {
             gc_victim: &cfg.gc_victim,
             gc_trigger: &cfg.gc_trigger,

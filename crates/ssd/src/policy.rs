@@ -17,6 +17,7 @@ pub const FAMILIES: &[&FamilyInfo] = &[
     &crate::ftl::stream::FAMILY,
     &crate::ftl::wear_leveling::FAMILY,
     &crate::host::buffer::FAMILY,
+    &crate::host::hotness::FAMILY,
 ];
 
 /// The family of that folder (`ftl/gc_victim`) or section (`ftl.gc_victim`).

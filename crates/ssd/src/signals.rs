@@ -113,6 +113,34 @@ facts! {
     heat, with_heat: 49, 8;
 }
 
+/// How data is used, by what DRAM saw of it: two bits a mapping unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Hotness {
+    /// Nothing is known.
+    #[default]
+    Unknown,
+    /// Nearly all accesses are reads.
+    ReadHot,
+    /// Nearly all accesses are writes.
+    WriteHot,
+    /// Both are frequent.
+    Mixed,
+}
+
+impl Hotness {
+    /// The lowest two bits as what they stand for.
+    #[inline]
+    pub(crate) const fn of_bits(bits: u64) -> Hotness {
+        match bits & 3 {
+            1 => Hotness::ReadHot,
+            2 => Hotness::WriteHot,
+            3 => Hotness::Mixed,
+            _ => Hotness::Unknown,
+        }
+    }
+}
+
 /// One command as a host submits it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {

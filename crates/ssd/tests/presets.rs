@@ -255,7 +255,14 @@ fn families_and_their_sections_agree() {
                 assert!(!field.doc.is_empty() && !field.range_text().is_empty());
             }
             // Program modes are those of cells that age.
-            let drive = if info.path == "ftl/program_mode" { "preset = \"hire\"\n" } else { "" };
+            let hot = "[ftl.stream]\npolicy = \"hotness\"\n";
+            let counts = "[host.hotness]\npolicy = \"hit_counts\"\n";
+            let drive = match (info.path, member.name) {
+                ("ftl/program_mode", "hire") => format!("preset = \"hire\"\n{hot}{counts}"),
+                ("ftl/program_mode", _) => "preset = \"hire\"\n".to_owned(),
+                ("ftl/stream", "hotness") => counts.to_owned(),
+                _ => String::new(),
+            };
             let chosen = accepted(&format!("{drive}[{}]\npolicy = \"{}\"", info.section(), member.name));
             assert_eq!(accepted(&chosen.to_toml()).config, chosen.config);
         }

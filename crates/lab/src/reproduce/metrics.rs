@@ -2,7 +2,7 @@
 
 use crate::result::RunResult;
 use ssd::flash::op::{Cause, OpKind};
-use ssd::{DriveConfig, Stats};
+use ssd::{DriveConfig, Part, Stats};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -129,6 +129,31 @@ metrics! {
     "lsb_reads", "%", "share of LSB pages (the lowest) in the pages read for the host", |f| page_type_share(f, 0);
     "csb_reads", "%", "share of the second page type", |f| page_type_share(f, 1);
     "msb_reads", "%", "share of the third page type", |f| page_type_share(f, 2);
+    "flash_read_mean_us", "us", "sensing, transfer and decoding of a page read for the host, in the mean", |f| {
+        flash_read_us(f, &[Part::Array, Part::Transfer, Part::Decode])
+    };
+    "flash_wait_mean_us", "us", "what such a read waits for its die and channel, in the mean", |f| {
+        flash_read_us(f, &[Part::DieWait, Part::ChannelWait])
+    };
+    "write_mean_us", "us", "mean latency of writes", |f| timed(f, f.result.latency_ns.write.mean.map(|ns| ns / 1e3));
+    "wearing_weight", "", "wear of an erase in the mean, by the program mode of the block", |f| {
+        f.result.wearing_weight.per_erase
+    };
+    "wearing_weight_write", "", "the same of all erases, for each block's worth of data that the host wrote", |f| {
+        f.result.wearing_weight.per_write
+    };
+    "high_reads", "%", "share of boosted blocks in the pages read for the host", |f| {
+        f.result.ftl.program_mode.share_of_reads("high").map(|share| 100.0 * share)
+    };
+    "low_reads", "%", "share of blocks with reduced voltages", |f| {
+        f.result.ftl.program_mode.share_of_reads("low").map(|share| 100.0 * share)
+    };
+    "high_erases", "%", "share of boosted blocks in the blocks erased", |f| {
+        f.result.ftl.program_mode.share_of_blocks("high").map(|share| 100.0 * share)
+    };
+    "low_erases", "%", "share of blocks with reduced voltages", |f| {
+        f.result.ftl.program_mode.share_of_blocks("low").map(|share| 100.0 * share)
+    };
     "buffer_hits", "%", "share of mapping units read from DRAM", |f| {
         let all = f.result.buffer.hits + f.result.buffer.misses;
         (all > 0).then(|| 100.0 * f.result.buffer.hits as f64 / all as f64)
@@ -235,6 +260,13 @@ fn service_ms(facts: &Facts<'_>, ns: Option<u64>) -> Option<f64> {
 /// A time, where time passes.
 fn timed(facts: &Facts<'_>, us: Option<f64>) -> Option<f64> {
     us.filter(|_| facts.result.executor == "timed")
+}
+
+/// Time in some parts of reads, for each page read for the host; where each read is of one page.
+fn flash_read_us(facts: &Facts<'_>, parts: &[Part]) -> Option<f64> {
+    let pages = ops(facts, OpKind::Read, Cause::Host);
+    let spent: u64 = parts.iter().map(|&part| facts.result.breakdown_ns.read[part].sum).sum();
+    timed(facts, (pages > 0).then(|| spent as f64 / pages as f64 / 1e3))
 }
 
 fn percentile(facts: &Facts<'_>, ns: Option<u64>) -> Option<f64> {

@@ -85,6 +85,7 @@ drive_config! {
     link = "host.link";
     firmware = "host.firmware";
     buffer: host::buffer::Config, "What stays in DRAM." = "host.buffer";
+    hotness: host::hotness::Config, "How the data is used that leaves DRAM." = "host.hotness";
 }
 
 impl Deref for DriveConfig {

@@ -37,6 +37,7 @@ impl DriveConfig {
             self.check_orders(&mut conflicts);
             self.check_read_reclaim(&mut conflicts);
             self.check_cells(&mut conflicts);
+            self.check_hotness(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
                 self.check_spare(&mut conflicts);
             }

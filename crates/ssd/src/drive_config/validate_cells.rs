@@ -4,7 +4,8 @@ use super::DriveConfig;
 use super::validate::Conflicts;
 use crate::config::member::Misfit;
 use crate::config::presets;
-use crate::ftl::{program_mode, read_reclaim};
+use crate::ftl::{program_mode, read_reclaim, stream};
+use crate::host::{buffer, hotness};
 use crate::nand::gray;
 use crate::sections::ErrorModel;
 use crate::sections::cell::Sensing;
@@ -52,6 +53,31 @@ impl DriveConfig {
             let found = "copyback, which carries a page's errors along uncorrected".to_owned();
             let allowed = "ftl.cleaning.copyback = false, or nand.errors.model = \"none\"";
             conflicts.add(&["ftl.cleaning.copyback", "nand.errors.model"], found, allowed);
+        }
+    }
+
+    /// Is there somebody who tells what policies ask of the hotness of data?
+    pub(super) fn check_hotness(&self, conflicts: &mut Conflicts) {
+        let stream = stream::Policy::build(&self.stream);
+        let asks = program_mode::Policy::build(&self.program_mode).needs_hotness();
+        if asks && !stream.tells_hotness() {
+            let (mode, by) = (self.program_mode.name(), self.stream.name());
+            let found = format!("\"{mode}\", which goes by the hotness of data, with streams by \"{by}\"");
+            let keys = ["ftl.program_mode.policy", "ftl.stream.policy"];
+            conflicts.add(&keys, found, "ftl.stream.policy = \"hotness\", or another program mode");
+        }
+        let counts = hotness::Policy::build(&self.hotness).counts();
+        if stream.needs().hotness && !counts {
+            let (by, none) = (self.stream.name(), self.hotness.name());
+            let found = format!("streams by \"{by}\", with host.hotness \"{none}\", which knows nothing");
+            let keys = ["ftl.stream.policy", "host.hotness.policy"];
+            conflicts.add(&keys, found, "host.hotness.policy = \"hit_counts\"");
+        }
+        if counts && buffer::Policy::build(&self.buffer).rules(self.unit_bytes()).slots == 0 {
+            let found =
+                format!("accesses counted in DRAM by \"{}\", which keeps no data there", self.hotness.name());
+            let keys = ["host.hotness.policy", "host.buffer.policy"];
+            conflicts.add(&keys, found, "a host.buffer that keeps data, or host.hotness.policy = \"none\"");
         }
     }
 

@@ -4,10 +4,10 @@
 //! (RealWear Eq. 2.2). While the controller decodes, die and channel serve others; decoders are enough for all pages
 //! (assumed). A read that comes back for another attempt goes before what else its die has to do.
 
-use super::Flash;
 use super::op::{Cause, Op};
 use super::rows::Outcomes;
 use super::timing::Timing;
+use super::{Flash, PROGRAM_MODES};
 use crate::events::{EventKind, EventQueue};
 use crate::nand::{Outcome, PageAddress};
 use crate::units::{OpId, SimTime};
@@ -24,10 +24,14 @@ impl Flash {
 
     /// Counts the attempts of a page read that is over.
     #[inline]
-    pub(super) fn count_attempts(&mut self, cause: Cause, outcome: Outcome, attempts: u8) {
+    pub(super) fn count_attempts(&mut self, op: &Op, outcome: Outcome, attempts: u8) {
+        if op.cause == Cause::Host {
+            let mode = usize::from(self.chip.mode(op.at.block));
+            self.counts.host_reads_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
+        }
         let failed = attempts - u8::from(outcome == Outcome::Pass);
         self.counts.retries[usize::from(failed).min(super::ATTEMPTS - 1)] += 1;
-        self.counts.uncorrectable[cause as usize] += u64::from(outcome == Outcome::Fail);
+        self.counts.uncorrectable[op.cause as usize] += u64::from(outcome == Outcome::Fail);
     }
 
     /// Effective reads, in units of the chips' counters, up to which the first attempt to read a page surely succeeds.

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Attempts that a read can take at most, and one more.
 pub const ATTEMPTS: usize = 32;
 
+/// Program modes that counters tell apart; higher ones count as the last.
+pub const PROGRAM_MODES: usize = 4;
+
 counters! {
     /// What the flash has counted.
     #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +25,8 @@ counters! {
         retries: [u64; ATTEMPTS], "pages", in "flash.retries.histogram";
         /// Page reads that no attempt could correct, by cause.
         uncorrectable: [u64; CAUSES], "pages", in "flash.uncorrectable";
+        /// Pages read for the host by the program mode of their block, where cells age; retries do not count.
+        host_reads_by_mode: [u64; PROGRAM_MODES], "pages", in "ftl.program_mode.reads";
         /// Nanoseconds each die had work on it.
         die_busy_ns: Vec<u64>, "ns", in "utilisation.die.mean";
         /// Nanoseconds each channel carried something.

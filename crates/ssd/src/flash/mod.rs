@@ -22,7 +22,7 @@ use crate::rng::{SPREAD, mix};
 use crate::sections::{ChannelOrder, Sections};
 use crate::units::{OpId, SimTime};
 use channel::Channel;
-pub use counts::{ATTEMPTS, FlashCounts};
+pub use counts::{ATTEMPTS, FlashCounts, PROGRAM_MODES};
 use die::{Die, Precedence};
 use op::{Op, OpPool, Spent};
 use rows::Outcomes;
@@ -246,7 +246,7 @@ impl Flash {
         let &Op { kind, cause, ppn, .. } = op;
         self.counts.ops[kind as usize][cause as usize] += 1;
         if kind.reads() && self.chip.ages() {
-            self.count_attempts(cause, outcome, attempts);
+            self.count_attempts(op, outcome, attempts);
         }
         let lost = u64::from(kind.reads() && outcome == Outcome::Fail);
         let what = lost << 63 | u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;

@@ -1,15 +1,13 @@
 //! What the translation layer counts.
 
 use super::service_times::ServiceTimes;
+use crate::flash::PROGRAM_MODES;
 use crate::flash::op::CAUSES;
 use crate::ftl::stream::{CLASSES, STREAMS_AT_MOST};
 use serde::{Deserialize, Serialize};
 
 /// Bins of [`FtlCounts::victims_by_live`].
 pub const VICTIM_BINS: usize = 17;
-
-/// Program modes told apart by [`FtlCounts::dealt_pages`]; what is programmed in higher ones counts as the last.
-pub const PROGRAM_MODES: usize = 4;
 
 counters! {
     /// What the translation layer has counted.
@@ -62,6 +60,8 @@ counters! {
         victims_by_live: [u64; VICTIM_BINS], "blocks", in "ftl.victims.histogram";
         /// Blocks erased and given back.
         reclaimed_blocks: u64, "blocks", in "ftl.reclaimed_blocks";
+        /// Of these, by the program mode that they were programmed in (`cell.modes`).
+        erased_by_mode: [u64; PROGRAM_MODES], "blocks", in "ftl.program_mode.blocks";
         /// Blocks retired.
         retired_blocks: u64, "blocks", in "ftl.retired_blocks";
     }

@@ -32,7 +32,7 @@ use crate::rng::Rng;
 use crate::sections::{self, ErrorModel, Sections};
 use crate::signals::Facts;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
-pub use counts::{FtlCounts, PROGRAM_MODES};
+pub use counts::FtlCounts;
 use moves::lane::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
 pub use reads::{Brought, End, Found, LastRead, Place};

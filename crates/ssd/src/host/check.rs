@@ -19,6 +19,7 @@ impl Host {
         agree("slots being merged", self.staging.merging, count(|slot| slot.state == SlotState::Merging))?;
         agree("slots gathered", self.staging.gathered, count(|slot| slot.state == SlotState::Gathered))?;
         agree("units that wait for a page", gather.waiting() + gather.parked(), self.staging.gathered)?;
+        agree("slots that leave", self.staging.leaving(), count(|slot| slot.leaving))?;
         let waiting =
             |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Gathered) && !slot.dead;
         let dirty =

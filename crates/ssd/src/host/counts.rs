@@ -24,6 +24,8 @@ counters! {
         unmapped_reads: u64, "units", in "buffer.unmapped_reads";
         /// Writes that had to wait for a slot of the buffer.
         buffer_stalls: u64, "writes", in "buffer.stalls";
+        /// Mapping units that left DRAM, by what was known of them then: nothing, read-hot, write-hot, mixed.
+        hotness: [u64; 4], "units", in "host.hotness.rh";
         /// Mapping units overwritten in DRAM before they were flushed.
         buffer_overwrites: u64, "units", in "buffer.overwrites";
     }

@@ -8,7 +8,9 @@ pub mod buffer;
 mod check;
 mod command;
 mod counts;
+pub mod hotness;
 mod index;
+mod leave;
 mod link;
 mod reads;
 mod restore;
@@ -28,6 +30,7 @@ use buffer::Rules;
 use command::{CommandList, CommandTable};
 use core::ops::Range;
 pub use counts::HostCounts;
+use hotness::Hits;
 use link::Link;
 use serde::{Deserialize, Serialize};
 use staging::Staging;
@@ -165,6 +168,11 @@ pub struct Host {
     staging: Staging,
     /// By slot: what the host said with its last write; empty if nobody asks.
     said: Vec<Said>,
+    /// Accesses to each slot's data, and what they amount to; empty if nobody counts.
+    hits: Vec<Hits>,
+    hotness: hotness::Policy,
+    /// Uses of slots are followed: they are counted, or decide what leaves.
+    follows: bool,
     flushing: bool,
     /// Slots that commands or newer slots wait for to be in flash, and that can be worked on.
     urgent: u32,
@@ -185,12 +193,18 @@ pub struct Host {
 
 impl Host {
     /// The interface of a checked configuration.
-    pub fn new(cfg: &Sections, buffer: &buffer::Config, needs: Needs, streams: Streams) -> Self {
+    pub fn new(
+        cfg: &Sections,
+        (buffer, hotness): (&buffer::Config, &hotness::Config),
+        needs: Needs,
+        streams: Streams,
+    ) -> Self {
         let rules = buffer::Policy::build(buffer).rules(cfg.unit_bytes());
+        let hotness = hotness::Policy::build(hotness);
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let programs_at_most = cfg.host_programs_at_most();
         let slots = rules.staging_slots(cfg, streams);
-        let kept = slots - rules.staging_slots(cfg, Streams::shared(1));
+        let aside = slots - rules.staging_slots(cfg, Streams::shared(1));
         Host {
             counts: HostCounts::default(),
             queues: vec![Queue { waiting: CommandList::EMPTY, used: 0 }; cfg.queues.count as usize],
@@ -205,8 +219,11 @@ impl Host {
             shape: UnitShape::new(cfg.unit_bytes()),
             logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
             rules,
-            staging: Staging::new(slots, kept, commands as u32),
+            staging: Staging::new((slots, aside), commands as u32, leave::one_list(&rules, slots, cfg)),
             said: vec![Said::default(); if needs.hints { slots as usize } else { 0 }],
+            hits: vec![Hits::default(); if hotness.counts() { slots as usize } else { 0 }],
+            follows: hotness.counts() || rules.one_list,
+            hotness,
             flushing: false,
             urgent: 0,
             hurrying: false,

@@ -7,7 +7,7 @@ use crate::ftl::write::waits::Lack;
 use crate::ftl::{Brought, End, Found, LastRead};
 use crate::observe::{Effect, Source};
 use crate::signals::{Part, Status};
-use crate::units::{CommandId, Lpn, OpId, SimTime, SlotId};
+use crate::units::{CommandId, Lpn, OpId, SimTime};
 
 impl Host {
     /// Reads the command's units from where it stopped; units of one page become one operation.
@@ -37,6 +37,12 @@ impl Host {
     #[inline]
     fn read_unit(&mut self, id: CommandId, lpn: Lpn, mask: u64, last: &mut LastRead, b: &mut Below<'_>) {
         let missing = self.read_slots(id, lpn, mask, b);
+        if self.follows {
+            let newest = self.staging.find(lpn);
+            if newest.is_some() {
+                self.follow(newest, false);
+            }
+        }
         if missing == 0 {
             self.counts.buffer_hits += 1;
             return;
@@ -135,6 +141,10 @@ impl Host {
             }
         }
         self.end_operation(command, id, b);
+        if self.rules.one_list {
+            // What was kept may have taken room that is to be free.
+            self.flush_some(b);
+        }
     }
 
     /// Whether a unit just read stays in DRAM: if it is whole, and nothing newer is there.
@@ -145,17 +155,12 @@ impl Host {
     /// Keeps a unit just read in a slot, if one is free or clean.
     fn keep(&mut self, lpn: Lpn, from: Source, b: &mut Below<'_>) {
         let Some((slot, evicted)) = self.staging.take(lpn) else { return };
-        self.tell_release(slot, evicted, b);
+        self.take_over(slot, evicted, b);
         let mask = self.shape.full;
         self.staging.get_mut(slot).mask = mask;
         self.staging.set_state(slot, SlotState::Clean, false);
+        self.follow(slot, false);
         b.ftl.effects.push(Effect::Fill { slot, from, mask });
-    }
-
-    pub(super) fn tell_release(&self, slot: SlotId, evicted: bool, b: &mut Below<'_>) {
-        if evicted {
-            b.ftl.effects.push(Effect::Release { slot });
-        }
     }
 
     /// Lets programs and reads that waited for flash operations go on.

@@ -24,6 +24,10 @@ impl Host {
         (self.depth, self.firmware_ns, self.shape) = (fresh.depth, fresh.firmware_ns, fresh.shape);
         (self.logical_sectors, self.rules) = (fresh.logical_sectors, fresh.rules);
         self.programs_at_most = fresh.programs_at_most;
+        (self.hotness, self.follows) = (fresh.hotness, fresh.follows);
+        alike("accesses to slots", &self.hits, &fresh.hits)?;
+        // At 255 both are halved.
+        ensure(self.hits.iter().all(|hits| hits.reads.max(hits.writes) < u8::MAX), "accesses to slots")?;
         self.link.restored(&fresh.link)?;
         ensure(self.turn < self.queues.len(), "the queue whose turn it is")?;
         ensure(self.gather_until.0 < MOST, "until when data gathers")?;
@@ -46,7 +50,7 @@ impl Host {
         let others =
             [c.failed, c.uncorrectable, c.read_bytes, c.written_bytes, c.buffer_hits, c.buffer_misses];
         let more = [c.unmapped_reads, c.buffer_stalls, c.buffer_overwrites];
-        let mut counts = c.commands.into_iter().chain(others).chain(more);
+        let mut counts = c.commands.into_iter().chain(others).chain(more).chain(c.hotness);
         ensure(counts.all(|count| count < MOST), "counts of commands")
     }
 

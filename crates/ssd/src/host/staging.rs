@@ -5,7 +5,7 @@
 
 use super::index::SlotIndex;
 use crate::list::{Links, List, Node};
-use crate::restore::{Verdict, alike, distinct, ensure, keep_room, within_or_none};
+use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_room, within_or_none};
 use crate::units::{CommandId, Lpn, NONE, OpId, SlotId};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,8 @@ pub(super) struct Slot {
     pub state: SlotState,
     /// Trimmed while it could not be given up.
     pub dead: bool,
+    /// It gives way as soon as it is in flash, unless it is used before.
+    pub leaving: bool,
     /// Granules that hold data.
     pub mask: u64,
     /// The command that waits for the data to be in flash.
@@ -77,6 +79,13 @@ impl Slot {
     }
 }
 
+/// Clean and dirty slots leave in one order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OneList {
+    /// Slots that are kept free or leaving, so that what is read finds one.
+    pub kept_free: u32,
+}
+
 /// All slots.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Staging {
@@ -84,10 +93,16 @@ pub(super) struct Staging {
     index: SlotIndex,
     free: Vec<u32>,
     /// The last so many slots are not given out yet: they are for data in several streams.
-    kept: u32,
+    aside: u32,
     /// Clean and dirty slots; the newest are the most recently used.
     clean: List,
     dirty: List,
+    /// By slot: when it was put on a list, counted; empty unless clean and dirty data leave in one order.
+    used_at: Vec<u64>,
+    uses: u64,
+    /// Slots that leave, and how many are kept free or leaving.
+    leaving: u32,
+    kept_free: u32,
     /// Slots that the translation layer gathers.
     pub gathered: u32,
     /// Units with a slot: zero means that look-ups can be skipped.
@@ -100,13 +115,14 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// `count` free slots, of which the last `kept` are not given out yet, for at most `flushes` FLUSH commands at
+    /// `count` free slots, of which the last `aside` are not given out yet, for at most `flushes` FLUSH commands at
     /// once.
-    pub fn new(count: u32, kept: u32, flushes: u32) -> Self {
+    pub fn new((count, aside): (u32, u32), flushes: u32, one_list: Option<OneList>) -> Self {
         let slot = Slot {
             lpn: Lpn::NONE,
             state: SlotState::Free,
             dead: false,
+            leaving: false,
             mask: 0,
             waiter: CommandId::NONE,
             epoch: 0,
@@ -121,12 +137,16 @@ impl Staging {
             index: SlotIndex::new(count),
             free: {
                 let mut free = Vec::with_capacity(count as usize);
-                free.extend((0..count - kept).rev());
+                free.extend((0..count - aside).rev());
                 free
             },
-            kept,
+            aside,
             clean: List::EMPTY,
             dirty: List::EMPTY,
+            used_at: vec![0; if one_list.is_some() { count as usize } else { 0 }],
+            uses: 0,
+            leaving: 0,
+            kept_free: one_list.map_or(0, |list| list.kept_free),
             gathered: 0,
             indexed: 0,
             merging: 0,
@@ -141,13 +161,16 @@ impl Staging {
     pub fn restored(&mut self, fresh: &Staging, commands: usize, operations: usize) -> Verdict {
         alike("slots", &self.slots, &fresh.slots)?;
         alike("flushes", &self.unclean, &fresh.unclean)?;
+        alike("uses of slots", &self.used_at, &fresh.used_at)?;
+        self.kept_free = fresh.kept_free;
+        ensure(self.uses < MOST, "uses of slots")?;
         let free = distinct("free slots", self.free.iter().copied(), self.slots.len())?;
         keep_room(&mut self.free, &fresh.free);
         let is_free = |slot: &Slot| slot.state == SlotState::Free;
-        ensure([0, fresh.kept].contains(&self.kept), "slots that are not given out yet")?;
-        let (given, kept) = self.slots.split_at(self.slots.len() - self.kept as usize);
+        ensure([0, fresh.aside].contains(&self.aside), "slots that are not given out yet")?;
+        let (given, aside) = self.slots.split_at(self.slots.len() - self.aside as usize);
         let agree = given.iter().zip(&free).all(|(slot, &free)| is_free(slot) == free);
-        ensure(agree && kept.iter().all(is_free) && !free[given.len()..].contains(&true), "free slots")?;
+        ensure(agree && aside.iter().all(is_free) && !free[given.len()..].contains(&true), "free slots")?;
         let indexed = self.index.restored(&fresh.index, NONE as usize, self.slots.len())?;
         ensure(indexed == self.indexed as usize, "units with a slot")?;
         let is_own = |(lpn, slot): (Lpn, u32)| self.slots[slot as usize].lpn == lpn;
@@ -228,20 +251,49 @@ impl Staging {
         id.is_some().then_some(id)
     }
 
-    /// Takes a slot for a new version of `lpn`: a free one, or the least recently used clean one, whose id is then
-    /// also returned. `None` if every slot is needed.
+    /// Slots that leave.
+    pub fn leaving(&self) -> u32 {
+        self.leaving
+    }
+
+    /// Whether slots should be made free, where clean and dirty ones leave in one order.
     #[inline]
-    pub fn take(&mut self, lpn: Lpn) -> Option<(SlotId, bool)> {
+    pub fn wants_room(&self) -> bool {
+        !self.used_at.is_empty() && self.free.len() as u32 + self.leaving < self.kept_free
+    }
+
+    /// A dirty slot leaves, or, as it is used, stays after all.
+    pub fn set_leaving(&mut self, id: SlotId, leaving: bool) {
+        let slot = self.get_mut(id);
+        let before = core::mem::replace(&mut slot.leaving, leaving);
+        self.leaving = self.leaving + u32::from(leaving) - u32::from(before);
+    }
+
+    /// The clean slot that gives way next, if it is its turn.
+    #[inline]
+    pub fn next_clean(&self) -> Option<SlotId> {
+        let [clean, dirty] = [self.clean.oldest(), self.dirty.oldest()];
+        if clean == NONE {
+            return None;
+        }
+        let first = self.used_at.is_empty()
+            || dirty == NONE
+            || self.used_at[clean as usize] < self.used_at[dirty as usize];
+        first.then_some(SlotId(clean))
+    }
+
+    /// Takes a slot for a new version of `lpn`: a free one, or that of the least recently used clean data, whose unit
+    /// is then also returned. `None` if every slot is needed.
+    #[inline]
+    pub fn take(&mut self, lpn: Lpn) -> Option<(SlotId, Lpn)> {
         let (id, evicted) = match self.free.pop() {
-            Some(id) => (SlotId(id), false),
+            Some(id) => (SlotId(id), Lpn::NONE),
             None => {
-                let id = SlotId(self.clean.oldest());
-                if !id.is_some() {
-                    return None;
-                }
+                let id = self.next_clean()?;
                 self.unlink(id, SlotState::Clean);
-                self.unindex(self.get(id).lpn);
-                (id, true)
+                let evicted = self.get(id).lpn;
+                self.unindex(evicted);
+                (id, evicted)
             }
         };
         let older = self.find(lpn);
@@ -259,16 +311,16 @@ impl Staging {
 
     /// Whether there are slots that are not given out yet.
     #[inline]
-    pub fn keeps_some(&self) -> bool {
-        self.kept > 0
+    pub fn has_aside(&self) -> bool {
+        self.aside > 0
     }
 
     /// Gives them out.
     #[cold]
-    pub fn give_kept(&mut self) {
+    pub fn give_aside(&mut self) {
         let count = self.slots.len() as u32;
-        self.free.extend((count - self.kept..count).rev());
-        self.kept = 0;
+        self.free.extend((count - self.aside..count).rev());
+        self.aside = 0;
     }
 
     fn unindex(&mut self, lpn: Lpn) {
@@ -303,6 +355,7 @@ impl Staging {
 
     /// Gives a slot up. If it was its unit's newest, the unit has no slot any more.
     pub fn release(&mut self, id: SlotId) {
+        self.set_leaving(id, false);
         self.set_state(id, SlotState::Free, false);
         let Slot { lpn, newer, older, .. } = *self.get(id);
         if older.is_some() {
@@ -358,6 +411,10 @@ impl Staging {
 
     #[inline]
     fn link(&mut self, id: SlotId, state: SlotState, last: bool) {
+        if let Some(used_at) = self.used_at.get_mut(id.index()) {
+            self.uses += 1;
+            *used_at = self.uses;
+        }
         match state {
             SlotState::Clean => self.clean.put(&mut self.slots, id.0, last),
             SlotState::Dirty => self.dirty.put(&mut self.slots, id.0, last),
@@ -381,7 +438,7 @@ mod tests {
 
     #[test]
     fn versions_of_a_unit_queue_up_and_flushes_count_them() {
-        let mut staging = Staging::new(4, 0, 2);
+        let mut staging = Staging::new((4, 0), 2, None);
         let (first, _) = staging.take(Lpn(9)).unwrap();
         staging.set_state(first, SlotState::Programming, false);
         let (second, _) = staging.take(Lpn(9)).unwrap();
@@ -399,7 +456,7 @@ mod tests {
 
     #[test]
     fn the_least_recent_clean_slot_gives_way() {
-        let mut staging = Staging::new(2, 0, 1);
+        let mut staging = Staging::new((2, 0), 1, None);
         for lpn in [1, 2] {
             let (id, _) = staging.take(Lpn(lpn)).unwrap();
             staging.set_state(id, SlotState::Clean, false);
@@ -407,9 +464,32 @@ mod tests {
         let one = staging.find(Lpn(1));
         staging.set_state(one, SlotState::Clean, false);
         let (id, evicted) = staging.take(Lpn(3)).unwrap();
-        assert!(evicted && !staging.find(Lpn(2)).is_some() && staging.find(Lpn(1)) == one);
+        assert_eq!(evicted, Lpn(2));
+        assert!(!staging.find(Lpn(2)).is_some() && staging.find(Lpn(1)) == one);
         staging.set_state(id, SlotState::Dirty, false);
         staging.set_state(one, SlotState::Dirty, false);
         assert!(staging.take(Lpn(4)).is_none());
+    }
+
+    /// By hand: with one order a dirty slot that was used before all clean ones is not passed over.
+    #[test]
+    fn in_one_order_clean_slots_wait_behind_older_dirty_ones() {
+        let mut staging = Staging::new((3, 0), 1, Some(OneList { kept_free: 2 }));
+        let [dirty, one, two] = [1, 2, 3].map(|lpn| staging.take(Lpn(lpn)).unwrap().0);
+        staging.set_state(one, SlotState::Clean, false);
+        staging.set_state(dirty, SlotState::Dirty, false);
+        staging.set_state(two, SlotState::Clean, false);
+        assert_eq!((staging.next_clean(), staging.wants_room()), (Some(one), true));
+        // It is read: now the dirty one is the oldest, and nothing can be taken.
+        staging.set_state(one, SlotState::Clean, false);
+        assert_eq!((staging.next_clean(), staging.take(Lpn(4))), (None, None));
+        // While that is programmed, to leave, the others have their turn.
+        staging.set_leaving(dirty, true);
+        staging.set_state(dirty, SlotState::Programming, false);
+        assert_eq!((staging.next_clean(), staging.leaving(), staging.wants_room()), (Some(two), 1, true));
+        staging.release(dirty);
+        assert_eq!((staging.leaving(), staging.wants_room()), (0, true));
+        assert_eq!(staging.take(Lpn(5)), Some((dirty, Lpn::NONE)));
+        assert_eq!(staging.take(Lpn(6)), Some((two, Lpn(3))));
     }
 }

@@ -62,9 +62,10 @@ impl Host {
             newest
         } else {
             let Some((slot, evicted)) = self.staging.take(lpn) else { return false };
-            self.tell_release(slot, evicted, b);
+            self.take_over(slot, evicted, b);
             slot
         };
+        self.follow(slot, true);
         let tag = self.commands.get(id).command.tag;
         b.ftl.effects.push(Effect::Accept { tag, lpn, slot, mask, fresh: !open });
         self.staging.get_mut(slot).mask |= mask;
@@ -83,7 +84,7 @@ impl Host {
             SlotState::Gathered => {
                 let bytes = self.shape.bytes(self.staging.get(slot).mask);
                 b.ftl.offer_again(slot, bytes, self.said(slot));
-                self.use_kept_slots(b);
+                self.use_slots_aside(b);
             }
             _ => self.staging.set_state(slot, SlotState::Dirty, durable),
         }
@@ -93,7 +94,11 @@ impl Host {
     }
 
     /// Whether dirty data should be on its way.
-    fn wants_flush(&mut self) -> bool {
+    fn wants_flush(&mut self, b: &mut Below<'_>) -> bool {
+        if self.rules.one_list {
+            self.evict_clean(b);
+            return self.staging.wants_room() || self.must_hurry();
+        }
         let dirty = self.staging.dirty();
         self.flushing = dirty > if self.flushing { self.rules.flush_stop } else { self.rules.flush_start };
         self.flushing || self.must_hurry()
@@ -118,12 +123,15 @@ impl Host {
         }
         b.ftl.note_parked();
         while self.programs < self.programs_at_most {
-            while !b.ftl.gather.has_full_page() && self.staging.oldest_dirty().is_some() && self.wants_flush()
+            while !b.ftl.gather.has_full_page()
+                && self.staging.oldest_dirty().is_some()
+                && self.wants_flush(b)
             {
                 if !b.may_issue() {
                     b.ftl.waits.lack(Lack::Operation);
                     return;
                 }
+                self.flush_to_leave(self.staging.oldest_dirty(), b);
                 self.prepare(self.staging.oldest_dirty(), b);
                 self.look_ahead(b);
             }
@@ -160,14 +168,14 @@ impl Host {
         let bytes = self.shape.bytes(slot.mask);
         b.ftl.offer(id, slot.lpn, bytes, self.said(id), first);
         self.staging.set_state(id, SlotState::Gathered, false);
-        self.use_kept_slots(b);
+        self.use_slots_aside(b);
     }
 
     /// Slots for data in several streams are used once there is such.
     #[inline]
-    fn use_kept_slots(&mut self, b: &mut Below<'_>) {
-        if self.staging.keeps_some() && b.ftl.tells_apart() {
-            self.staging.give_kept();
+    fn use_slots_aside(&mut self, b: &mut Below<'_>) {
+        if self.staging.has_aside() && b.ftl.tells_apart() {
+            self.staging.give_aside();
             b.ftl.waits.come(Lack::Slot);
         }
     }
@@ -301,7 +309,7 @@ impl Host {
         }
         if found.newer.is_some() {
             self.follow_up(slot, found.newer, b);
-        } else if self.rules.write_back {
+        } else if self.rules.write_back && !found.leaving {
             self.staging.set_state(slot, SlotState::Clean, false);
         } else {
             self.staging.release(slot);

@@ -243,7 +243,30 @@ pub fn random_stream(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
         }))
     });
     cfg.allocation.moves = pick(rng, &[MovesOfFirst::Apart, MovesOfFirst::Joined]);
+    if cfg.stream.name() == stream::hotness::NAME {
+        tell_hotness(cfg);
+    }
     make_room(cfg)
+}
+
+/// The buffer says how data is used, and may let it leave in one order.
+fn tell_hotness(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/hotness");
+    cfg.hotness.select("hit_counts").unwrap();
+    if cfg.buffer.name() == "none" || rng.below(2) == 0 {
+        let size = pick(rng, &[0.25, 0.5, 1.5]);
+        random_policy(cfg, "host.buffer", "lru_read_write", |key| {
+            (key == "size_mib").then_some(Value::Float(size))
+        });
+    }
+}
+
+/// Blocks of each class of data in a program mode of their own, if data is placed by class.
+pub fn choose_modes(cfg: &mut DriveConfig) {
+    if cfg.stream.name() == stream::hotness::NAME && cfg.cells.modes.names.len() == 3 {
+        cfg.cells.modes.names = ["nominal", "high", "low"].map(str::to_owned).to_vec();
+        cfg.program_mode.select("hire").unwrap();
+    }
 }
 
 /// A quarter of the drives deal data over blocks because of reads, whether their cells age or not. Draws of its own:

@@ -4,7 +4,8 @@ use super::chips::Chips;
 use super::hints::random_hints;
 use super::oracle::{Oracle, Verdict};
 use super::setup::{
-    may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, random_stream, weaken,
+    choose_modes, may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, random_stream,
+    weaken,
 };
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
@@ -207,6 +208,7 @@ impl Run {
         }
         if rng.below(8) == 0 {
             random_aging(&mut cfg, &mut rng);
+            choose_modes(&mut cfg);
         }
         Run::of(cfg, rng)
     }

@@ -30,10 +30,24 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
         };
         table.set(field.key, &value).unwrap_or_else(|problem| panic!("{policy}.{}: {problem:?}", field.key));
     }
+    let needs_hotness =
+        [("ftl.program_mode", "hire"), ("ftl.stream", "hotness"), ("host.hotness", "hit_counts")];
+    if needs_hotness.contains(&(section, policy)) {
+        tell_hotness(cfg);
+    }
     if section == "ftl.program_mode" && policy != "nominal" {
         // Modes are those of cells, and have these names.
         cfg.errors.model = ErrorModel::Cells;
         cfg.cells.modes.names = ["nominal", "high", "low"].map(str::to_owned).to_vec();
+    }
+}
+
+/// The buffer counts accesses to what it holds, and data is placed by them.
+pub fn tell_hotness(cfg: &mut DriveConfig) {
+    cfg.stream.select("hotness").expect("a policy");
+    cfg.hotness.select("hit_counts").expect("a policy");
+    if ["none", "lru_read"].contains(&cfg.buffer.name()) {
+        choose(cfg, "host.buffer", "lru_read_write");
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
 
 use super::walk::PageUnits;
-use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
 use crate::ftl::stream::{self, Moved, StreamId, Streams};
 use crate::ftl::tables::blocks::BlockState;
@@ -365,6 +365,8 @@ impl Ftl {
         } else {
             self.allocator.give_back(lane, block, &mut self.blocks);
             self.counts.reclaimed_blocks += 1;
+            let mode = usize::from(self.blocks.mode(block));
+            self.counts.erased_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
             self.waits.come(Lack::Page);
         }
         let work = self.work(lane);

@@ -17,10 +17,15 @@ family! {
         nominal: Nominal,
         high: High,
         low: Low,
+        hire: Hire,
     }
     methods {
         /// The modes that it chooses from, as `cell.modes.names` calls them.
         fn names(&self) -> &'static [&'static str];
+        /// Whether it goes by the hotness of streams, which `ftl.stream` must tell.
+        fn needs_hotness(&self) -> bool {
+            false
+        }
         /// The mode of a block that is opened: an index into [`Member::names`].
         fn choose(&mut self, opening: &Opening) -> usize {
             0

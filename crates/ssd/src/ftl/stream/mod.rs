@@ -10,7 +10,7 @@ use crate::flash::op::Cause;
 pub use crate::ftl::foresight::Foresight;
 use crate::ftl::tables::blocks::LaneView;
 use crate::sections::MovesOfFirst;
-use crate::signals::{Facts, Hints};
+use crate::signals::{self, Facts, Hints};
 use crate::units::Lpn;
 pub use crate::units::StreamId;
 use core::ops::Range;
@@ -24,6 +24,7 @@ family! {
         none: None,
         bloom: Bloom,
         hash: Hash,
+        hotness: Hotness,
         ids: Ids,
         oracle: Oracle,
         pds: Pds,
@@ -53,6 +54,12 @@ family! {
         fn of_move(&mut self, moved: Moved) -> StreamId;
         /// The data of a unit is forgotten: the host has trimmed it.
         fn on_trim(&mut self, lpn: Lpn) {}
+        /// The data of a unit leaves DRAM; told to a policy that asks for it ([`Needs::hotness`]).
+        fn on_leave(&mut self, lpn: Lpn, hotness: signals::Hotness) {}
+        /// Whether [`Member::class`] tells mixed (0), read-hot (1) and write-hot (2) data apart.
+        fn tells_hotness(&self) -> bool {
+            false
+        }
         /// What the host is going to do, from now on, in place of what it was told before: for a policy that looks
         /// ahead ([`Needs::foresight`]).
         fn foresee(&mut self, foresight: &Arc<Foresight>) {}
@@ -305,8 +312,12 @@ pub struct Needs {
     pub facts: bool,
     /// To be told what the host is going to do ([`Member::foresee`]), and when it does ([`Member::on_accept`]).
     pub foresight: bool,
+    /// To be told so before the drive is filled.
+    pub before_filling: bool,
     /// To be told its reads as well.
     pub reads_to_come: bool,
+    /// To be told how data was used that leaves DRAM ([`Member::on_leave`]): `host.hotness` must count.
+    pub hotness: bool,
     /// To be asked among which blocks victims are looked for ([`Member::among`]).
     pub victims: bool,
 }

@@ -11,11 +11,23 @@ pub const SOURCE: &str = "common practice; the LRU buffers of redFTL (table 1) a
 /// What it costs.
 pub const MEMORY: &str = "its DRAM, and 45 bytes of bookkeeping per slot";
 
+choice! {
+    /// What gives way when a slot is needed.
+    pub enum Evict {
+        /// Clean data, the least recently used first. Dirty data is flushed ahead (`flush_start_percent`), and stays.
+        CleanFirst = "clean_first",
+        /// The least recently used data, clean or dirty. What is dirty is programmed first; nothing is flushed ahead.
+        Lru = "lru",
+    }
+}
+
 section! {
     /// Parameters of `lru_read_write`.
     pub struct Params {
         /// Size of the buffer.
         size_mib: f64 = 16.0, unit "MiB", range 0.25..=65536.0;
+        /// What gives way when a slot is needed.
+        evict: Evict = Evict::CleanFirst;
         /// Flushing begins when more than this share of the slots is dirty.
         flush_start_percent: f64 = 50.0, unit "%", range 0.0..=100.0;
         /// Flushing ends when this share of the slots is dirty.
@@ -32,6 +44,7 @@ pub type Policy = Params;
 impl Member for Policy {
     fn rules(&self, unit_bytes: u32) -> Rules {
         let marks = (self.flush_start_percent, self.flush_stop_percent);
-        Rules { keep_reads: true, ..lru_rules(self.size_mib, marks, self.t_access_ns, unit_bytes) }
+        let one_list = self.evict == Evict::Lru;
+        Rules { keep_reads: true, one_list, ..lru_rules(self.size_mib, marks, self.t_access_ns, unit_bytes) }
     }
 }

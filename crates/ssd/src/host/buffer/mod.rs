@@ -27,6 +27,9 @@ pub struct Rules {
     pub write_back: bool,
     /// Whether data read from flash is kept.
     pub keep_reads: bool,
+    /// Whether clean and dirty data leave in one order, that of their last use, and dirty data is flushed only to
+    /// leave.
+    pub one_list: bool,
     /// Flushing begins above this many dirty slots.
     pub flush_start: u32,
     /// And ends at this many.
@@ -57,6 +60,7 @@ fn lru_rules(size_mib: f64, marks_percent: (f64, f64), access_ns: u32, unit_byte
         slots,
         write_back: true,
         keep_reads: false,
+        one_list: false,
         flush_start: share(marks_percent.0),
         flush_stop: share(marks_percent.1),
         access_ns: u64::from(access_ns),

@@ -31,6 +31,7 @@ impl Member for Policy {
             slots: 0,
             write_back: false,
             keep_reads: false,
+            one_list: false,
             flush_start: 0,
             flush_stop: 0,
             access_ns: u64::from(self.t_access_ns),

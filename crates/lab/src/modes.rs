@@ -1,0 +1,112 @@
+//! Program modes in results: which blocks and reads had which, what the wear of erased blocks weighs, and what the
+//! buffer said of data.
+
+use serde::{Deserialize, Serialize};
+use ssd::flash::op::{Cause, OpKind};
+use ssd::sections::ErrorModel;
+use ssd::signals::Hotness;
+use ssd::{DriveConfig, Stats};
+use std::collections::BTreeMap;
+
+/// What was programmed in which mode; by the names of `cell.modes`, of which only `nominal` counts where cells make no
+/// errors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProgramModeWork {
+    /// The policy.
+    pub policy: String,
+    /// Blocks erased and given back, by the mode that they were programmed in.
+    pub blocks: BTreeMap<String, u64>,
+    /// Pages read for the host, by the mode of their blocks.
+    pub reads: BTreeMap<String, u64>,
+}
+
+impl ProgramModeWork {
+    pub(crate) fn of(stats: &Stats, config: &DriveConfig) -> Self {
+        let ages = config.errors.model == ErrorModel::Cells;
+        let names = &config.cells.modes.names[..if ages { config.cells.modes.names.len() } else { 1 }];
+        let by_name = |counts: &[u64]| names.iter().cloned().zip(counts.iter().copied()).collect();
+        let all_reads = [stats.flash.ops[OpKind::Read as usize][Cause::Host as usize]];
+        ProgramModeWork {
+            policy: config.program_mode.name().to_owned(),
+            blocks: by_name(&stats.ftl.erased_by_mode),
+            reads: if ages { by_name(&stats.flash.host_reads_by_mode) } else { by_name(&all_reads) },
+        }
+    }
+
+    fn share(counts: &BTreeMap<String, u64>, mode: &str) -> Option<f64> {
+        let all: u64 = counts.values().sum();
+        (all > 0).then(|| counts.get(mode).copied().unwrap_or(0) as f64 / all as f64)
+    }
+
+    /// Share of a mode in the pages read for the host, 0 to 1.
+    pub fn share_of_reads(&self, mode: &str) -> Option<f64> {
+        Self::share(&self.reads, mode)
+    }
+
+    /// Share of a mode in the blocks erased, 0 to 1.
+    pub fn share_of_blocks(&self, mode: &str) -> Option<f64> {
+        Self::share(&self.blocks, mode)
+    }
+}
+
+/// What the wear of erased blocks weighs (HIRE section 4.2): each erase counts as `cell.modes.wear` of the mode that
+/// the block was programmed in, 1 where cells make no errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WearingWeight {
+    /// Of an erase in the mean; null without one.
+    pub per_erase: Option<f64>,
+    /// Of all erases, for each block's worth of data that the host wrote: what cleaning erases wears, too. Null without
+    /// writes.
+    pub per_write: Option<f64>,
+}
+
+impl WearingWeight {
+    pub(crate) fn of(stats: &Stats, config: &DriveConfig) -> Self {
+        let ages = config.errors.model == ErrorModel::Cells;
+        let wear =
+            |mode: usize| if ages { config.cells.modes.wear.get(mode).copied().unwrap_or(1.0) } else { 1.0 };
+        let erased = &stats.ftl.erased_by_mode;
+        let weight: f64 = erased.iter().enumerate().map(|(mode, count)| *count as f64 * wear(mode)).sum();
+        let all: u64 = erased.iter().sum();
+        let block = f64::from(config.data_pages_per_block() * config.geometry.page_bytes)
+            * f64::from(config.lane_span());
+        let written = stats.host.written_bytes as f64 / block;
+        WearingWeight {
+            per_erase: (all > 0).then(|| weight / all as f64),
+            per_write: (written > 0.0).then(|| weight / written),
+        }
+    }
+}
+
+/// Work of the host interface, apart from the buffer's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostWork {
+    /// What the buffer said of data that left it.
+    pub hotness: HotnessWork,
+}
+
+/// Mapping units that left the buffer, by what accesses to them amounted to (`host.hotness`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HotnessWork {
+    /// The policy.
+    pub policy: String,
+    /// Read-hot.
+    pub rh: u64,
+    /// Write-hot.
+    pub wh: u64,
+    /// Mixed.
+    pub mh: u64,
+}
+
+impl HostWork {
+    pub(crate) fn of(stats: &Stats, config: &DriveConfig) -> Self {
+        let left = |hotness: Hotness| stats.host.hotness[hotness as usize];
+        let hotness = HotnessWork {
+            policy: config.hotness.name().to_owned(),
+            rh: left(Hotness::ReadHot),
+            wh: left(Hotness::WriteHot),
+            mh: left(Hotness::Mixed),
+        };
+        HostWork { hotness }
+    }
+}

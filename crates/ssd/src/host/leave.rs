@@ -1,0 +1,83 @@
+//! What leaves DRAM, and what is then known of it.
+
+use super::buffer::Rules;
+use super::staging::{OneList, SlotState};
+use super::{Below, Host};
+use crate::ftl::write::waits::Lack;
+use crate::observe::Effect;
+use crate::sections::Sections;
+use crate::units::{Lpn, SlotId};
+
+/// One slot of so many is kept free or leaving where clean and dirty data leave in one order (assumed).
+const SLOTS_FOR_ONE_FREE: u32 = 64;
+
+/// How data leaves, if clean and dirty data do in one order.
+pub(super) fn one_list(rules: &Rules, slots: u32, cfg: &Sections) -> Option<OneList> {
+    let kept_free = (slots / SLOTS_FOR_ONE_FREE).max(2 * cfg.units_per_page()).min(slots / 2).max(1);
+    rules.one_list.then_some(OneList { kept_free })
+}
+
+impl Host {
+    /// The data of a slot is used: once more, or, if it was on its way out, to stay.
+    #[inline]
+    pub(super) fn follow(&mut self, slot: SlotId, is_write: bool) {
+        if self.follows {
+            self.follow_use(slot, is_write);
+        }
+    }
+
+    fn follow_use(&mut self, slot: SlotId, is_write: bool) {
+        if let Some(hits) = self.hits.get_mut(slot.index()) {
+            hits.count(is_write);
+        }
+        self.staging.set_leaving(slot, false);
+    }
+
+    /// A slot was taken for a new version of its unit, and the data of another unit, if it is some, has left it. What
+    /// is known of older versions holds for the new one.
+    #[inline]
+    pub(super) fn take_over(&mut self, slot: SlotId, evicted: Lpn, b: &mut Below<'_>) {
+        if evicted.is_some() {
+            self.tell_hotness(slot, evicted, b);
+            b.ftl.effects.push(Effect::Release { slot });
+        }
+        if !self.hits.is_empty() {
+            let older = self.staging.get(slot).older;
+            self.hits[slot.index()] =
+                if older.is_some() { self.hits[older.index()] } else { Default::default() };
+        }
+    }
+
+    /// The data of a unit leaves DRAM: the translation layer is told how it was used.
+    fn tell_hotness(&mut self, slot: SlotId, lpn: Lpn, b: &mut Below<'_>) {
+        if let Some(hits) = self.hits.get(slot.index()) {
+            let hotness = self.hotness.classify(*hits);
+            self.counts.hotness[hotness as usize] += 1;
+            b.ftl.stream.on_leave(lpn, hotness);
+        }
+    }
+
+    /// Where clean and dirty data leave in one order: frees clean slots whose turn it is while more are to be free.
+    pub(super) fn evict_clean(&mut self, b: &mut Below<'_>) {
+        while self.staging.wants_room()
+            && let Some(slot) = self.staging.next_clean()
+        {
+            self.tell_hotness(slot, self.staging.get(slot).lpn, b);
+            self.staging.release(slot);
+            b.ftl.effects.push(Effect::Release { slot });
+            if !self.stalled.is_empty() {
+                b.ftl.waits.come(Lack::Slot);
+            }
+        }
+    }
+
+    /// A dirty slot is about to be flushed: if that is to make room, its data leaves with it.
+    #[inline]
+    pub(super) fn flush_to_leave(&mut self, slot: SlotId, b: &mut Below<'_>) {
+        if self.rules.one_list && (self.staging.wants_room() || !self.stalled.is_empty()) {
+            debug_assert_eq!(self.staging.get(slot).state, SlotState::Dirty);
+            self.tell_hotness(slot, self.staging.get(slot).lpn, b);
+            self.staging.set_leaving(slot, true);
+        }
+    }
+}
