@@ -8,10 +8,12 @@ use super::{Options, PaperError};
 use crate::age::AgeSteps;
 use crate::experiment::{prepare, run};
 use crate::foresee::foresee;
+use crate::precondition::Preconditioning;
 use crate::result::RunResult;
 use crate::spec::{LoopMode, RunSpec};
 use serde::{Deserialize, Serialize};
 use ssd::drive_config::Resolved;
+use ssd::ftl::stream;
 use ssd::snapshot::checksum;
 use ssd::{Drive, DriveConfig, Executor};
 use std::collections::BTreeMap;
@@ -98,6 +100,14 @@ pub(super) struct At<'a> {
     pub workloads: &'a [Option<Ready>],
 }
 
+/// What is done to a drive before it is measured.
+type Preparation = (Preconditioning, AgeSteps);
+
+/// Takes it from a run.
+fn take_preparation(spec: &mut RunSpec) -> Preparation {
+    (std::mem::take(&mut spec.preconditioning), std::mem::take(&mut spec.age))
+}
+
 /// What a run depends on, but for the drive, the workload and the program.
 fn spec_identity(spec: &RunSpec) -> String {
     format!(
@@ -119,7 +129,13 @@ impl At<'_> {
             let workload = self.number(name);
             let of = (self.technique, &self.experiment.workloads[workload]);
             let Setup { resolved, run } = self.experiment.setup(self.study, of, quick, self.options.seed)?;
-            let aged = self.aged(&resolved, &run.spec(&Spec::trace("-")))?;
+            // What must know the workload before the drive is filled is filled for each.
+            let needs = stream::Policy::build(&resolved.config.stream).needs();
+            let mut before = run.spec(&Spec::trace("-"));
+            before.age.0.extend(self.age.steps.0.iter().copied());
+            let own =
+                if needs.before_filling { take_preparation(&mut before) } else { Preparation::default() };
+            let aged = self.aged(&resolved, &before)?;
             let Some(ready) = &self.workloads[workload] else { continue };
             let number =
                 work.aged.iter().position(|other| other.identity == aged.identity).unwrap_or_else(|| {
@@ -134,8 +150,7 @@ impl At<'_> {
             };
             let mut spec = run.spec(&ready.spec);
             spec.name = place.name();
-            spec.preconditioning = crate::Preconditioning::default();
-            spec.age = AgeSteps::default();
+            (spec.preconditioning, spec.age) = own;
             spec.workload_hash = ready.prepared.workload_hash();
             let passes = if spec.requests.is_some() { u64::MAX } else { self.study.repeat };
             let identity = format!(
@@ -176,7 +191,6 @@ impl At<'_> {
 
     fn aged(&self, resolved: &Resolved, run: &RunSpec) -> Result<Aged, PaperError> {
         let mut spec = run.clone();
-        spec.age.0.extend(self.age.steps.0.iter().copied());
         spec.executor = Executor::Functional;
         spec.warm_up = 0;
         let warm = match &self.study.warm {
