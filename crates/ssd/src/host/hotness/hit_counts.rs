@@ -1,5 +1,6 @@
 //! Counts reads and writes of each slot. What leaves DRAM is read-hot if nearly all of them were reads, write-hot if
-//! nearly all were writes, and mixed otherwise.
+//! nearly all were writes, and mixed otherwise. Reads of part of a unit bring nothing to DRAM, and so count only where
+//! the unit is there.
 
 use super::{Hits, Member};
 use crate::signals::Hotness;
