@@ -6,8 +6,8 @@ pub(super) struct Slabs<T> {
     free: Vec<u32>,
 }
 
-/// Bytes of a slab: whole huge pages of memory (2 MiB), which an allocator may give it. A slab of a little more than some
-/// of them would take one more, which nobody counts.
+/// Bytes of a slab: whole huge pages of memory (2 MiB), which an allocator may give it. A slab of a little more than
+/// some of them would take one more, which nobody counts.
 const SLAB_BYTES: usize = 8 << 20;
 
 impl<T> Slabs<T> {
