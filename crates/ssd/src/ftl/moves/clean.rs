@@ -178,7 +178,7 @@ impl Ftl {
         true
     }
 
-    pub(super) fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
+    pub(in crate::ftl) fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
         let coming = self.mover.lanes[lane.index()].coming > 0;
         if coming && !self.has_room(lane, self.layout.data_units_per_block(), Cause::Cleaning) {
@@ -195,8 +195,8 @@ impl Ftl {
         let chosen = if self.tells_apart && self.mover.victims.are_asked_for() {
             let (filled_by, streams) =
                 (self.blocks.lane_streams(&self.layout, lane), self.allocator.streams());
-            let lane = LaneStreams { blocks: &view, filled_by, streams };
-            self.mover.victims.choose(&self.stream, &lane, chooser)?
+            let lane = LaneStreams { blocks: &view, lane, filled_by, streams };
+            self.mover.victims.choose(&mut self.stream, &lane, chooser)?
         } else {
             chooser(&view)?
         };

@@ -2,7 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::ftl::counts::VICTIM_BINS;
-use crate::ftl::stream::{Among, CLASSES, LaneStreams, Policy, StreamId, Victim};
+use crate::ftl::stream::{Among, CLASSES, LaneStreams, Policy, Victim};
 use crate::ftl::tables::blocks::LaneView;
 use crate::units::BlockId;
 use serde::{Deserialize, Serialize};
@@ -30,34 +30,36 @@ impl Victims {
     /// The next victim of a lane; `chooser` is `ftl.gc_victim`.
     pub fn choose(
         &mut self,
-        policy: &Policy,
+        policy: &mut Policy,
         lane: &LaneStreams<'_>,
         chooser: &mut impl FnMut(&LaneView<'_>) -> Option<u32>,
     ) -> Option<u32> {
-        match policy.among(lane) {
-            Among::All => chooser(lane.blocks),
-            Among::Classes => {
-                let dead = lane.blocks.least_live().filter(|&block| lane.blocks.eligible(block) == Some(0));
-                let mut by_class = || {
-                    (0..CLASSES as u8)
-                        .find_map(|class| chooser(&self.only(lane, |stream| policy.class(stream) == class)))
-                };
-                dead.or_else(&mut by_class)
-            }
-            Among::Stream(only) => {
-                chooser(&self.only(lane, |stream| stream == only)).or_else(|| chooser(lane.blocks))
-            }
-            Among::OldestOf(only) => {
-                let view = self.only(lane, |stream| stream == only);
-                view.best_by(|block, _| view.age(block)).or_else(|| chooser(lane.blocks))
-            }
+        let among = policy.among(lane);
+        if among == Among::All {
+            return chooser(lane.blocks);
         }
+        let dead = lane.blocks.least_live().filter(|&block| lane.blocks.eligible(block) == Some(0));
+        if dead.is_some() {
+            return dead;
+        }
+        let wanted = match among {
+            Among::Group(group) => {
+                chooser(&self.only(lane, |block| policy.group(lane.filled(block)) == group))
+            }
+            Among::This(block) => Some(block).filter(|&block| lane.blocks.eligible(block).is_some()),
+            Among::All | Among::Classes => {
+                return (0..CLASSES as u8).find_map(|class| {
+                    chooser(&self.only(lane, |block| policy.class(lane.of(block)) == class))
+                });
+            }
+        };
+        wanted.or_else(|| chooser(lane.blocks))
     }
 
-    /// The blocks of a lane, of which only those of some streams can be chosen.
-    fn only<'a>(&'a mut self, lane: &LaneStreams<'a>, is_in: impl Fn(StreamId) -> bool) -> LaneView<'a> {
+    /// The blocks of a lane, of which only some can be chosen.
+    fn only<'a>(&'a mut self, lane: &LaneStreams<'a>, is_in: impl Fn(u32) -> bool) -> LaneView<'a> {
         for (block, live) in (0..).zip(&mut self.live) {
-            *live = lane.blocks.live_if(block, is_in(lane.of(block)));
+            *live = lane.blocks.live_if(block, is_in(block));
         }
         lane.blocks.with_live(&self.live)
     }
@@ -75,8 +77,9 @@ impl Ftl {
         counts.victim_units[class] += u64::from(live);
         let bin = (live as usize * (VICTIM_BINS - 1)).div_ceil(units as usize);
         counts.victims_by_live[bin.min(VICTIM_BINS - 1)] += 1;
-        let opened = self.blocks.opened_at(block);
-        self.stream.on_victim(Victim { stream, opened, clock: self.clock, live, units });
+        let (lane, clock) = (self.layout.lane_of(block), self.clock);
+        let (opened, filled) = (self.blocks.opened_at(block), clock - self.blocks.age(block, clock));
+        self.stream.on_victim(Victim { stream, lane, opened, filled, clock, live, units });
     }
 }
 
@@ -85,7 +88,7 @@ mod tests {
     use super::*;
     use crate::Drive;
     use crate::drive_config::DriveConfig;
-    use crate::ftl::stream::{Member, Moved, Needs, Streams, Written};
+    use crate::ftl::stream::{Member, Moved, Needs, StreamId, Streams, Written};
     use crate::sections::MappingUnit;
     use crate::units::LaneId;
 
@@ -115,7 +118,7 @@ mod tests {
             [1, 0, 2][stream.index()]
         }
 
-        fn among(&self, _: &LaneStreams<'_>) -> Among {
+        fn among(&mut self, _: &LaneStreams<'_>) -> Among {
             self.0
         }
     }
@@ -168,14 +171,26 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_cleaned_alone() {
+    fn a_group_is_cleaned_alone() {
         let left = [[4, 3, 2, 1, 4, 4], [1; 6], [1; 6]];
-        let first = StreamId(0);
-        assert_eq!(victim(&mut drive(Among::Stream(first), left)), (0, 3));
-        assert_eq!(victim(&mut drive(Among::OldestOf(first), left)), (0, 1));
-        // With nothing to be chosen there, all are looked at.
+        // By default a stream is a group.
+        assert_eq!(victim(&mut drive(Among::Group(0), left)), (0, 3));
+        // With nothing to be chosen there, all are looked at; what is dead goes first.
         let full = [[4; 6], [4, 4, 1, 4, 4, 4], [4, 4, 3, 4, 4, 4]];
-        assert_eq!(victim(&mut drive(Among::Stream(first), full)), (1, 2));
-        assert_eq!(victim(&mut drive(Among::OldestOf(first), full)), (1, 2));
+        assert_eq!(victim(&mut drive(Among::Group(0), full)), (1, 2));
+        let dead = [[4, 3, 2, 1, 4, 4], [1; 6], [1, 1, 1, 1, 0, 1]];
+        assert_eq!(victim(&mut drive(Among::Group(0), dead)), (2, 4));
+    }
+
+    #[test]
+    fn a_block_is_cleaned_if_it_can_be() {
+        let left = [[4, 3, 2, 1, 4, 4], [1; 6], [1; 6]];
+        let chosen = |left, block| drive(Among::This(block), left).state.ftl.choose_victim(LaneId(0));
+        let is_full = |block: &u32| (0..6).any(|at| left[0][at as usize] == 4 && 3 * at == *block);
+        for block in (0..18).filter(|block| !is_full(block)) {
+            assert_eq!(chosen(left, block), Some(BlockId(block)));
+        }
+        assert_ne!(chosen(left, 0), Some(BlockId(0)), "all of it lives");
+        assert_eq!(victim(&mut drive(Among::This(3), [left[0], left[1], [1, 1, 0, 1, 1, 1]])), (2, 2));
     }
 }

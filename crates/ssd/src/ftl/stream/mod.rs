@@ -11,8 +11,8 @@ pub use crate::ftl::foresight::Foresight;
 use crate::ftl::tables::blocks::LaneView;
 use crate::sections::MovesOfFirst;
 use crate::signals::{self, Facts, Hints};
-use crate::units::Lpn;
 pub use crate::units::StreamId;
+use crate::units::{LaneId, Lpn};
 use core::ops::Range;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -26,6 +26,7 @@ family! {
         hash: Hash,
         hotness: Hotness,
         ids: Ids,
+        midas: Midas,
         oracle: Oracle,
         pds: Pds,
         placement_id: PlacementId,
@@ -81,8 +82,12 @@ family! {
         }
         /// Among which blocks of a lane the next victim is looked for. Asked only of a policy that
         /// [`Needs::victims`], and once anything went to another stream than the first.
-        fn among(&self, lane: &LaneStreams<'_>) -> Among {
+        fn among(&mut self, lane: &LaneStreams<'_>) -> Among {
             Among::All
+        }
+        /// The group of a lane's block, for a policy that has victims chosen by group ([`Among::Group`]).
+        fn group(&self, block: Filled) -> u8 {
+            block.stream.0
         }
         /// What it has found so far.
         fn report(&self) -> Report {
@@ -239,10 +244,21 @@ pub enum Among {
     /// A block without live data; else those of the lowest class ([`Member::class`]) that has any, where
     /// `ftl.gc_victim` chooses.
     Classes,
-    /// Those of a stream, where `ftl.gc_victim` chooses; all if it has none that can be chosen.
-    Stream(StreamId),
-    /// The block of a stream that was filled first; all if it has none that can be chosen.
-    OldestOf(StreamId),
+    /// A block without live data; else those of a group ([`Member::group`]), where `ftl.gc_victim` chooses; else all.
+    Group(u8),
+    /// A block without live data; else this one; else all, if it cannot be chosen.
+    This(u32),
+}
+
+/// A block of a lane that is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filled {
+    /// Its lane.
+    pub lane: LaneId,
+    /// The stream that filled it; the first if it was none of the policy's.
+    pub stream: StreamId,
+    /// Units the host had written to flash when it was full.
+    pub at: u64,
 }
 
 /// The blocks of a lane, with their streams.
@@ -250,6 +266,8 @@ pub enum Among {
 pub struct LaneStreams<'a> {
     /// The blocks.
     pub blocks: &'a LaneView<'a>,
+    /// The lane.
+    pub lane: LaneId,
     pub(crate) filled_by: &'a [StreamId],
     pub(crate) streams: Streams,
 }
@@ -260,6 +278,13 @@ impl LaneStreams<'_> {
     pub fn of(&self, block: u32) -> StreamId {
         self.streams.of_policy(self.filled_by[block as usize])
     }
+
+    /// The same with when it was full.
+    #[inline]
+    pub fn filled(&self, block: u32) -> Filled {
+        let at = self.blocks.now - self.blocks.age(block);
+        Filled { lane: self.lane, stream: self.of(block), at }
+    }
 }
 
 /// A block that cleaning begins to empty.
@@ -267,6 +292,10 @@ impl LaneStreams<'_> {
 pub struct Victim {
     /// The stream that filled it.
     pub stream: StreamId,
+    /// Its lane.
+    pub lane: LaneId,
+    /// Units the host had written to flash when it was full.
+    pub filled: u64,
     /// Units the host had written to flash when it was opened.
     pub opened: u64,
     /// Units the host has written to flash so far.

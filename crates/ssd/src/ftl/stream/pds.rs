@@ -161,7 +161,7 @@ impl Member for Policy {
         u8::from(stream != ONCE)
     }
 
-    fn among(&self, _: &LaneStreams<'_>) -> Among {
+    fn among(&mut self, _: &LaneStreams<'_>) -> Among {
         Among::Classes
     }
 

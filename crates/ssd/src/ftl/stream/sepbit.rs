@@ -150,6 +150,7 @@ impl Member for Policy {
 mod tests {
     use super::super::tests::{SIZE, moved, written};
     use super::*;
+    use crate::units::LaneId;
 
     fn policy(window: u32) -> Policy {
         let mut policy = Policy::new(&Params { window, ..Params::default() });
@@ -158,7 +159,7 @@ mod tests {
     }
 
     fn victim(stream: u8, opened: u64, clock: u64) -> Victim {
-        Victim { stream: StreamId(stream), opened, clock, live: 0, units: 16 }
+        Victim { stream: StreamId(stream), lane: LaneId(0), filled: clock, opened, clock, live: 0, units: 16 }
     }
 
     /// By hand: classes of writes and copies, before a life is known and after.

@@ -1,0 +1,245 @@
+//! What the policy does with units and blocks, and what a drive with it copies.
+
+use super::*;
+use crate::drive_config::DriveConfig;
+use crate::ftl::stream::tests::{SIZE, moved, written};
+use crate::rng::Rng;
+use crate::sections::MappingUnit;
+use crate::units::{BlockId, LaneId};
+use crate::{Drive, Executor};
+
+/// A policy whose chain has so many groups but the last.
+fn policy(groups: u8) -> Policy {
+    let mut policy = Policy::new(&Params::default());
+    policy.learn(&SIZE);
+    policy.chain.end = FIRST + groups;
+    policy
+}
+
+/// A tick is 32 units. What is written again within three is hot after three times, and stays hot while it is; what
+/// is not, or leaves a group, is less so.
+#[test]
+fn two_bits_tell_what_is_hot() {
+    let mut policy = policy(2);
+    (policy.soon, policy.chain.blocks[usize::from(HOT)]) = (3, 1);
+    let write =
+        |policy: &mut Policy, ticks: u64| policy.of_write(Written { clock: 32 * ticks, ..written(5) }).0;
+    let counter = |policy: &Policy| policy.units[5] & COUNTER;
+    assert_eq!([0, 3, 6, 9].map(|ticks| write(&mut policy, ticks)), [FIRST, FIRST, FIRST, HOT]);
+    assert_eq!(policy.of_write(Written { again: true, ..written(5) }), StreamId(HOT));
+    // Late or soon: it is judged when it leaves.
+    assert_eq!([30, 31].map(|ticks| write(&mut policy, ticks)), [HOT, HOT]);
+    // It returns to the first group, by a stream that the host does not write to, and needs two to be hot again.
+    assert_eq!((policy.of_move(moved(5, 0)), counter(&policy)), (policy.back(), 1));
+    assert_eq!([32, 33, 34].map(|ticks| write(&mut policy, ticks)), [FIRST, HOT, HOT]);
+    policy.on_trim(Lpn(5));
+    assert_eq!([40, 41, 45, 46, 47].map(|ticks| write(&mut policy, ticks)), [FIRST; 5]);
+    assert_eq!(counter(&policy), 2, "one was late");
+    // Without a group of their own, hot data goes where all else does.
+    policy.chain.blocks[usize::from(HOT)] = 0;
+    assert_eq!((write(&mut policy, 48), counter(&policy)), (FIRST, 3));
+    // Where all is one group nobody becomes hot.
+    policy.chain.end = FIRST;
+    assert_eq!([49, 50, 51, 52].map(|_| policy.of_write(written(6)).0), [FIRST; 4]);
+    assert_eq!((policy.units[6] & COUNTER, policy.used), (0, 2));
+}
+
+#[test]
+fn copies_go_to_the_next_group_and_the_last_keeps_them() {
+    let mut policy = policy(3);
+    _ = policy.of_write(written(7));
+    assert_eq!([(); 5].map(|()| policy.of_move(moved(7, 0)).0), [FIRST + 1, FIRST + 2, LAST, LAST, LAST]);
+    _ = policy.of_write(written(7));
+    policy.chain.end = FIRST;
+    assert_eq!(policy.of_move(moved(7, 0)).0, LAST);
+}
+
+/// Sixteen victims tell: 60 % live as planned and ten points, 61 % are too many.
+#[test]
+fn a_group_worse_than_planned_becomes_the_last() {
+    let mut policy = policy(4);
+    policy.chain.valid[usize::from(FIRST + 1)] = ONE as u32 / 2;
+    let mut victims = |live: u32, count: u32| {
+        let stream = StreamId(FIRST + 1);
+        let victim = Victim { stream, lane: LaneId(0), filled: 9, opened: 0, clock: 9, live, units: 100 };
+        (0..count).for_each(|_| policy.on_victim(victim));
+        policy.chain.end
+    };
+    assert_eq!(
+        (victims(60, VICTIMS), victims(61, VICTIMS - 1), victims(61, 1)),
+        (FIRST + 4, FIRST + 4, FIRST + 1)
+    );
+}
+
+/// What became a group only now belongs to the last where it was, and so do copies of it.
+#[test]
+fn what_is_there_when_groups_are_planned_is_the_last() {
+    let mut policy = policy(1);
+    _ = policy.of_write(written(1));
+    _ = policy.of_write(written(2));
+    _ = policy.of_move(moved(2, 0));
+    policy.adopt(Chain { end: FIRST + 2, ..policy.chain }, 100);
+    let group =
+        |policy: &Policy, stream, at| policy.group(Filled { lane: LaneId(3), stream: StreamId(stream), at });
+    assert_eq!([FIRST, FIRST + 1].map(|stream| group(&policy, stream, 100)), [FIRST, LAST]);
+    assert_eq!([FIRST, FIRST + 1].map(|stream| group(&policy, stream, 101)), [FIRST, FIRST + 1]);
+    assert_eq!(
+        [HOT, FIRST + 2, policy.back().0].map(|stream| group(&policy, stream, 101)),
+        [LAST, LAST, FIRST]
+    );
+    assert_eq!([1, 2].map(|lpn| policy.of_move(moved(lpn, 0)).0), [FIRST + 1, LAST]);
+}
+
+fn drive_of(blocks: u32, pages: u32, over_provisioning: f64) -> DriveConfig {
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+    (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell, g.page_bytes) = (blocks, pages, 1, 4_096);
+    (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, over_provisioning);
+    cfg.stream = crate::ftl::stream::Config::named(NAME).unwrap();
+    cfg
+}
+
+fn policy_of(drive: &mut Drive) -> &mut Policy {
+    let crate::ftl::stream::Policy::Midas(policy) = &mut drive.state.ftl.stream else { unreachable!() };
+    policy
+}
+
+/// Eighteen blocks of four units in the first group; of the second block one unit is dead, of the third two, of the
+/// fourth three.
+#[test]
+fn a_group_above_its_size_is_first_in_first_out() {
+    let mut drive = Drive::new(&drive_of(40, 4, 100.0)).unwrap();
+    drive.fill(0, 72).unwrap();
+    for lpn in [4, 8, 9, 12, 13, 14] {
+        drive.state.ftl.trim(Lpn(lpn));
+    }
+    let victim = |drive: &mut Drive, size: u32| {
+        let policy = policy_of(drive);
+        (policy.chain.end, policy.chain.blocks[usize::from(FIRST)]) = (FIRST + 1, size);
+        drive.state.ftl.choose_victim(LaneId(0))
+    };
+    // Where it is not above it, the last has nothing, and `ftl.gc_victim` chooses among all.
+    assert_eq!(victim(&mut drive, 18), Some(BlockId(3)));
+    // The first block is due, but nothing is gained: it is the last group's, and the second is not due.
+    assert_eq!(victim(&mut drive, 17), Some(BlockId(3)));
+    assert_eq!(victim(&mut drive, 16), Some(BlockId(1)));
+    // Once a unit of it dies it may be chosen for the last group; what is dead goes before all.
+    drive.state.ftl.trim(Lpn(0));
+    assert_eq!((victim(&mut drive, 17), victim(&mut drive, 16)), (Some(BlockId(0)), Some(BlockId(1))));
+    drive.state.ftl.trim(Lpn(15));
+    assert_eq!(victim(&mut drive, 16), Some(BlockId(3)));
+    drive.check().unwrap();
+}
+
+/// A chain of eight groups without sizes: victims are the least live of all.
+#[derive(Clone, Debug, Default)]
+struct PlainChain(Vec<u8>);
+
+impl Member for PlainChain {
+    fn streams(&self) -> Streams {
+        Streams::of(8, 1, 0b1111_1110)
+    }
+
+    fn learn(&mut self, size: &Size) {
+        self.0 = vec![0; size.logical_units as usize];
+    }
+
+    fn of_write(&mut self, write: Written) -> StreamId {
+        self.0[write.lpn.index()] = 0;
+        StreamId(0)
+    }
+
+    fn of_move(&mut self, moved: Moved) -> StreamId {
+        let group = &mut self.0[moved.lpn.index()];
+        *group = (*group + 1).min(7);
+        StreamId(*group)
+    }
+}
+
+/// The eighth and ninth writing of a drive's whole space: copies per write.
+fn copies(drive: &mut Drive, mut one: impl FnMut() -> u32) -> f64 {
+    drive.set_executor(Executor::Functional);
+    let units = drive.logical_units();
+    drive.fill(0, units).unwrap();
+    let mut write = |drive: &mut Drive, times: u32| {
+        drive.overwrite(&(0..times * units).map(|_| one()).collect::<Vec<_>>()).unwrap()
+    };
+    write(drive, 7);
+    drive.reset_stats();
+    write(drive, 2);
+    drive.check().unwrap();
+    let stats = drive.stats().ftl;
+    stats.moved_units.iter().sum::<u64>() as f64 / stats.host_units as f64
+}
+
+/// Skewed loads: fewer copies than without groups, or in groups that nobody has planned; and about as many as
+/// planned. Uniform ones stay in one group.
+#[test]
+fn the_drive_copies_as_planned() {
+    let cfg = drive_of(600, 64, 18.0);
+    for (load, less) in [("uniform", None), ("80/20", Some(0.8)), ("90/10", Some(0.5)), ("Zipf", Some(0.7))] {
+        let run = |drive: &mut Drive| {
+            let (units, mut rng) = (drive.logical_units(), Rng::named(1, load));
+            let mut sum = 0.0;
+            let zipf: Vec<f64> = (1..=units).map(|rank| (sum += 1.0 / f64::from(rank), sum).1).collect();
+            copies(drive, || match load {
+                "uniform" => rng.below(units),
+                "80/20" if rng.below(10) < 8 => rng.below(units / 5),
+                "90/10" if rng.below(10) < 9 => rng.below(units / 10),
+                "Zipf" => {
+                    let drawn = f64::from(rng.below(1 << 30)) / f64::from(1 << 30) * sum;
+                    zipf.partition_point(|&up_to| up_to < drawn) as u32 * 7_919 % units
+                }
+                _ => rng.below(units),
+            })
+        };
+        let mut none = cfg.clone();
+        none.stream = crate::ftl::stream::Config::default();
+        let mixed = run(&mut Drive::new(&none).unwrap());
+        let plain = run(&mut Drive::with_stream(&none, Box::<PlainChain>::default()).unwrap());
+        let mut drive = Drive::new(&cfg).unwrap();
+        let found = run(&mut drive);
+        let chain = policy_of(&mut drive).chain;
+        let planned = chain.copies as f64 / ONE as f64;
+        let sizes = &chain.blocks[usize::from(HOT)..usize::from(chain.end)];
+        println!(
+            "{load}: {found:.3} copies per write, {planned:.3} planned; {mixed:.3} in one group, {plain:.3} in"
+        );
+        println!("    groups without a plan; blocks of hot data, then of the chain: {sizes:?}");
+        assert!((planned - found).abs() < 0.1 * (1.0 + found), "{load}: {found:.3}, {planned:.3} planned");
+        match less {
+            None => {
+                assert!(chain.end == FIRST && found < 1.02 * mixed, "{load}: {found:.3}, {mixed:.3} in one")
+            }
+            Some(less) => {
+                assert!(found < less * mixed.min(plain), "{load}: {found:.3}, {mixed:.3}, {plain:.3}")
+            }
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_is_refused() {
+    let refused = |harm: fn(&mut Policy)| {
+        let mut found = policy(2);
+        _ = found.of_write(written(3));
+        harm(&mut found);
+        found.restored(policy(2)).err()
+    };
+    assert_eq!(refused(|_| ()), None);
+    let harms: [(fn(&mut Policy), &str); 8] = [
+        (|policy| _ = policy.units.pop(), "what is known of units: 1023 entries"),
+        (|policy| policy.units[3] |= 31 << GROUP, "groups of units"),
+        (|policy| policy.used = 2, "units that hold data"),
+        (|policy| policy.written[0] = u32::MAX, "when units were written"),
+        (|policy| policy.chain.end = 11, "groups"),
+        (|policy| policy.chain.valid[0] = 1 << 20, "live shares of groups"),
+        (|policy| policy.since[0] = u64::MAX, "when blocks became the last group's"),
+        (|policy| policy.found[0].victims = VICTIMS, "victims of groups"),
+    ];
+    for (harm, expected) in harms {
+        let error = refused(harm).unwrap_or_default();
+        assert!(error.starts_with(expected), "{error}, not {expected}");
+    }
+}
