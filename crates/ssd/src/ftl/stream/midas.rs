@@ -187,7 +187,7 @@ impl Policy {
     #[inline]
     fn watched(&self, place: u32) -> Lpn {
         let every = self.params.sample_every;
-        let within = (rng::mix(place.into()) >> 32) * u64::from(every) >> 32;
+        let within = ((rng::mix(place.into()) >> 32) * u64::from(every)) >> 32;
         Lpn(place.wrapping_mul(every).wrapping_add(within as u32))
     }
 

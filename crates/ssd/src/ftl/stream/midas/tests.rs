@@ -219,6 +219,9 @@ fn the_drive_copies_as_planned() {
     }
 }
 
+/// What is done to a policy, and what its restore says.
+type Harm = (fn(&mut Policy), &'static str);
+
 #[test]
 fn a_snapshot_that_cannot_be_is_refused() {
     let refused = |harm: fn(&mut Policy)| {
@@ -228,7 +231,7 @@ fn a_snapshot_that_cannot_be_is_refused() {
         found.restored(policy(2)).err()
     };
     assert_eq!(refused(|_| ()), None);
-    let harms: [(fn(&mut Policy), &str); 8] = [
+    let harms: [Harm; 8] = [
         (|policy| _ = policy.units.pop(), "what is known of units: 1023 entries"),
         (|policy| policy.units[3] |= 31 << GROUP, "groups of units"),
         (|policy| policy.used = 2, "units that hold data"),
