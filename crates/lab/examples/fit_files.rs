@@ -1,11 +1,12 @@
 //! Finds with which `cache_percent` and `fill_percent` each profile of applications on files reads and writes as its
 //! paper says. The cache is fitted to the share of reads by bytes at the drive, on 8 GiB, over the second half of
-//! 200,000 requests; the fill, where the paper has one, to the write amplification of the eighth drive write on 4 GiB.
-//! Then the same numbers beside them with seed 2 and on a drive twice as large, which nothing is fitted to.
+//! 200,000 requests; the fill, where the paper has one, to the write amplification of the eighth drive write on the
+//! whole of `rftl`, 28 GiB: on a smaller one the blocks that each lane keeps in reserve are more of what is spare. Then
+//! the same numbers beside them with seed 2 and on a drive twice as large, which nothing is fitted to.
 //!
-//! The drive is `rftl` (RealWear section 3.4.3: page map; greedy cleaning is assumed) with fewer blocks, filled in
-//! order; then a file system is made on it, which trims it. Nothing takes time (`run.executor = "functional"`). Of
-//! `webserver`, which writes little, the second half of one drive write is measured.
+//! The drive is `rftl` (RealWear section 3.4.3: page map; greedy cleaning is assumed), with fewer or more blocks where
+//! another size is asked for, filled in order; then a file system is made on it, which trims it. Nothing takes time
+//! (`run.executor = "functional"`). Of `webserver`, which writes little, the second half of one drive write is told.
 //!
 //! `cargo run --release -p wordline-lab --example fit_files [PROFILE ...]`; what it finds is written into
 //! `presets/workload/` by hand, with the tag [F].
@@ -22,7 +23,7 @@ use workload::{Source, Spec};
 type Wrong = Box<dyn Error>;
 
 /// GiB of the drives that the cache and the fill are fitted on.
-const GIB: (f64, f64) = (8.0, 4.0);
+const GIB: (f64, f64) = (8.0, 28.0);
 /// Drive writes before write amplification is measured, and while it is.
 const WRITES: (f64, f64) = (7.0, 1.0);
 /// The same for a profile that mostly reads.
