@@ -268,6 +268,8 @@ pub(super) struct DrivenInTurn {
     depth: u64,
     requests_at_most: Option<u64>,
     warm_up_ns: Option<u64>,
+    /// What jobs remark when they are opened.
+    notes: Vec<Vec<String>>,
     /// The phase that runs, its first lane, and when it began.
     at: usize,
     running: Box<dyn Driven>,
@@ -288,6 +290,7 @@ impl DrivenInTurn {
             depth: 1,
             requests_at_most: Some(0),
             warm_up_ns,
+            notes: Vec::new(),
             at: 0,
             running: first,
             first_lane: 0,
@@ -315,6 +318,7 @@ impl DrivenInTurn {
         self.requests_at_most =
             self.requests_at_most.zip(phase.requests_at_most()).and_then(|(all, more)| all.checked_add(more));
         self.lanes.extend(lanes);
+        self.notes.push(phase.report().notes);
     }
 
     /// The next phase begins, if there is one.
@@ -403,7 +407,9 @@ impl Driven for DrivenInTurn {
     }
 
     fn report(&self) -> SourceReport {
-        let seen = self.members.iter().map(|member| member.told(&member.report()));
-        told(seen.chain([self.running.report().notes]))
+        // What jobs say before they are opened is of runs without a drive.
+        let streams = self.members.iter().filter(|member| !member.is_driven());
+        let seen = streams.map(|member| member.told(&member.report()));
+        told(seen.chain(self.notes.iter().cloned()).chain([self.running.report().notes]))
     }
 }
