@@ -3,9 +3,14 @@
 
 use lab::{Experiment, LoopMode, Overwrite, Preconditioning, RunError, RunResult, RunSpec};
 use ssd::DriveConfig;
+use ssd::policy::{FamilyInfo, PolicyInfo};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use workload::{Prepared, Spec};
+
+/// The drive's own tests know what each policy needs.
+#[path = "../../../ssd/tests/support/every.rs"]
+mod every;
 
 /// 2 channels, 4 dies, 8 planes; 150 MiB of flash in 4-KiB units, a buffer of 2 MiB.
 pub fn small_drive() -> DriveConfig {
@@ -18,26 +23,16 @@ pub fn small_drive() -> DriveConfig {
     config
 }
 
-/// A drive with every policy of every family, by section and name; with more spare room where a policy needs it.
+/// A drive with every policy of every family, by section and name; with what else a policy needs.
 pub fn with_every_policy(base: &DriveConfig) -> Vec<(String, DriveConfig)> {
-    let policies = ssd::policy::FAMILIES
-        .iter()
-        .flat_map(|family| family.members.iter().map(move |member| (family.section(), member.name)));
-    let with = |(section, policy): (String, &str)| {
-        let mut config = base.clone();
-        config.section_mut(&section).expect("a family").select(policy).expect("a policy");
-        let wrong = |config: &DriveConfig| config.validate().err().map(|errors| errors.to_string());
-        let first = wrong(&config);
-        for _ in 0..12 {
-            if wrong(&config).is_none() {
-                break;
-            }
-            config.drive.over_provisioning_percent *= 1.25;
-        }
-        assert!(wrong(&config).is_none(), "{section} {policy}: {}", first.unwrap_or_default());
-        (format!("{section}.{policy}"), config)
+    let with = |(family, member): (&FamilyInfo, &PolicyInfo)| {
+        let (section, mut config) = (family.section(), base.clone());
+        every::choose(&mut config, &section, member.name);
+        let name = format!("{section}.{}", member.name);
+        let fitted = every::fitted(config).unwrap_or_else(|errors| panic!("{name}: {errors}"));
+        (name, fitted)
     };
-    policies.map(with).collect()
+    every::policies().map(with).collect()
 }
 
 /// A generator of so many requests, with more settings as TOML lines.
