@@ -4,10 +4,13 @@
 use crate::error::WorkloadError;
 use crate::near::near;
 use crate::record::{Request, Source};
-use crate::report::SourceReport;
+use crate::report::{NAMES_SHOWN, SourceReport};
 use crate::settings::{Value, found, quoted};
 use ssd::signals::Hints;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use toml::de::DeValue;
 
 ssd::choice! {
@@ -94,7 +97,7 @@ impl To {
     fn of(self, number: u32) -> u32 {
         match self {
             To::Value(value) => value,
-            To::Number(None) | To::Number(Some(0)) => number,
+            To::Number(None) => number,
             // What is not known stays unknown.
             To::Number(Some(values)) => number.checked_sub(1).map_or(0, |number| 1 + number % values),
         }
@@ -255,7 +258,9 @@ impl MapHints {
                 let found = format!("no {what} is called {name:?} in {:?}", rule.text);
                 let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
                 let allowed = match names.len() {
-                    0 => format!("numbers: this workload has no names of {what} of its own"),
+                    0 if what == "file" => "numbers: files have no names here".to_string(),
+                    0 => "numbers: processes have no names here".to_string(),
+                    NAMES_SHOWN => format!("a number, or one of the first {NAMES_SHOWN} names: {shown}, …"),
                     count if count > SHOWN => format!("a number, {shown}, …"),
                     _ => format!("a number, {shown}"),
                 };
@@ -300,32 +305,68 @@ fn text_of(value: &DeValue<'_>) -> Option<String> {
     value.as_str().map(str::to_string)
 }
 
+/// Rules at work, and how often each was: by all openings of a workload together, as passes and phases open it anew.
+pub(crate) struct Mapping {
+    rules: Vec<Rule>,
+    /// Requests seen, and of them those that each rule was for.
+    seen: AtomicU64,
+    counts: Vec<AtomicU64>,
+}
+
+impl Mapping {
+    pub(crate) fn new(rules: &MapHints) -> Self {
+        let counts = rules.rules.iter().map(|_| AtomicU64::new(0)).collect();
+        Mapping { rules: rules.rules.clone(), seen: AtomicU64::new(0), counts }
+    }
+
+    /// Whether there are no rules.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    fn map(&self, hints: &mut Hints) {
+        let recorded = *hints;
+        self.seen.fetch_add(1, Relaxed);
+        for (rule, count) in self.rules.iter().zip(&self.counts) {
+            let number = rule.from.of(&recorded);
+            if rule.which.has(number) {
+                count.fetch_add(1, Relaxed);
+                rule.to.iter().for_each(|(hint, to)| hint.set(hints, to.of(number)));
+            }
+        }
+    }
+
+    /// Says which rules were for no request so far, once there were requests.
+    pub(crate) fn tell(&self, report: &mut SourceReport) {
+        let is_unused = |count: &AtomicU64| self.seen.load(Relaxed) > 0 && count.load(Relaxed) == 0;
+        for (rule, _) in self.rules.iter().zip(&self.counts).filter(|(_, count)| is_unused(count)) {
+            let note = format!("map_hints: {:?} was for no request", rule.text);
+            if !report.notes.contains(&note) {
+                report.notes.push(note);
+            }
+        }
+    }
+}
+
 /// A workload whose hints are made of those that it has.
 pub(crate) struct Mapped {
     source: Box<dyn Source>,
-    rules: MapHints,
-    /// Requests that each rule was for.
-    counts: Vec<u64>,
+    mapping: Arc<Mapping>,
 }
 
 impl Mapped {
-    pub(crate) fn new(source: Box<dyn Source>, rules: MapHints) -> Self {
-        Mapped { source, counts: vec![0; rules.rules.len()], rules }
+    pub(crate) fn new(source: Box<dyn Source>, mapping: Arc<Mapping>) -> Self {
+        Mapped { source, mapping }
     }
 }
 
 impl Source for Mapped {
     fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
-        let Some(mut request) = self.source.next()? else { return Ok(None) };
-        let recorded = request.hints;
-        for (rule, count) in self.rules.rules.iter().zip(&mut self.counts) {
-            let number = rule.from.of(&recorded);
-            if rule.which.has(number) {
-                *count += 1;
-                rule.to.iter().for_each(|(hint, to)| hint.set(&mut request.hints, to.of(number)));
-            }
+        let mut next = self.source.next()?;
+        if let Some(request) = &mut next {
+            self.mapping.map(&mut request.hints);
         }
-        Ok(Some(request))
+        Ok(next)
     }
 
     fn len_hint(&self) -> Option<u64> {
@@ -334,8 +375,7 @@ impl Source for Mapped {
 
     fn report(&self) -> SourceReport {
         let mut report = self.source.report();
-        let unused = self.rules.rules.iter().zip(&self.counts).filter(|(_, count)| **count == 0);
-        report.notes.extend(unused.map(|(rule, _)| format!("map_hints: {:?} was for no request", rule.text)));
+        self.mapping.tell(&mut report);
         report
     }
 }
@@ -397,6 +437,26 @@ mod tests {
     }
 
     #[test]
+    fn rules_of_phases_are_told_for_all_of_them() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), TRACE).unwrap();
+        let phase = |rule: &str, until: u64| {
+            let path = file.path().display();
+            format!("{{ path = '{path}', map_hints = '{rule}', until_requests = {until} }}")
+        };
+        // The first begins again and ends behind the first line, which it had met before.
+        let (used, unused) = ("process nfsd -> stream 2", "process 9 -> stream 2");
+        for (rules, told) in [([used, used], 0), ([unused, used], 1), ([used, unused], 1)] {
+            let text = format!("phases = [{}, {}]", phase(rules[0], 5), phase(rules[1], 4));
+            let mut source = Spec::parse(&text).unwrap().open(1 << 21).unwrap();
+            while source.next().unwrap().is_some() {}
+            let remarks = source.report().remarks();
+            let found = remarks.iter().filter(|text| text.contains("was for no request")).count();
+            assert_eq!(found, told, "{remarks:?}");
+        }
+    }
+
+    #[test]
     fn what_identifies_a_workload_depends_on_rules_only_where_there_are_any() {
         let hash = |rules: &str| {
             let mut spec = Spec::parse("pattern = \"zipf\"").unwrap();
@@ -431,7 +491,7 @@ mod tests {
             ("process jav -> stream 1", "no process is called \"jav\""),
             ("process jav -> stream 1", "java, gzip, nfsd"),
             ("process jav -> stream 1", "did you mean `java`?"),
-            ("file log -> stream 1", "this workload has no names of file of its own"),
+            ("file log -> stream 1", "files have no names here"),
             ("7", "map_hints: found 7"),
         ] {
             let error = hints(rules).unwrap_err();

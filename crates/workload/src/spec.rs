@@ -13,7 +13,7 @@ use crate::footprint::{Footprint, footprint};
 use crate::histogram::HistogramSpec;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies, path_in};
-use crate::map_hints::{MapHints, Mapped};
+use crate::map_hints::{MapHints, Mapped, Mapping};
 use crate::mix::MixSpec;
 use crate::near::near;
 use crate::reader::{
@@ -447,8 +447,8 @@ impl Spec {
         self.check()?;
         let cache = self.kind().page_cache();
         let ready = self.kind().prepare(progress)?;
-        let mapped = self.kind().map_hints().with_names(&ready.report())?;
-        Ok(Prepared { entries: self.entries(), ready, cache, mapped })
+        let mapping = Arc::new(Mapping::new(&self.kind().map_hints().with_names(&ready.report())?));
+        Ok(Prepared { entries: self.entries(), ready, cache, mapping })
     }
 
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
@@ -462,7 +462,7 @@ pub struct Prepared {
     entries: Vec<(&'static str, String)>,
     ready: Box<dyn Ready>,
     cache: Option<(f64, bool)>,
-    mapped: MapHints,
+    mapping: Arc<Mapping>,
 }
 
 impl Prepared {
@@ -483,7 +483,9 @@ impl Prepared {
 
     /// What the first pass over a trace met, before addresses are placed; empty for a generator.
     pub fn report(&self) -> SourceReport {
-        self.ready.report()
+        let mut report = self.ready.report();
+        self.mapping.tell(&mut report);
+        report
     }
 
     /// Identifies the workload: the requests themselves (not the file's name, compression or unused columns) and
@@ -506,7 +508,7 @@ impl Prepared {
             // Without a cache nothing is different from before there were any.
             "page_cache_mib" => self.cache.is_some(),
             "page_cache_us" => self.cache.is_some(),
-            "map_hints" => !self.mapped.is_empty(),
+            "map_hints" => !self.mapping.is_empty(),
             "plain_lru" => self.cache.is_some() || entry.1 != "false",
             key => !done.contains(&key),
         };
@@ -521,11 +523,10 @@ impl Prepared {
     /// The stream of requests for a drive of so many 512-byte sectors.
     pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
         let source = self.below_cache(self.ready.open(drive_sectors)?, drive_sectors);
-        if self.mapped.is_empty() {
-            Ok(source)
-        } else {
-            Ok(Box::new(Mapped::new(source, self.mapped.clone())))
-        }
+        Ok(match self.mapping.is_empty() {
+            true => source,
+            false => Box::new(Mapped::new(source, Arc::clone(&self.mapping))),
+        })
     }
 
     /// What a page cache leaves of it.

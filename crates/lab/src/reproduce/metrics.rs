@@ -145,13 +145,13 @@ metrics! {
     "high_reads", "%", "share of boosted blocks in the pages read for the host", |f| {
         f.result.ftl.program_mode.share_of_reads("high").map(|share| 100.0 * share)
     };
-    "low_reads", "%", "share of blocks with reduced voltages", |f| {
+    "low_reads", "%", "share of blocks with reduced voltages in the pages read for the host", |f| {
         f.result.ftl.program_mode.share_of_reads("low").map(|share| 100.0 * share)
     };
     "high_erases", "%", "share of boosted blocks in the blocks erased", |f| {
         f.result.ftl.program_mode.share_of_blocks("high").map(|share| 100.0 * share)
     };
-    "low_erases", "%", "share of blocks with reduced voltages", |f| {
+    "low_erases", "%", "share of blocks with reduced voltages in the blocks erased", |f| {
         f.result.ftl.program_mode.share_of_blocks("low").map(|share| 100.0 * share)
     };
     "buffer_hits", "%", "share of mapping units read from DRAM", |f| {

@@ -4,6 +4,7 @@ use super::DriveConfig;
 use super::validate::Conflicts;
 use crate::config::member::Misfit;
 use crate::config::presets;
+use crate::flash::PROGRAM_MODES;
 use crate::ftl::{program_mode, read_reclaim, stream};
 use crate::host::{buffer, hotness};
 use crate::nand::gray;
@@ -31,6 +32,7 @@ impl DriveConfig {
         if let Err(errors) = self.cells.validate() {
             conflicts.0.extend(errors.0);
         }
+        self.check_modes(conflicts);
         self.check_bits_and_code(conflicts);
         self.check_sectors(conflicts);
         if self.cells.ecc.sensing == Sensing::Page && !self.timing.t_read_us.is_empty() {
@@ -74,10 +76,40 @@ impl DriveConfig {
             conflicts.add(&keys, found, "host.hotness.policy = \"hit_counts\"");
         }
         if counts && buffer::Policy::build(&self.buffer).rules(self.unit_bytes()).slots == 0 {
-            let found =
-                format!("accesses counted in DRAM by \"{}\", which keeps no data there", self.hotness.name());
+            let (by, buffer) = (self.hotness.name(), self.buffer.name());
+            let found = format!(
+                "accesses counted by \"{by}\" in a DRAM where host.buffer \"{buffer}\" keeps no data"
+            );
             let keys = ["host.hotness.policy", "host.buffer.policy"];
             conflicts.add(&keys, found, "a host.buffer that keeps data, or host.hotness.policy = \"none\"");
+        }
+    }
+
+    /// Are program modes few enough to be counted apart? Do those that a policy deals to mean what it takes them for?
+    fn check_modes(&self, conflicts: &mut Conflicts) {
+        let names = &self.cells.modes.names;
+        if names.len() > PROGRAM_MODES {
+            let found = format!("{} modes", names.len());
+            conflicts.add(
+                &["cell.modes.names"],
+                found,
+                &format!("at most {PROGRAM_MODES}, or results could not tell them apart"),
+            );
+        }
+        let resists = |name: &String| name.ends_with("resistant");
+        let own = self.program_mode.name();
+        if read_reclaim::Policy::build(&self.read_reclaim).deals()
+            && (own != program_mode::nominal::NAME || !names.iter().skip(1).all(resists))
+        {
+            let by = self.read_reclaim.name();
+            let found = format!(
+                "\"{by}\", which deals data to modes that resist reads, with modes {} by \"{own}\"",
+                names.join(", ")
+            );
+            let keys = ["ftl.read_reclaim.policy", "cell.modes.names", "ftl.program_mode.policy"];
+            let allowed = "ftl.program_mode.policy = \"nominal\" and cells with modes called resistant, such as \
+                           [cell] part = \"mlc\"";
+            conflicts.add(&keys, found, allowed);
         }
     }
 

@@ -219,7 +219,11 @@ impl Host {
             shape: UnitShape::new(cfg.unit_bytes()),
             logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
             rules,
-            staging: Staging::new((slots, aside), commands as u32, leave::one_list(&rules, slots, cfg)),
+            staging: Staging::new(
+                (slots, aside),
+                commands as u32,
+                leave::one_list(&rules, slots - aside, cfg),
+            ),
             said: vec![Said::default(); if needs.hints { slots as usize } else { 0 }],
             hits: vec![Hits::default(); if hotness.counts() { slots as usize } else { 0 }],
             follows: hotness.counts() || rules.one_list,

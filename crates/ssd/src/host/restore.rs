@@ -7,7 +7,7 @@ use crate::events::EventKind;
 use crate::flash::Flash;
 use crate::flash::of_host::HostWork;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_line, within};
-use crate::signals::OpCode;
+use crate::signals::{OpCode, Status};
 use crate::units::{CommandId, SimTime, SlotId};
 
 impl Host {
@@ -102,7 +102,8 @@ impl Host {
         let entry = self.commands.get(id);
         let (lba, sectors) = (entry.command.lba.0, u64::from(entry.command.sectors));
         let end = lba.saturating_add(sectors);
-        if entry.command.op == OpCode::Flush || sectors == 0 || end > self.logical_sectors {
+        let is_answered = entry.status == Status::NotForeseen;
+        if is_answered || entry.command.op == OpCode::Flush || sectors == 0 || end > self.logical_sectors {
             return ensure(entry.cursor == entry.end, "units of a command that has none");
         }
         let units = lba / self.shape.sectors..=end.div_ceil(self.shape.sectors);

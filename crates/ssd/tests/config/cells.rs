@@ -208,6 +208,9 @@ fn what_is_wrong_with_cells_is_told_with_place_finding_and_remedy() {
 /// Modes are chosen by name, of those that the cells have; without errors there are none.
 #[test]
 fn program_modes_are_those_of_the_cells() {
+    const FIVE: &str = "[cell.modes]\nnames = [\"nominal\", \"a\", \"b\", \"c\", \"high\"]\n\
+        voltage_scale = [1, 1, 1, 1, 1.2]\nwear = [1, 1, 1, 1, 1]\nprogram_time = [1, 1, 1, 1, 1]\n\
+        pass_ratio = [1, 1, 1, 1, 1]\nread_endurance = [1, 1, 1, 1, 1]\nlevels = [3, 3, 3, 3, 1]\n";
     const HIGH: &str = "[ftl.program_mode]\npolicy = \"high\"\n";
     let wrong = [
         (
@@ -228,6 +231,17 @@ fn program_modes_are_those_of_the_cells() {
         (
             format!("{ON}[cell.modes]\nnames = 3"),
             ["my.toml:4: cell.modes.names: wrong type", "a name or a list of names, in quotes"],
+        ),
+        (
+            "preset = \"hire\"\n[ftl.read_reclaim]\npolicy = \"redftl_plus\"".to_owned(),
+            [
+                "deals data to modes that resist reads, with modes nominal, high, low",
+                "cells with modes called resistant",
+            ],
+        ),
+        (
+            format!("preset = \"hire\"\n{FIVE}"),
+            ["cell.modes.names", "at most 4, or results could not tell them apart"],
         ),
     ];
     for (text, parts) in wrong {

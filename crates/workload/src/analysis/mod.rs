@@ -35,7 +35,7 @@ pub use tally::Tallied;
 use tally::Tally;
 pub use updates::Updates;
 
-/// What the tallies, the sizes and the sample of reuse distances take at most, all together.
+/// What the tallies, the sizes, the updates of contexts and the sample of reuse distances take at most, together.
 const FIXED_BYTES: u64 = 32 << 20;
 
 /// Requests looked at together.

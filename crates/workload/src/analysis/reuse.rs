@@ -86,8 +86,8 @@ impl Reuse {
 
     /// Follows as many pages as so much memory holds.
     pub(crate) fn exact(memory_bytes: u64) -> Self {
-        // A slot is a u32, and a row has two for each page.
-        Reuse { memory_max: memory_bytes, ..Self::new(1 << 30) }
+        // A place is an extent's times eight, in a u32, and each page may have an extent for itself.
+        Reuse { memory_max: memory_bytes, ..Self::new(1 << 28) }
     }
 
     /// Accesses pages one after the other; `distinct` is how many there have been in all, these with them.
@@ -124,7 +124,7 @@ impl Reuse {
         while self.distances.len() > self.pages_max {
             self.lower();
         }
-        if self.distances.memory() > self.memory_max {
+        if self.distances.memory() > self.memory_max && self.distances.len() > 1 {
             // From now on each page may have an extent for itself.
             self.pages_max =
                 ((self.memory_max / BYTES_PER_PAGE) as usize).min(self.distances.len() - 1).max(1);

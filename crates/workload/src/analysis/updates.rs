@@ -76,9 +76,11 @@ impl Updates {
         all
     }
 
-    /// The share of them that so many contexts wrote that wrote most, in percent; `None` without any.
+    /// The share of them that so many contexts wrote that wrote most, in percent; `None` without any. Those that share
+    /// a row are none of them.
     pub fn top_percent(&self, contexts: usize) -> Option<f64> {
-        let top: f64 = self.by_pages().iter().take(contexts).map(|(_, pages)| pages).sum();
+        let named = self.by_pages().into_iter().filter(|(context, _)| *context != 0);
+        let top: f64 = named.take(contexts).map(|(_, pages)| pages).sum();
         (self.pages > 0.0).then(|| 100.0 * top / self.pages)
     }
 }
@@ -118,5 +120,6 @@ mod tests {
         assert_eq!(updates.contexts.len(), CONTEXTS_MAX + 1);
         assert_eq!(updates.contexts[CONTEXTS_MAX].0, 0);
         assert_eq!(updates.by_pages()[0], (0, 904.0));
+        assert_eq!(updates.top_percent(5), Some(0.1));
     }
 }

@@ -276,7 +276,8 @@ impl Seen {
 
     /// What of it ends by time only.
     pub(super) fn timed_job(&self) -> Option<&str> {
-        let ends = self.keys.has_limit() && !self.keys.ends_by_time_only();
+        // Drive writes are no limit of jobs that only read.
+        let ends = self.keys.until_requests > 0 || self.keys.until_gib > 0.0;
         let by_limit = self.keys.ends_by_time_only().then_some(self.title.as_str());
         by_limit.or(self.prepared.timed_job()).filter(|_| self.is_driven && !ends)
     }

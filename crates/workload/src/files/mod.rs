@@ -150,7 +150,7 @@ settings! {
         /// Database: pages are written twice, first in a row to an area of their own.
         doublewrite: bool = true, unit "", allowed "", if |_| true;
         /// Hints made of others, so that a drive is told which files, processes or program contexts belong together:
-        /// `process 3 -> stream 2; context -> stream % 8`.
+        /// `process 16 -> stream 2; context -> stream % 8`. Numbers only; processes and files begin at 16.
         map_hints: MapHints = MapHints::default(), unit "", allowed "", if |_| true;
         /// Seed of the random sequences.
         seed: u64 = 1, unit "", allowed "", if |_| true;

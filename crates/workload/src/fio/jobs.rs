@@ -17,7 +17,7 @@ use std::path::Path;
 const LANES_MAX: usize = 4096;
 /// What is remarked of jobs with `direct=0` where there is no page cache.
 const NO_CACHE: &str = "requests go straight to the drive, although fio would have a cache of pages in front of it \
-                        (direct=0): `page_cache_mib` (--set workload.page_cache_mib=256) is such a cache";
+                        (direct=0): `page_cache_mib` beside `jobs` is such a cache";
 /// Files of all clones together, at most.
 const FILES_MAX: u64 = 1 << 20;
 /// Requests in flight of a job, at most: a queue of NVMe holds no more.

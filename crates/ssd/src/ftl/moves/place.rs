@@ -13,6 +13,19 @@ use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
 use core::ops::Range;
 
+/// The stream that a unit would go to if it were moved for this cause.
+fn stream_if_moved(
+    (policy, streams): (&mut stream::Policy, Streams),
+    cause: Cause,
+    unit: &UnitRef,
+    clock: u64,
+) -> StreamId {
+    streams.only_for(cause).unwrap_or_else(|| {
+        let to = policy.peek_move(Moved { lpn: Lpn(unit.lpn), cause, facts: unit.facts(), clock });
+        streams.of_moved(to)
+    })
+}
+
 /// The stream that a unit moved for this cause goes to.
 fn stream_of_move(
     (policy, streams): (&mut stream::Policy, Streams),
@@ -35,8 +48,7 @@ impl Ftl {
         cause: Cause,
         unit: UnitRef,
     ) -> bool {
-        let stream = stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
-        let unit = unit.in_stream(stream.0);
+        let stream = stream_if_moved((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
         let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
         let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
         let to = self.layout.locate(next);
@@ -44,6 +56,8 @@ impl Ftl {
             return false;
         }
         let Some(found) = self.move_target(lane, stream) else { return false };
+        let stream = stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
+        let unit = unit.in_stream(stream.0);
         self.blocks.program_issued(self.layout.block_of_page(found.page).0);
         let mut op = self.op_of_move(flash, OpKind::Copyback, cause, found.page, lane);
         self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);

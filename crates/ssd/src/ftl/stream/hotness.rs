@@ -10,6 +10,7 @@ use super::{Foresight, Member, Moved, Needs, Size, StreamId, Streams, Written};
 use crate::restore::{Verdict, alike};
 use crate::signals::Hotness;
 use crate::units::Lpn;
+use core::ops::Range;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -121,6 +122,11 @@ impl Member for Policy {
 
     fn memory_bytes(&self, size: &Size) -> u64 {
         size.logical_units.div_ceil(PER_WORD as u64) * 8
+    }
+
+    /// A drive that was told nothing would know no classes; what comes is not held against what was told.
+    fn on_accept(&mut self, _: Range<u32>, _: bool) -> bool {
+        self.params.place != Place::Preclassified || self.told.is_some()
     }
 
     fn of_write(&mut self, write: Written) -> StreamId {

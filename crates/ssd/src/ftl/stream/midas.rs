@@ -3,8 +3,9 @@
 //! write amplification, and groups are added while that falls (`midas/plan.rs`). What is soon written again has a group
 //! of its own.
 //!
-//! A group but the last is first in, first out. What has become due in it and still lives as a whole is not moved: it
-//! belongs to the last group from then on, as does what lies in a block when it is planned to be a group's.
+//! A group but the last is first in, first out. What has become due in it and still lives as a whole is not moved: its
+//! block counts as the last group's from then on, as do blocks that are there when a group is planned; their units,
+//! when they are copied at last, go on in the chain.
 
 mod plan;
 
@@ -143,6 +144,21 @@ impl Policy {
     /// what is moved: cleaning would have to share its open block.
     fn back(&self) -> StreamId {
         StreamId(self.count())
+    }
+
+    /// The group that a copy goes to, and how much less likely to be hot it is; of what is trimmed, the last.
+    #[inline]
+    fn next_group(&self, known: u16) -> (u8, u16) {
+        match group_of(known) {
+            Some(HOT) if self.chain.has(HOT) => (FIRST, 2),
+            Some(group) if self.chain.has(group) && group + 1 < self.chain.end => (group + 1, 1),
+            _ => (LAST, 1),
+        }
+    }
+
+    #[inline]
+    fn stream_of_copy(&self, group: u8) -> StreamId {
+        if group == FIRST { self.back() } else { StreamId(group) }
     }
 
     /// Learns of a write.
@@ -335,15 +351,19 @@ impl Member for Policy {
     /// the last version of the logical unit: where that is still on its way to flash, what moves is about to die.
     #[inline]
     fn of_move(&mut self, moved: Moved) -> StreamId {
-        let mut known = self.units[moved.lpn.index()];
-        let (next, less) = match group_of(known) {
-            Some(HOT) => (FIRST, 2),
-            Some(group) if self.chain.has(group) && group + 1 < self.chain.end => (group + 1, 1),
-            _ => (LAST, 1),
-        };
-        known = known & !COUNTER | (known & COUNTER).saturating_sub(less);
-        self.units[moved.lpn.index()] = in_group(known, next);
-        if next == FIRST { self.back() } else { StreamId(next) }
+        let known = self.units[moved.lpn.index()];
+        let (next, less) = self.next_group(known);
+        // What was trimmed since it was read holds nothing any more.
+        if known != 0 {
+            let known = known & !COUNTER | (known & COUNTER).saturating_sub(less);
+            self.units[moved.lpn.index()] = in_group(known, next);
+        }
+        self.stream_of_copy(next)
+    }
+
+    fn peek_move(&mut self, moved: Moved) -> StreamId {
+        let (next, _) = self.next_group(self.units[moved.lpn.index()]);
+        self.stream_of_copy(next)
     }
 
     fn on_trim(&mut self, lpn: Lpn) {
@@ -429,12 +449,16 @@ impl Member for Policy {
         let groups = self.units.iter().filter_map(|&known| group_of(known));
         ensure(groups.clone().all(|group| group < count), "groups of units")?;
         ensure(groups.count() as u64 == self.used, "units that hold data")?;
-        ensure(self.written.iter().all(|&at| at <= 1 << 31), "when units were written")?;
+        let is_unit = |(place, &at): (u32, &u32)| {
+            at == 0 || at <= 1 << 31 && self.watched(place).index() < self.units.len()
+        };
+        ensure((0..).zip(&self.written).all(is_unit), "when units were written")?;
         ensure(self.writes < self.period, "writes since the last plan")?;
         ensure((FIRST..=count).contains(&self.chain.end), "groups")?;
         ensure(self.chain.valid.iter().all(|&valid| u64::from(valid) <= ONE), "live shares of groups")?;
         ensure(self.chain.copies < MOST && self.chain.stay < MOST, "what is expected of groups")?;
-        ensure(self.seen.lanes < 1 << 40 && self.seen.blocks < MOST, "blocks of lanes")?;
+        let blocks = self.size.map_or(0, |size| u64::from(size.blocks_per_lane));
+        ensure(self.seen.lanes < 1 << 40 && self.seen.blocks <= self.seen.lanes * blocks, "blocks of lanes")?;
         ensure(self.since.iter().all(|&since| since < MOST), "when blocks became the last group's")?;
         let is_found =
             |found: &Found| found.victims < VICTIMS && found.live <= found.units && found.units < 1 << 40;

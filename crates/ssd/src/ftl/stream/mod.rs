@@ -51,8 +51,13 @@ family! {
         }
         /// The stream of a unit that the host has written: one of [`Streams::of_host`].
         fn of_write(&mut self, write: Written) -> StreamId;
-        /// The stream of a unit that is moved: one of [`Streams::of_moves`]. Not asked where there is but one.
+        /// The stream of a unit that is moved: one of [`Streams::of_moves`]. Not asked where there is but one. Asked
+        /// again for a unit whose program failed.
         fn of_move(&mut self, moved: Moved) -> StreamId;
+        /// What [`Member::of_move`] would say, and nothing is noted: the unit may stay where it is for now.
+        fn peek_move(&mut self, moved: Moved) -> StreamId {
+            self.of_move(moved)
+        }
         /// The data of a unit is forgotten: the host has trimmed it.
         fn on_trim(&mut self, lpn: Lpn) {}
         /// The data of a unit leaves DRAM; told to a policy that asks for it ([`Needs::hotness`]).

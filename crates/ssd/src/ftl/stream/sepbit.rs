@@ -104,9 +104,16 @@ impl Member for Policy {
 
     #[inline]
     fn of_move(&mut self, moved: Moved) -> StreamId {
+        let to = self.peek_move(moved);
         let written = &mut self.written[moved.lpn.0 as usize];
         if *written & FIRST != 0 {
             *written &= TIME;
+        }
+        to
+    }
+
+    fn peek_move(&mut self, moved: Moved) -> StreamId {
+        if self.written[moved.lpn.0 as usize] & FIRST != 0 {
             return class(3);
         }
         let age = self.age(moved.lpn, moved.clock).unwrap_or(MOST);

@@ -9,7 +9,7 @@ pub const SUMMARY: &str = "like lru_write, and data read from flash is kept too"
 /// Where it comes from.
 pub const SOURCE: &str = "common practice; the LRU buffers of redFTL (table 1) and HIRE";
 /// What it costs.
-pub const MEMORY: &str = "its DRAM, and 45 bytes of bookkeeping per slot";
+pub const MEMORY: &str = "its DRAM, and 45 bytes of bookkeeping per slot, 8 more with evict = \"lru\"";
 
 choice! {
     /// What gives way when a slot is needed.

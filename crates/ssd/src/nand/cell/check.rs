@@ -251,7 +251,7 @@ impl CellPart {
     }
 }
 
-/// One name for each mode, the normal one first, and each of letters, digits and `_`: they are keys of results.
+/// One name for each mode, the normal one first, and each of small letters, digits and `_`: they are keys of results.
 fn check_mode_names(names: &[String], modes: usize, rules: &mut Rules) {
     let is_key = |name: &String| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')

@@ -44,7 +44,7 @@ settings! {
         /// When the drive is told which blocks are free.
         discard: Discard = Discard::Online, unit "", allowed "", if |_| true;
         /// Hints made of others, so that a drive is told which files, processes or program contexts belong together:
-        /// `process 3 -> stream 2; context -> stream % 8`.
+        /// `process 16 -> stream 2; context -> stream % 8`. Numbers only; processes and files begin at 16.
         map_hints: MapHints = MapHints::default(), unit "", allowed "", if |_| true;
     }
 }

@@ -152,8 +152,12 @@ fn again(columns: &mut Columns, analysis: &Analysis) {
     }
     if let Some(percent) = analysis.updates.top_percent(TOP_CONTEXTS) {
         let contexts = thousands(analysis.updates.contexts.len() as u64);
-        columns
-            .row(["updates", &format!("by {contexts} contexts; {percent:.1} % by {TOP_CONTEXTS} of them")]);
+        let told = match analysis.updates.contexts.len() {
+            1 => "by one context".to_owned(),
+            count if count <= TOP_CONTEXTS => format!("by {contexts} contexts"),
+            _ => format!("by {contexts} contexts; {percent:.1} % by {TOP_CONTEXTS} of them"),
+        };
+        columns.row(["updates", &told]);
     }
     let [all, reads, _] = &analysis.miss_ratio;
     let distances: Vec<String> =

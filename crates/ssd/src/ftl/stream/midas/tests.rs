@@ -54,6 +54,18 @@ fn copies_go_to_the_next_group_and_the_last_keeps_them() {
     assert_eq!(policy.of_move(moved(7, 0)).0, LAST);
 }
 
+/// A copyback that finds no page in its plane has moved nothing, nor has what was trimmed on its way.
+#[test]
+fn what_does_not_move_stays_in_its_group() {
+    let mut policy = policy(3);
+    _ = policy.of_write(written(7));
+    assert_eq!([(); 3].map(|()| policy.peek_move(moved(7, 0)).0), [FIRST + 1; 3]);
+    assert_eq!(policy.of_move(moved(7, 0)).0, FIRST + 1);
+    policy.on_trim(Lpn(7));
+    _ = policy.of_move(moved(7, 0));
+    assert_eq!((policy.units[7], policy.used), (0, 0));
+}
+
 /// Sixteen victims tell: 60 % live as planned and ten points, 61 % are too many.
 #[test]
 fn a_group_worse_than_planned_becomes_the_last() {
