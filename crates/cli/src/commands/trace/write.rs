@@ -133,7 +133,9 @@ pub fn from_capture(args: &FromCapture, out: &mut dyn Write) -> Result<(), Failu
     }
     for text in &args.set {
         let Some((key, value)) = text.split_once('=') else {
-            return Err(Failure::usage(format!("--set {text}: found no =; allowed: KEY=VALUE, such as journal_mib=4")));
+            return Err(Failure::usage(format!(
+                "--set {text}: found no =; allowed: KEY=VALUE, such as journal_mib=4"
+            )));
         };
         let key = key.trim();
         set(&mut spec, "--set", key.strip_prefix("workload.").unwrap_or(key), Some(value.trim()))?;
