@@ -210,7 +210,7 @@ impl Ftl {
         id
     }
 
-    #[inline]
+    #[inline(always)]
     fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
         let at = self.layout.locate(page);
         // Reads take the mode that the chip says.
