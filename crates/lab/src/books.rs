@@ -54,9 +54,10 @@ impl Books {
         (Served { warm_up: warm_up.min(served.completed), ..served }, meter)
     }
 
-    /// A request completed.
+    /// A request completed. Returns whether something comes of it: the measurement begins, or the log has failed.
     #[inline(always)]
-    pub fn enter(&mut self, completion: &Completion) {
+    pub fn enter(&mut self, completion: &Completion) -> bool {
+        let mut matters = false;
         self.served.completed += 1;
         if self.served.completed > self.warm_up {
             self.meter.record(completion);
@@ -64,6 +65,7 @@ impl Books {
             self.meter.record_before(completion);
             if self.is_warm() {
                 self.meter.restart(completion.completed);
+                matters = true;
             }
         }
         if let Some(log) = &mut self.log
@@ -71,7 +73,9 @@ impl Books {
             && self.failure.is_none()
         {
             self.failure = Some(failure);
+            matters = true;
         }
+        matters
     }
 
     /// Whether the request that completed last was the last before the measurement.

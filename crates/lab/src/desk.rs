@@ -67,10 +67,14 @@ impl<'a> Desk<'a> {
     /// Whether no more requests are to be taken.
     #[inline(always)]
     pub fn is_over(&mut self) -> bool {
-        if self.ended.is_none() && self.stop.is_asked() {
+        if self.ended.is_some() {
+            return true;
+        }
+        let is_asked = self.stop.is_asked();
+        if is_asked {
             self.ended = Some(Failure::Interrupted { phase: Phase::Running });
         }
-        self.ended.is_some()
+        is_asked
     }
 
     /// The first queue that has room, from one on.
@@ -136,38 +140,52 @@ impl<'a> Desk<'a> {
         let completion = self.drive.next_completion()?;
         show(completion);
         let (tag, status) = (completion.tag, completion.status);
-        self.books.enter(completion);
+        let matters = self.books.enter(completion);
         if let Some(members) = &mut self.members {
             let counts = self.books.served.completed > self.books.warm_up;
             members.record(member_of(tag), completion, counts);
         }
-        self.after_completion(status);
+        self.after_completion(status, matters);
         Some(tag)
     }
 
-    /// Enters what was served without a command in the books, of a workload of one piece.
+    /// Enters a read that was served without a command in the books, of a workload of one piece.
     #[inline(always)]
     pub fn enter(&mut self, completion: &Completion) {
-        self.books.enter(completion);
-        self.after_completion(completion.status);
+        let matters = self.books.enter(completion);
+        self.after_entry(matters);
     }
 
     /// What follows a completion that was entered in the books.
     #[inline(always)]
-    fn after_completion(&mut self, status: Status) {
-        if self.books.is_warm() {
-            self.begin_measurement();
-        }
-        if self.books.failure.is_some() && self.ended.is_none() {
-            self.ended = self.books.failure.take();
-        }
+    fn after_completion(&mut self, status: Status, matters: bool) {
+        self.after_entry(matters);
         if status == Status::ReadOnly {
             self.on_read_only();
+        }
+    }
+
+    /// What follows an entry in the books, `matters` if something comes of it.
+    #[inline(always)]
+    fn after_entry(&mut self, matters: bool) {
+        if matters {
+            self.look_at_books();
         }
         let done = self.books.served.completed;
         if done.is_multiple_of(PROGRESS_EVERY) {
             let simulated_ns = self.drive.now().since(self.start);
             (self.progress)(Progress { phase: Phase::Running, done, total: self.total, simulated_ns });
+        }
+    }
+
+    /// The measurement begins, or the log has failed.
+    #[cold]
+    fn look_at_books(&mut self) {
+        if self.books.is_warm() {
+            self.begin_measurement();
+        }
+        if self.books.failure.is_some() && self.ended.is_none() {
+            self.ended = self.books.failure.take();
         }
     }
 

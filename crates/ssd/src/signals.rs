@@ -129,6 +129,17 @@ pub enum Hotness {
 }
 
 impl Hotness {
+    /// What so many reads and writes say of data: it is read-hot (write-hot) if more than so many percent of them are
+    /// reads (writes) (HIRE section 3.1).
+    pub(crate) fn of_hits(reads: u64, writes: u64, above_percent: u64) -> Hotness {
+        let above = |hits: u64| 100 * hits > above_percent * (reads + writes);
+        match () {
+            () if above(reads) => Hotness::ReadHot,
+            () if above(writes) => Hotness::WriteHot,
+            () => Hotness::Mixed,
+        }
+    }
+
     /// The lowest two bits as what they stand for.
     #[inline]
     pub(crate) const fn of_bits(bits: u64) -> Hotness {

@@ -133,6 +133,9 @@ impl At<'_> {
             let needs = stream::Policy::build(&resolved.config.stream).needs();
             let mut before = run.spec(&Spec::trace("-"));
             before.age.0.extend(self.age.steps.0.iter().copied());
+            if needs.before_filling && self.study.warm.is_some() {
+                return Err(self.unwarmed());
+            }
             let own =
                 if needs.before_filling { take_preparation(&mut before) } else { Preparation::default() };
             let aged = self.aged(&resolved, &before)?;
@@ -181,6 +184,20 @@ impl At<'_> {
             key: format!("study {}: bound", self.study.name),
             found: why.to_owned(),
             allowed: "true for runs without warm-up on drives that are filled wholly".to_owned(),
+            near: None,
+        }
+    }
+
+    /// The error for a study that warms a drive up before there is one.
+    fn unwarmed(&self) -> PaperError {
+        PaperError::Wrong {
+            place: "experiment.toml".to_owned(),
+            key: format!("study {}: warm", self.study.name),
+            found: format!(
+                "a warm-up, and {:?}, which must know its workload before the drive is filled",
+                self.technique.name
+            ),
+            allowed: "no warm-up, or techniques that know nothing beforehand".to_owned(),
             near: None,
         }
     }

@@ -210,12 +210,19 @@ impl Ftl {
         id
     }
 
-    #[inline(always)]
+    /// An operation on a page. One that programs is in the mode of its block ([`Ftl::bound_for`]); a read takes that
+    /// which the chip says.
+    #[inline]
     fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
         let at = self.layout.locate(page);
-        // Reads take the mode that the chip says.
-        let mode = if kind.reads() { 0 } else { self.blocks.mode(self.layout.block_of_page(page).0) };
-        Op { mode, ..Op::new(kind, cause, page, at, self.order.page_type(at.page)) }
+        Op::new(kind, cause, page, at, self.order.page_type(at.page))
+    }
+
+    /// A program to a block is issued, in the block's mode.
+    #[inline]
+    fn bound_for(&mut self, block: BlockId, op: Op) -> Op {
+        self.blocks.program_issued(block);
+        Op { mode: self.blocks.mode(block), ..op }
     }
 
     /// Forgets the data of a logical unit.

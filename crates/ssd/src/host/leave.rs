@@ -26,6 +26,7 @@ impl Host {
         }
     }
 
+    #[inline(never)]
     fn follow_use(&mut self, slot: SlotId, is_write: bool) {
         if let Some(hits) = self.hits.get_mut(slot.index()) {
             hits.count(is_write);
@@ -38,14 +39,23 @@ impl Host {
     #[inline]
     pub(super) fn take_over(&mut self, slot: SlotId, evicted: Lpn, b: &mut Below<'_>) {
         if evicted.is_some() {
-            self.tell_hotness(slot, evicted, b);
             b.ftl.effects.push(Effect::Release { slot });
         }
-        if !self.hits.is_empty() {
-            let older = self.staging.get(slot).older;
-            self.hits[slot.index()] =
-                if older.is_some() { self.hits[older.index()] } else { Default::default() };
+        if self.follows {
+            self.take_over_hits(slot, evicted, b);
         }
+    }
+
+    #[inline(never)]
+    fn take_over_hits(&mut self, slot: SlotId, evicted: Lpn, b: &mut Below<'_>) {
+        if self.hits.is_empty() {
+            return;
+        }
+        if evicted.is_some() {
+            self.tell_hotness(slot, evicted, b);
+        }
+        let older = self.staging.get(slot).older;
+        self.hits[slot.index()] = if older.is_some() { self.hits[older.index()] } else { Default::default() };
     }
 
     /// The data of a unit leaves DRAM: the translation layer is told how it was used.
@@ -58,6 +68,7 @@ impl Host {
     }
 
     /// Where clean and dirty data leave in one order: frees clean slots whose turn it is while more are to be free.
+    #[inline(never)]
     pub(super) fn evict_clean(&mut self, b: &mut Below<'_>) {
         while self.staging.wants_room()
             && let Some(slot) = self.staging.next_clean()
@@ -74,7 +85,14 @@ impl Host {
     /// A dirty slot is about to be flushed: if that is to make room, its data leaves with it.
     #[inline]
     pub(super) fn flush_to_leave(&mut self, slot: SlotId, b: &mut Below<'_>) {
-        if self.rules.one_list && (self.staging.wants_room() || !self.stalled.is_empty()) {
+        if self.rules.one_list {
+            self.flush_in_order(slot, b);
+        }
+    }
+
+    #[inline(never)]
+    fn flush_in_order(&mut self, slot: SlotId, b: &mut Below<'_>) {
+        if self.staging.wants_room() || !self.stalled.is_empty() {
             debug_assert_eq!(self.staging.get(slot).state, SlotState::Dirty);
             self.tell_hotness(slot, self.staging.get(slot).lpn, b);
             self.staging.set_leaving(slot, true);

@@ -355,7 +355,9 @@ impl Staging {
 
     /// Gives a slot up. If it was its unit's newest, the unit has no slot any more.
     pub fn release(&mut self, id: SlotId) {
-        self.set_leaving(id, false);
+        if self.leaving > 0 {
+            self.set_leaving(id, false);
+        }
         self.set_state(id, SlotState::Free, false);
         let Slot { lpn, newer, older, .. } = *self.get(id);
         if older.is_some() {
@@ -411,14 +413,14 @@ impl Staging {
 
     #[inline]
     fn link(&mut self, id: SlotId, state: SlotState, last: bool) {
-        if let Some(used_at) = self.used_at.get_mut(id.index()) {
-            self.uses += 1;
-            *used_at = self.uses;
-        }
         match state {
             SlotState::Clean => self.clean.put(&mut self.slots, id.0, last),
             SlotState::Dirty => self.dirty.put(&mut self.slots, id.0, last),
-            _ => {}
+            _ => return,
+        }
+        if let Some(used_at) = self.used_at.get_mut(id.index()) {
+            self.uses += 1;
+            *used_at = self.uses;
         }
     }
 

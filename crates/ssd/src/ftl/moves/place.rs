@@ -13,30 +13,28 @@ use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
 use core::ops::Range;
 
-/// The stream that a unit would go to if it were moved for this cause.
-fn stream_if_moved(
+/// The stream of a unit that moves for this cause; `ask` is how the policy is asked.
+#[inline(always)]
+fn stream_for(
     (policy, streams): (&mut stream::Policy, Streams),
     cause: Cause,
     unit: &UnitRef,
     clock: u64,
+    ask: impl FnOnce(&mut stream::Policy, Moved) -> StreamId,
 ) -> StreamId {
     streams.only_for(cause).unwrap_or_else(|| {
-        let to = policy.peek_move(Moved { lpn: Lpn(unit.lpn), cause, facts: unit.facts(), clock });
-        streams.of_moved(to)
+        streams.of_moved(ask(policy, Moved { lpn: Lpn(unit.lpn), cause, facts: unit.facts(), clock }))
     })
 }
 
 /// The stream that a unit moved for this cause goes to.
 fn stream_of_move(
-    (policy, streams): (&mut stream::Policy, Streams),
+    policy: (&mut stream::Policy, Streams),
     cause: Cause,
     unit: &UnitRef,
     clock: u64,
 ) -> StreamId {
-    streams.only_for(cause).unwrap_or_else(|| {
-        let to = policy.of_move(Moved { lpn: Lpn(unit.lpn), cause, facts: unit.facts(), clock });
-        streams.of_moved(to)
-    })
+    stream_for(policy, cause, unit, clock, |policy, moved| policy.of_move(moved))
 }
 
 impl Ftl {
@@ -48,7 +46,9 @@ impl Ftl {
         cause: Cause,
         unit: UnitRef,
     ) -> bool {
-        let stream = stream_if_moved((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
+        let streams = self.allocator.streams();
+        let peek = |policy: &mut stream::Policy, moved| policy.peek_move(moved);
+        let stream = stream_for((&mut self.stream, streams), cause, &unit, self.clock, peek);
         let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
         let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
         let to = self.layout.locate(next);
@@ -56,10 +56,10 @@ impl Ftl {
             return false;
         }
         let Some(found) = self.move_target(lane, stream) else { return false };
-        let stream = stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
+        let stream = stream_of_move((&mut self.stream, streams), cause, &unit, self.clock);
         let unit = unit.in_stream(stream.0);
-        self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-        let mut op = self.op_of_move(flash, OpKind::Copyback, cause, found.page, lane);
+        let op = self.op_of_move(flash, OpKind::Copyback, cause, found.page, lane);
+        let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
         self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
         self.program_moved(flash, lane, &mut op, &[unit]);
         true
@@ -157,8 +157,8 @@ impl Ftl {
             let source = Pun(work.gathered[which].all()[0].source);
             let Some(found) = self.move_target(lane, stream) else { return false };
             let cause = self.blocks.cause(self.layout.block_of_unit(source));
-            self.blocks.program_issued(self.layout.block_of_page(found.page).0);
-            let mut op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
+            let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
+            let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
             self.work(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
                 count = self.fill_up(lane, stream, count, &mut units[..per_page]);

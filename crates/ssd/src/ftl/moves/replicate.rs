@@ -123,9 +123,9 @@ impl Ftl {
             return;
         }
         let page = self.replicas.take_page(&self.layout, op.tag);
-        self.blocks.program_issued(self.layout.block_of_page(page).0);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
-        let mut program = Op { tag: lane.0, ..self.op(OpKind::Program, Cause::Replication, page) };
+        let program = Op { tag: lane.0, ..self.op(OpKind::Program, Cause::Replication, page) };
+        let mut program = self.bound_for(self.layout.block_of_page(page).0, program);
         if self.issue_move(flash, lane, &mut program, &units[..count]) {
             self.replica_programmed(flash, &program, &units[..count]);
         }

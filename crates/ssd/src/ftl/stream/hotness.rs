@@ -147,13 +147,7 @@ impl Member for Policy {
         for lpn in (0..foresight.units()).map(Lpn) {
             let (reads, writes) =
                 (foresight.reads_of(lpn).len() as u64, foresight.deaths_of(lpn).len() as u64);
-            let above = |hits: u64| 100 * hits > WATERMARK_PERCENT * (reads + writes);
-            let hotness = match () {
-                () if above(reads) => Hotness::ReadHot,
-                () if above(writes) => Hotness::WriteHot,
-                () => Hotness::Mixed,
-            };
-            self.set(lpn, hotness);
+            self.set(lpn, Hotness::of_hits(reads, writes, WATERMARK_PERCENT));
         }
         self.told = Some(Arc::clone(foresight));
     }

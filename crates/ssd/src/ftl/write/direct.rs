@@ -154,15 +154,14 @@ impl Ftl {
     ) -> Written {
         let units_per_page = self.layout.units_per_page;
         let Some(found) = self.host_page(Lpn(page_units[0]), stream) else { return Written::NoRoom };
-        let mut op = self.op(OpKind::Program, Cause::Host, found.page);
+        let (block, _) = self.layout.block_of_page(found.page);
+        let mut op = self.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));
         flash.do_at_once(&mut op);
         let facts = Facts::NONE.with_stream(u64::from(stream.0));
         if self.effects.has_chips() {
             self.tell_page(op, page_units, facts);
         }
         let outcome = op.outcome;
-        let (block, _) = self.layout.block_of_page(found.page);
-        self.blocks.program_issued(block);
         let count = page_units.len() as u64;
         if outcome == Outcome::Pass {
             for (i, &lpn) in (0..).zip(page_units) {

@@ -112,8 +112,8 @@ impl Ftl {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let (count, bytes) = self.take_units(stream, &mut units);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
-        self.blocks.program_issued(self.layout.block_of_page(found.page).0);
         let op = Op { bytes, ..self.op(OpKind::Program, Cause::Host, found.page) };
+        let op = self.bound_for(self.layout.block_of_page(found.page).0, op);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
         if found.opened {

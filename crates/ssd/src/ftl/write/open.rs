@@ -426,18 +426,25 @@ mod tests {
         assert_eq!((allocator.room(LANE, false), allocator.unclaim(LANE)), (3 + 4, false));
     }
 
+    /// The block that a stream opens, as it was told beforehand; it is given up again.
+    fn next_block(
+        layout: &Layout,
+        (allocator, blocks): (&mut Allocator, &mut Blocks),
+        stream: StreamId,
+    ) -> u32 {
+        let expected = allocator.peek(LANE, stream, blocks);
+        let page = allocator.page_in(LANE, stream, 0, blocks, 0).map(|found| found.page);
+        assert_eq!(page, expected);
+        let block = layout.block_of_page(page.unwrap()).0;
+        allocator.abandon(LANE, block, blocks, 0);
+        block.0
+    }
+
     /// Cold data goes where the wear is; all else where the queue of free blocks begins.
     #[test]
     fn cold_data_opens_the_most_worn_free_block() {
         let (layout, mut blocks, mut allocator) = six_blocks(0, [3, 7, 1, 9, 9, 0]);
-        let mut opened = |stream| {
-            let expected = allocator.peek(LANE, stream, &blocks);
-            let page = allocator.page_in(LANE, stream, 0, &mut blocks, 0).map(|found| found.page);
-            assert_eq!(page, expected);
-            let block = layout.block_of_page(page.unwrap()).0;
-            allocator.abandon(LANE, block, &mut blocks, 0);
-            block.0
-        };
+        let mut opened = |stream| next_block(&layout, (&mut allocator, &mut blocks), stream);
         let [host, moved, cold] = [0, 1, 2].map(StreamId);
         // Of 3 and 4, which are equal, the one that has been free for longer.
         assert_eq!([cold, host, cold, cold, moved].map(&mut opened), [3, 0, 4, 1, 2]);
@@ -449,14 +456,7 @@ mod tests {
         let (layout, mut blocks, allocator) = six_blocks(0, [3, 7, 1, 9, 1, 0]);
         let mut allocator = allocator.by_wear(true);
         let [host, moved, cold] = [0, 1, 2].map(StreamId);
-        let mut opened = |stream| {
-            let expected = allocator.peek(LANE, stream, &blocks);
-            let page = allocator.page_in(LANE, stream, 0, &mut blocks, 0).map(|found| found.page);
-            assert_eq!(page, expected);
-            let block = layout.block_of_page(page.unwrap()).0;
-            allocator.abandon(LANE, block, &mut blocks, 0);
-            block.0
-        };
+        let mut opened = |stream| next_block(&layout, (&mut allocator, &mut blocks), stream);
         // Of 2 and 4, which are equal, the one that has been free for longer.
         assert_eq!([host, moved, cold, host].map(&mut opened), [5, 2, 3, 4]);
         assert_eq!(allocator.take_block(LANE, 0, 0, (&mut blocks, 0)), Some(BlockId(0)));

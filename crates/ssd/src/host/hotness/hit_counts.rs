@@ -27,13 +27,7 @@ pub type Policy = Params;
 
 impl Member for Policy {
     fn classify(&self, Hits { reads, writes }: Hits) -> Hotness {
-        let [reads, writes] = [reads, writes].map(u32::from);
-        let above = |hits: u32| 100 * hits > self.watermark_percent * (reads + writes);
-        match () {
-            () if above(reads) => Hotness::ReadHot,
-            () if above(writes) => Hotness::WriteHot,
-            () => Hotness::Mixed,
-        }
+        Hotness::of_hits(reads.into(), writes.into(), self.watermark_percent.into())
     }
 }
 
