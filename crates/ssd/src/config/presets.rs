@@ -44,7 +44,7 @@ const NANDS: &[Preset] = shipped!("nand":
     "straw", "rftl", "psr", "scan_3d", "rhs",
 );
 
-const CELLS: &[Preset] = shipped!("cell": "tlc_48l", "slc", "mlc", "mlc_hire", "qlc");
+const CELLS: &[Preset] = shipped!("cell": "tlc_48l", "slc", "mlc", "mlc_hire", "qlc", "qlc_modes");
 
 /// The drives, each a whole configuration.
 pub fn drives() -> &'static [Preset] {

@@ -119,13 +119,15 @@ fn sensing_us(cfg: &Sections, levels: f64) -> Vec<f64> {
 
 /// Reads of cells that age (calibration section 3). The part's own tR and channel are those of the normal mode with
 /// as many levels as that mode is read with. Other modes add or save sensing, by `cell.ecc.sensing`, and transfer in
-/// proportion to the bits that tell the levels of the whole cell apart (HIRE table 1). Tracking reads a page several
+/// proportion to the bits that tell the levels apart: those of the whole cell (HIRE table 1), or with sensing by page those
+/// of one threshold (assumed: a hard bit, and soft bits for it). Tracking reads a page several
 /// times in the chip and transfers it once (assumed). A soft attempt senses each threshold of the page at more
 /// levels, and sends the bits that tell them apart (assumed, by the same law).
 fn cell_reads(cfg: &Sections) -> Vec<AttemptTimes> {
     let CellPart { ecc, modes, states, .. } = &cfg.cells;
     let boundaries = (1 << states.bits_per_cell) - 1;
-    let bits_of_mode = |mode: usize| bits_of(modes.levels[mode] as u32 * boundaries);
+    let told_apart = if ecc.sensing == Sensing::Cell { boundaries } else { 1 };
+    let bits_of_mode = |mode: usize| bits_of(modes.levels[mode] as u32 * told_apart);
     let thresholds: Vec<f64> = cfg.gray_code().iter().map(|page| page.len() as f64).collect();
     let level_us = match ecc.sensing {
         Sensing::Cell => ecc.sense_us,
@@ -378,5 +380,8 @@ mod tests {
         assert_eq!(of_mode(0), [2_150, 3_150, 5_150]);
         assert_eq!(of_mode(1), [1_483, 1_817, 2_483]);
         assert_eq!(of_mode(2), [3_483, 5_817, 10_483]);
+        // Two bits for each of the page in the normal mode, one with one level, three with seven.
+        let sent = |mode: usize| timing.reads[mode * timing.kinds * timing.page_types].transfer_q12;
+        assert_eq!([0, 1, 2].map(sent), [4_096, 2_048, 6_144]);
     }
 }

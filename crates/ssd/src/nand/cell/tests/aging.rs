@@ -68,7 +68,7 @@ fn best_references_move_as_pinned() {
 
 #[test]
 fn the_best_reference_is_the_best() {
-    for name in ["tlc_48l", "slc", "mlc", "qlc", "mlc_hire"] {
+    for name in ["tlc_48l", "slc", "mlc", "qlc", "qlc_modes", "mlc_hire"] {
         let model = part(name);
         for state in [aged(0.0, 0.0), aged(1.0, YEAR), CellState { erc_fraction: 0.8, ..aged(0.5, MONTH) }] {
             let cells = model.distribution(&state);

@@ -81,7 +81,7 @@ fn the_default_part_is_the_shipped_tlc() {
 fn shipped_parts_say_where_numbers_are_from() {
     let mut files: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     files.sort_unstable();
-    assert_eq!(files, ["mlc", "mlc_hire", "qlc", "slc", "tlc_48l"]);
+    assert_eq!(files, ["mlc", "mlc_hire", "qlc", "qlc_modes", "slc", "tlc_48l"]);
     for preset in PRESETS {
         let model = part(preset.name);
         for (path, section) in model.part().sections() {

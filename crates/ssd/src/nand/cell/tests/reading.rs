@@ -130,6 +130,21 @@ fn hire_reads_in_three_modes() {
     assert_eq!(hire.hard_limit_bits(), 32);
 }
 
+/// Each mode of QLC needs the levels that it is given: at 500 cycles and a month, at the best voltages, P_d.
+#[test]
+fn qlc_is_read_in_three_modes() {
+    let qlc = part("qlc_modes");
+    for (mode, (rber, levels)) in [(5.2e-3, 3), (2.8e-3, 1), (9.1e-3, 7)].into_iter().enumerate() {
+        let cells = qlc.distribution(&CellState { mode, ..aged(0.5, 730.0) });
+        let references = qlc.optimal_references(&cells);
+        let of_types = [0, 1, 2, 3].map(|page| qlc.page_rber(&cells, page, &references));
+        near(of_types[3] / rber, 1.0, 0.02);
+        assert!(of_types.is_sorted(), "{of_types:?}");
+        assert_eq!(qlc.levels_needed(of_types[3]), Some(levels));
+        assert_eq!(qlc.mode_levels(mode), levels * 15);
+    }
+}
+
 #[test]
 fn a_code_has_its_capacity() {
     // Calibration section 3: 1.48e-2 with one level; 2.91e-2 with fifteen, so a little more with all.
@@ -173,7 +188,7 @@ fn retries_of_a_system_go_by_the_bits_its_index_is_off() {
 fn single_cells_agree_with_the_integrals() {
     const CELLS: u32 = 100_000;
     let mut rng = Rng::named(11, "cells");
-    for name in ["tlc_48l", "slc", "mlc", "qlc", "mlc_hire"] {
+    for name in ["tlc_48l", "slc", "mlc", "qlc", "qlc_modes", "mlc_hire"] {
         let model = part(name);
         for state in [aged(3.0, 100.0), CellState { erc_fraction: 1.2, read_c: 60.0, ..aged(1.0, 8_760.0) }] {
             let cells = model.distribution(&state);
