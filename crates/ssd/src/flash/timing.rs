@@ -119,9 +119,9 @@ fn sensing_us(cfg: &Sections, levels: f64) -> Vec<f64> {
 
 /// Reads of cells that age (calibration section 3). The part's own tR and channel are those of the normal mode with
 /// as many levels as that mode is read with. Other modes add or save sensing, by `cell.ecc.sensing`, and transfer in
-/// proportion to the bits that tell the levels apart: those of the whole cell (HIRE table 1), or with sensing by page those
-/// of one threshold (assumed: a hard bit, and soft bits for it). Tracking reads a page several
-/// times in the chip and transfers it once (assumed). A soft attempt senses each threshold of the page at more
+/// proportion to the bits that tell the levels apart: those of the whole cell (HIRE table 1), or with sensing by page
+/// those of one threshold (assumed: a hard bit, and soft bits for it). Tracking reads a page several times in the chip
+/// and transfers it once (assumed). A soft attempt senses each threshold of the page at more
 /// levels, and sends the bits that tell them apart (assumed, by the same law).
 fn cell_reads(cfg: &Sections) -> Vec<AttemptTimes> {
     let CellPart { ecc, modes, states, .. } = &cfg.cells;
