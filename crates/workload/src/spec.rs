@@ -386,6 +386,11 @@ impl Spec {
         Ok(())
     }
 
+    /// Whether this kind of workload has a key of that name.
+    pub(crate) fn has_key(&self, key: &str) -> bool {
+        self.about().names.contains(&key)
+    }
+
     fn about(&self) -> &'static About {
         let of_it = |about: &&About| discriminant(&(about.start)()) == discriminant(self);
         KINDS.iter().find(of_it).unwrap_or(&KINDS[0])
@@ -505,6 +510,7 @@ impl Prepared {
             "repeat" => entry.1 != "1" || content.is_some(),
             "burst_requests" | "burst_rate_iops" => has_bursts,
             "write_zipf_theta" => entry.1 != "0.0",
+            "scatter_seed" => entry.1 != "0",
             // Without a cache nothing is different from before there were any.
             "page_cache_mib" => self.cache.is_some(),
             "page_cache_us" => self.cache.is_some(),

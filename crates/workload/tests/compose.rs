@@ -52,7 +52,7 @@ fn phases_follow_each_other_in_time_and_begin_again_until_their_limit() {
 }
 
 #[test]
-fn limits_are_requests_bytes_seconds_and_drive_writes() {
+fn limits_are_requests_bytes_seconds_and_drives_written_and_read() {
     let drive_sectors = 1 << 15;
     let count = |limit: &str, keys: &str| {
         all(&format!("[[phases]]\npattern = 'uniform'\ncount = 100\n{limit}\n{keys}"), drive_sectors)
@@ -64,6 +64,10 @@ fn limits_are_requests_bytes_seconds_and_drive_writes() {
     assert_eq!(count("until_gib = 0.0078125", "read_percent = 100"), 2048);
     assert_eq!(count("until_drive_writes = 0.25", "read_percent = 0"), 1024);
     assert_eq!(count("until_drive_writes = 0.25\nuntil_requests = 100", "read_percent = 0"), 100);
+    assert_eq!(count("until_drive_reads = 0.25", "read_percent = 100"), 1024);
+    let mixed = count("until_drive_reads = 0.25\nuntil_drive_writes = 0.25", "read_percent = 50");
+    // One of the two is reached after 2048 on average; five standard deviations.
+    assert!((1800..2048).contains(&mixed), "{mixed}");
     assert_eq!(count("until_s = 0.5", "arrival = 'fixed'\nrate_iops = 1000"), 500);
 }
 
@@ -95,6 +99,40 @@ fn members_run_together_each_in_its_own_place() {
     let text: String = spec.entries().iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
     assert_eq!(Spec::parse(&text).unwrap(), spec);
     assert_eq!(all(nested, 1 << 22).unwrap().len(), 800);
+}
+
+/// The hottest pages of phases whose draws differ lie where they lie for all, and another seed moves both.
+#[test]
+fn seeds_of_phases_move_together_and_places_have_their_own() {
+    let phase = |more: &str| {
+        format!("[[phases]]\npattern = 'zipf'\nzipf_theta = 1.5\ncount = 4000\nread_percent = 100\n{more}\n")
+    };
+    let text =
+        phase("seed = 1\nscatter_seed = 5") + &phase("seed = 2\nscatter_seed = 5") + &phase("seed = 2");
+    let spec = Spec::parse(&text).unwrap();
+    let hottest = |spec: &Spec| -> Vec<u64> {
+        let mut source = spec.open(1 << 20).unwrap();
+        let lbas: Vec<u64> = std::iter::from_fn(|| source.next().unwrap()).map(|r| r.lba).collect();
+        assert_ne!(lbas[..4000], lbas[4000..8000]);
+        let most = |lbas: &[u64]| {
+            let times = |lba: u64| lbas.iter().filter(|&&other| other == lba).count();
+            lbas.iter().copied().max_by_key(|&lba| (times(lba), lba)).unwrap()
+        };
+        lbas.chunks(4000).map(most).collect()
+    };
+    let one = hottest(&spec);
+    assert!(one[0] == one[1] && one[1] != one[2], "{one:?}");
+    let moved = |seed| {
+        let mut spec = spec.clone();
+        spec.set_seed(seed).unwrap();
+        spec
+    };
+    assert_eq!(moved(1), spec);
+    let two = hottest(&moved(2));
+    assert!(two[0] == two[1] && two[0] != one[0], "{one:?} {two:?}");
+    assert_ne!(moved(2).prepare().unwrap().workload_hash(), spec.prepare().unwrap().workload_hash());
+    assert_eq!(spec.phase_names(), Some(vec!["zipf".to_string(); 3]));
+    assert_eq!(Spec::parse("pattern = 'zipf'").unwrap().phase_names(), None);
 }
 
 #[test]

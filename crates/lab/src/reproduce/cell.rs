@@ -1,15 +1,18 @@
 //! One cell of a study's grid: a technique, a workload, an age. Finished cells and aged drives are kept in a folder.
 
 use super::bounds::{self, Recorded};
-use super::experiment::{Age, Experiment, Setup, Study, Technique};
+use super::experiment::{Age, Experiment, Setup, Technique};
 use super::metrics::{self, Facts};
-use super::ready::{Again, Ready};
+use super::phases::{InPhases, unmeasured};
+use super::ready::{Again, Ready, number};
+use super::study::Study;
 use super::{Options, PaperError};
 use crate::age::AgeSteps;
 use crate::experiment::{prepare, run};
 use crate::foresee::foresee;
 use crate::precondition::Preconditioning;
 use crate::result::RunResult;
+use crate::run_config::RunConfig;
 use crate::spec::{LoopMode, RunSpec};
 use serde::{Deserialize, Serialize};
 use ssd::drive_config::Resolved;
@@ -18,7 +21,7 @@ use ssd::snapshot::checksum;
 use ssd::{Drive, DriveConfig, Executor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use workload::Spec;
+use workload::{Source, Spec};
 
 /// Which cell of which study.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,12 +34,18 @@ pub struct Place {
     pub workload: String,
     /// Name of the technique.
     pub technique: String,
+    /// The phase that was measured; empty for a workload as a whole.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub phase: String,
 }
 
 impl Place {
     /// Name of its file, and for people.
     pub fn name(&self) -> String {
-        format!("{}-{}-{}-{}", self.study, self.technique, self.workload, self.age)
+        let parts = [&self.study, &self.technique, &self.workload, &self.age, &self.phase];
+        let parts: Vec<&str> =
+            parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        parts.join("-")
     }
 }
 
@@ -47,9 +56,14 @@ pub struct Cell {
     pub identity: String,
     /// Which one it is.
     pub place: Place,
-    /// What was measured, by name.
+    /// What was measured, by name; the means over all seeds.
     pub metrics: BTreeMap<String, f64>,
-    /// The whole result.
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// Standard deviations over the seeds, by name; none for one seed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spread: BTreeMap<String, f64>,
+    /// The whole result, of the first seed.
     pub result: RunResult,
 }
 
@@ -65,9 +79,14 @@ pub(super) struct Aged {
 
 /// A cell to be run.
 pub(super) struct Job {
+    /// Where it lies in its experiment; its phases are those of `measured`.
     pub place: Place,
     identity: String,
-    path: PathBuf,
+    /// The folder of its cells.
+    folder: PathBuf,
+    seed: u64,
+    /// Phases that are measured; none to measure the whole.
+    measured: Vec<String>,
     /// Its workload, by number.
     workload: usize,
     /// Its drive, by number.
@@ -94,10 +113,13 @@ pub(super) struct At<'a> {
     pub technique: &'a Technique,
     pub age: &'a Age,
     pub options: &'a Options,
+    pub seed: u64,
     /// Where cells and drives are kept.
     pub folder: &'a Path,
-    /// All workloads; `None` where a trace is missing.
+    /// All workloads with all seeds ([`number`]); `None` where a trace is missing, or nothing needs it.
     pub workloads: &'a [Option<Ready>],
+    /// Where those with this seed begin.
+    pub first: usize,
 }
 
 /// What is done to a drive before it is measured.
@@ -127,8 +149,8 @@ impl At<'_> {
         let quick = self.options.quick;
         for name in self.study.workloads(quick) {
             let workload = self.number(name);
-            let of = (self.technique, &self.experiment.workloads[workload]);
-            let Setup { resolved, run } = self.experiment.setup(self.study, of, quick, self.options.seed)?;
+            let of = (self.technique, &self.experiment.workloads[workload - self.first]);
+            let Setup { resolved, run } = self.experiment.setup(self.study, of, quick, self.seed)?;
             // What must know the workload before the drive is filled is filled for each.
             let needs = stream::Policy::build(&resolved.config.stream).needs();
             let mut before = run.spec(&Spec::trace("-"));
@@ -145,36 +167,68 @@ impl At<'_> {
                     work.aged.push(aged);
                     work.aged.len() - 1
                 });
-            let place = Place {
-                study: self.study.name.clone(),
-                technique: self.technique.name.clone(),
-                workload: name.clone(),
-                age: self.age.name.clone(),
-            };
             let mut spec = run.spec(&ready.spec);
-            spec.name = place.name();
             (spec.preconditioning, spec.age) = own;
             spec.workload_hash = ready.prepared.workload_hash();
-            let passes = if spec.requests.is_some() { u64::MAX } else { self.study.repeat };
-            let identity = format!(
-                "{}; workload {:016x} {} times; {}",
-                work.aged[number].identity,
-                spec.workload_hash,
-                self.study.repeat,
-                spec_identity(&spec)
-            );
-            let path = self.folder.join("cells").join(format!("{}.json", place.name()));
-            let future = if self.study.bound {
-                let config = &work.aged[number].config;
-                let recorded = Recorded::new(workload, config, &run, spec.requests, passes);
-                Some(Recorded::number(recorded.map_err(|why| self.unbounded(why))?, &mut work.futures))
-            } else {
-                None
-            };
-            let identity = format!("{identity}; bound {}", future.is_some());
-            work.jobs.push(Job { place, identity, path, workload, aged: number, spec, future, passes });
+            self.check_phases(&spec)?;
+            let job = self.job(work, (name, workload), number, (&run, spec))?;
+            work.jobs.push(job);
         }
         Ok(())
+    }
+
+    /// The run of a workload, by name and number, on an aged drive.
+    fn job(
+        &self,
+        work: &mut Work,
+        (name, workload): (&str, usize),
+        aged: usize,
+        (run, mut spec): (&RunConfig, RunSpec),
+    ) -> Result<Job, PaperError> {
+        let place = Place {
+            study: self.study.name.clone(),
+            technique: self.technique.name.clone(),
+            workload: name.to_owned(),
+            age: self.age.name.clone(),
+            phase: String::new(),
+        };
+        spec.name = place.name();
+        let passes = if spec.requests.is_some() { u64::MAX } else { self.study.repeat };
+        let future = if self.study.bound {
+            let recorded = Recorded::new(workload, &work.aged[aged].config, run, spec.requests, passes);
+            Some(Recorded::number(recorded.map_err(|why| self.unbounded(why))?, &mut work.futures))
+        } else {
+            None
+        };
+        let identity = format!(
+            "{}; workload {:016x} {} times; {}; bound {}; measured {:?}",
+            work.aged[aged].identity,
+            spec.workload_hash,
+            self.study.repeat,
+            spec_identity(&spec),
+            future.is_some(),
+            self.study.measured,
+        );
+        let cells = self.folder.join("cells");
+        let is_only = self.study.seeds(self.options.quick, self.options.seed) == [self.seed];
+        let folder = if is_only { cells } else { cells.join(format!("seed-{}", self.seed)) };
+        let (measured, seed) = (self.study.measured.clone(), self.seed);
+        Ok(Job { place, identity, folder, seed, measured, workload, aged, spec, future, passes })
+    }
+
+    /// Refuses runs that do not serve each phase once.
+    fn check_phases(&self, spec: &RunSpec) -> Result<(), PaperError> {
+        let (requests, warm_up) = (spec.requests.unwrap_or(0), spec.warm_up);
+        if self.study.measured.is_empty() || (requests, warm_up) == (0, 0) {
+            return Ok(());
+        }
+        Err(PaperError::Wrong {
+            place: "experiment.toml".to_owned(),
+            key: format!("study {}: measured", self.study.name),
+            found: format!("phases, and run.requests = {requests}, run.warm_up_requests = {warm_up}"),
+            allowed: "0 for both: phases end by limits of their own".to_owned(),
+            near: None,
+        })
     }
 
     /// The error for a study that asks for a bound that cannot be had.
@@ -202,8 +256,9 @@ impl At<'_> {
         }
     }
 
+    /// The number of a workload with this seed.
     fn number(&self, name: &str) -> usize {
-        self.experiment.workloads.iter().position(|workload| workload.name == name).unwrap_or(usize::MAX)
+        self.first + number(self.experiment, name)
     }
 
     fn aged(&self, resolved: &Resolved, run: &RunSpec) -> Result<Aged, PaperError> {
@@ -282,53 +337,118 @@ impl Aged {
 }
 
 impl Job {
-    /// The finished cell, if there is one that depends on the same things.
-    pub fn finished(&self) -> Option<Cell> {
-        let text = std::fs::read_to_string(&self.path).ok()?;
-        let cell: Cell = serde_json::from_str(&text).ok()?;
-        (cell.identity == self.identity && cell.place == self.place).then_some(cell)
+    /// The phases that it measures; one without a name for the whole workload.
+    fn phases(&self) -> impl Iterator<Item = &str> {
+        let whole = self.measured.is_empty().then_some("");
+        self.measured.iter().map(String::as_str).chain(whole)
     }
 
-    /// Runs it on its aged drive and keeps it.
-    pub fn run(&self, work: &Work, workloads: &[Option<Ready>]) -> Result<Cell, PaperError> {
-        let aged = &work.aged[self.aged];
-        let failed = |error: &dyn std::fmt::Display| PaperError::Run {
-            name: self.place.name(),
-            message: error.to_string(),
+    fn place_of(&self, phase: &str) -> Place {
+        Place { phase: phase.to_owned(), ..self.place.clone() }
+    }
+
+    fn path(&self, place: &Place) -> PathBuf {
+        self.folder.join(format!("{}.json", place.name()))
+    }
+
+    /// The finished cells, if all are there and depend on the same things.
+    pub fn finished(&self) -> Option<Vec<Cell>> {
+        let cell = |phase: &str| {
+            let place = self.place_of(phase);
+            let text = std::fs::read_to_string(self.path(&place)).ok()?;
+            let cell: Cell = serde_json::from_str(&text).ok()?;
+            (cell.identity == self.identity && cell.place == place).then_some(cell)
         };
+        self.phases().map(cell).collect()
+    }
+
+    fn failed(&self, error: &dyn std::fmt::Display) -> PaperError {
+        let seed = format!(" (seed {})", self.seed);
+        PaperError::Run { name: self.place.name() + &seed, message: error.to_string() }
+    }
+
+    /// Runs it on its aged drive and keeps what was measured.
+    pub fn run(&self, work: &Work, workloads: &[Option<Ready>]) -> Result<Vec<Cell>, PaperError> {
+        let aged = &work.aged[self.aged];
         let bytes = std::fs::read(&aged.path).map_err(|error| PaperError::file(&aged.path, "read", error))?;
-        let mut drive = Drive::restore(&aged.config, &bytes).map_err(|error| failed(&error))?;
+        let mut drive = Drive::restore(&aged.config, &bytes).map_err(|error| self.failed(&error))?;
         drop(bytes);
         let Some(ready) = &workloads[self.workload] else {
             return Err(PaperError::Missing { name: self.place.workload.clone() });
         };
         let sectors = drive.logical_sectors();
         let open = || {
-            let inner = ready.prepared.open(sectors).map_err(|error| failed(&error))?;
+            let inner = ready.prepared.open(sectors).map_err(|error| self.failed(&error))?;
             Ok(Again::new(ready, inner, sectors, self.passes))
         };
-        foresee(&mut drive, &mut open()?, &self.spec, &mut |_| {}).map_err(|error| failed(&error))?;
+        foresee(&mut drive, &mut open()?, &self.spec, &mut |_| {}).map_err(|error| self.failed(&error))?;
         let mut source = open()?;
         let cycles = drive.erase_counts().into_iter().min().unwrap_or(0);
-        let result = run(&mut drive, &aged.config, &mut source, &self.spec, &mut |_| {})
-            .map_err(|error| failed(&error))?;
-        let stats = drive.stats();
-        let facts = Facts { result: &result, stats: &stats, config: &aged.config };
-        let mut metrics = metrics::measure(&facts);
-        if let Some(future) = self.future {
-            let pages =
-                work.futures[future].bound(&aged.config, cycles, workloads).map_err(|e| failed(&e))?;
-            metrics.extend(pages.map(|pages| ("copies_bound".to_owned(), pages)));
-            bounds::hold(&metrics).map_err(|why| failed(&why))?;
+        if !self.measured.is_empty() {
+            return self.run_phases(&mut drive, &aged.config, InPhases::new(&mut source));
         }
-        let mut result = result;
+        let mut cell = self.measure((&mut drive, &aged.config), &mut source, ("", &self.spec))?;
+        if let Some(future) = self.future {
+            let bound = work.futures[future].bound(&aged.config, cycles, workloads);
+            let pages = bound.map_err(|error| self.failed(&error))?;
+            cell.metrics.extend(pages.map(|pages| ("copies_bound".to_owned(), pages)));
+            bounds::hold(&cell.metrics).map_err(|why| self.failed(&why))?;
+        }
+        self.keep(&cell)?;
+        Ok(vec![cell])
+    }
+
+    /// Serves one phase after the other and measures those that are to be.
+    fn run_phases(
+        &self,
+        drive: &mut Drive,
+        config: &DriveConfig,
+        mut phases: InPhases<'_, Again<'_>>,
+    ) -> Result<Vec<Cell>, PaperError> {
+        let mut cells = Vec::new();
+        let mut spec = self.spec.clone();
+        while let Some(name) = phases.begin_next().map_err(|error| self.failed(&error))? {
+            if self.measured.contains(&name) {
+                let cell = self.measure((drive, config), &mut phases, (&name, &spec))?;
+                self.keep(&cell)?;
+                cells.push(cell);
+            } else {
+                run(drive, config, &mut phases, &unmeasured(&spec), &mut |_| {})
+                    .map_err(|error| self.failed(&error))?;
+            }
+            // What is done before a run was done before the first.
+            take_preparation(&mut spec);
+        }
+        match self.phases().find(|name| !cells.iter().any(|cell| cell.place.phase == *name)) {
+            Some(name) => Err(self.failed(&format!("phase {name:?} is measured, and has no requests"))),
+            None => Ok(cells),
+        }
+    }
+
+    /// Runs what a source gives and measures it as a phase of that name.
+    fn measure<S: Source>(
+        &self,
+        (drive, config): (&mut Drive, &DriveConfig),
+        source: &mut S,
+        (phase, spec): (&str, &RunSpec),
+    ) -> Result<Cell, PaperError> {
+        let place = self.place_of(phase);
+        let spec = RunSpec { name: place.name(), ..spec.clone() };
+        let mut result =
+            run(drive, config, source, &spec, &mut |_| {}).map_err(|error| self.failed(&error))?;
+        let stats = drive.stats();
+        let metrics = metrics::measure(&Facts { result: &result, stats: &stats, config });
         // What depends on the machine, not on the drive.
         (result.cpu_seconds, result.wall_seconds, result.preconditioning.cpu_seconds) = (0.0, 0.0, 0.0);
         (result.requests_per_cpu_second, result.peak_rss_bytes) = (None, None);
-        let cell = Cell { identity: self.identity.clone(), place: self.place.clone(), metrics, result };
-        let text = serde_json::to_string_pretty(&cell).map_err(|error| failed(&error))?;
-        write(&self.path, text.as_bytes())?;
-        Ok(cell)
+        let (identity, seeds) = (self.identity.clone(), vec![self.seed]);
+        Ok(Cell { identity, place, metrics, seeds, spread: BTreeMap::new(), result })
+    }
+
+    /// Puts a finished cell in its file.
+    fn keep(&self, cell: &Cell) -> Result<(), PaperError> {
+        let text = serde_json::to_string_pretty(&cell).map_err(|error| self.failed(&error))?;
+        write(&self.path(&cell.place), text.as_bytes())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Quick runs against their committed expectations.
 
 use super::document::File;
-use super::{Outcome, Paper, PaperError};
+use super::{Outcome, Paper, PaperError, Place};
 use std::path::Path;
 
 /// Something that is not as expected.
@@ -90,9 +90,13 @@ fn read(path: &Path) -> Result<Expectations, PaperError> {
                 walk.need_text("workload")?,
                 walk.need_text("age")?,
             ];
+            let phase = walk.text("phase")?.unwrap_or_default();
             walk.whole("requests")?;
+            walk.wholes("seeds")?;
+            walk.table("spread", |walk| walk.all_numbers())?;
             let metrics = walk.table("metrics", |walk| walk.all_numbers())?.unwrap_or_default();
-            Ok(Expected { name: format!("{study}-{technique}-{workload}-{age}"), workload, metrics })
+            let place = Place { study, technique, workload, age, phase };
+            Ok(Expected { name: place.name(), workload: place.workload, metrics })
         })?;
         Ok((cells, claims))
     })

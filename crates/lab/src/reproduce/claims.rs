@@ -98,6 +98,8 @@ pub struct Measure {
     pub workloads: Vec<String>,
     /// Over which ages; empty for all of the study.
     pub ages: Vec<String>,
+    /// In which measured phase; `None` for the last of the study, or workloads as a whole.
+    pub phase: Option<String>,
 }
 
 /// A claim.
@@ -229,6 +231,7 @@ fn measure(walk: &Walk<'_>, rule: &Rule, may_lack: bool) -> Result<Option<Measur
     let how = walk.text("as")?;
     let workloads = walk.texts("workloads")?.unwrap_or_default();
     let ages = walk.texts("ages")?.unwrap_or_default();
+    let phase = walk.text("phase")?;
     let (study, metric) = match (study, metric) {
         (None, None) if may_lack => return Ok(None),
         (None, _) => {
@@ -256,5 +259,5 @@ fn measure(walk: &Walk<'_>, rule: &Rule, may_lack: bool) -> Result<Option<Measur
         let allowed = "a technique of experiment.toml if as is ratio, reduction or increase; else nothing";
         return Err(walk.wrong("against", format!("{against:?}"), allowed));
     }
-    Ok(Some(Measure { study, metric, technique, against, how, workloads, ages }))
+    Ok(Some(Measure { study, metric, technique, against, how, workloads, ages, phase }))
 }

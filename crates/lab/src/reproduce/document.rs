@@ -107,6 +107,21 @@ impl<'a> Walk<'a> {
         error
     }
 
+    /// Refuses names that are not among those that exist.
+    pub fn known(
+        &self,
+        key: &'static str,
+        what: &'static str,
+        chosen: &[String],
+        names: &[String],
+    ) -> Result<(), PaperError> {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        match chosen.iter().find(|name| !names.contains(&name.as_str())) {
+            Some(wrong) => Err(self.no_such(key, what, wrong, &names)),
+            None => Ok(()),
+        }
+    }
+
     /// What is wrong with a value by the rules of configurations.
     pub fn config_error(&self, key: &'static str, problem: Problem) -> PaperError {
         let at = self.get(key).map_or(self.at, |(_, at)| at);
@@ -164,6 +179,38 @@ impl<'a> Walk<'a> {
         number
             .map(Some)
             .map_err(|_| self.wrong(key, format!("found {}", kind(value)), "a whole number from 0"))
+    }
+
+    /// Whether a key is there and a list.
+    pub fn is_list(&self, key: &'static str) -> bool {
+        matches!(self.get(key), Some((DeValue::Array(_), _)))
+    }
+
+    /// A list of whole numbers from 0.
+    pub fn wholes(&self, key: &'static str) -> Result<Option<Vec<u64>>, PaperError> {
+        self.list(key, "a list of whole numbers from 0", |value| match value {
+            DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        })
+    }
+
+    /// A list of numbers.
+    pub fn numbers(&self, key: &'static str) -> Result<Option<Vec<f64>>, PaperError> {
+        self.list(key, "a list of numbers", number)
+    }
+
+    fn list<T>(
+        &self,
+        key: &'static str,
+        allowed: &str,
+        read: impl Fn(&DeValue<'_>) -> Option<T>,
+    ) -> Result<Option<Vec<T>>, PaperError> {
+        let Some((value, _)) = self.get(key) else { return Ok(None) };
+        let DeValue::Array(items) = value else { return Err(self.wrong_type(key, value, allowed)) };
+        let one = |item: &toml::Spanned<DeValue<'_>>| {
+            read(item.get_ref()).ok_or_else(|| self.wrong_type(key, item.get_ref(), allowed))
+        };
+        items.iter().map(one).collect::<Result<_, _>>().map(Some)
     }
 
     /// Yes or no.
@@ -237,14 +284,9 @@ impl<'a> Walk<'a> {
 
     /// All its numbers by name, whatever the names are.
     pub fn all_numbers(&self) -> Result<Vec<(String, f64)>, PaperError> {
-        let number = |value: &DeValue<'_>| match value {
-            DeValue::Integer(number) => number.as_str().parse::<f64>().ok(),
-            DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
-            _ => None,
-        };
         let each = self.table.iter().map(|(key, value)| {
             let name = key.get_ref().to_string();
-            match number(value.get_ref()).filter(|number| number.is_finite()) {
+            match number(value.get_ref()) {
                 Some(number) => Ok((name, number)),
                 None => {
                     let found = format!("found {}", kind(value.get_ref()));
@@ -288,6 +330,16 @@ impl<'a> Walk<'a> {
 
 /// Stands for all keys of a table.
 const ANY: &str = "*";
+
+/// A finite number.
+fn number(value: &DeValue<'_>) -> Option<f64> {
+    let number = match value {
+        DeValue::Integer(number) => number.as_str().parse::<f64>().ok(),
+        DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
+        _ => None,
+    };
+    number.filter(|number| number.is_finite())
+}
 
 /// A value in words.
 fn kind(value: &DeValue<'_>) -> String {

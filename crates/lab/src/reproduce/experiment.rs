@@ -2,11 +2,12 @@
 
 use super::PaperError;
 use super::document::{File, Walk};
+use super::study::{Names, Study, study};
 use crate::age::AgeSteps;
 use crate::run_config::RunConfig;
 use ssd::config::Layer;
 use ssd::drive_config::{Resolved, resolve, resolve_table};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use workload::Spec;
 
 /// Tables of a configuration that are not the drive's.
@@ -62,46 +63,14 @@ pub struct Workload {
     pub across: Option<f64>,
 }
 
-/// Requests served before the measurement, without time, that belong to the aged drive.
-#[derive(Clone, Debug)]
-pub struct Warm {
-    /// Of which workload.
-    pub workload: String,
-    /// How many at full scale.
-    pub requests: u64,
-    /// How many at quick scale.
-    pub quick_requests: u64,
-}
-
-/// A grid of runs.
-#[derive(Clone, Debug)]
-pub struct Study {
-    /// Name in claims and results.
-    pub name: String,
-    /// Configurations, later ones override earlier ones.
-    pub config: Vec<PathBuf>,
-    /// More of them at quick scale.
-    pub quick: Vec<PathBuf>,
-    /// Names of techniques.
-    pub techniques: Vec<String>,
-    /// Names of workloads.
-    pub workloads: Vec<String>,
-    /// Those at quick scale.
-    pub quick_workloads: Vec<String>,
-    /// Names of ages.
-    pub ages: Vec<String>,
-    /// Those at quick scale.
-    pub quick_ages: Vec<String>,
-    /// What is served before the measurement.
-    pub warm: Option<Warm>,
-    /// The technique whose copies are those that there would be without reads' harm; empty if there is none.
-    pub beyond: String,
-    /// The technique whose copies those of all others are shares of; empty if there is none.
-    pub over: String,
-    /// Whether runs are held against what every policy must copy.
-    pub bound: bool,
-    /// How often each workload is served, one pass after the other.
-    pub repeat: u64,
+impl Workload {
+    /// What its phases are called; `None` if it has none, or is driven by jobs.
+    fn phases(&self) -> Option<Vec<String>> {
+        match &self.from {
+            From::Spec(spec) if !spec.is_driven() => spec.phase_names(),
+            _ => None,
+        }
+    }
 }
 
 /// A plot of bars: one for each technique at each workload.
@@ -114,11 +83,11 @@ pub struct Figure {
     /// Of which study.
     pub study: String,
     /// `bars`: a metric, normalised to `against` if that is named. `lines`: the same as curves. `cdf`: latencies of
-    /// reads. `shares`: metrics that are parts of a whole.
+    /// reads. `shares`: metrics that are parts of a whole. `series`: a metric as curves over the measured phases.
     pub kind: FigureKind,
-    /// Bars and lines: normalised to this technique.
+    /// Bars, lines and series: normalised to this technique.
     pub against: String,
-    /// Lines: what is on the horizontal axis, with its unit.
+    /// Lines and series: what is on the horizontal axis, with its unit.
     pub across: String,
     /// At which age; empty for the first of the study.
     pub age: String,
@@ -131,6 +100,8 @@ pub enum FigureKind {
     Bars(String),
     /// A metric over what workloads differ in.
     Lines(String),
+    /// A metric over the measured phases.
+    Series(String),
     /// How read latencies are distributed, a plot for each workload.
     Cdf,
     /// Parts of a whole.
@@ -184,11 +155,11 @@ pub fn read(folder: &Path) -> Result<Experiment, PaperError> {
             techniques: techniques.iter().map(|it| it.name.clone()).collect(),
             ages: ages.iter().map(|it| it.name.clone()).collect(),
             workloads: workloads.iter().map(|it| it.name.clone()).collect(),
+            phases: workloads.iter().map(Workload::phases).collect(),
         };
         all.check(top)?;
-        let studies = top.tables("study", |walk| study(walk, folder, &all))?;
-        let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-        let figures = top.tables("figure", |walk| figure(walk, &names, &all))?;
+        let studies = top.tables("study", |walk| study(walk, name(walk)?, folder, &all))?;
+        let figures = top.tables("figure", |walk| figure(walk, &studies, &all))?;
         let tolerances = top.table("check", tolerances)?.unwrap_or_default();
         Ok(Experiment {
             title: top.need_text("title")?,
@@ -200,29 +171,6 @@ pub fn read(folder: &Path) -> Result<Experiment, PaperError> {
             tolerances,
         })
     })
-}
-
-/// Names of everything that studies put together.
-struct Names {
-    techniques: Vec<String>,
-    ages: Vec<String>,
-    workloads: Vec<String>,
-}
-
-impl Names {
-    fn check(&self, top: &Walk<'_>) -> Result<(), PaperError> {
-        for (key, names) in
-            [("technique", &self.techniques), ("age", &self.ages), ("workload", &self.workloads)]
-        {
-            if names.is_empty() {
-                return Err(top.wrong(key, "found nothing", format!("one [[{key}]] or more")));
-            }
-            if let Some(twice) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
-                return Err(top.wrong(key, format!("{:?} twice", twice.1), "a name of its own for each"));
-            }
-        }
-        Ok(())
-    }
 }
 
 fn technique(walk: &Walk<'_>) -> Result<Technique, PaperError> {
@@ -296,73 +244,12 @@ fn workload(walk: &Walk<'_>, folder: &Path) -> Result<Workload, PaperError> {
     })
 }
 
-fn study(walk: &Walk<'_>, folder: &Path, all: &Names) -> Result<Study, PaperError> {
-    let files = |key| -> Result<Vec<PathBuf>, PaperError> {
-        Ok(walk.texts(key)?.unwrap_or_default().iter().map(|file| folder.join(file)).collect())
+fn figure(walk: &Walk<'_>, studies: &[Study], all: &Names) -> Result<Figure, PaperError> {
+    let name_of_study = walk.need_text("study")?;
+    let Some(study) = studies.iter().find(|study| study.name == name_of_study) else {
+        let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
+        return Err(walk.no_such("study", "study", &name_of_study, &names));
     };
-    let chosen =
-        |key: &'static str, what, names: &[String], default: &[String]| -> Result<Vec<String>, PaperError> {
-            let Some(chosen) = walk.texts(key)? else { return Ok(default.to_vec()) };
-            known(walk, key, what, &chosen, names).map(|()| chosen)
-        };
-    let workloads = chosen("workloads", "workload", &all.workloads, &all.workloads)?;
-    let ages = chosen("ages", "age", &all.ages, &all.ages)?;
-    let warm = walk.table("warm", |walk| {
-        let workload = walk.need_text("workload")?;
-        known(walk, "workload", "workload", std::slice::from_ref(&workload), &all.workloads)?;
-        let requests = walk.whole("requests")?.unwrap_or(0);
-        Ok(Warm { workload, requests, quick_requests: walk.whole("quick_requests")?.unwrap_or(requests) })
-    })?;
-    let techniques = chosen("techniques", "technique", &all.techniques, &all.techniques)?;
-    let one_of_them = |key: &'static str| {
-        let name = walk.text(key)?.unwrap_or_default();
-        if !name.is_empty() {
-            known(walk, key, "technique of the study", std::slice::from_ref(&name), &techniques)?;
-        }
-        Ok(name)
-    };
-    let (beyond, over) = (one_of_them("beyond")?, one_of_them("over")?);
-    let repeat = walk.whole("repeat")?.unwrap_or(1);
-    if repeat == 0 {
-        return Err(walk.wrong("repeat", "found 0", "a whole number from 1"));
-    }
-    Ok(Study {
-        repeat,
-        name: name(walk)?,
-        config: files("config")?,
-        quick: files("quick")?,
-        techniques,
-        quick_workloads: chosen("quick_workloads", "workload", &all.workloads, &workloads)?,
-        quick_ages: chosen("quick_ages", "age", &all.ages, &ages)?,
-        workloads,
-        ages,
-        warm,
-        beyond,
-        over,
-        bound: walk.flag("bound")?.unwrap_or(false),
-    })
-}
-
-/// Refuses names that are not among those that exist.
-fn known(
-    walk: &Walk<'_>,
-    key: &'static str,
-    what: &'static str,
-    chosen: &[String],
-    names: &[String],
-) -> Result<(), PaperError> {
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    match chosen.iter().find(|name| !names.contains(&name.as_str())) {
-        Some(wrong) => Err(walk.no_such(key, what, wrong, &names)),
-        None => Ok(()),
-    }
-}
-
-fn figure(walk: &Walk<'_>, studies: &[&str], all: &Names) -> Result<Figure, PaperError> {
-    let study = walk.need_text("study")?;
-    if !studies.contains(&study.as_str()) {
-        return Err(walk.no_such("study", "study", &study, studies));
-    }
     let metrics = walk.texts("metrics")?.unwrap_or_default();
     let names = super::metrics::names();
     if let Some(wrong) = metrics.iter().find(|metric| !names.contains(&metric.as_str())) {
@@ -372,14 +259,16 @@ fn figure(walk: &Walk<'_>, studies: &[&str], all: &Names) -> Result<Figure, Pape
     let kind = match (kind.as_str(), metrics.as_slice()) {
         ("bars", [metric]) => FigureKind::Bars(metric.clone()),
         ("lines", [metric]) => FigureKind::Lines(metric.clone()),
+        ("series", [metric]) => FigureKind::Series(metric.clone()),
         ("cdf", []) => FigureKind::Cdf,
         ("shares", [_, _, ..]) => FigureKind::Shares(metrics),
-        ("bars" | "lines" | "cdf" | "shares", _) => {
-            let allowed = "one metric for bars and lines, none for cdf, two or more for shares";
+        ("bars" | "lines" | "series" | "cdf" | "shares", _) => {
+            let allowed = "one metric for bars, lines and series, none for cdf, two or more for shares";
             return Err(walk.wrong("metrics", format!("{metrics:?}"), allowed));
         }
         (other, _) => {
-            return Err(walk.no_such("kind", "kind of figure", other, &["bars", "lines", "cdf", "shares"]));
+            let kinds = ["bars", "lines", "series", "cdf", "shares"];
+            return Err(walk.no_such("kind", "kind of figure", other, &kinds));
         }
     };
     let against = walk.text("against")?.unwrap_or_default();
@@ -388,15 +277,21 @@ fn figure(walk: &Walk<'_>, studies: &[&str], all: &Names) -> Result<Figure, Pape
         [("against", "technique", &against, &all.techniques), ("age", "age", &age, &all.ages)]
     {
         if !name.is_empty() {
-            known(walk, key, what, std::slice::from_ref(name), names)?;
+            walk.known(key, what, std::slice::from_ref(name), names)?;
         }
     }
     let across = walk.text("across")?.unwrap_or_default();
-    if across.is_empty() == matches!(kind, FigureKind::Lines(_)) {
-        let allowed = "what is on the horizontal axis of kind = \"lines\", with its unit; else nothing";
+    if across.is_empty() == matches!(kind, FigureKind::Lines(_) | FigureKind::Series(_)) {
+        let allowed =
+            "what is on the horizontal axis of kind = \"lines\" or \"series\", with its unit; else nothing";
         return Err(walk.wrong("across", format!("{across:?}"), allowed));
     }
-    Ok(Figure { name: name(walk)?, title: walk.need_text("title")?, study, kind, against, across, age })
+    if matches!(kind, FigureKind::Series(_)) && study.measured.is_empty() {
+        let found = format!("study {name_of_study:?}, which measures no phases");
+        return Err(walk.wrong("study", found, "a study with measured for kind = \"series\""));
+    }
+    let (name, title) = (name(walk)?, walk.need_text("title")?);
+    Ok(Figure { name, title, study: name_of_study, kind, against, across, age })
 }
 
 fn tolerances(walk: &Walk<'_>) -> Result<Tolerances, PaperError> {
@@ -451,24 +346,5 @@ impl Experiment {
     /// The technique of that name.
     pub fn technique(&self, name: &str) -> Option<&Technique> {
         self.techniques.iter().find(|it| it.name == name)
-    }
-}
-
-impl Study {
-    /// Its workloads at a scale.
-    pub fn workloads(&self, quick: bool) -> &[String] {
-        if quick { &self.quick_workloads } else { &self.workloads }
-    }
-
-    /// Its ages at a scale.
-    pub fn ages(&self, quick: bool) -> &[String] {
-        if quick { &self.quick_ages } else { &self.ages }
-    }
-}
-
-impl Warm {
-    /// Requests at a scale.
-    pub fn requests(&self, quick: bool) -> u64 {
-        if quick { self.quick_requests } else { self.requests }
     }
 }

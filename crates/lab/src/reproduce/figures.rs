@@ -3,6 +3,7 @@
 
 use super::experiment::{Figure, FigureKind};
 use super::metrics;
+use super::study::Study;
 use super::{Cell, Experiment, Outcome};
 use crate::number::digits;
 use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
@@ -29,13 +30,16 @@ impl Outcome {
                 age => study.ages(self.quick).iter().filter(|other| *other == age).collect(),
             };
             for age in ages {
-                let shown = Shown { outcome: self, experiment, figure, age };
+                let shown = Shown { outcome: self, experiment, figure, age, phase: study.last_phase() };
                 match &figure.kind {
                     FigureKind::Bars(metric) => {
                         plots.push((shown.stem(""), shown.bars(metric, study.workloads(self.quick))))
                     }
                     FigureKind::Lines(metric) => {
                         plots.push((shown.stem(""), shown.lines(metric, study.workloads(self.quick))))
+                    }
+                    FigureKind::Series(metric) => {
+                        plots.push((shown.stem(""), shown.series(metric, study, self.quick)))
                     }
                     FigureKind::Cdf => {
                         for workload in study.workloads(self.quick) {
@@ -58,6 +62,8 @@ struct Shown<'a> {
     experiment: &'a Experiment,
     figure: &'a Figure,
     age: &'a str,
+    /// The measured phase that it is of.
+    phase: &'a str,
 }
 
 impl Shown<'_> {
@@ -80,6 +86,7 @@ impl Shown<'_> {
                 && place.technique == technique
                 && place.workload == workload
                 && place.age == self.age
+                && place.phase == self.phase
         })
     }
 
@@ -135,6 +142,28 @@ impl Shown<'_> {
             points: places.iter().filter_map(|(x, at)| Some((*x, self.value(metric, name, at)?))).collect(),
         };
         let lines: Vec<Line> = self.techniques().iter().map(line).collect();
+        Lines { up: &self.up(metric).0, across: &self.figure.across, lines: &lines }.plot()
+    }
+
+    /// A curve for each technique and workload, over the measured phases.
+    fn series(&self, metric: &str, study: &Study, quick: bool) -> Plot {
+        let (techniques, workloads) = (self.techniques(), study.workloads(quick));
+        let mut lines = Vec::new();
+        for workload in workloads {
+            for (technique, label) in &techniques {
+                let at = |phase: &String| {
+                    let shown = Shown { phase, ..*self };
+                    Some((study.across(phase)?, shown.value(metric, technique, workload)?))
+                };
+                let name = match (techniques.len(), workloads.len()) {
+                    (_, 1) => (*label).to_owned(),
+                    (1, _) => self.label(workload),
+                    _ => format!("{}, {label}", self.label(workload)),
+                };
+                lines.push(Line { name, points: study.measured.iter().filter_map(at).collect() });
+            }
+        }
+        lines.retain(|line| !line.points.is_empty());
         Lines { up: &self.up(metric).0, across: &self.figure.across, lines: &lines }.plot()
     }
 

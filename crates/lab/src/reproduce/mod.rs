@@ -17,14 +17,18 @@ mod experiment;
 mod figures;
 mod metrics;
 mod output;
+mod phases;
 mod ready;
+mod seeds;
+mod study;
 mod verdict;
 
 pub use cell::{Cell, Place};
 pub use check::Drift;
 pub use claims::{As, Basis, Claim, Measure, Rule};
-pub use experiment::{Experiment, Figure, FigureKind, Study, Technique, Tolerances};
+pub use experiment::{Experiment, Figure, FigureKind, Technique, Tolerances};
 pub use metrics::{METRICS, Metric};
+pub use study::{Seeds, Study};
 pub use verdict::{FACTOR, Finding, Measured, Verdict, judge};
 
 use cell::{At, Work};
@@ -227,8 +231,9 @@ impl Paper {
                 std::fs::remove_dir_all(old).map_err(|error| PaperError::file(old, "write", error))?;
             }
         }
-        let found: Vec<Option<Cell>> = work.jobs.iter().map(|job| job.finished()).collect();
-        let resumed = found.iter().flatten().count();
+        let found: Vec<Option<Vec<Cell>>> = work.jobs.iter().map(|job| job.finished()).collect();
+        let resumed = found.iter().flatten().map(Vec::len).sum();
+        let resumed_jobs = found.iter().flatten().count();
         let mut needed: Vec<usize> = work
             .jobs
             .iter()
@@ -252,7 +257,7 @@ impl Paper {
         }
         let open: Vec<usize> =
             (0..work.jobs.len()).filter(|&job| found[job].is_none() && usable[work.jobs[job].aged]).collect();
-        let ran = on_threads(options.jobs, open.len(), "running", resumed, progress, &|at| {
+        let ran = on_threads(options.jobs, open.len(), "running", resumed_jobs, progress, &|at| {
             work.jobs[open[at]].run(&work, &workloads)
         });
         let mut cells = found;
@@ -263,41 +268,57 @@ impl Paper {
                 Err(error) => return Err(error),
             }
         }
-        let mut cells: Vec<Cell> = cells.into_iter().flatten().collect();
-        beside::techniques(&self.experiment, &mut cells);
-        let runs = verdict::Runs::new(&self.experiment, options.quick, &cells);
-        let findings = self.claims.iter().map(|claim| verdict::find(claim, &runs)).collect();
-        let all = self.experiment.workloads.iter().zip(&workloads);
-        let missing =
-            all.filter(|(workload, ready)| ready.is_none() && self.is_used(&workload.name, options.quick));
+        let mut runs: Vec<Cell> = cells.into_iter().flatten().flatten().collect();
+        beside::techniques(&self.experiment, &mut runs);
+        let cells = seeds::means(&runs);
+        let missing = workloads.iter().take(self.experiment.workloads.len());
+        let missing = self.experiment.workloads.iter().zip(missing).filter(|(workload, ready)| {
+            ready.is_none() && self.is_used(&workload.name, (options.quick, options.seed, None))
+        });
+        let judged = seeds::Judged::new(&self.experiment, options.quick, &cells, &runs);
         Ok(Outcome {
             paper: self.name.clone(),
             title: self.experiment.title.clone(),
             quick: options.quick,
             seed: options.seed,
-            findings,
-            cells,
+            findings: self.claims.iter().map(|claim| judged.find(claim)).collect(),
             resumed,
             skipped: missing.map(|(workload, _)| workload.name.clone()).collect(),
             failed,
+            cells,
         })
     }
 
-    /// Whether a study uses a workload at a scale.
-    fn is_used(&self, workload: &str, quick: bool) -> bool {
+    /// Whether a study uses a workload at a scale, with a seed or with any.
+    fn is_used(&self, workload: &str, (quick, first, seed): (bool, u64, Option<u64>)) -> bool {
         self.experiment.studies.iter().any(|study| {
-            study.workloads(quick).iter().any(|name| name == workload)
-                || study.warm.as_ref().is_some_and(|warm| warm.workload == workload)
+            let has_seed = seed.is_none_or(|seed| study.seeds(quick, first).contains(&seed));
+            let is_its = study.workloads(quick).iter().any(|name| name == workload);
+            has_seed && (is_its || study.warm.as_ref().is_some_and(|warm| warm.workload == workload))
         })
     }
 
-    /// Looks through all workloads that the studies use at this scale.
+    /// All seeds of the studies at this scale, each once.
+    fn seeds(&self, options: &Options) -> Vec<u64> {
+        let mut seeds: Vec<u64> = Vec::new();
+        for seed in self.experiment.studies.iter().flat_map(|it| it.seeds(options.quick, options.seed)) {
+            if !seeds.contains(&seed) {
+                seeds.push(seed);
+            }
+        }
+        seeds
+    }
+
+    /// Looks through all workloads that the studies use at this scale, with one seed after the other.
     fn ready(&self, options: &Options) -> Result<Vec<Option<Ready>>, PaperError> {
-        let each = self.experiment.workloads.iter().map(|workload| {
-            let is_used = self.is_used(&workload.name, options.quick);
-            if is_used { ready::ready(workload, options) } else { Ok(None) }
-        });
-        each.collect()
+        let mut all = Vec::new();
+        for seed in self.seeds(options) {
+            for workload in &self.experiment.workloads {
+                let is_used = self.is_used(&workload.name, (options.quick, options.seed, Some(seed)));
+                all.push(if is_used { ready::ready(workload, options, seed)? } else { None });
+            }
+        }
+        Ok(all)
     }
 
     fn plan(
@@ -307,12 +328,19 @@ impl Paper {
         workloads: &[Option<Ready>],
     ) -> Result<Work, PaperError> {
         let experiment = &self.experiment;
+        let all = self.seeds(options);
         let mut work = Work::default();
         for study in &experiment.studies {
             for age in experiment.ages.iter().filter(|age| study.ages(options.quick).contains(&age.name)) {
                 for technique in experiment.techniques.iter().filter(|it| study.techniques.contains(&it.name))
                 {
-                    At { experiment, study, technique, age, options, folder, workloads }.plan(&mut work)?;
+                    for seed in study.seeds(options.quick, options.seed) {
+                        let number = all.iter().position(|other| *other == seed).unwrap_or(0);
+                        let first = number * experiment.workloads.len();
+                        let at =
+                            At { experiment, study, technique, age, options, seed, folder, workloads, first };
+                        at.plan(&mut work)?;
+                    }
                 }
             }
         }
@@ -343,6 +371,7 @@ fn check_names(path: &Path, experiment: &Experiment, claim: &Claim) -> Result<()
         ("technique", techniques, &study.techniques),
         ("workloads", measure.workloads.iter().collect(), &study.workloads),
         ("ages", measure.ages.iter().collect(), &study.ages),
+        ("phase", measure.phase.iter().collect(), &study.measured),
     ];
     for (key, names, known) in lists {
         if let Some(name) = names.into_iter().find(|name| !known.contains(name)) {

@@ -28,7 +28,8 @@ impl Finding {
         match &self.measured {
             Measured::Nothing(_) => "-".to_owned(),
             Measured::Number(value) => {
-                format!("{} {}", digits(*value), self.claim.unit).trim_end().to_owned()
+                let spread = self.spread.map(|spread| format!(" +- {}", digits(spread))).unwrap_or_default();
+                format!("{}{spread} {}", digits(*value), self.claim.unit).trim_end().to_owned()
             }
             Measured::Order(order) => {
                 let names: Vec<&str> = order.iter().map(|(name, _)| name.as_str()).collect();
@@ -44,6 +45,11 @@ impl Outcome {
         let count =
             |name: &str| self.findings.iter().filter(|finding| finding.verdict.name() == name).count();
         ["met", "missed", "not judged"].map(count)
+    }
+
+    /// How many runs there were, each phase and seed one.
+    fn runs(&self) -> usize {
+        self.cells.iter().map(|cell| cell.seeds.len()).sum()
     }
 
     /// How many of the claims that were judged are met, by what that would tell.
@@ -82,7 +88,7 @@ impl Outcome {
             let _ = writeln!(text, "{}", format!("{line}  {why}").trim_end());
         }
         let [met, missed, open] = self.counts();
-        let _ = write!(text, "\n{met} met, {missed} missed, {open} not judged; {} runs", self.cells.len());
+        let _ = write!(text, "\n{met} met, {missed} missed, {open} not judged; {} runs", self.runs());
         if self.resumed > 0 {
             let _ = write!(text, ", {} of them from before", self.resumed);
         }
@@ -138,6 +144,9 @@ fn finding_toml(text: &mut String, finding: &Finding) {
         Measured::Nothing(_) => {}
         Measured::Number(value) => {
             let _ = writeln!(text, "measured = {value:?}\nunit = {:?}", claim.unit);
+            if let Some(spread) = finding.spread {
+                let _ = writeln!(text, "spread = {spread:?}");
+            }
         }
         Measured::Order(order) => {
             let list: Vec<String> =
@@ -158,10 +167,21 @@ fn cell_toml(text: &mut String, cell: &Cell) {
     let place = &cell.place;
     let _ = writeln!(text, "\n[[cell]]\nstudy = {:?}\ntechnique = {:?}", place.study, place.technique);
     let _ = writeln!(text, "workload = {:?}\nage = {:?}", place.workload, place.age);
+    if !place.phase.is_empty() {
+        let _ = writeln!(text, "phase = {:?}", place.phase);
+    }
+    if cell.seeds.len() > 1 {
+        let _ = writeln!(text, "seeds = {:?}", cell.seeds);
+    }
     let _ = writeln!(text, "requests = {}", cell.result.requests_measured);
     // The keys of counters have dots.
     let quoted = |name: &str| if name.contains('.') { format!("{name:?}") } else { name.to_owned() };
-    let metrics: Vec<String> =
-        cell.metrics.iter().map(|(name, value)| format!("{} = {value:?}", quoted(name))).collect();
-    let _ = writeln!(text, "metrics = {{ {} }}", metrics.join(", "));
+    for (key, values) in [("metrics", &cell.metrics), ("spread", &cell.spread)] {
+        // A spread of 0 says nothing.
+        let told = values.iter().filter(|(_, value)| key == "metrics" || **value > 0.0);
+        let told: Vec<String> = told.map(|(name, value)| format!("{} = {value:?}", quoted(name))).collect();
+        if key == "metrics" || !told.is_empty() {
+            let _ = writeln!(text, "{key} = {{ {} }}", told.join(", "));
+        }
+    }
 }

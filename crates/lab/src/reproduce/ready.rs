@@ -1,8 +1,8 @@
 //! A workload that a study runs: its settings for a seed, and again from the start when it is over.
 
-use super::experiment::{From, Workload};
+use super::experiment::{Experiment, From, Workload};
 use super::{Options, PaperError};
-use workload::{Prepared, Request, Source, SourceReport, Spec, WorkloadError};
+use workload::{MemberNames, Prepared, Request, Source, SourceReport, Spec, WorkloadError};
 
 /// A workload that was looked through, with its settings.
 pub(super) struct Ready {
@@ -10,8 +10,14 @@ pub(super) struct Ready {
     pub prepared: Prepared,
 }
 
+/// The number of a workload in an experiment. Where there are more seeds, those with the second follow all with the
+/// first, and so on.
+pub(super) fn number(experiment: &Experiment, name: &str) -> usize {
+    experiment.workloads.iter().position(|workload| workload.name == name).unwrap_or(usize::MAX)
+}
+
 /// Opens a workload's settings for a seed; `None` if its trace is in none of the folders.
-pub(super) fn ready(workload: &Workload, options: &Options) -> Result<Option<Ready>, PaperError> {
+pub(super) fn ready(workload: &Workload, options: &Options, seed: u64) -> Result<Option<Ready>, PaperError> {
     let about = |error: WorkloadError| PaperError::Workload { name: workload.name.clone(), error };
     let mut spec = match &workload.from {
         From::Spec(spec) => (**spec).clone(),
@@ -21,9 +27,7 @@ pub(super) fn ready(workload: &Workload, options: &Options) -> Result<Option<Rea
             Spec::trace(path.display().to_string())
         }
     };
-    if spec.entries().iter().any(|(key, _)| *key == "seed") {
-        spec.set("seed", &options.seed.to_string()).map_err(about)?;
-    }
+    spec.set_seed(seed).map_err(about)?;
     for text in workload.set.iter().chain(workload.quick_set.iter().filter(|_| options.quick)) {
         let Some((key, value)) = text.split_once('=') else { continue };
         spec.set(key.trim(), value.trim()).map_err(about)?;
@@ -76,5 +80,13 @@ impl Source for Again<'_> {
 
     fn report(&self) -> SourceReport {
         self.inner.report()
+    }
+
+    fn members(&self) -> MemberNames {
+        self.inner.members()
+    }
+
+    fn member(&self) -> u16 {
+        self.inner.member()
     }
 }

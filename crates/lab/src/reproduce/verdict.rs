@@ -3,6 +3,7 @@
 use super::cell::{Cell, Place};
 use super::claims::{As, Claim, Measure, Rule};
 use super::experiment::Experiment;
+use super::study::Study;
 use crate::number::digits;
 use std::collections::BTreeMap;
 
@@ -57,6 +58,8 @@ pub struct Finding {
     pub claim: Claim,
     /// What was measured for it.
     pub measured: Measured,
+    /// Standard deviation of what single seeds measured, where there are several.
+    pub spread: Option<f64>,
     /// On how many pairs of workload and age that rests.
     pub pairs: usize,
     /// What becomes of it.
@@ -78,16 +81,18 @@ type Pair<'a> = (&'a String, &'a String);
 
 impl<'a> Runs<'a> {
     /// Of an experiment at a scale.
-    pub fn new(experiment: &'a Experiment, quick: bool, cells: &'a [Cell]) -> Self {
-        let metrics = cells.iter().map(|cell| (&cell.place, &cell.metrics)).collect();
+    pub fn new(experiment: &'a Experiment, quick: bool, cells: impl IntoIterator<Item = &'a Cell>) -> Self {
+        let metrics = cells.into_iter().map(|cell| (&cell.place, &cell.metrics)).collect();
         Runs { experiment, quick, metrics }
+    }
+
+    fn study(&self, measure: &Measure) -> Option<&'a Study> {
+        self.experiment.studies.iter().find(|study| study.name == measure.study)
     }
 
     /// The pairs of workload and age over which the mean of a measure is taken at this scale.
     fn pairs(&self, measure: &Measure) -> Vec<Pair<'a>> {
-        let Some(study) = self.experiment.studies.iter().find(|study| study.name == measure.study) else {
-            return Vec::new();
-        };
+        let Some(study) = self.study(measure) else { return Vec::new() };
         let of = |all: &'a [String], named: &[String]| -> Vec<&'a String> {
             all.iter().filter(|name| named.is_empty() || named.contains(name)).collect()
         };
@@ -98,7 +103,9 @@ impl<'a> Runs<'a> {
 
     /// What a technique measured there.
     fn metric(&self, measure: &Measure, technique: &str, pair: Pair<'_>) -> Option<f64> {
+        let phase = measure.phase.as_deref().or(self.study(measure).map(Study::last_phase));
         let place = Place {
+            phase: phase.unwrap_or_default().to_owned(),
             study: measure.study.clone(),
             technique: technique.to_owned(),
             workload: pair.0.clone(),
@@ -128,7 +135,7 @@ pub fn find(claim: &Claim, runs: &Runs<'_>) -> Finding {
         Some(why) => Verdict::NotJudged(why.clone()),
         None => judge(&claim.rule, how, claim.claimed, &measured),
     };
-    Finding { claim: claim.clone(), measured, pairs, verdict }
+    Finding { claim: claim.clone(), measured, spread: None, pairs, verdict }
 }
 
 /// The verdict of a rule.

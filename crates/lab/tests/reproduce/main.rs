@@ -2,6 +2,7 @@
 
 mod bounds;
 mod files;
+mod phases;
 mod provenance;
 mod runs;
 mod verdicts;

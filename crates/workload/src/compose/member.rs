@@ -27,6 +27,8 @@ settings! {
         until_s: f64 = 0.0, unit "s", allowed "0 to 1e9", if |x| (0.0..=1e9).contains(x);
         /// It ends when the drive is written so many times over; 0 for no such limit.
         until_drive_writes: f64 = 0.0, unit "drives", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
+        /// It ends when the drive is read so many times over; 0 for no such limit.
+        until_drive_reads: f64 = 0.0, unit "drives", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
         /// Where on the drive it begins.
         at_gib: f64 = 0.0, unit "GiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
         /// How much of the drive it sees from there; 0 for the rest.
@@ -43,18 +45,24 @@ settings! {
 }
 
 /// Keys that came later: where they are not used, what identifies a workload is as before.
-const CAME_LATER: [&str; 3] = ["priority", "class", "depth"];
+const CAME_LATER: [&str; 4] = ["priority", "class", "depth", "until_drive_reads"];
+/// By so much seeds of workloads in others move on with the next seed of all.
+const SEED_STEP: u64 = 1000;
 
 impl MemberKeys {
     pub(super) fn has_limit(&self) -> bool {
-        let limits = [self.until_requests as f64, self.until_gib, self.until_s, self.until_drive_writes];
-        limits.into_iter().any(|limit| limit > 0.0)
+        self.until_s > 0.0 || self.ends_by_amount()
     }
 
     /// Whether nothing but time ends it.
     pub(super) fn ends_by_time_only(&self) -> bool {
-        let others = [self.until_requests as f64, self.until_gib, self.until_drive_writes];
-        self.until_s > 0.0 && others.into_iter().all(|limit| limit == 0.0)
+        self.until_s > 0.0 && !self.ends_by_amount()
+    }
+
+    /// Whether so many requests or bytes end it.
+    fn ends_by_amount(&self) -> bool {
+        let bytes = [self.until_gib, self.until_drive_writes, self.until_drive_reads];
+        self.until_requests > 0 || bytes.into_iter().any(|limit| limit > 0.0)
     }
 
     /// The time after which it ends; the end of time for none. ns.
@@ -143,6 +151,16 @@ impl Members {
         Ok(Members(members))
     }
 
+    /// What each is called.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.0.iter().map(Member::title).collect()
+    }
+
+    /// Moves their seeds on from those for seed 1 to those for another.
+    pub(super) fn move_seeds(&mut self, seed: u64) -> Result<(), WorkloadError> {
+        self.0.iter_mut().try_for_each(|member| member.move_seeds(seed))
+    }
+
     /// Whether one drives itself; where the others are phases, each is driven by itself then.
     pub(super) fn is_driven(&self) -> bool {
         self.0.iter().any(|member| member.spec.is_driven())
@@ -174,6 +192,21 @@ impl Members {
 }
 
 impl Member {
+    fn move_seeds(&mut self, seed: u64) -> Result<(), WorkloadError> {
+        if let Spec::Phases(_) | Spec::Together(_) = &self.spec {
+            return self.spec.set_seed(seed);
+        }
+        let seeds = self.spec.entries().into_iter().filter(|(key, _)| key.ends_with("seed"));
+        for (key, own) in seeds.collect::<Vec<_>>() {
+            // 0 stands for another key's.
+            if let Some(own) = own.parse::<u64>().ok().filter(|own| *own > 0) {
+                let moved = own.wrapping_add(SEED_STEP.wrapping_mul(seed.wrapping_sub(1)));
+                self.spec.set(key, &moved.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Checks what depends on whether requests have times.
     fn check_times(
         &self,
@@ -340,7 +373,7 @@ impl Seen {
     pub(super) fn hash(&self, before: u64) -> u64 {
         let mut hash = mix(before ^ self.prepared.workload_hash());
         let counts = |(key, value): &&(&str, String)| {
-            *key != "name" && (!CAME_LATER.contains(key) || value.as_str() != "0")
+            *key != "name" && (!CAME_LATER.contains(key) || !["0", "0.0"].contains(&value.as_str()))
         };
         for (key, value) in self.keys.entries().iter().filter(counts) {
             for byte in key.bytes().chain(value.bytes()) {
@@ -352,9 +385,10 @@ impl Seen {
 
     /// How many requests it will have, where nothing but their number ends it.
     pub(super) fn len_hint(&self) -> Option<u64> {
-        let MemberKeys { until_gib, until_s, until_drive_writes, until_requests, .. } = self.keys;
-        let others = [until_gib, until_s, until_drive_writes];
-        (until_requests > 0 && others == [0.0; 3]).then_some(until_requests)
+        let MemberKeys { until_gib, until_s, until_drive_writes, until_drive_reads, until_requests, .. } =
+            self.keys;
+        let others = [until_gib, until_s, until_drive_writes, until_drive_reads];
+        (until_requests > 0 && others == [0.0; 4]).then_some(until_requests)
     }
 }
 
@@ -364,8 +398,9 @@ pub(super) struct Done {
     requests: u64,
     bytes: u64,
     written: u64,
+    read: u64,
     /// The same when the present pass began.
-    before: (u64, u64, u64),
+    before: [u64; 4],
 }
 
 impl Done {
@@ -376,6 +411,8 @@ impl Done {
             || (keys.until_gib > 0.0 && gib(self.bytes / SECTOR_BYTES) >= keys.until_gib)
             || (keys.until_drive_writes > 0.0
                 && (self.written / SECTOR_BYTES) as f64 >= keys.until_drive_writes * drive_sectors as f64)
+            || (keys.until_drive_reads > 0.0
+                && (self.read / SECTOR_BYTES) as f64 >= keys.until_drive_reads * drive_sectors as f64)
     }
 
     /// Counts a request, and makes it one of the member, whose part of the drive begins at `base`.
@@ -386,7 +423,10 @@ impl Done {
         keys.set_hints(&mut request.hints);
         self.requests += 1;
         match request.op {
-            OpCode::Read => self.bytes += request.bytes(),
+            OpCode::Read => {
+                self.bytes += request.bytes();
+                self.read += request.bytes();
+            }
             OpCode::Write => {
                 self.bytes += request.bytes();
                 self.written += request.bytes();
@@ -398,13 +438,13 @@ impl Done {
     /// Another pass begins; the requests of the last one. `None` if it brought no limit nearer, that of time neither:
     /// it would be followed by others.
     pub(super) fn again(&mut self, keys: &MemberKeys, time_went_on: bool) -> Option<u64> {
-        let now = (self.requests, self.bytes, self.written);
+        let now = [self.requests, self.bytes, self.written, self.read];
         let before = std::mem::replace(&mut self.before, now);
-        let is_nearer = (keys.until_requests > 0 && now.0 > before.0)
-            || (keys.until_gib > 0.0 && now.1 > before.1)
-            || (keys.until_drive_writes > 0.0 && now.2 > before.2)
-            || (keys.until_s > 0.0 && time_went_on);
-        is_nearer.then_some(now.0 - before.0)
+        let limits =
+            [keys.until_requests as f64, keys.until_gib, keys.until_drive_writes, keys.until_drive_reads];
+        let is_nearer = |number: usize| limits[number] > 0.0 && now[number] > before[number];
+        let is_any_nearer = (0..limits.len()).any(is_nearer) || (keys.until_s > 0.0 && time_went_on);
+        is_any_nearer.then_some(now[0] - before[0])
     }
 }
 

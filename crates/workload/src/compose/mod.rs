@@ -12,6 +12,7 @@ use crate::kind::{Kind, Ready};
 use crate::record::{MemberNames, Request, Source};
 use crate::report::SourceReport;
 use crate::settings::settings;
+use crate::spec::Spec;
 use driven::DrivenInTurn;
 use member::{Running, Seen};
 use std::cmp::Reverse;
@@ -35,6 +36,27 @@ settings! {
     pub struct TogetherSpec {
         /// The workloads.
         together: Members = Members::default(), unit "", allowed "", if |_| true;
+    }
+}
+
+impl Spec {
+    /// Gives it another seed, if anything of it is random. The seeds of phases, and of workloads together, move on
+    /// alike from what they are for seed 1, so that those that differ do so still.
+    pub fn set_seed(&mut self, seed: u64) -> Result<(), WorkloadError> {
+        match self {
+            Spec::Phases(spec) => spec.phases.move_seeds(seed),
+            Spec::Together(spec) => spec.together.move_seeds(seed),
+            _ if self.has_key("seed") => self.set("seed", &seed.to_string()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What its phases are called; `None` if it has none.
+    pub fn phase_names(&self) -> Option<Vec<String>> {
+        match self {
+            Spec::Phases(spec) => Some(spec.phases.names()),
+            _ => None,
+        }
     }
 }
 

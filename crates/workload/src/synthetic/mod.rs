@@ -65,6 +65,8 @@ generator! {
         zipf_space_percent: f64 = 20.0, unit "%", allowed "above 0, below 100", if |x| *x > 0.0 && *x < 100.0;
         /// Zipf: spread the ranks over the space by a fixed random permutation; false puts them in ascending order.
         scatter: bool = true, unit "", allowed "", if |_| true;
+        /// Zipf: seed of that permutation, so that phases with other seeds have the same hot places; 0 for `seed`.
+        scatter_seed: u64 = 0, unit "", allowed "", if |_| true;
         /// Zipf: ranks of writes are shifted against those of reads by this share of the places.
         write_shift_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// Zipf: after so many requests the hot places change; 0 for never.
@@ -203,10 +205,11 @@ impl Hot {
             zipf::solve(places, spec.zipf_access_percent / 100.0, spec.zipf_space_percent / 100.0)
         };
         let share = |percent: f64| ((places as f64 * (percent / 100.0)) as u64) % places;
+        let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
         Hot {
             zipf: Arc::new(Zipf::new(places, theta)),
             writes: (spec.write_zipf_theta > 0.0).then(|| Arc::new(Zipf::new(places, spec.write_zipf_theta))),
-            scatter: spec.scatter.then(|| Scatter::new(places, spec.seed)),
+            scatter: spec.scatter.then(|| Scatter::new(places, scatter_seed)),
             shift: 0,
             write_shift: share(spec.write_shift_percent),
             step: share(spec.hot_shift_percent),
