@@ -68,8 +68,10 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     fn one_by_one(&mut self) -> Result<(), Failure> {
         let is_of_one_piece = self.desk.is_of_one_piece();
         while let Some(request) = self.next_request() {
+            // What is hinted goes with a command: only that can carry it.
             if request.op == OpCode::Read
                 && is_of_one_piece
+                && !request.hints.one_time
                 && let Some(status) = self.desk.drive.read_at_once(Lba(request.lba), request.sectors)
             {
                 let now = self.desk.drive.now();

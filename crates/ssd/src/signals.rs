@@ -47,6 +47,9 @@ pub struct Hints {
     pub priority: u8,
     /// Security class: 1 insecure, 2 secure.
     pub class: u8,
+    /// What is read is read this once and says nothing of how the data is used: a scrub, a backup (NVMe dataset
+    /// management, access frequency "one time read").
+    pub one_time: bool,
 }
 
 macro_rules! facts {

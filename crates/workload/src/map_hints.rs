@@ -28,6 +28,8 @@ ssd::choice! {
         Priority = "priority",
         /// Security class.
         Class = "class",
+        /// Read once only: 1.
+        OneTime = "one_time",
     }
 }
 
@@ -38,6 +40,7 @@ impl Hint {
             Hint::File | Hint::Process | Hint::Context => u32::MAX,
             Hint::Priority => 3,
             Hint::Class => 2,
+            Hint::OneTime => 1,
         }
     }
 
@@ -49,6 +52,7 @@ impl Hint {
             Hint::Context => hints.context,
             Hint::Priority => u32::from(hints.priority),
             Hint::Class => u32::from(hints.class),
+            Hint::OneTime => u32::from(hints.one_time),
         }
     }
 
@@ -61,6 +65,7 @@ impl Hint {
             Hint::Context => hints.context = value,
             Hint::Priority => hints.priority = value as u8,
             Hint::Class => hints.class = value as u8,
+            Hint::OneTime => hints.one_time = value > 0,
         }
     }
 }

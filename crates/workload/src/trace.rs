@@ -116,6 +116,9 @@ pub(crate) fn bases(ends: &[u64], end: &mut u64) -> Vec<u64> {
         .collect()
 }
 
+/// Stands for the hint in a hash: no context is so large.
+const ONE_TIME: u64 = 1 << 32;
+
 /// A running hash of requests.
 struct RequestHash(u64);
 
@@ -139,6 +142,9 @@ impl RequestHash {
         // Few formats have one: traces without keep the hash they had before.
         if r.hints.context != 0 {
             self.fold(u64::from(r.hints.context), how);
+        }
+        if r.hints.one_time {
+            self.fold(ONE_TIME, how);
         }
     }
 
@@ -313,6 +319,7 @@ mod tests {
             hints(Hints { context: 1, ..Hints::default() }),
             hints(Hints { priority: 1, ..Hints::default() }),
             hints(Hints { class: 1, ..Hints::default() }),
+            hints(Hints { one_time: true, ..Hints::default() }),
         ];
         let hash = |record: &Record| {
             let mut hash = RequestHash::default();

@@ -136,6 +136,18 @@ fn seeds_of_phases_move_together_and_places_have_their_own() {
 }
 
 #[test]
+fn a_scrub_says_that_it_reads_once() {
+    let text = "[[together]]\npattern = 'zipf'\ncount = 3\nread_percent = 100\n\
+                [[together]]\npattern = 'sequential'\ncount = 3\nread_percent = 100\none_time = true";
+    let found: Vec<bool> = all(text, 1 << 20).unwrap().iter().map(|r| r.hints.one_time).collect();
+    assert_eq!(found, [false, true, false, true, false, true]);
+    let hash = |text: &str| Spec::parse(text).unwrap().prepare().unwrap().workload_hash();
+    assert_ne!(hash(text), hash(&text.replace("one_time = true", "")));
+    assert_eq!(hash(&text.replace("true", "false")), hash(&text.replace("one_time = true", "")));
+    assert!(all(&text.replace("true", "2"), 1 << 20).unwrap_err().contains("together[1].one_time"));
+}
+
+#[test]
 fn endless_phases_and_members_over_the_drive_are_errors() {
     let cases = [
         ("phases = []", "workload.phases: found none, allowed: at least one"),

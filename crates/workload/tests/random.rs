@@ -28,8 +28,8 @@ const SEEDS: &[&str] = &[
      14196961284785,2,4,Read,0,0,0,1,0,0,,5\n",
     "  8,16 5 7 2.0 77 Q FWFSM 1024 + 16 [x]\n  8,16 5 8 2.5 77 Q FWS [x]\n8,0 5 3 2.6 1 P N [x]\nCPU5 (sdb):\n",
     "259,2,0,5,0.000005462,4020,D,RS,282624,8,[java]\n259,2,0,11,0.013363110,4020,D,WFS,286720,128,[b]\n",
-    "#wordline 1 time_ns,op,lba,sectors,device,stream,file,process,context,priority,class\n\
-     0,R,749016,64\n13,WF,5512000,8,1,1,76,,4294967295,2\n14,F,0,0\n",
+    "#wordline 1 time_ns,op,lba,sectors,device,stream,file,process,context,priority,class,one_time\n\
+     0,R,749016,64,,,,,,,,1\n13,WF,5512000,8,1,1,76,,4294967295,2\n14,F,0,0\n",
     "fio version 2 iolog\nf1 add\nf1 read 28672 4096\nf1 wait 100 0\nf2 write 385024 4096\nf2 datasync 0 0\n",
 ];
 

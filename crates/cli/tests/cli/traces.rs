@@ -44,7 +44,7 @@ fn what_a_format_cannot_hold_is_said() {
 #[test]
 fn a_cut_keeps_hints_and_says_when_it_cuts_nothing() {
     let head = wordline(&["trace", "cut", &trace(), "--first", "2"]).ok().out;
-    let columns = "time_ns,op,lba,sectors,device,stream,file,process,context,priority,class";
+    let columns = "time_ns,op,lba,sectors,device,stream,file,process,context,priority,class,one_time";
     assert_eq!(head, format!("#wordline 1 {columns}\n0,W,1652296,256,,,76\n35081,W,1652552,256,,,76\n"));
     wordline(&["trace", "cut", &trace()]).fails(2, &["nothing is cut", "--first"]);
 }

@@ -39,13 +39,15 @@ settings! {
         priority: u64 = 0, unit "", allowed "0 to 3", if |n| *n <= 3;
         /// The security class of its requests: 1 insecure, 2 secure; 0 leaves it as it is.
         class: u64 = 0, unit "", allowed "0 to 2", if |n| *n <= 2;
+        /// Its reads are read this once and say nothing of how data is used: a scrub, a backup.
+        one_time: bool = false, unit "", allowed "", if |_| true;
         /// Its requests in flight, of a phase without times where another phase is jobs of fio; 0 for 32.
         depth: u64 = 0, unit "requests", allowed "0 to 65536", if |n| *n <= 65_536;
     }
 }
 
 /// Keys that came later: where they are not used, what identifies a workload is as before.
-const CAME_LATER: [&str; 4] = ["priority", "class", "depth", "until_drive_reads"];
+const CAME_LATER: [&str; 5] = ["priority", "class", "one_time", "depth", "until_drive_reads"];
 /// By so much seeds of workloads in others move on with the next seed of all.
 const SEED_STEP: u64 = 1000;
 
@@ -82,6 +84,7 @@ impl MemberKeys {
         if self.class > 0 {
             hints.class = self.class as u8;
         }
+        hints.one_time |= self.one_time;
     }
 }
 
@@ -373,7 +376,7 @@ impl Seen {
     pub(super) fn hash(&self, before: u64) -> u64 {
         let mut hash = mix(before ^ self.prepared.workload_hash());
         let counts = |(key, value): &&(&str, String)| {
-            *key != "name" && (!CAME_LATER.contains(key) || !["0", "0.0"].contains(&value.as_str()))
+            *key != "name" && (!CAME_LATER.contains(key) || !["0", "0.0", "false"].contains(&value.as_str()))
         };
         for (key, value) in self.keys.entries().iter().filter(counts) {
             for byte in key.bytes().chain(value.bytes()) {

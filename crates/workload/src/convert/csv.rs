@@ -6,17 +6,17 @@ use crate::record::SECTOR_BYTES;
 
 /// The columns.
 const HEADER: &[u8] =
-    b"time_ns,op,offset_bytes,size_bytes,fua,device,stream,file,process,context,priority,class\n";
+    b"time_ns,op,offset_bytes,size_bytes,fua,device,stream,file,process,context,priority,class,one_time\n";
 
 /// What it is.
 pub(super) const SUMMARY: &str = "CSV with a header: times in ns, read, write, trim or flush, addresses in bytes, \
         and every hint in a column. It is read back with --columns time=time_ns:ns,op=op,offset=offset_bytes:bytes,\
         size=size_bytes:bytes,fua=fua,device=device,stream=stream,file=file,process=process,context=context,\
-        priority=priority,class=class";
+        priority=priority,class=class,one_time=one_time";
 /// What its lines can hold.
 pub(super) const KEEPS: Keeps = Keeps::ALL;
 
-/// Writes lines such as `24675,write,845975552,131072,0,0,0,76,0,0,0,0`.
+/// Writes lines such as `24675,write,845975552,131072,0,0,0,76,0,0,0,0,0`.
 #[derive(Default)]
 pub(super) struct Csv;
 

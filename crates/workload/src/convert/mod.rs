@@ -120,6 +120,8 @@ lost! {
     priority: "requests without their priority";
     /// Requests without their security class.
     class: "requests without their security class";
+    /// Reads without the hint that they are read once only.
+    one_time: "requests without their one-time hint";
 }
 
 impl Lost {
@@ -147,6 +149,7 @@ impl Lost {
             self.context += u64::from(hints.context != 0);
             self.priority += u64::from(hints.priority != 0);
             self.class += u64::from(hints.class != 0);
+            self.one_time += u64::from(hints.one_time);
         }
         true
     }
@@ -257,7 +260,7 @@ impl<W: Write> TraceWriter<W> {
 }
 
 /// The device of a request and its hints, in the order in which formats that keep them all have them.
-fn labels(record: &Record) -> [u64; 7] {
+fn labels(record: &Record) -> [u64; 8] {
     let hints = &record.request.hints;
     [
         record.device.into(),
@@ -267,6 +270,7 @@ fn labels(record: &Record) -> [u64; 7] {
         hints.context.into(),
         hints.priority.into(),
         hints.class.into(),
+        hints.one_time.into(),
     ]
 }
 

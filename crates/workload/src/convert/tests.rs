@@ -28,6 +28,7 @@ fn random_records(rng: &mut Rng, count: u32) -> Vec<Record> {
             context: number(rng, 32) as u32,
             priority: number(rng, 8) as u8,
             class: number(rng, 8) as u8,
+            one_time: rng.below(2) == 1,
         };
         let fua = !is_flush && rng.below(2) == 1;
         let request = Request { arrival_ns, op, fua, lba, sectors, hints };
@@ -74,7 +75,7 @@ fn wordline_there_and_back_loses_nothing() {
 
 /// A handful of requests, one of each kind.
 fn story() -> [Record; 5] {
-    let hints = Hints { stream: 3, file: 76, process: 5, context: 6, priority: 1, class: 2 };
+    let hints = Hints { stream: 3, file: 76, process: 5, context: 6, priority: 1, class: 2, one_time: true };
     let request =
         |arrival_ns, op, lba, sectors| Request { arrival_ns, op, lba, sectors, ..Request::default() };
     let record = |request, device| Record { request, device };
@@ -92,8 +93,8 @@ fn lines_are_as_their_formats_have_them() {
     for (name, expected) in [
         (
             "wordline",
-            "#wordline 1 time_ns,op,lba,sectors,device,stream,file,process,context,priority,class\n\
-             1500,R,8,16,3,3,76,5,6,1,2\n2000,WF,1099511627776,1\n2001,T,0,2048,1,3,76,5,6,1,2\n2500,F,0,0,3\n\
+            "#wordline 1 time_ns,op,lba,sectors,device,stream,file,process,context,priority,class,one_time\n\
+             1500,R,8,16,3,3,76,5,6,1,2,1\n2000,WF,1099511627776,1\n2001,T,0,2048,1,3,76,5,6,1,2,1\n2500,F,0,0,3\n\
              3000,W,24,8\n",
         ),
         ("mqsim", "1500 3 8 16 1\n2000 0 1099511627776 1 0\n3000 0 24 8 0\n"),
@@ -106,10 +107,10 @@ fn lines_are_as_their_formats_have_them() {
         ),
         (
             "csv",
-            "time_ns,op,offset_bytes,size_bytes,fua,device,stream,file,process,context,priority,class\n\
-             1500,read,4096,8192,0,3,3,76,5,6,1,2\n2000,write,562949953421312,512,1,0,0,0,0,0,0,0\n\
-             2001,trim,0,1048576,0,1,3,76,5,6,1,2\n2500,flush,0,0,0,3,0,0,0,0,0,0\n\
-             3000,write,12288,4096,0,0,0,0,0,0,0,0\n",
+            "time_ns,op,offset_bytes,size_bytes,fua,device,stream,file,process,context,priority,class,one_time\n\
+             1500,read,4096,8192,0,3,3,76,5,6,1,2,1\n2000,write,562949953421312,512,1,0,0,0,0,0,0,0,0\n\
+             2001,trim,0,1048576,0,1,3,76,5,6,1,2,1\n2500,flush,0,0,0,3,0,0,0,0,0,0,0\n\
+             3000,write,12288,4096,0,0,0,0,0,0,0,0,0\n",
         ),
     ] {
         assert_eq!(text(name, &story()).0, expected, "{name}");
@@ -119,7 +120,8 @@ fn lines_are_as_their_formats_have_them() {
 #[test]
 fn what_a_format_cannot_hold_is_counted() {
     let lost = |name| text(name, &story()).1;
-    let hints = Lost { file: 2, process: 2, context: 2, priority: 2, class: 2, ..Lost::default() };
+    let hints =
+        Lost { file: 2, process: 2, context: 2, priority: 2, class: 2, one_time: 2, ..Lost::default() };
     // The trim's hints go with the trim; the first stream is the device's own number.
     let mqsim = Lost {
         trims: 1,
@@ -130,6 +132,7 @@ fn what_a_format_cannot_hold_is_counted() {
         context: 1,
         priority: 1,
         class: 1,
+        one_time: 1,
         ..hints
     };
     assert_eq!(lost("mqsim"), Written { requests: 3, lost: mqsim });

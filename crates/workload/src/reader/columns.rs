@@ -33,6 +33,8 @@ ssd::choice! {
         Priority = "priority",
         /// Security class.
         Class = "class",
+        /// Read once only.
+        OneTime = "one_time",
         /// Force unit access.
         Fua = "fua",
     }

@@ -62,10 +62,10 @@ pub(crate) struct Csv {
 impl Format for Csv {
     const SUMMARY: &'static str = "Any text with columns; `columns` (--columns) says what they are, by number from \
         1 or by the name in the header: time=1:us,op=3,offset=4:bytes,size=5, and if there are any device, file, \
-        process, context, stream, priority, class, fua. op may tell its words: op=3:{1=read,0=write}. Units are s, ms, \
-        us, ns, 100ns, and bytes, sectors, kib, 4kib; without them the first 1,000 lines have to tell them as they \
-        do for mqsim. Without a time requests follow each other as the drive completes them. `separator` and \
-        `header` say more. Recognised only if `columns` is given; the sample is read with \
+        process, context, stream, priority, class, one_time, fua. op may tell its words: op=3:{1=read,0=write}. \
+        Units are s, ms, us, ns, 100ns, and bytes, sectors, kib, 4kib; without them the first 1,000 lines have to \
+        tell them as they do for mqsim. Without a time requests follow each other as the drive completes them. \
+        `separator` and `header` say more. Recognised only if `columns` is given; the sample is read with \
         time=1:us,op=2,offset=3:bytes,size=4.";
     const SOURCE: &'static str = "Shafranovich: Common Format and MIME Type for CSV Files (RFC 4180)";
     const COLUMNS: &'static [Column] = &[
@@ -78,6 +78,7 @@ impl Format for Csv {
         Column { name: "context", unit: "0 to 2^32 - 1", used_for: "program context hint" },
         Column { name: "stream", unit: "0 to 65535", used_for: "stream hint" },
         Column { name: "priority, class", unit: "0 to 255", used_for: "their hints" },
+        Column { name: "one_time", unit: "0 or 1", used_for: "hint that it is read once only" },
         Column { name: "fua", unit: "0 or 1", used_for: "force unit access" },
     ];
     const SAMPLE: &'static str = "us,kind,at,bytes\n10,read,4096,8192\n1250,write,0,512\n";
@@ -190,6 +191,7 @@ impl Format for Csv {
                 CsvUse::Priority => hints.priority = fields.number_up_to(name, 255, "0 to 255")? as u8,
                 CsvUse::Fua => fua = fields.number_up_to(name, 1, "0 or 1")? == 1,
                 CsvUse::Class => hints.class = fields.number_up_to(name, 255, "0 to 255")? as u8,
+                CsvUse::OneTime => hints.one_time = fields.number_up_to(name, 1, "0 or 1")? == 1,
             }
         }
         if op == OpCode::Flush {

@@ -13,7 +13,7 @@ pub(crate) const MARK: &str = "#wordline 1 ";
 /// Columns that every line has.
 pub(crate) const REQUIRED: [&str; 4] = ["time_ns", "op", "lba", "sectors"];
 /// Columns after those, 0 where a line ends before them, with the largest value of each.
-pub(crate) const OPTIONAL: [(&str, u64); 7] = [
+pub(crate) const OPTIONAL: [(&str, u64); 8] = [
     ("device", u16::MAX as u64),
     ("stream", u16::MAX as u64),
     ("file", u32::MAX as u64),
@@ -21,6 +21,7 @@ pub(crate) const OPTIONAL: [(&str, u64); 7] = [
     ("context", u32::MAX as u64),
     ("priority", u8::MAX as u64),
     ("class", u8::MAX as u64),
+    ("one_time", 1),
 ];
 
 /// Letters of the operations; one behind them says forced unit access, as in blktrace's RWBS.
@@ -50,7 +51,7 @@ impl Wordline {
             *value = fields.number_or_empty(name)?;
             if *value > most {
                 let allowed =
-                    if most > 0xffff { "up to 2^32 - 1" } else { "up to 65535, priority and class 255" };
+                    if most > 0xffff { "up to 2^32 - 1" } else { "up to 65535, priority and class 255, one_time 1" };
                 return Err(fields.refuse(BadReason::TooLarge, name, allowed, at));
             }
         }
@@ -92,12 +93,13 @@ impl Format for Wordline {
         Column { name: "context", unit: "0 to 2^32 - 1", used_for: "program context hint" },
         Column { name: "priority", unit: "0 to 255", used_for: "priority hint" },
         Column { name: "class", unit: "0 to 255", used_for: "security class hint" },
+        Column { name: "one_time", unit: "0 or 1", used_for: "hint that it is read once only" },
     ];
     const SAMPLE: &'static str = "#wordline 1 time_ns,op,lba,sectors,\
-         device,stream,file,process,context,priority,class\n\
+         device,stream,file,process,context,priority,class,one_time\n\
          0,R,749016,64\n1332052600,WF,5512000,8,1,1,76,0,0,2\n";
     const SEPARATOR: u8 = b',';
-    const RECOGNISED_COLUMNS: (usize, usize) = (4, 11);
+    const RECOGNISED_COLUMNS: (usize, usize) = (4, 12);
 
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
         let scale = TimeScale::whole(1).or_named(options.time_unit);
@@ -120,7 +122,7 @@ impl Format for Wordline {
             if OPTIONAL.get(self.optional).is_none_or(|(known, _)| known.as_bytes() != name) {
                 return bad(
                     "",
-                    "after sectors: device,stream,file,process,context,priority,class, in this order",
+                    "after sectors: device,stream,file,process,context,priority,class,one_time, in this order",
                 );
             }
             self.optional += 1;
@@ -143,7 +145,7 @@ impl Format for Wordline {
         };
         let (lba, sectors) = (fields.placed("lba")?, fields.placed("sectors")?);
         let range = self.units.range(lba, sectors)?;
-        let [device, stream, file, process, context, priority, class] = self.optional(&mut fields)?;
+        let [device, stream, file, process, context, priority, class, one_time] = self.optional(&mut fields)?;
         let hints = Hints {
             stream: stream as u16,
             file: file as u32,
@@ -151,6 +153,7 @@ impl Format for Wordline {
             context: context as u32,
             priority: priority as u8,
             class: class as u8,
+            one_time: one_time == 1,
         };
         Ok(Row::Request(Raw { fua, hints, ..Raw::new(time_ns, op, device as u16, range) }))
     }
@@ -193,6 +196,7 @@ mod tests {
             ("#wordline 1 time_ns,op,lba,sectors,device\n0,R,8,8,1,2\n", "no more columns"),
             (&format!("{all}0,R,8,8,65536\n"), "column device: too large: found '65536'"),
             (&format!("{all}0,R,8,8,0,0,0,0,0,256\n"), "column priority: too large"),
+            (&format!("{}0,R,8,8,0,0,0,0,0,0,0,2\n", all.replace("class", "class,one_time")), "column one_time"),
             (&format!("{all}0,WW,8,8\n"), "column op: unknown operation: found 'WW'"),
         ] {
             let error = read(text).unwrap_err();

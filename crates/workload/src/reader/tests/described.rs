@@ -19,23 +19,23 @@ fn columns_by_number_or_by_name_with_units_and_words() {
         assert_eq!((rows.as_slice(), error), (&expected[..], None), "{columns}");
         assert_eq!((report.detected, report.assumed), (None, None));
     }
-    let text = "10;a;\"x;y\";0;4;7;3;2;1;5\n10;a;z;1;4;7;3;2;1;5\n";
+    let text = "10;a;\"x;y\";0;4;7;3;2;1;5;1\n10;a;z;1;4;7;3;2;1;5;0\n";
     let mut options = with(
-        "time=1:s,op=4:{0=write,1=trim},offset=5:4kib,size=6,file=3,process=2,stream=7,priority=8,class=9,context=10",
+        "time=1:s,op=4:{0=write,1=trim},offset=5:4kib,size=6,file=3,process=2,stream=7,priority=8,class=9,context=10,one_time=11",
     );
     options.separator = Separator(b';');
     let input = Input::from_reader(std::io::Cursor::new(text.to_string()), "test");
     let mut records = open_input(input, "csv", &options).unwrap();
     let record = records.next().unwrap().unwrap();
-    let hints = Hints { stream: 3, file: 1, process: 1, context: 5, priority: 2, class: 1 };
+    let hints = Hints { stream: 3, file: 1, process: 1, context: 5, priority: 2, class: 1, one_time: true };
     assert_eq!(
         (record.request.op, record.request.lba, record.request.sectors, record.request.hints),
         (Write, 32, 56, hints)
     );
     let second = records.next().unwrap().unwrap().request;
     assert_eq!(
-        (second.op, second.hints.file, second.arrival_ns),
-        (Trim, 2, 500_000_000),
+        (second.op, second.hints.file, second.hints.one_time, second.arrival_ns),
+        (Trim, 2, false, 500_000_000),
         "whole seconds are spread"
     );
     let report = records.report();
