@@ -5,6 +5,7 @@ use crate::facts::Facts;
 use crate::lifetime::Lifetime;
 use crate::meter::{KINDS, Kind, Meter, histogram};
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
+use crate::page_class::{HeatWork, PageClassWork};
 use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
@@ -170,6 +171,8 @@ impl FtlWork {
             reclaimed_blocks: counts.reclaimed_blocks,
             retired_blocks: counts.retired_blocks,
             stream: StreamWork::of(stats, drive, config),
+            page_class: PageClassWork::of(stats, config),
+            heat: HeatWork::of(stats, drive),
             victims: Victims::of(stats),
             program_mode: ProgramModeWork::of(stats, config),
             gc_time_ns: gc_time_ns(stats, config),

@@ -47,6 +47,7 @@ pub mod memory;
 mod meter;
 mod modes;
 mod number;
+mod page_class;
 pub mod phase;
 mod plot;
 pub mod precondition;

@@ -4,6 +4,7 @@ use crate::by::By;
 use crate::error::ReportError;
 use crate::lifetime::Lifetime;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
+use crate::page_class::{HeatWork, PageClassWork};
 use crate::precondition::Preconditioned;
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
@@ -153,6 +154,12 @@ pub struct FtlWork {
     /// Which data shared blocks.
     #[serde(default)]
     pub stream: StreamWork,
+    /// Which page types held which data.
+    #[serde(default)]
+    pub page_class: PageClassWork,
+    /// What is known of how often data is read.
+    #[serde(default)]
+    pub heat: HeatWork,
     /// Blocks that cleaning emptied.
     #[serde(default)]
     pub victims: Victims,

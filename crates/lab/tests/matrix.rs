@@ -434,7 +434,9 @@ fn random_config(rng: &mut Rng) -> DriveConfig {
         config.scheduling.channel = ChannelOrder::DataFirst;
     }
     // Few drives that are drawn can have it: where one can, it does.
-    if config.units_per_page() == 1 && config.lane_span() == 1 && config.replica_pages_per_block() == 0 {
+    let sorts = config.page_class.name() != "sequential";
+    let one_each = config.units_per_page() == 1 && config.lane_span() == 1 && !sorts;
+    if one_each && config.replica_pages_per_block() == 0 {
         config.allocation.placement = Placement::Static;
     }
     config

@@ -17,7 +17,7 @@ use crate::executor::Executor;
 use crate::flash::{Flash, Room};
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::{Ftl, IdleWork, Policies, gc_victim};
+use crate::ftl::{Ftl, IdleWork, Policies, gc_victim, page_class};
 use crate::host::{Below, Host};
 use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
@@ -158,17 +158,20 @@ impl Drive {
         check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);
         stream.learn(&cfg.stream_size());
-        let host = Host::new(cfg, (&cfg.buffer, &cfg.hotness), stream.needs(), streams);
+        let queued = cfg.queue_units();
+        let host = Host::new(cfg, (&cfg.buffer, &cfg.hotness), stream.needs(), (streams, queued));
         let policies = Policies {
             gc_victim: &cfg.gc_victim,
             gc_trigger: &cfg.gc_trigger,
             read_reclaim: &cfg.read_reclaim,
             program_mode: &cfg.program_mode,
+            page_class: &cfg.page_class,
             wear_leveling: &cfg.wear_leveling,
         };
         let ftl = Ftl::new(cfg, &policies, layout.clone(), order, (stream, streams), host.slots(), |block| {
             chip.erase_count(block)
         });
+        let host = host.telling_reads(ftl.counts_host_reads());
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
@@ -434,6 +437,11 @@ impl Drive {
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.
     pub fn stream_report(&self) -> (stream::Report, u32) {
         self.state.ftl.stream_report()
+    }
+
+    /// What the policy that sorts data by page type (`ftl.page_class`) knows of it now. Takes a look at every unit.
+    pub fn page_class_report(&self) -> page_class::Report {
+        self.state.ftl.page_classes.report(u64::from(self.logical_units()))
     }
 
     /// Bytes of the tables that grow with the drive.

@@ -15,6 +15,12 @@ pub(crate) struct Links {
 impl Links {
     /// Of a node that is on no list.
     pub const NONE: Links = Links { prev: NONE, next: NONE };
+
+    /// The node that is taken after this one; [`NONE`] if there is none.
+    #[inline]
+    pub fn toward_newest(&self) -> u32 {
+        self.prev
+    }
 }
 
 /// A row of a table that can be on a list.
@@ -29,6 +35,12 @@ pub(crate) struct List {
     head: u32,
     tail: u32,
     len: u32,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self::EMPTY
+    }
 }
 
 impl List {

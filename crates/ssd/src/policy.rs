@@ -12,6 +12,7 @@ pub const FAMILIES: &[&FamilyInfo] = &[
     &crate::flash::read_voltage::FAMILY,
     &crate::ftl::gc_trigger::FAMILY,
     &crate::ftl::gc_victim::FAMILY,
+    &crate::ftl::page_class::FAMILY,
     &crate::ftl::program_mode::FAMILY,
     &crate::ftl::read_reclaim::FAMILY,
     &crate::ftl::stream::FAMILY,

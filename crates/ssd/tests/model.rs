@@ -35,6 +35,8 @@ const AGING_COMMANDS: u64 = 400_000;
 const PLACED_COMMANDS: u64 = 800_000;
 /// Commands of all runs with data in streams.
 const SEPARATED_COMMANDS: u64 = 1_000_000;
+/// Commands of all runs with data sorted by the class of pages.
+const SORTED_COMMANDS: u64 = 800_000;
 /// Commands of all runs with replicas.
 const REPLICA_COMMANDS: u64 = 600_000;
 /// Seeds of longer searches that found something: they are always run.
@@ -175,6 +177,15 @@ fn a_drive_that_separates_data_agrees_too() {
     println!("{} units filled pages of streams that are not theirs", tally.mixed);
     if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
         assert!(tally.mixed > 300, "{tally:?}");
+    }
+}
+
+#[test]
+fn a_drive_that_sorts_data_by_page_types_agrees_too() {
+    let tally = check(SORTED_COMMANDS, &[], Run::sorting);
+    println!("{} units programmed to pages of their class, {} to others", tally.matched, tally.neighbour);
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(tally.matched > 100_000 && tally.neighbour > 100_000, "{tally:?}");
     }
 }
 

@@ -129,6 +129,18 @@ metrics! {
     "lsb_reads", "%", "share of LSB pages (the lowest) in the pages read for the host", |f| page_type_share(f, 0);
     "csb_reads", "%", "share of the second page type", |f| page_type_share(f, 1);
     "msb_reads", "%", "share of the third page type", |f| page_type_share(f, 2);
+    "pa_reads", "%", "share of P_a pages (the lowest type of QLC) in the pages read for the host", |f| {
+        page_type_share(f, 0)
+    };
+    "pb_reads", "%", "share of P_b pages", |f| page_type_share(f, 1);
+    "pc_reads", "%", "share of P_c pages", |f| page_type_share(f, 2);
+    "pd_reads", "%", "share of P_d pages (the highest type)", |f| page_type_share(f, 3);
+    "thresholds_mean", "", "thresholds of a page read for the host, in the mean", |f| {
+        let (code, reads) = (f.config.gray_code(), &f.stats.ftl.host_reads_by_type);
+        let all: u64 = reads.iter().sum();
+        let sensed = code.iter().zip(reads).map(|(row, &reads)| row.len() as f64 * reads as f64);
+        (all > 0).then(|| sensed.sum::<f64>() / all as f64)
+    };
     "flash_read_mean_us", "us", "sensing, transfer and decoding of a page read for the host, in the mean", |f| {
         flash_read_us(f, &[Part::Array, Part::Transfer, Part::Decode])
     };

@@ -3,8 +3,9 @@
 
 use super::DriveConfig;
 use crate::config::Table;
+use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
-use crate::ftl::{read_reclaim, wear_leveling};
+use crate::ftl::{page_class, read_reclaim, wear_leveling};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
 
@@ -24,7 +25,8 @@ impl DriveConfig {
         };
         let size = read_reclaim::Size { pages: g.physical_pages(), wordlines, logical_units: logical };
         let policy = read_reclaim::Policy::build(&self.read_reclaim).memory_estimate(&size);
-        [blocks, counters, policy, self.stream_bytes()].into_iter().fold(maps, u64::saturating_add)
+        let heats = page_class::Policy::build(&self.page_class).table_bytes(logical);
+        [blocks, counters, policy, heats, self.stream_bytes()].into_iter().fold(maps, u64::saturating_add)
     }
 
     /// Pages at the end of each block that are kept for replicas of pages read often (`ftl.read_reclaim`).
@@ -46,7 +48,23 @@ impl DriveConfig {
     /// Slots of host data in DRAM.
     pub fn staging_slots(&self) -> u32 {
         let rules = buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
-        rules.staging_slots(self, self.streams())
+        rules.staging_slots(self, self.streams(), self.queue_units())
+    }
+
+    /// Mapping units that the queue of a stream holds where data is sorted by the class of pages (`ftl.page_class`).
+    pub fn queue_units(&self) -> u32 {
+        page_class::Policy::build(&self.page_class).queue_units(self.data_units_per_block()) as u32
+    }
+
+    /// Mapping units that data fills in a block, or superblock.
+    fn data_units_per_block(&self) -> u64 {
+        let per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
+        per_block * u64::from(self.lane_span())
+    }
+
+    /// Why data cannot be sorted by the class of pages, if it is to be.
+    pub(super) fn page_class_misfit(&self) -> Option<Misfit> {
+        page_class::misfit(&self.page_class, self, self.data_units_per_block())
     }
 
     /// Bytes of memory that the separator of data takes on such a drive.
@@ -56,13 +74,12 @@ impl DriveConfig {
 
     /// What a policy that separates data is told of the drive.
     pub(crate) fn stream_size(&self) -> stream::Size {
-        let per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
         stream::Size {
             logical_units: self.logical_units(),
             physical_units: self.physical_units(),
             lanes: self.lanes(),
             blocks_per_lane: self.geometry.blocks_per_plane,
-            units_per_block: (per_block * u64::from(self.lane_span())) as u32,
+            units_per_block: self.data_units_per_block() as u32,
         }
     }
 
@@ -80,9 +97,8 @@ impl DriveConfig {
 
     /// Blocks (or superblocks) of each lane that the logical space fills when it is all written.
     pub fn data_blocks_per_lane(&self) -> u64 {
-        let units_per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
         let per_lane = self.logical_units().div_ceil(u64::from(self.lanes()));
-        per_lane.div_ceil(units_per_block * u64::from(self.lane_span()))
+        per_lane.div_ceil(self.data_units_per_block())
     }
 
     /// Blocks (or superblocks) that each lane needs beside its data: open ones, the reserve, one to clean into, those
@@ -106,9 +122,7 @@ impl DriveConfig {
     /// get no page, its own open block and the one to clean into are spent on them too: they make up for less than two.
     pub fn stray_blocks_per_lane(&self, blocks: u32) -> u64 {
         let units_per_page = u64::from(self.units_per_page());
-        let units_per_block =
-            u64::from(self.data_pages_per_block()) * units_per_page * u64::from(self.lane_span());
-        (u64::from(blocks) * (units_per_page - 1) / units_per_block).saturating_sub(1)
+        (u64::from(blocks) * (units_per_page - 1) / self.data_units_per_block()).saturating_sub(1)
     }
 
     /// The whole configuration as TOML, every key written out in the order of declaration.

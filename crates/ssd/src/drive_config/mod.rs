@@ -80,6 +80,7 @@ drive_config! {
     read_reclaim: ftl::read_reclaim::Config, "Whether data must move because of reads, and which." = "ftl.read_reclaim";
     stream: ftl::stream::Config, "Which data shares a block." = "ftl.stream";
     program_mode: ftl::program_mode::Config, "In which program mode a block is programmed." = "ftl.program_mode";
+    page_class: ftl::page_class::Config, "Which page type holds which data." = "ftl.page_class";
     wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
     queues = "host.queues";
     link = "host.link";

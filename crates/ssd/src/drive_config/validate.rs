@@ -38,6 +38,7 @@ impl DriveConfig {
             self.check_read_reclaim(&mut conflicts);
             self.check_cells(&mut conflicts);
             self.check_hotness(&mut conflicts);
+            self.check_page_class(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
                 self.check_spare(&mut conflicts);
             }
@@ -167,6 +168,13 @@ impl DriveConfig {
             let keys = ["nand.reliability.endurance_cycles", "ftl.read_reclaim.policy"];
             let found = format!("{endurance} cycles, with a table of what blocks stand up to {told_apart}");
             conflicts.add(&keys, found, &format!("at most {told_apart} cycles, or policy \"never\""));
+        }
+    }
+
+    /// Can data be sorted by the class of pages, if it is to be?
+    fn check_page_class(&self, conflicts: &mut Conflicts) {
+        if let Some(Misfit { keys, found, allowed }) = self.page_class_misfit() {
+            conflicts.add(keys, found, &allowed);
         }
     }
 

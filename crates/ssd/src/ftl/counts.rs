@@ -24,6 +24,16 @@ counters! {
         stream_units: [u64; STREAMS_AT_MOST], "units", in "ftl.stream.units";
         /// Mapping units programmed in a page of another stream, which they fill.
         mixed_units: u64, "units", in "ftl.stream.mixed_units";
+        /// Mapping units programmed to pages of the class that they deserve (`ftl.page_class`).
+        class_matched: u64, "units", in "ftl.page_class.matched";
+        /// Mapping units programmed to pages of another class, because none waited for its own.
+        class_neighbour: u64, "units", in "ftl.page_class.neighbour";
+        /// Most mapping units that waited in the queues of a stream, of host data or of what a lane moved.
+        class_queued_max: u32, "units", in "ftl.page_class.queued_max";
+        /// Times that a read of the host has raised the heat of a mapping unit (`ftl.page_class`).
+        heat_raises: u64, "times", in "ftl.heat.raises";
+        /// Times that the heat of a mapping unit was lowered.
+        heat_lowers: u64, "times", in "ftl.heat.lowers";
         /// Mapping units trimmed that were mapped.
         trimmed_units: u64, "units", in "ftl.trimmed_units";
         /// Mapping units whose data was lost to errors.
@@ -64,5 +74,14 @@ counters! {
         erased_by_mode: [u64; PROGRAM_MODES], "blocks", in "ftl.program_mode.blocks";
         /// Blocks retired.
         retired_blocks: u64, "blocks", in "ftl.retired_blocks";
+    }
+}
+
+impl FtlCounts {
+    /// A unit goes to a page of the class that it deserves, or of another.
+    #[inline]
+    pub(in crate::ftl) fn note_class(&mut self, is_own: bool) {
+        let count = if is_own { &mut self.class_matched } else { &mut self.class_neighbour };
+        *count += 1;
     }
 }

@@ -10,6 +10,7 @@ pub mod foresight;
 pub mod gc_trigger;
 pub mod gc_victim;
 mod moves;
+pub mod page_class;
 pub mod program_mode;
 pub mod read_reclaim;
 mod reads;
@@ -22,6 +23,7 @@ pub mod write;
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
+use crate::ftl::page_class::PageClasses;
 use crate::ftl::program_mode::ProgramModes;
 use crate::ftl::stream::{STREAMS_AT_MOST, StreamId, Streams};
 use crate::ftl::tables::layout::Layout;
@@ -99,6 +101,7 @@ pub struct Ftl {
     /// Host data that waits for its page.
     pub gather: Gather,
     facts: FactsTable,
+    pub(crate) page_classes: PageClasses,
     allocator: Allocator,
     placement: Placement,
     order: PageOrder,
@@ -131,6 +134,8 @@ pub struct Policies<'a> {
     pub read_reclaim: &'a read_reclaim::Config,
     /// In which program mode a block is programmed.
     pub program_mode: &'a program_mode::Config,
+    /// Which page type holds which data.
+    pub page_class: &'a page_class::Config,
     /// Which blocks trade places.
     pub wear_leveling: &'a wear_leveling::Config,
 }
@@ -156,8 +161,10 @@ impl Ftl {
         let wear_leveling = wear_leveling::Policy::build(policies.wear_leveling);
         let allocator =
             Allocator::new(&layout, cfg.cleaning.reserve_blocks, (streams, classes), program_modes);
-        let mover =
-            Mover::new(cfg, &layout, (streams, needs.victims), (reclaim.is_active(), reclaim.deals()));
+        let (block, all) = (layout.data_units_per_block(), u64::from(layout.blocks()));
+        let page_classes = PageClasses::new(cfg, policies.page_class, block, all * u64::from(block));
+        let of_reclaim = (reclaim.is_active(), reclaim.deals());
+        let mover = Mover::new(cfg, &layout, (streams, needs.victims), of_reclaim, &page_classes);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
         let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
         Ftl {
@@ -168,7 +175,9 @@ impl Ftl {
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
             waits: Waits::default(),
-            gather: Gather::new(streams, layout.units_per_page, slots, turns),
+            gather: Gather::new(streams, layout.units_per_page, slots, turns)
+                .by_class(page_classes.count(), page_classes.queue_units()),
+            page_classes,
             facts: FactsTable::new(needs.facts, physical),
             allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
             placement: Placement::new(cfg, &layout),
@@ -231,6 +240,7 @@ impl Ftl {
         let old = self.map.remove(lpn);
         self.replicas.forget(lpn);
         self.stream.on_trim(lpn);
+        self.page_classes.on_trim(lpn);
         if old.is_some() {
             self.blocks.lose(self.layout.block_of_unit(old));
             self.counts.trimmed_units += 1;
@@ -373,8 +383,7 @@ impl Ftl {
         for (block, programs) in (0..).map(BlockId).zip(programs) {
             self.blocks.check(block, programs)?;
         }
-        let waits =
-            |work: &LaneWork| work.is_dealing() || work.gathered.iter().any(|units| !units.is_empty());
+        let waits = |work: &LaneWork| work.is_dealing() || work.has_gathered();
         if flash.pool.in_flight() > 0 || self.mover.lanes.iter().any(waits) {
             return Ok(());
         }

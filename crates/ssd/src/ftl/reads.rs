@@ -97,6 +97,19 @@ impl Ftl {
         Found::Issued
     }
 
+    /// Whether it is to be told what the host reads ([`Ftl::note_host_read`]).
+    pub fn counts_host_reads(&self) -> bool {
+        self.page_classes.counts_reads()
+    }
+
+    /// A command of the host reads a unit: told where `ftl.page_class` counts reads.
+    #[inline]
+    pub fn note_host_read(&mut self, lpn: Lpn) {
+        let change = self.page_classes.on_read(lpn, &self.map);
+        self.counts.heat_raises += u64::from(change.raised);
+        self.counts.heat_lowers += u64::from(change.lowered);
+    }
+
     /// A unit waits behind the last read: it is looked at again when that is over.
     pub fn read_behind(&mut self, flash: &mut Flash, lpn: Lpn, mask: u64, last: &LastRead) {
         flash.pool.extend(last.op, UnitRef::new(lpn.0, NONE).with_mask(mask));

@@ -1,7 +1,6 @@
 //! A restored translation layer: every number points to something, and counts are those of what is there.
 
 use super::Ftl;
-use super::moves::gathered::Gathered;
 use super::moves::job::Job;
 use super::moves::lane::{LaneWork, RECLAIM};
 use super::moves::walk::Pages;
@@ -20,6 +19,7 @@ impl Ftl {
         self.gc_trigger.restored(gc_trigger)?;
         self.wear_leveling.restored(wear_leveling)?;
         self.stream.restored(fresh.stream)?;
+        self.page_classes.restored(fresh.page_classes)?;
         ensure(self.direct.is_idle(), "writes between two layers")?;
         self.direct = fresh.direct;
         ensure(self.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
@@ -43,6 +43,7 @@ impl Ftl {
                 return Err("lanes that are not there".to_owned());
             };
             work.keep_room(fresh);
+            work.sorted.restored(&fresh.sorted)?;
             self.check_lane_work(LaneId(lane as u32), fresh)?;
             let migration = self.mover.lanes[lane].migration().copied();
             let can = migration.is_none_or(|it| self.reclaim.can_migrate(&it, flash.chip.blocks()));
@@ -97,14 +98,10 @@ impl Ftl {
         ensure(work.coming as usize >= erasing, "blocks of a lane that come free")?;
         alike("streams", &work.gathered, &fresh.gathered)?;
         let own_stream = |(at, unit): (usize, &UnitRef)| unit.facts().stream() as usize == at;
-        let gathered = work.gathered.iter().enumerate();
-        let mut units = gathered.flat_map(|(at, units)| units.all().iter().map(move |unit| (at, unit)));
-        ensure(units.all(own_stream), "the stream of a unit on its way")?;
-        for units in &work.gathered {
-            let units = units.all();
-            within("units on their way", units.iter().map(|unit| unit.lpn), self.map.logical() as usize)?;
-            within("units on their way", units.iter().map(|unit| unit.source), self.map.physical() as usize)?;
-        }
+        ensure(work.all_gathered().all(own_stream), "the stream of a unit on its way")?;
+        let units = || work.all_gathered().map(|(_, unit)| unit);
+        within("units on their way", units().map(|unit| unit.lpn), self.map.logical() as usize)?;
+        within("units on their way", units().map(|unit| unit.source), self.map.physical() as usize)?;
         for (which, job) in work.jobs.iter().enumerate() {
             let Some(job) = job else { continue };
             ensure(is_own(job.block()), "a job in another lane")?;
@@ -154,7 +151,7 @@ impl Ftl {
         }
         for (work, (reads, programs)) in self.mover.lanes.iter().zip(under_way) {
             ensure((work.reads, work.programs) == (reads, programs), "reads and programs of a lane's moves")?;
-            for unit in work.gathered.iter().flat_map(Gathered::all) {
+            for (_, unit) in work.all_gathered() {
                 leaving[self.layout.block_of_unit(Pun(unit.source)).index()] += 1;
             }
             for unit in work.deal.in_controller() {

@@ -28,6 +28,9 @@ impl Host {
         if units.any(|lpn| self.staging.find(lpn).is_some()) {
             return None;
         }
+        if self.tells_reads {
+            (first.0..first.0 + count).for_each(|lpn| b.ftl.note_host_read(Lpn(lpn)));
+        }
         let (tries, outcome) = b.ftl.read_at_once(b.flash, first, count, place);
         self.counts.buffer_misses += u64::from(tries) * u64::from(count);
         let status = if outcome == Outcome::Pass { Status::Ok } else { Status::Uncorrectable };

@@ -173,6 +173,8 @@ pub struct Host {
     hotness: hotness::Policy,
     /// Uses of slots are followed: they are counted, or decide what leaves.
     follows: bool,
+    /// Reads of units are told to the policy that sorts them by page type.
+    tells_reads: bool,
     flushing: bool,
     /// Slots that commands or newer slots wait for to be in flash, and that can be worked on.
     urgent: u32,
@@ -197,14 +199,14 @@ impl Host {
         cfg: &Sections,
         (buffer, hotness): (&buffer::Config, &hotness::Config),
         needs: Needs,
-        streams: Streams,
+        (streams, queued): (Streams, u32),
     ) -> Self {
         let rules = buffer::Policy::build(buffer).rules(cfg.unit_bytes());
         let hotness = hotness::Policy::build(hotness);
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let programs_at_most = cfg.host_programs_at_most();
-        let slots = rules.staging_slots(cfg, streams);
-        let aside = slots - rules.staging_slots(cfg, Streams::shared(1));
+        let slots = rules.staging_slots(cfg, streams, queued);
+        let aside = slots - rules.staging_slots(cfg, Streams::shared(1), queued);
         Host {
             counts: HostCounts::default(),
             queues: vec![Queue { waiting: CommandList::EMPTY, used: 0 }; cfg.queues.count as usize],
@@ -222,11 +224,13 @@ impl Host {
             staging: Staging::new(
                 (slots, aside),
                 commands as u32,
-                leave::one_list(&rules, slots - aside, cfg),
-            ),
+                leave::one_list(&rules, slots - aside - queued, cfg),
+            )
+            .with_queues(queued > 0),
             said: vec![Said::default(); if needs.hints { slots as usize } else { 0 }],
             hits: vec![Hits::default(); if hotness.counts() { slots as usize } else { 0 }],
             follows: hotness.counts() || rules.one_list,
+            tells_reads: false,
             hotness,
             flushing: false,
             urgent: 0,
@@ -241,6 +245,11 @@ impl Host {
             read_only: None,
             hash: 0,
         }
+    }
+
+    /// The same, which tells of reads (`ftl.page_class`) if it is to.
+    pub fn telling_reads(self, tells_reads: bool) -> Self {
+        Host { tells_reads, ..self }
     }
 
     /// Slots of host data in DRAM.

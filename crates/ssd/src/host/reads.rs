@@ -25,12 +25,21 @@ impl Host {
             }
             let first = entry.command.lba.0;
             let mask = self.shape.mask(cursor, first, first + u64::from(entry.command.sectors));
+            if self.tells_reads {
+                self.tell_read(id, Lpn(cursor), b);
+            }
             self.read_unit(id, Lpn(cursor), mask, &mut last, b);
             self.commands.get_mut(id).cursor = cursor + 1;
         }
         if self.commands.get(id).outstanding == 0 {
             self.respond(id, b);
         }
+    }
+
+    /// A command reads a unit, wherever that is: once, however often flash is asked.
+    #[inline(never)]
+    fn tell_read(&self, _: CommandId, lpn: Lpn, b: &mut Below<'_>) {
+        b.ftl.note_host_read(lpn);
     }
 
     /// Reads the granules of `mask` of one unit: slots first, newest to oldest, then flash.

@@ -24,7 +24,7 @@ impl Host {
         (self.depth, self.firmware_ns, self.shape) = (fresh.depth, fresh.firmware_ns, fresh.shape);
         (self.logical_sectors, self.rules) = (fresh.logical_sectors, fresh.rules);
         self.programs_at_most = fresh.programs_at_most;
-        (self.hotness, self.follows) = (fresh.hotness, fresh.follows);
+        (self.hotness, self.follows, self.tells_reads) = (fresh.hotness, fresh.follows, fresh.tells_reads);
         alike("accesses to slots", &self.hits, &fresh.hits)?;
         // At 255 both are halved.
         ensure(self.hits.iter().all(|hits| hits.reads.max(hits.writes) < u8::MAX), "accesses to slots")?;

@@ -105,6 +105,8 @@ pub(super) struct Staging {
     kept_free: u32,
     /// Slots that the translation layer gathers.
     pub gathered: u32,
+    /// All bits if it keeps them in queues, beyond what may be dirty; none if only until they fill a page.
+    queued: u32,
     /// Units with a slot: zero means that look-ups can be skipped.
     indexed: u32,
     pub merging: u32,
@@ -148,6 +150,7 @@ impl Staging {
             leaving: 0,
             kept_free: one_list.map_or(0, |list| list.kept_free),
             gathered: 0,
+            queued: 0,
             indexed: 0,
             merging: 0,
             unclean: vec![0; flushes as usize + 2],
@@ -156,13 +159,18 @@ impl Staging {
         }
     }
 
+    /// The same, where what is gathered may wait in queues.
+    pub fn with_queues(self, has: bool) -> Self {
+        Staging { queued: if has { u32::MAX } else { 0 }, ..self }
+    }
+
     /// Takes the room of fresh slots, and checks lists, index and neighbours; the slots' counts are
     /// [`super::Host::check`]'s.
     pub fn restored(&mut self, fresh: &Staging, commands: usize, operations: usize) -> Verdict {
         alike("slots", &self.slots, &fresh.slots)?;
         alike("flushes", &self.unclean, &fresh.unclean)?;
         alike("uses of slots", &self.used_at, &fresh.used_at)?;
-        self.kept_free = fresh.kept_free;
+        (self.kept_free, self.queued) = (fresh.kept_free, fresh.queued);
         ensure(self.uses < MOST, "uses of slots")?;
         let free = distinct("free slots", self.free.iter().copied(), self.slots.len())?;
         keep_room(&mut self.free, &fresh.free);
@@ -228,6 +236,16 @@ impl Staging {
         self.dirty.len() + self.gathered + self.merging
     }
 
+    /// The same but for those that wait in queues.
+    pub fn dirty_beside_queues(&self) -> u32 {
+        self.dirty.len() + (self.gathered & !self.queued) + self.merging
+    }
+
+    /// Whether what is gathered may wait in queues.
+    pub fn has_queues(&self) -> bool {
+        self.queued > 0
+    }
+
     /// Slots not in flash.
     pub fn unclean(&self) -> u32 {
         self.unclean.iter().sum()
@@ -259,7 +277,9 @@ impl Staging {
     /// Whether slots should be made free, where clean and dirty ones leave in one order.
     #[inline]
     pub fn wants_room(&self) -> bool {
-        !self.used_at.is_empty() && self.free.len() as u32 + self.leaving < self.kept_free
+        // What waits in queues does not leave before more joins it.
+        let leaving = self.leaving.saturating_sub(self.gathered & self.queued);
+        !self.used_at.is_empty() && self.free.len() as u32 + leaving < self.kept_free
     }
 
     /// A dirty slot leaves, or, as it is used, stays after all.

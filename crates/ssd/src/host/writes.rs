@@ -83,7 +83,7 @@ impl Host {
             SlotState::Merging | SlotState::Behind => {}
             SlotState::Gathered => {
                 let bytes = self.shape.bytes(self.staging.get(slot).mask);
-                b.ftl.offer_again(slot, bytes, self.said(slot));
+                b.ftl.offer_again(slot, bytes, self.said(slot), self.staging.get(slot).is_awaited());
                 self.use_slots_aside(b);
             }
             _ => self.staging.set_state(slot, SlotState::Dirty, durable),
@@ -99,7 +99,7 @@ impl Host {
             self.evict_clean(b);
             return self.staging.wants_room() || self.must_hurry();
         }
-        let dirty = self.staging.dirty();
+        let dirty = self.staging.dirty_beside_queues();
         self.flushing = dirty > if self.flushing { self.rules.flush_stop } else { self.rules.flush_start };
         self.flushing || self.must_hurry()
     }
@@ -166,6 +166,8 @@ impl Host {
     fn gather(&mut self, id: SlotId, first: bool, b: &mut Below<'_>) {
         let slot = self.staging.get(id);
         let bytes = self.shape.bytes(slot.mask);
+        // Where much is gathered, what somebody waits for goes first.
+        let first = first || self.staging.has_queues() && slot.is_awaited();
         b.ftl.offer(id, slot.lpn, bytes, self.said(id), first);
         self.staging.set_state(id, SlotState::Gathered, false);
         self.use_slots_aside(b);

@@ -3,6 +3,7 @@
 
 use super::{read_mostly, used, worn};
 use ssd::config::{Field, Kind, Table, Value};
+use ssd::ftl::page_class;
 use ssd::nand::aging::Telemetry;
 use ssd::sections::cell::{CodeKind, DwellLaw};
 use ssd::sections::{ArrayTimes, DisturbLaw, SectorErrors};
@@ -178,6 +179,13 @@ fn keys() -> Vec<Key> {
     keys
 }
 
+/// Heats of so many bits have as many probabilities.
+fn fit_chances(cfg: &mut DriveConfig) {
+    if let page_class::Config::ReadHeat(params) = &mut cfg.page_class {
+        params.p.resize((1 << params.bits) - 1, 0.5);
+    }
+}
+
 /// Whether another value of a key changes what comes of a drive; nothing if no drive can have another.
 fn acts(key: &Key, drives: &[(DriveConfig, Outcome)]) -> Option<bool> {
     let mut tried = None;
@@ -196,6 +204,7 @@ fn acts(key: &Key, drives: &[(DriveConfig, Outcome)]) -> Option<bool> {
             if set.is_err() || left == 0 {
                 continue;
             }
+            fit_chances(&mut cfg);
             let Some(after) = outcome(&cfg, commands) else { continue };
             if after != *before {
                 return Some(true);

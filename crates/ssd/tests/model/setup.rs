@@ -3,7 +3,7 @@
 use ssd::config::{Kind, Table, Value};
 use ssd::flash::read_voltage;
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
-use ssd::ftl::{gc_trigger, gc_victim, read_reclaim, stream, wear_leveling};
+use ssd::ftl::{gc_trigger, gc_victim, page_class, read_reclaim, stream, wear_leveling};
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
 use ssd::policy::FamilyInfo;
@@ -245,6 +245,42 @@ pub fn random_stream(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
     cfg.allocation.moves = pick(rng, &[MovesOfFirst::Apart, MovesOfFirst::Joined]);
     if cfg.stream.name() == stream::hotness::NAME {
         tell_hotness(cfg);
+    }
+    make_room(cfg)
+}
+
+/// A drive that sorts data by the class of pages; some put it in streams, too, and some age.
+pub fn random_sorting(rng: &mut Rng) -> DriveConfig {
+    loop {
+        let mut cfg = random_config(rng);
+        cfg.cleaning.copyback = false;
+        if rng.below(4) == 0 {
+            random_aging(&mut cfg, rng);
+        }
+        let fits = rng.below(3) > 0 || random_stream(&mut cfg, rng);
+        if fits && random_page_class(&mut cfg, rng) {
+            return cfg;
+        }
+    }
+}
+
+/// Sorts data by the class of pages, in queues of any length; false if the drive has no room for it.
+fn random_page_class(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
+    let bits = pick(rng, &[1, 2, 2, 3, 8]);
+    let policies = names(&page_class::FAMILY).into_iter().filter(|&name| name != page_class::FAMILY.default);
+    random_policy(cfg, "ftl.page_class", pick(rng, &policies.collect::<Vec<_>>()), |key| {
+        Some(match key {
+            "bits" => Value::Integer(bits),
+            "p" => {
+                Value::List((0..(1 << bits) - 1).map(|_| Value::Float(pick(rng, &[0.0, 0.3, 1.0]))).collect())
+            }
+            "queue_blocks" => Value::Float(pick(rng, &[0.3, 1.0, 2.0, 5.0])),
+            _ => return None,
+        })
+    });
+    if cfg.validate().is_err() {
+        // Blocks of few pages.
+        cfg.page_class.set("queue_blocks", &Value::Float(4.0)).unwrap();
     }
     make_room(cfg)
 }

@@ -4,8 +4,8 @@ use super::chips::Chips;
 use super::hints::random_hints;
 use super::oracle::{Oracle, Verdict};
 use super::setup::{
-    choose_modes, may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, random_stream,
-    weaken,
+    choose_modes, may_wear_out, pick, place_pages, random_aging, random_config, random_redftl,
+    random_sorting, random_stream, weaken,
 };
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
@@ -98,6 +98,8 @@ pub struct Tally {
     pub cuts_in_programs: u64,
     pub failed_replicas: u64,
     pub mixed: u64,
+    pub matched: u64,
+    pub neighbour: u64,
 }
 
 impl Tally {
@@ -119,6 +121,8 @@ impl Tally {
         self.cuts_in_programs += other.cuts_in_programs;
         self.failed_replicas += other.failed_replicas;
         self.mixed += other.mixed;
+        self.matched += other.matched;
+        self.neighbour += other.neighbour;
     }
 }
 
@@ -211,6 +215,12 @@ impl Run {
             choose_modes(&mut cfg);
         }
         Run::of(cfg, rng)
+    }
+
+    /// The run of a seed whose drive sorts data by the class of pages; some put it in streams, too, and some age.
+    pub fn sorting(seed: u64) -> Run {
+        let mut rng = Rng::named(seed, "model/page classes");
+        Run::of(random_sorting(&mut rng), rng)
     }
 
     fn of(cfg: DriveConfig, mut rng: Rng) -> Run {
@@ -577,6 +587,8 @@ impl Run {
             cuts_in_programs: self.chips.as_ref().map_or(0, |chips| chips.cuts_in_programs),
             failed_replicas: self.drive.stats().ftl.replicas_failed,
             mixed: self.drive.stats().ftl.mixed_units,
+            matched: self.drive.stats().ftl.class_matched,
+            neighbour: self.drive.stats().ftl.class_neighbour,
             worn_out: u64::from(health.read_only.is_some()),
             erases: health.wear.total,
             retired: u64::from(health.wear.retired),

@@ -4,7 +4,7 @@
 use ssd::DriveConfig;
 use ssd::config::{Kind, Table, Value};
 use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo};
-use ssd::sections::ErrorModel;
+use ssd::sections::{ErrorModel, Placement};
 
 /// Every policy with its family.
 pub fn policies() -> impl Iterator<Item = (&'static FamilyInfo, &'static PolicyInfo)> {
@@ -35,11 +35,20 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
     if needs_hotness.contains(&(section, policy)) {
         tell_hotness(cfg);
     }
+    if section == "ftl.page_class" && policy != "sequential" {
+        let_sort(cfg);
+    }
     if section == "ftl.program_mode" && policy != "nominal" {
         // Modes are those of cells, and have these names.
         cfg.errors.model = ErrorModel::Cells;
         cfg.cells.modes.names = ["nominal", "high", "low"].map(str::to_owned).to_vec();
     }
+}
+
+/// Pages can be chosen by what they hold: no logical page has a plane of its own, and all data passes the controller.
+pub fn let_sort(cfg: &mut DriveConfig) {
+    cfg.allocation.placement = Placement::Dynamic;
+    cfg.cleaning.copyback = false;
 }
 
 /// The buffer counts accesses to what it holds, and data is placed by them.

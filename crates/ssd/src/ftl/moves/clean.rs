@@ -5,7 +5,6 @@
 //! only when every unit read from it is programmed and mapped at its new place. A lane has at most two jobs at a time:
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
-use super::gathered::Gathered;
 use super::job::Job;
 use super::lane::{COMING_AT_MOST, LaneWork, RECLAIM, ROUTINE, Round};
 use super::walk::{PageUnits, Step, View, Walk};
@@ -92,10 +91,7 @@ impl Ftl {
                 self.update_wanted(lane);
             }
             let work = self.work(lane);
-            let waiting = work.has_job()
-                || work.is_dealing()
-                || work.has_candidates()
-                || !work.gathered.iter().all(Gathered::is_empty);
+            let waiting = work.has_job() || work.is_dealing() || work.has_candidates() || work.has_gathered();
             if work.reads + work.programs == 0 && (waiting || work.wanted) {
                 self.pump_lane(flash, lane);
                 self.unblock(flash, lane);
@@ -216,11 +212,10 @@ impl Ftl {
     pub(in crate::ftl) fn has_room(&self, lane: LaneId, units: u32, cause: Cause) -> bool {
         let work = &self.mover.lanes[lane.index()];
         let per_page = self.layout.units_per_page;
-        let pages = |units: &Gathered| (units.len() as u32).div_ceil(per_page);
         // What the other job of the lane has still to move counts, too.
         let left = |job: &Job| job.left(self.blocks.live(job.block()));
         let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
-        let waiting = work.gathered.iter().map(pages).sum::<u32>() + work.reads + others;
+        let waiting = work.pages_gathered(per_page) + work.reads + others;
         let cold = cause == Cause::WearLeveling;
         u64::from(units.div_ceil(per_page) + waiting) <= self.allocator.room(lane, cold)
     }
@@ -238,13 +233,7 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn is_busy(&self, lane: LaneId) -> bool {
         let work = &self.mover.lanes[lane.index()];
-        // Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
-        let per_page = self.layout.units_per_page;
-        let full = |units: &Gathered| match units.len() as u32 {
-            few if few < per_page => 0,
-            many => many / per_page,
-        };
-        let pages = work.gathered.iter().map(full).sum::<u32>();
+        let pages = work.full_pages(self.layout.units_per_page);
         work.reads + work.programs + pages >= self.mover.in_flight_at_most
     }
 

@@ -5,10 +5,12 @@ use super::deal::Deal;
 use super::gathered::Gathered;
 use super::job::Job;
 use super::migration::Migration;
+use super::sorted::Sorted;
 use super::victims::Victims;
 use crate::executor::Pace;
-use crate::flash::op::Cause;
+use crate::flash::op::{Cause, UnitRef};
 use crate::ftl::gc_trigger::Limits;
+use crate::ftl::page_class::PageClasses;
 use crate::ftl::stream::{StreamId, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::sections::Sections;
@@ -38,8 +40,9 @@ pub(in crate::ftl) struct Round {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::ftl) struct LaneWork {
     pub jobs: [Option<Job>; 2],
-    /// Units read and waiting for a page to be programmed, by stream.
+    /// Units read and waiting for a page to be programmed, by stream; where data is sorted, in queues of its own.
     pub gathered: Box<[Gathered]>,
+    pub sorted: Sorted,
     pub reads: u32,
     pub programs: u32,
     /// Cleaning has begun and not reached its end.
@@ -89,13 +92,20 @@ impl Mover {
         layout: &Layout,
         (streams, asks): (Streams, bool),
         (reclaims, deals): (bool, bool),
+        page_classes: &PageClasses,
     ) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
         let gathered = || (0..streams.all()).map(|_| Gathered::with_capacity(room)).collect();
+        let queue = (page_classes.queue_units(), room);
+        let sorted = || match page_classes.sorts() {
+            true => Sorted::new(streams.all(), page_classes.count(), queue),
+            false => Sorted::default(),
+        };
         let lanes = (0..layout.lanes)
             .map(|_| LaneWork {
                 jobs: [None; 2],
                 gathered: gathered(),
+                sorted: sorted(),
                 reads: 0,
                 programs: 0,
                 wanted: false,
@@ -165,14 +175,48 @@ impl LaneWork {
     }
 
     /// Units of a stream that go to one page now: as many as fit; fewer only if the `rest` is asked for, or nothing
-    /// more will join them.
+    /// more will join them. Where data is sorted, so many must wait as the queues hold, but for that rest.
     #[inline]
     pub fn page_of(&self, stream: StreamId, per_page: usize, rest: bool) -> usize {
-        match self.gathered[stream.index()].len() {
-            waiting if waiting >= per_page => per_page,
-            waiting if rest || (!self.has_job() && self.reads == 0) => waiting,
+        let (waiting, enough) = match self.sorted.is_used() {
+            true => (self.sorted.held(stream) as usize, self.sorted.enough() as usize),
+            false => (self.gathered[stream.index()].len(), per_page),
+        };
+        match waiting {
+            waiting if waiting >= enough => per_page,
+            waiting if rest || (!self.has_job() && self.reads == 0) => waiting.min(per_page),
             _ => 0,
         }
+    }
+
+    /// Whether units wait for a page.
+    #[inline]
+    pub fn has_gathered(&self) -> bool {
+        !self.sorted.is_empty() || self.gathered.iter().any(|units| !units.is_empty())
+    }
+
+    /// Units that wait for a page, with the stream in whose line each is.
+    pub fn all_gathered(&self) -> impl Iterator<Item = (usize, &UnitRef)> {
+        let lines = self.gathered.iter().enumerate();
+        let gathered = lines.flat_map(|(at, units)| units.all().iter().map(move |unit| (at, unit)));
+        gathered.chain(self.sorted.all())
+    }
+
+    /// Pages that the units that wait will take.
+    #[inline]
+    pub fn pages_gathered(&self, per_page: u32) -> u32 {
+        let pages = |units: u32| units.div_ceil(per_page);
+        let gathered = self.gathered.iter().map(|units| pages(units.len() as u32)).sum::<u32>();
+        gathered + self.sorted.each_held().map(pages).sum::<u32>()
+    }
+
+    /// Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
+    #[inline]
+    pub fn full_pages(&self, per_page: u32) -> u32 {
+        let full = |units: u32| if units < per_page { 0 } else { units / per_page };
+        let gathered = self.gathered.iter().map(|units| full(units.len() as u32)).sum::<u32>();
+        let beyond = |held: u32| full((held + per_page).saturating_sub(self.sorted.enough().max(1)));
+        gathered + self.sorted.each_held().map(beyond).sum::<u32>()
     }
 
     /// Whether a deal is under way.
@@ -220,7 +264,8 @@ mod tests {
         let layout = Layout::new(&cfg, &Chip::new(1, 20, 4, &cfg.reliability, 1));
         let spare = |count| {
             let streams = Streams::of(count, 1, 1 << (count - 1));
-            Mover::new(&cfg, &layout, (streams, false), (false, false)).limits(20).spare
+            let classes = PageClasses::new(&cfg, &cfg.page_class, 4, 80);
+            Mover::new(&cfg, &layout, (streams, false), (false, false), &classes).limits(20).spare
         };
         // Half of the blocks hold data.
         assert_eq!([1, 2, 5].map(spare), [9, 8, 5]);

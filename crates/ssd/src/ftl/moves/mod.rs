@@ -12,5 +12,6 @@ pub(in crate::ftl) mod migration;
 mod place;
 pub(in crate::ftl) mod reclaim;
 pub(in crate::ftl) mod replicate;
+mod sorted;
 mod victims;
 pub(in crate::ftl) mod walk;

@@ -69,7 +69,13 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
         let to = stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
-        self.work(lane).gathered[to.index()].push(unit.in_stream(to.0));
+        let unit = unit.in_stream(to.0);
+        if self.page_classes.sorts() {
+            // It was asked about when it was read.
+            let class = self.page_classes.peek(Lpn(unit.lpn));
+            return self.work(lane).sorted.push(to, class, unit);
+        }
+        self.work(lane).gathered[to.index()].push(unit);
     }
 
     /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare, unless
@@ -99,8 +105,7 @@ impl Ftl {
     /// Programs full pages of gathered units, stream by stream; the rest too, if told so or nothing more will join
     /// them.
     pub(in crate::ftl) fn program_all_gathered(&mut self, flash: &mut Flash, lane: LaneId, rest: bool) {
-        let gathered = &self.mover.lanes[lane.index()].gathered;
-        if gathered.iter().any(|units| !units.is_empty()) {
+        if self.mover.lanes[lane.index()].has_gathered() {
             let mut room = [UnitRef::PADDING; UNITS_AT_MOST];
             self.program_streams(flash, lane, (0..self.allocator.streams().all(), rest), &mut room);
         }
@@ -146,6 +151,9 @@ impl Ftl {
         (stream, rest): (StreamId, bool),
         units: &mut PageUnits,
     ) -> bool {
+        if self.page_classes.sorts() {
+            return self.program_sorted(flash, lane, (stream, rest), units);
+        }
         let which = stream.index();
         let per_page = self.layout.units_per_page as usize;
         loop {
@@ -165,14 +173,82 @@ impl Ftl {
             }
             self.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &units[..count]);
-            if found.lane != lane {
-                self.update_wanted(found.lane);
-            } else if found.opened && self.reclaim.is_active() {
-                // Moves because of reads use up blocks that no cleaning is about to make good.
-                self.update_wanted(lane);
-                self.look_soon(lane);
+            self.after_allocation(lane, found);
+        }
+    }
+
+    /// Moved data of a lane took a page: whoever lost a block by it may have to be cleaned.
+    #[inline]
+    fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
+        if found.lane != lane {
+            self.update_wanted(found.lane);
+        } else if found.opened && self.reclaim.is_active() {
+            // Moves because of reads use up blocks that no cleaning is about to make good.
+            self.update_wanted(lane);
+            self.look_soon(lane);
+        }
+    }
+
+    /// The same where data is sorted: the page that comes next says which units go.
+    #[inline(never)]
+    fn program_sorted(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        (stream, rest): (StreamId, bool),
+        units: &mut PageUnits,
+    ) -> bool {
+        let per_page = self.layout.units_per_page as usize;
+        loop {
+            // What is next and has died while it waited leaves without a page.
+            while let Some(dead) = self.take_dead(lane, stream) {
+                self.unit_arrived(flash, self.layout.block_of_unit(Pun(dead.source)));
+            }
+            let work = &self.mover.lanes[lane.index()];
+            if work.page_of(stream, per_page, rest) == 0 {
+                return true;
+            }
+            // A queue that drains goes page by page, as operations end.
+            if work.programs >= self.mover.in_flight_at_most {
+                return false;
+            }
+            let Some(found) = self.move_target(lane, stream) else { return false };
+            let count =
+                self.take_sorted(lane, (stream, self.class_of_page(found.page)), &mut units[..per_page]);
+            let cause = self.blocks.cause(self.layout.block_of_unit(Pun(units[0].source)));
+            let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
+            let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
+            self.counts.padded_units += (per_page - count) as u64;
+            self.program_moved(flash, lane, &mut op, &units[..count]);
+            self.after_allocation(lane, found);
+        }
+    }
+
+    /// The next unit of one of a stream's queues, if it has died since it was read.
+    fn take_dead(&mut self, lane: LaneId, stream: StreamId) -> Option<UnitRef> {
+        let map = &self.map;
+        let is_dead = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) != Pun(unit.source);
+        self.mover.lanes[lane.index()].sorted.take_dead(stream, is_dead)
+    }
+
+    /// Units for a page of a class: of its stream, and, should those not fill it, of others, as [`Ftl::fill_up`] says.
+    /// How many there are.
+    fn take_sorted(&mut self, lane: LaneId, (stream, class): (StreamId, u8), page: &mut [UnitRef]) -> usize {
+        let streams = self.allocator.streams();
+        let others = if stream == streams.cold() { 0 } else { streams.count };
+        let from = core::iter::once(stream).chain((0..others).map(StreamId).filter(|&other| other != stream));
+        let mut count = 0;
+        for from in from {
+            while count < page.len()
+                && let Some((unit, is_own)) = self.work(lane).sorted.take(from, class)
+            {
+                page[count] = unit.in_stream(stream.0);
+                count += 1;
+                self.counts.note_class(is_own);
+                self.counts.mixed_units += u64::from(from != stream);
             }
         }
+        count
     }
 
     /// Gathered units of other streams take the places that those of a stream would leave empty in a page; how many
@@ -230,6 +306,9 @@ impl Ftl {
             }
             return emptied;
         }
+        if self.page_classes.sorts() {
+            return self.sort_read(lane, (cause, block), units);
+        }
         let Ftl { map, blocks, stream, mover, allocator, clock, .. } = self;
         let gathered = &mut mover.lanes[lane.index()].gathered;
         let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
@@ -248,6 +327,26 @@ impl Ftl {
             } else {
                 emptied |= blocks.arrive(block);
             }
+        }
+        emptied
+    }
+
+    /// The same of what was read well, where data is sorted.
+    #[inline(never)]
+    fn sort_read(&mut self, lane: LaneId, (cause, block): (Cause, BlockId), units: &[UnitRef]) -> bool {
+        let mut emptied = false;
+        for unit in units {
+            let lpn = Lpn(unit.lpn);
+            if self.map.lookup(lpn) != Pun(unit.source) {
+                emptied |= self.blocks.arrive(block);
+                continue;
+            }
+            let to = stream_of_move((&mut self.stream, self.allocator.streams()), cause, unit, self.clock);
+            let (class, lowered) = self.page_classes.of_move(lpn);
+            self.counts.heat_lowers += u64::from(lowered);
+            let sorted = &mut self.mover.lanes[lane.index()].sorted;
+            sorted.push(to, class, unit.in_stream(to.0));
+            self.counts.class_queued_max = self.counts.class_queued_max.max(sorted.held(to));
         }
         emptied
     }

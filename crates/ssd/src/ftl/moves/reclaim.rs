@@ -335,10 +335,7 @@ impl Ftl {
     /// to the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
     fn may_abandon(&mut self, lane: LaneId, block: BlockId) -> bool {
         let work = &self.mover.lanes[lane.index()];
-        let busy = work.has_job()
-            || work.is_dealing()
-            || work.reads > 0
-            || work.gathered.iter().any(|units| !units.is_empty());
+        let busy = work.has_job() || work.is_dealing() || work.reads > 0 || work.has_gathered();
         let spare = self.allocator.free(lane) > self.mover.reserve;
         let may = self.allocator.is_open_for_host(lane, block, false) || (!busy && spare);
         self.work(lane).candidates.lacks_room |= !may && !spare;

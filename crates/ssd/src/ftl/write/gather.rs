@@ -1,9 +1,11 @@
 //! Gathering: units of host data wait here, by stream, until they make a page.
 //!
 //! A unit is known by the DRAM slot its data lies in. Streams take turns; within one the oldest goes first, unless
-//! somebody waits for another. Where pages have lanes of their own (static placement), what finds its lane full is
-//! *parked* in line there, in its order, and goes on before all others when the lane has room.
+//! somebody waits for another. Where data is sorted by the class of pages (`ftl/page_class`), a stream has a queue for
+//! each, and more than a page waits. Where pages have lanes of their own (static placement), what finds its lane full
+//! is *parked* in line there, in its order, and goes on before all others when the lane has room.
 
+use crate::ftl::page_class::nearest;
 use crate::ftl::stream::{StreamId, Streams};
 use crate::list::{Links, List, Node};
 use crate::restore::{Verdict, alike, ensure, within};
@@ -30,6 +32,8 @@ pub(in crate::ftl) struct Waiting {
     pub bytes: u32,
     pub facts: Facts,
     pub stream: StreamId,
+    /// Class of pages that it deserves.
+    class: u8,
     line: Line,
     links: Links,
 }
@@ -46,11 +50,20 @@ impl Node for Waiting {
     }
 }
 
+impl Waiting {
+    /// Where it waits for a page, among the queues of all streams.
+    #[inline]
+    fn queue(&self, classes: u8) -> usize {
+        self.stream.index() * usize::from(classes) + usize::from(self.class)
+    }
+}
+
 const NOBODY: Waiting = Waiting {
     lpn: Lpn::NONE,
     bytes: 0,
     facts: Facts::NONE,
     stream: StreamId(0),
+    class: 0,
     line: Line::None,
     links: Links::NONE,
 };
@@ -60,11 +73,16 @@ const NOBODY: Waiting = Waiting {
 pub struct Gather {
     /// By slot.
     units: Vec<Waiting>,
-    /// By stream.
-    streams: Box<[List]>,
+    /// By stream, and within each by class of pages.
+    queues: Box<[List]>,
+    /// Units in the queues of each stream.
+    held: Box<[u32]>,
+    classes: u8,
     /// The stream whose turn it is.
     turn: u8,
     units_per_page: u32,
+    /// From so many units on a stream has enough for a page.
+    enough: u32,
     /// Streams with enough for a page, a bit for each.
     full: u32,
     /// Units in all streams.
@@ -76,18 +94,27 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// Nothing waits; room for `slots` units, and for pages of so many turns (static placement).
+    /// Nothing waits; room for `slots` units, and for pages of so many turns (static placement). Data goes in order.
     pub(in crate::ftl) fn new(streams: Streams, units_per_page: u32, slots: u32, turns: u32) -> Self {
         Gather {
             units: vec![NOBODY; slots as usize],
-            streams: vec![List::EMPTY; usize::from(streams.count)].into_boxed_slice(),
+            queues: vec![List::EMPTY; usize::from(streams.count)].into_boxed_slice(),
+            held: vec![0; usize::from(streams.count)].into_boxed_slice(),
+            classes: 1,
             turn: 0,
             units_per_page,
+            enough: units_per_page,
             full: 0,
             waiting: 0,
             parked_at: vec![List::EMPTY; turns as usize].into_boxed_slice(),
             parked: 0,
         }
+    }
+
+    /// The same with a queue for each class of pages, which hold so many units of a stream together.
+    pub(in crate::ftl) fn by_class(self, classes: u8, queue_units: u32) -> Self {
+        let queues = vec![List::EMPTY; self.held.len() * usize::from(classes)].into_boxed_slice();
+        Gather { queues, classes, enough: self.enough.max(queue_units), ..self }
     }
 
     /// Units that wait for a page, not counting those parked.
@@ -102,6 +129,12 @@ impl Gather {
         self.parked
     }
 
+    /// Units that wait in the queues of a stream.
+    #[inline]
+    pub(in crate::ftl) fn held(&self, stream: StreamId) -> u32 {
+        self.held[stream.index()]
+    }
+
     /// Whether a stream has enough for a page.
     #[inline]
     pub fn has_full_page(&self) -> bool {
@@ -113,16 +146,16 @@ impl Gather {
     pub(in crate::ftl) fn put(
         &mut self,
         slot: SlotId,
-        waiting: (Lpn, u32, StreamId),
+        waiting: (Lpn, u32, StreamId, u8),
         facts: Facts,
         first: bool,
     ) {
-        let (lpn, bytes, stream) = waiting;
-        self.units[slot.index()] = Waiting { lpn, bytes, facts, stream, ..NOBODY };
+        let (lpn, bytes, stream, class) = waiting;
+        self.units[slot.index()] = Waiting { lpn, bytes, facts, stream, class, ..NOBODY };
         self.link(slot.0, Line::Stream, first);
     }
 
-    /// A unit that was programmed in vain goes before all others of its stream.
+    /// A unit that was programmed in vain goes before all others of its queue.
     pub(in crate::ftl) fn put_back(&mut self, slot: SlotId) {
         self.link(slot.0, Line::Stream, true);
     }
@@ -158,26 +191,31 @@ impl Gather {
 
     /// Streams with so many units, a bit for each (slow).
     fn holding(&self, least: u32) -> u32 {
-        let marks = (0..).zip(&self.streams).map(|(at, list)| u32::from(list.len() >= least) << at);
+        let marks = (0..).zip(&self.held).map(|(at, &held)| u32::from(held >= least) << at);
         marks.sum()
     }
 
     /// A page of a stream was programmed: the next has its turn.
     #[inline]
     pub(in crate::ftl) fn pass_turn(&mut self, stream: StreamId) {
-        self.turn = if stream.index() + 1 == self.streams.len() { 0 } else { stream.0 + 1 };
+        self.turn = if stream.index() + 1 == self.held.len() { 0 } else { stream.0 + 1 };
     }
 
     /// Units of a stream that go in one page now.
     #[inline]
     pub(in crate::ftl) fn page_of(&self, stream: StreamId) -> usize {
-        self.streams[stream.index()].len().min(self.units_per_page) as usize
+        self.held[stream.index()].min(self.units_per_page) as usize
     }
 
-    /// The unit of a stream that goes next.
+    /// The unit of a stream that goes next to a page of a class, and whether that is the unit's own.
     #[inline]
-    pub(in crate::ftl) fn oldest(&self, stream: StreamId) -> SlotId {
-        SlotId(self.streams[stream.index()].oldest())
+    pub(in crate::ftl) fn oldest(&self, stream: StreamId, class: u8) -> (SlotId, bool) {
+        if self.classes == 1 {
+            return (SlotId(self.queues[stream.index()].oldest()), true);
+        }
+        let queues = &self.queues[stream.index() * usize::from(self.classes)..][..usize::from(self.classes)];
+        let from = nearest(class, self.classes, |at| queues[usize::from(at)].len() > 0).unwrap_or(0);
+        (SlotId(queues[usize::from(from)].oldest()), from == class)
     }
 
     /// The unit that has waited longest for the lane of a turn.
@@ -214,7 +252,9 @@ impl Gather {
             Line::None => {}
             Line::Stream => {
                 self.waiting = self.waiting.wrapping_add_signed(change);
-                let is_full = self.streams[stream.index()].len() >= self.units_per_page;
+                let held = &mut self.held[stream.index()];
+                *held = held.wrapping_add_signed(change);
+                let is_full = *held >= self.enough;
                 self.full = self.full & !(1 << stream.0) | u32::from(is_full) << stream.0;
             }
             Line::Turn(_) => self.parked = self.parked.wrapping_add_signed(change),
@@ -225,10 +265,10 @@ impl Gather {
     fn link(&mut self, slot: u32, line: Line, first: bool) {
         let unit = &mut self.units[slot as usize];
         unit.line = line;
-        let stream = unit.stream;
+        let (stream, queue) = (unit.stream, unit.queue(self.classes));
         match line {
             Line::None => {}
-            Line::Stream => self.streams[stream.index()].put(&mut self.units, slot, first),
+            Line::Stream => self.queues[queue].put(&mut self.units, slot, first),
             Line::Turn(turn) => self.parked_at[turn as usize].put(&mut self.units, slot, first),
         }
         self.count(line, stream, 1);
@@ -238,10 +278,10 @@ impl Gather {
     fn unlink(&mut self, slot: u32) {
         let unit = &mut self.units[slot as usize];
         let line = core::mem::replace(&mut unit.line, Line::None);
-        let stream = unit.stream;
+        let (stream, queue) = (unit.stream, unit.queue(self.classes));
         match line {
             Line::None => {}
-            Line::Stream => self.streams[stream.index()].remove(&mut self.units, slot),
+            Line::Stream => self.queues[queue].remove(&mut self.units, slot),
             Line::Turn(turn) => self.parked_at[turn as usize].remove(&mut self.units, slot),
         }
         self.count(line, stream, -1);
@@ -255,18 +295,26 @@ impl Gather {
     /// Takes what follows from the configuration from a fresh one, and checks the rest.
     pub(in crate::ftl) fn restored(&mut self, fresh: &Gather, logical: u32) -> Verdict {
         alike("units that wait", &self.units, &fresh.units)?;
-        alike("streams", &self.streams, &fresh.streams)?;
+        alike("streams", &self.held, &fresh.held)?;
+        alike("queues of units that wait", &self.queues, &fresh.queues)?;
         alike("lanes that units are parked for", &self.parked_at, &fresh.parked_at)?;
-        self.units_per_page = fresh.units_per_page;
-        let streams = self.streams.len();
+        (self.units_per_page, self.enough, self.classes) =
+            (fresh.units_per_page, fresh.enough, fresh.classes);
+        let streams = self.held.len();
         within("stream whose turn it is", [u32::from(self.turn)], streams)?;
         within("stream of a unit", self.units.iter().map(|unit| u32::from(unit.stream.0)), streams)?;
+        let classes = self.units.iter().map(|unit| u32::from(unit.class));
+        within("class of a unit", classes, usize::from(self.classes))?;
         let waiting = || self.units.iter().filter(|unit| unit.line != Line::None);
         ensure(waiting().all(|unit| unit.lpn.0 < logical && unit.bytes > 0), "a unit that waits")?;
         const WHAT: &str = "a list of units that wait";
         let all = |line: Line| move |unit: &Waiting| unit.line == line;
-        for (stream, list) in (0..).map(StreamId).zip(&self.streams) {
-            list.check(WHAT, &self.units, |unit| all(Line::Stream)(unit) && unit.stream == stream)?;
+        for (queue, list) in self.queues.iter().enumerate() {
+            let is_own = |unit: &Waiting| all(Line::Stream)(unit) && unit.queue(self.classes) == queue;
+            list.check(WHAT, &self.units, is_own)?;
+        }
+        for (queues, &held) in self.queues.chunks(usize::from(self.classes)).zip(&self.held) {
+            ensure(held == queues.iter().map(|list| list.len()).sum(), "units of a stream that wait")?;
         }
         for (turn, list) in (0..).zip(&self.parked_at) {
             list.check(WHAT, &self.units, all(Line::Turn(turn)))?;
@@ -277,8 +325,8 @@ impl Gather {
         };
         ensure(self.units.iter().all(is_there), "lane that a unit is parked for")?;
         let of = |lists: &[List]| lists.iter().map(|list| list.len()).sum::<u32>();
-        ensure((self.waiting, self.parked) == (of(&self.streams), of(&self.parked_at)), "units that wait")?;
-        ensure(self.full == self.holding(self.units_per_page), "streams with enough for a page")
+        ensure((self.waiting, self.parked) == (of(&self.queues), of(&self.parked_at)), "units that wait")?;
+        ensure(self.full == self.holding(self.enough), "streams with enough for a page")
     }
 }
 
@@ -293,7 +341,7 @@ mod tests {
 
     fn put(gather: &mut Gather, slots: &[(u32, u8)]) {
         for &(slot, stream) in slots {
-            gather.put(SlotId(slot), (Lpn(slot), 4_096, StreamId(stream)), Facts::NONE, false);
+            gather.put(SlotId(slot), (Lpn(slot), 4_096, StreamId(stream), 0), Facts::NONE, false);
         }
     }
 
@@ -309,7 +357,7 @@ mod tests {
         gather.unpark(0);
         assert!(!gather.is_line(0) && gather.is_line(1));
         for slot in [0, 4, 6] {
-            assert_eq!(gather.oldest(StreamId(0)), SlotId(slot));
+            assert_eq!(gather.oldest(StreamId(0), 0).0, SlotId(slot));
             gather.take(SlotId(slot));
         }
         assert_eq!((gather.parked(), gather.waiting(), gather.next_stream()), (1, 0, None));
@@ -322,7 +370,7 @@ mod tests {
         gather.take(SlotId(0));
         put(&mut gather, &[(2, 0)]);
         gather.put_back(SlotId(0));
-        assert_eq!((gather.oldest(StreamId(0)), gather.waiting()), (SlotId(0), 3));
+        assert_eq!((gather.oldest(StreamId(0), 0).0, gather.waiting()), (SlotId(0), 3));
     }
 
     #[test]
@@ -344,7 +392,7 @@ mod tests {
         while let Some(stream) = gather.next_stream() {
             let page: Vec<u32> = (0..gather.page_of(stream))
                 .map(|_| {
-                    let slot = gather.oldest(stream);
+                    let slot = gather.oldest(stream, 0).0;
                     gather.take(slot);
                     slot.0
                 })
@@ -354,5 +402,40 @@ mod tests {
         }
         assert_eq!(order, [(0, vec![3, 4]), (2, vec![1, 2]), (0, vec![5, 6]), (1, vec![0])]);
         assert!(!gather.has_full_page());
+    }
+
+    /// By hand: 12 units of one stream, of the classes 0 and 3 of four, for which nothing else waits; the pages come
+    /// in the order of their types.
+    #[test]
+    fn pages_take_their_own_class_else_the_nearest() {
+        let mut gather = Gather::new(Streams::of(1, 1, 1), 1, 12, 0).by_class(4, 12);
+        for (slot, class) in (0..).zip([0, 3, 3, 0, 3, 3, 3, 0, 3, 3, 3, 3]) {
+            assert!(!gather.has_full_page());
+            gather.put(SlotId(slot), (Lpn(slot), 4_096, StreamId(0), class), Facts::NONE, false);
+        }
+        assert!(gather.has_full_page());
+        let took: Vec<(u32, bool)> = (0..12)
+            .map(|page| {
+                let (slot, own) = gather.oldest(StreamId(0), page % 4);
+                gather.take(slot);
+                (slot.0, own)
+            })
+            .collect();
+        // P_a and P_b take what is hot, while there is some: P_b is nearer to 0 than to 3, P_c to 3.
+        let expected = [
+            (0, true),
+            (3, false),
+            (1, false),
+            (2, true),
+            (7, true),
+            (4, false),
+            (5, false),
+            (6, true),
+            (8, false),
+            (9, false),
+            (10, false),
+            (11, true),
+        ];
+        assert_eq!((took, gather.waiting()), (expected.to_vec(), 0));
     }
 }

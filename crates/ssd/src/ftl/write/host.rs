@@ -8,7 +8,7 @@ use crate::ftl::{Ftl, Programmed};
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::signals::Facts;
-use crate::units::{Lpn, NONE, OpId, Pun, SlotId};
+use crate::units::{Lpn, NONE, OpId, Ppn, Pun, SlotId};
 
 /// What became of the units that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,19 @@ impl Ftl {
         // What hosts say beyond what is known must not turn into something else.
         let [class, priority] = [said.hints.class, said.hints.priority].map(|value| u64::from(value.min(3)));
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class).with_priority(priority);
-        self.gather.put(slot, (lpn, bytes, stream), facts, first);
+        let class = if self.page_classes.sorts() { self.class_of_write(lpn) } else { 0 };
+        self.gather.put(slot, (lpn, bytes, stream, class), facts, first);
+        if self.page_classes.sorts() {
+            self.counts.class_queued_max = self.counts.class_queued_max.max(self.gather.held(stream));
+        }
+    }
+
+    /// The class of pages that a unit the host has written deserves.
+    #[inline(never)]
+    fn class_of_write(&mut self, lpn: Lpn) -> u8 {
+        let (class, lowered) = self.page_classes.of_write(lpn);
+        self.counts.heat_lowers += u64::from(lowered);
+        class
     }
 
     /// The stream that a unit the host has written goes to.
@@ -54,12 +66,14 @@ impl Ftl {
         self.tells_apart
     }
 
-    /// The host has written again to a unit that waits.
-    pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said) {
+    /// The host has written again to a unit that waits. It goes before others; where data is sorted by class, only if
+    /// it is `urgent`: what is written often must not leave the queue early.
+    pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said, urgent: bool) {
         if !self.gather.grow_parked(slot, bytes) {
             let lpn = self.gather.get(slot).lpn;
             self.gather.take(slot);
-            self.offer_to(slot, (lpn, bytes), said, true, true);
+            let first = urgent || !self.page_classes.sorts();
+            self.offer_to(slot, (lpn, bytes), said, first, true);
         }
     }
 
@@ -96,7 +110,7 @@ impl Ftl {
     /// of their own, what finds no room there waits in line, and the others go on.
     pub fn program_page(&mut self, flash: &mut Flash) -> Paged {
         let Some(stream) = self.gather.next_stream() else { return Paged::NoRoom };
-        let oldest = self.gather.oldest(stream);
+        let oldest = self.gather.oldest(stream, 0).0;
         let lpn = self.gather.get(oldest).lpn;
         if let Some(turn) = self.turn_of(lpn)
             && (self.gather.is_line(turn) || !self.has_host_page(turn, stream))
@@ -110,7 +124,8 @@ impl Ftl {
             return Paged::NoRoom;
         };
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let (count, bytes) = self.take_units(stream, &mut units);
+        let class = self.class_of_page(found.page);
+        let (count, bytes) = self.take_units((stream, class), &mut units);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
         let op = Op { bytes, ..self.op(OpKind::Program, Cause::Host, found.page) };
         let op = self.bound_for(self.layout.block_of_page(found.page).0, op);
@@ -122,18 +137,32 @@ impl Ftl {
         Paged::Programs(id)
     }
 
+    /// The class of a page; 0 if data is not sorted by it.
+    #[inline]
+    pub(in crate::ftl) fn class_of_page(&self, page: Ppn) -> u8 {
+        if !self.page_classes.sorts() {
+            return 0;
+        }
+        let at = self.layout.locate(page);
+        self.page_classes.of_type(self.order.page_type(at.page))
+    }
+
     /// The oldest units of a stream, a page of them at most: how many, and their bytes. Should they not fill it, units
     /// of other streams take the places that would be left empty.
     #[inline]
-    fn take_units(&mut self, stream: StreamId, units: &mut [UnitRef; UNITS_AT_MOST]) -> (usize, u32) {
+    fn take_units(
+        &mut self,
+        (stream, class): (StreamId, u8),
+        units: &mut [UnitRef; UNITS_AT_MOST],
+    ) -> (usize, u32) {
         let (mut count, mut bytes) = (self.gather.page_of(stream), 0);
         for unit in &mut units[..count] {
-            bytes += self.take_unit(stream, stream, unit);
+            bytes += self.take_unit((stream, class), stream, unit);
         }
         while count < self.layout.units_per_page as usize
             && let Some(other) = self.gather.next_stream()
         {
-            bytes += self.take_unit(other, stream, &mut units[count]);
+            bytes += self.take_unit((other, class), stream, &mut units[count]);
             self.counts.mixed_units += 1;
             count += 1;
         }
@@ -141,10 +170,14 @@ impl Ftl {
         (count, bytes)
     }
 
-    /// The oldest unit of a stream goes to a page of another, or of its own: how many bytes of it hold data.
+    /// The oldest unit of a stream goes to a page of a class, of another stream or its own: how many bytes of it hold
+    /// data.
     #[inline]
-    fn take_unit(&mut self, stream: StreamId, to: StreamId, unit: &mut UnitRef) -> u32 {
-        let slot = self.gather.oldest(stream);
+    fn take_unit(&mut self, (stream, class): (StreamId, u8), to: StreamId, unit: &mut UnitRef) -> u32 {
+        let (slot, is_own) = self.gather.oldest(stream, class);
+        if self.page_classes.sorts() {
+            self.counts.note_class(is_own);
+        }
         let waiting = *self.gather.get(slot);
         self.gather.take(slot);
         self.sequence += 1;

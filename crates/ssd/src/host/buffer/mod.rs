@@ -43,10 +43,12 @@ pub struct Rules {
 impl Rules {
     /// Slots of host data in DRAM: the buffer's, and enough to keep every plane programming, with as much again
     /// gathering behind it in as many streams. While all data is in the first stream, what is for the others is not
-    /// used: a policy that separates nothing behaves like none.
-    pub fn staging_slots(&self, cfg: &Sections, streams: Streams) -> u32 {
-        let programs = 2 * cfg.host_programs_at_most() + streams.of_host.count_ones() - 1;
-        self.slots.max(programs * cfg.units_per_page())
+    /// used: a policy that separates nothing behaves like none. Where data is sorted by the class of pages, the queue
+    /// of each stream holds so many `queued` units more.
+    pub fn staging_slots(&self, cfg: &Sections, streams: Streams, queued: u32) -> u32 {
+        let streams = streams.of_host.count_ones();
+        let programs = 2 * cfg.host_programs_at_most() + streams - 1;
+        self.slots.max(programs * cfg.units_per_page()).saturating_add(streams.saturating_mul(queued))
     }
 }
 
