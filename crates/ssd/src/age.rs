@@ -18,7 +18,8 @@
 use crate::config::Problem;
 use crate::drive::Drive;
 use crate::nand::Chip;
-use crate::nand::aging::tables::{MOST_CYCLES, TICKS_PER_MINUTE};
+use crate::nand::aging::build::dwell_of;
+use crate::nand::aging::tables::{Dwell, MOST_CYCLES, TICKS_PER_MINUTE};
 use crate::nand::cell::ABSOLUTE_ZERO_C;
 use core::fmt;
 use core::str::FromStr;
@@ -105,7 +106,7 @@ pub enum AgeStep {
     Cycle {
         /// Erases that every block has seen afterwards.
         to: u32,
-        /// Rest between erase and program in each of them; `None` is the reference: 1 minute at 30 degrees C.
+        /// Time between the erases; `None` is the reference: 1 minute at 30 degrees C.
         dwell: Option<Span>,
         /// Its temperature in degrees C; `None` is that of the drive.
         celsius: Option<f64>,
@@ -462,17 +463,15 @@ impl Drive {
             return Err(AgeError::CyclesGoDown { block: block as u32, seen, to });
         }
         let chip = &mut self.state.flash.chip;
-        let lasting_q16 = match dwell {
-            None => 65_536,
+        let dwell = match dwell {
+            None => Dwell::REFERENCE,
             Some(dwell) => {
                 let minutes = ticks(chip, step, &dwell, celsius)? / f64::from(TICKS_PER_MINUTE);
                 let Some(aging) = chip.aging() else { return Err(AgeError::NeedsCells { step: *step }) };
-                let model = aging.cells();
-                let factor = model.dwell_factor(minutes, model.part().retention.reference_c);
-                libm::round(factor * 65_536.0) as u32
+                dwell_of(aging.cells(), minutes)
             }
         };
-        if let Some(worn) = chip.most_worn_at(to, lasting_q16)
+        if let Some(worn) = chip.most_worn_at(to, dwell)
             && to.max(worn) > MOST_CYCLES
         {
             return Err(AgeError::BeyondTables {
@@ -482,7 +481,7 @@ impl Drive {
                 allowed: format!("wear of {MOST_CYCLES} cycles: the tables of the cells end there"),
             });
         }
-        chip.cycle_to(to, lasting_q16);
+        chip.cycle_to(to, dwell);
         self.state.ftl.forget_reads_of_younger(to);
         self.set_erase_counts(|_| to);
         Ok(())

@@ -30,7 +30,7 @@ impl<'a> Population<'a> {
         &self.blocks
     }
 
-    /// 1000 cycles that each block lives when it rests so long between erase and program: cycled 100 at a time, until
+    /// 1000 cycles that each block lives when so much time lies between its erases: cycled 100 at a time, until
     /// it no longer keeps data for 12 months.
     /// The model may be another than the blocks were made by.
     pub fn lives(&self, model: &CellModel, dwell_minutes: f64, celsius: f64) -> Vec<f64> {

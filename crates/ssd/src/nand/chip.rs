@@ -4,6 +4,7 @@
 //! read only after it was programmed, a block marked bad is left alone. Breaking one is a bug of the firmware.
 
 use super::aging::build;
+use super::aging::tables::Dwell;
 use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry, TrueWear};
 use super::cell::CellModel;
 use crate::config::ConfigErrors;
@@ -150,7 +151,7 @@ impl Chip {
         self.aging.as_ref().map(|aging| aging.cells())
     }
 
-    /// Lets time pass for the cells: charge is lost, and erased blocks recover. Cheap: most calls compare two numbers.
+    /// Lets time pass for the cells: charge is lost, and blocks recover. Cheap: most calls compare two numbers.
     #[inline]
     pub fn advance_clock(&mut self, now: SimTime) {
         if let Some(aging) = &mut self.aging {
@@ -243,8 +244,8 @@ impl Chip {
         self.aging.as_ref().map_or(u32::from(attempts), |aging| aging.readings(block, attempts))
     }
 
-    /// The truth about a block's wear, which no firmware knows; `None` where cells do not age. The cycle that begins
-    /// with an erase counts from the block's first program on.
+    /// The truth about a block's wear, which no firmware knows; `None` where cells do not age. A cycle, with what its
+    /// dwell leaves of it, counts from the erase that ends it.
     pub fn true_wear(&self, block: u32) -> Option<TrueWear> {
         self.aging.as_ref().map(|aging| aging.true_wear(block))
     }
@@ -255,21 +256,20 @@ impl Chip {
         self.aging.as_ref().map_or(0, |aging| aging.effective_reads(block, wordline, self.erase_count(block)))
     }
 
-    /// Equivalent cycles of the most worn block if all were cycled to so many erases, of whose wear a share lasts (in
-    /// 1/65536); `None` where cells do not age.
-    pub(crate) fn most_worn_at(&self, to: u32, lasting_q16: u32) -> Option<u32> {
+    /// Equivalent cycles of the most worn block if all were cycled to so many erases, with a dwell after each; `None`
+    /// where cells do not age.
+    pub(crate) fn most_worn_at(&self, to: u32, dwell: Dwell) -> Option<u32> {
         let aging = self.aging.as_ref()?;
         let counts = (0..).zip(&self.erase_counts);
-        let worn =
-            counts.map(|(block, &count)| aging.worn_after(block, to.saturating_sub(count), lasting_q16));
+        let worn = counts.map(|(block, &count)| aging.worn_after(block, to.saturating_sub(count), dwell));
         worn.max()
     }
 
     /// Cycles all blocks that have seen fewer erases to so many.
-    pub(crate) fn cycle_to(&mut self, to: u32, lasting_q16: u32) {
+    pub(crate) fn cycle_to(&mut self, to: u32, dwell: Dwell) {
         for (block, count) in (0..).zip(&mut self.erase_counts) {
             if let Some(aging) = &mut self.aging {
-                aging.cycle(block, to.saturating_sub(*count), lasting_q16);
+                aging.cycle(block, to.saturating_sub(*count), dwell);
             }
             *count = to.max(*count);
         }
@@ -334,9 +334,9 @@ impl Chip {
     /// Erases a block. Fails by chance, or for good once the endurance is used up.
     #[inline]
     pub fn erase(&mut self, block: u32) -> Outcome {
-        self.next_page[block as usize] = 0;
+        let used = core::mem::take(&mut self.next_page[block as usize]) > 0;
         if let Some(aging) = &mut self.aging {
-            aging.erase(block);
+            aging.erase(block, used);
         }
         let count = &mut self.erase_counts[block as usize];
         *count += 1;

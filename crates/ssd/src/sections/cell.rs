@@ -162,7 +162,7 @@ section! {
 }
 
 choice! {
-    /// How recovery goes with the time between an erase and the next program.
+    /// How recovery goes with the dwell, the time between a block's erases.
     pub enum DwellLaw {
         /// With its logarithm.
         Log = "log",
@@ -201,7 +201,7 @@ section! {
         mean_growth: f64 = 4.14, unit "bits", range 0.0001..=100000.0;
         /// How much retention gains in a block of quality 0 over one of quality 1; 0 keeps it the same for all.
         retention_span: f64 = 0.0, range 0.0..=1.0;
-        /// Recovery between erase and program.
+        /// Recovery between a block's erases.
         dwell: DwellLaw = DwellLaw::Log;
         /// Share of the wear recovered with each factor e of dwell time (`log`).
         dwell_log: f64 = 0.0715, range 0.0..=0.15;
@@ -213,6 +213,9 @@ section! {
         dwell_middle: f64 = 2.07, range -10.0..=20.0;
         /// Width of the curve in the logarithm (`logistic`).
         dwell_width: f64 = 0.64, range 0.01..=10.0;
+        /// Share of old wear beyond full recovery that a dwell of 497,000 minutes (3 months at 40 degrees C) takes
+        /// away at the next erase; shorter ones less, with their logarithm, down to none at `dwell_full_minutes`.
+        rest_recovery: f64 = 0.0, range 0.0..=1.0;
         /// Share of the damage that erase time and fresh errors show, but that does not recover.
         unrecovered: f64 = 0.3, range 0.0..=1.0;
     }

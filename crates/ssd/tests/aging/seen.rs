@@ -60,10 +60,9 @@ fn recovered_damage_still_shows_in_part() {
     let block =
         ssd::nand::cell::Block { quality: 0.65, erase_offset: 0.0, fresh_offset: 0.0, program_offset: 0.0 };
     for number in 0..2_000u64 {
-        chip.advance_clock(crate::support::minutes(10 * number));
-        chip.erase(0);
-        chip.advance_clock(crate::support::minutes(10 * number + 5));
         chip.program(0, 0);
+        chip.advance_clock(crate::support::minutes(5 * (number + 1)));
+        chip.erase(0);
     }
     let factor = model.dwell_factor(5.0, 30.0);
     let damage = Damage { lasting: 2.0 * factor, done: 2.0 };

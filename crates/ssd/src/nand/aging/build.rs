@@ -1,13 +1,13 @@
 //! From a drive's configuration to the integer tables that its chips age by: `nand::aging::tables`.
 
 use super::tables::{
-    CYCLE, ERC_SHIFT, Endurance, Errors, Limit, MOST_CYCLES, MOST_DWELL_TICKS, MOST_MINUTES, Mode, Place,
-    Seen, Soft, TICKS_PER_MINUTE, Tables, Traits,
+    CYCLE, Dwell, ERC_SHIFT, Endurance, Errors, Limit, MOST_CYCLES, MOST_DWELL_TICKS, MOST_MINUTES, Mode,
+    Place, Rest, Seen, Soft, TICKS_PER_MINUTE, Tables, Traits,
 };
 use crate::config::ConfigErrors;
 use crate::nand::cell::still::StillTable;
 use crate::nand::cell::table::{CellTable, ReadOdds, ReferenceSet, TablePlan};
-use crate::nand::cell::wear::{Block, MEAN_QUALITY};
+use crate::nand::cell::wear::{Block, LONGEST_REST_MINUTES, MEAN_QUALITY};
 use crate::nand::cell::{CellModel, Group, VirtualChips};
 use crate::nand::order::PageOrder;
 use crate::sections::cell::{CodeKind, DwellLaw};
@@ -50,6 +50,7 @@ pub(crate) fn tables(cfg: &Sections) -> Result<Option<Tables>, ConfigErrors> {
         unit,
         endurance: endurance(&model, unit),
         dwell_q16: dwell(&model),
+        rest: rest(&model),
         ticks_q64: fixed(rate, 64) as u64,
         seen: seen(&model),
         traits: traits(cfg, &model),
@@ -214,6 +215,26 @@ fn dwell(model: &CellModel) -> Vec<u32> {
     };
     let minutes = |ticks: u32| f64::from(ticks) / f64::from(TICKS_PER_MINUTE);
     (0..=most).map(|ticks| fixed(model.dwell_factor(minutes(ticks), reference_c), 16) as u32).collect()
+}
+
+/// What a dwell of so many minutes at the reference temperature leaves, without a table.
+pub(crate) fn dwell_of(model: &CellModel, minutes: f64) -> Dwell {
+    let reference_c = model.part().retention.reference_c;
+    Dwell {
+        lasting_q16: fixed(model.dwell_factor(minutes, reference_c), 16) as u32,
+        rest_q16: fixed(model.rest_share(minutes, reference_c), 16) as u32,
+    }
+}
+
+/// What long dwells take away of wear that had lasted, up to where they take no more.
+fn rest(model: &CellModel) -> Rest {
+    let (p, reference_c) = (&model.part().population, model.part().retention.reference_c);
+    let floor_q16 = fixed(model.fully_rested(), 16) as u32;
+    let minutes = |step: u32| Rest::ticks_of(step) as f64 / f64::from(TICKS_PER_MINUTE);
+    let most = |step: &u32| minutes(*step) <= p.dwell_full_minutes.max(LONGEST_REST_MINUTES) * 1.05;
+    let steps = (0..).take_while(most).filter(|_| p.rest_recovery > 0.0);
+    let shares_q16 = steps.map(|step| fixed(model.rest_share(minutes(step), reference_c), 16) as u32);
+    Rest { floor_q16, shares_q16: shares_q16.collect() }
 }
 
 fn seen(model: &CellModel) -> Seen {

@@ -1,36 +1,33 @@
 //! Time travel: cycles, months and reads in bulk, block by block.
 
-use super::tables::{MOST_MINUTES, TICKS_PER_MINUTE};
-use super::{Aging, NO_ERASE};
+use super::Aging;
+use super::tables::{Dwell, MOST_MINUTES, TICKS_PER_MINUTE};
 
 impl Aging {
-    /// So many more cycles in the block's mode, of whose wear a share lasts (in 1/65536). Data in the block counts as
-    /// programmed again after the last of them.
-    pub(crate) fn cycle(&mut self, block: u32, more: u32, dwell_q16: u32) {
+    /// So many more cycles in the block's mode, with a dwell after each. The block counts as erased by the last of
+    /// them, and its data as programmed again after that.
+    pub(crate) fn cycle(&mut self, block: u32, more: u32, dwell: Dwell) {
         if more == 0 {
             return;
         }
-        self.damage(block, more, dwell_q16);
+        self.damage(block, more, dwell);
         self.forget_reads(block);
         self.programmed_at[block as usize] = self.minutes();
-        if self.erased_at[block as usize] != NO_ERASE {
-            self.erased_at[block as usize] = self.clock.ticks;
-        }
+        self.erased_at[block as usize] = self.clock.ticks;
     }
 
     /// Equivalent cycles of a block after so many more.
-    pub(crate) fn worn_after(&self, block: u32, more: u32, dwell_q16: u32) -> u32 {
-        let (_, lasting) = self.harm(block, more, dwell_q16);
-        self.equivalent(block, self.lasting[block as usize] + lasting)
+    pub(crate) fn worn_after(&self, block: u32, more: u32, dwell: Dwell) -> u32 {
+        self.equivalent(block, self.after(block, more, dwell).1)
     }
 
     /// A block of so many cycles of the reference dwell, whatever it was before.
     pub(crate) fn recount(&mut self, block: u32, before: u32, cycles: u32) {
         if cycles < before {
             (self.lasting[block as usize], self.done[block as usize]) = (0, 0);
-            self.damage(block, cycles, 65_536);
+            self.damage(block, cycles, Dwell::REFERENCE);
         } else {
-            self.cycle(block, cycles - before, 65_536);
+            self.cycle(block, cycles - before, Dwell::REFERENCE);
         }
     }
 

@@ -24,7 +24,7 @@ use crate::snapshot::raw;
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tables::{CYCLE, MOST_MINUTES, TICKS_PER_MINUTE, Tables};
+use tables::{CYCLE, Dwell, MOST_MINUTES, TICKS_PER_MINUTE, Tables};
 
 /// How a page is read, attempt by attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +97,6 @@ pub struct TrueWear {
     pub equivalent_cycles: u32,
 }
 
-/// No erase waits for its program.
-const NO_ERASE: u32 = u32::MAX;
-
 /// Time as the cells feel it: in ticks of 1/16 minute at the reference temperature.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Clock {
@@ -123,7 +120,7 @@ pub struct Aging {
     /// Minute of the clock at which a block's first page was programmed.
     #[serde(with = "raw")]
     programmed_at: Vec<u32>,
-    /// Tick at which a block was erased that was not programmed since.
+    /// Tick of a block's last erase, which the drive begins with.
     #[serde(with = "raw")]
     erased_at: Vec<u32>,
     /// Damage that lasts, and all damage done, in [`CYCLE`].
@@ -153,7 +150,7 @@ impl Aging {
             clock: Clock::default(),
             worn: vec![0; blocks],
             programmed_at: vec![0; blocks],
-            erased_at: vec![NO_ERASE; blocks],
+            erased_at: vec![0; blocks],
             lasting: vec![0; blocks],
             done: vec![0; blocks],
             reads: vec![0; blocks],
@@ -189,7 +186,7 @@ impl Aging {
         ensure(u64::from(now) <= ticks && jumped <= ticks, "the clock of the cells")?;
         let minute = now / TICKS_PER_MINUTE;
         ensure(self.programmed_at.iter().all(|&at| at <= minute), "when a block was programmed")?;
-        ensure(self.erased_at.iter().all(|&at| at == NO_ERASE || at <= now), "when a block was erased")?;
+        ensure(self.erased_at.iter().all(|&at| at <= now), "when a block was erased")?;
         let mut all = self.lasting.iter().chain(&self.done).chain(&self.reads);
         ensure(all.all(|&done| done < MOST), "damage or reads of a block")?;
         (0..self.worn.len() as u32).for_each(|block| self.wear_out(block));
@@ -262,12 +259,18 @@ impl Aging {
         }
     }
 
-    /// A block is erased: its reads are forgotten, and it rests until it is programmed.
+    /// A block is erased: its reads are forgotten. If it was programmed since its last erase (`used`), a cycle is over,
+    /// and how much of its wear lasts depends on the time in between, whether it held data then or none.
     #[inline]
-    pub(crate) fn erase(&mut self, block: u32) {
+    pub(crate) fn erase(&mut self, block: u32, used: bool) {
+        let now = self.clock.ticks;
+        let before = core::mem::replace(&mut self.erased_at[block as usize], now);
+        if used {
+            let dwell = self.tables().dwell(now - before);
+            self.damage(block, 1, dwell);
+        }
         self.forget_reads(block);
         self.modes[block as usize] = 0;
-        self.erased_at[block as usize] = self.clock.ticks;
     }
 
     fn forget_reads(&mut self, block: u32) {
@@ -277,31 +280,28 @@ impl Aging {
         }
     }
 
-    /// The first page of a block is programmed, in a mode: from now on its data ages, and the cycle that began with its
-    /// last erase is over. How much of its wear lasts depends on the time in between.
+    /// The first page of a block is programmed, in a mode: from now on its data ages.
     #[inline]
     pub(crate) fn open(&mut self, block: u32, mode: u8) {
         assert!(usize::from(mode) < self.modes(), "program mode {mode}, the part has {}", self.modes());
         self.modes[block as usize] = mode;
         self.programmed_at[block as usize] = self.minutes();
-        let erased_at = core::mem::replace(&mut self.erased_at[block as usize], NO_ERASE);
-        if erased_at != NO_ERASE {
-            let dwell_q16 = self.tables().dwell_q16(self.clock.ticks - erased_at);
-            self.damage(block, 1, dwell_q16);
-        }
     }
 
-    /// What so many cycles in the block's mode do, and the share of it that lasts.
-    fn harm(&self, block: u32, cycles: u32, dwell_q16: u32) -> (u64, u64) {
-        let done = self.tables().modes[usize::from(self.mode(block))].wear * u64::from(cycles);
-        (done, ((u128::from(done) * u128::from(dwell_q16)) >> 16) as u64)
+    /// All that is done to a block, and what of it lasts, after so many cycles more in its mode.
+    fn after(&self, block: u32, cycles: u32, dwell: Dwell) -> (u64, u64) {
+        let tables = self.tables();
+        let harm = tables.modes[usize::from(self.mode(block))].wear * u64::from(cycles);
+        let lasts = ((u128::from(harm) * u128::from(dwell.lasting_q16)) >> 16) as u64;
+        let (done, lasting) = (self.done[block as usize] + harm, self.lasting[block as usize] + lasts);
+        (done, tables.rested(done, lasting, dwell, cycles))
     }
 
-    /// So many cycles in the block's mode, of whose wear a share lasts.
-    fn damage(&mut self, block: u32, cycles: u32, dwell_q16: u32) {
-        let (done, lasting) = self.harm(block, cycles, dwell_q16);
-        self.done[block as usize] += done;
-        self.lasting[block as usize] += lasting;
+    /// So many cycles in the block's mode, with a dwell after each.
+    fn damage(&mut self, block: u32, cycles: u32, dwell: Dwell) {
+        let (done, lasting) = self.after(block, cycles, dwell);
+        self.done[block as usize] = done;
+        self.lasting[block as usize] = lasting;
         self.wear_out(block);
     }
 

@@ -18,6 +18,70 @@ pub(crate) const CYCLE: u64 = 1 << 20;
 /// Dwell, in ticks, after which the logistic law is taken to be at its end: 2.8 days.
 pub(crate) const MOST_DWELL_TICKS: u32 = 1 << 16;
 
+/// What the time between two erases leaves of a block's wear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dwell {
+    /// Share of the cycle's wear that lasts, in 1/65536.
+    pub(crate) lasting_q16: u32,
+    /// Share of what lasts beyond full recovery, of all cycles, that goes, in 1/65536.
+    pub(crate) rest_q16: u32,
+}
+
+impl Dwell {
+    /// One minute at the reference temperature: all wear lasts.
+    pub(crate) const REFERENCE: Dwell = Dwell { lasting_q16: 65_536, rest_q16: 0 };
+}
+
+/// What long rests take away of wear that had lasted (`cell.population.rest_recovery`).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rest {
+    /// Share of all damage that lasts after full recovery, in 1/65536: no rest leaves less.
+    pub floor_q16: u32,
+    /// Share of what lasts beyond that which a rest takes away, in 1/65536: each octave of ticks in 32 steps. Empty if
+    /// none takes anything.
+    pub shares_q16: Vec<u32>,
+}
+
+/// Steps of an octave, as a power of two.
+const STEPS_SHIFT: u32 = 5;
+
+impl Rest {
+    /// Ticks at which a step of the table begins.
+    pub(crate) fn ticks_of(step: u32) -> u64 {
+        let (octave, part) = (step >> STEPS_SHIFT, u64::from(step & ((1 << STEPS_SHIFT) - 1)));
+        (((1 << STEPS_SHIFT) + part) << octave) >> STEPS_SHIFT
+    }
+
+    /// The step that so many ticks lie in, at least 1 tick.
+    fn step_of(ticks: u32) -> u32 {
+        let octave = ticks.ilog2();
+        let part = (u64::from(ticks) << STEPS_SHIFT >> octave) as u32 & ((1 << STEPS_SHIFT) - 1);
+        (octave << STEPS_SHIFT) + part
+    }
+
+    #[inline]
+    fn share_q16(&self, ticks: u32) -> u32 {
+        match self.shares_q16.len() {
+            0 => 0,
+            steps => self.shares_q16[(Rest::step_of(ticks.max(1)) as usize).min(steps - 1)],
+        }
+    }
+}
+
+/// A number up to 1 (2^32) so many times itself.
+fn power_q32(mut base: u64, mut times: u32) -> u64 {
+    let product = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 32) as u64;
+    let mut power = 1 << 32;
+    while times > 0 {
+        if times & 1 == 1 {
+            power = product(power, base);
+        }
+        base = product(base, base);
+        times >>= 1;
+    }
+    power
+}
+
 /// A page's place, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place(u32);
@@ -199,6 +263,8 @@ pub(crate) struct Tables {
     pub endurance: Endurance,
     /// Share of a cycle's wear that lasts, in 1/65536, by ticks of dwell.
     pub dwell_q16: Vec<u32>,
+    /// What long dwells do beside.
+    pub rest: Rest,
     /// Ticks of the clock for each ns of simulated time, in 1/2^64.
     pub ticks_q64: u64,
     pub seen: Seen,
@@ -212,10 +278,25 @@ impl Tables {
         if self.traits.len() == 1 { &self.traits[0] } else { &self.traits[block as usize] }
     }
 
-    /// Share of a cycle's wear that lasts after so many ticks of dwell, in 1/65536.
+    /// What so many ticks between two erases leave.
     #[inline]
-    pub(crate) fn dwell_q16(&self, ticks: u32) -> u32 {
-        self.dwell_q16[(ticks as usize).min(self.dwell_q16.len() - 1)]
+    pub(crate) fn dwell(&self, ticks: u32) -> Dwell {
+        Dwell {
+            lasting_q16: self.dwell_q16[(ticks as usize).min(self.dwell_q16.len() - 1)],
+            rest_q16: self.rest.share_q16(ticks),
+        }
+    }
+
+    /// What lasts of all damage after so many rests of a length.
+    #[inline]
+    pub(crate) fn rested(&self, done: u64, lasting: u64, dwell: Dwell, times: u32) -> u64 {
+        if dwell.rest_q16 == 0 {
+            return lasting;
+        }
+        let floor = ((u128::from(done) * u128::from(self.rest.floor_q16)) >> 16) as u64;
+        let kept_q32 = power_q32(u64::from(65_536 - dwell.rest_q16) << 16, times);
+        let beyond = lasting.saturating_sub(floor);
+        lasting - beyond + ((u128::from(beyond) * u128::from(kept_q32)) >> 32) as u64
     }
 
     /// Bytes of the tables.
@@ -228,6 +309,6 @@ impl Tables {
             + self.places.len() * size_of::<Place>()
             + self.traits.len() * size_of::<Traits>()
             + self.endurance.most.len() * size_of::<[u64; 4]>()
-            + (self.dwell_q16.len() + self.seen.falling_exp.len()) * 4
+            + (self.dwell_q16.len() + self.rest.shares_q16.len() + self.seen.falling_exp.len()) * 4
     }
 }

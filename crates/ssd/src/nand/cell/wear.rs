@@ -10,6 +10,10 @@ use crate::sections::cell::DwellLaw;
 /// Quality of the block that the voltage model describes.
 pub(crate) const MEAN_QUALITY: f64 = 0.65;
 
+/// Rest beyond which nothing more of old wear goes, in minutes at the reference temperature: 3 months at 40 degrees C
+/// (RealWear section 3.3.2, the longest that it shows).
+pub(crate) const LONGEST_REST_MINUTES: f64 = 497_000.0;
+
 /// A block as it came from the factory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block {
@@ -117,11 +121,16 @@ impl Damage {
         let harm = kcycles * model.part.modes.wear[mode];
         self.done += harm;
         self.lasting += harm * model.dwell_factor(dwell_minutes, celsius);
+        let share = model.rest_share(dwell_minutes, celsius);
+        if share > 0.0 {
+            let beyond = (self.lasting - self.done * model.fully_rested()).max(0.0);
+            self.lasting -= beyond * (1.0 - libm::pow(1.0 - share, 1000.0 * kcycles));
+        }
     }
 }
 
 impl CellModel {
-    /// Share of a cycle's wear that is left when the erased block rested so many minutes at that temperature
+    /// Share of a cycle's wear that is left when so many minutes at that temperature lie between its erase and the next
     /// (calibration section 1.3).
     pub fn dwell_factor(&self, minutes: f64, celsius: f64) -> f64 {
         let p = &self.part.population;
@@ -132,6 +141,30 @@ impl CellModel {
                 let curve = |x: f64| 1.0 / (1.0 + libm::exp(-(x - p.dwell_middle) / p.dwell_width));
                 1.0 - p.dwell_logistic * (curve(libm::log(effective.max(1.0))) - curve(0.0))
             }
+        }
+    }
+
+    /// The least share of a cycle's wear that any dwell leaves.
+    pub fn fully_rested(&self) -> f64 {
+        let p = &self.part.population;
+        match p.dwell {
+            DwellLaw::Log => 1.0 - p.dwell_log * libm::log(p.dwell_full_minutes),
+            DwellLaw::Logistic => {
+                1.0 - p.dwell_logistic * (1.0 - 1.0 / (1.0 + libm::exp(p.dwell_middle / p.dwell_width)))
+            }
+        }
+    }
+
+    /// Share of what lasts beyond full recovery, of all cycles, that a dwell of so many minutes at that temperature
+    /// takes away: none up to full recovery, then with its logarithm.
+    pub fn rest_share(&self, minutes: f64, celsius: f64) -> f64 {
+        let p = &self.part.population;
+        let beyond = self.hours_at_reference(minutes, celsius) / p.dwell_full_minutes;
+        let longest = LONGEST_REST_MINUTES / p.dwell_full_minutes;
+        match beyond > 1.0 {
+            true if longest > beyond => p.rest_recovery * libm::log(beyond) / libm::log(longest),
+            true => p.rest_recovery,
+            false => 0.0,
         }
     }
 
