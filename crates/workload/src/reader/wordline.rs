@@ -50,8 +50,11 @@ impl Wordline {
             let at = fields.position();
             *value = fields.number_or_empty(name)?;
             if *value > most {
-                let allowed =
-                    if most > 0xffff { "up to 2^32 - 1" } else { "up to 65535, priority and class 255, one_time 1" };
+                let allowed = if most > 0xffff {
+                    "up to 2^32 - 1"
+                } else {
+                    "up to 65535, priority and class 255, one_time 1"
+                };
                 return Err(fields.refuse(BadReason::TooLarge, name, allowed, at));
             }
         }
@@ -145,7 +148,8 @@ impl Format for Wordline {
         };
         let (lba, sectors) = (fields.placed("lba")?, fields.placed("sectors")?);
         let range = self.units.range(lba, sectors)?;
-        let [device, stream, file, process, context, priority, class, one_time] = self.optional(&mut fields)?;
+        let [device, stream, file, process, context, priority, class, one_time] =
+            self.optional(&mut fields)?;
         let hints = Hints {
             stream: stream as u16,
             file: file as u32,
@@ -196,7 +200,10 @@ mod tests {
             ("#wordline 1 time_ns,op,lba,sectors,device\n0,R,8,8,1,2\n", "no more columns"),
             (&format!("{all}0,R,8,8,65536\n"), "column device: too large: found '65536'"),
             (&format!("{all}0,R,8,8,0,0,0,0,0,256\n"), "column priority: too large"),
-            (&format!("{}0,R,8,8,0,0,0,0,0,0,0,2\n", all.replace("class", "class,one_time")), "column one_time"),
+            (
+                &format!("{}0,R,8,8,0,0,0,0,0,0,0,2\n", all.replace("class", "class,one_time")),
+                "column one_time",
+            ),
             (&format!("{all}0,WW,8,8\n"), "column op: unknown operation: found 'WW'"),
         ] {
             let error = read(text).unwrap_err();
