@@ -31,8 +31,13 @@ impl Axis for Cause {
         self as usize
     }
     fn came_later(self) -> bool {
-        matches!(self, Cause::ReadReclaim | Cause::Replication)
+        is_rare(self)
     }
+}
+
+/// Whether few drives do anything for a cause: tables show it only where it is there.
+pub fn is_rare(cause: Cause) -> bool {
+    cause as usize >= Cause::ReadReclaim as usize
 }
 
 impl Axis for Part {
@@ -125,7 +130,7 @@ mod tests {
         let text = serde_json::to_string(&by).unwrap();
         assert_eq!(
             text,
-            r#"{"host":0,"merge":1,"cleaning":2,"wear_leveling":3,"bad_block":4,"read_reclaim":5,"replication":6}"#
+            r#"{"host":0,"merge":1,"cleaning":2,"wear_leveling":3,"bad_block":4,"read_reclaim":5,"replication":6,"promote":7}"#
         );
         assert_eq!(serde_json::from_str::<By<Cause, u64>>(&text).unwrap(), by);
         let error = serde_json::from_str::<By<Cause, u64>>(r#"{"host":0}"#).unwrap_err();

@@ -1,6 +1,6 @@
 //! Results side by side.
 
-use crate::by::Axis;
+use crate::by::{Axis, is_rare};
 use crate::number::{digits, duration, percent, si};
 use crate::result::{Distribution, RunResult};
 use crate::table::{NONE, POINTS, grid, title};
@@ -67,7 +67,7 @@ fn metrics() -> Vec<Metric> {
     }
     all.push(metric("write amplification", digits, |r| r.write_amplification));
     for &cause in &Cause::ALL {
-        let is_common = !matches!(cause, Cause::ReadReclaim | Cause::Replication);
+        let is_common = !is_rare(cause);
         let value = move |r: &RunResult| {
             r.write_amplification_by_cause[cause].filter(|share| is_common || *share > 0.0)
         };

@@ -1,6 +1,6 @@
 //! Results as text tables: aligned, with units, without colours.
 
-use crate::by::{Axis, By};
+use crate::by::{Axis, By, is_rare};
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
 use crate::result::{Busy, Distribution, RunResult, Share, StreamWork, Victims};
@@ -285,8 +285,7 @@ fn operations(result: &RunResult) -> String {
     // Few drives move or copy data because of reads.
     let moves = &result.ftl.moved_units;
     let is_shown = |cause: Cause| {
-        let is_rare = matches!(cause, Cause::ReadReclaim | Cause::Replication);
-        !is_rare || flash.reads[cause] + flash.programs[cause] + flash.erases[cause] + moves[cause] > 0
+        !is_rare(cause) || flash.reads[cause] + flash.programs[cause] + flash.erases[cause] + moves[cause] > 0
     };
     let causes = Cause::ALL.iter().filter(|cause| is_shown(**cause));
     rows[0].extend(causes.map(|cause| Axis::name(*cause).to_owned()));

@@ -205,7 +205,7 @@ impl Drive {
         }
         let state = &mut self.state;
         state.ftl.on_done(&mut state.flash, id);
-        if op.cause != Cause::Host {
+        if !op.cause.is_for_host() {
             return false;
         }
         self.state.host.on_program_done();

@@ -114,6 +114,8 @@ facts! {
     priority, with_priority: 47, 2;
     /// How hot it is, as the policy that asks for it counts.
     heat, with_heat: 49, 8;
+    /// 1: the drive has written it once more, to where it is read faster; no host has asked for that.
+    promoted, with_promoted: 57, 1;
 }
 
 /// How data is used, by what DRAM saw of it: two bits a mapping unit.

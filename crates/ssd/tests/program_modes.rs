@@ -2,8 +2,9 @@
 
 mod support;
 
-use ssd::config::{Layer, Table};
+use ssd::config::{Layer, Table, Value};
 use ssd::drive_config::{DriveConfig, resolve};
+use ssd::flash::op::{Cause, OpKind};
 use ssd::sections::ErrorModel;
 use ssd::{Command, Completion, Drive, Executor, Lba, OpCode, Part};
 use support::Load;
@@ -162,6 +163,45 @@ fn a_clean_read_hot_page_stays_where_it_is_until_it_is_written() {
     drive.check().unwrap();
 }
 
+/// What is read-hot and clean, and lies among other data, is written once more before it leaves: here for 40 % of
+/// what the host writes, and no more than 64 in a row. No host wrote it: results tell it apart.
+#[test]
+fn a_clean_read_hot_page_is_promoted_as_writes_allow() {
+    let mut cfg = with_policies("promote");
+    cfg.stream.set("promote_percent", &Value::Integer(40)).unwrap();
+    let mut drive = Drive::new(&cfg).unwrap();
+    drive.fill(0, drive.logical_units()).unwrap();
+    on_unit(&mut drive, OpCode::Flush, 0);
+    drive.reset_stats();
+    for round in 0..3 {
+        for unit in 0..96 {
+            on_unit(&mut drive, OpCode::Read, unit);
+        }
+        drive.drain();
+        // Filling has allowed 64 of them; what was promoted lies where it is to lie, and stays there.
+        let promoted = drive.stats().ftl.moved_units[Cause::Promote as usize];
+        assert!((round == 0 && promoted < 64) || promoted == 64, "{promoted} after round {round}");
+    }
+    let stats = drive.stats();
+    assert_eq!(stats.ftl.host_units, 0);
+    assert_eq!(
+        (placed(&drive), stats.flash.ops[OpKind::Program as usize][Cause::Host as usize]),
+        ([0, 64, 0], 0)
+    );
+    let boosted = stats.flash.host_reads_by_mode[1];
+    assert!(boosted > 64, "{boosted} reads of boosted blocks");
+    for unit in 100..140 {
+        on_unit(&mut drive, OpCode::Write, unit);
+    }
+    on_unit(&mut drive, OpCode::Flush, 0);
+    for unit in (0..3).flat_map(|_| 0..96) {
+        on_unit(&mut drive, OpCode::Read, unit);
+    }
+    drive.drain();
+    assert_eq!(drive.stats().ftl.moved_units[Cause::Promote as usize], 64 + 40 * 40 / 100);
+    drive.check().unwrap();
+}
+
 /// Units that are only written leave as write-hot, and go to reduced blocks by it at once: they are dirty.
 #[test]
 fn dirty_pages_leave_in_order_and_go_where_their_class_goes() {
@@ -269,6 +309,11 @@ fn policies_that_nobody_tells_anything_are_refused() {
         (
             "[host.hotness]\npolicy = \"hit_counts\"\n[host.buffer]\npolicy = \"none\"",
             ["host.hotness.policy", "a host.buffer that keeps data"],
+        ),
+        (
+            "[ftl.stream]\npolicy = \"hotness\"\nplace = \"promote\"\n[host.hotness]\npolicy = \"hit_counts\"\n\
+             [host.buffer]\nevict = \"clean_first\"",
+            ["ftl.stream.place", "host.buffer.evict = \"lru\""],
         ),
         (
             "[host.hotness]\npolicy = \"hit_counts\"\nwatermark_percent = 50",

@@ -75,7 +75,17 @@ impl DriveConfig {
             let keys = ["ftl.stream.policy", "host.hotness.policy"];
             conflicts.add(&keys, found, "host.hotness.policy = \"hit_counts\"");
         }
-        if counts && buffer::Policy::build(&self.buffer).rules(self.unit_bytes()).slots == 0 {
+        let rules = buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
+        if stream.needs().promotes && !rules.one_list {
+            let found =
+                "what leaves DRAM clean is written once more, but is given up when its room is needed";
+            conflicts.add(
+                &["ftl.stream.place", "host.buffer.evict"],
+                found.to_owned(),
+                "host.buffer.evict = \"lru\", or another ftl.stream.place",
+            );
+        }
+        if counts && rules.slots == 0 {
             let (by, buffer) = (self.hotness.name(), self.buffer.name());
             let found = format!(
                 "accesses counted by \"{by}\" in a DRAM where host.buffer \"{buffer}\" keeps no data"

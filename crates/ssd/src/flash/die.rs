@@ -1,6 +1,6 @@
 //! A die: its queues, and the two places an operation can be in: on the interface, or in the array.
 
-use crate::flash::op::{Cause, Op, OpPool};
+use crate::flash::op::{Op, OpPool};
 use crate::sections::{ReclaimOrder, SchedulingOrder};
 use crate::units::{OpId, SimTime};
 use serde::{Deserialize, Serialize};
@@ -174,8 +174,7 @@ impl Die {
     /// Whether an operation stands with the reads.
     #[inline]
     pub fn is_read(order: SchedulingOrder, op: &Op) -> bool {
-        let is_for_host = matches!(op.cause, Cause::Host | Cause::Merge);
-        order == SchedulingOrder::ReadFirst && op.kind.reads() && is_for_host
+        order == SchedulingOrder::ReadFirst && op.kind.reads() && op.cause.is_for_host()
     }
 
     /// Puts an operation in line; one that comes back goes before all others of its list.
@@ -280,7 +279,7 @@ impl Die {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flash::op::OpKind;
+    use crate::flash::op::{Cause, OpKind};
     use crate::nand::PageAddress;
     use crate::units::Ppn;
 

@@ -2,7 +2,7 @@
 //! agree with them.
 
 use super::Flash;
-use super::op::{Cause, Op, OpKind, Spent, UnitRef, is_for_host};
+use super::op::{Cause, Op, OpKind, Spent, UnitRef};
 use crate::nand::Outcome;
 use crate::units::{NONE, OpId, SlotId};
 
@@ -83,10 +83,10 @@ impl Flash {
 
     /// The operations under way for the host (slow).
     pub(crate) fn of_host(&self) -> impl Iterator<Item = HostOp<'_>> {
-        let ops = self.pool.iter().filter(|(_, op)| is_for_host(op.cause));
+        let ops = self.pool.iter().filter(|(_, op)| op.cause.is_for_host());
         ops.map(|(id, op)| {
             let work = match (op.kind, op.cause) {
-                (OpKind::Program, Cause::Host) => HostWork::Program,
+                (OpKind::Program, Cause::Host | Cause::Promote) => HostWork::Program,
                 (OpKind::Read, Cause::Merge) => HostWork::Rest,
                 (OpKind::Read, Cause::Host) => HostWork::Read,
                 _ => HostWork::Other,

@@ -53,6 +53,16 @@ named! {
         ReadReclaim = "read_reclaim",
         /// A second copy of a page is made, so that reads spread over more blocks.
         Replication = "replication",
+        /// Read-hot data is written once more, to a block that is read faster.
+        Promote = "promote",
+    }
+}
+
+impl Cause {
+    /// Whether an operation of this cause serves the host or its DRAM, and is no move: programs take data from slots.
+    #[inline]
+    pub(crate) const fn is_for_host(self) -> bool {
+        matches!(self, Cause::Host | Cause::Merge | Cause::Promote)
     }
 }
 
@@ -222,12 +232,6 @@ pub struct OpPool {
     pub(super) host_room: usize,
 }
 
-/// Whether an operation serves a host command, and not a move.
-#[inline]
-pub(super) fn is_for_host(cause: Cause) -> bool {
-    matches!(cause, Cause::Host | Cause::Merge)
-}
-
 impl OpPool {
     /// A pool of `host` operations for the host and `moves` others, of at most `units_per_page` units.
     pub fn new(host: usize, moves: usize, units_per_page: u32) -> Self {
@@ -284,7 +288,7 @@ impl OpPool {
         let Some(id) = self.free.pop() else {
             panic!("pool of {} flash operations is exhausted", self.ops.len())
         };
-        self.host_room -= usize::from(is_for_host(op.cause));
+        self.host_room -= usize::from(op.cause.is_for_host());
         debug_assert!(self.free.len() >= self.host_room, "moves take operations that are kept for the host");
         let place = &mut self.ops[id as usize];
         (*place, place.units) = (op, units.len() as u8);
@@ -305,7 +309,7 @@ impl OpPool {
     /// Gives an operation back.
     #[inline]
     pub fn remove(&mut self, id: OpId) {
-        self.host_room += usize::from(is_for_host(self.ops[id.index()].cause));
+        self.host_room += usize::from(self.ops[id.index()].cause.is_for_host());
         self.free.push(id.0);
     }
 

@@ -16,7 +16,7 @@ impl OpPool {
         distinct("free operations", self.free.iter().copied(), self.ops.len())?;
         keep_room(&mut self.free, &fresh.free);
         self.iter().try_for_each(|(id, op)| self.check_op(id, op, check_place))?;
-        let host = self.iter().filter(|(_, op)| super::op::is_for_host(op.cause)).count();
+        let host = self.iter().filter(|(_, op)| op.cause.is_for_host()).count();
         ensure(host + self.host_room == fresh.host_room, "operations that may be issued for the host")
     }
 

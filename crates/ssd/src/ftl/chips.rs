@@ -55,7 +55,7 @@ impl Ftl {
                 for (to, unit) in (first.0..).map(Pun).zip(units).filter(|(_, unit)| unit.lpn != NONE) {
                     let from = match op.cause {
                         _ if unit.source == NONE => Source::Zero,
-                        Cause::Host => Source::Slot(SlotId(unit.source)),
+                        Cause::Host | Cause::Promote => Source::Slot(SlotId(unit.source)),
                         _ => Source::Flash(Pun(unit.source)),
                     };
                     self.tell_chip(ChipEffect::Spare { to, lpn: Lpn(unit.lpn), from, facts: unit.facts() });

@@ -277,7 +277,7 @@ impl Ftl {
     pub fn on_done(&mut self, flash: &mut Flash, id: OpId) {
         let op = *flash.pool.get(id);
         match (op.kind, op.cause) {
-            (OpKind::Program, Cause::Host) => self.on_host_program(flash, id, &op),
+            (OpKind::Program, Cause::Host | Cause::Promote) => self.on_host_program(flash, id, &op),
             (OpKind::Erase, _) => self.on_erased(flash, id, &op),
             (OpKind::Read, Cause::Replication) => self.on_replica_read(flash, id, &op),
             (_, Cause::Replication) => self.on_replica_programmed(flash, id, &op),

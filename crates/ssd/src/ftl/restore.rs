@@ -57,7 +57,7 @@ impl Ftl {
 
     /// Units that an operation carries, its lane or block, and its mode.
     fn check_op(&self, flash: &Flash, id: OpId, op: &Op) -> Verdict {
-        let is_of_host = matches!(op.cause, Cause::Host | Cause::Merge);
+        let is_of_host = op.cause.is_for_host();
         let units = flash.pool.units(id);
         within_or_none(
             "unit of an operation",
@@ -136,7 +136,7 @@ impl Ftl {
     fn check_moves(&self, flash: &Flash) -> Verdict {
         let mut under_way = vec![(0, 0); self.layout.lanes as usize];
         let mut leaving = vec![0u32; self.layout.blocks() as usize];
-        for (id, op) in flash.pool.iter().filter(|(_, op)| !matches!(op.cause, Cause::Host | Cause::Merge)) {
+        for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
             if op.kind == OpKind::Erase {
                 continue;
             }

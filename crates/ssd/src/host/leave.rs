@@ -32,6 +32,9 @@ impl Host {
             hits.count(is_write);
         }
         self.staging.set_leaving(slot, false);
+        if is_write {
+            self.staging.get_mut(slot).promoted = false;
+        }
     }
 
     /// A slot was taken for a new version of its unit, and the data of another unit, if it is some, has left it. What
@@ -52,19 +55,19 @@ impl Host {
             return;
         }
         if evicted.is_some() {
-            self.tell_hotness(slot, evicted, b);
+            self.tell_hotness(slot, evicted, false, b);
         }
         let older = self.staging.get(slot).older;
         self.hits[slot.index()] = if older.is_some() { self.hits[older.index()] } else { Default::default() };
     }
 
-    /// The data of a unit leaves DRAM: the translation layer is told how it was used.
-    fn tell_hotness(&mut self, slot: SlotId, lpn: Lpn, b: &mut Below<'_>) {
-        if let Some(hits) = self.hits.get(slot.index()) {
-            let hotness = self.hotness.classify(*hits);
-            self.counts.hotness[hotness as usize] += 1;
-            b.ftl.stream.on_leave(lpn, hotness);
-        }
+    /// The data of a unit leaves DRAM: the translation layer is told how it was used. True: it is to be written once
+    /// more before, although nothing in the slot is newer than what flash holds; asked only if it `can`.
+    fn tell_hotness(&mut self, slot: SlotId, lpn: Lpn, can: bool, b: &mut Below<'_>) -> bool {
+        let Some(hits) = self.hits.get(slot.index()) else { return false };
+        let hotness = self.hotness.classify(*hits);
+        self.counts.hotness[hotness as usize] += 1;
+        b.ftl.leaves(lpn, hotness, can)
     }
 
     /// Where clean and dirty data leave in one order: frees clean slots whose turn it is while more are to be free.
@@ -73,7 +76,12 @@ impl Host {
         while self.staging.wants_room()
             && let Some(slot) = self.staging.next_clean()
         {
-            self.tell_hotness(slot, self.staging.get(slot).lpn, b);
+            let found = self.staging.get(slot);
+            let can = found.mask == self.shape.full && self.read_only.is_none();
+            if self.tell_hotness(slot, found.lpn, can, b) {
+                self.staging.promote(slot);
+                continue;
+            }
             self.staging.release(slot);
             b.ftl.effects.push(Effect::Release { slot });
             if !self.stalled.is_empty() {
@@ -94,7 +102,9 @@ impl Host {
     fn flush_in_order(&mut self, slot: SlotId, b: &mut Below<'_>) {
         if self.staging.wants_room() || !self.stalled.is_empty() {
             debug_assert_eq!(self.staging.get(slot).state, SlotState::Dirty);
-            self.tell_hotness(slot, self.staging.get(slot).lpn, b);
+            if !self.staging.get(slot).promoted {
+                self.tell_hotness(slot, self.staging.get(slot).lpn, false, b);
+            }
             self.staging.set_leaving(slot, true);
         }
     }

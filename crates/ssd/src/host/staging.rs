@@ -38,6 +38,8 @@ pub(super) struct Slot {
     pub dead: bool,
     /// It gives way as soon as it is in flash, unless it is used before.
     pub leaving: bool,
+    /// It is dirty although flash holds the same: it is written once more.
+    pub promoted: bool,
     /// Granules that hold data.
     pub mask: u64,
     /// The command that waits for the data to be in flash.
@@ -125,6 +127,7 @@ impl Staging {
             state: SlotState::Free,
             dead: false,
             leaving: false,
+            promoted: false,
             mask: 0,
             waiter: CommandId::NONE,
             epoch: 0,
@@ -289,6 +292,14 @@ impl Staging {
         self.leaving = self.leaving + u32::from(leaving) - u32::from(before);
     }
 
+    /// A clean slot whose turn it is to leave is to be written once more before.
+    pub fn promote(&mut self, id: SlotId) {
+        let used_at = self.used_at[id.index()];
+        self.get_mut(id).promoted = true;
+        self.set_state(id, SlotState::Dirty, true);
+        self.used_at[id.index()] = used_at;
+    }
+
     /// The clean slot that gives way next, if it is its turn.
     #[inline]
     pub fn next_clean(&self) -> Option<SlotId> {
@@ -325,7 +336,7 @@ impl Staging {
         self.index.set(lpn, id);
         let slot = self.get_mut(id);
         (slot.lpn, slot.state, slot.older, slot.newer) = (lpn, SlotState::Free, older, SlotId::NONE);
-        (slot.mask, slot.waiter, slot.dead) = (0, CommandId::NONE, false);
+        (slot.mask, slot.waiter, slot.dead, slot.promoted) = (0, CommandId::NONE, false, false);
         Some((id, evicted))
     }
 

@@ -122,6 +122,10 @@ impl Host {
             return;
         }
         b.ftl.note_parked();
+        if self.rules.one_list && b.ftl.stream.needs().promotes {
+            // Not only when something is dirty: what is clean may become so.
+            self.evict_clean(b);
+        }
         while self.programs < self.programs_at_most {
             while !b.ftl.gather.has_full_page()
                 && self.staging.oldest_dirty().is_some()
@@ -168,7 +172,11 @@ impl Host {
         let bytes = self.shape.bytes(slot.mask);
         // Where much is gathered, what somebody waits for goes first.
         let first = first || self.staging.has_queues() && slot.is_awaited();
-        b.ftl.offer(id, slot.lpn, bytes, self.said(id), first);
+        if slot.promoted {
+            b.ftl.offer_promoted(id, slot.lpn, bytes);
+        } else {
+            b.ftl.offer(id, slot.lpn, bytes, self.said(id), first);
+        }
         self.staging.set_state(id, SlotState::Gathered, false);
         self.use_slots_aside(b);
     }
@@ -312,6 +320,7 @@ impl Host {
         if found.newer.is_some() {
             self.follow_up(slot, found.newer, b);
         } else if self.rules.write_back && !found.leaving {
+            self.staging.get_mut(slot).promoted = false;
             self.staging.set_state(slot, SlotState::Clean, false);
         } else {
             self.staging.release(slot);

@@ -143,6 +143,9 @@ impl Key {
             choose(&mut cfg, self.section, policy);
         }
         let table = cfg.section_mut(self.section)?;
+        if self.field.key == "promote_percent" {
+            table.set("place", &Value::Text("promote".to_owned())).ok()?;
+        }
         let mut rises = self.field.key;
         for &(low, high) in table.in_order() {
             if low == rises {

@@ -295,6 +295,16 @@ fn tell_hotness(cfg: &mut DriveConfig) {
             (key == "size_mib").then_some(Value::Float(size))
         });
     }
+    if stream::Policy::build(&cfg.stream).needs().promotes {
+        if cfg.buffer.name() != "lru_read_write" {
+            cfg.buffer.select("lru_read_write").unwrap();
+            cfg.buffer.set("size_mib", &Value::Float(0.5)).unwrap();
+        }
+        cfg.buffer.set("evict", &Value::Text("lru".to_owned())).unwrap();
+        cfg.stream.set("promote_percent", &Value::Integer(pick(rng, &[1, 20, 100]))).unwrap();
+        // Few accesses make data read-hot.
+        cfg.hotness.set("watermark_percent", &Value::Integer(51)).unwrap();
+    }
 }
 
 /// Blocks of each class of data in a program mode of their own, if data is placed by class.

@@ -3,6 +3,7 @@
 
 use ssd::DriveConfig;
 use ssd::config::{Kind, Table, Value};
+use ssd::ftl::stream;
 use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo};
 use ssd::sections::{ErrorModel, Placement};
 
@@ -60,9 +61,21 @@ pub fn tell_hotness(cfg: &mut DriveConfig) {
     }
 }
 
+/// What leaves the buffer clean may be promoted, if data is placed so: all leaves in one order, and is soon read-hot.
+pub fn let_promote(cfg: &mut DriveConfig) {
+    if stream::Policy::build(&cfg.stream).needs().promotes {
+        cfg.buffer.select("lru_read_write").expect("a policy");
+        for (key, value) in [("size_mib", Value::Float(0.5)), ("evict", Value::Text("lru".to_owned()))] {
+            cfg.buffer.set(key, &value).expect("a parameter");
+        }
+        cfg.hotness.set("watermark_percent", &Value::Integer(51)).expect("a parameter");
+    }
+}
+
 /// The drive with as much spare room as its policies need, if more room makes it one; else what is wrong with it, as
 /// the configuration's own check says.
 pub fn fitted(mut cfg: DriveConfig) -> Result<DriveConfig, String> {
+    let_promote(&mut cfg);
     let usual = cfg.drive.over_provisioning_percent;
     let wrong = match cfg.validate() {
         Ok(()) => return Ok(cfg),

@@ -6,8 +6,8 @@
 //! moves it: HIRE's text, and its weakness (`place`). `preclassified` is a bound: the classes of the whole workload,
 //! known before the drive is filled.
 
-use super::{Foresight, Member, Moved, Needs, Size, StreamId, Streams, Written};
-use crate::restore::{Verdict, alike};
+use super::{Foresight, Leaving, Member, Moved, Needs, Size, StreamId, Streams, Written};
+use crate::restore::{Verdict, alike, ensure};
 use crate::signals::Hotness;
 use crate::units::Lpn;
 use core::ops::Range;
@@ -31,6 +31,9 @@ choice! {
         /// Before the drive is filled, by all reads and writes that are to come, and then for good: no drive can do
         /// that.
         Preclassified = "preclassified",
+        /// As `on_rewrite`, and what leaves DRAM clean as read-hot while it lies among other data is written once more
+        /// at once, within `promote_percent` of what the host writes (ours).
+        Promote = "promote",
     }
 }
 
@@ -39,12 +42,17 @@ section! {
     pub struct Params {
         /// When the class of a unit takes effect.
         place: Place = Place::OnRewrite;
+        /// Units written once more at most, of those that the host writes; for `place = "promote"` (assumed).
+        promote_percent: u32 = 5, unit "%", range 1..=100;
     }
 }
 
 /// Share of reads (writes) in all accesses above which data is read-hot (write-hot) where classes come from the whole
 /// workload: HIRE's w (section 3.1), and the default of `host.hotness`; %.
 const WATERMARK_PERCENT: u64 = 95;
+
+/// Units that may be written once more in a row, if the host has written enough before (assumed).
+const PROMOTED_IN_A_ROW: u32 = 64;
 
 /// Units in a word of the table.
 const PER_WORD: usize = 32;
@@ -56,6 +64,8 @@ pub struct Policy {
     params: Params,
     /// Two bits a unit.
     classes: Vec<u64>,
+    /// What the host has written allows so much to be written once more, in 1/100 of a unit.
+    credit: u32,
     /// What it was told; not in snapshots.
     #[serde(skip)]
     told: Option<Arc<Foresight>>,
@@ -64,7 +74,7 @@ pub struct Policy {
 impl Policy {
     /// A policy that knows of no data.
     pub fn new(params: &Params) -> Self {
-        Policy { params: params.clone(), classes: Vec::new(), told: None }
+        Policy { params: params.clone(), classes: Vec::new(), credit: 0, told: None }
     }
 
     #[inline]
@@ -108,6 +118,7 @@ impl Member for Policy {
             before_filling: ahead,
             reads_to_come: ahead,
             hotness: !ahead,
+            promotes: self.params.place == Place::Promote,
             ..Needs::default()
         }
     }
@@ -130,6 +141,9 @@ impl Member for Policy {
     }
 
     fn of_write(&mut self, write: Written) -> StreamId {
+        if self.params.place == Place::Promote && !write.again {
+            self.credit = (self.credit + self.params.promote_percent).min(100 * PROMOTED_IN_A_ROW);
+        }
         self.stream_of(write.lpn)
     }
 
@@ -137,10 +151,15 @@ impl Member for Policy {
         self.stream_of(moved.lpn)
     }
 
-    fn on_leave(&mut self, lpn: Lpn, hotness: Hotness) {
+    fn on_leave(&mut self, leaving: Leaving) -> bool {
+        let Leaving { lpn, hotness, lies_in } = leaving;
         if self.params.place != Place::Preclassified {
             self.set(lpn, hotness);
         }
+        let is_astray = lies_in.is_some_and(|stream| stream.0 != READ_HOT) && hotness == Hotness::ReadHot;
+        let promotes = self.params.place == Place::Promote && is_astray && self.credit >= 100;
+        self.credit -= if promotes { 100 } else { 0 };
+        promotes
     }
 
     fn foresee(&mut self, foresight: &Arc<Foresight>) {
@@ -162,6 +181,7 @@ impl Member for Policy {
 
     fn restored(&mut self, fresh: Policy) -> Verdict {
         alike("classes of units", &self.classes, &fresh.classes)?;
+        ensure(self.credit <= 100 * PROMOTED_IN_A_ROW, "what may be written once more")?;
         self.params = fresh.params;
         Ok(())
     }
@@ -173,16 +193,21 @@ mod tests {
     use super::*;
 
     fn policy(place: Place) -> Policy {
-        let mut policy = Policy::new(&Params { place });
+        let mut policy = Policy::new(&Params { place, promote_percent: 5 });
         policy.learn(&SIZE);
         policy
+    }
+
+    /// It lies among mixed data.
+    fn leaving(lpn: u32, hotness: Hotness) -> Leaving {
+        Leaving { lpn: Lpn(lpn), hotness, lies_in: Some(StreamId(MIXED)) }
     }
 
     #[test]
     fn two_bits_a_unit_say_its_stream_when_it_is_written_or_moved() {
         let mut policy = policy(Place::OnRewrite);
         for (lpn, hotness) in [(31, Hotness::ReadHot), (32, Hotness::WriteHot), (33, Hotness::Mixed)] {
-            policy.on_leave(Lpn(lpn), hotness);
+            policy.on_leave(leaving(lpn, hotness));
         }
         let streams = |policy: &mut Policy| {
             [30, 31, 32, 33, 34].map(|lpn| {
@@ -192,7 +217,7 @@ mod tests {
             })
         };
         assert_eq!(streams(&mut policy), [MIXED, READ_HOT, WRITE_HOT, MIXED, MIXED]);
-        policy.on_leave(Lpn(32), Hotness::ReadHot);
+        policy.on_leave(leaving(32, Hotness::ReadHot));
         assert_eq!(streams(&mut policy), [MIXED, READ_HOT, READ_HOT, MIXED, MIXED]);
         assert_eq!([MIXED, READ_HOT, WRITE_HOT, 3].map(|at| policy.class(StreamId(at))), [0, 1, 2, 2]);
         // 1,024 units.
@@ -206,8 +231,33 @@ mod tests {
         let written_units = std::iter::repeat_n(Lpn(3), 20);
         policy.foresee(&Arc::new(Foresight::of_writes(1_024, written_units).unwrap()));
         assert_eq!([3, 4].map(|lpn| policy.of_write(written(lpn)).0), [WRITE_HOT, MIXED]);
-        policy.on_leave(Lpn(3), Hotness::ReadHot);
+        policy.on_leave(leaving(3, Hotness::ReadHot));
         assert_eq!(policy.of_write(written(3)).0, WRITE_HOT, "fixed");
         assert!(policy.needs().foresight && policy.needs().reads_to_come);
+    }
+
+    /// 5 % of what the host writes: one unit after 20 writes, and never more than 64 in a row.
+    #[test]
+    fn read_hot_data_is_promoted_within_a_share_of_writes() {
+        let mut policy = policy(Place::Promote);
+        let promoted = |policy: &mut Policy, leaving| (0..100).filter(|_| policy.on_leave(leaving)).count();
+        let write = |policy: &mut Policy, times| (0..times).for_each(|_| _ = policy.of_write(written(9)));
+        let hot = leaving(1, Hotness::ReadHot);
+        write(&mut policy, 19);
+        let again = Written { again: true, ..written(9) };
+        policy.of_write(again);
+        assert_eq!(promoted(&mut policy, hot), 0);
+        write(&mut policy, 1);
+        let unmoved = [
+            leaving(1, Hotness::Mixed),
+            leaving(1, Hotness::WriteHot),
+            Leaving { lies_in: None, ..hot },
+            Leaving { lies_in: Some(StreamId(READ_HOT)), ..hot },
+        ];
+        assert_eq!(unmoved.map(|leaving| promoted(&mut policy, leaving)), [0; 4]);
+        assert_eq!(promoted(&mut policy, hot), 1);
+        write(&mut policy, 10_000);
+        assert_eq!(promoted(&mut policy, hot), 64);
+        assert!(policy.needs().promotes && policy.needs().hotness);
     }
 }

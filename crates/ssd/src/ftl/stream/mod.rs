@@ -60,8 +60,12 @@ family! {
         }
         /// The data of a unit is forgotten: the host has trimmed it.
         fn on_trim(&mut self, lpn: Lpn) {}
-        /// The data of a unit leaves DRAM; told to a policy that asks for it ([`Needs::hotness`]).
-        fn on_leave(&mut self, lpn: Lpn, hotness: signals::Hotness) {}
+        /// The data of a unit leaves DRAM; told to a policy that asks for it ([`Needs::hotness`]). True: it is to be
+        /// written once more, because it lies where it is not to stay; for a policy that [`Needs::promotes`], and if
+        /// [`Leaving::lies_in`] says where.
+        fn on_leave(&mut self, leaving: Leaving) -> bool {
+            false
+        }
         /// Whether [`Member::class`] tells mixed (0), read-hot (1) and write-hot (2) data apart.
         fn tells_hotness(&self) -> bool {
             false
@@ -352,6 +356,9 @@ pub struct Needs {
     pub reads_to_come: bool,
     /// To be told how data was used that leaves DRAM ([`Member::on_leave`]): `host.hotness` must count.
     pub hotness: bool,
+    /// That what leaves DRAM is written once more where the policy says so: clean and dirty data must leave in one
+    /// order (`host.buffer.evict = "lru"`).
+    pub promotes: bool,
     /// To be asked among which blocks victims are looked for ([`Member::among`]).
     pub victims: bool,
 }
@@ -377,6 +384,17 @@ pub struct Written {
     /// It was asked about before, and written again before it was programmed: of the two writes only this one goes to
     /// flash. A policy may choose another stream now, but has learnt of the write already.
     pub again: bool,
+}
+
+/// A unit whose data leaves DRAM.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    /// Which unit.
+    pub lpn: Lpn,
+    /// How it was used while it was there.
+    pub hotness: signals::Hotness,
+    /// The stream of the block that the same data lies in; `None` if it is programmed anyway, or cannot be now.
+    pub lies_in: Option<StreamId>,
 }
 
 /// A unit that is moved, when it has been read.

@@ -2,13 +2,24 @@
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::stream::{Said, StreamId, Written};
+use crate::ftl::stream::{Leaving, Said, StreamId, Written};
 use crate::ftl::write::waits::Lack;
 use crate::ftl::{Ftl, Programmed};
 use crate::nand::Outcome;
 use crate::observe::Effect;
-use crate::signals::Facts;
+use crate::signals::{Facts, Hotness};
 use crate::units::{Lpn, NONE, OpId, Ppn, Pun, SlotId};
+
+/// Why a unit waits to be programmed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Offer {
+    /// The host has written it.
+    New,
+    /// It has written it again while it waited.
+    Again,
+    /// It was only read.
+    Promoted,
+}
 
 /// What became of the units that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,26 +37,38 @@ impl Ftl {
     /// is to be `first`.
     #[inline]
     pub fn offer(&mut self, slot: SlotId, lpn: Lpn, bytes: u32, said: Said, first: bool) {
-        self.offer_to(slot, (lpn, bytes), said, first, false);
+        self.offer_to(slot, (lpn, bytes), said, first, Offer::New);
+    }
+
+    /// A unit that the host has not written is programmed once more ([`Ftl::leaves`]).
+    pub fn offer_promoted(&mut self, slot: SlotId, lpn: Lpn, bytes: u32) {
+        self.offer_to(slot, (lpn, bytes), Said::default(), false, Offer::Promoted);
     }
 
     #[inline]
-    fn offer_to(&mut self, slot: SlotId, (lpn, bytes): (Lpn, u32), said: Said, first: bool, again: bool) {
-        let stream = self.stream_of_write(lpn, said, again);
+    fn offer_to(&mut self, slot: SlotId, (lpn, bytes): (Lpn, u32), said: Said, first: bool, offer: Offer) {
+        let stream = self.stream_of_write(lpn, said, offer != Offer::New);
         // What hosts say beyond what is known must not turn into something else.
         let [class, priority] = [said.hints.class, said.hints.priority].map(|value| u64::from(value.min(3)));
-        let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class).with_priority(priority);
-        let class = if self.page_classes.sorts() { self.class_of_write(lpn) } else { 0 };
+        let facts = Facts::NONE
+            .with_stream(u64::from(stream.0))
+            .with_class(class)
+            .with_priority(priority)
+            .with_promoted(u64::from(offer == Offer::Promoted));
+        let class = if self.page_classes.sorts() { self.class_of_offer(lpn, offer) } else { 0 };
         self.gather.put(slot, (lpn, bytes, stream, class), facts, first);
         if self.page_classes.sorts() {
             self.counts.class_queued_max = self.counts.class_queued_max.max(self.gather.held(stream));
         }
     }
 
-    /// The class of pages that a unit the host has written deserves.
+    /// The class of pages that a unit deserves. What is promoted is moved, and not written by the host.
     #[inline(never)]
-    fn class_of_write(&mut self, lpn: Lpn) -> u8 {
-        let (class, lowered) = self.page_classes.of_write(lpn);
+    fn class_of_offer(&mut self, lpn: Lpn, offer: Offer) -> u8 {
+        let (class, lowered) = match offer {
+            Offer::Promoted => self.page_classes.of_move(lpn),
+            Offer::New | Offer::Again => self.page_classes.of_write(lpn),
+        };
         self.counts.heat_lowers += u64::from(lowered);
         class
     }
@@ -66,6 +89,13 @@ impl Ftl {
         self.tells_apart
     }
 
+    /// The data of a unit leaves DRAM, clean or dirty. True: it is to be written once more, although it is clean.
+    pub fn leaves(&mut self, lpn: Lpn, hotness: Hotness, is_clean: bool) -> bool {
+        let lies = if is_clean { self.map.lookup(lpn) } else { Pun::NONE };
+        let lies_in = lies.is_some().then(|| self.blocks.stream(self.layout.block_of_unit(lies)));
+        self.stream.on_leave(Leaving { lpn, hotness, lies_in })
+    }
+
     /// The host has written again to a unit that waits. It goes before others; where data is sorted by class, only if
     /// it is `urgent`: what is written often must not leave the queue early.
     pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said, urgent: bool) {
@@ -73,7 +103,7 @@ impl Ftl {
             let lpn = self.gather.get(slot).lpn;
             self.gather.take(slot);
             let first = urgent || !self.page_classes.sorts();
-            self.offer_to(slot, (lpn, bytes), said, first, true);
+            self.offer_to(slot, (lpn, bytes), said, first, Offer::Again);
         }
     }
 
@@ -127,7 +157,10 @@ impl Ftl {
         let class = self.class_of_page(found.page);
         let (count, bytes) = self.take_units((stream, class), &mut units);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
-        let op = Op { bytes, ..self.op(OpKind::Program, Cause::Host, found.page) };
+        // A page that begins with what is promoted is a page of it.
+        let is_promoted = units[0].facts().promoted() > 0;
+        let cause = if is_promoted { Cause::Promote } else { Cause::Host };
+        let op = Op { bytes, ..self.op(OpKind::Program, cause, found.page) };
         let op = self.bound_for(self.layout.block_of_page(found.page).0, op);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
@@ -198,8 +231,10 @@ impl Ftl {
             } else if unit.lpn != NONE {
                 self.replicas.forget(Lpn(unit.lpn));
                 self.commit(Lpn(unit.lpn), to, unit.facts());
-                self.clock += 1;
-                self.counts.host_units += 1;
+                let of_host = 1 - unit.facts().promoted();
+                self.clock += of_host;
+                self.counts.host_units += of_host;
+                self.counts.moved_units[Cause::Promote as usize] += 1 - of_host;
                 self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
             }
             self.programmed.push(Programmed {
