@@ -21,9 +21,12 @@ fn preset(name: &str) -> Resolved {
 
 #[test]
 fn every_file_is_shipped() {
-    for (folder, shipped) in
-        [("drive", presets::drives()), ("nand", presets::nands()), ("cell", presets::cells())]
-    {
+    for (folder, shipped) in [
+        ("drive", presets::drives()),
+        ("nand", presets::nands()),
+        ("cell", presets::cells()),
+        ("marker", presets::markers()),
+    ] {
         let path = format!("{}/../../presets/{folder}", env!("CARGO_MANIFEST_DIR"));
         let mut files: Vec<String> = std::fs::read_dir(&path)
             .expect("the folder of presets")
@@ -61,7 +64,9 @@ fn every_preset_resolves_and_survives_a_round_trip() {
             for field in section.fields() {
                 let origin = resolved.origin(&format!("{path}.{}", field.key)).map(ToString::to_string);
                 let place = origin.unwrap_or_default();
-                assert!(place.starts_with(&format!("preset cell/{}:", cell.name)), "{path}.{}", field.key);
+                let folder = if path == "cell.markers" { "marker" } else { "cell" };
+                let file = format!("preset {folder}/{}:", cell.name);
+                assert!(place.starts_with(&file), "{path}.{}", field.key);
             }
         }
         assert!(cell.text.lines().all(|line| !line.starts_with('[') || line.starts_with("[cell.")));
@@ -76,7 +81,8 @@ fn every_preset_resolves_and_survives_a_round_trip() {
 
 #[test]
 fn every_number_of_a_preset_has_a_source() {
-    for preset in presets::drives().iter().chain(presets::nands()).chain(presets::cells()) {
+    let parts = presets::nands().iter().chain(presets::cells()).chain(presets::markers());
+    for preset in presets::drives().iter().chain(parts) {
         for line in preset.text.lines().filter(|line| line.contains('=') && !line.starts_with('#')) {
             let comment = line.split_once('#').map(|(_, comment)| comment);
             let policy = line.starts_with("policy") || line.starts_with("part");

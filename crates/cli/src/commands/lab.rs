@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use lab::characterize::check::{self, PARTS, Plan};
-use lab::characterize::curves;
+use lab::characterize::{curves, fit};
 use lab::files::{FolderLock, replace_all};
+use ssd::config::presets;
 
 use crate::failure::Failure;
 use crate::places::Places;
@@ -16,7 +17,8 @@ pub const EXAMPLES: &str = "\
 Examples:
   wordline lab check --quick                        the papers' numbers beside ours, in seconds
   wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; keeps the table
-  wordline lab characterize --out out/tlc           dead blocks, N12, RBER, voltages, retries, reads endured";
+  wordline lab characterize --out out/tlc           dead blocks, N12, RBER, voltages, retries, reads endured
+  wordline lab fit-markers --out presets/marker     markers of a block's age, of every cell part";
 
 /// Files that `lab check` writes.
 const CHECK_FILES: [&str; 2] = ["results.toml", "results.md"];
@@ -35,6 +37,8 @@ enum What {
     Check(Check),
     /// Measure what a population of a part is like: tables (CSV and Parquet) and plots (SVG and PDF)
     Characterize(Characterize),
+    /// Fit the markers of a block's age by least squares; one file for each cell part
+    FitMarkers(FitMarkers),
 }
 
 /// How much is measured: flags of both.
@@ -97,12 +101,70 @@ struct Characterize {
     out: PathBuf,
 }
 
+/// Flags of `lab fit-markers`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+struct FitMarkers {
+    /// Fit those of this part only
+    #[arg(long, value_name = "NAME")]
+    part: Option<String>,
+
+    /// Chips of the population
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000),
+        default_value_t = fit::Plan::FULL.chips)]
+    chips: u32,
+
+    /// Blocks of each chip
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000),
+        default_value_t = fit::Plan::FULL.blocks)]
+    blocks: u32,
+
+    /// Seed of blocks, ages and noise
+    #[arg(long, value_name = "N", default_value_t = fit::Plan::FULL.seed)]
+    seed: u32,
+
+    /// Write <part>.toml of each part to this folder; without it they are printed
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
 /// Works in the laboratory.
 pub fn run(args: &Lab, out: &mut dyn Write) -> Result<(), Failure> {
     match &args.what {
         What::Check(args) => run_check(args, out),
         What::Characterize(args) => characterize(args, out),
+        What::FitMarkers(args) => fit_markers(args, out),
     }
+}
+
+fn fit_markers(args: &FitMarkers, out: &mut dyn Write) -> Result<(), Failure> {
+    let names: Vec<&'static str> = presets::cells().iter().map(|preset| preset.name).collect();
+    let wanted = match &args.part {
+        Some(name) if !names.contains(&name.as_str()) => {
+            return Err(Failure::no_such("cell part", name, &names));
+        }
+        Some(name) => names.into_iter().filter(|part| part == name).collect(),
+        None => names,
+    };
+    let _lock = args.out.as_deref().map(|folder| claim(folder, &[])).transpose()?;
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    for part in wanted {
+        let plan = fit::Plan { part, seed: args.seed, chips: args.chips, blocks: args.blocks };
+        files.push((format!("{part}.toml"), fit::toml(&plan, &fit::fit(&plan)?).into_bytes()));
+    }
+    match &args.out {
+        Some(folder) => {
+            for path in replace_all(folder, &files, &[]).map_err(Failure::from)? {
+                writeln!(out, "{}", path.display())?;
+            }
+        }
+        None => {
+            for (_, text) in &files {
+                out.write_all(text)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The shipped part of that name.

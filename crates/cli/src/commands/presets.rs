@@ -1,4 +1,4 @@
-//! `wordline presets`: the drives, NAND parts, cell parts and workloads that ship with the program.
+//! `wordline presets`: the drives, NAND parts, cell parts, markers of age and workloads that ship with the program.
 
 use std::io::Write;
 
@@ -15,6 +15,7 @@ Examples:
   wordline presets m64                 the text of a drive, with the source of each number
   wordline presets nand/straw          the text of a NAND part
   wordline presets cell/tlc_48l        the constants of a cell part: voltages, wear, retention, correction
+  wordline presets marker/tlc_48l      what tells the age of a part's blocks: coefficients, how far they are off
   wordline presets workload/ads        a stand-in for a paper's trace: what is known of it, what is assumed
   wordline presets varmail             a mail server on files: its loop, what is fitted
   wordline presets tlc > my-drive.toml a drive of your own to start from";
@@ -23,7 +24,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Presets {
-    /// Show the text of this one: NAME of a drive, or drive/NAME, nand/NAME, cell/NAME, workload/NAME
+    /// Show the text of this one: NAME of a drive, or drive/NAME, nand/NAME, cell/NAME, marker/NAME, workload/NAME
     name: Option<String>,
 }
 
@@ -38,6 +39,8 @@ pub fn run(args: &Presets, out: &mut dyn Write) -> Result<(), Failure> {
     list(out, "NAND parts (`part = \"NAME\"` in the table [nand])", presets::nands())?;
     writeln!(out)?;
     list(out, "Cell parts, how cells age (`part = \"NAME\"` in the table [cell])", presets::cells())?;
+    writeln!(out)?;
+    list(out, "Markers of age (each comes with the cell part of its name)", presets::markers())?;
     writeln!(out)?;
     let title = "Workloads, stand-ins for papers' traces and profiles of applications (--workload NAME, or `preset = \
          \"NAME\"` in [workload])";
@@ -58,6 +61,7 @@ fn find(name: &str) -> Result<&'static Preset, Failure> {
     let found = match name.split_once('/') {
         Some(("nand", part)) => presets::nand(part),
         Some(("cell", part)) => presets::cell(part),
+        Some(("marker", part)) => presets::marker(part),
         Some(("drive", drive)) => presets::drive(drive),
         Some(("workload", standin)) => workload::standin(standin),
         Some(_) => None,
@@ -70,8 +74,9 @@ fn find(name: &str) -> Result<&'static Preset, Failure> {
         let drives = presets::drives().iter().map(|preset| preset.name.to_owned());
         let parts = presets::nands().iter().map(|preset| format!("nand/{}", preset.name));
         let cells = presets::cells().iter().map(|preset| format!("cell/{}", preset.name));
+        let markers = presets::markers().iter().map(|preset| format!("marker/{}", preset.name));
         let standins = workload::standins().iter().map(|preset| format!("workload/{}", preset.name));
-        let names: Vec<String> = drives.chain(parts).chain(cells).chain(standins).collect();
+        let names: Vec<String> = drives.chain(parts).chain(cells).chain(markers).chain(standins).collect();
         Failure::no_such("preset", name, &names.iter().map(String::as_str).collect::<Vec<_>>())
     })
 }

@@ -4,12 +4,13 @@
 //! cycles blocks until they die and reads them until a page is lost, and does not look constants up.
 //! [`curves`] measures what a population of one part is like: tables (CSV and Parquet) and plots. [`reads`] keeps a
 //! counter for each wordline and finds out how many reads a block endures.
-//! [`monte_carlo`] counts wrong bits cell by cell, as a check of the cell model's integrals that shares no formula
-//! with them.
+//! [`fit`] fits the markers of a block's age. [`monte_carlo`] counts wrong bits cell by cell, as a check of the cell
+//! model's integrals that shares no formula with them.
 
 pub mod check;
 mod cores;
 pub mod curves;
+pub mod fit;
 mod max_reads;
 pub mod monte_carlo;
 #[cfg(feature = "parquet")]

@@ -1,4 +1,4 @@
-//! The drives, NAND parts and cell parts that ship with Wordline: data under `presets/`, compiled in.
+//! The drives, NAND parts, cell parts and markers of age that ship with Wordline: data under `presets/`, compiled in.
 
 use super::error::Origin;
 
@@ -46,6 +46,8 @@ const NANDS: &[Preset] = shipped!("nand":
 
 const CELLS: &[Preset] = shipped!("cell": "tlc_48l", "slc", "mlc", "mlc_hire", "qlc", "qlc_modes");
 
+const MARKERS: &[Preset] = shipped!("marker": "tlc_48l", "slc", "mlc", "mlc_hire", "qlc", "qlc_modes");
+
 /// The drives, each a whole configuration.
 pub fn drives() -> &'static [Preset] {
     DRIVES
@@ -61,6 +63,11 @@ pub const fn cells() -> &'static [Preset] {
     CELLS
 }
 
+/// The markers of age, fitted on the cell part of the same name.
+pub const fn markers() -> &'static [Preset] {
+    MARKERS
+}
+
 /// The drive of that name.
 pub fn drive(name: &str) -> Option<&'static Preset> {
     DRIVES.iter().find(|preset| preset.name == name)
@@ -74,6 +81,11 @@ pub fn nand(name: &str) -> Option<&'static Preset> {
 /// The cell part of that name.
 pub fn cell(name: &str) -> Option<&'static Preset> {
     CELLS.iter().find(|preset| preset.name == name)
+}
+
+/// The markers fitted on the cell part of that name.
+pub fn marker(name: &str) -> Option<&'static Preset> {
+    MARKERS.iter().find(|preset| preset.name == name)
 }
 
 /// The cell part of a drive that names none, by the bits of its cells.
@@ -93,6 +105,7 @@ pub(crate) fn comment(origin: &Origin) -> Option<&'static str> {
     let preset = match folder {
         "drive" => drive(name),
         "nand" => nand(name),
+        "marker" => marker(name),
         _ => cell(name),
     }?;
     let line = preset.text.lines().nth(origin.line?.checked_sub(1)? as usize)?;

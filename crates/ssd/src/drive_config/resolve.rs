@@ -1,5 +1,5 @@
-//! From layers to a configuration: base preset, NAND part, cell part, files, command line; with the place of every
-//! value.
+//! From layers to a configuration: base preset, NAND part, cell part with its markers, files, command line; with the
+//! place of every value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,6 +75,11 @@ impl Shelf {
         Shelf { what: "cell part", key: "cell.part", folder: "cell", presets: presets::cells() }
     }
 
+    /// What was fitted on a cell part, and comes with it.
+    fn markers() -> Self {
+        Shelf { what: "marker", key: "cell.part", folder: "marker", presets: presets::markers() }
+    }
+
     fn layer(&self, preset: &Preset) -> Layer {
         Layer::file(format!("preset {}/{}", self.folder, preset.name), preset.text)
     }
@@ -128,11 +133,13 @@ impl Resolver {
         documents
     }
 
-    /// Adds a document, after the cell part that it names.
+    /// Adds a document, after the cell part that it names and the markers fitted on that.
     fn push_with_cells(&mut self, documents: &mut Vec<Document>, document: Document) {
         if let Some((name, origin)) = document.cell_part.clone() {
             self.cells_named = true;
             documents.extend(self.shipped(&Shelf::cells(), &name, origin));
+            let markers = presets::marker(&name).map(|preset| Shelf::markers().layer(preset));
+            documents.extend(markers.and_then(|layer| self.read(&layer, &[])));
         }
         documents.push(document);
     }
@@ -142,12 +149,15 @@ impl Resolver {
         if self.cells_named || self.config.errors.model == ErrorModel::None {
             return;
         }
-        let layer = Shelf::cells().layer(presets::default_cell(self.config.geometry.bits_per_cell));
-        let Some(mut document) = self.read(&layer, &[]) else { return };
-        document.entries.retain(|entry| !self.provenance.contains_key(&entry.path()));
-        if !document.entries.is_empty() {
-            self.sources.insert(0, document.source.clone());
-            self.apply(&[document]);
+        let cells = presets::default_cell(self.config.geometry.bits_per_cell);
+        let markers = presets::marker(cells.name).map(|preset| Shelf::markers().layer(preset));
+        for layer in markers.into_iter().chain([Shelf::cells().layer(cells)]) {
+            let Some(mut document) = self.read(&layer, &[]) else { return };
+            document.entries.retain(|entry| !self.provenance.contains_key(&entry.path()));
+            if !document.entries.is_empty() {
+                self.sources.insert(0, document.source.clone());
+                self.apply(&[document]);
+            }
         }
     }
 

@@ -354,6 +354,42 @@ section! {
     }
 }
 
+section! {
+    /// Markers of a block's age: estimates of its N12 from what the firmware sees, by least squares on virtual blocks
+    /// of the part (`wordline lab fit-markers`; RealWear section 3.2.2). A list is the constant, in bits, and the
+    /// factors of what is seen, in the order that is told. What an estimate is off is told for shares of .0005, .005,
+    /// .05, .5, .95, .995 and .9995 of the blocks.
+    pub struct Markers {
+        /// Number of the constants of cells that the markers were fitted on; markers of other cells are refused.
+        fitted_on: u32 = 0, range 0..=2147483647;
+        /// Seed of the blocks.
+        seed: u32 = 1, range 0..=2147483647;
+        /// RealWear: factors of 1000 cycles, ms of the last erase in fine steps, errors right after programming, and
+        /// the logarithm of the minutes of dwell.
+        real_wear: Vec<f64> = vec![], range -1000000.0..=1000000.0;
+        /// N12 less that estimate.
+        real_wear_off: Vec<f64> = vec![], unit "bits", range -1000000.0..=1000000.0;
+        /// Errors added to those measured right after programming, for telegraph noise.
+        guard_bits: f64 = 4.0, unit "bits", range 0.0..=1000.0;
+        /// RealWear before it was calibrated: the same factors, for whole erase pulses and errors with their noise.
+        uncalibrated: Vec<f64> = vec![], range -1000000.0..=1000000.0;
+        /// N12 less that estimate.
+        uncalibrated_off: Vec<f64> = vec![], unit "bits", range -1000000.0..=1000000.0;
+        /// PeWear+: factors of 1000 cycles and us of program time.
+        pe_tprog: Vec<f64> = vec![], range -1000000.0..=1000000.0;
+        /// N12 less that estimate.
+        pe_tprog_off: Vec<f64> = vec![], unit "bits", range -1000000.0..=1000000.0;
+        /// Added to that estimate, so that .05 % of blocks die before it says so.
+        pe_tprog_margin: f64 = 0.0, unit "bits", range -1000000.0..=1000000.0;
+        /// PeWear++: factors of 1000 cycles, us of program time and errors right after programming.
+        pe_tprog_ber: Vec<f64> = vec![], range -1000000.0..=1000000.0;
+        /// N12 less that estimate.
+        pe_tprog_ber_off: Vec<f64> = vec![], unit "bits", range -1000000.0..=1000000.0;
+        /// Added to that estimate, so that .05 % of blocks die before it says so.
+        pe_tprog_ber_margin: f64 = 0.0, unit "bits", range -1000000.0..=1000000.0;
+    }
+}
+
 macro_rules! cell_part {
     ($($(#[doc = $doc:literal])+ $field:ident : $ty:ty = $path:literal;)+) => {
         /// All constants of a NAND part.
@@ -412,4 +448,6 @@ cell_part! {
     ecc: Ecc = "cell.ecc";
     /// Retry table.
     retry: Retry = "cell.retry";
+    /// Markers of age.
+    markers: Markers = "cell.markers";
 }

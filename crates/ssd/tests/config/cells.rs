@@ -270,7 +270,8 @@ fn a_named_part_comes_before_its_layer() {
         let mut expected = CellPart::preset(part.name).expect("a part");
         expected.retry.entries = 3;
         assert_eq!(resolved.config.cells, expected, "{}", part.file);
-        assert_eq!(resolved.sources, [format!("preset cell/{}", part.name), "my.toml".to_owned()]);
+        let shipped = ["cell", "marker"].map(|folder| format!("preset {folder}/{}", part.name));
+        assert_eq!(resolved.sources, [&shipped[..], &["my.toml".to_owned()]].concat());
         assert_eq!(source(&resolved, "cell.retry.entries"), "my.toml:2");
         assert_eq!(source(&resolved, "cell.states.sigma_v"), line(part.name, "sigma_v"));
         assert_eq!(accepted(&resolved.to_toml()).config, resolved.config, "{}", part.file);
@@ -293,7 +294,8 @@ fn cells_that_age_are_chosen_by_their_bits() {
         let resolved = accepted(&text);
         assert_eq!(resolved.config.cells, CellPart::preset(part).expect("a part"), "{part}");
         assert_eq!(source(&resolved, "cell.states.mean_v"), line(part, "mean_v"));
-        assert_eq!(resolved.sources, [format!("preset cell/{part}"), "my.toml".to_owned()]);
+        let shipped = ["cell", "marker"].map(|folder| format!("preset {folder}/{part}"));
+        assert_eq!(resolved.sources, [&shipped[..], &["my.toml".to_owned()]].concat());
         // What the user sets himself stays.
         let mine = accepted(&format!("{text}[cell.retry]\nentries = 3"));
         assert_eq!(

@@ -104,6 +104,7 @@ fn later_layers_override_and_every_value_knows_its_place() {
         resolved.sources,
         [
             "preset cell/mlc",
+            "preset marker/mlc",
             "preset nand/m64",
             "preset drive/m64",
             "a.toml",

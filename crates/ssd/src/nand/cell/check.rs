@@ -23,6 +23,7 @@ impl CellPart {
             self.check_population(&mut rules);
             self.check_modes(&mut rules);
             self.check_code(&mut rules);
+            self.check_markers(&mut rules);
         }
         if rules.0.is_empty() { Ok(()) } else { Err(ConfigErrors(rules.0)) }
     }
@@ -275,10 +276,10 @@ fn by_group(rules: &mut Rules, key: &str, list: &[f64]) -> bool {
     list.len() == 4
 }
 
-struct Rules(Vec<ConfigError>);
+pub(super) struct Rules(Vec<ConfigError>);
 
 impl Rules {
-    fn broken(&mut self, keys: &[&str], found: String, allowed: &str) {
+    pub(super) fn broken(&mut self, keys: &[&str], found: String, allowed: &str) {
         let keys = keys.iter().map(|key| KeyAt { key: (*key).to_owned(), origin: None }).collect();
         let problem = Problem::Conflict { found, allowed: allowed.to_owned() };
         self.0.push(ConfigError { keys, origin: None, problem });

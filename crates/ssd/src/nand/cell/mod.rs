@@ -16,6 +16,7 @@
 mod check;
 pub mod disturb;
 pub mod ecc;
+pub mod markers;
 mod normal;
 pub mod rber;
 pub mod read;

@@ -19,7 +19,12 @@ impl CellPart {
     /// The shipped part of that name.
     pub fn preset(name: &str) -> Result<Self, ConfigErrors> {
         match presets::cell(name) {
-            Some(preset) => Self::read(&[Layer::file(format!("preset cell/{name}"), preset.text)]),
+            Some(preset) => {
+                let cells = Layer::file(format!("preset cell/{name}"), preset.text);
+                let markers = presets::marker(name)
+                    .map(|preset| Layer::file(format!("preset marker/{name}"), preset.text));
+                Self::read(&[cells].into_iter().chain(markers).collect::<Vec<Layer>>())
+            }
             None => {
                 let problem =
                     Problem::no_such_name("cell part", name, PRESETS.iter().map(|preset| preset.name));

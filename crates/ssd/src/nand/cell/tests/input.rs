@@ -71,6 +71,7 @@ fn the_default_part_is_the_shipped_tlc() {
     let code = shipped.states.gray_code.clone();
     let mut default = CellPart::default();
     default.states.gray_code = code;
+    default.markers = shipped.markers.clone();
     assert_eq!(shipped, default);
     let unknown = CellPart::preset("tlc_48").expect_err("not shipped").to_string();
     assert!(unknown.contains("tlc_48l"), "{unknown}");
@@ -84,10 +85,12 @@ fn shipped_parts_say_where_numbers_are_from() {
     assert_eq!(files, ["mlc", "mlc_hire", "qlc", "qlc_modes", "slc", "tlc_48l"]);
     for preset in PRESETS {
         let model = part(preset.name);
+        let markers = crate::config::presets::marker(preset.name).expect("fitted on every part");
+        let text = format!("{}{}", preset.text, markers.text);
         for (path, section) in model.part().sections() {
-            assert!(preset.text.contains(&format!("[{path}]")), "{}: {path}", preset.file);
+            assert!(text.contains(&format!("[{path}]")), "{}: {path}", preset.file);
             for field in section.fields() {
-                let line = preset.text.lines().find(|line| line.starts_with(&format!("{} = ", field.key)));
+                let line = text.lines().find(|line| line.starts_with(&format!("{} = ", field.key)));
                 let line = line.unwrap_or_else(|| panic!("{}: {path}.{} is not set", preset.file, field.key));
                 assert!(
                     ["[P]", "[D]", "[F]", "[A]"].iter().any(|tag| line.contains(tag)),
