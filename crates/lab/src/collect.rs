@@ -13,6 +13,7 @@ use crate::result::{
     ReadReclaimWork, Retries, RunResult, Spent, StreamWork, TimeSpent, Utilisation, Victims, version,
 };
 use crate::settings::{self, Settings};
+use crate::slc::SlcWork;
 use crate::spec::LoopMode;
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
@@ -173,6 +174,7 @@ impl FtlWork {
             stream: StreamWork::of(stats, drive, config),
             page_class: PageClassWork::of(stats, config),
             heat: HeatWork::of(stats, drive),
+            slc: SlcWork::of(stats, drive, config),
             victims: Victims::of(stats),
             program_mode: ProgramModeWork::of(stats, config),
             gc_time_ns: gc_time_ns(stats, config),

@@ -60,6 +60,7 @@ mod request_log;
 pub mod result;
 pub mod run_config;
 pub mod settings;
+mod slc;
 pub mod spec;
 mod stop;
 mod table;

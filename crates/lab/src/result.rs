@@ -7,6 +7,7 @@ use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
 use crate::precondition::Preconditioned;
 use crate::settings::Settings;
+use crate::slc::SlcWork;
 use serde::{Deserialize, Serialize};
 use ssd::Part;
 use ssd::counters::Count;
@@ -160,6 +161,9 @@ pub struct FtlWork {
     /// What is known of how often data is read.
     #[serde(default)]
     pub heat: HeatWork,
+    /// The cache of one bit a cell.
+    #[serde(default)]
+    pub slc: SlcWork,
     /// Blocks that cleaning emptied.
     #[serde(default)]
     pub victims: Victims,

@@ -17,7 +17,7 @@ use crate::executor::Executor;
 use crate::flash::{Flash, Room};
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::{Ftl, IdleWork, Policies, gc_victim, page_class};
+use crate::ftl::{Ftl, IdleWork, Policies, gc_victim, page_class, slc_cache};
 use crate::host::{Below, Host};
 use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
@@ -158,7 +158,7 @@ impl Drive {
         check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);
         stream.learn(&cfg.stream_size());
-        let queued = cfg.queue_units();
+        let queued = cfg.host_queue_units();
         let host = Host::new(cfg, (&cfg.buffer, &cfg.hotness), stream.needs(), (streams, queued));
         let policies = Policies {
             gc_victim: &cfg.gc_victim,
@@ -166,6 +166,7 @@ impl Drive {
             read_reclaim: &cfg.read_reclaim,
             program_mode: &cfg.program_mode,
             page_class: &cfg.page_class,
+            slc_cache: &cfg.slc_cache,
             wear_leveling: &cfg.wear_leveling,
         };
         let ftl = Ftl::new(cfg, &policies, layout.clone(), order, (stream, streams), host.slots(), |block| {
@@ -437,6 +438,11 @@ impl Drive {
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.
     pub fn stream_report(&self) -> (stream::Report, u32) {
         self.state.ftl.stream_report()
+    }
+
+    /// How many blocks the cache of one bit a cell has, and should have.
+    pub fn slc_report(&self) -> slc_cache::Report {
+        self.state.ftl.slc_report()
     }
 
     /// What the policy that sorts data by page type (`ftl.page_class`) knows of it now. Takes a look at every unit.

@@ -17,6 +17,7 @@ mod model {
 
 use model::chips::Chips;
 use model::oracle::Oracle;
+use model::setup::{random_caching, random_sorting};
 use model::traffic::{Run, Tally};
 use ssd::observe::{ChipEffect, Effect, Source};
 use ssd::signals::Facts;
@@ -37,6 +38,8 @@ const PLACED_COMMANDS: u64 = 800_000;
 const SEPARATED_COMMANDS: u64 = 1_000_000;
 /// Commands of all runs with data sorted by the class of pages.
 const SORTED_COMMANDS: u64 = 800_000;
+/// Commands of all runs with a cache of one bit a cell.
+const CACHED_COMMANDS: u64 = 800_000;
 /// Commands of all runs with replicas.
 const REPLICA_COMMANDS: u64 = 600_000;
 /// Seeds of longer searches that found something: they are always run.
@@ -182,10 +185,19 @@ fn a_drive_that_separates_data_agrees_too() {
 
 #[test]
 fn a_drive_that_sorts_data_by_page_types_agrees_too() {
-    let tally = check(SORTED_COMMANDS, &[], Run::sorting);
+    let tally = check(SORTED_COMMANDS, &[], |seed| Run::drawn(seed, "model/page classes", random_sorting));
     println!("{} units programmed to pages of their class, {} to others", tally.matched, tally.neighbour);
     if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
         assert!(tally.matched > 100_000 && tally.neighbour > 100_000, "{tally:?}");
+    }
+}
+
+#[test]
+fn a_drive_with_a_cache_of_one_bit_a_cell_agrees_too() {
+    let tally = check(CACHED_COMMANDS, &[], |seed| Run::drawn(seed, "model/slc cache", random_caching));
+    println!("{} blocks destaged", tally.destaged);
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(tally.destaged > 20_000, "{tally:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use super::DriveConfig;
 use crate::config::Table;
 use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
-use crate::ftl::{page_class, read_reclaim, wear_leveling};
+use crate::ftl::{page_class, read_reclaim, slc_cache, wear_leveling};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
 
@@ -48,7 +48,17 @@ impl DriveConfig {
     /// Slots of host data in DRAM.
     pub fn staging_slots(&self) -> u32 {
         let rules = buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
-        rules.staging_slots(self, self.streams(), self.queue_units())
+        rules.staging_slots(self, self.streams(), self.host_queue_units())
+    }
+
+    /// Mapping units that the queue of a stream holds of host data: with a cache none, for what is destaged is sorted.
+    pub fn host_queue_units(&self) -> u32 {
+        if self.slc_blocks_per_lane() > 0 { 0 } else { self.queue_units() }
+    }
+
+    /// Blocks (or superblocks) of each lane that are the cache's at least (`ftl.slc_cache`).
+    pub fn slc_blocks_per_lane(&self) -> u32 {
+        slc_cache::Policy::build(&self.slc_cache).least()
     }
 
     /// Mapping units that the queue of a stream holds where data is sorted by the class of pages (`ftl.page_class`).
@@ -102,7 +112,8 @@ impl DriveConfig {
     }
 
     /// Blocks (or superblocks) that each lane needs beside its data: open ones, the reserve, one to clean into, those
-    /// that dead units beyond the reach of cleaning may take up, and those expected to be bad from the factory.
+    /// that dead units beyond the reach of cleaning may take up, the cache's, and those expected to be bad from the
+    /// factory.
     pub fn spare_blocks_needed_per_lane(&self) -> u64 {
         let blocks = self.geometry.blocks_per_plane;
         let bad = f64::from(blocks) * self.reliability.factory_bad_ppm / 1e6;
@@ -115,6 +126,7 @@ impl DriveConfig {
             + u64::from(self.open_blocks_per_lane())
             + 1
             + self.stray_blocks_per_lane(blocks)
+            + u64::from(self.slc_blocks_per_lane())
     }
 
     /// Blocks' worth of dead units that cleaning may never gain, beyond what the open blocks make up for. A block is

@@ -67,6 +67,7 @@ drive_config! {
     geometry = "nand.geometry";
     cell = "nand.cell";
     timing = "nand.timing";
+    slc = "nand.slc";
     reliability = "nand.reliability";
     errors = "nand.errors";
     channel = "flash.channel";
@@ -81,6 +82,7 @@ drive_config! {
     stream: ftl::stream::Config, "Which data shares a block." = "ftl.stream";
     program_mode: ftl::program_mode::Config, "In which program mode a block is programmed." = "ftl.program_mode";
     page_class: ftl::page_class::Config, "Which page type holds which data." = "ftl.page_class";
+    slc_cache: ftl::slc_cache::Config, "How many blocks cache host writes in one bit a cell." = "ftl.slc_cache";
     wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
     queues = "host.queues";
     link = "host.link";

@@ -5,7 +5,7 @@ use crate::config::member::Misfit;
 use crate::config::value::show_f64;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem, Table};
 use crate::flash::op::UNITS_AT_MOST;
-use crate::ftl::read_reclaim;
+use crate::ftl::{read_reclaim, slc_cache};
 use crate::nand::gray;
 use crate::sections::{ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, Placement};
 
@@ -39,6 +39,7 @@ impl DriveConfig {
             self.check_cells(&mut conflicts);
             self.check_hotness(&mut conflicts);
             self.check_page_class(&mut conflicts);
+            self.check_slc_cache(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
                 self.check_spare(&mut conflicts);
             }
@@ -178,6 +179,14 @@ impl DriveConfig {
         }
     }
 
+    /// Can blocks be used with one bit a cell, if they are to be?
+    fn check_slc_cache(&self, conflicts: &mut Conflicts) {
+        let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
+        if let Some(Misfit { keys, found, allowed }) = slc_cache::misfit(&self.slc_cache, self, reclaims) {
+            conflicts.add(keys, found, &allowed);
+        }
+    }
+
     /// Parameters of which one must not exceed another.
     fn check_orders(&self, conflicts: &mut Conflicts) {
         for (path, section) in self.sections() {
@@ -235,6 +244,21 @@ impl DriveConfig {
             return;
         }
         let what = if self.lane_span() == 1 { "blocks" } else { "superblocks" };
+        let cached = u64::from(self.slc_blocks_per_lane());
+        if data + needed - cached <= blocks {
+            let most = blocks - (data + needed - cached);
+            let found = format!(
+                "a cache of {cached} {what} in each lane of {blocks}, of which data and cleaning leave over {most}"
+            );
+            let fewer = if most >= 2 { format!("at most {most} {what}; or ") } else { String::new() };
+            let allowed = format!(
+                "{fewer}ftl.slc_cache.policy = \"none\"; or {}",
+                self.remedies(blocks, needed).join(", or ")
+            );
+            let keys = ["ftl.slc_cache.policy", "nand.geometry.blocks_per_plane"];
+            conflicts.add(&keys, found, &allowed);
+            return;
+        }
         let found = format!(
             "{} lanes (superblock = \"{}\") of {blocks} {what} hold {data} {what} of data; {} are spare",
             self.lanes(),

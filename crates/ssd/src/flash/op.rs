@@ -55,6 +55,8 @@ named! {
         Replication = "replication",
         /// Read-hot data is written once more, to a block that is read faster.
         Promote = "promote",
+        /// Data leaves the cache of blocks of one bit a cell (`ftl.slc_cache`).
+        Destage = "destage",
     }
 }
 
@@ -162,7 +164,7 @@ pub struct Op {
     pub outcome: Outcome,
     /// Mapping units it carries.
     pub units: u8,
-    /// Page type (index into the part's Gray code).
+    /// Page type (index into the part's Gray code; the one after its last where the block has one bit a cell).
     pub page_type: u8,
     /// Of a move that reads have made due: host reads do not pass it as they pass others.
     pub due: bool,

@@ -249,7 +249,8 @@ impl At<'_> {
 
     /// The same where others wait; says whether any joined.
     fn gather_more(die: &mut Die, pool: &mut OpPool, leader: OpId, from_reads: bool) -> bool {
-        let &Op { kind, at, .. } = pool.get(leader);
+        // Of blocks with different bits a cell none join: of one page number there is else but one type.
+        let &Op { kind, at, page_type, .. } = pool.get(leader);
         let (mut planes, mut last) = (1u64 << at.plane, leader);
         // An erase must not pass a read that was issued before it: the read may be of the block it erases.
         let oldest_read = die.reads.head;
@@ -265,8 +266,8 @@ impl At<'_> {
             }
             let joins = match kind.row().joins {
                 Joins::Never => false,
-                Joins::SamePage => op.at.page == at.page,
-                Joins::Any => true,
+                Joins::SamePage => op.at.page == at.page && op.page_type == page_type,
+                Joins::Any => op.page_type == page_type,
             };
             if op.kind != kind || !joins || planes >> op.at.plane & 1 == 1 {
                 break;

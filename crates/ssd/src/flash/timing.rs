@@ -56,10 +56,12 @@ pub struct Timing {
     /// By program mode, kind of attempt and page type.
     reads: Vec<AttemptTimes>,
     kinds: usize,
+    /// Those of the cells, and after them that of blocks of one bit a cell.
     page_types: usize,
     /// By program mode and page type.
     program_ns: Vec<u64>,
     erase_ns: u64,
+    erase_one_bit_ns: u64,
     program_steps: u32,
     erase_steps: u32,
     /// By kind of operation.
@@ -98,6 +100,11 @@ fn ideal_reads(cfg: &Sections) -> Vec<AttemptTimes> {
     let row: Vec<_> =
         row.map(|array_ns| AttemptTimes { array_ns, transfer_q12: 4_096, decode_ns: 0 }).collect();
     row.repeat(HARD_KINDS)
+}
+
+/// Rows of so many page types, and after those the one of blocks with one bit a cell, which is the same in all rows.
+fn with_one_bit<T: Copy>(rows: &[T], page_types: usize, one_bit: T) -> Vec<T> {
+    rows.chunks(page_types).flat_map(|row| row.iter().copied().chain([one_bit])).collect()
 }
 
 /// Bits that say between which of so many levels a cell lies: ceil(log2(levels + 1)).
@@ -179,12 +186,20 @@ impl Timing {
                 (HARD_KINDS + cfg.cells.ecc.level_steps.len(), cell_reads(cfg), program_us)
             }
         };
+        let page_types = cfg.geometry.bits_per_cell as usize;
+        let one_bit = AttemptTimes {
+            array_ns: SimDuration::from_us(cfg.slc.t_read_us).0,
+            transfer_q12: 4_096,
+            decode_ns: 0,
+        };
+        let program_ns = nanoseconds(&program_us);
         Timing {
-            reads,
+            reads: with_one_bit(&reads, page_types, one_bit),
             kinds,
-            page_types: cfg.geometry.bits_per_cell as usize,
-            program_ns: nanoseconds(&program_us),
+            page_types: page_types + 1,
+            program_ns: with_one_bit(&program_ns, page_types, SimDuration::from_us(cfg.slc.t_program_us).0),
             erase_ns: SimDuration::from_us(timing.t_erase_us).0,
+            erase_one_bit_ns: SimDuration::from_us(cfg.slc.t_erase_us).0,
             program_steps: timing.program_steps,
             erase_steps: timing.erase_steps,
             command_ns: OpKind::ALL.map(|kind| command_ns(channel, kind)),
@@ -246,6 +261,7 @@ impl Timing {
         let nominal = match op.kind.row().work {
             Work::Sense => return self.attempt(op).array_ns,
             Work::Program => self.program_ns(op),
+            Work::Erase if usize::from(op.page_type) + 1 == self.page_types => self.erase_one_bit_ns,
             Work::Erase => self.erase_ns,
             Work::SenseAndProgram => self.attempt(op).array_ns + self.program_ns(op),
         };

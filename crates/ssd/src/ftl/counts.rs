@@ -34,6 +34,12 @@ counters! {
         heat_raises: u64, "times", in "ftl.heat.raises";
         /// Times that the heat of a mapping unit was lowered.
         heat_lowers: u64, "times", in "ftl.heat.lowers";
+        /// Pages read for the host from blocks of one bit a cell (`ftl.slc_cache`).
+        slc_hits: u64, "pages", in "ftl.slc.hits";
+        /// Blocks of one bit a cell that began to be destaged.
+        slc_destaged: u64, "blocks", in "ftl.slc.destaged";
+        /// Mapping units that the host wrote straight to full blocks, because the cache was full.
+        slc_bypassed: u64, "units", in "ftl.slc.bypassed";
         /// Mapping units trimmed that were mapped.
         trimmed_units: u64, "units", in "ftl.trimmed_units";
         /// Mapping units whose data was lost to errors.

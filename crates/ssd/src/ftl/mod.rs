@@ -16,6 +16,7 @@ pub mod read_reclaim;
 mod reads;
 mod restore;
 mod service_times;
+pub mod slc_cache;
 pub mod stream;
 pub mod tables;
 pub mod wear_leveling;
@@ -48,6 +49,7 @@ use write::direct::Direct;
 use write::gather::Gather;
 use write::open::Allocator;
 use write::placement::Placement;
+use write::ring::Ring;
 use write::waits::Waits;
 
 /// What begins when the host has been silent for long enough.
@@ -104,6 +106,8 @@ pub struct Ftl {
     pub(crate) page_classes: PageClasses,
     allocator: Allocator,
     placement: Placement,
+    /// The cache of host writes.
+    ring: Ring,
     order: PageOrder,
     mover: Mover,
     reclaim: Reclaim,
@@ -136,6 +140,8 @@ pub struct Policies<'a> {
     pub program_mode: &'a program_mode::Config,
     /// Which page type holds which data.
     pub page_class: &'a page_class::Config,
+    /// How many blocks cache host writes in one bit a cell.
+    pub slc_cache: &'a slc_cache::Config,
     /// Which blocks trade places.
     pub wear_leveling: &'a wear_leveling::Config,
 }
@@ -166,8 +172,12 @@ impl Ftl {
         let of_reclaim = (reclaim.is_active(), reclaim.deals());
         let mover = Mover::new(cfg, &layout, (streams, needs.victims), of_reclaim, &page_classes);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
+        let ring = Ring::new(policies.slc_cache, &layout);
+        // What the host writes is not sorted before it is destaged.
+        let (classes, queue) =
+            if ring.is_used() { (1, 0) } else { (page_classes.count(), page_classes.queue_units()) };
         let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
-        Ftl {
+        let mut ftl = Ftl {
             map: Map::new(logical as usize, physical, cfg.errors.model == ErrorModel::Cells),
             blocks,
             counts: FtlCounts::default(),
@@ -175,12 +185,12 @@ impl Ftl {
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
             waits: Waits::default(),
-            gather: Gather::new(streams, layout.units_per_page, slots, turns)
-                .by_class(page_classes.count(), page_classes.queue_units()),
+            gather: Gather::new(streams, layout.units_per_page, slots, turns).by_class(classes, queue),
             page_classes,
             facts: FactsTable::new(needs.facts, physical),
             allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
             placement: Placement::new(cfg, &layout),
+            ring,
             order,
             mover,
             reclaim,
@@ -195,7 +205,10 @@ impl Ftl {
             clock: 0,
             sequence: 0,
             layout,
-        }
+        };
+        let cached = if ftl.ring.is_used() { ftl.layout.lanes } else { 0 };
+        (0..cached).map(LaneId).for_each(|lane| ftl.tend_ring(lane));
+        ftl
     }
 
     /// Flash operations that moves may have in flight at once: so many are kept for them.
@@ -224,7 +237,12 @@ impl Ftl {
     #[inline]
     fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
         let at = self.layout.locate(page);
-        Op::new(kind, cause, page, at, self.order.page_type(at.page))
+        let page_type = if self.ring.is_used() && self.blocks.is_one_bit(self.layout.block_of_page(page).0) {
+            self.ring.page_type()
+        } else {
+            self.order.page_type(at.page)
+        };
+        Op::new(kind, cause, page, at, page_type)
     }
 
     /// A program to a block is issued, in the block's mode.
@@ -293,6 +311,9 @@ impl Ftl {
         if failed && !self.blocks.is_failing(block) {
             self.blocks.set_failing(block);
             self.replicas.close_off(&self.layout, block);
+            if self.blocks.is_one_bit(block) {
+                self.ring.abandon(lane, block, &mut self.blocks, self.clock);
+            }
             // The last pages that moves have are filled all the same: what is moved makes the room to retire the block.
             let is_last =
                 self.allocator.free(lane) == 0 && !self.allocator.is_open_for_host(lane, block, true);
@@ -313,6 +334,7 @@ impl Ftl {
         self.map.bytes()
             + self.read_reclaim_bytes()
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
+            + self.ring.bytes()
     }
 
     /// Bytes of the tables that the read-reclaim policy keeps, and of those that its replicas need.
@@ -363,11 +385,12 @@ impl Ftl {
             let first = self.layout.first_block(lane).0;
             let blocks = (first..first + self.layout.blocks_per_lane).map(BlockId);
             let counted = blocks.filter(|&block| self.blocks.state(block) == BlockState::Free).count() as u32;
-            let said = self.allocator.free(lane);
+            let said = self.allocator.free(lane) + self.ring.free(lane);
             if counted != said {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
         }
+        self.check_rings()?;
         self.check_candidates()?;
         Ok(())
     }

@@ -132,10 +132,21 @@ impl Ftl {
         let op = Op { bytes, tag, ..self.op(OpKind::Read, cause, page) };
         self.note_unit(Lpn(unit.lpn));
         if cause == Cause::Host {
-            self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+            self.note_host_page(&op);
         }
         self.note_read(flash, &op);
         self.issue(flash, op, &[unit])
+    }
+
+    /// The host reads a page.
+    #[inline]
+    fn note_host_page(&mut self, op: &Op) {
+        if self.ring.is_used() && op.page_type == self.ring.page_type() {
+            self.counts.slc_hits += 1;
+            self.ring.on_read(self.layout.block_of_page(op.ppn).0);
+        } else {
+            self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+        }
     }
 
     /// What a read for the host brought, unit by unit; it is over. What still lies where it could not be corrected is
@@ -228,7 +239,7 @@ impl Ftl {
     #[inline]
     fn read_page_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
         let mut op = self.op(OpKind::Read, Cause::Host, self.layout.page_of_unit(at).0);
-        self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+        self.note_host_page(&op);
         for (nth, lpn) in units.enumerate() {
             self.note_unit(lpn);
             if nth == 0 {

@@ -34,6 +34,7 @@ impl Ftl {
         self.gather.restored(&fresh.gather, self.map.logical())?;
         ensure(self.sequence < MOST, "writes so far")?;
         self.allocator.restored(fresh.allocator, &self.layout, &self.blocks)?;
+        self.ring.restored(fresh.ring, &self.layout, &self.blocks)?;
         self.reclaim.restored(fresh.reclaim, &self.layout)?;
         self.replicas.restored(fresh.replicas, &self.map)?;
         flash.pool.iter().try_for_each(|(id, op)| self.check_op(flash, id, op))?;
@@ -95,7 +96,7 @@ impl Ftl {
         let states =
             (first..first + self.layout.blocks_per_lane).map(|block| self.blocks.state(BlockId(block)));
         let erasing = states.filter(|&state| state == BlockState::Erasing).count();
-        ensure(work.coming as usize >= erasing, "blocks of a lane that come free")?;
+        ensure(self.coming(lane) as usize >= erasing, "blocks of a lane that come free")?;
         alike("streams", &work.gathered, &fresh.gathered)?;
         let own_stream = |(at, unit): (usize, &UnitRef)| unit.facts().stream() as usize == at;
         ensure(work.all_gathered().all(own_stream), "the stream of a unit on its way")?;
@@ -177,7 +178,7 @@ impl Ftl {
         for block in (0..self.layout.blocks()).map(BlockId) {
             let lane = self.layout.lane_of(block);
             let dealt = self.mover.lanes[lane.index()].deal.filled(block);
-            let open = self.allocator.filled(lane, block).or(dealt);
+            let open = self.allocator.filled(lane, block).or(dealt).or(self.ring.filled(lane, block));
             for member in 0..self.layout.span {
                 let physical = self.layout.member(block, member).block;
                 let issued = flash.chip.programmed_pages(physical) + under_way[physical as usize];
@@ -186,9 +187,11 @@ impl Ftl {
                     (BlockState::Open, Some(next)) => {
                         Some((next + self.layout.span - 1 - member) / self.layout.span)
                     }
-                    (BlockState::Closed, _) if !self.blocks.is_failing(block) => {
-                        self.replicas.filled(physical)
+                    (BlockState::Closed, _) if self.blocks.is_failing(block) => None,
+                    (BlockState::Closed, _) if self.blocks.is_one_bit(block) => {
+                        Some(self.layout.one_bit_pages_per_block / self.layout.span)
                     }
+                    (BlockState::Closed, _) => self.replicas.filled(physical),
                     _ => None,
                 };
                 ensure(expected.is_none_or(|pages| pages == issued), "pages programmed in a block")?;

@@ -25,7 +25,7 @@ pub use ftl::{
 pub use host::{Firmware, Link, Queues};
 pub use nand::{
     ArrayTimes, Cell, DisturbCounters, DisturbLaw, ErrorModel, Errors, Geometry, ProgramOrder, Reliability,
-    SectorErrors, Timing,
+    SectorErrors, Slc, Timing,
 };
 
 /// All fixed sections: what a drive is, apart from its policies.
@@ -39,6 +39,8 @@ pub struct Sections {
     pub cell: Cell,
     /// How long the array is busy.
     pub timing: Timing,
+    /// Blocks that are used with one bit a cell.
+    pub slc: Slc,
     /// Bad blocks and wear-out.
     pub reliability: Reliability,
     /// Whether cells age and make errors.

@@ -122,6 +122,18 @@ section! {
 }
 
 section! {
+    /// `[nand.slc]`: blocks that are used with one bit a cell (`ftl.slc_cache`), each of its wordlines a page.
+    pub struct Slc {
+        /// tR of their pages.
+        t_read_us: f64 = 25.0, unit "us", range 0..=1_000_000;
+        /// tPROG of their pages.
+        t_program_us: f64 = 200.0, unit "us", range 0..=1_000_000;
+        /// tBERS of such a block.
+        t_erase_us: f64 = 3_000.0, unit "us", range 0..=10_000_000;
+    }
+}
+
+section! {
     /// `[nand.reliability]`: bad blocks and wear-out.
     pub struct Reliability {
         /// Blocks that are bad from the factory, per million.

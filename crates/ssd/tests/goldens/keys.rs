@@ -122,7 +122,10 @@ fn drives() -> Vec<DriveConfig> {
     (soft.errors.array_times, soft.errors.tracking_reads) = (ArrayTimes::Worn, 2);
     let mut weak = worn();
     weak.errors.disturb_law = DisturbLaw::Voltage;
-    vec![used(), placed, sensed, worn(), soft, weak]
+    let mut cached = used();
+    choose(&mut cached, "ftl.slc_cache", "fixed");
+    let cached = fitted(cached).expect("a drive with a cache");
+    vec![used(), placed, sensed, worn(), soft, weak, cached]
 }
 
 /// A key, and the policy whose it is if it is one's.

@@ -101,7 +101,9 @@ fn prepared(name: &str, cfg: &DriveConfig) -> Drive {
     let mut drive = Drive::new(cfg).unwrap();
     if name == "worn" {
         drive.fill(0, drive.logical_units()).unwrap();
-        for step in ["cycle to 3000", "retain 3 months"] {
+        // Some policies go with cells that do not age.
+        let steps = if drive.chips().ages() { &["cycle to 3000", "retain 3 months"][..] } else { &[] };
+        for step in steps {
             drive.age(&step.parse().unwrap()).unwrap();
         }
     }

@@ -3,7 +3,7 @@
 use ssd::config::{Kind, Table, Value};
 use ssd::flash::read_voltage;
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
-use ssd::ftl::{gc_trigger, gc_victim, page_class, read_reclaim, stream, wear_leveling};
+use ssd::ftl::{gc_trigger, gc_victim, page_class, read_reclaim, slc_cache, stream, wear_leveling};
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
 use ssd::policy::FamilyInfo;
@@ -259,6 +259,32 @@ pub fn random_sorting(rng: &mut Rng) -> DriveConfig {
         }
         let fits = rng.below(3) > 0 || random_stream(&mut cfg, rng);
         if fits && random_page_class(&mut cfg, rng) {
+            return cfg;
+        }
+    }
+}
+
+/// A drive with a cache of one bit a cell; some put data in streams, sort it, or both.
+pub fn random_caching(rng: &mut Rng) -> DriveConfig {
+    loop {
+        let mut cfg = random_config(rng);
+        if cfg.geometry.bits_per_cell == 1 {
+            continue;
+        }
+        cfg.read_reclaim.select("never").unwrap();
+        let policies =
+            names(&slc_cache::FAMILY).into_iter().filter(|&name| name != slc_cache::FAMILY.default);
+        random_policy(&mut cfg, "ftl.slc_cache", pick(rng, &policies.collect::<Vec<_>>()), |key| {
+            Some(match key {
+                "blocks_per_lane" => Value::Integer(pick(rng, &[2, 3, 5])),
+                "spare_percent" => Value::Float(pick(rng, &[0.0, 7.0, 30.0])),
+                _ => return None,
+            })
+        });
+        let sorts = rng.below(3) == 0;
+        cfg.cleaning.copyback &= !sorts;
+        let fits = (rng.below(3) > 0 || random_stream(&mut cfg, rng)) && make_room(&mut cfg);
+        if fits && (!sorts || random_page_class(&mut cfg, rng)) {
             return cfg;
         }
     }

@@ -4,8 +4,8 @@ use super::chips::Chips;
 use super::hints::random_hints;
 use super::oracle::{Oracle, Verdict};
 use super::setup::{
-    choose_modes, may_wear_out, pick, place_pages, random_aging, random_config, random_redftl,
-    random_sorting, random_stream, weaken,
+    choose_modes, may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, random_stream,
+    weaken,
 };
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
@@ -100,6 +100,8 @@ pub struct Tally {
     pub mixed: u64,
     pub matched: u64,
     pub neighbour: u64,
+    /// Blocks of one bit a cell destaged.
+    pub destaged: u64,
 }
 
 impl Tally {
@@ -123,6 +125,7 @@ impl Tally {
         self.mixed += other.mixed;
         self.matched += other.matched;
         self.neighbour += other.neighbour;
+        self.destaged += other.destaged;
     }
 }
 
@@ -217,10 +220,10 @@ impl Run {
         Run::of(cfg, rng)
     }
 
-    /// The run of a seed whose drive sorts data by the class of pages; some put it in streams, too, and some age.
-    pub fn sorting(seed: u64) -> Run {
-        let mut rng = Rng::named(seed, "model/page classes");
-        Run::of(random_sorting(&mut rng), rng)
+    /// The run of a seed whose drive is drawn so.
+    pub fn drawn(seed: u64, by: &str, draw: fn(&mut Rng) -> DriveConfig) -> Run {
+        let mut rng = Rng::named(seed, by);
+        Run::of(draw(&mut rng), rng)
     }
 
     fn of(cfg: DriveConfig, mut rng: Rng) -> Run {
@@ -556,8 +559,7 @@ impl Run {
             let sectors = u64::from(sectors).min(self.drive.logical_sectors() - lba) as u32;
             let command = Command { lba: Lba(lba), sectors, tag: self.next_tag, ..Command::default() };
             self.next_tag += 1;
-            let command = Command { arrival: self.drive.now(), ..command };
-            self.submit(0, command, self.drive.now())?;
+            self.submit(0, Command { arrival: self.drive.now(), ..command }, self.drive.now())?;
             while self.oracle.outstanding() > 0 {
                 if !self.drive.advance_to_completion() {
                     return self.stuck();
@@ -589,6 +591,7 @@ impl Run {
             mixed: self.drive.stats().ftl.mixed_units,
             matched: self.drive.stats().ftl.class_matched,
             neighbour: self.drive.stats().ftl.class_neighbour,
+            destaged: self.drive.stats().ftl.slc_destaged,
             worn_out: u64::from(health.read_only.is_some()),
             erases: health.wear.total,
             retired: u64::from(health.wear.retired),

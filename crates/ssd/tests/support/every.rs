@@ -26,6 +26,7 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
             "check_interval" => Value::Integer(10),
             "entries" => Value::Integer(3),
             "ahead_reads" => Value::Integer(60),
+            "blocks_per_lane" => Value::Integer(3),
             "replica_limit" => Value::Integer(pages / 6),
             _ => continue,
         };
@@ -39,6 +40,9 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
     if section == "ftl.page_class" && policy != "sequential" {
         let_sort(cfg);
     }
+    if section == "ftl.slc_cache" && policy != "none" {
+        let_cache(cfg);
+    }
     if section == "ftl.program_mode" && policy != "nominal" {
         // Modes are those of cells, and have these names.
         cfg.errors.model = ErrorModel::Cells;
@@ -50,6 +54,13 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
 pub fn let_sort(cfg: &mut DriveConfig) {
     cfg.allocation.placement = Placement::Dynamic;
     cfg.cleaning.copyback = false;
+}
+
+/// Blocks can be used with one bit a cell: they hold more than that, and none of it ages.
+pub fn let_cache(cfg: &mut DriveConfig) {
+    cfg.errors.model = ErrorModel::None;
+    cfg.read_reclaim.select("never").expect("a policy");
+    cfg.geometry.bits_per_cell = cfg.geometry.bits_per_cell.max(2);
 }
 
 /// The buffer counts accesses to what it holds, and data is placed by them.

@@ -12,6 +12,7 @@ mod mqsim;
 mod programs;
 mod reads;
 mod reclaim;
+mod slc;
 mod writes;
 
 use ssd::ftl::gc_trigger;

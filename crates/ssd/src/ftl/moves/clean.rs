@@ -24,6 +24,9 @@ impl Ftl {
 
     /// Looks whether a lane should be cleaned, and starts or continues.
     pub(in crate::ftl) fn check_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+        if self.ring.is_used() {
+            self.tend_ring(lane);
+        }
         self.update_wanted(lane);
         self.pump_lane(flash, lane);
     }
@@ -46,15 +49,17 @@ impl Ftl {
     }
 
     /// What a trigger may know of a lane.
-    fn limits(&self, lane: LaneId) -> Limits {
+    pub(super) fn limits(&self, lane: LaneId) -> Limits {
         let work = &self.mover.lanes[lane.index()];
         let round = work.round;
+        // What the cache has is neither data's nor free.
+        let cached = if self.ring.is_used() { self.ring.lane(lane).owned } else { 0 };
         Limits {
             cleaned: (work.erases - round.erases) as u32 + work.coming,
             written: self.clock,
             since: (self.clock - round.began) / u64::from(self.layout.lanes),
             units_per_block: self.layout.data_units_per_block(),
-            ..self.mover.limits(self.layout.blocks_per_lane)
+            ..self.mover.limits(self.layout.blocks_per_lane, cached)
         }
     }
 
@@ -92,7 +97,8 @@ impl Ftl {
             }
             let work = self.work(lane);
             let waiting = work.has_job() || work.is_dealing() || work.has_candidates() || work.has_gathered();
-            if work.reads + work.programs == 0 && (waiting || work.wanted) {
+            let (at_rest, wanted) = (work.reads + work.programs == 0, work.wanted);
+            if at_rest && (waiting || wanted || self.wants_destage(lane)) {
                 self.pump_lane(flash, lane);
                 self.unblock(flash, lane);
             }
@@ -125,7 +131,7 @@ impl Ftl {
         self.program_all_gathered(flash, lane, false);
     }
 
-    /// Chooses the next block to empty: a failing one, one to clean, one to swap, in this order.
+    /// Chooses the next block to empty: a failing one, one to destage or to clean in turn, one to swap, in this order.
     fn start_job(&mut self, lane: LaneId) -> bool {
         let work = &self.mover.lanes[lane.index()];
         if let Some(&block) = work.retire.front()
@@ -135,8 +141,11 @@ impl Ftl {
             self.work(lane).retire.pop_front();
             return self.begin(lane, block, Cause::BadBlock);
         }
+        if self.ring.is_used() && self.start_destage(lane) {
+            return true;
+        }
         let work = &self.mover.lanes[lane.index()];
-        if (work.wanted || work.candidates.lacks_room) && work.coming < COMING_AT_MOST {
+        if (work.wanted || work.candidates.lacks_room) && self.coming(lane) < COMING_AT_MOST {
             self.update_wanted(lane);
             let work = &self.mover.lanes[lane.index()];
             if work.wanted || work.candidates.lacks_room {
@@ -144,11 +153,17 @@ impl Ftl {
                     self.note_victim(block);
                     return self.begin(lane, block, Cause::Cleaning);
                 }
+                if self.ring.is_used() && self.destage_instead(lane) {
+                    return true;
+                }
                 // Nothing is worth it: a round of cleaning is over.
                 if self.gc_trigger.ends_without_victims() && self.work(lane).coming == 0 {
                     self.work(lane).wanted = false;
                 }
             }
+        }
+        if self.ring.is_used() && self.clean_for_ring(lane) {
+            return true;
         }
         let swap = std::mem::replace(&mut self.work(lane).swap, BlockId::NONE);
         let movable =
@@ -169,7 +184,7 @@ impl Ftl {
         let job = Job::empty(&self.view(), block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
         let work = self.work(lane);
-        work.coming += u32::from(cause != Cause::BadBlock);
+        work.coming += u32::from(!matches!(cause, Cause::BadBlock | Cause::Destage));
         work.jobs[which] = Some(job);
         true
     }
@@ -309,7 +324,8 @@ impl Ftl {
         let mut op = self.op_of_move(flash, OpKind::Read, cause, page, lane);
         self.note_margin(flash, &op);
         self.note_read(flash, &op);
-        if self.mover.copyback && self.copy_back(flash, lane, cause, units[0]) {
+        let copies = self.mover.copyback && !self.blocks.is_one_bit(block);
+        if copies && self.copy_back(flash, lane, cause, units[0]) {
             return true;
         }
         self.blocks.leave(block, count as u32);

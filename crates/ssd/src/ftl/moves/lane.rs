@@ -146,9 +146,10 @@ impl Mover {
         (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
     }
 
-    /// What a trigger may know of a lane.
-    pub fn limits(&self, blocks: u32) -> Limits {
-        let (spare, reserve, idle) = (self.spare, self.reserve, self.idle);
+    /// What a trigger may know of a lane, some of whose blocks are the cache's.
+    pub fn limits(&self, blocks: u32, cached: u32) -> Limits {
+        let (spare, reserve, idle) = (self.spare.saturating_sub(cached), self.reserve, self.idle);
+        let blocks = blocks - cached;
         Limits { blocks, spare, reserve, idle, cleaned: 0, written: 0, since: 0, units_per_block: 0 }
     }
 
@@ -265,7 +266,7 @@ mod tests {
         let spare = |count| {
             let streams = Streams::of(count, 1, 1 << (count - 1));
             let classes = PageClasses::new(&cfg, &cfg.page_class, 4, 80);
-            Mover::new(&cfg, &layout, (streams, false), (false, false), &classes).limits(20).spare
+            Mover::new(&cfg, &layout, (streams, false), (false, false), &classes).limits(20, 0).spare
         };
         // Half of the blocks hold data.
         assert_eq!([1, 2, 5].map(spare), [9, 8, 5]);

@@ -4,6 +4,7 @@ pub(in crate::ftl) mod candidates;
 pub(in crate::ftl) mod clean;
 pub(in crate::ftl) mod deal;
 mod dealing;
+mod destage;
 pub(in crate::ftl) mod gathered;
 mod issue;
 pub(in crate::ftl) mod job;

@@ -342,7 +342,11 @@ impl Ftl {
                 continue;
             }
             let to = stream_of_move((&mut self.stream, self.allocator.streams()), cause, unit, self.clock);
-            let (class, lowered) = self.page_classes.of_move(lpn);
+            // Destaging is no move (assumed: RHS leaves it open).
+            let (class, lowered) = match cause {
+                Cause::Destage => (self.page_classes.peek(lpn), false),
+                _ => self.page_classes.of_move(lpn),
+            };
             self.counts.heat_lowers += u64::from(lowered);
             let sorted = &mut self.mover.lanes[lane.index()].sorted;
             sorted.push(to, class, unit.in_stream(to.0));
@@ -441,8 +445,7 @@ impl Ftl {
         self.end_service(flash, block);
         self.drop_replicas(block);
         if self.blocks.cause(block) == Cause::BadBlock {
-            self.blocks.set_state(block, BlockState::Bad);
-            self.counts.retired_blocks += 1;
+            self.retire(block);
             return;
         }
         let cause = self.blocks.cause(block);
@@ -453,8 +456,19 @@ impl Ftl {
         let due = self.work(self.layout.lane_of(block)).is_due(Cause::Cleaning);
         for k in 0..self.layout.span {
             let at = self.layout.member(block, k);
-            let op = Op { tag: block.0, due, ..Op::new(OpKind::Erase, cause, ppn, at, 0) };
+            let page_type = if self.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
+            let op = Op { tag: block.0, due, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) };
             self.issue(flash, op, &[]);
+        }
+    }
+
+    /// A block is used no more.
+    fn retire(&mut self, block: BlockId) {
+        self.blocks.set_state(block, BlockState::Bad);
+        self.counts.retired_blocks += 1;
+        if self.blocks.is_one_bit(block) {
+            let lane = self.layout.lane_of(block);
+            self.ring.lane_mut(lane).forget(block, &mut self.blocks);
         }
     }
 
@@ -472,18 +486,25 @@ impl Ftl {
             first: self.layout.first_unit(block),
             units: self.layout.units_per_block(),
         });
+        let destaged = self.blocks.cause(block) == Cause::Destage;
+        if destaged {
+            self.ring.lane_mut(lane).leaving -= 1;
+        }
         if self.blocks.is_failing(block) {
-            self.blocks.set_state(block, BlockState::Bad);
-            self.counts.retired_blocks += 1;
+            self.retire(block);
         } else {
-            self.allocator.give_back(lane, block, &mut self.blocks);
+            if self.blocks.is_one_bit(block) {
+                self.ring_block_erased(lane, block);
+            } else {
+                self.allocator.give_back(lane, block, &mut self.blocks);
+            }
             self.counts.reclaimed_blocks += 1;
             let mode = usize::from(self.blocks.mode(block));
             self.counts.erased_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
             self.waits.come(Lack::Page);
         }
         let work = self.work(lane);
-        work.coming -= 1;
+        work.coming -= u32::from(!destaged);
         work.erases += 1;
         let erases = work.erases;
         let view = self.blocks.lane_view(&self.layout, lane, self.clock);

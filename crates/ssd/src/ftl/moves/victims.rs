@@ -71,6 +71,9 @@ impl Ftl {
         let stream = self.allocator.streams().of_policy(self.blocks.stream(block));
         let (live, units) = (self.blocks.live(block), self.layout.data_units_per_block());
         let class = usize::from(self.stream.class(stream)).min(CLASSES - 1);
+        if self.ring.is_used() {
+            self.ring.lane_mut(self.layout.lane_of(block)).had_turn = false;
+        }
         let counts = &mut self.counts;
         counts.victims[class] += 1;
         counts.dead_victims[class] += u64::from(live == 0);

@@ -52,6 +52,8 @@ pub struct Blocks {
     stream: Vec<StreamId>,
     /// Program mode that the block was opened in last, as the part numbers them.
     mode: Vec<u8>,
+    /// Used with one bit a cell.
+    one_bit: Vec<bool>,
     /// Failed a program: to be retired.
     failing: Vec<bool>,
     /// Why the block was last emptied.
@@ -160,6 +162,7 @@ impl Blocks {
             opened_at: vec![0; n],
             stream: vec![StreamId::NONE; n],
             mode: vec![0; n],
+            one_bit: vec![false; n],
             failing: vec![false; n],
             cause: vec![Cause::Cleaning; n],
             units_per_block: layout.data_units_per_block(),
@@ -184,6 +187,7 @@ impl Blocks {
         alike("when blocks were opened", &self.opened_at, &fresh.opened_at)?;
         alike("streams of blocks", &self.stream, &fresh.stream)?;
         alike("program modes of blocks", &self.mode, &fresh.mode)?;
+        alike("bits a cell of blocks", &self.one_bit, &fresh.one_bit)?;
         alike("failing blocks", &self.failing, &fresh.failing)?;
         alike("causes of moves", &self.cause, &fresh.cause)?;
         (self.units_per_block, self.units_per_page) = (fresh.units_per_block, fresh.units_per_page);
@@ -266,6 +270,29 @@ impl Blocks {
         self.mode[block.index()]
     }
 
+    /// Whether a block is used with one bit a cell.
+    #[inline]
+    pub fn is_one_bit(&self, block: BlockId) -> bool {
+        self.one_bit[block.index()]
+    }
+
+    /// A block that holds nothing is used with one bit a cell from now on, or with all of them.
+    pub(in crate::ftl) fn set_one_bit(&mut self, block: BlockId, one_bit: bool) {
+        assert!(
+            matches!(self.state(block), BlockState::Free | BlockState::Erasing | BlockState::Bad),
+            "the bits a cell of a block that is {:?}",
+            self.state(block)
+        );
+        self.one_bit[block.index()] = one_bit;
+    }
+
+    /// Whether a block of one bit a cell can be destaged: it is full, and nothing is under way to it.
+    #[inline]
+    pub(in crate::ftl) fn can_destage(&self, block: BlockId) -> bool {
+        let b = block.index();
+        self.one_bit[b] && self.state[b] == BlockState::Closed && self.programming[b] == 0 && !self.failing[b]
+    }
+
     /// Host units written when a block was opened.
     #[inline]
     pub fn opened_at(&self, block: BlockId) -> u64 {
@@ -314,7 +341,7 @@ impl Blocks {
         }
     }
 
-    /// Chosen by cleaning are blocks that are closed, with no program under way, and free at least a page.
+    /// Chosen by cleaning are full blocks that are closed, with no program under way, and free at least a page.
     #[inline]
     fn is_eligible(&self, block: BlockId) -> bool {
         let b = block.index();
@@ -322,6 +349,7 @@ impl Blocks {
             && self.programming[b] == 0
             && self.live(block) <= self.units_per_block - self.units_per_page
             && !self.failing[b]
+            && !self.one_bit[b]
     }
 
     fn update_eligible(&mut self, block: BlockId) {

@@ -32,6 +32,8 @@ pub struct Layout {
     pub pages_per_block: u32,
     /// Pages of it that data fills; those after them are kept for replicas.
     pub data_pages_per_block: u32,
+    /// Pages of it that there are with one bit a cell: the first so many.
+    pub one_bit_pages_per_block: u32,
     /// Mapping units in a page.
     pub units_per_page: u32,
     /// Bytes of a mapping unit.
@@ -127,6 +129,7 @@ impl Layout {
             span,
             pages_per_block,
             data_pages_per_block: pages_per_block,
+            one_bit_pages_per_block: g.wordlines_per_block * span,
             units_per_page: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
             pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes {
@@ -167,6 +170,12 @@ impl Layout {
     #[inline]
     pub fn data_units_per_block(&self) -> u32 {
         self.data_pages_per_block * self.units_per_page
+    }
+
+    /// Mapping units of a block of one bit a cell.
+    #[inline]
+    pub fn one_bit_units_per_block(&self) -> u32 {
+        self.one_bit_pages_per_block * self.units_per_page
     }
 
     /// The page a unit lies in, and its place there.

@@ -153,7 +153,9 @@ impl Ftl {
         moved: bool,
     ) -> Written {
         let units_per_page = self.layout.units_per_page;
-        let Some(found) = self.host_page(Lpn(page_units[0]), stream) else { return Written::NoRoom };
+        let lpn = Lpn(page_units[0]);
+        let found = if moved { self.full_page(lpn, stream) } else { self.host_page(lpn, stream) };
+        let Some(found) = found else { return Written::NoRoom };
         let (block, _) = self.layout.block_of_page(found.page);
         let mut op = self.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));
         flash.do_at_once(&mut op);
@@ -175,6 +177,7 @@ impl Ftl {
             } else {
                 self.clock += count;
                 self.counts.host_units += count;
+                self.note_bypass(found.page, page_units.len());
             }
         }
         self.sequence += count;

@@ -57,7 +57,7 @@ impl Ftl {
             .with_promoted(u64::from(offer == Offer::Promoted));
         let class = if self.page_classes.sorts() { self.class_of_offer(lpn, offer) } else { 0 };
         self.gather.put(slot, (lpn, bytes, stream, class), facts, first);
-        if self.page_classes.sorts() {
+        if self.sorts_host_data() {
             self.counts.class_queued_max = self.counts.class_queued_max.max(self.gather.held(stream));
         }
     }
@@ -70,7 +70,13 @@ impl Ftl {
             Offer::New | Offer::Again => self.page_classes.of_write(lpn),
         };
         self.counts.heat_lowers += u64::from(lowered);
-        class
+        if self.sorts_host_data() { class } else { 0 }
+    }
+
+    /// Whether host data waits in queues by the class of pages. With a cache it does not: what is destaged does.
+    #[inline]
+    fn sorts_host_data(&self) -> bool {
+        self.page_classes.sorts() && !self.ring.is_used()
     }
 
     /// The stream that a unit the host has written goes to.
@@ -102,7 +108,7 @@ impl Ftl {
         if !self.gather.grow_parked(slot, bytes) {
             let lpn = self.gather.get(slot).lpn;
             self.gather.take(slot);
-            let first = urgent || !self.page_classes.sorts();
+            let first = urgent || !self.sorts_host_data();
             self.offer_to(slot, (lpn, bytes), said, first, Offer::Again);
         }
     }
@@ -154,9 +160,10 @@ impl Ftl {
             return Paged::NoRoom;
         };
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let class = self.class_of_page(found.page);
+        let class = if self.sorts_host_data() { self.class_of_page(found.page) } else { 0 };
         let (count, bytes) = self.take_units((stream, class), &mut units);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
+        self.note_bypass(found.page, count);
         // A page that begins with what is promoted is a page of it.
         let is_promoted = units[0].facts().promoted() > 0;
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
@@ -168,6 +175,14 @@ impl Ftl {
             self.check_lane(flash, found.lane);
         }
         Paged::Programs(id)
+    }
+
+    /// Host data takes a page: where there is a cache, and it is none of it, the cache was full.
+    #[inline]
+    pub(in crate::ftl) fn note_bypass(&mut self, page: Ppn, units: usize) {
+        if self.ring.is_used() && !self.blocks.is_one_bit(self.layout.block_of_page(page).0) {
+            self.counts.slc_bypassed += units as u64;
+        }
     }
 
     /// The class of a page; 0 if data is not sorted by it.
@@ -208,7 +223,7 @@ impl Ftl {
     #[inline]
     fn take_unit(&mut self, (stream, class): (StreamId, u8), to: StreamId, unit: &mut UnitRef) -> u32 {
         let (slot, is_own) = self.gather.oldest(stream, class);
-        if self.page_classes.sorts() {
+        if self.sorts_host_data() {
             self.counts.note_class(is_own);
         }
         let waiting = *self.gather.get(slot);

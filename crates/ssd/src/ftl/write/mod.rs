@@ -5,6 +5,7 @@ pub mod gather;
 mod host;
 pub mod open;
 pub(in crate::ftl) mod placement;
+pub(in crate::ftl) mod ring;
 pub mod waits;
 
 pub use host::Paged;

@@ -9,9 +9,10 @@ use crate::units::{BlockId, LaneId, Ppn};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct OpenBlock {
-    block: BlockId,
-    next: u32,
+pub(super) struct OpenBlock {
+    pub block: BlockId,
+    /// Pages of it that are taken.
+    pub next: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -71,9 +72,9 @@ pub struct Allocator {
 
 /// Position in the order of lanes, and pages left of that lane's turn.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Turn {
-    lane: u32,
-    left: u32,
+pub(super) struct Turn {
+    pub lane: u32,
+    pub left: u32,
 }
 
 /// A page, and whether a new block was opened for it.
@@ -146,7 +147,8 @@ impl Allocator {
             let free = (0..lane.len).map(|at| lane.free[lane.slot(at)]);
             distinct("free blocks", free.clone().map(|block| block.wrapping_sub(first)), own.len())?;
             let mut free = free.map(BlockId);
-            ensure(free.all(|block| blocks.state(block) == BlockState::Free), "a free block is not")?;
+            let is_free = |block| blocks.state(block) == BlockState::Free && !blocks.is_one_bit(block);
+            ensure(free.all(is_free), "a free block is not")?;
             for open in lane.open.iter().filter(|open| open.block.is_some()) {
                 ensure(own.contains(&open.block.0) && open.next < self.data_pages, "an open block")?;
                 ensure(blocks.state(open.block) == BlockState::Open, "an open block is not")?;
@@ -218,6 +220,12 @@ impl Allocator {
     pub fn give_back(&mut self, lane: LaneId, block: BlockId, blocks: &mut Blocks) {
         blocks.set_state(block, BlockState::Free);
         self.lanes[lane.index()].give(block);
+    }
+
+    /// Takes a free block from its lane, to be used with one bit a cell.
+    pub(in crate::ftl) fn take_back(&mut self, lane: LaneId) -> Option<BlockId> {
+        let state = &mut self.lanes[lane.index()];
+        (state.len > 0).then(|| state.take(0))
     }
 
     /// The next page of a stream for host data, lane by lane in allocation order; lanes without room are passed over.

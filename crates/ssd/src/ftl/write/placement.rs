@@ -51,9 +51,29 @@ impl Ftl {
         LaneId(self.layout.lane_order[turn as usize])
     }
 
-    /// The next page for host data that begins with a logical unit.
+    /// The next page for host data that begins with a logical unit: in the cache, if there is one and it has a page.
     #[inline]
     pub(in crate::ftl) fn host_page(&mut self, lpn: Lpn, stream: StreamId) -> Option<Allocated> {
+        if self.ring.is_used()
+            && let Some(found) = self.ring_page(lpn)
+        {
+            return Some(found);
+        }
+        self.full_page(lpn, stream)
+    }
+
+    /// The same in the cache.
+    #[inline(never)]
+    fn ring_page(&mut self, lpn: Lpn) -> Option<Allocated> {
+        match self.turn_of(lpn) {
+            Some(turn) => self.ring.page_in(self.lane_at(turn), &mut self.blocks, self.clock),
+            None => self.ring.next_page(&self.layout, &mut self.blocks, self.clock),
+        }
+    }
+
+    /// The same in a full block.
+    #[inline]
+    pub(in crate::ftl) fn full_page(&mut self, lpn: Lpn, stream: StreamId) -> Option<Allocated> {
         let (blocks, clock) = (&mut self.blocks, self.clock);
         match self.placement {
             Placement::Dynamic => self.allocator.next_host_page(&self.layout, stream, blocks, clock),
@@ -66,7 +86,8 @@ impl Ftl {
 
     /// Whether the lane whose turn it is has a page for host data of a stream.
     pub(in crate::ftl) fn has_host_page(&self, turn: u32, stream: StreamId) -> bool {
-        self.allocator.has_host_page(self.lane_at(turn), stream)
+        let lane = self.lane_at(turn);
+        self.ring.has_page(lane) || self.allocator.has_host_page(lane, stream)
     }
 
     /// Where pages have lanes of their own, those of a block lie in theirs.

@@ -1,0 +1,177 @@
+//! Destaging: blocks of one bit a cell leave the cache of host writes, and blocks change between it and full ones.
+//!
+//! `ftl/slc_cache` says how many blocks a lane's ring (`write/ring.rs`) should have. While fewer than two of it are
+//! erased, or it has more than it should, the block that is to leave first is emptied like one that is cleaned, and its
+//! live data goes to full blocks. An erased block changes sides where the ring has too many, or too few while cleaning
+//! can spare one. Cleaning and destaging take turns in a lane; full blocks without room take a block of the ring.
+
+use super::lane::COMING_AT_MOST;
+use crate::flash::op::Cause;
+use crate::ftl::Ftl;
+use crate::ftl::slc_cache::LaneSpace;
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::write::waits::Lack;
+use crate::units::{BlockId, LaneId};
+
+/// Erased blocks that a ring has at least.
+const ERASED: u32 = 2;
+
+impl Ftl {
+    /// What a lane has room for.
+    fn space(&self, lane: LaneId) -> LaneSpace {
+        let first = self.layout.first_block(lane).0;
+        let mut space = LaneSpace {
+            blocks: 0,
+            // Streams, that of wear levelling too, have a block open each.
+            kept: self.allocator.streams().all() as u32 + self.mover.reserve + 1,
+            full_units: self.layout.data_units_per_block(),
+            one_bit_units: self.layout.one_bit_units_per_block(),
+            live: 0,
+            cached: 0,
+        };
+        for block in (first..first + self.layout.blocks_per_lane).map(BlockId) {
+            let live = u64::from(self.blocks.live(block));
+            space.blocks += u32::from(self.blocks.state(block) != BlockState::Bad);
+            space.live += live;
+            space.cached += if self.blocks.is_one_bit(block) { live } else { 0 };
+        }
+        space
+    }
+
+    /// Erased blocks of a lane change sides, as far as the policy asks for it and cleaning lets them.
+    pub(in crate::ftl) fn tend_ring(&mut self, lane: LaneId) {
+        let space = self.space(lane);
+        self.ring.ask(lane, &space);
+        while self.ring.lane(lane).owned < self.ring.lane(lane).target && self.can_spare(lane) {
+            let Some(block) = self.allocator.take_back(lane) else { return };
+            self.ring.lane_mut(lane).put(block, &mut self.blocks);
+        }
+        let ring = self.ring.lane(lane);
+        if ring.is_over(ring.owned) && ring.free() > ERASED {
+            self.take_from_ring(lane);
+        }
+    }
+
+    /// Whether a lane has a free block that neither the host nor moves need, so that none has to be cleaned for it.
+    fn can_spare(&self, lane: LaneId) -> bool {
+        let (free, work) = (self.allocator.free(lane), &self.mover.lanes[lane.index()]);
+        let cleans = work.wanted || self.gc_trigger.starts(free - free.min(1), &self.limits(lane));
+        free > self.mover.reserve + 1 && !cleans && !self.ring.lane(lane).gives_room
+    }
+
+    /// An erased block of the ring is a full one from now on; returns whether there was one.
+    fn take_from_ring(&mut self, lane: LaneId) -> bool {
+        let Some(block) = self.ring.lane_mut(lane).take(&mut self.blocks) else { return false };
+        self.allocator.give_back(lane, block, &mut self.blocks);
+        self.waits.come(Lack::Page);
+        true
+    }
+
+    /// Blocks of a lane that are on their way to being erased, by routine work.
+    #[inline]
+    pub(in crate::ftl) fn coming(&self, lane: LaneId) -> u32 {
+        let of_ring = if self.ring.is_used() { self.ring.lane(lane).leaving } else { 0 };
+        self.mover.lanes[lane.index()].coming + of_ring
+    }
+
+    /// Whether a block of a lane's ring should leave it.
+    pub(in crate::ftl) fn wants_destage(&self, lane: LaneId) -> bool {
+        if !self.ring.is_used() {
+            return false;
+        }
+        let ring = self.ring.lane(lane);
+        ring.is_over(ring.owned - ring.leaving) || ring.free() + ring.leaving < ERASED
+    }
+
+    /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
+    pub(in crate::ftl) fn start_destage(&mut self, lane: LaneId) -> bool {
+        let cleans_first = self.mover.lanes[lane.index()].wanted && self.ring.lane(lane).had_turn;
+        !cleans_first
+            && self.wants_destage(lane)
+            && self.allocator.free(lane) > self.mover.reserve
+            && self.destage_next(lane)
+    }
+
+    /// Cleaning has found nothing to do: then it is not its turn, and where it is out of room the ring makes some.
+    /// Returns whether a job was begun.
+    pub(in crate::ftl) fn destage_instead(&mut self, lane: LaneId) -> bool {
+        self.ring.lane_mut(lane).had_turn = false;
+        if self.start_destage(lane) {
+            return true;
+        }
+        let work = &self.mover.lanes[lane.index()];
+        if self.allocator.free(lane) + work.coming > self.mover.reserve || self.ring.lane(lane).owned == 0 {
+            return false;
+        }
+        if self.take_from_ring(lane) {
+            return false;
+        }
+        self.ring.lane_mut(lane).gives_room = true;
+        self.ring.lane(lane).leaving == 0 && self.destage_next(lane)
+    }
+
+    /// Begins to clean a block for the cache, if that has fewer than it should: one that frees more than it then holds.
+    pub(in crate::ftl) fn clean_for_ring(&mut self, lane: LaneId) -> bool {
+        let (ring, coming) = (self.ring.lane(lane), self.mover.lanes[lane.index()].coming);
+        let lacks = u64::from(ring.owned + coming) * 101 < u64::from(ring.target) * 100;
+        if !lacks || self.coming(lane) >= COMING_AT_MOST {
+            return false;
+        }
+        let Some(block) = self.choose_victim(lane) else { return false };
+        let frees = self.layout.data_units_per_block() - self.blocks.live(block);
+        if frees <= self.layout.one_bit_units_per_block() {
+            return false;
+        }
+        self.note_victim(block);
+        self.begin(lane, block, Cause::Cleaning)
+    }
+
+    fn destage_next(&mut self, lane: LaneId) -> bool {
+        let next = self.ring.next_to_leave(lane, &self.layout, &self.blocks);
+        let Some(block) = next.filter(|&block| self.fits(lane, block, Cause::Destage)) else { return false };
+        if self.coming(lane) >= COMING_AT_MOST {
+            return false;
+        }
+        let ring = self.ring.lane_mut(lane);
+        (ring.had_turn, ring.leaving) = (true, ring.leaving + 1);
+        self.counts.slc_destaged += 1;
+        self.begin(lane, block, Cause::Destage)
+    }
+
+    /// A block of the ring is erased: it stays there, or is a full one from now on.
+    pub(in crate::ftl) fn ring_block_erased(&mut self, lane: LaneId, block: BlockId) {
+        let space = self.space(lane);
+        self.ring.ask(lane, &space);
+        let ring = self.ring.lane_mut(lane);
+        if ring.gives_room || ring.is_over(ring.owned) {
+            ring.gives_room = false;
+            ring.forget(block, &mut self.blocks);
+            self.allocator.give_back(lane, block, &mut self.blocks);
+        } else {
+            ring.put(block, &mut self.blocks);
+        }
+    }
+
+    /// What the cache is at.
+    pub fn slc_report(&self) -> super::super::slc_cache::Report {
+        self.ring.report()
+    }
+
+    /// Rings have as many blocks as their count says.
+    pub(in crate::ftl) fn check_rings(&self) -> Result<(), String> {
+        let lanes = if self.ring.is_used() { self.layout.lanes } else { 0 };
+        for lane in (0..lanes).map(LaneId) {
+            let first = self.layout.first_block(lane).0;
+            let own = (first..first + self.layout.blocks_per_lane).map(BlockId);
+            let counted = own.filter(|&block| self.blocks.is_one_bit(block)).count() as u32;
+            let said = self.ring.lane(lane).owned;
+            if counted != said {
+                return Err(format!(
+                    "lane {} has {counted} blocks of one bit a cell, its ring says {said}",
+                    lane.0
+                ));
+            }
+        }
+        Ok(())
+    }
+}

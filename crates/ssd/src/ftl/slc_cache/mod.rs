@@ -1,0 +1,109 @@
+//! How many blocks cache host writes in one bit a cell?
+//!
+//! A block of one bit a cell holds a part of what it holds otherwise, and is read, programmed and erased faster
+//! (`nand.slc`). What the host writes fills a ring of such blocks in each lane (`write/ring.rs`); the block of the ring
+//! that is left first is *destaged* (`moves/destage.rs`): its live data goes to full blocks, through streams and the
+//! queues of page classes. The policy says how many blocks of a lane are the ring's, and which leaves it first.
+
+use crate::config::member::Misfit;
+use crate::sections::{ErrorModel, Sections};
+use serde::{Deserialize, Serialize};
+
+choice! {
+    /// Which block leaves the ring first.
+    pub enum Destage {
+        /// The one that was opened first.
+        Fifo = "fifo",
+        /// The one whose last access, a write or a read of the host, is the longest ago.
+        Lru = "lru",
+    }
+}
+
+family! {
+    /// How many blocks cache host writes in one bit a cell?
+    path "ftl/slc_cache", default none;
+    members {
+        none: None,
+        fixed: Fixed,
+        adaptive: Adaptive,
+    }
+    methods {
+        /// Whether there is a cache. If not, nothing below is asked.
+        fn is_used(&self) -> bool {
+            true
+        }
+        /// Blocks of a lane that are the cache's at least; its data must fit beside them.
+        fn least(&self) -> u32 {
+            0
+        }
+        /// Blocks of a lane that should be the cache's now.
+        fn target(&self, lane: &LaneSpace) -> u32 {
+            0
+        }
+        /// Which of them is destaged first.
+        fn destage(&self) -> Destage {
+            Destage::Fifo
+        }
+    }
+}
+
+/// Blocks that a cache has in each lane at least: one to fill, and one for when that is full.
+pub const LEAST: u32 = 2;
+
+/// What a lane has room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneSpace {
+    /// Good blocks.
+    pub blocks: u32,
+    /// Of these, blocks that can never be the cache's: open ones, the reserve, and one to clean into.
+    pub kept: u32,
+    /// Units of a full block.
+    pub full_units: u32,
+    /// Units of a block of one bit a cell.
+    pub one_bit_units: u32,
+    /// Live units.
+    pub live: u64,
+    /// Of these, units in blocks of one bit a cell.
+    pub cached: u64,
+}
+
+/// What the cache is at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Blocks of one bit a cell.
+    pub blocks: u32,
+    /// Blocks that should be.
+    pub target: u32,
+}
+
+/// Why there can be no cache on a drive, if there is to be one.
+pub(crate) fn misfit(config: &Config, cfg: &Sections, reclaims: bool) -> Option<Misfit> {
+    if !Policy::build(config).is_used() {
+        return None;
+    }
+    let name = config.name();
+    const OR: &str = "or ftl.slc_cache.policy = \"none\"";
+    if cfg.geometry.bits_per_cell == 1 {
+        return Some(Misfit {
+            keys: &["ftl.slc_cache.policy", "nand.geometry.bits_per_cell"],
+            found: format!("a cache (\"{name}\") of one bit a cell, beside blocks of one bit a cell"),
+            allowed: format!("bits_per_cell of 2 to 4, {OR}"),
+        });
+    }
+    if cfg.errors.model == ErrorModel::Cells {
+        return Some(Misfit {
+            keys: &["ftl.slc_cache.policy", "nand.errors.model"],
+            found: format!("a cache (\"{name}\") of one bit a cell, beside cells that age"),
+            allowed: format!(
+                "nand.errors.model = \"none\", {OR}: what ages in a block of one bit a cell is not modelled"
+            ),
+        });
+    }
+    reclaims.then(|| Misfit {
+        keys: &["ftl.slc_cache.policy", "ftl.read_reclaim.policy"],
+        found: format!("a cache (\"{name}\") of one bit a cell, beside data that moves because of reads"),
+        allowed: format!(
+            "ftl.read_reclaim.policy = \"never\", {OR}: how many reads a block of one bit a cell stands is not known"
+        ),
+    })
+}

@@ -1,0 +1,248 @@
+//! The cache of one bit a cell (`ftl.slc_cache`): what it holds, what leaves it and when, and what it makes of writes.
+
+use ssd::config::{Table, Value};
+use ssd::flash::op::{Cause, OpKind};
+use ssd::rng::Rng;
+use ssd::sections::{ErrorModel, MappingUnit, MovesOfFirst};
+use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
+
+/// One plane of so many blocks of four bits a cell, a page a mapping unit.
+fn config(policy: &str, blocks: u32, wordlines: u32) -> DriveConfig {
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+    (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (blocks, wordlines, 4);
+    (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 60.0);
+    cfg.buffer.select("none").unwrap();
+    cfg.slc_cache.select(policy).unwrap();
+    cfg
+}
+
+fn set(cfg: &mut DriveConfig, key: &str, value: Value) {
+    cfg.slc_cache.set(key, &value).unwrap();
+}
+
+fn functional(cfg: &DriveConfig) -> Drive {
+    let mut drive = Drive::new(cfg).unwrap();
+    drive.set_executor(Executor::Functional);
+    drive
+}
+
+fn send(drive: &mut Drive, op: OpCode, unit: u32) {
+    let sectors = drive.unit_bytes() / 512;
+    let lba = Lba(u64::from(unit) * u64::from(sectors));
+    let command = Command { op, lba, sectors, arrival: drive.now(), ..Command::default() };
+    drive.submit(0, &command, drive.now()).unwrap();
+    drive.drain();
+    drive.pop_completion().unwrap();
+}
+
+/// A lane of 104 blocks of 100 units or 25; 5 are kept (host, moves, cold, reserve, one to clean into).
+fn adaptive(spare_percent: f64) -> DriveConfig {
+    let mut cfg = config("adaptive", 104, 25);
+    set(&mut cfg, "spare_percent", Value::Float(spare_percent));
+    // 9,252 units.
+    cfg.drive.over_provisioning_percent = 12.402;
+    cfg
+}
+
+/// By hand: full blocks hold 100/1.07 = 93.458 units, 99 of them 9,252.3; x = (9,252.3 - U)/68.458: 54 at 60 %, 27 at
+/// 80 %, none at 100 %, where two are left. What the two erased blocks of the ring and its dead data push out takes a
+/// block or two.
+#[test]
+fn the_cache_shrinks_as_the_drive_fills_and_grows_as_it_is_trimmed() {
+    let mut drive = functional(&adaptive(7.0));
+    let all = drive.logical_units();
+    assert_eq!(all, 9_252);
+    let report = drive.slc_report();
+    assert_eq!((report.blocks, report.target), (99, 99));
+    let mut written = 0;
+    for (used_percent, expected) in [(25, 99), (60, 54), (80, 27), (100, 2)] {
+        let units = all * used_percent / 100;
+        drive.fill(written, units - written).unwrap();
+        written = units;
+        drive.check().unwrap();
+        let report = drive.slc_report();
+        assert!((expected - 2..=expected).contains(&report.target) || report.target == 2, "{report:?}");
+        assert!(report.target.max(2).abs_diff(report.blocks) <= 1, "{used_percent} %: {report:?}");
+        assert_eq!(drive.stats().ftl.slc_bypassed, 0, "{used_percent} %");
+    }
+    let stats = drive.stats();
+    assert_eq!(stats.ftl.host_units, u64::from(all));
+    // Nothing has died: each unit was moved once at most, and only by destaging.
+    assert!(stats.ftl.moved_units[Cause::Destage as usize] > u64::from(all) * 9 / 10);
+    assert_eq!(stats.ftl.moved_units[Cause::Cleaning as usize], 0);
+    // Three quarters are trimmed: with the next writes all is the cache's again but what the rest takes.
+    for unit in all / 4..all {
+        send(&mut drive, OpCode::Trim, unit);
+    }
+    (0..200).for_each(|unit| send(&mut drive, OpCode::Write, unit));
+    let report = drive.slc_report();
+    // 2,313 units, of which some 2,000 are in full blocks.
+    assert!(report.target >= 70 && report.blocks + 2 >= report.target, "{report:?}");
+    drive.check().unwrap();
+}
+
+/// A cache whose blocks hold four units: which of them the host finds there.
+fn in_cache(drive: &mut Drive, units: core::ops::Range<u32>) -> Vec<u32> {
+    let mut hit = |unit: &u32| {
+        let before = drive.stats().ftl.slc_hits;
+        send(drive, OpCode::Read, *unit);
+        drive.stats().ftl.slc_hits > before
+    };
+    units.filter(|unit| hit(unit)).collect()
+}
+
+/// Four blocks of four units: when the third is opened one is erased, and the first is destaged.
+#[test]
+fn the_block_opened_first_leaves_first() {
+    let mut cfg = config("fixed", 40, 4);
+    set(&mut cfg, "blocks_per_lane", Value::Integer(4));
+    let mut drive = functional(&cfg);
+    (0..8).for_each(|unit| send(&mut drive, OpCode::Write, unit));
+    assert_eq!((drive.stats().ftl.slc_destaged, drive.slc_report().blocks), (0, 4));
+    send(&mut drive, OpCode::Write, 8);
+    assert_eq!(drive.stats().ftl.slc_destaged, 1);
+    assert_eq!(in_cache(&mut drive, 0..9), [4, 5, 6, 7, 8]);
+    // Reads do not matter.
+    (9..13).for_each(|unit| send(&mut drive, OpCode::Write, unit));
+    assert_eq!(in_cache(&mut drive, 0..13), [8, 9, 10, 11, 12]);
+    let moved = drive.stats().ftl.moved_units[Cause::Destage as usize];
+    assert_eq!((moved, drive.stats().ftl.slc_bypassed), (8, 0));
+}
+
+#[test]
+fn the_block_whose_last_access_is_the_longest_ago_leaves_first() {
+    let mut cfg = config("fixed", 40, 4);
+    set(&mut cfg, "blocks_per_lane", Value::Integer(4));
+    set(&mut cfg, "destage", Value::Text("lru".to_owned()));
+    let mut drive = functional(&cfg);
+    (0..8).for_each(|unit| send(&mut drive, OpCode::Write, unit));
+    send(&mut drive, OpCode::Read, 0);
+    send(&mut drive, OpCode::Write, 8);
+    assert_eq!(in_cache(&mut drive, 0..9), [0, 1, 2, 3, 8]);
+}
+
+/// Data that died in the cache is not moved, and its block is erased in the time of one bit a cell.
+#[test]
+fn what_dies_in_the_cache_never_reaches_full_blocks() {
+    let mut cfg = config("fixed", 40, 4);
+    set(&mut cfg, "blocks_per_lane", Value::Integer(4));
+    let mut drive = functional(&cfg);
+    for _ in 0..50 {
+        (0..4).for_each(|unit| send(&mut drive, OpCode::Write, unit));
+    }
+    let stats = drive.stats();
+    assert_eq!(stats.ftl.moved_units[Cause::Destage as usize], 0);
+    let of = |kind, cause| stats.flash.ops[kind as usize][cause as usize];
+    // 50 blocks were opened; two or three are not erased yet.
+    assert_eq!((of(OpKind::Erase, Cause::Destage), of(OpKind::Program, Cause::Destage)), (48, 0));
+    assert_eq!(in_cache(&mut drive, 0..4), [0, 1, 2, 3]);
+}
+
+/// Uniform overwrites of W units through a ring of n blocks of S: when a block is opened as the (n-1)th, the oldest is
+/// destaged, so unit k of it has seen (n-2) S - k - 1 writes after its own and lives on with (1 - 1/W) to that power.
+/// About 1 - e^(-(n-2) S/W) of all writes die in the cache.
+fn survivors(ring: u32, block: u32, units: u32) -> f64 {
+    let alive = (0..block).map(|k| (1.0 - 1.0 / f64::from(units)).powi(((ring - 2) * block - k - 1) as i32));
+    alive.sum::<f64>() / f64::from(block)
+}
+
+#[test]
+fn writes_die_in_the_cache_as_the_formula_says() {
+    for (ring, share) in [(6, 0.5), (12, 0.5), (22, 1.0), (42, 0.3)] {
+        let mut cfg = config("fixed", 160, 16);
+        set(&mut cfg, "blocks_per_lane", Value::Integer(ring));
+        let mut drive = functional(&cfg);
+        let units = (f64::from(drive.logical_units()) * share) as u32;
+        drive.fill(0, units).unwrap();
+        let mut rng = Rng::named(7, "uniform");
+        let mut write = |drive: &mut Drive, count: u32| {
+            let lpns: Vec<u32> = (0..count).map(|_| rng.below(units)).collect();
+            lpns.chunks(64).for_each(|lpns| drive.overwrite(lpns).unwrap());
+        };
+        write(&mut drive, 3 * units);
+        drive.reset_stats();
+        write(&mut drive, 100_000);
+        let stats = drive.stats();
+        let destaged = stats.ftl.moved_units[Cause::Destage as usize] as f64 / 1e5;
+        let expected = survivors(ring as u32, 16, units);
+        println!("ring of {ring} blocks, {units} units: {destaged:.4} destaged, expected {expected:.4}");
+        // Each of 100,000 writes lives or dies: four standard deviations.
+        let spread = 4.0 * (expected * (1.0 - expected) / 1e5).sqrt();
+        assert!((destaged - expected).abs() < spread, "{destaged} {expected} {spread}");
+        // Write amplification counts what is destaged, and what of it is cleaned again.
+        let moved: u64 = stats.ftl.moved_units.iter().sum();
+        let programs: u64 = stats.flash.ops[OpKind::Program as usize].iter().sum();
+        assert_eq!(programs, 100_000 + moved);
+        assert_eq!(stats.ftl.slc_bypassed, 0);
+    }
+}
+
+/// Where time passes, a host that is faster than destaging finds the cache full, and writes on to full blocks.
+#[test]
+fn a_fast_host_writes_past_a_full_cache() {
+    let mut cfg = config("fixed", 60, 8);
+    set(&mut cfg, "blocks_per_lane", Value::Integer(4));
+    cfg.timing.t_program_us = vec![2_000.0];
+    let mut drive = Drive::new(&cfg).unwrap();
+    let sectors = drive.unit_bytes() / 512;
+    for unit in 0..600u32 {
+        while drive.outstanding() >= 16 {
+            assert!(drive.advance_to_completion());
+            while drive.pop_completion().is_some() {}
+        }
+        let lba = Lba(u64::from(unit) * u64::from(sectors));
+        let command = Command { op: OpCode::Write, lba, sectors, arrival: drive.now(), ..Command::default() };
+        drive.submit(0, &command, drive.now()).unwrap();
+    }
+    drive.drain();
+    drive.check().unwrap();
+    let stats = drive.stats();
+    let destaged = stats.ftl.moved_units[Cause::Destage as usize];
+    assert!(stats.ftl.slc_bypassed > 200, "{}", stats.ftl.slc_bypassed);
+    assert!(destaged + stats.ftl.slc_bypassed + 4 * 8 >= 600, "{destaged} {}", stats.ftl.slc_bypassed);
+}
+
+/// Destaged data is sorted by the class of pages; what the host writes is not, and waits for nobody.
+#[test]
+fn destaged_data_goes_through_the_queues_of_classes() {
+    let mut cfg = config("fixed", 60, 8);
+    cfg.allocation.moves = MovesOfFirst::Joined;
+    cfg.page_class.select("read_heat").unwrap();
+    let mut drive = functional(&cfg);
+    (0..64).for_each(|unit| send(&mut drive, OpCode::Write, unit));
+    let stats = drive.stats();
+    let sorted = stats.ftl.class_matched + stats.ftl.class_neighbour;
+    let destaged = stats.ftl.moved_units[Cause::Destage as usize];
+    assert!(destaged > 0 && sorted == destaged, "{sorted} {destaged}");
+    assert_eq!(stats.ftl.host_units, 64);
+}
+
+fn refused(cfg: &DriveConfig) -> String {
+    cfg.validate().expect_err("it is refused").to_string()
+}
+
+#[test]
+fn errors_name_what_a_cache_does_not_go_with() {
+    let fixed = config("fixed", 40, 4);
+    let mut cfg = fixed.clone();
+    cfg.geometry.bits_per_cell = 1;
+    assert!(refused(&cfg).contains("bits_per_cell of 2 to 4"));
+    let mut cfg = fixed.clone();
+    cfg.errors.model = ErrorModel::Cells;
+    assert!(refused(&cfg).contains("nand.errors.model = \"none\""));
+    let mut cfg = fixed.clone();
+    cfg.read_reclaim.select("block").unwrap();
+    assert!(refused(&cfg).contains("ftl.read_reclaim.policy = \"never\""));
+    // 40 blocks, 25 of data, 2 open, one in reserve, one to clean into: 11 are left over.
+    let mut cfg = fixed;
+    set(&mut cfg, "blocks_per_lane", Value::Integer(11));
+    cfg.validate().unwrap();
+    set(&mut cfg, "blocks_per_lane", Value::Integer(12));
+    let text = refused(&cfg);
+    assert!(
+        text.contains("a cache of 12 blocks in each lane of 40") && text.contains("at most 11 blocks"),
+        "{text}"
+    );
+}
