@@ -186,7 +186,8 @@ impl StreamWork {
     fn of(stats: &Stats, drive: &ssd::Drive, config: &DriveConfig) -> Self {
         let counts = &stats.ftl;
         let (report, open_blocks_max) = drive.stream_report();
-        let told = drive.foresight().map_or(0, |told| told.bytes());
+        let is_told = drive.looks_ahead() == Some("ftl.stream.policy");
+        let told = drive.foresight().filter(|_| is_told).map_or(0, |told| told.bytes());
         let last = counts.stream_units.iter().rposition(|&units| units > 0).map_or(0, |last| last + 1);
         StreamWork {
             policy: config.stream.name().to_owned(),

@@ -1,4 +1,5 @@
-//! Reading a workload once before it is run, for a drive whose policies look ahead (`ftl.stream.policy = "oracle"`).
+//! Reading a workload once before it is run, for a drive whose policies look ahead (`oracle` of `ftl.stream` and of
+//! `ftl.page_class`).
 
 use crate::error::Failure;
 use crate::phase::{Phase, Progress};
@@ -35,11 +36,11 @@ pub fn foresee<S: Source + ?Sized>(
             }
         }
         let (lba, sectors) = (Lba(request.lba), request.sectors);
-        let command = Command { op: request.op, lba, sectors, ..Command::default() };
-        foreseeing.take(&command).map_err(|error| too_long(&error))?;
+        let command = Command { op: request.op, lba, sectors, hints: request.hints, ..Command::default() };
+        foreseeing.take(&command).map_err(|error| too_long(drive, &error))?;
         done += 1;
     }
-    drive.foresee(foreseeing.finish()).map_err(|error| too_long(&error))
+    drive.foresee(foreseeing.finish()).map_err(|error| too_long(drive, &error))
 }
 
 /// The same for a workload that was prepared. Jobs are told where their order is known beforehand: of one job, that
@@ -63,7 +64,7 @@ pub(crate) fn foresee_prepared(
     let timed = workload.timed_job().map(|job| format!("job {job} ends by time (runtime, until_s)"));
     let many = (lanes > 1).then(|| format!("{lanes} jobs send as the drive answers"));
     if let Some(why) = timed.or(many) {
-        return Err(unknown(&format!("{why}: nobody knows their order beforehand")));
+        return Err(unknown(drive, &format!("{why}: nobody knows their order beforehand")));
     }
     // How long requests take changes when one job sends them, and not what.
     foresee(drive, &mut Played::new(driven, 1), spec, progress)
@@ -72,19 +73,24 @@ pub(crate) fn foresee_prepared(
 /// The error of a drive that looks ahead and is told nothing.
 pub(crate) fn check_told(drive: &Drive) -> Result<(), Failure> {
     if drive.needs_foresight() {
-        return Err(unknown("requests that nobody has read beforehand (lab::foresee)"));
+        return Err(unknown(drive, "requests that nobody has read beforehand (lab::foresee)"));
     }
     Ok(())
 }
 
-fn unknown(found: &str) -> Failure {
+/// The key of the policy that looks ahead.
+fn key(drive: &Drive) -> &'static str {
+    drive.looks_ahead().unwrap_or("ftl.stream.policy")
+}
+
+fn unknown(drive: &Drive, found: &str) -> Failure {
     let found = format!("a policy that looks ahead, and {found}");
     let allowed = "a trace, a generated workload, or one job that ends by size, io_size or number_ios; \
                    or a policy that a drive can have";
-    Failure::Setting { key: "ftl.stream.policy", found, allowed: allowed.to_owned() }
+    Failure::Setting { key: key(drive), found, allowed: allowed.to_owned() }
 }
 
-fn too_long(error: &ssd::ForesightError) -> Failure {
+fn too_long(drive: &Drive, error: &ssd::ForesightError) -> Failure {
     let found = format!("a policy that looks ahead, and {error}");
-    Failure::Setting { key: "ftl.stream.policy", found, allowed: "a shorter run (run.requests)".to_owned() }
+    Failure::Setting { key: key(drive), found, allowed: "a shorter run (run.requests)".to_owned() }
 }

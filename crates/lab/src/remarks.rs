@@ -38,8 +38,9 @@ fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<String> {
 fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
     let told = facts.drive.foresight()?;
     let (deaths, mib) = (count(u64::from(told.deaths())), digits(told.bytes() as f64 / (1 << 20) as f64));
+    let who = facts.drive.looks_ahead()?.trim_end_matches(".policy");
     Some(format!(
-        "ftl.stream was told beforehand when {deaths} units would be overwritten or trimmed ({mib} MiB): no drive \
+        "{who} was told beforehand when {deaths} units would be overwritten or trimmed ({mib} MiB): no drive \
          knows that, the result says what knowing is worth"
     ))
 }

@@ -43,6 +43,8 @@ impl Foreseeing {
     pub fn take(&mut self, command: &Command) -> Result<(), ForesightError> {
         let Some(mut units) = self.space.touched(command) else { return Ok(()) };
         match command.op {
+            // What is read this once says nothing of how data is used.
+            OpCode::Read if command.hints.one_time => Ok(()),
             OpCode::Read => units.try_for_each(|unit| self.takes.read(Lpn(unit))),
             op => units.try_for_each(|unit| self.takes.replace(Lpn(unit), op == OpCode::Trim)),
         }
@@ -62,7 +64,12 @@ impl Foreseeing {
 impl Drive {
     /// Whether its policies look ahead: then it must be told what comes before the first write.
     pub fn wants_foresight(&self) -> bool {
-        self.state.ftl.stream.needs().foresight
+        self.looks_ahead().is_some()
+    }
+
+    /// The configuration's key of a policy that looks ahead, if one does.
+    pub fn looks_ahead(&self) -> Option<&'static str> {
+        self.state.ftl.looks_ahead()
     }
 
     /// Whether it must be told what comes, and has not been: writes and trims end as [`NotForeseen`].
@@ -75,12 +82,14 @@ impl Drive {
 
     /// What it was told.
     pub fn foresight(&self) -> Option<&Arc<Foresight>> {
-        self.state.ftl.stream.foresight()
+        let ftl = &self.state.ftl;
+        ftl.stream.foresight().or_else(|| ftl.page_classes.foresight())
     }
 
     /// Begins to take down what will be submitted to this drive, from its next command on.
     pub fn foreseeing(&self) -> Foreseeing {
-        let reads = self.state.ftl.stream.needs().reads_to_come;
+        let ftl = &self.state.ftl;
+        let reads = ftl.stream.needs().reads_to_come || ftl.page_classes.looks_ahead();
         Foreseeing { space: self.state.host.space(), takes: Takes::new(self.logical_units(), reads) }
     }
 
@@ -94,6 +103,7 @@ impl Drive {
             return Err(ForesightError::OtherDrive { found, expected });
         }
         self.state.ftl.stream.foresee(&foresight);
+        self.state.ftl.page_classes.foresee(&foresight);
         Ok(())
     }
 }

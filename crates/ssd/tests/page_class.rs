@@ -229,3 +229,49 @@ fn errors_name_their_keys() {
         );
     }
 }
+
+/// What looks ahead is told beforehand, or writes nothing.
+#[test]
+fn without_foresight_the_oracle_writes_nothing() {
+    let mut cfg = config(24);
+    cfg.page_class.select("oracle").unwrap();
+    let mut drive = Drive::new(&cfg).unwrap();
+    assert_eq!(drive.looks_ahead(), Some("ftl.page_class.policy"));
+    let sectors = drive.unit_bytes() / 512;
+    let write = Command { op: OpCode::Write, lba: Lba(0), sectors, ..Command::default() };
+    let status = |drive: &mut Drive, command: &Command| {
+        drive.submit(0, command, drive.now()).unwrap();
+        assert!(drive.advance_to_completion());
+        drive.pop_completion().unwrap().status
+    };
+    assert!(drive.needs_foresight());
+    assert_eq!(status(&mut drive, &write), ssd::Status::NotForeseen);
+    let mut foreseeing = drive.foreseeing();
+    let read = Command { op: OpCode::Read, ..write };
+    let scrub = Command { hints: ssd::Hints { one_time: true, ..ssd::Hints::default() }, ..read };
+    [write, read, scrub].iter().for_each(|command| foreseeing.take(command).unwrap());
+    drive.foresee(foreseeing.finish()).unwrap();
+    let told = drive.foresight().unwrap();
+    assert_eq!((told.deaths(), told.reads_of(ssd::Lpn(0))), (1, &[1][..]), "a scrub says nothing");
+    assert_eq!(
+        [write, read, write].map(|command| status(&mut drive, &command) == ssd::Status::Ok),
+        [true, true, false]
+    );
+}
+
+/// A read that is said to be the only one raises no heat.
+#[test]
+fn scrubs_count_for_nothing() {
+    let mut drive = Drive::new(&config(24)).unwrap();
+    drive.set_executor(Executor::Functional);
+    drive.fill(0, 8).unwrap();
+    let sectors = drive.unit_bytes() / 512;
+    let read = Command { op: OpCode::Read, lba: Lba(0), sectors, ..Command::default() };
+    let scrub = Command { hints: ssd::Hints { one_time: true, ..ssd::Hints::default() }, ..read };
+    for (command, raises) in [(scrub, 0), (read, 1), (scrub, 1)] {
+        drive.submit(0, &command, drive.now()).unwrap();
+        drive.drain();
+        drive.pop_completion().unwrap();
+        assert_eq!(drive.stats().ftl.heat_raises, raises);
+    }
+}

@@ -7,6 +7,7 @@
 
 use crate::units::Lpn;
 use std::fmt;
+use std::sync::Arc;
 
 /// A time that never comes.
 pub(crate) const NEVER: u32 = u32::MAX;
@@ -105,6 +106,11 @@ impl Foresight {
         self.reads.as_ref().map_or(&[], |reads| reads.of(lpn))
     }
 
+    /// How often a unit is read before its `death`: the deaths before that are counted, [`NEVER`] is the end.
+    pub(crate) fn reads_until(&self, lpn: Lpn, death: u32) -> u32 {
+        self.reads_of(lpn).partition_point(|&time| time <= death) as u32
+    }
+
     /// Memory that it takes; bytes.
     pub fn bytes(&self) -> usize {
         self.deaths.bytes() + self.reads.as_ref().map_or(0, Lines::bytes)
@@ -130,6 +136,88 @@ impl Holding {
         let held = *word & bit == 0;
         *word = if is_trim { *word | bit } else { *word & !bit };
         held
+    }
+}
+
+/// What becomes of each unit's data, while the host does what was foreseen.
+#[derive(Clone, Debug)]
+pub(crate) struct Fates {
+    pub foresight: Arc<Foresight>,
+    /// Deaths so far.
+    clock: u32,
+    holding: Holding,
+    /// By unit.
+    all: Vec<Fate>,
+}
+
+/// What is known of a unit.
+#[derive(Clone, Copy, Debug)]
+struct Fate {
+    /// The place of its next death among all deaths, for what the host has handed over, and when that is.
+    next: u32,
+    due: u32,
+    /// When what was last written of it dies. The host may have handed over what replaces it.
+    dies: u32,
+}
+
+impl Fates {
+    /// Nothing has happened yet.
+    pub fn new(foresight: Arc<Foresight>) -> Self {
+        let fate = |lpn| {
+            let next = foresight.deaths.start(lpn);
+            let due = foresight.deaths.time_at(next);
+            Fate { next, due, dies: due }
+        };
+        let all = (0..foresight.units()).map(|unit| fate(Lpn(unit))).collect();
+        Fates { holding: Holding::new(foresight.units()), clock: 0, all, foresight }
+    }
+
+    /// Bytes for so many units.
+    pub fn bytes(units: u64) -> u64 {
+        units * size_of::<Fate>() as u64 + units / 8
+    }
+
+    /// A unit is written or trimmed: whether data of it dies; `None` if that was not foreseen.
+    #[inline]
+    pub fn replace(&mut self, lpn: Lpn, is_trim: bool) -> Option<bool> {
+        if !self.holding.replace(lpn, is_trim) {
+            return Some(false);
+        }
+        let fate = &mut self.all[lpn.index()];
+        if fate.due != self.clock {
+            return None;
+        }
+        fate.next += 1;
+        fate.due = self.foresight.deaths.time_at(fate.next);
+        self.clock += 1;
+        Some(true)
+    }
+
+    /// What the host has written last of a unit goes to flash.
+    #[inline]
+    pub fn write(&mut self, lpn: Lpn) {
+        let fate = &mut self.all[lpn.index()];
+        fate.dies = fate.due;
+    }
+
+    /// How many deaths come before that of what was last written of a unit; `None` if it never dies.
+    #[inline]
+    pub fn left(&self, lpn: Lpn) -> Option<u32> {
+        let dies = self.all[lpn.index()].dies;
+        (dies != NEVER).then(|| dies.saturating_sub(self.clock))
+    }
+
+    /// Whether the host has handed over what replaces the last that was written of a unit.
+    #[inline]
+    pub fn is_replaced(&self, lpn: Lpn) -> bool {
+        let fate = &self.all[lpn.index()];
+        fate.dies != fate.due
+    }
+
+    /// When what the host has handed over last of a unit dies.
+    #[inline]
+    pub fn due(&self, lpn: Lpn) -> u32 {
+        self.all[lpn.index()].due
     }
 }
 

@@ -35,6 +35,7 @@ use crate::rng::Rng;
 use crate::sections::{self, ErrorModel, Sections};
 use crate::signals::Facts;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
+use core::ops::Range;
 pub use counts::FtlCounts;
 use moves::lane::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
@@ -250,6 +251,24 @@ impl Ftl {
     fn bound_for(&mut self, block: BlockId, op: Op) -> Op {
         self.blocks.program_issued(block);
         Op { mode: self.blocks.mode(block), ..op }
+    }
+
+    /// The key of a policy that must know what the host is going to do, if there is one.
+    #[inline]
+    pub(crate) fn looks_ahead(&self) -> Option<&'static str> {
+        match (self.stream.needs().foresight, self.page_classes.looks_ahead()) {
+            (true, _) => Some("ftl.stream.policy"),
+            (false, true) => Some("ftl.page_class.policy"),
+            (false, false) => None,
+        }
+    }
+
+    /// The host has handed over a command that overwrites units, or trims them: false if those who look ahead have
+    /// foreseen another.
+    #[cold]
+    pub(crate) fn is_foreseen(&mut self, units: Range<u32>, is_trim: bool) -> bool {
+        let by_stream = !self.stream.needs().foresight || self.stream.on_accept(units.clone(), is_trim);
+        by_stream && (!self.page_classes.looks_ahead() || self.page_classes.on_accept(units, is_trim))
     }
 
     /// Forgets the data of a logical unit.

@@ -45,7 +45,8 @@ impl Ftl {
             };
             work.keep_room(fresh);
             work.sorted.restored(&fresh.sorted)?;
-            self.check_lane_work(LaneId(lane as u32), fresh)?;
+            let erasing = self.check_lane_work(LaneId(lane as u32), fresh)?;
+            self.mover.lanes[lane].erasing = erasing;
             let migration = self.mover.lanes[lane].migration().copied();
             let can = migration.is_none_or(|it| self.reclaim.can_migrate(&it, flash.chip.blocks()));
             ensure(can, "what is to leave a block")?;
@@ -86,7 +87,8 @@ impl Ftl {
         ensure(!is_move || units.iter().all(is_whole), "a move of units that are not there")
     }
 
-    fn check_lane_work(&self, lane: LaneId, fresh: &LaneWork) -> Verdict {
+    /// Blocks of the lane that are being erased, if all that is known of it can be.
+    fn check_lane_work(&self, lane: LaneId, fresh: &LaneWork) -> Result<u32, String> {
         let work = &self.mover.lanes[lane.index()];
         let first = self.layout.first_block(lane).0;
         let is_own = |block: BlockId| (first..first + self.layout.blocks_per_lane).contains(&block.0);
@@ -112,7 +114,7 @@ impl Ftl {
         work.candidates.restored(&fresh.candidates, |candidate| {
             is_own(candidate.block) && candidate.member < self.layout.span
         })?;
-        work.deal.restored(&self.layout, is_own)
+        work.deal.restored(&self.layout, is_own).map(|()| erasing as u32)
     }
 
     fn check_job(&self, job: &Job) -> Verdict {

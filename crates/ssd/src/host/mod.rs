@@ -311,7 +311,7 @@ impl Host {
         if !is_trim && command.op != OpCode::Write {
             return true;
         }
-        self.space().touched(command).is_none_or(|units| b.ftl.stream.on_accept(units, is_trim))
+        self.space().touched(command).is_none_or(|units| b.ftl.is_foreseen(units, is_trim))
     }
 
     /// Accepts a command into a queue that has room.
@@ -323,7 +323,7 @@ impl Host {
         }
         let Some(id) = self.commands.add(command, queue as u16, b.now) else { return false };
         slots.used += 1;
-        if b.ftl.stream.needs().foresight && !self.is_foreseen(command, b) {
+        if b.ftl.looks_ahead().is_some() && !self.is_foreseen(command, b) {
             self.commands.get_mut(id).status = Status::NotForeseen;
         }
         if self.link.latency_ns > 0 && b.timed {

@@ -36,10 +36,13 @@ impl Host {
         }
     }
 
-    /// A command reads a unit, wherever that is: once, however often flash is asked.
+    /// A command reads a unit, wherever that is: once, however often flash is asked. A read that is said to be the only
+    /// one (a scrub) tells nothing.
     #[inline(never)]
-    fn tell_read(&self, _: CommandId, lpn: Lpn, b: &mut Below<'_>) {
-        b.ftl.note_host_read(lpn);
+    fn tell_read(&self, id: CommandId, lpn: Lpn, b: &mut Below<'_>) {
+        if !self.commands.get(id).command.hints.one_time {
+            b.ftl.note_host_read(lpn);
+        }
     }
 
     /// Reads the granules of `mask` of one unit: slots first, newest to oldest, then flash.

@@ -6,6 +6,7 @@
 mod amplification;
 mod bandwidth;
 mod laws;
+mod placement;
 mod waiting;
 mod wear;
 

@@ -6,7 +6,7 @@
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
 use super::job::Job;
-use super::lane::{COMING_AT_MOST, LaneWork, RECLAIM, ROUTINE, Round};
+use super::lane::{LaneWork, RECLAIM, ROUTINE, Round};
 use super::walk::{PageUnits, Step, View, Walk};
 use crate::executor::Pace;
 use crate::flash::Flash;
@@ -145,7 +145,7 @@ impl Ftl {
             return true;
         }
         let work = &self.mover.lanes[lane.index()];
-        if (work.wanted || work.candidates.lacks_room) && self.coming(lane) < COMING_AT_MOST {
+        if (work.wanted || work.candidates.lacks_room) && self.coming(lane) < self.mover.coming_at_most {
             self.update_wanted(lane);
             let work = &self.mover.lanes[lane.index()];
             if work.wanted || work.candidates.lacks_room {

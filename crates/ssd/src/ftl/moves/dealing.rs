@@ -5,7 +5,7 @@
 
 use super::candidates::Candidate;
 use super::deal::{Dealt, NO_TARGET, Target, Way};
-use super::lane::{COMING_WITH_RECLAIM, ROUTINE};
+use super::lane::{COMING_BY_READS, ROUTINE};
 use super::walk::{Step, View};
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::flash::{Flash, PROGRAM_MODES};
@@ -66,7 +66,7 @@ impl Ftl {
         let sources = [block, partner];
         let mode = self.mode_for(partner).max(mode);
         let needed = 1 + u32::from(partner.is_some());
-        if self.work(lane).coming + needed > COMING_WITH_RECLAIM {
+        if self.work(lane).coming + needed > self.mover.coming_at_most + COMING_BY_READS {
             return Begun::Later;
         }
         let fan = if spreads { 2 } else { self.targets_for(sources) };

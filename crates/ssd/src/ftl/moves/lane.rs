@@ -18,10 +18,10 @@ use crate::units::BlockId;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Blocks of a lane that may be on their way to being free at once, by routine work.
-pub(in crate::ftl) const COMING_AT_MOST: u32 = 3;
-/// The same with those that are emptied because of reads.
-pub(in crate::ftl) const COMING_WITH_RECLAIM: u32 = COMING_AT_MOST + 2;
+/// Blocks of a lane that may be on their way to being free at once, by routine work, where data is not sorted.
+const COMING_AT_MOST: u32 = 3;
+/// So many more with those that are emptied because of reads.
+pub(in crate::ftl) const COMING_BY_READS: u32 = 2;
 
 /// Which of a lane's jobs: the one because of reads, and all others.
 pub(in crate::ftl) const RECLAIM: usize = 0;
@@ -49,6 +49,9 @@ pub(in crate::ftl) struct LaneWork {
     pub wanted: bool,
     /// Blocks being emptied for cleaning or erased.
     pub coming: u32,
+    /// Those being erased.
+    #[serde(skip)]
+    pub erasing: u32,
     pub erases: u64,
     /// The round of cleaning under way, or the last one.
     pub round: Round,
@@ -71,6 +74,8 @@ pub(in crate::ftl) struct Mover {
     pub in_flight_at_most: u32,
     pub copyback: bool,
     pub reserve: u32,
+    /// Blocks of a lane that may be on their way to being free at once, by routine work.
+    pub coming_at_most: u32,
     spare: u32,
     span: u32,
     pub idle: bool,
@@ -110,6 +115,7 @@ impl Mover {
                 programs: 0,
                 wanted: false,
                 coming: 0,
+                erasing: 0,
                 erases: 0,
                 round: Round::default(),
                 retire: VecDeque::with_capacity(8),
@@ -128,6 +134,7 @@ impl Mover {
             in_flight_at_most: cfg.cleaning.copies_in_flight,
             copyback: cfg.cleaning.copyback,
             reserve: cfg.cleaning.reserve_blocks,
+            coming_at_most: COMING_AT_MOST + blocks_in_queues(page_classes, layout.data_units_per_block()),
             // Each stream has a block open.
             spare: layout.blocks_per_lane.saturating_sub(share as u32 + u32::from(streams.count)),
             span: layout.span,
@@ -144,6 +151,7 @@ impl Mover {
         self.victims = fresh.victims;
         (self.in_flight_at_most, self.copyback) = (fresh.in_flight_at_most, fresh.copyback);
         (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
+        self.coming_at_most = fresh.coming_at_most;
     }
 
     /// What a trigger may know of a lane, some of whose blocks are the cache's.
@@ -160,8 +168,17 @@ impl Mover {
 
     /// Operations that moves of all lanes can have in flight.
     pub fn operations_at_most(&self) -> usize {
-        self.lanes.len() * (2 * self.in_flight_at_most + (COMING_WITH_RECLAIM + 2) * self.span + 4) as usize
+        self.lanes.len()
+            * (2 * self.in_flight_at_most + (self.coming_at_most + COMING_BY_READS + 2) * self.span + 4)
+                as usize
     }
+}
+
+/// Blocks whose data may wait in the queues of a lane. Each class has its share of the pages: a unit waits at most while
+/// its class programs all that the queues hold, and so do the blocks that are read meanwhile; of each of them a half
+/// lives (assumed).
+fn blocks_in_queues(page_classes: &PageClasses, units_per_block: u32) -> u32 {
+    2 * u32::from(page_classes.count()) * page_classes.queue_units().div_ceil(units_per_block)
 }
 
 impl LaneWork {
@@ -185,9 +202,17 @@ impl LaneWork {
         };
         match waiting {
             waiting if waiting >= enough => per_page,
-            waiting if rest || (!self.has_job() && self.reads == 0) => waiting.min(per_page),
+            waiting if rest || (!self.has_job() && self.reads == 0 && !self.goes_on()) => {
+                waiting.min(per_page)
+            }
             _ => 0,
         }
+    }
+
+    /// Whether more will join data that is sorted, once a block is erased: the queues need not drain for the next job.
+    #[inline]
+    fn goes_on(&self) -> bool {
+        self.sorted.is_used() && self.wanted && self.erasing > 0
     }
 
     /// Whether units wait for a page.

@@ -451,9 +451,11 @@ impl Ftl {
         let cause = self.blocks.cause(block);
         self.mover.emptied = true;
         self.blocks.erase_issued(block, self.layout.span);
+        let lane = self.layout.lane_of(block);
+        self.work(lane).erasing += 1;
         let ppn = crate::units::Ppn(block.0 * self.layout.pages_per_block);
         // What has left the block is safe: only room is urgent.
-        let due = self.work(self.layout.lane_of(block)).is_due(Cause::Cleaning);
+        let due = self.work(lane).is_due(Cause::Cleaning);
         for k in 0..self.layout.span {
             let at = self.layout.member(block, k);
             let page_type = if self.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
@@ -505,6 +507,7 @@ impl Ftl {
         }
         let work = self.work(lane);
         work.coming -= u32::from(!destaged);
+        work.erasing -= 1;
         work.erases += 1;
         let erases = work.erases;
         let view = self.blocks.lane_view(&self.layout, lane, self.clock);

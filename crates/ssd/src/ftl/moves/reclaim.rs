@@ -13,7 +13,7 @@ mod service;
 use super::candidates::{Candidate, NOW};
 use super::dealing::{Begun, DealRequest};
 use super::job::Job;
-use super::lane::{COMING_WITH_RECLAIM, RECLAIM};
+use super::lane::{COMING_BY_READS, RECLAIM};
 use super::migration::Migration;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
@@ -348,7 +348,7 @@ impl Ftl {
         let deals = self.reclaim.deals;
         let work = self.work(lane);
         work.candidates.lacks_room = !room || (work.candidates.lacks_room && !deals);
-        if !room || work.coming >= COMING_WITH_RECLAIM {
+        if !room || work.coming >= self.mover.coming_at_most + COMING_BY_READS {
             return Looked::Waits;
         }
         self.counts.reclaims += 1;

@@ -12,11 +12,14 @@
 //! replicas goes in page order.
 
 use crate::config::member::Misfit;
+use crate::ftl::foresight::Foresight;
 use crate::ftl::tables::map::Map;
 use crate::rng::Rng;
 use crate::sections::{Placement, Sections};
 use crate::units::Lpn;
+use core::ops::Range;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 family! {
     /// Which page type holds which data?
@@ -24,6 +27,7 @@ family! {
     members {
         sequential: Sequential,
         read_heat: ReadHeat,
+        oracle: Oracle,
     }
     methods {
         /// Whether data is sorted by class. If not, nothing below is asked.
@@ -51,6 +55,29 @@ family! {
         /// The class that a unit deserves; it is 0 for what is to be read fastest.
         fn class(&self, lpn: Lpn) -> u8 {
             0
+        }
+        /// The same of what the host has written of it last.
+        fn class_of_write(&mut self, lpn: Lpn) -> u8 {
+            self.class(lpn)
+        }
+        /// The same of a unit that moves.
+        fn class_of_move(&mut self, lpn: Lpn) -> u8 {
+            self.class(lpn)
+        }
+        /// Whether it must know the future: what the host is going to write, trim and read.
+        fn looks_ahead(&self) -> bool {
+            false
+        }
+        /// What the host is going to do, from now on, in place of what it was told before.
+        fn foresee(&mut self, foresight: &Arc<Foresight>) {}
+        /// What it was told so.
+        fn foresight(&self) -> Option<&Arc<Foresight>> {
+            None
+        }
+        /// The host has handed over a command that overwrites units, or trims them. False if it is not the one that was
+        /// foreseen. Told to a policy that looks ahead.
+        fn on_accept(&mut self, units: Range<u32>, is_trim: bool) -> bool {
+            true
         }
         /// The host reads a unit: asked once for each unit of a command, wherever its data is.
         fn on_read(&mut self, lpn: Lpn, map: &Map, rng: &mut Rng) -> Change {
@@ -94,6 +121,8 @@ pub struct Size {
     pub data_units: u64,
     /// The classes of its pages.
     pub classes: Classes,
+    /// Types of pages.
+    pub types: usize,
 }
 
 /// The classes of a drive's pages.
@@ -142,6 +171,7 @@ pub struct PageClasses {
     queue_units: u32,
     sorts: bool,
     counts_reads: bool,
+    looks_ahead: bool,
 }
 
 impl PageClasses {
@@ -154,11 +184,18 @@ impl PageClasses {
     ) -> Self {
         let mut policy = Policy::build(config);
         let (sorts, counts_reads) = (policy.sorts(), policy.counts_reads());
-        let classes = if sorts { Classes::of(&cfg.gray_code()) } else { Classes::ONE };
-        policy.learn(&Size { logical_units: cfg.logical_units(), data_units, classes });
+        let looks_ahead = policy.looks_ahead();
+        let code = cfg.gray_code();
+        let classes = if sorts { Classes::of(&code) } else { Classes::ONE };
+        policy.learn(&Size {
+            logical_units: cfg.logical_units(),
+            data_units,
+            classes,
+            types: code.len().min(CLASSES_AT_MOST),
+        });
         let queue_units = policy.queue_units(u64::from(units_per_block)) as u32;
         let rng = Rng::named(cfg.drive.seed, "ftl/page_class");
-        PageClasses { policy, rng, classes, queue_units, sorts, counts_reads }
+        PageClasses { policy, rng, classes, queue_units, sorts, counts_reads, looks_ahead }
     }
 
     /// Takes what follows from the configuration from a fresh one.
@@ -166,6 +203,7 @@ impl PageClasses {
         self.policy.restored(fresh.policy)?;
         (self.classes, self.queue_units) = (fresh.classes, fresh.queue_units);
         (self.sorts, self.counts_reads) = (fresh.sorts, fresh.counts_reads);
+        self.looks_ahead = fresh.looks_ahead;
         Ok(())
     }
 
@@ -207,19 +245,40 @@ impl PageClasses {
     /// The class of a unit that the host has written, and whether its heat was lowered then.
     #[inline]
     pub(in crate::ftl) fn of_write(&mut self, lpn: Lpn) -> (u8, bool) {
-        (self.policy.class(lpn), self.policy.on_write(lpn))
+        (self.policy.class_of_write(lpn), self.policy.on_write(lpn))
     }
 
     /// The same of a unit that moves.
     #[inline]
     pub(in crate::ftl) fn of_move(&mut self, lpn: Lpn) -> (u8, bool) {
-        (self.policy.class(lpn), self.policy.on_move(lpn))
+        (self.policy.class_of_move(lpn), self.policy.on_move(lpn))
     }
 
     /// The host reads a unit.
     #[inline]
     pub(in crate::ftl) fn on_read(&mut self, lpn: Lpn, map: &Map) -> Change {
         self.policy.on_read(lpn, map, &mut self.rng)
+    }
+
+    /// Whether the policy must know the future.
+    #[inline]
+    pub(crate) fn looks_ahead(&self) -> bool {
+        self.looks_ahead
+    }
+
+    /// What the host is going to do.
+    pub(crate) fn foresee(&mut self, foresight: &Arc<Foresight>) {
+        self.policy.foresee(foresight);
+    }
+
+    /// What it was told so.
+    pub(crate) fn foresight(&self) -> Option<&Arc<Foresight>> {
+        self.policy.foresight()
+    }
+
+    /// The host overwrites or trims units; false if that was not foreseen.
+    pub(in crate::ftl) fn on_accept(&mut self, units: Range<u32>, is_trim: bool) -> bool {
+        self.policy.on_accept(units, is_trim)
     }
 
     /// The data of a unit is forgotten.

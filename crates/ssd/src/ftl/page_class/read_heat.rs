@@ -259,7 +259,7 @@ mod tests {
     fn policy(code: &str, params: &Params) -> (Policy, Map, Rng) {
         let classes = Classes::of(&gray::named(code).unwrap().code());
         let mut policy = Policy::new(params);
-        policy.learn(&Size { logical_units: 8, data_units: 12, classes });
+        policy.learn(&Size { logical_units: 8, data_units: 12, classes, types: 4 });
         let mut map = Map::new(8, 12, false);
         for unit in 0..7 {
             map.assign(Lpn(unit), Pun(unit));

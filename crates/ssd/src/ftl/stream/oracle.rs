@@ -6,7 +6,7 @@
 //! deaths as it had left when it was written.
 
 use super::{Foresight, Member, Moved, Needs, Size, StreamId, Streams, Written};
-use crate::ftl::foresight::{Holding, NEVER};
+use crate::ftl::foresight::Fates;
 use crate::units::Lpn;
 use core::ops::Range;
 use serde::{Deserialize, Serialize};
@@ -38,60 +38,7 @@ pub struct Policy {
     row: u64,
     /// What it was told; not in snapshots.
     #[serde(skip)]
-    told: Option<Box<Told>>,
-}
-
-#[derive(Clone, Debug)]
-struct Told {
-    foresight: Arc<Foresight>,
-    /// Deaths so far.
-    clock: u32,
-    holding: Holding,
-    /// By unit.
-    fates: Vec<Fate>,
-}
-
-/// What is known of a unit.
-#[derive(Clone, Copy, Debug)]
-struct Fate {
-    /// The place of its next death among all deaths, for what the host has handed over, and when that is.
-    next: u32,
-    due: u32,
-    /// When what was last written of it dies. The host may have handed over what replaces it.
-    dies: u32,
-}
-
-impl Told {
-    fn new(foresight: Arc<Foresight>) -> Self {
-        let fate = |lpn| {
-            let next = foresight.deaths.start(lpn);
-            let due = foresight.deaths.time_at(next);
-            Fate { next, due, dies: due }
-        };
-        let fates = (0..foresight.units()).map(|unit| fate(Lpn(unit))).collect();
-        Told { holding: Holding::new(foresight.units()), clock: 0, fates, foresight }
-    }
-
-    /// A unit is written or trimmed: false if that was not foreseen.
-    fn replace(&mut self, lpn: Lpn, is_trim: bool) -> bool {
-        if !self.holding.replace(lpn, is_trim) {
-            return true;
-        }
-        let fate = &mut self.fates[lpn.index()];
-        let foreseen = fate.due == self.clock;
-        if foreseen {
-            fate.next += 1;
-            fate.due = self.foresight.deaths.time_at(fate.next);
-            self.clock += 1;
-        }
-        foreseen
-    }
-
-    /// What the host has written last of a unit goes to flash.
-    fn write(&mut self, lpn: Lpn) {
-        let fate = &mut self.fates[lpn.index()];
-        fate.dies = fate.due;
-    }
+    told: Option<Box<Fates>>,
 }
 
 impl Policy {
@@ -102,11 +49,8 @@ impl Policy {
 
     /// The stream of what was last written of a unit: the first for what never dies, else by the time left.
     fn stream_of(&self, lpn: Lpn) -> StreamId {
-        let Some(told) = &self.told else { return StreamId(0) };
-        match told.fates[lpn.index()].dies {
-            NEVER => StreamId(0),
-            dies => StreamId(1 + range(u64::from(dies.saturating_sub(told.clock)), self.row)),
-        }
+        let left = self.told.as_ref().and_then(|told| told.left(lpn));
+        left.map_or(StreamId(0), |left| StreamId(1 + range(u64::from(left), self.row)))
     }
 }
 
@@ -133,11 +77,11 @@ impl Member for Policy {
     }
 
     fn memory_bytes(&self, size: &Size) -> u64 {
-        size.logical_units * size_of::<Fate>() as u64 + size.logical_units / 8
+        Fates::bytes(size.logical_units)
     }
 
     fn foresee(&mut self, foresight: &Arc<Foresight>) {
-        self.told = Some(Box::new(Told::new(Arc::clone(foresight))));
+        self.told = Some(Box::new(Fates::new(Arc::clone(foresight))));
     }
 
     fn foresight(&self) -> Option<&Arc<Foresight>> {
@@ -146,7 +90,7 @@ impl Member for Policy {
 
     fn on_accept(&mut self, units: Range<u32>, is_trim: bool) -> bool {
         let Some(told) = &mut self.told else { return false };
-        units.map(Lpn).all(|lpn| told.replace(lpn, is_trim))
+        units.map(Lpn).all(|lpn| told.replace(lpn, is_trim).is_some())
     }
 
     fn of_write(&mut self, write: Written) -> StreamId {

@@ -6,7 +6,7 @@ use crate::flash::op::Cause;
 use crate::ftl::Ftl;
 use crate::ftl::moves::candidates::{Candidate, NOW};
 use crate::ftl::moves::job::Job;
-use crate::ftl::moves::lane::{COMING_WITH_RECLAIM, RECLAIM};
+use crate::ftl::moves::lane::{COMING_BY_READS, RECLAIM};
 use crate::ftl::moves::migration::Migration;
 use crate::ftl::moves::walk::{Pages, Walk};
 use crate::ftl::read_reclaim::{ChipLook, Destination, Part, Want};
@@ -122,7 +122,9 @@ impl Ftl {
         }
         let lane = self.layout.lane_of(block);
         self.may_look_again(lane);
-        if self.blocks.live(block) == 0 && self.work(lane).coming < COMING_WITH_RECLAIM {
+        if self.blocks.live(block) == 0
+            && self.work(lane).coming < self.mover.coming_at_most + COMING_BY_READS
+        {
             self.blocks.start_moving(block, Cause::ReadReclaim);
             self.blocks.set_state(block, BlockState::Draining);
             self.work(lane).coming += 1;
