@@ -5,6 +5,7 @@ use super::experiment::{Age, Experiment, Setup, Technique};
 use super::metrics::{self, Facts};
 use super::phases::{InPhases, unmeasured};
 use super::ready::{Again, Ready, number};
+use super::skew::Skew;
 use super::study::Study;
 use super::{Options, PaperError};
 use crate::age::AgeSteps;
@@ -96,6 +97,8 @@ pub(super) struct Job {
     future: Option<usize>,
     /// How often the workload is served at most.
     passes: u64,
+    /// The skew of its reads, if it is known.
+    skew: Option<Skew>,
 }
 
 /// All that is to be done for a study.
@@ -213,7 +216,8 @@ impl At<'_> {
         let is_only = self.study.seeds(self.options.quick, self.options.seed) == [self.seed];
         let folder = if is_only { cells } else { cells.join(format!("seed-{}", self.seed)) };
         let (measured, seed) = (self.study.measured.clone(), self.seed);
-        Ok(Job { place, identity, folder, seed, measured, workload, aged, spec, future, passes })
+        let skew = self.experiment.workloads[workload - self.first].skew;
+        Ok(Job { place, identity, folder, seed, measured, workload, aged, spec, future, passes, skew })
     }
 
     /// Refuses runs that do not serve each phase once.
@@ -437,7 +441,10 @@ impl Job {
         let mut result =
             run(drive, config, source, &spec, &mut |_| {}).map_err(|error| self.failed(&error))?;
         let stats = drive.stats();
-        let metrics = metrics::measure(&Facts { result: &result, stats: &stats, config });
+        let mut metrics = metrics::measure(&Facts { result: &result, stats: &stats, config });
+        let thresholds = metrics.get("thresholds_mean").copied();
+        let achieved = self.skew.and_then(|skew| skew.achieved(config, thresholds?));
+        metrics.extend(achieved.map(|achieved| ("achieved".to_owned(), achieved)));
         // What depends on the machine, not on the drive.
         (result.cpu_seconds, result.wall_seconds, result.preconditioning.cpu_seconds) = (0.0, 0.0, 0.0);
         (result.requests_per_cpu_second, result.peak_rss_bytes) = (None, None);

@@ -2,6 +2,7 @@
 
 use super::PaperError;
 use super::document::{File, Walk};
+use super::skew::Skew;
 use super::study::{Names, Study, study};
 use crate::age::AgeSteps;
 use crate::run_config::RunConfig;
@@ -61,6 +62,8 @@ pub struct Workload {
     pub drive: Vec<String>,
     /// Where it stands on the horizontal axis of curves.
     pub across: Option<f64>,
+    /// The skew of its reads, for `achieved`.
+    pub skew: Option<Skew>,
 }
 
 impl Workload {
@@ -241,6 +244,7 @@ fn workload(walk: &Walk<'_>, folder: &Path) -> Result<Workload, PaperError> {
         quick_set: settings("quick_set")?,
         drive: walk.texts("drive")?.unwrap_or_default(),
         across: walk.number("across")?,
+        skew: Skew::read(walk)?,
     })
 }
 

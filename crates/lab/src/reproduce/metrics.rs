@@ -141,6 +141,16 @@ metrics! {
         let sensed = code.iter().zip(reads).map(|(row, &reads)| row.len() as f64 * reads as f64);
         (all > 0).then(|| sensed.sum::<f64>() / all as f64)
     };
+    "sense_mean_us", "us", "sensing of a page read for the host, in the mean, by the part's times; also where no time passes",
+        |f| sense_us(f, &f.stats.ftl.host_reads_by_type);
+    "read_saved", "%", "how much less that is than for reads spread evenly over the page types", |f| {
+        let even = sense_us(f, &[1; 4])?;
+        Some(100.0 - 100.0 * sense_us(f, &f.stats.ftl.host_reads_by_type)? / even)
+    };
+    "achieved", "%", "what was saved over reads spread evenly over page types, of what the best placement saves", |_| {
+        None
+    };
+    "maximum_at", "", "where in a series of phases `achieved` first is within a point of its most", |_| None;
     "flash_read_mean_us", "us", "sensing, transfer and decoding of a page read for the host, in the mean", |f| {
         flash_read_us(f, &[Part::Array, Part::Transfer, Part::Decode])
     };
@@ -237,6 +247,20 @@ fn page_type_share(facts: &Facts<'_>, page_type: usize) -> Option<f64> {
     let reads = &facts.stats.ftl.host_reads_by_type;
     let all: u64 = reads.iter().sum();
     (all > 0).then(|| 100.0 * reads[page_type] as f64 / all as f64)
+}
+
+/// Time of the array for a page read, in the mean, where so many of each page type are read.
+fn sense_us(facts: &Facts<'_>, reads: &[u64]) -> Option<f64> {
+    let (code, timing) = (facts.config.gray_code(), &facts.config.timing);
+    let time = |(at, row): (usize, &Vec<u32>)| match timing.t_read_us.as_slice() {
+        [] => timing.t_read_base_us + timing.t_sense_us * row.len() as f64,
+        [all] => *all,
+        each => each[at.min(each.len() - 1)],
+    };
+    let reads = &reads[..code.len().min(reads.len())];
+    let all: u64 = reads.iter().sum();
+    let spent = code.iter().enumerate().map(time).zip(reads).map(|(time, &reads)| time * reads as f64);
+    (all > 0).then(|| spent.sum::<f64>() / all as f64)
 }
 
 /// Time of the array for some causes, by the mean times of the part: what the papers call execution time.

@@ -20,6 +20,7 @@ mod output;
 mod phases;
 mod ready;
 mod seeds;
+mod skew;
 mod study;
 mod verdict;
 
@@ -28,6 +29,7 @@ pub use check::Drift;
 pub use claims::{As, Basis, Claim, Measure, Rule};
 pub use experiment::{Experiment, Figure, FigureKind, Technique, Tolerances};
 pub use metrics::{METRICS, Metric};
+pub use skew::Skew;
 pub use study::{Seeds, Study};
 pub use verdict::{FACTOR, Finding, Measured, Verdict, judge};
 
@@ -270,7 +272,10 @@ impl Paper {
         }
         let mut runs: Vec<Cell> = cells.into_iter().flatten().flatten().collect();
         beside::techniques(&self.experiment, &mut runs);
-        let cells = seeds::means(&runs);
+        skew::maxima(&self.experiment, &mut runs);
+        let mut cells = seeds::means(&runs);
+        // Of the mean curve, not the mean of where each seed's has its most.
+        skew::maxima(&self.experiment, &mut cells);
         let missing = workloads.iter().take(self.experiment.workloads.len());
         let missing = self.experiment.workloads.iter().zip(missing).filter(|(workload, ready)| {
             ready.is_none() && self.is_used(&workload.name, (options.quick, options.seed, None))

@@ -328,7 +328,9 @@ mod tests {
         // Skewed: reads to the low ones, writes to the high ones.
         let low = |rng: &mut Rng| rng.below(units).min(rng.below(units)).min(rng.below(units));
         let events: Vec<(bool, u32)> = (0..3_000)
-            .map(|_| if rng.below(4) > 0 { (false, low(&mut rng)) } else { (true, units - 1 - low(&mut rng)) })
+            .map(
+                |_| if rng.below(4) > 0 { (false, low(&mut rng)) } else { (true, units - 1 - low(&mut rng)) },
+            )
             .collect();
         let mut takes = Takes::new(units, true);
         for &(is_write, unit) in &events {
@@ -341,7 +343,8 @@ mod tests {
                 to_come.take_while(|event| !event.0).count()
             };
             let lefts: Vec<usize> = (0..units).map(left).collect();
-            let than = |other: &dyn Fn(usize) -> bool| lefts.iter().filter(|&&left| other(left)).count() as u64;
+            let than =
+                |other: &dyn Fn(usize) -> bool| lefts.iter().filter(|&&left| other(left)).count() as u64;
             let own = lefts[unit as usize];
             let ranks = [than(&|left| left > own), than(&|left| left >= own)].map(|rank| rank * WHOLE / 40);
             let found = policy.rank(Lpn(unit));
