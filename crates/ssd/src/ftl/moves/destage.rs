@@ -5,7 +5,6 @@
 //! live data goes to full blocks. An erased block changes sides where the ring has too many, or too few while cleaning
 //! can spare one. Cleaning and destaging take turns in a lane; full blocks without room take a block of the ring.
 
-use super::lane::COMING_AT_MOST;
 use crate::flash::op::Cause;
 use crate::ftl::Ftl;
 use crate::ftl::slc_cache::LaneSpace;
@@ -114,7 +113,7 @@ impl Ftl {
     pub(in crate::ftl) fn clean_for_ring(&mut self, lane: LaneId) -> bool {
         let (ring, coming) = (self.ring.lane(lane), self.mover.lanes[lane.index()].coming);
         let lacks = u64::from(ring.owned + coming) * 101 < u64::from(ring.target) * 100;
-        if !lacks || self.coming(lane) >= COMING_AT_MOST {
+        if !lacks || self.coming(lane) >= self.mover.coming_at_most {
             return false;
         }
         let Some(block) = self.choose_victim(lane) else { return false };
@@ -129,7 +128,7 @@ impl Ftl {
     fn destage_next(&mut self, lane: LaneId) -> bool {
         let next = self.ring.next_to_leave(lane, &self.layout, &self.blocks);
         let Some(block) = next.filter(|&block| self.fits(lane, block, Cause::Destage)) else { return false };
-        if self.coming(lane) >= COMING_AT_MOST {
+        if self.coming(lane) >= self.mover.coming_at_most {
             return false;
         }
         let ring = self.ring.lane_mut(lane);
