@@ -141,8 +141,9 @@ metrics! {
         let sensed = code.iter().zip(reads).map(|(row, &reads)| row.len() as f64 * reads as f64);
         (all > 0).then(|| sensed.sum::<f64>() / all as f64)
     };
-    "sense_mean_us", "us", "sensing of a page read for the host, in the mean, by the part's times; also where no time passes",
-        |f| sense_us(f, &f.stats.ftl.host_reads_by_type);
+    "sense_mean_us", "us", "sensing of a page read for the host, in the mean, by the part's times", |f| {
+        sense_us(f, &f.stats.ftl.host_reads_by_type)
+    };
     "read_saved", "%", "how much less that is than for reads spread evenly over the page types", |f| {
         let even = sense_us(f, &[1; 4])?;
         Some(100.0 - 100.0 * sense_us(f, &f.stats.ftl.host_reads_by_type)? / even)

@@ -15,6 +15,7 @@ mod claims;
 mod document;
 mod experiment;
 mod figures;
+mod maxima;
 mod metrics;
 mod output;
 mod phases;
@@ -272,10 +273,7 @@ impl Paper {
         }
         let mut runs: Vec<Cell> = cells.into_iter().flatten().flatten().collect();
         beside::techniques(&self.experiment, &mut runs);
-        skew::maxima(&self.experiment, &mut runs);
-        let mut cells = seeds::means(&runs);
-        // Of the mean curve, not the mean of where each seed's has its most.
-        skew::maxima(&self.experiment, &mut cells);
+        let cells = self.means(&mut runs);
         let missing = workloads.iter().take(self.experiment.workloads.len());
         let missing = self.experiment.workloads.iter().zip(missing).filter(|(workload, ready)| {
             ready.is_none() && self.is_used(&workload.name, (options.quick, options.seed, None))
@@ -292,6 +290,14 @@ impl Paper {
             failed,
             cells,
         })
+    }
+
+    /// The means over all seeds. Where a series has its most is told of each seed's curve, and of the mean curve.
+    fn means(&self, runs: &mut [Cell]) -> Vec<Cell> {
+        maxima::add(&self.experiment, runs);
+        let mut cells = seeds::means(runs);
+        maxima::add(&self.experiment, &mut cells);
+        cells
     }
 
     /// Whether a study uses a workload at a scale, with a seed or with any.

@@ -174,9 +174,9 @@ impl Mover {
     }
 }
 
-/// Blocks whose data may wait in the queues of a lane. Each class has its share of the pages: a unit waits at most while
-/// its class programs all that the queues hold, and so do the blocks that are read meanwhile; of each of them a half
-/// lives (assumed).
+/// Blocks whose data may wait in the queues of a lane. Each class has its share of the pages: a unit waits at most
+/// while its class programs all that the queues hold, and so do the blocks that are read meanwhile; of each
+/// of them a half lives (assumed).
 fn blocks_in_queues(page_classes: &PageClasses, units_per_block: u32) -> u32 {
     2 * u32::from(page_classes.count()) * page_classes.queue_units().div_ceil(units_per_block)
 }
