@@ -4,6 +4,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use ssd::Part;
 use ssd::flash::op::Cause;
+use ssd::signals::Priority;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -38,6 +39,16 @@ impl Axis for Cause {
 /// Whether few drives do anything for a cause: tables show it only where it is there.
 pub fn is_rare(cause: Cause) -> bool {
     cause as usize >= Cause::ReadReclaim as usize
+}
+
+impl Axis for Priority {
+    const ALL: &'static [Self] = &Priority::ALL;
+    fn name(self) -> &'static str {
+        Priority::name(self)
+    }
+    fn index(self) -> usize {
+        self as usize
+    }
 }
 
 impl Axis for Part {

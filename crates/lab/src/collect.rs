@@ -98,6 +98,10 @@ impl Latencies {
         Latencies {
             all: Distribution::of(&latencies, sum, min, max),
             read: Distribution::of_kind(meter.kind(OpCode::Read)),
+            read_by_priority: By::new(|priority| {
+                let (latencies, sum, min, max) = meter.class(priority);
+                Distribution::of(latencies, sum, min, max)
+            }),
             write: Distribution::of_kind(meter.kind(OpCode::Write)),
             trim: Distribution::of_kind(meter.kind(OpCode::Trim)),
             flush: Distribution::of_kind(meter.kind(OpCode::Flush)),

@@ -72,6 +72,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
             if request.op == OpCode::Read
                 && is_of_one_piece
                 && !request.hints.one_time
+                && request.hints.are_valid()
                 && let Some(status) = self.desk.drive.read_at_once(Lba(request.lba), request.sectors)
             {
                 let now = self.desk.drive.now();
@@ -84,6 +85,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                     tag,
                     op,
                     status,
+                    priority: request.hints.class(),
                     lba,
                     sectors,
                     arrival,

@@ -1,6 +1,7 @@
 //! What is measured of every request: counts, bytes, latency, and where the time went.
 
 use hdrhistogram::Histogram;
+use ssd::signals::{PRIORITIES, Priority};
 use ssd::units::SECTOR_BYTES;
 use ssd::{Completion, OpCode, PARTS, SimTime, Status};
 use std::collections::BTreeMap;
@@ -100,9 +101,38 @@ impl Kind {
     }
 }
 
+/// Latencies of the reads of one priority.
+struct Class {
+    latencies: Histogram<u64>,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Class {
+    fn new() -> Self {
+        Class { latencies: histogram(), sum: 0, min: u64::MAX, max: 0 }
+    }
+
+    fn clear(&mut self) {
+        self.latencies.reset();
+        (self.sum, self.min, self.max) = (0, u64::MAX, 0);
+    }
+
+    #[inline]
+    fn record(&mut self, ns: u64) {
+        self.latencies.saturating_record(ns);
+        self.sum += u128::from(ns);
+        (self.min, self.max) = (self.min.min(ns), self.max.max(ns));
+    }
+}
+
 /// All of it, from the start of the measurement.
 pub(crate) struct Meter {
     kinds: [Kind; KINDS.len()],
+    /// Successful reads by priority. As long as all are medium they are not told apart.
+    classes: [Class; PRIORITIES],
+    tells_classes: bool,
     /// Requests that completed with another status than `Ok`, by its name.
     pub failed: BTreeMap<&'static str, u64>,
     /// Such requests by kind.
@@ -124,7 +154,17 @@ impl Meter {
     pub fn new(since: SimTime) -> Self {
         let kinds = std::array::from_fn(|_| Kind::new());
         let (failed, failed_kinds) = (BTreeMap::new(), [0; KINDS.len()]);
-        Meter { kinds, failed, failed_kinds, bytes_before: 0, since, until: since, arrivals: NO_ARRIVALS }
+        Meter {
+            kinds,
+            classes: std::array::from_fn(|_| Class::new()),
+            tells_classes: false,
+            failed,
+            failed_kinds,
+            bytes_before: 0,
+            since,
+            until: since,
+            arrivals: NO_ARRIVALS,
+        }
     }
 
     /// A request of the warm-up completed: only what it wrote counts, for the drive's lifetime.
@@ -137,6 +177,8 @@ impl Meter {
     /// Forgets everything: the measurement begins at `since`.
     pub fn restart(&mut self, since: SimTime) {
         self.kinds.iter_mut().for_each(Kind::clear);
+        self.classes.iter_mut().for_each(Class::clear);
+        self.tells_classes = false;
         self.failed.clear();
         self.failed_kinds = [0; KINDS.len()];
         (self.since, self.until, self.arrivals) = (since, since, NO_ARRIVALS);
@@ -148,10 +190,45 @@ impl Meter {
         let (first, last) = self.arrivals;
         self.arrivals = (first.min(completion.arrival), last.max(completion.arrival));
         if completion.status == Status::Ok {
+            if self.tells_classes || completion.priority != Priority::Medium {
+                self.record_class(completion);
+            }
             self.kinds[completion.op as usize].record(completion);
         } else {
             self.record_failed(completion);
         }
+    }
+
+    fn record_class(&mut self, completion: &Completion) {
+        if completion.op != OpCode::Read {
+            return;
+        }
+        if !self.tells_classes {
+            self.tells_classes = true;
+            self.copy_medium();
+        }
+        let latency = completion.completed.since(completion.arrival);
+        self.classes[completion.priority as usize].record(latency);
+    }
+
+    /// All reads so far were medium.
+    fn copy_medium(&mut self) {
+        let (all, medium) =
+            (&self.kinds[OpCode::Read as usize], &mut self.classes[Priority::Medium as usize]);
+        // Both have the same bounds.
+        let added = medium.latencies.add(&all.latencies);
+        debug_assert!(added.is_ok());
+        (medium.sum, medium.min, medium.max) = (all.latency_sum(), all.min, all.max);
+    }
+
+    /// The successful reads of a priority.
+    pub fn class(&self, priority: Priority) -> (&Histogram<u64>, u128, u64, u64) {
+        if !self.tells_classes && priority == Priority::Medium {
+            let reads = self.kind(OpCode::Read);
+            return (&reads.latencies, reads.latency_sum(), reads.min, reads.max);
+        }
+        let Class { latencies, sum, min, max } = &self.classes[priority as usize];
+        (latencies, *sum, *min, *max)
     }
 
     #[cold]

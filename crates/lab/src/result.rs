@@ -13,6 +13,7 @@ use ssd::Part;
 use ssd::counters::Count;
 use ssd::flash::op::Cause;
 use ssd::sections::ErrorModel;
+use ssd::signals::Priority;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -64,6 +65,9 @@ pub struct Latencies {
     pub all: Distribution,
     /// Of reads.
     pub read: Distribution,
+    /// Of reads by their priority; what says none is medium.
+    #[serde(default)]
+    pub read_by_priority: By<Priority, Distribution>,
     /// Of writes.
     pub write: Distribution,
     /// Of trims.

@@ -111,6 +111,7 @@ fn every_key_is_documented() {
     for key in include_str!("golden/result_keys.txt").lines() {
         let general = |segment| match segment {
             "all" | "read" | "write" | "trim" | "flush" => "KIND",
+            "low" | "medium" | "high" => "PRIORITY",
             "host_units" => segment,
             _ if causes.contains(&segment) => "CAUSE",
             _ if parts.contains(&segment) => "PART",

@@ -43,13 +43,61 @@ pub struct Hints {
     pub process: u32,
     /// Program context: a number for the path through the program that led to the command (its call stack).
     pub context: u32,
-    /// Priority: 1 low, 2 medium, 3 high.
+    /// Priority: 1 low, 2 medium, 3 high; not said is medium. Another number is refused ([`Status::InvalidField`]).
     pub priority: u8,
     /// Security class: 1 insecure, 2 secure.
     pub class: u8,
     /// What is read is read this once and says nothing of how the data is used: a scrub, a backup (NVMe dataset
     /// management, access frequency "one time read").
     pub one_time: bool,
+}
+
+/// How urgent something is to the host (RealWear section 4.2), in ascending order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Priority {
+    /// Can wait.
+    Low,
+    /// What nothing is said of.
+    #[default]
+    Medium,
+    /// Goes first.
+    High,
+}
+
+/// Number of [`Priority`] classes.
+pub const PRIORITIES: usize = Priority::ALL.len();
+
+impl Priority {
+    /// All of them, the lowest first.
+    pub const ALL: [Priority; 3] = [Priority::Low, Priority::Medium, Priority::High];
+
+    /// Name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Priority::Low => "low",
+            Priority::Medium => "medium",
+            Priority::High => "high",
+        }
+    }
+}
+
+impl Hints {
+    /// Whether the drive takes them.
+    #[inline]
+    pub const fn are_valid(&self) -> bool {
+        self.priority <= 3
+    }
+
+    /// The priority that they say: medium if none.
+    #[inline]
+    pub const fn class(&self) -> Priority {
+        match self.priority {
+            1 => Priority::Low,
+            3 => Priority::High,
+            _ => Priority::Medium,
+        }
+    }
 }
 
 macro_rules! facts {
@@ -182,7 +230,7 @@ pub enum Status {
     /// Done.
     #[default]
     Ok,
-    /// Zero sectors were asked for.
+    /// Zero sectors were asked for, or hints say what cannot be.
     InvalidField,
     /// The command reaches beyond the logical space.
     LbaOutOfRange,
@@ -299,6 +347,8 @@ pub struct Completion {
     pub op: OpCode,
     /// How it ended.
     pub status: Status,
+    /// How urgent it was.
+    pub priority: Priority,
     /// First sector.
     pub lba: Lba,
     /// Sectors.

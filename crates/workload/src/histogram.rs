@@ -6,6 +6,7 @@ use crate::error::{BadReason, Problem, WorkloadError, printable};
 use crate::input::{Input, Progress};
 use crate::kind::{Kind, Ready, copies, passes, path_in};
 use crate::lines::Lines;
+use crate::priorities::PriorityShares;
 use crate::reader::fields::{Bad, Fields, column_at};
 use crate::record::{PAGE_SECTORS, Request, SECTOR_BYTES, SECTORS_MAX, Source};
 use crate::report::SourceReport;
@@ -83,6 +84,10 @@ impl Kind for HistogramSpec {
 
     fn page_cache(&self) -> Option<(f64, bool)> {
         self.cache()
+    }
+
+    fn priorities(&self) -> (PriorityShares, u64) {
+        self.priorities()
     }
 
     fn prepare(&self, progress: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {

@@ -6,6 +6,7 @@ use crate::error::WorkloadError;
 use crate::footprint::{Footprint, footprint};
 use crate::input::Progress;
 use crate::map_hints::MapHints;
+use crate::priorities::PriorityShares;
 use crate::record::Source;
 use crate::replay::{Copies, Repeat};
 use crate::report::SourceReport;
@@ -44,6 +45,11 @@ pub(crate) trait Kind: Settings {
     /// Hints that are made of others.
     fn map_hints(&self) -> MapHints {
         MapHints::default()
+    }
+
+    /// Shares of priorities that are drawn where requests say none, and the seed.
+    fn priorities(&self) -> (PriorityShares, u64) {
+        (PriorityShares::default(), 0)
     }
 
     /// Looks through it once, if that needs doing, telling now and then how far it is.

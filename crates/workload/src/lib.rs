@@ -50,6 +50,7 @@ mod near;
 mod page_cache;
 mod page_index;
 mod pages;
+mod priorities;
 mod read_buffer;
 pub mod reader;
 mod record;
@@ -75,6 +76,7 @@ pub use input::Progress;
 pub use lines::LINE_BYTES_MAX;
 pub use map_hints::{Hint, MapHints};
 pub use mix::{Mix, MixSpec, Part};
+pub use priorities::PriorityShares;
 pub use read_buffer::{ReadBuffer, read_hit_percent};
 pub use reader::{
     AddressUnit, Columns, Event, FormatInfo, Header, OnBadLine, OnTimeStepBack, ReadOptions, Record,

@@ -360,8 +360,12 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    pub(crate) fn new(source: Box<dyn Source>, mapping: Arc<Mapping>) -> Self {
-        Mapped { source, mapping }
+    /// The workload itself if there are no rules.
+    pub(crate) fn above(source: Box<dyn Source>, mapping: &Arc<Mapping>) -> Box<dyn Source> {
+        if mapping.is_empty() {
+            return source;
+        }
+        Box::new(Mapped { source, mapping: Arc::clone(mapping) })
     }
 }
 

@@ -16,6 +16,7 @@ use crate::kind::{Kind, Ready, copies, path_in};
 use crate::map_hints::{MapHints, Mapped, Mapping};
 use crate::mix::MixSpec;
 use crate::near::near;
+use crate::priorities::{Prioritised, PriorityShares};
 use crate::reader::{
     AddressUnit, Columns, Event, Header, OnBadLine, OnTimeStepBack, ReadOptions, Separator, TimeUnit,
     check_name, format_to_read,
@@ -98,7 +99,9 @@ settings! {
         /// Hints made of others, so that a drive is told which files, processes or program contexts belong together:
         /// `process 3 -> stream 2; context -> stream % 8`.
         map_hints: MapHints = MapHints::default(), unit "", allowed "", if |_| true;
-        /// Seed of the copies' gaps.
+        /// Shares of low, medium and high priority, drawn for requests that say none (`map_hints` included).
+        priority_shares: PriorityShares = PriorityShares::default(), unit "", allowed "", if |_| true;
+        /// Seed of the copies' gaps, and of priorities that are drawn.
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
 }
@@ -148,6 +151,10 @@ impl Kind for TraceSpec {
 
     fn map_hints(&self) -> MapHints {
         self.map_hints.clone()
+    }
+
+    fn priorities(&self) -> (PriorityShares, u64) {
+        (self.priority_shares, self.seed)
     }
 
     fn title(&self) -> String {
@@ -453,7 +460,8 @@ impl Spec {
         let cache = self.kind().page_cache();
         let ready = self.kind().prepare(progress)?;
         let mapping = Arc::new(Mapping::new(&self.kind().map_hints().with_names(&ready.report())?));
-        Ok(Prepared { entries: self.entries(), ready, cache, mapping })
+        let priorities = self.kind().priorities();
+        Ok(Prepared { entries: self.entries(), ready, cache, mapping, priorities })
     }
 
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
@@ -468,6 +476,7 @@ pub struct Prepared {
     ready: Box<dyn Ready>,
     cache: Option<(f64, bool)>,
     mapping: Arc<Mapping>,
+    priorities: (PriorityShares, u64),
 }
 
 impl Prepared {
@@ -505,8 +514,9 @@ impl Prepared {
         let has_bursts = self.entries.contains(&("arrival", "\"bursts\"".to_string()));
         let counts = |entry: &&(&str, String)| match entry.0 {
             "copies" => has_copies,
-            // Of a trace, only the copies' gaps depend on it.
-            "seed" => has_copies || content.is_none(),
+            // Of a trace, only the copies' gaps and drawn priorities depend on it.
+            "seed" => has_copies || content.is_none() || !self.priorities.0.is_empty(),
+            "priority_shares" => !self.priorities.0.is_empty(),
             "repeat" => entry.1 != "1" || content.is_some(),
             "burst_requests" | "burst_rate_iops" => has_bursts,
             "write_zipf_theta" => entry.1 != "0.0",
@@ -529,10 +539,8 @@ impl Prepared {
     /// The stream of requests for a drive of so many 512-byte sectors.
     pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
         let source = self.below_cache(self.ready.open(drive_sectors)?, drive_sectors);
-        Ok(match self.mapping.is_empty() {
-            true => source,
-            false => Box::new(Mapped::new(source, Arc::clone(&self.mapping))),
-        })
+        let (shares, seed) = self.priorities;
+        Ok(Prioritised::above(Mapped::above(source, &self.mapping), shares, seed))
     }
 
     /// What a page cache leaves of it.

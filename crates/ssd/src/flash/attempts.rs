@@ -97,7 +97,7 @@ impl Flash {
         op.follower = OpId::NONE;
         let die = &mut self.dies[at.die as usize];
         die.returning -= 1;
-        die.queue(&mut self.pool, self.rules.precedence.order, id, true);
+        die.queue(&mut self.pool, self.rules.precedence, id, true);
         self.start_next(at.die, now, events);
     }
 }

@@ -1,5 +1,5 @@
-//! A channel: commands and data of its dies, one at a time, in two lines of which one goes first; in each, first come
-//! first served. As a rule commands without data go before data.
+//! A channel: commands and data of its dies, one at a time, in lines of which one goes before the next; in each, first
+//! come first served. As a rule commands without data go before data, and data of urgent reads before other data.
 //!
 //! A command that waited behind the data of all other dies would leave its array idle meanwhile: the dies would fall
 //! into step, all arrays at work and then all data in line. Commands are short, so data hardly waits for them.
@@ -7,10 +7,12 @@
 //! MQSim does it the other way round (`data_first`): data that was read goes before commands, with data or without; and
 //! what a die sends is decided when it gets the channel, not before.
 
-use super::die::Interface;
+use super::die::{IN_A_ROW, Interface};
 use super::op::OpKind;
 use super::rows::Data;
+use crate::restore::ensure;
 use crate::sections::ChannelOrder;
+use crate::signals::{PRIORITIES, Priority};
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
 
@@ -64,10 +66,14 @@ pub(super) struct Channel {
     pub busy_ns: u64,
     /// Whether an event at `free_at` is scheduled.
     pub wake: bool,
-    /// What goes first: commands without data towards the die, or data that was read; and all else.
-    first: Line,
-    others: Line,
+    /// Each goes before the next.
+    lines: [Line; LINES],
+    /// In a row that went before data of a lower priority.
+    above_lower: u32,
 }
+
+/// Lines before a channel ([`line_of`]).
+const LINES: usize = 4;
 
 impl Channel {
     /// A free channel of `dies` dies; a die asks for it at most once at a time.
@@ -76,15 +82,15 @@ impl Channel {
             free_at: SimTime::ZERO,
             busy_ns: 0,
             wake: false,
-            first: Line::new(dies),
-            others: Line::new(dies),
+            lines: std::array::from_fn(|_| Line::new(dies)),
+            above_lower: 0,
         }
     }
 
     /// Whether somebody waits.
     #[inline]
     pub fn has_waiting(&self) -> bool {
-        self.first.len + self.others.len > 0
+        self.lines.iter().any(|line| line.len > 0)
     }
 
     /// Carries something from `now` on for so long; returns when it ends.
@@ -95,32 +101,103 @@ impl Channel {
         self.free_at
     }
 
-    /// Puts a die at the end of its line.
+    /// Puts a die at the end of a line.
     #[inline]
-    pub fn wait(&mut self, die: u32, goes_first: bool) {
-        if goes_first { self.first.push(die) } else { self.others.push(die) }
+    pub fn wait(&mut self, die: u32, line: usize) {
+        self.lines[line].push(die);
     }
 
     /// The dies that wait, of so many.
     pub fn waiting(&self, dies: usize) -> Result<Vec<u32>, String> {
-        match (self.first.all(dies), self.others.all(dies)) {
-            (Some(first), Some(others)) => Ok(first.chain(others).collect()),
-            _ => Err("the line before a channel".to_owned()),
-        }
+        let all = self.lines.iter().map(|line| line.all(dies).ok_or("the line before a channel"));
+        let all = all.collect::<Result<Vec<_>, _>>()?;
+        ensure(self.above_lower <= IN_A_ROW, "data in a row before a channel")?;
+        Ok(all.into_iter().flatten().collect())
     }
 
-    /// Takes the die that goes next.
+    /// Takes the die that goes next; `data` are the lines of data from the highest priority to the lowest.
     #[inline]
-    pub fn next(&mut self) -> Option<u32> {
-        self.first.pop().or_else(|| self.others.pop())
+    pub fn next(&mut self, data: [usize; PRIORITIES]) -> Option<u32> {
+        let [high, _, low] = data;
+        if self.lines[high].len + self.lines[low].len > 0 {
+            return self.next_of_several(data);
+        }
+        self.lines.iter_mut().find_map(Line::pop)
+    }
+
+    /// The same where data of several priorities may wait: it bears to be passed so often, and no longer.
+    #[cold]
+    fn next_of_several(&mut self, data: [usize; PRIORITIES]) -> Option<u32> {
+        let first = self.lines.iter().position(|line| line.len > 0)?;
+        let is_passed = |line: usize| line > first && self.lines[line].len > 0;
+        // Medium is passed by high only, low by all.
+        let [high, medium, low] = data;
+        let lowest = if is_passed(low) {
+            Some(low)
+        } else {
+            Some(medium).filter(|&it| first == high && is_passed(it))
+        };
+        let Some(lowest) = lowest else {
+            self.above_lower = 0;
+            return self.lines[first].pop();
+        };
+        let is_its_turn = self.above_lower >= IN_A_ROW;
+        self.above_lower = if is_its_turn { 0 } else { self.above_lower + 1 };
+        self.lines[if is_its_turn { lowest } else { first }].pop()
     }
 }
 
-/// Whether what a die waits to send (data, or a command of some kind) stands in the line that goes first.
+/// The lines of data that was read: high, medium, low.
 #[inline]
-pub(super) fn goes_first(order: ChannelOrder, waits: Interface, command: impl FnOnce() -> OpKind) -> bool {
+pub(super) fn data_lines(order: ChannelOrder) -> [usize; PRIORITIES] {
     match order {
-        ChannelOrder::CommandsFirst => waits == Interface::WaitIn && command().row().data != Data::In,
-        ChannelOrder::DataFirst => waits == Interface::WaitOut,
+        ChannelOrder::CommandsFirst => [1, 2, 3],
+        ChannelOrder::DataFirst => [0, 1, 2],
+    }
+}
+
+/// The line in which a die waits to send something: data of a priority, or a command of some kind. Commands without
+/// data go first and programs beside medium data, or all commands last.
+#[inline]
+pub(super) fn line_of(
+    order: ChannelOrder,
+    waits: Interface,
+    op: impl FnOnce() -> (OpKind, Priority),
+) -> usize {
+    let (kind, priority) = op();
+    if waits == Interface::WaitOut {
+        let [high, medium, low] = data_lines(order);
+        return [low, medium, high][priority as usize];
+    }
+    match order {
+        ChannelOrder::CommandsFirst if kind.row().data != Data::In => 0,
+        ChannelOrder::CommandsFirst => 2,
+        ChannelOrder::DataFirst => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urgent_data_goes_first_and_none_waits_for_ever() {
+        let out =
+            |priority| line_of(ChannelOrder::CommandsFirst, Interface::WaitOut, || (OpKind::Read, priority));
+        let command =
+            |kind| line_of(ChannelOrder::CommandsFirst, Interface::WaitIn, || (kind, Priority::Medium));
+        let mut channel = Channel::new(40);
+        let lines =
+            [out(Priority::Low), command(OpKind::Program), out(Priority::Medium), out(Priority::High)];
+        let all = lines.into_iter().chain([command(OpKind::Read)]);
+        (0..).zip(all).for_each(|(die, line)| channel.wait(die, line));
+        let order = |channel: &mut Channel| -> Vec<u32> {
+            std::iter::from_fn(|| channel.next(data_lines(ChannelOrder::CommandsFirst))).collect()
+        };
+        assert_eq!(order(&mut channel), [4, 3, 1, 2, 0], "a command, high data, as they came, low data");
+        channel.wait(0, lines[0]);
+        (1..20).for_each(|die| channel.wait(die, lines[3]));
+        let expected: Vec<u32> = (1..17).chain([0]).chain(17..20).collect();
+        assert_eq!(order(&mut channel), expected);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::flash::op::{Op, OpPool};
 use crate::sections::{ReclaimOrder, SchedulingOrder};
+use crate::signals::{PRIORITIES, Priority};
 use crate::units::{OpId, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -91,10 +92,8 @@ pub(super) struct Die {
     /// When it began with what it has to do, and nanoseconds that it had something to do before.
     pub busy_since: SimTime,
     pub busy_ns: u64,
-    /// Host reads (all operations, if first in first out).
-    pub reads: OpList,
-    /// Everything else.
-    pub others: OpList,
+    /// Reads that go first, by priority, and behind them everything else.
+    pub lines: [OpList; LINES],
     /// Reads being decoded that will come back for another attempt: until then nothing may be erased.
     pub returning: u32,
     /// Reads that have passed the head of `others`.
@@ -105,7 +104,17 @@ pub(super) struct Die {
     in_a_row: u32,
     /// Operations of `others` that are due.
     due: u32,
+    /// Reads taken in a row while one of a lower priority waited.
+    pub above_lower: u32,
 }
+
+/// Lines of a die: one for each priority of reads, one for all else.
+pub(super) const LINES: usize = PRIORITIES + 1;
+/// The line of what is no read of the host's.
+pub(super) const OTHERS: usize = PRIORITIES;
+
+/// How many of a higher priority go in a row before one of a lower (assumed).
+pub(super) const IN_A_ROW: u32 = 16;
 
 /// What decides between reads and others.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -118,6 +127,8 @@ pub(super) struct Precedence {
     pub reclaim: ReclaimOrder,
     /// Reads that may go between two operations then, older ones too.
     pub due_bypass_limit: u32,
+    /// Whether reads are told apart by their priority.
+    pub by_priority: bool,
 }
 
 impl Die {
@@ -132,13 +143,13 @@ impl Die {
             generation: 0,
             busy_since: SimTime::ZERO,
             busy_ns: 0,
-            reads: OpList::EMPTY,
-            others: OpList::EMPTY,
+            lines: [OpList::EMPTY; LINES],
             returning: 0,
             bypassed: 0,
             had_bypassed: 0,
             in_a_row: 0,
             due: 0,
+            above_lower: 0,
         }
     }
 
@@ -162,7 +173,7 @@ impl Die {
     /// Whether it has nothing to do: an operation given to it now need not wait in line.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        !self.is_busy() && !self.reads.head.is_some() && !self.others.head.is_some() && self.returning == 0
+        !self.is_busy() && !self.lines.iter().any(|line| line.head.is_some()) && self.returning == 0
     }
 
     /// Whether an operation is on its interface or in its array.
@@ -171,34 +182,90 @@ impl Die {
         self.interface != Interface::Idle || self.array.is_some()
     }
 
-    /// Whether an operation stands with the reads.
+    /// The line that an operation stands in.
     #[inline]
-    pub fn is_read(order: SchedulingOrder, op: &Op) -> bool {
-        order == SchedulingOrder::ReadFirst && op.kind.reads() && op.cause.is_for_host()
+    pub fn line_of(by: Precedence, op: &Op) -> usize {
+        if !(by.order == SchedulingOrder::ReadFirst && op.kind.reads() && op.cause.is_for_host()) {
+            return OTHERS;
+        }
+        (if by.by_priority { op.priority } else { Priority::Medium }) as usize
     }
 
-    /// Puts an operation in line; one that comes back goes before all others of its list.
+    /// The oldest of the reads of highest priority.
     #[inline]
-    pub fn queue(&mut self, pool: &mut OpPool, order: SchedulingOrder, id: OpId, again: bool) {
+    pub fn first_read(&self) -> OpId {
+        let [low, medium, high, _] = self.lines.map(|line| line.head);
+        if high.is_some() {
+            high
+        } else if medium.is_some() {
+            medium
+        } else {
+            low
+        }
+    }
+
+    /// Whether a read in line is older than an operation.
+    pub fn has_older_read(&self, pool: &OpPool, sequence: u64) -> bool {
+        self.lines[..OTHERS].iter().any(|line| {
+            let mut at = line.head;
+            while at.is_some() {
+                let op = pool.get(at);
+                if op.sequence < sequence {
+                    return true;
+                }
+                at = op.next;
+            }
+            false
+        })
+    }
+
+    /// Puts an operation in line; one that comes back goes before all others of its line.
+    #[inline]
+    pub fn queue(&mut self, pool: &mut OpPool, by: Precedence, id: OpId, again: bool) {
         let op = pool.get(id);
-        let is_read = Self::is_read(order, op);
+        let line = Self::line_of(by, op);
         self.due += u32::from(op.due);
-        let list = if is_read { &mut self.reads } else { &mut self.others };
-        if again { list.push_front(pool, id) } else { list.push(pool, id) }
+        let line = &mut self.lines[line];
+        if again { line.push_front(pool, id) } else { line.push(pool, id) }
     }
 
-    /// Takes the head of a list.
+    /// Takes the head of a line.
     #[inline]
-    pub fn pop(&mut self, pool: &OpPool, from_reads: bool) -> OpId {
-        let id = if from_reads { self.reads.pop(pool) } else { self.others.pop(pool) };
+    pub fn pop(&mut self, pool: &OpPool, line: usize) -> OpId {
+        let id = self.lines[line].pop(pool);
         self.due -= u32::from(pool.get(id).due);
         id
     }
 
+    /// Takes the read to do next: the oldest of the highest priority, but now and then one of the lowest.
+    #[inline]
+    pub fn pop_read(&mut self, pool: &OpPool) -> OpId {
+        let waits = |line: usize| self.lines[line].head.is_some();
+        let highest = (0..OTHERS).rev().find(|&line| waits(line)).unwrap_or_default();
+        let lowest = (0..highest).find(|&line| waits(line)).unwrap_or(highest);
+        if lowest == highest {
+            self.above_lower = 0;
+            return self.pop(pool, highest);
+        }
+        let line = self.fair_line(lowest, highest);
+        self.pop(pool, line)
+    }
+
+    /// Of two lines in which reads wait the one whose turn it is.
+    #[cold]
+    fn fair_line(&mut self, lowest: usize, highest: usize) -> usize {
+        if self.above_lower >= IN_A_ROW {
+            self.above_lower = 0;
+            return lowest;
+        }
+        self.above_lower += 1;
+        highest
+    }
+
     /// Counts an operation that goes to an idle die without waiting in line, as [`Die::take_next`] would.
     #[inline]
-    pub fn pass_by(&mut self, order: SchedulingOrder, op: &Op) {
-        if Self::is_read(order, op) {
+    pub fn pass_by(&mut self, by: Precedence, op: &Op) {
+        if Self::line_of(by, op) != OTHERS {
             self.in_a_row = self.in_a_row.saturating_add(1);
         } else {
             self.had_bypassed = self.bypassed;
@@ -206,11 +273,11 @@ impl Die {
         }
     }
 
-    /// Takes the operation to do next: the oldest read, unless as many as the limit have already passed an older other
+    /// Takes the operation to do next: a read, unless as many as the limit have already passed an older other
     /// operation; then that one. Programs keep their order, so what stands before a due operation is as urgent as it.
     #[inline]
     pub fn take_next(&mut self, pool: &OpPool, by: Precedence) -> OpId {
-        let (read, mut other) = (self.reads.head, self.others.head);
+        let (read, mut other) = (self.first_read(), self.lines[OTHERS].head);
         if self.returning > 0 && other.is_some() && pool.get(other).kind.erases() {
             other = OpId::NONE;
         }
@@ -219,23 +286,24 @@ impl Die {
                 return OpId::NONE;
             }
             self.in_a_row = self.in_a_row.saturating_add(1);
-            return self.pop(pool, true);
+            return self.pop_read(pool);
         }
-        let read_is_older = read.is_some() && pool.get(read).sequence < pool.get(other).sequence;
+        let op = pool.get(other);
+        let read_is_older = read.is_some() && pool.get(read).sequence < op.sequence;
         let reads_go_first = match by.reclaim {
             // An erase waits for older reads, which may be of its block.
-            _ if read_is_older && pool.get(other).kind.erases() => true,
+            _ if op.kind.erases() && self.has_older_read(pool, op.sequence) => true,
             ReclaimOrder::Urgent if self.due > 0 => read_is_older && self.in_a_row < by.due_bypass_limit,
             _ => read_is_older || self.bypassed < by.bypass_limit,
         };
         if read.is_some() && reads_go_first {
             self.bypassed += u32::from(!read_is_older);
             self.in_a_row = self.in_a_row.saturating_add(1);
-            return self.pop(pool, true);
+            return self.pop_read(pool);
         }
         self.had_bypassed = self.bypassed;
         (self.bypassed, self.in_a_row) = (0, 0);
-        self.pop(pool, false)
+        self.pop(pool, OTHERS)
     }
 
     /// Puts the group that waits for the channel back, if reads have come since it was chosen that may pass it; one
@@ -245,22 +313,22 @@ impl Die {
     pub fn put_back(&mut self, pool: &mut OpPool, by: Precedence) -> u32 {
         let leader = self.io;
         let op = pool.get(leader);
-        let may_pass = self.reads.head.is_some()
-            && !Self::is_read(by.order, op)
+        let may_pass = self.first_read().is_some()
+            && Self::line_of(by, op) == OTHERS
             && !op.due
             && self.due == 0
             && self.had_bypassed < by.bypass_limit;
         if self.interface != Interface::WaitIn || self.array.is_some() || !may_pass {
             return 0;
         }
-        let count = self.give_back(pool, by.order, leader);
+        let count = self.give_back(pool, by, leader);
         self.bypassed = self.had_bypassed + 1;
         (self.io, self.interface) = (OpId::NONE, Interface::Idle);
         count
     }
 
     /// Puts a group back at the head of its queue, one by one; returns how many operations it was.
-    pub fn give_back(&mut self, pool: &mut OpPool, order: SchedulingOrder, leader: OpId) -> u32 {
+    pub fn give_back(&mut self, pool: &mut OpPool, by: Precedence, leader: OpId) -> u32 {
         // The last of the group goes in front first.
         let (mut last, mut id, mut count) = (OpId::NONE, leader, 0);
         while id.is_some() {
@@ -269,7 +337,7 @@ impl Die {
         }
         while last.is_some() {
             let before = std::mem::replace(&mut pool.get_mut(last).follower, OpId::NONE);
-            self.queue(pool, order, last, true);
+            self.queue(pool, by, last, true);
             last = before;
         }
         count
@@ -285,16 +353,28 @@ mod tests {
 
     /// The order in which a die takes operations: of the host if they are not due.
     fn order(reclaim: ReclaimOrder, due_bypass_limit: u32, queued: &[(OpKind, bool)]) -> Vec<u32> {
-        let mut pool = OpPool::new(16, 16, 1);
+        let queued: Vec<_> = queued.iter().map(|&(kind, due)| (kind, due, Priority::Medium)).collect();
+        order_by(true, reclaim, due_bypass_limit, &queued)
+    }
+
+    /// The same of reads of several priorities.
+    fn order_by(
+        by_priority: bool,
+        reclaim: ReclaimOrder,
+        due_bypass_limit: u32,
+        queued: &[(OpKind, bool, Priority)],
+    ) -> Vec<u32> {
+        let order = SchedulingOrder::ReadFirst;
+        let by = Precedence { order, bypass_limit: 2, reclaim, due_bypass_limit, by_priority };
+        let mut pool = OpPool::new(32, 16, 1);
         let mut die = Die::new(0);
-        for (tag, &(kind, due)) in (0..).zip(queued) {
+        for (tag, &(kind, due, priority)) in (0..).zip(queued) {
             let at = PageAddress { die: 0, plane: 0, block: 0, page: 0 };
             let cause = if due { Cause::ReadReclaim } else { Cause::Host };
-            let id = pool.add(Op { tag, due, ..Op::new(kind, cause, Ppn(0), at, 0) }, &[]);
+            let id = pool.add(Op { tag, due, priority, ..Op::new(kind, cause, Ppn(0), at, 0) }, &[]);
             pool.get_mut(id).sequence = u64::from(tag);
-            die.queue(&mut pool, SchedulingOrder::ReadFirst, id, false);
+            die.queue(&mut pool, by, id, false);
         }
-        let by = Precedence { order: SchedulingOrder::ReadFirst, bypass_limit: 2, reclaim, due_bypass_limit };
         let taken = std::iter::from_fn(|| {
             let id = die.take_next(&pool, by);
             id.is_some().then(|| pool.get(id).tag)
@@ -328,5 +408,30 @@ mod tests {
         // An erase still waits for older reads, which may be of its block.
         let queued = [READ, READ, ERASE, DUE_READ, READ];
         assert_eq!(order(ReclaimOrder::Urgent, 1, &queued), [0, 1, 2, 3, 4]);
+    }
+
+    fn reads(priorities: &[Priority]) -> Vec<(OpKind, bool, Priority)> {
+        priorities.iter().map(|&priority| (OpKind::Read, false, priority)).collect()
+    }
+
+    #[test]
+    fn reads_go_by_priority_and_none_waits_for_ever() {
+        use Priority::{High, Low, Medium};
+        let queued = reads(&[Low, Medium, High, Medium, High, Low]);
+        assert_eq!(order_by(true, ReclaimOrder::Urgent, 1, &queued), [2, 4, 1, 3, 0, 5]);
+        assert_eq!(order_by(false, ReclaimOrder::Urgent, 1, &queued), [0, 1, 2, 3, 4, 5]);
+        // Sixteen high ones in a row, then a low one, then the rest of the high ones, then the medium one.
+        let queued = [reads(&[Low, Medium]), reads(&[High; 20])].concat();
+        let expected: Vec<u32> = (2..18).chain([0]).chain(18..22).chain([1]).collect();
+        assert_eq!(order_by(true, ReclaimOrder::Urgent, 1, &queued), expected);
+    }
+
+    #[test]
+    fn an_erase_waits_for_older_reads_of_every_priority() {
+        use Priority::{High, Low, Medium};
+        let others = |kind| (kind, false, Medium);
+        // The low read may be of the block; the high one, which is younger, passes both.
+        let queued = [reads(&[Low]), vec![others(OpKind::Erase)], reads(&[High])].concat();
+        assert_eq!(order_by(true, ReclaimOrder::Urgent, 1, &queued), [2, 0, 1]);
     }
 }

@@ -19,7 +19,7 @@ pub mod timing;
 use crate::events::{EventKind, EventQueue};
 use crate::nand::{Chip, Outcome};
 use crate::rng::{SPREAD, mix};
-use crate::sections::{ChannelOrder, Sections};
+use crate::sections::{ChannelOrder, PriorityOrder, Sections};
 use crate::units::{OpId, SimTime};
 use channel::Channel;
 pub use counts::{ATTEMPTS, FlashCounts, PROGRAM_MODES};
@@ -113,6 +113,7 @@ impl Flash {
                     bypass_limit: cfg.scheduling.read_bypass_limit,
                     reclaim: cfg.scheduling.reclaim,
                     due_bypass_limit: cfg.scheduling.due_bypass_limit,
+                    by_priority: cfg.scheduling.priorities == PriorityOrder::ByClass,
                 },
                 channel: cfg.scheduling.channel,
                 groups: cfg.scheduling.multi_plane && g.planes_per_die > 1,
@@ -175,7 +176,7 @@ impl Flash {
     pub fn enqueue(&mut self, id: OpId, now: SimTime) {
         self.enter(id, now);
         let die = &mut self.dies[self.pool.get(id).at.die as usize];
-        die.queue(&mut self.pool, self.rules.precedence.order, id, false);
+        die.queue(&mut self.pool, self.rules.precedence, id, false);
     }
 
     /// An operation begins: its time counts from now on.

@@ -1,7 +1,7 @@
 //! Flash operations: what the firmware asks of the chips, kept in a pool of fixed size.
 
 use crate::nand::{Outcome, PageAddress};
-use crate::signals::Facts;
+use crate::signals::{Facts, Priority};
 use crate::units::{NONE, OpId, Ppn, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -166,6 +166,8 @@ pub struct Op {
     pub units: u8,
     /// Page type (index into the part's Gray code; the one after its last where the block has one bit a cell).
     pub page_type: u8,
+    /// How urgent it is: of a read for the host what that said, medium if nothing.
+    pub priority: Priority,
     /// Of a move that reads have made due: host reads do not pass it as they pass others.
     pub due: bool,
     /// Program mode of its block (index into `cell.modes`).
@@ -205,6 +207,7 @@ impl Op {
             outcome: Outcome::Pass,
             units: 0,
             page_type,
+            priority: Priority::Medium,
             due: false,
             mode: 0,
             attempts: 0,

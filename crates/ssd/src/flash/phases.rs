@@ -3,7 +3,7 @@
 //! A die has two places where an operation can be: on the interface and in the array. What goes from one to the next
 //! does so in an event of its die, or of its channel if it had to wait for that.
 
-use super::channel::{Channel, goes_first};
+use super::channel::{Channel, data_lines, line_of};
 use super::die::{Die, Interface};
 use super::op::{Op, OpPool};
 use super::rows::{Data, Joins};
@@ -11,6 +11,7 @@ use super::timing::Timing;
 use super::{Flash, Rules, Steps};
 use crate::events::{EventKind, EventQueue};
 use crate::sections::ChannelOrder;
+use crate::signals::Priority;
 use crate::units::{OpId, SimTime};
 
 /// A die with its channel, and what else something that happens there may touch.
@@ -41,13 +42,13 @@ impl Flash {
     pub(crate) fn give_alone(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
         self.enter(id, now);
         let op = self.pool.get(id);
-        let (number, order) = (op.at.die, self.rules.precedence.order);
+        let (number, by) = (op.at.die, self.rules.precedence);
         let die = &mut self.dies[number as usize];
         if die.is_idle() {
-            die.pass_by(order, op);
+            die.pass_by(by, op);
             self.at(number, now, events).begin_alone(id);
         } else {
-            die.queue(&mut self.pool, order, id, false);
+            die.queue(&mut self.pool, by, id, false);
             self.start_next(number, now, events);
         }
     }
@@ -114,7 +115,7 @@ impl Flash {
     /// follow it: pages are programmed in order. The time they took counts. Returns the operations that were in the
     /// array; none where it has not begun, or has done its work, or the die is taking in what follows.
     pub fn stop_array(&mut self, number: u32, now: SimTime, events: &mut EventQueue) -> u32 {
-        let order = self.rules.precedence.order;
+        let by = self.rules.precedence;
         let mut at = self.at(number, now, events);
         let leader = at.die.array;
         let takes_in = matches!(at.die.interface, Interface::WaitIn | Interface::In);
@@ -125,10 +126,10 @@ impl Flash {
         at.die.array = OpId::NONE;
         at.die.generation = at.die.generation.wrapping_add(1);
         if at.die.interface == Interface::Staged {
-            at.die.give_back(at.pool, order, at.die.io);
+            at.die.give_back(at.pool, by, at.die.io);
             (at.die.io, at.die.interface) = (OpId::NONE, Interface::Idle);
         }
-        let count = at.die.give_back(at.pool, order, leader);
+        let count = at.die.give_back(at.pool, by, leader);
         if at.die.interface == Interface::Idle {
             at.end_busy();
             at.start_next();
@@ -163,7 +164,7 @@ impl Flash {
     pub(super) fn on_channel_free(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
         let channel = &mut self.channels[number as usize];
         channel.wake = false;
-        let Some(die) = channel.next() else { return };
+        let Some(die) = channel.next(data_lines(self.rules.channel)) else { return };
         if self.rules.channel == ChannelOrder::DataFirst {
             self.at(die, now, events).choose_again();
         }
@@ -231,7 +232,7 @@ impl At<'_> {
             Data::In => !die.array_done,
             Data::None => false,
         };
-        let heads = [die.reads.head, die.others.head];
+        let heads = die.lines.map(|line| line.head);
         let waiting = heads.iter().filter(|id| id.is_some());
         has_room && waiting.clone().count() > 0 && waiting.clone().all(|&id| pool.get(id).kind == busy)
     }
@@ -240,28 +241,25 @@ impl At<'_> {
     #[inline(always)]
     fn gather_group(&mut self, leader: OpId) {
         let first = self.pool.get(leader);
-        let from_reads = Die::is_read(self.rules.precedence.order, first);
-        let head = if from_reads { self.die.reads.head } else { self.die.others.head };
-        if head.is_some() {
-            *self.groups += u64::from(Self::gather_more(self.die, self.pool, leader, from_reads));
+        let line = Die::line_of(self.rules.precedence, first);
+        if self.die.lines[line].head.is_some() {
+            *self.groups += u64::from(Self::gather_more(self.die, self.pool, leader, line));
         }
     }
 
     /// The same where others wait; says whether any joined.
-    fn gather_more(die: &mut Die, pool: &mut OpPool, leader: OpId, from_reads: bool) -> bool {
+    fn gather_more(die: &mut Die, pool: &mut OpPool, leader: OpId, line: usize) -> bool {
         // Of blocks with different bits a cell none join: of one page number there is else but one type.
         let &Op { kind, at, page_type, .. } = pool.get(leader);
         let (mut planes, mut last) = (1u64 << at.plane, leader);
         // An erase must not pass a read that was issued before it: the read may be of the block it erases.
-        let oldest_read = die.reads.head;
-        let limit = if oldest_read.is_some() { pool.get(oldest_read).sequence } else { u64::MAX };
         loop {
-            let head = if from_reads { die.reads.head } else { die.others.head };
+            let head = die.lines[line].head;
             if !head.is_some() {
                 break;
             }
             let op = pool.get(head);
-            if op.kind.erases() && op.sequence > limit {
+            if op.kind.erases() && die.has_older_read(pool, op.sequence) {
                 break;
             }
             let joins = match kind.row().joins {
@@ -273,7 +271,7 @@ impl At<'_> {
                 break;
             }
             planes |= 1 << op.at.plane;
-            let id = die.pop(pool, from_reads);
+            let id = die.pop(pool, line);
             pool.get_mut(last).follower = id;
             last = id;
         }
@@ -327,9 +325,14 @@ impl At<'_> {
     /// Puts the die in the channel's line.
     #[inline(always)]
     fn wait(&mut self) {
-        let command = || self.pool.get(self.die.io).kind;
-        let goes_first = goes_first(self.rules.channel, self.die.interface, command);
-        self.channel.wait(self.number, goes_first);
+        let by = self.rules.precedence;
+        let line = line_of(self.rules.channel, self.die.interface, || {
+            let op = self.pool.get(self.die.io);
+            let line = Die::line_of(by, op);
+            // What is no read of the host's is medium.
+            (op.kind, Priority::ALL.get(line).copied().unwrap_or_default())
+        });
+        self.channel.wait(self.number, line);
         if !self.channel.wake {
             self.channel.wake = true;
             self.events.push(self.channel.free_at, EventKind::ChannelFree, self.die.channel);
@@ -436,7 +439,7 @@ impl At<'_> {
         }
         // Counted when it was gathered; the counters may have been reset since.
         *self.groups = self.groups.saturating_sub(u64::from(count > 1));
-        let leader = self.die.pop(self.pool, true);
+        let leader = self.die.pop_read(self.pool);
         self.take_in(leader);
     }
 }

@@ -1,6 +1,6 @@
 //! A restored flash: every operation under way is somewhere once, and everything due belongs to one.
 
-use super::die::{Die, Interface};
+use super::die::{Die, IN_A_ROW, Interface};
 use super::op::{Op, OpTimes, Spent};
 use super::{Flash, OpPool};
 use crate::events::EventKind;
@@ -83,8 +83,12 @@ impl Flash {
     fn check_die(&self, number: u32, seen: &mut [bool]) -> Verdict {
         let die = &self.dies[number as usize];
         let mut due = 0;
-        for list in [&die.reads, &die.others] {
+        ensure(die.above_lower <= IN_A_ROW, "reads in a row")?;
+        for (line, list) in die.lines.iter().enumerate() {
             let found = self.walk(number, list.head, |op| op.next, seen)?;
+            let by = self.rules.precedence;
+            let are_here = found.iter().all(|&id| Die::line_of(by, self.pool.get(id)) == line);
+            ensure(are_here, "an operation in another line than its own")?;
             ensure(list.ends_with(found.last()), "the end of a die's queue")?;
             due += found.iter().filter(|&&id| self.pool.get(id).due).count();
             let are_alone = found.iter().all(|&id| !self.pool.get(id).follower.is_some());

@@ -5,6 +5,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
+use crate::signals::Priority;
 use crate::units::{Lpn, NONE, OpId, Pun};
 
 /// Where the data of a logical unit is to be had.
@@ -76,7 +77,7 @@ impl Ftl {
     pub fn read_unit(
         &mut self,
         flash: &mut Flash,
-        tag: u32,
+        (tag, priority): (u32, Priority),
         (lpn, mask, bytes): (Lpn, u64, u32),
         last: &mut LastRead,
     ) -> Found {
@@ -92,7 +93,7 @@ impl Ftl {
             flash.pool.get_mut(last.op).bytes += bytes;
             return Found::Joined;
         }
-        let op = self.issue_read(flash, Cause::Host, bytes, tag, wanted);
+        let op = self.issue_read(flash, Cause::Host, bytes, (tag, priority), wanted);
         *last = LastRead { op, at };
         Found::Issued
     }
@@ -122,14 +123,21 @@ impl Ftl {
             return if self.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
         let unit = UnitRef::new(lpn.0, at.0).with_mask(mask);
-        self.issue_read(flash, Cause::Merge, bytes, tag, unit);
+        self.issue_read(flash, Cause::Merge, bytes, (tag, Priority::Medium), unit);
         Found::Issued
     }
 
     #[inline]
-    fn issue_read(&mut self, flash: &mut Flash, cause: Cause, bytes: u32, tag: u32, unit: UnitRef) -> OpId {
+    fn issue_read(
+        &mut self,
+        flash: &mut Flash,
+        cause: Cause,
+        bytes: u32,
+        (tag, priority): (u32, Priority),
+        unit: UnitRef,
+    ) -> OpId {
         let page = self.layout.page_of_unit(Pun(unit.source)).0;
-        let op = Op { bytes, tag, ..self.op(OpKind::Read, cause, page) };
+        let op = Op { bytes, tag, priority, ..self.op(OpKind::Read, cause, page) };
         self.note_unit(Lpn(unit.lpn));
         if cause == Cause::Host {
             self.note_host_page(&op);

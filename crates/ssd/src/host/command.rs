@@ -225,9 +225,10 @@ impl CommandTable {
     pub fn take(&mut self, id: CommandId) -> (u16, &Completion) {
         self.free.push(id.0);
         let entry = self.get_mut(id);
-        let Command { tag, op, lba, sectors, arrival, .. } = entry.command;
+        let Command { tag, op, lba, sectors, arrival, hints, .. } = entry.command;
         let answer = &mut entry.answer;
         (answer.tag, answer.op, answer.status) = (tag, op, entry.status);
+        answer.priority = hints.class();
         (answer.lba, answer.sectors) = (lba, sectors);
         answer.arrival = arrival.min(entry.submitted);
         (answer.submitted, answer.completed) = (entry.submitted, entry.mark);

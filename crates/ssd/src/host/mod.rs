@@ -23,8 +23,8 @@ use crate::ftl::Ftl;
 use crate::ftl::stream::{Needs, Said, Streams};
 use crate::observe::Effect;
 use crate::rng::SPREAD;
-use crate::sections::Sections;
-use crate::signals::{Command, Completion, OpCode, Part, Reason, Status};
+use crate::sections::{Arbitration, Sections};
+use crate::signals::{Command, Completion, OpCode, PRIORITIES, Part, Priority, Reason, Status};
 use crate::units::{CommandId, Lba, SimTime};
 use buffer::Rules;
 use command::{CommandList, CommandTable};
@@ -131,7 +131,7 @@ impl Space {
     pub fn touched(&self, command: &Command) -> Option<Range<u32>> {
         let Command { op, lba: Lba(first), sectors, .. } = *command;
         let end = first.saturating_add(u64::from(sectors));
-        if op == OpCode::Flush || sectors == 0 || end > self.sectors {
+        if op == OpCode::Flush || sectors == 0 || end > self.sectors || !command.hints.are_valid() {
             return None;
         }
         if op == OpCode::Trim {
@@ -141,11 +141,16 @@ impl Space {
     }
 }
 
+/// A submission queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Queue {
-    waiting: CommandList,
+    /// By priority, if commands are fetched by it; else all are in the line of medium.
+    waiting: [CommandList; PRIORITIES],
     used: u32,
 }
+
+/// Commands fetched in a row of a higher priority than one that waits, at most (assumed).
+const IN_A_ROW: u32 = 16;
 
 /// The host interface of a drive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -155,6 +160,9 @@ pub struct Host {
     queues: Vec<Queue>,
     depth: u32,
     turn: usize,
+    /// Commands are fetched by priority; so many in a row went before one of a lower.
+    by_priority: bool,
+    in_a_row: u32,
     commands: CommandTable,
     completed: VecDeque<CommandId>,
     link: Link,
@@ -209,9 +217,14 @@ impl Host {
         let aside = slots - rules.staging_slots(cfg, Streams::shared(1), queued);
         Host {
             counts: HostCounts::default(),
-            queues: vec![Queue { waiting: CommandList::EMPTY, used: 0 }; cfg.queues.count as usize],
+            queues: vec![
+                Queue { waiting: [CommandList::EMPTY; PRIORITIES], used: 0 };
+                cfg.queues.count as usize
+            ],
             depth: cfg.queues.depth,
             turn: 0,
+            by_priority: cfg.queues.arbitration == Arbitration::Priority,
+            in_a_row: 0,
             commands: CommandTable::new(commands),
             completed: VecDeque::with_capacity(commands),
             link: Link::new(&cfg.link),
@@ -340,18 +353,43 @@ impl Host {
         let entry = self.commands.get_mut(id);
         entry.book(Part::Link, b.now);
         let queue = entry.queue as usize;
-        self.queues[queue].waiting.push(&mut self.commands, id);
+        // What is written keeps its order.
+        let is_sorted = self.by_priority && entry.command.op == OpCode::Read;
+        let class = if is_sorted { entry.command.hints.class() } else { Priority::Medium };
+        self.queues[queue].waiting[class as usize].push(&mut self.commands, id);
         self.unfetched += 1;
         self.fetch(b);
+    }
+
+    /// The class of which the next command is fetched: the highest that waits, but now and then the lowest. One waits.
+    #[inline(never)]
+    fn class_to_fetch(&mut self) -> Priority {
+        let waits = |class: &Priority| {
+            self.queues.iter().any(|queue| queue.waiting[*class as usize].front().is_some())
+        };
+        let mut classes = Priority::ALL.into_iter().filter(waits);
+        let lowest = classes.next().unwrap_or_default();
+        let highest = classes.next_back().unwrap_or(lowest);
+        if highest == lowest || self.in_a_row >= IN_A_ROW {
+            self.in_a_row = 0;
+            return lowest;
+        }
+        self.in_a_row += 1;
+        highest
     }
 
     /// Fetches the next command, queue by queue in turn, if the firmware is free.
     #[inline]
     fn fetch(&mut self, b: &mut Below<'_>) {
         while !self.fetching && self.unfetched > 0 {
-            let queue = self.turn;
-            self.turn = if queue + 1 == self.queues.len() { 0 } else { queue + 1 };
-            let Some(id) = self.queues[queue].waiting.pop(&self.commands) else { continue };
+            let class = if self.by_priority { self.class_to_fetch() } else { Priority::Medium };
+            let mut next = None;
+            while next.is_none() {
+                let queue = self.turn;
+                self.turn = if queue + 1 == self.queues.len() { 0 } else { queue + 1 };
+                next = self.queues[queue].waiting[class as usize].pop(&self.commands);
+            }
+            let Some(id) = next else { return };
             self.unfetched -= 1;
             self.commands.get_mut(id).book(Part::Submission, b.now);
             if self.firmware_ns > 0 && b.timed {
@@ -375,8 +413,12 @@ impl Host {
     #[inline]
     fn execute(&mut self, id: CommandId, b: &mut Below<'_>) {
         let entry = self.commands.get_mut(id);
-        let Command { op, lba: Lba(lba), sectors, .. } = entry.command;
+        let Command { op, lba: Lba(lba), sectors, hints, .. } = entry.command;
         entry.ready_at = b.now;
+        if !hints.are_valid() {
+            entry.status = Status::InvalidField;
+            return self.respond(id, b);
+        }
         if op == OpCode::Flush {
             return self.start_flush(id, b);
         }

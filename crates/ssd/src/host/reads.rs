@@ -60,7 +60,8 @@ impl Host {
             return;
         }
         let bytes = self.shape.bytes(missing);
-        match b.ftl.read_unit(b.flash, id.0, (lpn, missing, bytes), last) {
+        let by = (id.0, self.commands.get(id).command.hints.class());
+        match b.ftl.read_unit(b.flash, by, (lpn, missing, bytes), last) {
             Found::Issued => {
                 self.counts.buffer_misses += 1;
                 self.commands.get_mut(id).outstanding += 1;

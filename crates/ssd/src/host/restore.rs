@@ -1,13 +1,13 @@
 //! A restored host interface: every command under way is somewhere, every slot is of a unit, every list ends.
 
-use super::Host;
 use super::command::{CommandList, CommandTable};
 use super::staging::{Slot, SlotState};
+use super::{Host, IN_A_ROW};
 use crate::events::EventKind;
 use crate::flash::Flash;
 use crate::flash::of_host::HostWork;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_line, within};
-use crate::signals::{OpCode, Status};
+use crate::signals::{OpCode, PRIORITIES, Priority, Status};
 use crate::units::{CommandId, SimTime, SlotId};
 
 impl Host {
@@ -23,7 +23,8 @@ impl Host {
         alike("queues", &self.queues, &fresh.queues)?;
         (self.depth, self.firmware_ns, self.shape) = (fresh.depth, fresh.firmware_ns, fresh.shape);
         (self.logical_sectors, self.rules) = (fresh.logical_sectors, fresh.rules);
-        self.programs_at_most = fresh.programs_at_most;
+        (self.programs_at_most, self.by_priority) = (fresh.programs_at_most, fresh.by_priority);
+        ensure(self.in_a_row <= IN_A_ROW, "commands fetched in a row")?;
         (self.hotness, self.follows, self.tells_reads) = (fresh.hotness, fresh.follows, fresh.tells_reads);
         alike("accesses to slots", &self.hits, &fresh.hits)?;
         // At 255 both are halved.
@@ -61,7 +62,12 @@ impl Host {
         let mut listed: Vec<u32> = self.completed.iter().map(|id| id.0).collect();
         let (mut waiting, mut unfetched) = (0, Vec::new());
         let lists = [&self.starved, &self.stalled, &self.flushes];
-        for list in self.queues.iter().map(|queue| &queue.waiting) {
+        let (medium, all) = (Priority::Medium as usize, self.queues.iter());
+        let is_sorted = |list: &CommandList| list.front().is_some();
+        let mut apart = all.clone().flat_map(|queue| (0..PRIORITIES).zip(&queue.waiting));
+        let fits = apart.all(|(class, list)| self.by_priority || class == medium || !is_sorted(list));
+        ensure(fits, "a command that is to be fetched by its priority")?;
+        for list in all.flat_map(|queue| &queue.waiting) {
             let ids = self.commands.walk(list)?;
             waiting += ids.len();
             unfetched.extend(ids.iter().copied());
@@ -103,7 +109,8 @@ impl Host {
         let (lba, sectors) = (entry.command.lba.0, u64::from(entry.command.sectors));
         let end = lba.saturating_add(sectors);
         let is_answered = entry.status == Status::NotForeseen;
-        if is_answered || entry.command.op == OpCode::Flush || sectors == 0 || end > self.logical_sectors {
+        let is_refused = sectors == 0 || end > self.logical_sectors || !entry.command.hints.are_valid();
+        if is_answered || entry.command.op == OpCode::Flush || is_refused {
             return ensure(entry.cursor == entry.end, "units of a command that has none");
         }
         let units = lba / self.shape.sectors..=end.div_ceil(self.shape.sectors);

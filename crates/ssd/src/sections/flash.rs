@@ -35,6 +35,17 @@ choice! {
     }
 }
 
+choice! {
+    /// What becomes of the priority of host reads at dies and channels.
+    pub enum PriorityOrder {
+        /// Of reads that wait at a die, and of data that waits for a channel, that of the highest priority goes first;
+        /// after 16 in a row that went before one of a lower priority it is that one's turn (assumed).
+        ByClass = "by_class",
+        /// Nothing: first come first served, and a read that comes back for another attempt before all others.
+        Ignored = "ignored",
+    }
+}
+
 section! {
     /// `[flash.channel]`: the bus between controller and dies.
     pub struct Channel {
@@ -62,6 +73,8 @@ section! {
         order: SchedulingOrder = SchedulingOrder::ReadFirst;
         /// How many reads may pass a waiting program or erase before it goes first.
         read_bypass_limit: u32 = 16, unit "reads", range 0..=1_000_000;
+        /// What becomes of the priority that the host says of a read (`order = "read_first"`).
+        priorities: PriorityOrder = PriorityOrder::ByClass;
         /// How moves that reads have made due (read reclaim) stand beside host reads, where reads go first.
         reclaim: ReclaimOrder = ReclaimOrder::Urgent;
         /// How many reads, older ones too, may go between two operations of moves that are due (`urgent`). With 2 a

@@ -1,5 +1,17 @@
 //! `[host.*]`: queues, the link and the controller's processors.
 
+choice! {
+    /// Which command is fetched next.
+    pub enum Arbitration {
+        /// That of the queue whose turn it is.
+        RoundRobin = "round_robin",
+        /// The read of the highest priority that waits in any queue, of equal ones round robin; after 16 that went
+        /// before one of a lower priority it is that one's turn (assumed). Writes, trims and flushes count as medium
+        /// and keep their order.
+        Priority = "priority",
+    }
+}
+
 section! {
     /// `[host.queues]`: submission queues.
     pub struct Queues {
@@ -7,6 +19,8 @@ section! {
         count: u32 = 1, unit "queues", range 1..=65_536;
         /// Commands each queue holds.
         depth: u32 = 256, unit "commands", range 1..=65_536;
+        /// Which command is fetched next.
+        arbitration: Arbitration = Arbitration::RoundRobin;
     }
 }
 

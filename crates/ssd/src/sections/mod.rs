@@ -18,11 +18,11 @@ pub use cell::CellPart;
 pub(crate) use derived::GIB;
 pub use derived::{FOUR_KIB, MAX_UNITS};
 pub use drive::DriveSection;
-pub use flash::{Channel, ChannelOrder, ReclaimOrder, Scheduling, SchedulingOrder};
+pub use flash::{Channel, ChannelOrder, PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 pub use ftl::{
     Allocation, AllocationOrder, Axis, Cleaning, Mapping, MappingUnit, MovesOfFirst, Placement, Superblock,
 };
-pub use host::{Firmware, Link, Queues};
+pub use host::{Arbitration, Firmware, Link, Queues};
 pub use nand::{
     ArrayTimes, Cell, DisturbCounters, DisturbLaw, ErrorModel, Errors, Geometry, ProgramOrder, Reliability,
     SectorErrors, Slc, Timing,

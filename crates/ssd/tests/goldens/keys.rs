@@ -55,7 +55,7 @@ fn outcome(cfg: &DriveConfig, commands: u64) -> Option<Outcome> {
             if ages {
                 read_mostly(&mut drive, commands);
             }
-            Load::new(part).run(&mut drive, commands);
+            Load::new(part).with_priorities(part).run(&mut drive, commands);
             drive.drain();
             while drive.pop_completion().is_some() {}
             // Cells recover in minutes, policies wait for milliseconds.

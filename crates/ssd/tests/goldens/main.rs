@@ -1,4 +1,4 @@
-//! Event hashes of every policy and every switch on three small drives, in both executors: `hashes.txt`.
+//! Event hashes of every policy and every switch on small drives, in both executors: `hashes.txt`.
 //!
 //! Lines and policies are held against each other, so a new policy fails here until it has its line:
 //! `WORDLINE_GOLDENS=write cargo test -p wordline-ssd --test goldens` writes the file anew. If a line changes that was
@@ -32,12 +32,13 @@ const HEAD: &str = "\
 ";
 
 /// What the drives are on which everything is tried.
-const DRIVES: [&str; 3] = ["used", "worn", "placed"];
+const DRIVES: [&str; 4] = ["used", "worn", "placed", "urgent"];
 
-/// A drive: in use and cleaned; with worn cells, read often, its data moving for that; with a plane for each page.
+/// A drive: in use and cleaned; with worn cells, read often, its data moving for that; with a plane for each page; in
+/// use by a host that says how urgent commands are.
 fn drive(name: &str) -> DriveConfig {
     match name {
-        "used" => used(),
+        "used" | "urgent" => used(),
         "worn" => worn(),
         "placed" => with_habits(used()),
         _ => unreachable!("{name}"),
@@ -113,10 +114,11 @@ fn prepared(name: &str, cfg: &DriveConfig) -> Drive {
 /// The event hash of a drive under its load, and what it counted.
 fn run(name: &str, mut drive: Drive, executor: Executor) -> (u64, Stats) {
     drive.set_executor(executor);
-    let mut load = Load::new(1);
+    let (mut load, mut urgent) = (Load::new(1), Load::new(1).with_priorities(1));
     for _ in 0..4 {
         match name {
             "worn" => read_mostly(&mut drive, 2_500),
+            "urgent" => urgent.run(&mut drive, 3_000),
             _ => load.run(&mut drive, 3_000),
         }
         drive.drain();
@@ -147,6 +149,13 @@ impl Case {
         name.extend(policy.map(|policy| format!(".{policy}")));
         name.extend(value.as_ref().map(|(key, value)| format!(".{key}={value}").replace('"', "")));
         Case { name, section, policy, value }
+    }
+
+    /// The drives on which it is tried: where a host says how urgent commands are, what has to do with that.
+    fn drives(&self) -> impl Iterator<Item = &'static str> + use<> {
+        const URGENT: [&str; 3] = [BARE, "flash.scheduling", "host.queues"];
+        let is_urgent = URGENT.contains(&self.section);
+        DRIVES.into_iter().filter(move |&drive| is_urgent || drive != "urgent")
     }
 
     /// The drive with it, if there can be one.
@@ -189,7 +198,7 @@ struct Came {
 
 /// Runs everything on all processors: by name and drive. Nothing where the configuration's check refuses.
 fn run_all(cases: &[Case]) -> BTreeMap<(String, &'static str), Option<Came>> {
-    let work: Vec<_> = cases.iter().flat_map(|case| DRIVES.map(|name| (case, name))).collect();
+    let work: Vec<_> = cases.iter().flat_map(|case| case.drives().map(move |name| (case, name))).collect();
     let (next, all) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let worker = || {
         while let Some(&(case, name)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -226,7 +235,7 @@ fn assert_policies_act(came: &BTreeMap<(String, &'static str), Option<Came>>) {
         let mut seen = BTreeMap::new();
         for member in family.members {
             let name = format!("{section}.{}", member.name);
-            let each = || DRIVES.iter().filter_map(|&drive| came[&(name.clone(), drive)].as_ref());
+            let each = || DRIVES.iter().filter_map(|&drive| came.get(&(name.clone(), drive))?.as_ref());
             let hashes: Vec<_> = each().map(|came| came.hashes).collect();
             if let Some(other) = seen.insert(hashes, member.name) {
                 panic!("{section}: {other} and {} do the same on every drive", member.name);
@@ -245,7 +254,8 @@ fn assert_policies_act(came: &BTreeMap<(String, &'static str), Option<Came>>) {
 
 /// Asserts that what is set beside a policy, or in a section, makes a difference to what is without it.
 fn assert_differ(cases: &[Case], came: &BTreeMap<(String, &'static str), Option<Came>>) {
-    let hashes = |name: &str| DRIVES.map(|drive| came[&(name.to_owned(), drive)].as_ref().map(|c| c.hashes));
+    let on = |name: &str, drive| came.get(&(name.to_owned(), drive))?.as_ref();
+    let hashes = |name: &str| DRIVES.map(|drive| on(name, drive).map(|c| c.hashes));
     let policy_parameters = |case: &&Case| case.policy.is_some() && case.value.is_some();
     for case in cases.iter().filter(policy_parameters) {
         let plain = Case::new(case.section, case.policy, None).name;
@@ -254,6 +264,8 @@ fn assert_differ(cases: &[Case], came: &BTreeMap<(String, &'static str), Option<
     for case in cases.iter().filter(|case| case.section == "flash.scheduling") {
         assert_ne!(hashes(&case.name), hashes(BARE), "{} changes nothing", case.name);
     }
+    let queues = cases.iter().filter(|case| case.section == "host.queues");
+    queues.for_each(|case| assert_ne!(hashes(&case.name), hashes(BARE), "{} changes nothing", case.name));
 }
 
 /// The lines of the file: hashes by what is set and on which drive.

@@ -506,7 +506,7 @@ impl Oracle {
         let beyond =
             !is_flush && command.lba.0.saturating_add(u64::from(command.sectors)) > self.logical_sectors;
         let expected = match () {
-            () if !is_flush && command.sectors == 0 => Status::InvalidField,
+            () if !is_flush && command.sectors == 0 || command.hints.priority > 3 => Status::InvalidField,
             () if beyond => Status::LbaOutOfRange,
             () => Status::Ok,
         };

@@ -1,7 +1,7 @@
 //! One random run: commands, waits, and everything else that may be done to a drive, judged by the oracle.
 
 use super::chips::Chips;
-use super::hints::random_hints;
+use super::hints::Sayings;
 use super::oracle::{Oracle, Verdict};
 use super::setup::{
     choose_modes, may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, random_stream,
@@ -47,7 +47,7 @@ pub struct Run {
     chips: Option<Chips>,
     cuts: Rng,
     /// What the host says of its commands.
-    hints: Rng,
+    hints: Sayings,
     /// Commands drawn and not yet submitted, where the drive was told of them.
     ahead: VecDeque<Command>,
     ahead_rng: Rng,
@@ -230,7 +230,7 @@ impl Run {
         let mut drive = Drive::new(&cfg).unwrap();
         // A sequence of its own, which disturbs no other.
         let mut cuts = Rng::named(rng.clone().next_u64(), "cuts");
-        let hints = Rng::named(rng.clone().next_u64(), "hints");
+        let hints = Sayings::new(rng.clone().next_u64());
         let chips = (cuts.below(4) == 0).then(Chips::default);
         record(&mut drive, chips.is_some());
         let physical = drive.physical_pages() as usize * cfg.units_per_page() as usize;
@@ -372,7 +372,7 @@ impl Run {
         };
         self.next_tag += 1;
         let (tag, arrival) = (self.next_tag - 1, self.drive.now());
-        Command { tag, arrival, hints: random_hints(&mut self.hints), ..drawn }
+        Command { tag, arrival, hints: self.hints.next(self.drive.wants_foresight()), ..drawn }
     }
 
     fn draw(&self, rng: &mut Rng) -> Command {

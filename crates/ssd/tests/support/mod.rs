@@ -6,7 +6,7 @@ pub mod habits;
 pub mod hints;
 pub mod reclaiming;
 
-use hints::random_hints;
+use hints::{random_hints, random_priority};
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
 
@@ -56,17 +56,25 @@ pub struct Load {
     rng: Rng,
     /// What it says of them, if anything: without it they are the same.
     hints: Option<Rng>,
+    /// How urgent it says that they are, if anything.
+    priorities: Option<Rng>,
     tag: u64,
 }
 
 impl Load {
     pub fn new(seed: u64) -> Self {
-        Load { rng: Rng::named(seed, "load"), hints: Some(Rng::named(seed, "load/hints")), tag: 0 }
+        let hints = Some(Rng::named(seed, "load/hints"));
+        Load { rng: Rng::named(seed, "load"), hints, priorities: None, tag: 0 }
     }
 
     /// The same commands, of which the host says nothing.
     pub fn silent(seed: u64) -> Self {
         Load { hints: None, ..Load::new(seed) }
+    }
+
+    /// The same commands, some of them more urgent than others.
+    pub fn with_priorities(self, seed: u64) -> Self {
+        Load { priorities: Some(Rng::named(seed, "load/priorities")), ..self }
     }
 
     fn command(&mut self, drive: &Drive) -> Command {
@@ -86,7 +94,8 @@ impl Load {
         };
         self.tag += 1;
         let fua = op == OpCode::Write && self.rng.below(10) == 0;
-        let hints = self.hints.as_mut().map(random_hints).unwrap_or_default();
+        let mut hints = self.hints.as_mut().map(random_hints).unwrap_or_default();
+        hints.priority = self.priorities.as_mut().map(random_priority).unwrap_or_default();
         let (lba, tag, arrival) = (Lba(lba), self.tag, drive.now());
         Command { op, fua, lba, sectors, tag, arrival, hints }
     }

@@ -1,6 +1,8 @@
 //! The host interface: queues, firmware time, the link, and what waits where.
 
 use super::*;
+use ssd::Hints;
+use ssd::sections::Arbitration;
 
 #[test]
 fn a_full_queue_refuses_and_the_wait_is_counted() {
@@ -115,6 +117,50 @@ fn an_empty_queue_is_passed_over() {
     drive.drain();
     let times: Vec<u64> = std::iter::from_fn(|| drive.pop_completion()).map(|c| c.completed.0).collect();
     assert_eq!(times, [500, 1_000]);
+}
+
+/// A read of a page that was never written, of a priority: zeros from the controller.
+fn zeros(page: u64, priority: u8) -> Command {
+    Command { hints: Hints { priority, ..Hints::default() }, ..read(page) }
+}
+
+#[test]
+fn commands_are_fetched_by_priority() {
+    // Firmware 500 each. The first low read is fetched at 0, alone. Then high, medium (not said), low.
+    // firmware  0 low 500 high 1 000 medium 1 500 low 2 000
+    // link      700 low 4 796 high 8 892 medium 12 988 low 17 084
+    let mut cfg = one_die();
+    (cfg.queues.arbitration, cfg.firmware.t_command_us) = (Arbitration::Priority, 0.5);
+    let script = [(0, zeros(0, 1)), (0, zeros(1, 1)), (0, zeros(2, 0)), (0, zeros(3, 3))];
+    let ends = |cfg: &DriveConfig| {
+        run(&mut Drive::new(cfg).unwrap(), &script).iter().map(|c| c.completed.0).collect::<Vec<_>>()
+    };
+    assert_eq!(ends(&cfg), [4_796, 17_084, 12_988, 8_892]);
+    cfg.queues.arbitration = Arbitration::RoundRobin;
+    assert_eq!(ends(&cfg), [4_796, 8_892, 12_988, 17_084]);
+}
+
+#[test]
+fn sixteen_in_a_row_go_before_a_lower_priority() {
+    // A high read is fetched alone; of those that come at the same time sixteen go before the low one, in two queues.
+    let mut cfg = one_die();
+    (cfg.queues.arbitration, cfg.firmware.t_command_us) = (Arbitration::Priority, 0.5);
+    cfg.queues.count = 2;
+    let mut drive = Drive::new(&cfg).unwrap();
+    for tag in 0..30 {
+        let command = Command { tag, ..zeros(tag, if tag == 2 { 1 } else { 3 }) };
+        drive.submit(tag as usize % 2, &command, SimTime(0)).unwrap();
+    }
+    drive.drain();
+    let order: Vec<u64> = std::iter::from_fn(|| drive.pop_completion()).map(|c| c.tag).collect();
+    assert_eq!(order.iter().position(|&tag| tag == 2), Some(17), "{order:?}");
+}
+
+#[test]
+fn a_priority_that_is_none_is_refused() {
+    let done = run(&mut filled(&one_die(), 1), &[(0, zeros(0, 9)), (0, zeros(0, 3))]);
+    assert_eq!(done.iter().map(|c| c.status).collect::<Vec<_>>(), [Status::InvalidField, Status::Ok]);
+    assert_eq!(done[0].completed.0, 0, "nothing was done for it");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn random_records(rng: &mut Rng, count: u32) -> Vec<Record> {
             file: number(rng, 32) as u32,
             process: number(rng, 32) as u32,
             context: number(rng, 32) as u32,
-            priority: number(rng, 8) as u8,
+            priority: rng.below(4) as u8,
             class: number(rng, 8) as u8,
             one_time: rng.below(2) == 1,
         };

@@ -17,6 +17,7 @@ mod part;
 use crate::error::{Problem, WorkloadError};
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies, passes};
+use crate::priorities::PriorityShares;
 use crate::record::{Request, Source};
 use crate::report::SourceReport;
 use crate::synthetic::arrival::{Clock, generator};
@@ -153,6 +154,10 @@ impl Kind for MixSpec {
 
     fn page_cache(&self) -> Option<(f64, bool)> {
         self.cache()
+    }
+
+    fn priorities(&self) -> (PriorityShares, u64) {
+        self.priorities()
     }
 
     fn title(&self) -> String {

@@ -77,7 +77,8 @@ impl Format for Csv {
         Column { name: "file, process", unit: "0 to 2^32 - 1, or a name", used_for: "their hints" },
         Column { name: "context", unit: "0 to 2^32 - 1", used_for: "program context hint" },
         Column { name: "stream", unit: "0 to 65535", used_for: "stream hint" },
-        Column { name: "priority, class", unit: "0 to 255", used_for: "their hints" },
+        Column { name: "priority", unit: "0 to 3", used_for: "its hint" },
+        Column { name: "class", unit: "0 to 255", used_for: "its hint" },
         Column { name: "one_time", unit: "0 or 1", used_for: "hint that it is read once only" },
         Column { name: "fua", unit: "0 or 1", used_for: "force unit access" },
     ];
@@ -188,7 +189,7 @@ impl Format for Csv {
                     hints.context = fields.number_up_to(name, most, "up to 2^32 - 1")? as u32;
                 }
                 CsvUse::Stream => hints.stream = fields.placed(name)?.up_to_u16()?,
-                CsvUse::Priority => hints.priority = fields.number_up_to(name, 255, "0 to 255")? as u8,
+                CsvUse::Priority => hints.priority = fields.number_up_to(name, 3, "0 to 3")? as u8,
                 CsvUse::Fua => fua = fields.number_up_to(name, 1, "0 or 1")? == 1,
                 CsvUse::Class => hints.class = fields.number_up_to(name, 255, "0 to 255")? as u8,
                 CsvUse::OneTime => hints.one_time = fields.number_up_to(name, 1, "0 or 1")? == 1,

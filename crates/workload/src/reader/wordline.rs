@@ -19,7 +19,7 @@ pub(crate) const OPTIONAL: [(&str, u64); 8] = [
     ("file", u32::MAX as u64),
     ("process", u32::MAX as u64),
     ("context", u32::MAX as u64),
-    ("priority", u8::MAX as u64),
+    ("priority", 3),
     ("class", u8::MAX as u64),
     ("one_time", 1),
 ];
@@ -53,7 +53,7 @@ impl Wordline {
                 let allowed = if most > 0xffff {
                     "up to 2^32 - 1"
                 } else {
-                    "up to 65535, priority and class 255, one_time 1"
+                    "up to 65535, priority 3, class 255, one_time 1"
                 };
                 return Err(fields.refuse(BadReason::TooLarge, name, allowed, at));
             }
@@ -94,7 +94,7 @@ impl Format for Wordline {
         Column { name: "file", unit: "0 to 2^32 - 1", used_for: "file hint" },
         Column { name: "process", unit: "0 to 2^32 - 1", used_for: "process hint" },
         Column { name: "context", unit: "0 to 2^32 - 1", used_for: "program context hint" },
-        Column { name: "priority", unit: "0 to 255", used_for: "priority hint" },
+        Column { name: "priority", unit: "0 to 3", used_for: "priority hint: 1 low, 2 medium, 3 high" },
         Column { name: "class", unit: "0 to 255", used_for: "security class hint" },
         Column { name: "one_time", unit: "0 or 1", used_for: "hint that it is read once only" },
     ];
@@ -199,7 +199,7 @@ mod tests {
             ("#wordline 1 time_ns,op,lba,sectors,stream\n0,R,8,0,1\n", "device,stream"),
             ("#wordline 1 time_ns,op,lba,sectors,device\n0,R,8,8,1,2\n", "no more columns"),
             (&format!("{all}0,R,8,8,65536\n"), "column device: too large: found '65536'"),
-            (&format!("{all}0,R,8,8,0,0,0,0,0,256\n"), "column priority: too large"),
+            (&format!("{all}0,R,8,8,0,0,0,0,0,9\n"), "column priority: too large"),
             (
                 &format!("{}0,R,8,8,0,0,0,0,0,0,0,2\n", all.replace("class", "class,one_time")),
                 "column one_time",

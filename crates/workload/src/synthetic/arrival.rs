@@ -103,6 +103,9 @@ macro_rules! generator {
                 page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
                 /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
                 plain_lru: bool = false, unit "", allowed "", if |_| true;
+                /// Shares of low, medium and high priority among the requests, drawn for each; nothing says none.
+                priority_shares: $crate::priorities::PriorityShares = $crate::priorities::PriorityShares::default(),
+                    unit "", allowed "", if |_| true;
                 /// Seed of the random sequences.
                 seed: u64 = 1, unit "", allowed "", if |_| true;
             }
@@ -122,6 +125,11 @@ macro_rules! generator {
             /// The page cache above the drive.
             fn cache(&self) -> Option<(f64, bool)> {
                 (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
+            }
+
+            /// Priorities that are drawn, and with which seed.
+            fn priorities(&self) -> ($crate::priorities::PriorityShares, u64) {
+                (self.priority_shares, self.seed)
             }
 
             /// Checks the times of so many requests in one pass.

@@ -12,6 +12,7 @@ pub mod zipf;
 use crate::error::{Problem, WorkloadError};
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies, passes};
+use crate::priorities::PriorityShares;
 use crate::record::{Request, SECTOR_BYTES, Source};
 use crate::report::SourceReport;
 use crate::settings::choice;
@@ -115,6 +116,10 @@ impl Kind for SyntheticSpec {
 
     fn page_cache(&self) -> Option<(f64, bool)> {
         self.cache()
+    }
+
+    fn priorities(&self) -> (PriorityShares, u64) {
+        self.priorities()
     }
 
     fn title(&self) -> String {
