@@ -126,6 +126,9 @@ metrics! {
     "separation_mib", "MiB", "what separating data by streams needs, with what it was told beforehand", |f| {
         Some(f.result.ftl.stream.memory_bytes as f64 / 1_048_576.0)
     };
+    "heat_mib", "MiB", "what counting reads for the choice of page types needs", |f| {
+        Some(f.result.ftl.heat.table_bytes as f64 / 1_048_576.0)
+    };
     "lsb_reads", "%", "share of LSB pages (the lowest) in the pages read for the host", |f| page_type_share(f, 0);
     "csb_reads", "%", "share of the second page type", |f| page_type_share(f, 1);
     "msb_reads", "%", "share of the third page type", |f| page_type_share(f, 2);
@@ -152,6 +155,12 @@ metrics! {
         None
     };
     "maximum_at", "", "where in a series of phases `achieved` first is within a point of its most", |_| None;
+    "levels_mean", "levels", "sensing levels at each threshold of a page read for the host, at first, in the mean", |f| {
+        let (levels, reads) = (&f.config.cells.modes.levels, &f.stats.flash.host_reads_by_mode);
+        let all: u64 = reads.iter().sum();
+        let sensed = levels.iter().zip(reads).map(|(levels, &reads)| levels * reads as f64);
+        (all > 0).then(|| sensed.sum::<f64>() / all as f64)
+    };
     "flash_read_mean_us", "us", "sensing, transfer and decoding of a page read for the host, in the mean", |f| {
         flash_read_us(f, &[Part::Array, Part::Transfer, Part::Decode])
     };
