@@ -16,6 +16,7 @@
 mod check;
 pub mod disturb;
 pub mod ecc;
+pub mod lock;
 pub mod markers;
 mod normal;
 pub mod rber;
