@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use lab::characterize::check::{self, PARTS, Plan};
-use lab::characterize::{curves, fit};
+use lab::characterize::{curves, fit, locks};
 use lab::files::{FolderLock, replace_all};
-use ssd::config::presets;
+use ssd::config::{Layer, presets};
+use ssd::drive_config::resolve;
 
 use crate::failure::Failure;
 use crate::places::Places;
@@ -18,10 +19,14 @@ Examples:
   wordline lab check --quick                        the papers' numbers beside ours, in seconds
   wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; keeps the table
   wordline lab characterize --out out/tlc           dead blocks, N12, RBER, voltages, retries, reads endured
-  wordline lab fit-markers --out presets/marker     markers of a block's age, of every cell part";
+  wordline lab fit-markers --out presets/marker     markers of a block's age, of every cell part
+  wordline lab locks                                which locks of pages and blocks hold for five years";
 
 /// Files that `lab check` writes.
 const CHECK_FILES: [&str; 2] = ["results.toml", "results.md"];
+
+/// The drive whose locked pages `lab locks` counts.
+const LOCKED_DRIVE: &str = "preset = \"evanesco\"\n";
 
 /// Flags of `lab`.
 #[derive(Args, Debug)]
@@ -39,6 +44,8 @@ enum What {
     Characterize(Characterize),
     /// Fit the markers of a block's age by least squares; one file for each cell part
     FitMarkers(FitMarkers),
+    /// Show how locks of pages and blocks can be made, and which hold for five years
+    Locks(Locks),
 }
 
 /// How much is measured: flags of both.
@@ -128,13 +135,62 @@ struct FitMarkers {
     out: Option<PathBuf>,
 }
 
+/// Flags of `lab locks`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+struct Locks {
+    /// Cells of a page's flag; the majority counts
+    #[arg(long, value_name = "N", default_value = "9", value_parser = odd)]
+    cells: u32,
+
+    /// Flags to draw cell by cell, beside the sums over all outcomes
+    #[arg(long, value_name = "N", default_value_t = 1_000_000,
+        value_parser = clap::value_parser!(u64).range(0..=10_000_000_000))]
+    flags: u64,
+
+    /// Seed of the flags
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Write both tables (CSV) and plots (SVG, PDF) to this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
 /// Works in the laboratory.
 pub fn run(args: &Lab, out: &mut dyn Write) -> Result<(), Failure> {
     match &args.what {
         What::Check(args) => run_check(args, out),
         What::Characterize(args) => characterize(args, out),
         What::FitMarkers(args) => fit_markers(args, out),
+        What::Locks(args) => show_locks(args, out),
     }
+}
+
+/// A number of flag cells: a majority must be one.
+fn odd(text: &str) -> Result<u32, String> {
+    let cells = text.parse::<u32>().ok().filter(|cells| (1..=99).contains(cells) && cells % 2 == 1);
+    cells.ok_or_else(|| "an odd number from 1 to 99 is allowed: the majority counts".to_owned())
+}
+
+fn show_locks(args: &Locks, out: &mut dyn Write) -> Result<(), Failure> {
+    let drive = resolve(&[Layer::file("a locked drive", LOCKED_DRIVE)], &[])?.config;
+    let pages = drive.geometry.blocks() * u64::from(drive.geometry.pages_per_block());
+    let plan = locks::Plan { cells: args.cells, flags: args.flags, pages, seed: args.seed };
+    let _lock = args.out.as_deref().map(|folder| claim(folder, &[])).transpose()?;
+    let found = locks::measure(&plan);
+    out.write_all(found.table().as_bytes())?;
+    out.flush()?;
+    let Some(folder) = &args.out else { return Ok(()) };
+    let mut files = Vec::new();
+    for sheet in found.sheets() {
+        files.push((format!("{}.csv", sheet.name), sheet.csv().into_bytes()));
+        for (stem, plot) in sheet.plots() {
+            let is_table = |name: &String| name.strip_suffix(".csv") == Some(sheet.name);
+            files.extend(plot.files(stem).into_iter().filter(|(name, _)| !is_table(name)));
+        }
+    }
+    replace_all(folder, &files, &[]).map(drop).map_err(Failure::from)
 }
 
 fn fit_markers(args: &FitMarkers, out: &mut dyn Write) -> Result<(), Failure> {

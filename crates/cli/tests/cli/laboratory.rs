@@ -71,3 +71,21 @@ fn wrong_arguments_of_the_laboratory_are_told() {
     wordline(&["lab", "check", "--cells", "0"]).fails(2, &["--cells"]);
     wordline(&["lab", "check", "--qick"]).fails(2, &["--quick"]);
 }
+
+/// The regions of Evanesco's design spaces, and what is lost in five years.
+#[test]
+fn the_design_spaces_of_locks_are_shown() {
+    let folder = folder("lab_locks");
+    let out = folder.join("kept").display().to_string();
+    let locks = ["lab", "locks", "--flags", "100000"];
+    let shown = wordline(&[&locks[..], &["--out", &out]].concat()).ok();
+    for text in ["47.29 %", "candidate, chosen", "3.84e-7 in 5 years", "4.2 would answer", "90 days", "never"]
+    {
+        assert!(shown.out.contains(text), "{text} in:\n{}", shown.out);
+    }
+    assert_eq!(wordline(&locks).ok().out, shown.out);
+    let table = std::fs::read_to_string(folder.join("kept/page_locks.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 15, "{table}");
+    assert!(folder.join("kept/block_locks.svg").exists());
+    wordline(&["lab", "locks", "--cells", "8"]).fails(2, &["--cells", "odd number"]);
+}

@@ -1,8 +1,8 @@
 //! Cells that say whether a page or a block may be read (Evanesco; RealWear chapter 5).
 //!
-//! A *page lock* programs some spare cells of a page in one shot: the majority of them counts, and a locked page answers
-//! zeros. A *block lock* programs the cells of a block's select line, until no page of it conducts. Nothing but an erase
-//! takes either back; what weakens them is time. The forms are fitted to the points that the paper tells
+//! A *page lock* programs some spare cells of a page in one shot: the majority of them counts, and a locked page
+//! answers zeros. A *block lock* programs the cells of a block's select line, until no page of it conducts. Nothing but
+//! an erase takes either back; what weakens them is time. The forms are fitted to the points that the paper tells
 //! (`docs/calibration.md`, section 10.3), or assumed where it says so.
 
 use super::normal::tail;
@@ -144,10 +144,10 @@ impl BlockLock {
 
     /// How long it stays locked; hours. Zero if it never was, `None` if it stays for more than a century.
     pub fn locked_hours(&self) -> Option<f64> {
-        let spare = 1.0 - BLOCK_LOCKED_V / self.volts_at_once();
-        if spare <= 0.0 {
+        if !self.is_locked(0.0) {
             return Some(0.0);
         }
+        let spare = 1.0 - BLOCK_LOCKED_V / self.volts_at_once();
         let hours = libm::pow(10.0, spare / 0.05) - 1.0;
         (hours < 100.0 * 8_760.0).then_some(hours)
     }
@@ -224,6 +224,7 @@ mod tests {
                 .flat_map(|voltage| [0, 1, 2].map(|time| BlockLock { voltage, time }))
         };
         assert_eq!(all().filter(|lock| !lock.is_locked(0.0)).count(), 12);
+        assert!(all().all(|lock| (lock.locked_hours() == Some(0.0)) == (lock.voltage < 5)));
         let weak = BlockLock { voltage: 5, time: 0 };
         near(weak.locked_hours().unwrap(), 90.0 * 24.0, 2.0);
         assert!(weak.is_locked(80.0 * 24.0) && !weak.is_locked(8_760.0));
