@@ -60,7 +60,7 @@ impl Axis for Part {
         self as usize
     }
     fn came_later(self) -> bool {
-        self == Part::Decode
+        matches!(self, Part::Decode | Part::Suspended)
     }
 }
 
@@ -154,7 +154,7 @@ mod tests {
     fn parts_that_came_later_may_be_missing() {
         let by = By::<Part, u64>::new(|part| 1 + part as u64);
         let text = serde_json::to_string(&by).unwrap();
-        let older = text.replace(r#","decode":11"#, "");
+        let older = text.replace(r#","decode":11,"suspended":12"#, "");
         assert_ne!(older, text);
         let read = serde_json::from_str::<By<Part, u64>>(&older).unwrap();
         assert_eq!((read[Part::Decode], read[Part::Transfer]), (0, 10));

@@ -15,6 +15,7 @@ use crate::result::{
 use crate::settings::{self, Settings};
 use crate::slc::SlcWork;
 use crate::spec::LoopMode;
+use crate::suspends::DieWork;
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::ServiceTimes;
@@ -147,6 +148,7 @@ impl FlashWork {
             bytes_programmed: By::new(|cause: Cause| bytes[cause.index()]),
             retries: Retries::of(&stats.flash.retries),
             uncorrectable: By::new(|cause: Cause| stats.flash.uncorrectable[cause.index()]),
+            dies: DieWork::of(&stats.flash),
         }
     }
 }

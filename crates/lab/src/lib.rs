@@ -63,6 +63,7 @@ pub mod settings;
 mod slc;
 pub mod spec;
 mod stop;
+mod suspends;
 mod table;
 mod tally;
 
@@ -85,3 +86,4 @@ pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
 pub use settings::Settings;
 pub use spec::{LoopMode, RunSpec};
 pub use stop::Stop;
+pub use suspends::{DieWork, Priorities, Suspends, SuspendsOf, SuspendsPerErase};

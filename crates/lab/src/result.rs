@@ -8,6 +8,7 @@ use crate::page_class::{HeatWork, PageClassWork};
 use crate::precondition::Preconditioned;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
+use crate::suspends::DieWork;
 use serde::{Deserialize, Serialize};
 use ssd::Part;
 use ssd::counters::Count;
@@ -34,8 +35,7 @@ pub struct Rates {
     pub write: Option<f64>,
 }
 
-/// How latencies are distributed; ns. Null if there are none. Percentiles are at most 0.1 % above the true ones,
-/// all else is exact.
+/// How latencies are distributed; ns. Null if there are none. Percentiles are at most 0.1 % too high, all else exact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Requests that completed in success.
@@ -94,8 +94,7 @@ pub struct TimeSpent {
     pub write: By<Part, Spent>,
 }
 
-/// How often pages were read again because their errors could not be corrected. All of it is empty or null in a drive
-/// whose cells do not age: it does not count.
+/// How often pages were read again because of errors; all empty or null in a drive whose cells do not age.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retries {
     /// Page reads by the number of attempts that failed: none, one, two ... up to the most there were.
@@ -133,6 +132,9 @@ pub struct FlashWork {
     /// Page reads that no attempt could correct.
     #[serde(default)]
     pub uncorrectable: By<Cause, u64>,
+    /// Suspends of dies' work, and what became of priorities there.
+    #[serde(flatten)]
+    pub dies: DieWork,
 }
 
 /// Work of the translation layer.
@@ -235,8 +237,7 @@ impl Victims {
     }
 }
 
-/// What the read-reclaim policy did, judged by the chips' own counters. Pages it copied are in `flash.programs` under
-/// its cause.
+/// What the read-reclaim policy did, by the chips' counters. Pages it copied are in `flash.programs` under its cause.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadReclaimWork {
     /// The policy.

@@ -177,8 +177,9 @@ impl Drive {
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
         let room = Room { host: operations, moves: ftl.operations_of_moves() };
-        let flash = Flash::new(cfg, &cfg.read_voltage, chip, room);
+        let flash = Flash::new(cfg, (&cfg.read_voltage, &cfg.preemption), chip, room);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 8;
+        let pending = pending + g.dies() as usize * flash.void_events_at_most();
         let state = State {
             host,
             ftl,

@@ -9,6 +9,7 @@ pub use crate::config::{FamilyInfo, PolicyInfo};
 
 /// Every family of the drive, in the order of their folders.
 pub const FAMILIES: &[&FamilyInfo] = &[
+    &crate::flash::preemption::FAMILY,
     &crate::flash::read_voltage::FAMILY,
     &crate::ftl::gc_trigger::FAMILY,
     &crate::ftl::gc_victim::FAMILY,

@@ -315,6 +315,8 @@ parts! {
     Transfer = "transfer",
     /// Its data being decoded: the correction of errors.
     Decode = "decode",
+    /// That operation stopped for a read: until the array stood still, all of the time since, and until it went on.
+    Suspended = "suspended",
 }
 
 /// Where the time of one request went, by [`Part`], in nanoseconds. For a request of several flash operations the

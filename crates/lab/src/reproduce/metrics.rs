@@ -2,6 +2,7 @@
 
 use crate::result::RunResult;
 use ssd::flash::op::{Cause, OpKind};
+use ssd::signals::Priority;
 use ssd::{DriveConfig, Part, Stats};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -106,6 +107,34 @@ metrics! {
     };
     "read_p99_99_us", "us", "99.99 % of reads are at most so long", |f| {
         percentile(f, f.result.latency_ns.read.p99_99)
+    };
+    "read_high_mean_us", "us", "mean latency of high reads", |f| {
+        timed(f, f.result.latency_ns.read_by_priority[Priority::High].mean.map(|ns| ns / 1e3))
+    };
+    "read_high_p99_99_us", "us", "99.99 % of high reads are at most so long", |f| {
+        percentile(f, f.result.latency_ns.read_by_priority[Priority::High].p99_99)
+    };
+    "read_medium_p99_99_us", "us", "99.99 % of medium reads are at most so long", |f| {
+        percentile(f, f.result.latency_ns.read_by_priority[Priority::Medium].p99_99)
+    };
+    "read_low_p99_99_us", "us", "99.99 % of low reads are at most so long", |f| {
+        percentile(f, f.result.latency_ns.read_by_priority[Priority::Low].p99_99)
+    };
+    "high_delayed", "%", "share of high reads (of a page each) that saw their die work for a lower one", |f| {
+        let high = f.result.latency_ns.read_by_priority[Priority::High].count as f64;
+        let delayed = f.result.flash.dies.priority.delayed_by_lower[Priority::High] as f64;
+        (high > 0.0).then(|| 100.0 * delayed / high)
+    };
+    "high_wait", "x", "what 99.9 % of high reads wait at most, over the shortest of them", |f| {
+        let high = &f.result.latency_ns.read_by_priority[Priority::High];
+        let (least, long) = (high.min? as f64, high.p99_9? as f64);
+        timed(f, (least > 0.0).then(|| long / least - 1.0))
+    };
+    "suspends_per_erase", "", "suspends of an erase in the mean", |f| f.result.flash.dies.suspends.per_erase.mean;
+    "at_once_per_erase", "", "those at once", |f| f.result.flash.dies.suspends.per_erase.at_once_mean;
+    "read_peak", "x", "the longest read over the mean read", |f| {
+        let read = &f.result.latency_ns.read;
+        timed(f, read.mean.filter(|mean| *mean > 0.0).and_then(|mean| Some(read.max? as f64 / mean)))
     };
     "read_max_us", "us", "the longest read", |f| percentile(f, f.result.latency_ns.read.max);
     "uncorrectable", "reads", "page reads that no attempt could correct", |f| {

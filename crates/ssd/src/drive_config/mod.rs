@@ -72,6 +72,7 @@ drive_config! {
     errors = "nand.errors";
     channel = "flash.channel";
     scheduling = "flash.scheduling";
+    preemption: flash::preemption::Config, "What becomes of a die's work when a read comes." = "flash.preemption";
     read_voltage: flash::read_voltage::Config, "With which voltages a page is read first." = "flash.read_voltage";
     mapping = "ftl.mapping";
     allocation = "ftl.allocation";

@@ -5,9 +5,12 @@ use crate::config::member::Misfit;
 use crate::config::value::show_f64;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem, Table};
 use crate::flash::op::UNITS_AT_MOST;
+use crate::flash::preemption;
 use crate::ftl::{read_reclaim, slc_cache};
 use crate::nand::gray;
-use crate::sections::{ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, Placement};
+use crate::sections::{
+    ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, Placement, PriorityOrder, SchedulingOrder,
+};
 
 /// Most commands that all queues together may hold.
 const MAX_QUEUED: u64 = 65_536;
@@ -40,6 +43,7 @@ impl DriveConfig {
             self.check_hotness(&mut conflicts);
             self.check_page_class(&mut conflicts);
             self.check_slc_cache(&mut conflicts);
+            self.check_preemption(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
                 self.check_spare(&mut conflicts);
             }
@@ -184,6 +188,27 @@ impl DriveConfig {
         let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
         if let Some(Misfit { keys, found, allowed }) = slc_cache::misfit(&self.slc_cache, self, reclaims) {
             conflicts.add(keys, found, &allowed);
+        }
+    }
+
+    /// Can work of dies be stopped, if it is to be?
+    fn check_preemption(&self, conflicts: &mut Conflicts) {
+        const POLICY: &str = "flash.preemption.policy";
+        let (policy, name) = (preemption::Policy::build(&self.preemption), self.preemption.name());
+        if policy.acts() && self.timing.cache_operations {
+            let found = format!("\"{name}\", with the next operation sent to a die that works");
+            let allowed = "nand.timing.cache_operations = false, or flash.preemption.policy = \"none\"";
+            conflicts.add(&[POLICY, "nand.timing.cache_operations"], found, allowed);
+        }
+        if policy.acts() && self.scheduling.order == SchedulingOrder::Fifo {
+            let found = format!("\"{name}\", for reads that stand in line with all else");
+            let allowed = "flash.scheduling.order = \"read_first\", or flash.preemption.policy = \"none\"";
+            conflicts.add(&[POLICY, "flash.scheduling.order"], found, allowed);
+        }
+        if policy.is_priority_aware() && self.scheduling.priorities == PriorityOrder::Ignored {
+            let found = format!("\"{name}\", with priorities ignored");
+            let allowed = "flash.scheduling.priorities = \"by_class\", or another policy";
+            conflicts.add(&[POLICY, "flash.scheduling.priorities"], found, allowed);
         }
     }
 

@@ -4,7 +4,7 @@
 //! (RealWear Eq. 2.2). While the controller decodes, die and channel serve others; decoders are enough for all pages
 //! (assumed). A read that comes back for another attempt goes before what else its die has to do.
 
-use super::op::{Cause, Op};
+use super::op::{Cause, Op, Turn};
 use super::rows::Outcomes;
 use super::timing::Timing;
 use super::{Flash, PROGRAM_MODES};
@@ -73,6 +73,7 @@ impl Flash {
         }
         let op = self.pool.get_mut(id);
         op.attempts += 1;
+        op.turn = Turn::First;
         self.dies[at.die as usize].returning += u32::from(op.attempts < op.attempts_due);
         let decode_ns = self.rules.timing.decode_ns(op);
         let spent = self.pool.spent_mut(id);
@@ -98,6 +99,9 @@ impl Flash {
         let die = &mut self.dies[at.die as usize];
         die.returning -= 1;
         die.queue(&mut self.pool, self.rules.precedence, id, true);
-        self.start_next(at.die, now, events);
+        if let Some(by) = die.more_urgent_than(self.rules.precedence, self.pool.get(id)) {
+            self.counts.suspends[super::suspend::READ + super::suspend::BOUNDARY][by as usize] += 1;
+        }
+        self.start_waiting(at.die, now, events);
     }
 }

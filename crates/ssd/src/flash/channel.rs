@@ -68,6 +68,8 @@ pub(super) struct Channel {
     pub wake: bool,
     /// Each goes before the next.
     lines: [Line; LINES],
+    /// Dies in all of them.
+    waits: u32,
     /// In a row that went before data of a lower priority.
     above_lower: u32,
 }
@@ -83,6 +85,7 @@ impl Channel {
             busy_ns: 0,
             wake: false,
             lines: std::array::from_fn(|_| Line::new(dies)),
+            waits: 0,
             above_lower: 0,
         }
     }
@@ -90,7 +93,7 @@ impl Channel {
     /// Whether somebody waits.
     #[inline]
     pub fn has_waiting(&self) -> bool {
-        self.lines.iter().any(|line| line.len > 0)
+        self.waits > 0
     }
 
     /// Carries something from `now` on for so long; returns when it ends.
@@ -105,6 +108,7 @@ impl Channel {
     #[inline]
     pub fn wait(&mut self, die: u32, line: usize) {
         self.lines[line].push(die);
+        self.waits += 1;
     }
 
     /// The dies that wait, of so many.
@@ -112,12 +116,15 @@ impl Channel {
         let all = self.lines.iter().map(|line| line.all(dies).ok_or("the line before a channel"));
         let all = all.collect::<Result<Vec<_>, _>>()?;
         ensure(self.above_lower <= IN_A_ROW, "data in a row before a channel")?;
-        Ok(all.into_iter().flatten().collect())
+        let all: Vec<u32> = all.into_iter().flatten().collect();
+        ensure(all.len() == self.waits as usize, "dies before a channel")?;
+        Ok(all)
     }
 
     /// Takes the die that goes next; `data` are the lines of data from the highest priority to the lowest.
     #[inline]
     pub fn next(&mut self, data: [usize; PRIORITIES]) -> Option<u32> {
+        self.waits = self.waits.checked_sub(1)?;
         let [high, _, low] = data;
         if self.lines[high].len + self.lines[low].len > 0 {
             return self.next_of_several(data);

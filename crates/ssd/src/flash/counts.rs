@@ -1,6 +1,7 @@
 //! What the flash counts.
 
 use super::op::{CAUSES, KINDS};
+use crate::signals::PRIORITIES;
 use serde::{Deserialize, Serialize};
 
 /// Attempts that a read can take at most, and one more.
@@ -8,6 +9,12 @@ pub const ATTEMPTS: usize = 32;
 
 /// Program modes that counters tell apart; higher ones count as the last.
 pub const PROGRAM_MODES: usize = 4;
+
+/// What can be suspended, at once and at the end of a step.
+pub const SUSPENDS: usize = 6;
+
+/// Numbers of suspends of an erase that are told apart; more count as the last.
+pub const PER_ERASE: usize = 32;
 
 counters! {
     /// What the flash has counted.
@@ -27,6 +34,16 @@ counters! {
         uncorrectable: [u64; CAUSES], "pages", in "flash.uncorrectable";
         /// Pages read for the host by the program mode of their block, where cells age; retries do not count.
         host_reads_by_mode: [u64; PROGRAM_MODES], "pages", in "ftl.program_mode.reads";
+        /// Suspends for host reads by what was stopped (erase, program, read; each at once, then at the end of a step)
+        /// and by the priority of the read.
+        suspends: [[u64; PRIORITIES]; SUSPENDS], "suspends", in "flash.suspends.erase.at_once.high";
+        /// Erases by how often they were suspended (where anything is).
+        suspends_per_erase: [u64; PER_ERASE], "erases", in "flash.suspends.per_erase.histogram";
+        /// Page reads of the host by priority that, while they waited for their die, saw it work for one of a lower
+        /// priority.
+        delayed_by_lower: [u64; PRIORITIES], "pages", in "flash.priority.delayed_by_lower.high";
+        /// High reads, alone at their die, that waited longer than the rule of `flash.preemption` allows.
+        inversions: u64, "pages", in "flash.priority.inversions";
         /// Nanoseconds each die had work on it.
         die_busy_ns: Vec<u64>, "ns", in "utilisation.die.mean";
         /// Nanoseconds each channel carried something.

@@ -1,6 +1,6 @@
 //! A die: its queues, and the two places an operation can be in: on the interface, or in the array.
 
-use crate::flash::op::{Op, OpPool};
+use crate::flash::op::{Op, OpPool, Turn};
 use crate::sections::{ReclaimOrder, SchedulingOrder};
 use crate::signals::{PRIORITIES, Priority};
 use crate::units::{OpId, SimTime};
@@ -58,6 +58,19 @@ impl OpList {
         }
     }
 
+    /// Takes an operation out that stands behind another, or first if behind none.
+    fn take_out(&mut self, pool: &mut OpPool, before: OpId, id: OpId) {
+        let next = pool.get(id).next;
+        if before.is_some() {
+            pool.get_mut(before).next = next;
+        } else {
+            self.head = next;
+        }
+        if self.tail == id {
+            self.tail = before;
+        }
+    }
+
     #[inline]
     pub fn pop(&mut self, pool: &OpPool) -> OpId {
         let id = self.head;
@@ -94,6 +107,8 @@ pub(super) struct Die {
     pub busy_ns: u64,
     /// Reads that go first, by priority, and behind them everything else.
     pub lines: [OpList; LINES],
+    /// Operations in all of them.
+    pub waiting: u32,
     /// Reads being decoded that will come back for another attempt: until then nothing may be erased.
     pub returning: u32,
     /// Reads that have passed the head of `others`.
@@ -106,6 +121,94 @@ pub(super) struct Die {
     due: u32,
     /// Reads taken in a row while one of a lower priority waited.
     pub above_lower: u32,
+    /// When what is in the array ends or has been stopped: an event at another time is void.
+    pub ends: SimTime,
+    /// When a host read of each priority left it last.
+    pub left: [SimTime; PRIORITIES],
+    /// What suspending needs.
+    pub stops: Stops,
+}
+
+/// How far the array has come with an operation.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Progress {
+    /// Array time of all of it.
+    pub total_ns: u64,
+    /// Array time of it before it was suspended last.
+    pub done_ns: u64,
+    /// Array time until which it is not stopped.
+    pub floor_ns: u64,
+    /// When the array began with it, or will go on with it.
+    pub since: SimTime,
+}
+
+impl Progress {
+    /// Array time of it until `now`.
+    pub fn elapsed(&self, now: SimTime) -> u64 {
+        (self.done_ns + now.since(self.since)).min(self.total_ns)
+    }
+
+    /// When it will have had so much array time.
+    pub fn at(&self, elapsed_ns: u64) -> SimTime {
+        SimTime(self.since.0 + elapsed_ns.saturating_sub(self.done_ns))
+    }
+}
+
+/// That the array is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stop {
+    /// When; it takes some time from then on.
+    pub at: SimTime,
+    /// For a read of this priority.
+    pub by: Priority,
+    /// Not at the end of a step.
+    pub at_once: bool,
+}
+
+/// What suspending needs: nothing of it changes where nothing is suspended.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Stops {
+    /// Leader of the group that was taken out of the array and will go on.
+    pub suspended: OpId,
+    /// Progress of that group, or of what is in the array if it is no read.
+    pub work: Progress,
+    /// Progress of the read in the array.
+    pub sensing: Progress,
+    /// That it is to stop.
+    pub stop: Option<Stop>,
+    /// Reads since it was suspended.
+    pub passed: u32,
+    /// How often the erase in the array, or the suspended one, was stopped at once, and in all.
+    pub at_once: [u32; PRIORITIES],
+    pub count: u32,
+    /// Host reads that came between the beginnings of the erase before and of that one; and since.
+    pub shares: [u64; PRIORITIES],
+    pub came: [u64; PRIORITIES],
+    /// When the last transfer to or from it ended.
+    pub gate: SimTime,
+    /// How long a high read that is alone may wait from then on, if what is there was not stopped before.
+    pub patience_ns: u64,
+}
+
+impl Stops {
+    /// Whether nothing of it was ever used but what is kept for all dies.
+    pub fn is_idle(&self) -> bool {
+        !self.suspended.is_some() && self.stop.is_none()
+    }
+
+    const NONE: Stops = Stops {
+        suspended: OpId::NONE,
+        work: Progress { total_ns: 0, done_ns: 0, floor_ns: 0, since: SimTime::ZERO },
+        sensing: Progress { total_ns: 0, done_ns: 0, floor_ns: 0, since: SimTime::ZERO },
+        stop: None,
+        passed: 0,
+        at_once: [0; PRIORITIES],
+        count: 0,
+        shares: [0; PRIORITIES],
+        came: [0; PRIORITIES],
+        gate: SimTime::ZERO,
+        patience_ns: 0,
+    };
 }
 
 /// Lines of a die: one for each priority of reads, one for all else.
@@ -129,6 +232,8 @@ pub(super) struct Precedence {
     pub due_bypass_limit: u32,
     /// Whether reads are told apart by their priority.
     pub by_priority: bool,
+    /// Whether moves are read as low reads are, and high reads go before what is due.
+    pub is_priority_aware: bool,
 }
 
 impl Die {
@@ -144,12 +249,16 @@ impl Die {
             busy_since: SimTime::ZERO,
             busy_ns: 0,
             lines: [OpList::EMPTY; LINES],
+            waiting: 0,
             returning: 0,
             bypassed: 0,
             had_bypassed: 0,
             in_a_row: 0,
             due: 0,
             above_lower: 0,
+            ends: SimTime::ZERO,
+            left: [SimTime::ZERO; PRIORITIES],
+            stops: Stops::NONE,
         }
     }
 
@@ -165,6 +274,11 @@ impl Die {
         (id & ((1 << NUMBER_BITS) - 1), (id >> NUMBER_BITS) as u8)
     }
 
+    /// Whether something that waits is due.
+    pub fn has_due(&self) -> bool {
+        self.due > 0
+    }
+
     /// Whether so many operations that wait are due.
     pub fn due_is(&self, count: usize) -> bool {
         self.due as usize == count
@@ -173,7 +287,7 @@ impl Die {
     /// Whether it has nothing to do: an operation given to it now need not wait in line.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        !self.is_busy() && !self.lines.iter().any(|line| line.head.is_some()) && self.returning == 0
+        !self.is_busy() && self.waiting == 0 && self.returning == 0
     }
 
     /// Whether an operation is on its interface or in its array.
@@ -186,7 +300,8 @@ impl Die {
     #[inline]
     pub fn line_of(by: Precedence, op: &Op) -> usize {
         if !(by.order == SchedulingOrder::ReadFirst && op.kind.reads() && op.cause.is_for_host()) {
-            return OTHERS;
+            let is_low = by.is_priority_aware && op.kind.reads() && !op.critical;
+            return if is_low { Priority::Low as usize } else { OTHERS };
         }
         (if by.by_priority { op.priority } else { Priority::Medium }) as usize
     }
@@ -202,6 +317,14 @@ impl Die {
         } else {
             low
         }
+    }
+
+    /// The priority of reads that wait and go before one that comes back, if there are any.
+    #[inline]
+    pub fn more_urgent_than(&self, by: Precedence, op: &Op) -> Option<Priority> {
+        let line = Self::line_of(by, op);
+        let mut above = Priority::ALL.into_iter().rev().take(OTHERS.saturating_sub(line + 1));
+        above.find(|&class| self.lines[class as usize].head.is_some())
     }
 
     /// Whether a read in line is older than an operation.
@@ -225,21 +348,30 @@ impl Die {
         let op = pool.get(id);
         let line = Self::line_of(by, op);
         self.due += u32::from(op.due);
+        self.waiting += 1;
         let line = &mut self.lines[line];
         if again { line.push_front(pool, id) } else { line.push(pool, id) }
+    }
+
+    /// Takes an operation out of a line in which it stands behind another, or first if behind none.
+    pub fn take_out(&mut self, pool: &mut OpPool, line: usize, before: OpId, id: OpId) {
+        self.due -= u32::from(pool.get(id).due);
+        self.waiting -= 1;
+        self.lines[line].take_out(pool, before, id);
     }
 
     /// Takes the head of a line.
     #[inline]
     pub fn pop(&mut self, pool: &OpPool, line: usize) -> OpId {
         let id = self.lines[line].pop(pool);
+        self.waiting -= 1;
         self.due -= u32::from(pool.get(id).due);
         id
     }
 
     /// Takes the read to do next: the oldest of the highest priority, but now and then one of the lowest.
     #[inline]
-    pub fn pop_read(&mut self, pool: &OpPool) -> OpId {
+    pub fn pop_read(&mut self, pool: &mut OpPool) -> OpId {
         let waits = |line: usize| self.lines[line].head.is_some();
         let highest = (0..OTHERS).rev().find(|&line| waits(line)).unwrap_or_default();
         let lowest = (0..highest).find(|&line| waits(line)).unwrap_or(highest);
@@ -248,7 +380,11 @@ impl Die {
             return self.pop(pool, highest);
         }
         let line = self.fair_line(lowest, highest);
-        self.pop(pool, line)
+        let id = self.pop(pool, line);
+        if line == lowest {
+            pool.get_mut(id).turn = Turn::Due;
+        }
+        id
     }
 
     /// Of two lines in which reads wait the one whose turn it is.
@@ -276,7 +412,10 @@ impl Die {
     /// Takes the operation to do next: a read, unless as many as the limit have already passed an older other
     /// operation; then that one. Programs keep their order, so what stands before a due operation is as urgent as it.
     #[inline]
-    pub fn take_next(&mut self, pool: &OpPool, by: Precedence) -> OpId {
+    pub fn take_next(&mut self, pool: &mut OpPool, by: Precedence) -> OpId {
+        if self.waiting == 0 {
+            return OpId::NONE;
+        }
         let (read, mut other) = (self.first_read(), self.lines[OTHERS].head);
         if self.returning > 0 && other.is_some() && pool.get(other).kind.erases() {
             other = OpId::NONE;
@@ -293,7 +432,10 @@ impl Die {
         let reads_go_first = match by.reclaim {
             // An erase waits for older reads, which may be of its block.
             _ if op.kind.erases() && self.has_older_read(pool, op.sequence) => true,
-            ReclaimOrder::Urgent if self.due > 0 => read_is_older && self.in_a_row < by.due_bypass_limit,
+            ReclaimOrder::Urgent if self.due > 0 => {
+                let may_pass = read_is_older || by.is_priority_aware && self.lines[OTHERS - 1].head == read;
+                may_pass && self.in_a_row < by.due_bypass_limit
+            }
             _ => read_is_older || self.bypassed < by.bypass_limit,
         };
         if read.is_some() && reads_go_first {
@@ -365,7 +507,9 @@ mod tests {
         queued: &[(OpKind, bool, Priority)],
     ) -> Vec<u32> {
         let order = SchedulingOrder::ReadFirst;
-        let by = Precedence { order, bypass_limit: 2, reclaim, due_bypass_limit, by_priority };
+        let is_priority_aware = false;
+        let by =
+            Precedence { order, bypass_limit: 2, reclaim, due_bypass_limit, by_priority, is_priority_aware };
         let mut pool = OpPool::new(32, 16, 1);
         let mut die = Die::new(0);
         for (tag, &(kind, due, priority)) in (0..).zip(queued) {
@@ -376,7 +520,7 @@ mod tests {
             die.queue(&mut pool, by, id, false);
         }
         let taken = std::iter::from_fn(|| {
-            let id = die.take_next(&pool, by);
+            let id = die.take_next(&mut pool, by);
             id.is_some().then(|| pool.get(id).tag)
         });
         taken.collect()

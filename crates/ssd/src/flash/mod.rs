@@ -11,18 +11,21 @@ mod die;
 pub(crate) mod of_host;
 pub mod op;
 mod phases;
+pub mod preemption;
 pub mod read_voltage;
 mod restore;
 pub mod rows;
+mod suspend;
 pub mod timing;
 
 use crate::events::{EventKind, EventQueue};
+use crate::nand::order::PageOrder;
 use crate::nand::{Chip, Outcome};
 use crate::rng::{SPREAD, mix};
 use crate::sections::{ChannelOrder, PriorityOrder, Sections};
 use crate::units::{OpId, SimTime};
 use channel::Channel;
-pub use counts::{ATTEMPTS, FlashCounts, PROGRAM_MODES};
+pub use counts::{ATTEMPTS, FlashCounts, PER_ERASE, PROGRAM_MODES, SUSPENDS};
 use die::{Die, Precedence};
 use op::{Op, OpPool, Spent};
 use rows::Outcomes;
@@ -37,6 +40,11 @@ struct Rules {
     channel: ChannelOrder,
     /// Operations of several planes may go together.
     groups: bool,
+    /// Something may be suspended.
+    preempts: bool,
+    /// Where pages of a block lie, if programs are suspended.
+    #[serde(skip)]
+    places: Option<PageOrder>,
 }
 
 /// All chips of a drive with their queues.
@@ -54,6 +62,7 @@ pub struct Flash {
     pub done: Vec<OpId>,
     rules: Rules,
     read_voltage: read_voltage::Policy,
+    preemption: preemption::Policy,
     dies: Vec<Die>,
     channels: Vec<Channel>,
     sequence: u64,
@@ -93,9 +102,19 @@ pub struct Room {
 
 impl Flash {
     /// Idle dies and channels around `chip`, with room for so many operations of the host and of moves.
-    pub fn new(cfg: &Sections, read_voltage: &read_voltage::Config, chip: Chip, room: Room) -> Self {
+    pub fn new(
+        cfg: &Sections,
+        (read_voltage, preemption): (&read_voltage::Config, &preemption::Config),
+        chip: Chip,
+        room: Room,
+    ) -> Self {
         let g = &cfg.geometry;
         let dies_per_channel = g.chips_per_channel * g.dies_per_chip;
+        let preemption = preemption::Policy::build(preemption);
+        let mut chip = chip;
+        if preemption.acts() {
+            chip.remember_suspends();
+        }
         let mut read_voltage = read_voltage::Policy::build(read_voltage);
         if let Some(cells) = chip.cells() {
             read_voltage.learn(cells);
@@ -114,11 +133,15 @@ impl Flash {
                     reclaim: cfg.scheduling.reclaim,
                     due_bypass_limit: cfg.scheduling.due_bypass_limit,
                     by_priority: cfg.scheduling.priorities == PriorityOrder::ByClass,
+                    is_priority_aware: preemption.is_priority_aware(),
                 },
                 channel: cfg.scheduling.channel,
                 groups: cfg.scheduling.multi_plane && g.planes_per_die > 1,
+                preempts: preemption.acts(),
+                places: preemption.acts().then(|| PageOrder::of(cfg)),
             },
             read_voltage,
+            preemption,
             dies: (0..g.dies()).map(|die| Die::new(die / dies_per_channel)).collect(),
             channels: vec![Channel::new(dies_per_channel); g.channels as usize],
             sequence: 0,
@@ -191,6 +214,9 @@ impl Flash {
         } else {
             // Cells that do not age know of no modes.
             self.pool.get_mut(id).mode = 0;
+        }
+        if self.rules.preempts {
+            self.note_arrival(id);
         }
     }
 

@@ -139,6 +139,8 @@ pub struct OpTimes {
     pub transfer: u64,
     /// Being decoded by the controller.
     pub decode: u64,
+    /// Stopped, being stopped or being resumed.
+    pub suspended: u64,
 }
 
 /// The time of one operation under way.
@@ -150,6 +152,17 @@ pub struct Spent {
     pub times: OpTimes,
     /// Its time is booked up to here.
     pub(crate) mark: SimTime,
+}
+
+/// How an attempt to read comes by its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Turn {
+    /// In its line, as it came.
+    First,
+    /// In its line, after a more urgent read had stopped it.
+    Again,
+    /// So many more urgent ones went before it that it is its turn: nothing stops it.
+    Due,
 }
 
 /// One operation on one page or block. Its time stands apart ([`OpPool::spent`]): most who look at an operation do not
@@ -170,6 +183,8 @@ pub struct Op {
     pub priority: Priority,
     /// Of a move that reads have made due: host reads do not pass it as they pass others.
     pub due: bool,
+    /// Of a move that cannot wait: it is due, or its lane has no free block beside the reserve.
+    pub critical: bool,
     /// Program mode of its block (index into `cell.modes`).
     pub mode: u8,
     /// Reads: attempts made, and attempts that it takes in all; 0 as long as that is open.
@@ -177,6 +192,10 @@ pub struct Op {
     pub(crate) attempts_due: u8,
     /// Kind of the attempt being made, as [`super::timing::Timing::kind_of`] numbers them.
     pub(crate) attempt_kind: u8,
+    /// Reads: how the attempt to be made came by its turn.
+    pub(crate) turn: Turn,
+    /// No other read of its priority or a higher one waited at its die when it came.
+    pub(crate) alone: bool,
     /// Array time over the nominal, in 1/4096.
     pub(crate) slower_q12: u16,
     /// Where on the chips (for a copyback: the destination).
@@ -209,10 +228,13 @@ impl Op {
             page_type,
             priority: Priority::Medium,
             due: false,
+            critical: false,
             mode: 0,
             attempts: 0,
             attempts_due: 0,
             attempt_kind: 0,
+            turn: Turn::First,
+            alone: false,
             slower_q12: NOMINAL,
             at,
             ppn,

@@ -5,36 +5,37 @@
 
 use super::channel::{Channel, data_lines, line_of};
 use super::die::{Die, Interface};
-use super::op::{Op, OpPool};
+use super::op::{Cause, Op, OpPool, Turn};
+use super::preemption;
 use super::rows::{Data, Joins};
 use super::timing::Timing;
-use super::{Flash, Rules, Steps};
+use super::{Flash, FlashCounts, Rules, Steps};
 use crate::events::{EventKind, EventQueue};
 use crate::sections::ChannelOrder;
 use crate::signals::Priority;
 use crate::units::{OpId, SimTime};
 
 /// A die with its channel, and what else something that happens there may touch.
-struct At<'a> {
-    number: u32,
-    die: &'a mut Die,
+pub(super) struct At<'a> {
+    pub number: u32,
+    pub die: &'a mut Die,
     channel: &'a mut Channel,
-    pool: &'a mut OpPool,
-    rules: &'a Rules,
-    /// Groups of more than one operation, counted.
-    groups: &'a mut u64,
+    pub pool: &'a mut OpPool,
+    pub rules: &'a Rules,
+    pub preemption: &'a preemption::Policy,
+    pub counts: &'a mut FlashCounts,
     steps: &'a mut Steps,
-    now: SimTime,
-    events: &'a mut EventQueue,
+    pub now: SimTime,
+    pub events: &'a mut EventQueue,
 }
 
 impl Flash {
     #[inline(always)]
-    fn at<'a>(&'a mut self, number: u32, now: SimTime, events: &'a mut EventQueue) -> At<'a> {
-        let Flash { pool, dies, channels, rules, counts, steps, .. } = self;
+    pub(super) fn at<'a>(&'a mut self, number: u32, now: SimTime, events: &'a mut EventQueue) -> At<'a> {
+        let Flash { pool, dies, channels, rules, preemption, counts, steps, .. } = self;
         let die = &mut dies[number as usize];
         let channel = &mut channels[die.channel as usize];
-        At { number, die, channel, pool, rules, groups: &mut counts.groups, steps, now, events }
+        At { number, die, channel, pool, rules, preemption, counts, steps, now, events }
     }
 
     /// Gives an operation to its die, which begins with it at once if it has nothing else to do.
@@ -49,13 +50,23 @@ impl Flash {
             self.at(number, now, events).begin_alone(id);
         } else {
             die.queue(&mut self.pool, by, id, false);
-            self.start_next(number, now, events);
+            self.start_waiting(number, now, events);
         }
     }
 
     /// Lets the die of an operation just queued begin with it, if it is free.
     pub fn start(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
-        self.start_next(self.pool.get(id).at.die, now, events);
+        self.start_waiting(self.pool.get(id).at.die, now, events);
+    }
+
+    /// Something was put in line: the die begins with what is next if it is free; if not, a read may stop its work.
+    #[inline(always)]
+    pub(super) fn start_waiting(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        let mut at = self.at(number, now, events);
+        at.start_next();
+        if at.rules.preempts {
+            at.ask();
+        }
     }
 
     pub(super) fn start_next(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
@@ -79,9 +90,12 @@ impl Flash {
     pub(super) fn on_array_done(&mut self, id: u32, now: SimTime, events: &mut EventQueue) {
         let (number, generation) = Die::of_event(id);
         let mut at = self.at(number, now, events);
-        if at.die.generation != generation {
+        if at.die.generation != generation || at.die.ends != now {
             // What would end now was taken out of the array.
             return;
+        }
+        if at.die.stops.stop.is_some() {
+            return self.on_stopped(number, now, events);
         }
         let leader = at.die.array;
         at.book_array(leader);
@@ -103,8 +117,11 @@ impl Flash {
         }
         let mut id = leader;
         while id.is_some() {
-            let follower = self.pool.get(id).follower;
+            let &Op { follower, kind, at, .. } = self.pool.get(id);
             self.finish(id);
+            if self.rules.preempts && kind.erases() {
+                self.note_erased(number, at.block);
+            }
             id = follower;
         }
         self.start_next(number, now, events);
@@ -124,6 +141,7 @@ impl Flash {
         }
         at.book_array(leader);
         at.die.array = OpId::NONE;
+        at.die.stops.stop = None;
         at.die.generation = at.die.generation.wrapping_add(1);
         if at.die.interface == Interface::Staged {
             at.die.give_back(at.pool, by, at.die.io);
@@ -141,7 +159,11 @@ impl Flash {
     pub(super) fn on_out_done(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
         let mut at = self.at(number, now, events);
         let sent = at.die.sending;
-        let next = at.pool.get(sent).follower;
+        let &Op { follower: next, priority, cause, .. } = at.pool.get(sent);
+        at.die.stops.gate = now;
+        if cause == Cause::Host {
+            at.die.left[priority as usize] = now;
+        }
         if next.is_some() {
             (at.die.sending, at.die.interface) = (next, Interface::WaitOut);
             self.on_sent(sent, now, events);
@@ -185,10 +207,13 @@ impl Flash {
 impl At<'_> {
     /// Gives the next operation (with those that can join it in other planes) to the die, if it can take one.
     #[inline(always)]
-    fn start_next(&mut self) {
+    pub(super) fn start_next(&mut self) {
         let may_start = !self.die.array.is_some() || Self::may_stage(self.die, self.pool, &self.rules.timing);
         if self.die.interface != Interface::Idle || !may_start {
             return;
+        }
+        if self.die.stops.suspended.is_some() {
+            return self.go_on();
         }
         let leader = self.die.take_next(self.pool, self.rules.precedence);
         if !leader.is_some() {
@@ -198,6 +223,19 @@ impl At<'_> {
             self.die.busy_since = self.now;
         }
         self.take_in(leader);
+        self.ask_in();
+    }
+
+    /// Begins with a read that goes by what is suspended, in a group of its own if others may be held up.
+    pub(super) fn begin_past(&mut self, leader: OpId, alone: bool) {
+        self.die.busy_since = self.now;
+        if alone {
+            (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
+            self.note_taken(leader);
+            self.book_die_wait(leader, self.now);
+        } else {
+            self.take_in(leader);
+        }
         self.ask_in();
     }
 
@@ -216,7 +254,23 @@ impl At<'_> {
         if self.rules.groups {
             self.gather_group(leader);
         }
+        self.note_taken(leader);
         self.book_die_wait(leader, self.now);
+    }
+
+    /// Counts host reads that leave the line and have seen their die work for less urgent ones.
+    #[inline(always)]
+    fn note_taken(&mut self, leader: OpId) {
+        let &Op { priority, cause, attempts, turn, .. } = self.pool.get(leader);
+        if cause == Cause::Host && attempts == 0 && turn != Turn::Again {
+            let queued = self.pool.spent(leader).queued;
+            if self.die.left[..priority as usize].iter().any(|&left| left > queued) {
+                self.count_delayed(leader);
+            }
+            if self.rules.preempts {
+                self.judge_wait(leader);
+            }
+        }
     }
 
     /// With cache operations the next of the same kind may be sent: the data of a program while the array works, the
@@ -243,7 +297,7 @@ impl At<'_> {
         let first = self.pool.get(leader);
         let line = Die::line_of(self.rules.precedence, first);
         if self.die.lines[line].head.is_some() {
-            *self.groups += u64::from(Self::gather_more(self.die, self.pool, leader, line));
+            self.counts.groups += u64::from(Self::gather_more(self.die, self.pool, leader, line));
         }
     }
 
@@ -404,7 +458,11 @@ impl At<'_> {
             self.book_die_wait(leader, start);
         }
         let id = self.die.end_of_array(self.number);
-        self.events.push(SimTime(start.0 + ns), EventKind::ArrayDone, id);
+        self.die.ends = SimTime(start.0 + ns);
+        self.events.push(self.die.ends, EventKind::ArrayDone, id);
+        if self.rules.preempts {
+            self.note_start(leader, start, ns);
+        }
     }
 
     /// The array's data moves to the interface; a read command staged there starts in the array.
@@ -424,7 +482,7 @@ impl At<'_> {
     }
 
     #[inline(always)]
-    fn end_busy(&mut self) {
+    pub(super) fn end_busy(&mut self) {
         self.die.busy_ns += self.now.since(self.die.busy_since);
     }
 
@@ -438,7 +496,7 @@ impl At<'_> {
             return;
         }
         // Counted when it was gathered; the counters may have been reset since.
-        *self.groups = self.groups.saturating_sub(u64::from(count > 1));
+        self.counts.groups = self.counts.groups.saturating_sub(u64::from(count > 1));
         let leader = self.die.pop_read(self.pool);
         self.take_in(leader);
     }
@@ -449,7 +507,7 @@ mod tests {
     use super::*;
     use crate::drive_config::DriveConfig;
     use crate::flash::Room;
-    use crate::flash::op::{Cause, Op, OpKind, OpTimes};
+    use crate::flash::op::{OpKind, OpTimes};
     use crate::nand::{Chip, PageAddress};
     use crate::units::Ppn;
 
@@ -460,7 +518,8 @@ mod tests {
         let cfg = DriveConfig::default();
         let g = &cfg.geometry;
         let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
-        let flash = Flash::new(&cfg, &cfg.read_voltage, chip, Room { host: 4, moves: 4 });
+        let policies = (&cfg.read_voltage, &cfg.preemption);
+        let flash = Flash::new(&cfg, policies, chip, Room { host: 4, moves: 4 });
         let timing = &flash.rules.timing;
         let op = |kind| Op::new(kind, Cause::Host, Ppn(0), AT, 0);
         let read = op(OpKind::Read);

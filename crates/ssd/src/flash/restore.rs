@@ -2,6 +2,7 @@
 
 use super::die::{Die, IN_A_ROW, Interface};
 use super::op::{Op, OpTimes, Spent};
+use super::rows::{Outcomes, Stops};
 use super::{Flash, OpPool};
 use crate::events::EventKind;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_room, within};
@@ -26,8 +27,9 @@ impl OpPool {
         let attempts = if op.kind.reads() { op.attempts_due } else { 0 };
         ensure(op.attempts <= attempts, "more attempts than are due")?;
         let Spent { queued, times, mark } = *self.spent(id);
-        let OpTimes { die_wait, channel_wait, array, transfer, decode } = times;
-        let times = [die_wait, channel_wait, array, transfer, decode, queued.0, mark.0].into_iter();
+        let OpTimes { die_wait, channel_wait, array, transfer, decode, suspended } = times;
+        let times =
+            [die_wait, channel_wait, array, transfer, decode, suspended, queued.0, mark.0].into_iter();
         ensure(times.max() < Some(MOST), "times of an operation")
     }
 }
@@ -37,11 +39,15 @@ impl Flash {
     /// says whether an operation is at its page.
     pub(crate) fn restored(&mut self, fresh: Flash, check_place: &dyn Fn(&Op) -> Verdict) -> Verdict {
         (self.rules, self.read_voltage) = (fresh.rules, fresh.read_voltage);
+        self.preemption = fresh.preemption;
         self.chip.restored(fresh.chip)?;
         alike("dies", &self.dies, &fresh.dies)?;
         alike("channels", &self.channels, &fresh.channels)?;
         self.dies.iter_mut().zip(&fresh.dies).for_each(|(die, fresh)| die.channel = fresh.channel);
         let counts = self.counts.ops.iter().flatten().chain(&self.counts.retries);
+        let of_stops = self.counts.suspends.iter().flatten().chain(&self.counts.suspends_per_erase);
+        let counts =
+            counts.chain(of_stops).chain(&self.counts.delayed_by_lower).chain([&self.counts.inversions]);
         let counts = counts.chain(&self.counts.uncorrectable).copied();
         let counts = counts.chain(self.dies.iter().map(|die| die.busy_ns));
         let mut counts = counts.chain(self.channels.iter().map(|channel| channel.busy_ns));
@@ -82,7 +88,7 @@ impl Flash {
 
     fn check_die(&self, number: u32, seen: &mut [bool]) -> Verdict {
         let die = &self.dies[number as usize];
-        let mut due = 0;
+        let (mut due, mut waiting) = (0, 0);
         ensure(die.above_lower <= IN_A_ROW, "reads in a row")?;
         for (line, list) in die.lines.iter().enumerate() {
             let found = self.walk(number, list.head, |op| op.next, seen)?;
@@ -90,11 +96,13 @@ impl Flash {
             let are_here = found.iter().all(|&id| Die::line_of(by, self.pool.get(id)) == line);
             ensure(are_here, "an operation in another line than its own")?;
             ensure(list.ends_with(found.last()), "the end of a die's queue")?;
+            waiting += found.len();
             due += found.iter().filter(|&&id| self.pool.get(id).due).count();
             let are_alone = found.iter().all(|&id| !self.pool.get(id).follower.is_some());
             ensure(are_alone, "operations are grouped before their turn")?;
         }
         ensure(die.due_is(due), "operations that are due at a die")?;
+        ensure(die.waiting as usize == waiting, "operations that wait at a die")?;
         ensure(die.busy_since.0 < MOST, "since when a die is busy")?;
         let inward = matches!(die.interface, Interface::WaitIn | Interface::In | Interface::Staged);
         let outward = matches!(die.interface, Interface::WaitOut | Interface::Out);
@@ -108,8 +116,37 @@ impl Flash {
         let is_read = |id: OpId| self.pool.get(id).kind.reads();
         ensure(!outward || is_read(die.sending), "a die sends what it did not read")?;
         ensure(!die.array_done || (die.array.is_some() && is_read(die.array)), "an array has no page ready")?;
+        self.check_stops(number, seen)?;
         let may_stage = self.rules.timing.cache_operations();
         ensure(may_stage || die.interface != Interface::Staged, "cache operations are off")
+    }
+
+    /// What is suspended at a die, and what is to be stopped.
+    fn check_stops(&self, number: u32, seen: &mut [bool]) -> Verdict {
+        let die = &self.dies[number as usize];
+        let stops = &die.stops;
+        let suspended = self.walk(number, stops.suspended, |op| op.follower, seen)?;
+        ensure(self.rules.preempts || stops.is_idle(), "something is suspended, and nothing can be")?;
+        let row = |id: OpId| self.pool.get(id).kind.row();
+        let first = suspended.first().map(|&id| row(id));
+        ensure(first.is_none_or(|first| first.stops != Stops::Never), "what is suspended cannot be")?;
+        ensure(suspended.iter().all(|&id| Some(row(id)) == first), "operations of several kinds in a group")?;
+        let is_other = |leader: OpId| leader.is_some() && row(leader).effect != Outcomes::Reads;
+        let is_twice = stops.suspended.is_some() && (is_other(die.array) || is_other(die.io));
+        ensure(!is_twice, "a program or an erase beside what is suspended")?;
+        let waits = stops.suspended.is_some() && !die.is_busy();
+        ensure(!waits || die.returning > 0, "what is suspended does not go on")?;
+        ensure(stops.stop.is_none() || die.array.is_some() && !die.array_done, "nothing is there to stop")?;
+        let stop_at = stops.stop.map_or(SimTime::ZERO, |stop| stop.at);
+        ensure(stop_at <= die.ends && die.ends.0 < MOST, "when an array is stopped")?;
+        let times = [stops.work, stops.sensing].into_iter().flat_map(|it| {
+            [it.total_ns, it.done_ns, it.floor_ns, it.since.0, it.total_ns.saturating_sub(it.done_ns)]
+        });
+        let others = [stops.gate.0, stops.patience_ns].into_iter().chain(die.left.map(|left| left.0));
+        let counts = stops.shares.into_iter().chain(stops.came);
+        ensure(times.chain(others).chain(counts).all(|it| it < MOST), "times of what is stopped")?;
+        let fits = [stops.work, stops.sensing].iter().all(|it| it.done_ns <= it.total_ns);
+        ensure(fits && stops.at_once.iter().all(|&count| count <= stops.count), "suspends of an erase")
     }
 
     fn check_channel(&self, number: usize) -> Verdict {
@@ -130,9 +167,14 @@ impl Flash {
     pub(crate) fn check_due(&self, due: &[(SimTime, EventKind, u32)]) -> Verdict {
         let of = |kind: EventKind| due.iter().filter(move |event| event.1 == kind).map(|event| event.2);
         // The end of what was taken out of an array before may still be due, and is void.
-        let ends = of(EventKind::ArrayDone).map(Die::of_event);
-        within("arrays due", ends.clone().map(|end| end.0), self.dies.len())?;
-        let ends = ends.filter(|&(die, generation)| self.dies[die as usize].generation == generation);
+        let ends = due.iter().filter(|event| event.1 == EventKind::ArrayDone);
+        let ends = ends.map(|event| (event.0, Die::of_event(event.2)));
+        within("arrays due", ends.clone().map(|(_, end)| end.0), self.dies.len())?;
+        let ends = ends.filter(|&(at, (die, generation))| {
+            let die = &self.dies[die as usize];
+            (die.generation, die.ends) == (generation, at)
+        });
+        let ends = ends.map(|(_, end)| end);
         let arrays = distinct("arrays due", ends.map(|end| end.0), self.dies.len())?;
         let ins = distinct("commands due", of(EventKind::InDone), self.dies.len())?;
         let outs = distinct("pages due", of(EventKind::OutDone), self.dies.len())?;

@@ -19,6 +19,8 @@ use serde::{Deserialize, Serialize};
 pub struct Steps {
     /// Number of steps.
     pub count: u32,
+    /// What comes before them and cannot be suspended: the read of a copyback.
+    pub lead_ns: u64,
     /// Nanoseconds of the whole operation.
     pub total_ns: u64,
 }
@@ -27,14 +29,20 @@ impl Steps {
     /// Nanoseconds after the start at which the step in progress at `elapsed_ns` ends.
     pub fn boundary_after(&self, elapsed_ns: u64) -> u64 {
         let count = u128::from(self.count.max(1));
-        let total = u128::from(self.total_ns);
+        let total = u128::from(self.total_ns - self.lead_ns);
         if elapsed_ns >= self.total_ns {
             return self.total_ns;
         }
         // Step k ends at floor(total * k / count); find the first end past `elapsed_ns`.
-        let k = (u128::from(elapsed_ns) * count / total.max(1)) + 1;
+        let elapsed = elapsed_ns.saturating_sub(self.lead_ns);
+        let k = (u128::from(elapsed) * count / total.max(1)) + 1;
         let end = |k: u128| (total * k / count) as u64;
-        if end(k) > elapsed_ns { end(k) } else { end(k + 1) }
+        self.lead_ns + if end(k) > elapsed { end(k) } else { end(k + 1) }
+    }
+
+    /// The longest step.
+    pub fn longest_ns(&self) -> u64 {
+        (self.total_ns - self.lead_ns).div_ceil(u64::from(self.count.max(1)))
     }
 }
 
@@ -64,6 +72,8 @@ pub struct Timing {
     erase_one_bit_ns: u64,
     program_steps: u32,
     erase_steps: u32,
+    suspend_ns: u64,
+    resume_ns: u64,
     /// By kind of operation.
     command_ns: [u64; KINDS],
     data_out_command_ns: u64,
@@ -81,6 +91,12 @@ fn nanoseconds(us: &[f64]) -> Vec<u64> {
 #[inline]
 fn nanoseconds_of(bytes: u32, femtoseconds_per_byte: u64) -> u64 {
     (u64::from(bytes) * femtoseconds_per_byte + 500_000) / 1_000_000
+}
+
+/// A time of worn cells.
+#[inline]
+fn scaled(nominal: u64, slower_q12: u16) -> u64 {
+    if slower_q12 == NOMINAL { nominal } else { (nominal * u64::from(slower_q12)) >> 12 }
 }
 
 /// The command and address of an operation.
@@ -202,6 +218,8 @@ impl Timing {
             erase_one_bit_ns: SimDuration::from_us(cfg.slc.t_erase_us).0,
             program_steps: timing.program_steps,
             erase_steps: timing.erase_steps,
+            suspend_ns: SimDuration::from_us(timing.t_suspend_us).0,
+            resume_ns: SimDuration::from_us(timing.t_resume_us).0,
             command_ns: OpKind::ALL.map(|kind| command_ns(channel, kind)),
             data_out_command_ns: u64::from(channel.t_data_out_command_ns),
             femtoseconds_per_byte: libm::round(1e9 / channel.bandwidth_mb_s) as u64,
@@ -265,7 +283,7 @@ impl Timing {
             Work::Erase => self.erase_ns,
             Work::SenseAndProgram => self.attempt(op).array_ns + self.program_ns(op),
         };
-        if op.slower_q12 == NOMINAL { nominal } else { (nominal * u64::from(op.slower_q12)) >> 12 }
+        scaled(nominal, op.slower_q12)
     }
 
     /// Data from the die; only reads have it.
@@ -298,7 +316,29 @@ impl Timing {
             Stops::ProgramSteps => self.program_steps,
             Stops::EraseSteps => self.erase_steps,
         };
-        Steps { count, total_ns: self.array_ns(op) }
+        let lead_ns = match op.kind.row().work {
+            Work::SenseAndProgram => scaled(self.attempt(op).array_ns, op.slower_q12),
+            Work::Sense | Work::Program | Work::Erase => 0,
+        };
+        Steps { count, lead_ns, total_ns: self.array_ns(op) }
+    }
+
+    /// The longest operation of an unworn block.
+    pub fn longest_ns(&self) -> u64 {
+        let programs = self.program_ns.iter().copied().max().unwrap_or_default();
+        self.erase_ns.max(programs)
+    }
+
+    /// From stopping an array until it may do something else.
+    #[inline]
+    pub fn suspend_ns(&self) -> u64 {
+        self.suspend_ns
+    }
+
+    /// From the command to go on until an array works again.
+    #[inline]
+    pub fn resume_ns(&self) -> u64 {
+        self.resume_ns
     }
 }
 
@@ -309,15 +349,22 @@ mod tests {
 
     #[test]
     fn steps_end_where_the_operation_is_divided() {
-        let steps = Steps { count: 5, total_ns: 3_500_000 };
+        let steps = Steps { count: 5, lead_ns: 0, total_ns: 3_500_000 };
         assert_eq!(steps.boundary_after(0), 700_000);
         assert_eq!(steps.boundary_after(699_999), 700_000);
         assert_eq!(steps.boundary_after(700_000), 1_400_000);
         assert_eq!(steps.boundary_after(3_499_999), 3_500_000);
         assert_eq!(steps.boundary_after(9_999_999), 3_500_000);
         // 100 ns in 3 steps ends at 33, 66 and 100.
-        let odd = Steps { count: 3, total_ns: 100 };
+        let odd = Steps { count: 3, lead_ns: 0, total_ns: 100 };
         assert_eq!([odd.boundary_after(0), odd.boundary_after(33), odd.boundary_after(66)], [33, 66, 100]);
+        // Before its steps come 1 000 ns that are none.
+        let copyback = Steps { count: 3, lead_ns: 1_000, total_ns: 1_100 };
+        assert_eq!(
+            [0, 999, 1_000, 1_033, 1_066].map(|at| copyback.boundary_after(at)),
+            [1_033, 1_033, 1_033, 1_066, 1_100]
+        );
+        assert_eq!((odd.longest_ns(), copyback.longest_ns()), (34, 34));
     }
 
     fn read_ns(cfg: &DriveConfig) -> Vec<u64> {

@@ -59,13 +59,14 @@ impl Entry {
         breakdown.add(Part::Array, times.array);
         breakdown.add(Part::Transfer, times.transfer);
         breakdown.add(Part::Decode, times.decode);
+        breakdown.add(Part::Suspended, times.suspended);
     }
 }
 
 /// Times without the first `skip` nanoseconds of them.
 fn later(mut times: OpTimes, mut skip: u64) -> OpTimes {
-    let OpTimes { die_wait, channel_wait, array, transfer, decode } = &mut times;
-    for ns in [die_wait, channel_wait, array, transfer, decode] {
+    let OpTimes { die_wait, channel_wait, array, transfer, decode, suspended } = &mut times;
+    for ns in [die_wait, channel_wait, array, transfer, decode, suspended] {
         let skipped = skip.min(*ns);
         (*ns, skip) = (*ns - skipped, skip - skipped);
     }

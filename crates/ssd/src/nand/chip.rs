@@ -97,6 +97,27 @@ impl Chip {
         Ok(self)
     }
 
+    /// Blocks remember how often their last erase was suspended at once, where cells age.
+    pub(crate) fn remember_suspends(&mut self) {
+        if let Some(aging) = &mut self.aging {
+            aging.remember_suspends();
+        }
+    }
+
+    /// A reading of a page that was broken off disturbs the others as one more read.
+    pub(crate) fn break_off(&mut self, block: u32, page: u32) {
+        if let Some(aging) = &mut self.aging {
+            aging.break_off(block, page);
+        }
+    }
+
+    /// The erase that a block has just had was suspended at once so often.
+    pub(crate) fn note_suspends(&mut self, block: u32, count: u32) {
+        if let Some(aging) = &mut self.aging {
+            aging.note_suspends(block, count);
+        }
+    }
+
     /// Takes what follows from the configuration from fresh chips, the tables that a snapshot does not hold too, and
     /// checks the rest.
     pub(crate) fn restored(&mut self, fresh: Chip) -> Verdict {

@@ -89,6 +89,9 @@ section! {
         suspends_free: u32 = 30, unit "suspends", range 0..=100000;
         /// Suspends at which `suspend_share` is reached; more do harm in proportion.
         suspends_full: u32 = 100, unit "suspends", range 1..=100000;
+        /// Cycles that an erase wears more for each such share of errors: with 1, one of 100 suspends wears as 1.48 do.
+        /// The papers say of errors only.
+        suspend_wear: f64 = 0.0, unit "cycles", range 0.0..=1_000.0;
         /// Random telegraph noise: each read of a page has up to this many errors more or less.
         rtn_bits: f64 = 2.0, unit "bits", range 0.0..=1000.0;
         /// Median errors over the limit of a page whose one lower page was sanitised by over-programming.

@@ -110,12 +110,14 @@ section! {
         t_program_us: Vec<f64> = vec![700.0], unit "us", range 0..=1_000_000;
         /// tBERS: erase of a block.
         t_erase_us: f64 = 3_500.0, unit "us", range 0..=10_000_000;
-        /// Steps of a program (ISPP loops), between which it can be suspended. Nothing suspends yet: it changes
-        /// nothing.
+        /// Steps of a program (ISPP loops), between which it can be suspended (`flash.preemption`).
         program_steps: u32 = 16, unit "steps", range 1..=1_000;
-        /// Steps of an erase (pulses with their verifies), between which it can be suspended. Nothing suspends yet: it
-        /// changes nothing.
+        /// Steps of an erase (pulses with their verifies), between which it can be suspended (`flash.preemption`).
         erase_steps: u32 = 5, unit "steps", range 1..=1_000;
+        /// From the moment at which the array is stopped until another operation may begin (assumed).
+        t_suspend_us: f64 = 20.0, unit "us", range 0..=1_000_000;
+        /// From the command to go on until the array works again (assumed).
+        t_resume_us: f64 = 20.0, unit "us", range 0..=1_000_000;
         /// Cache read and cache program: the array works while the page register is transferred.
         cache_operations: bool = false;
     }

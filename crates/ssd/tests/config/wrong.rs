@@ -269,6 +269,34 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[flash.preemption]\npolicy = \"safe_point\"\n[nand.timing]\ncache_operations = true",
+        &[
+            "my.toml:2: flash.preemption.policy: impossible",
+            "\"safe_point\", with the next operation sent to a die that works",
+            "nand.timing.cache_operations = false, or flash.preemption.policy = \"none\"",
+        ],
+    ),
+    (
+        "[flash.preemption]\npolicy = \"immediate\"\n[flash.scheduling]\norder = \"fifo\"",
+        &[
+            "my.toml:2: flash.preemption.policy: impossible",
+            "for reads that stand in line with all else",
+            "flash.scheduling.order = \"read_first\", or",
+        ],
+    ),
+    (
+        "[flash.preemption]\npolicy = \"priority_aware\"\n[flash.scheduling]\npriorities = \"ignored\"",
+        &[
+            "my.toml:2: flash.preemption.policy: impossible",
+            "with priorities ignored",
+            "flash.scheduling.priorities = \"by_class\", or another policy",
+        ],
+    ),
+    (
+        "[flash.preemption]\npolicy = \"safe_point\"\nat_once_per_erase = 3",
+        &["my.toml:3: flash.preemption.at_once_per_erase", "priority_aware"],
+    ),
+    (
         "[ftl.allocation]\nplacement = \"statik\"",
         &["my.toml:2: ftl.allocation.placement: no such value", "did you mean \"static\"?"],
     ),

@@ -16,11 +16,7 @@ use super::support::every::{choose, fitted, is_idle};
 use super::support::habits::with_habits;
 
 /// Keys that change no drive, and why.
-const INERT: &[(&str, &str)] = &[
-    ("nand.geometry.spare_bytes", "says what parity fits in it"),
-    ("nand.timing.program_steps", "nothing suspends yet"),
-    ("nand.timing.erase_steps", "nothing suspends yet"),
-];
+const INERT: &[(&str, &str)] = &[("nand.geometry.spare_bytes", "says what parity fits in it")];
 
 /// Commands of a run of each kind.
 const COMMANDS: u64 = 500;
@@ -125,7 +121,9 @@ fn drives() -> Vec<DriveConfig> {
     let mut cached = used();
     choose(&mut cached, "ftl.slc_cache", "fixed");
     let cached = fitted(cached).expect("a drive with a cache");
-    vec![used(), placed, sensed, worn(), soft, weak, cached]
+    let mut stopped = used();
+    stopped.preemption.select("safe_point").unwrap();
+    vec![used(), placed, sensed, worn(), soft, weak, cached, stopped]
 }
 
 /// A key, and the policy whose it is if it is one's.

@@ -153,7 +153,7 @@ impl Case {
 
     /// The drives on which it is tried: where a host says how urgent commands are, what has to do with that.
     fn drives(&self) -> impl Iterator<Item = &'static str> + use<> {
-        const URGENT: [&str; 3] = [BARE, "flash.scheduling", "host.queues"];
+        const URGENT: [&str; 4] = [BARE, "flash.scheduling", "flash.preemption", "host.queues"];
         let is_urgent = URGENT.contains(&self.section);
         DRIVES.into_iter().filter(move |&drive| is_urgent || drive != "urgent")
     }

@@ -1,7 +1,7 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
 use ssd::config::{Kind, Table, Value};
-use ssd::flash::read_voltage;
+use ssd::flash::{preemption, read_voltage};
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::ftl::{gc_trigger, gc_victim, page_class, read_reclaim, slc_cache, stream, wear_leveling};
 use ssd::host::buffer;
@@ -9,8 +9,9 @@ use ssd::nand::cell::CellPart;
 use ssd::policy::FamilyInfo;
 use ssd::rng::Rng;
 use ssd::sections::{
-    AllocationOrder, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel, MappingUnit,
-    MovesOfFirst, Placement, ProgramOrder, ReclaimOrder, SchedulingOrder, SectorErrors, Superblock,
+    AllocationOrder, Arbitration, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel,
+    MappingUnit, MovesOfFirst, Placement, PriorityOrder, ProgramOrder, ReclaimOrder, SchedulingOrder,
+    SectorErrors, Superblock,
 };
 use ssd::{Drive, DriveConfig};
 
@@ -32,6 +33,7 @@ pub fn random_config(rng: &mut Rng) -> DriveConfig {
         random_times(&mut cfg, rng);
         random_faults(&mut cfg, rng);
         random_dealing(&mut cfg);
+        random_stops(&mut cfg);
         // Tiny drives need a larger share of spare blocks than usual; some need more than they have.
         let usual = pick(rng, &[7.0, 12.0, 28.0, 60.0]);
         for step in 0..12 {
@@ -362,6 +364,30 @@ fn random_dealing(cfg: &mut DriveConfig) {
     cfg.scheduling.due_bypass_limit = pick(rng, &[1, 2, 100]);
     let (commands, data) = (ChannelOrder::CommandsFirst, ChannelOrder::DataFirst);
     cfg.scheduling.channel = pick(rng, &[commands, commands, commands, data]);
+}
+
+/// Lets work of dies be stopped for reads, and commands be fetched by priority. Draws of its own.
+fn random_stops(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/preemption");
+    cfg.queues.arbitration = pick(rng, &[Arbitration::RoundRobin, Arbitration::Priority]);
+    cfg.scheduling.priorities =
+        pick(rng, &[PriorityOrder::ByClass, PriorityOrder::ByClass, PriorityOrder::Ignored]);
+    if cfg.timing.cache_operations || cfg.scheduling.order == SchedulingOrder::Fifo || rng.below(4) == 0 {
+        return;
+    }
+    (cfg.timing.program_steps, cfg.timing.erase_steps) = (pick(rng, &[1, 3, 16]), pick(rng, &[1, 5, 30]));
+    let (stop, resume) = pick(rng, &[(20.0, 20.0), (0.0, 0.0), (3.0, 50.0)]);
+    (cfg.timing.t_suspend_us, cfg.timing.t_resume_us) = (stop, resume);
+    random_policy(cfg, "flash.preemption", pick(rng, &names(&preemption::FAMILY)), |key| {
+        Some(match key {
+            "at_once_per_erase" => Value::Integer(pick(rng, &[0, 2, 30])),
+            "min_run_us" => Value::Float(pick(rng, &[1.0, 20.0, 70.0])),
+            _ => return None,
+        })
+    });
+    if cfg.preemption.name() == preemption::priority_aware::NAME {
+        cfg.scheduling.priorities = PriorityOrder::ByClass;
+    }
 }
 
 /// Gives each logical page a plane of its own; false if the drive's planes are too small for that.

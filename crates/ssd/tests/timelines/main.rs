@@ -9,6 +9,7 @@ mod cleaning;
 mod host;
 mod m64;
 mod mqsim;
+mod preemption;
 mod programs;
 mod reads;
 mod reclaim;

@@ -5,6 +5,7 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
+use crate::signals::Priority;
 use crate::units::{LaneId, Ppn};
 
 impl Ftl {
@@ -19,7 +20,15 @@ impl Ftl {
         lane: LaneId,
     ) -> Op {
         let due = !flash.is_instant() && self.mover.lanes[lane.index()].is_due(cause);
-        Op { tag: lane.0, due, ..self.op(kind, cause, page) }
+        let critical = due || !flash.is_instant() && self.is_at_reserve(lane);
+        let priority = if kind.reads() { Priority::Low } else { Priority::Medium };
+        Op { tag: lane.0, due, critical, priority, ..self.op(kind, cause, page) }
+    }
+
+    /// Whether a lane has no free block beside its reserve: what makes room there cannot wait.
+    #[inline]
+    pub(super) fn is_at_reserve(&self, lane: LaneId) -> bool {
+        self.allocator.free(lane) <= self.mover.reserve
     }
 
     /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the

@@ -456,10 +456,11 @@ impl Ftl {
         let ppn = crate::units::Ppn(block.0 * self.layout.pages_per_block);
         // What has left the block is safe: only room is urgent.
         let due = self.work(lane).is_due(Cause::Cleaning);
+        let critical = due || self.is_at_reserve(lane);
         for k in 0..self.layout.span {
             let at = self.layout.member(block, k);
             let page_type = if self.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
-            let op = Op { tag: block.0, due, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) };
+            let op = Op { tag: block.0, due, critical, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) };
             self.issue(flash, op, &[]);
         }
     }

@@ -52,6 +52,10 @@ pub(crate) fn tables(cfg: &Sections) -> Result<Option<Tables>, ConfigErrors> {
         dwell_q16: dwell(&model),
         rest: rest(&model),
         ticks_q64: fixed(rate, 64) as u64,
+        suspended_q12: suspends(&model).map(|factor| fixed(factor, 12) as u32).collect(),
+        suspend_wear: suspends(&model)
+            .map(|factor| fixed(model.part().effects.suspend_wear * (factor - 1.0), 20) as u64)
+            .collect(),
         seen: seen(&model),
         traits: traits(cfg, &model),
         model,
@@ -259,6 +263,11 @@ fn seen(model: &CellModel) -> Seen {
         nominal_program_ns: libm::round(model.program_us(&average, &unworn, 0) * 1e3) as u32,
         nominal_pulses: model.erase_pulses(&average, &unworn),
     }
+}
+
+/// Factor on errors by suspends at once of an erase.
+fn suspends(model: &CellModel) -> impl Iterator<Item = f64> {
+    (0..=u32::from(u8::MAX)).map(|count| model.suspend_factor(count))
 }
 
 fn traits(cfg: &Sections, model: &CellModel) -> Vec<Traits> {

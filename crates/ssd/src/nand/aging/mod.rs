@@ -4,9 +4,9 @@
 //! often it was read; from that, and the tables made of the cell model when the drive is built, follows how many
 //! attempts a read takes, and whether any succeeds.
 //!
-//! - **Memory.** 37 bytes for each block and, with exact counters (`disturb_counters = "wordline"`), 4 for each
-//!   wordline. On Straw's drive of 2 TiB that is 185 MB, 1.33 bytes for each page; `"block"` saves it. The tables take
-//!   3.5 MB there.
+//! - **Memory.** 37 bytes for each block, one more where erases are suspended at once, and, with exact counters
+//!   (`disturb_counters = "wordline"`), 4 for each wordline. On Straw's drive of 2 TiB that is 185 MB, 1.33 bytes for
+//!   each page; `"block"` saves it. The tables take 3.5 MB there.
 //! - **Time.** 35 ns to sense a page that is read at once, when it is in the cache (`examples/aging.rs`).
 //! - **Range.** Wear of 131,072 cycles, 255 years at the reference temperature; there the clock stands and the last
 //!   point of the tables holds. Steps of ageing that lead beyond are refused.
@@ -97,6 +97,9 @@ pub struct TrueWear {
     pub equivalent_cycles: u32,
 }
 
+/// A factor on errors, in 1/4096, that does nothing.
+const UNHARMED: u32 = 4_096;
+
 /// Time as the cells feel it: in ticks of 1/16 minute at the reference temperature.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Clock {
@@ -136,6 +139,9 @@ pub struct Aging {
     wordline_reads: Vec<u32>,
     #[serde(with = "raw")]
     modes: Vec<u8>,
+    /// Suspends at once of each block's last erase; empty where nothing is suspended at once.
+    #[serde(with = "raw")]
+    suspends: Vec<u8>,
     read_rng: Rng,
     telemetry_rng: Rng,
 }
@@ -156,6 +162,7 @@ impl Aging {
             reads: vec![0; blocks],
             wordline_reads: vec![0; counters],
             modes: vec![0; blocks],
+            suspends: Vec::new(),
             read_rng: Rng::named(seed, "nand/read_noise"),
             telemetry_rng: Rng::named(seed, "nand/telemetry"),
         };
@@ -175,6 +182,7 @@ impl Aging {
         alike("reads of blocks", &self.reads, &fresh.reads)?;
         alike("reads of wordlines", &self.wordline_reads, &fresh.wordline_reads)?;
         alike("modes of blocks", &self.modes, &fresh.modes)?;
+        alike("suspends of blocks", &self.suspends, &fresh.suspends)?;
         self.tables = fresh.tables;
         let modes = self.tables().modes.len();
         ensure(
@@ -271,6 +279,37 @@ impl Aging {
         }
         self.forget_reads(block);
         self.modes[block as usize] = 0;
+        if let Some(suspends) = self.suspends.get_mut(block as usize) {
+            *suspends = 0;
+        }
+    }
+
+    /// How often erases are suspended at once is remembered from now on.
+    pub(crate) fn remember_suspends(&mut self) {
+        self.suspends = vec![0; self.worn.len()];
+    }
+
+    /// The erase that a block has just had was suspended at once so often (calibration section 1.2): its data has more
+    /// errors until the next one, and if `cell.effects.suspend_wear` says so it has done more harm.
+    pub(crate) fn note_suspends(&mut self, block: u32, count: u32) {
+        let count = count.min(u32::from(u8::MAX)) as u8;
+        let Some(suspends) = self.suspends.get_mut(block as usize) else { return };
+        *suspends = count;
+        let more = self.tables().suspend_wear[usize::from(count)];
+        if more > 0 {
+            self.done[block as usize] += more;
+            self.lasting[block as usize] += more;
+            self.wear_out(block);
+        }
+    }
+
+    /// What suspends of its erase make of a block's errors, in 1/4096.
+    #[inline]
+    fn harm_q12(&self, block: u32) -> u32 {
+        match self.suspends.get(block as usize) {
+            Some(&count) if count > 0 => self.tables().suspended_q12[usize::from(count)],
+            _ => UNHARMED,
+        }
     }
 
     fn forget_reads(&mut self, block: u32) {
@@ -346,6 +385,9 @@ impl Aging {
     pub(crate) fn bytes(&self) -> (usize, usize) {
         let words = self.worn.len() + self.programmed_at.len() + self.erased_at.len();
         let long = self.lasting.len() + self.done.len() + self.reads.len();
-        ((words + self.wordline_reads.len()) * 4 + long * 8 + self.modes.len(), self.tables().bytes())
+        (
+            (words + self.wordline_reads.len()) * 4 + long * 8 + self.modes.len() + self.suspends.len(),
+            self.tables().bytes(),
+        )
     }
 }

@@ -1,7 +1,7 @@
 //! Reading a page: how far it is disturbed, how many errors that makes, and which attempt corrects them.
 
 use super::tables::{Errors, Limit, Mode, Place, Tables};
-use super::{Aging, Attempt, Margin, Sensed};
+use super::{Aging, Attempt, Margin, Sensed, UNHARMED};
 use crate::nand::cell::still::{StillRow, StillTable};
 use crate::nand::cell::table::{CellTable, TablePoint};
 
@@ -25,11 +25,14 @@ enum Page<'a> {
         table: &'a StillTable,
         row: StillRow,
         added_q8: u32,
+        /// What suspends of the erase make of its errors.
+        harm_q12: u32,
     },
     Moved {
         table: &'a CellTable,
         place: Place,
         at: TablePoint,
+        harm_q12: u32,
     },
 }
 
@@ -42,6 +45,15 @@ struct Reading<'a> {
     /// More effective reads than the wordline endures, and the law says that this is the end.
     lost: bool,
     draw: u64,
+}
+
+/// Errors of a block whose erase was suspended at once.
+#[inline]
+fn harmed(bits_q8: u32, harm_q12: u32) -> u32 {
+    if harm_q12 == UNHARMED {
+        return bits_q8;
+    }
+    ((u64::from(bits_q8) * u64::from(harm_q12)) >> 12).min(u64::from(u32::MAX / 2)) as u32
 }
 
 /// Errors with telegraph noise: at most as much as there are errors.
@@ -67,9 +79,11 @@ impl Reading<'_> {
     #[inline]
     fn mean_q8(&self, set: usize) -> u32 {
         match &self.page {
-            Page::Still { table, row, added_q8 } => table.sector_bits_q8(row, set).saturating_add(*added_q8),
-            Page::Moved { table, place, at } => {
-                table.sector_bits_q8(place.group(), set, place.page_type(), at)
+            Page::Still { table, row, added_q8, harm_q12 } => {
+                harmed(table.sector_bits_q8(row, set), *harm_q12).saturating_add(*added_q8)
+            }
+            Page::Moved { table, place, at, harm_q12 } => {
+                harmed(table.sector_bits_q8(place.group(), set, place.page_type(), at), *harm_q12)
             }
         }
     }
@@ -83,8 +97,8 @@ impl Reading<'_> {
         let best = set == usize::from(self.tables.entries);
         let bits_q8 = match &self.page {
             _ if best => self.mean_q8(set),
-            Page::Still { table, row, added_q8 } => {
-                let still = table.sector_bits_q8(row, set);
+            Page::Still { table, row, added_q8, harm_q12 } => {
+                let still = harmed(table.sector_bits_q8(row, set), *harm_q12);
                 noisy(still, self.tables.noise_q8, self.draw).saturating_add(*added_q8)
             }
             Page::Moved { .. } => noisy(self.mean_q8(set), self.tables.noise_q8, self.draw),
@@ -155,15 +169,17 @@ impl Aging {
     fn page(&self, block: u32, place: Place, mode: &Mode, disturbed: Disturbed) -> Page<'_> {
         let tables = self.tables();
         let (worn, minutes) = (self.worn[block as usize], self.data_minutes(block));
+        let harm_q12 = self.harm_q12(block);
         match &tables.errors[mode.errors] {
             Errors::Still(table) => {
                 let row = table.row(place.group(), place.page_type(), table.locate(worn, minutes));
-                let best_q8 = table.sector_bits_q8(&row, usize::from(tables.entries));
-                Page::Still { table, row, added_q8: added_q8(best_q8, mode.own.bits_q8, disturbed) }
+                let best_q8 = harmed(table.sector_bits_q8(&row, usize::from(tables.entries)), harm_q12);
+                let added_q8 = added_q8(best_q8, mode.own.bits_q8, disturbed);
+                Page::Still { table, row, added_q8, harm_q12 }
             }
             Errors::Moved(table) => {
                 let erc_q12 = ((disturbed.erc << 12) / disturbed.most).min(u64::from(u32::MAX)) as u32;
-                Page::Moved { table, place, at: table.locate(worn, minutes, erc_q12) }
+                Page::Moved { table, place, at: table.locate(worn, minutes, erc_q12), harm_q12 }
             }
         }
     }
@@ -185,7 +201,7 @@ impl Aging {
         let point = table.locate(self.worn[block as usize], self.data_minutes(block));
         let row = table.row(place.group(), place.page_type(), point);
         let limit_q8 = u64::from(mode.own.bits_q8);
-        let still_q8 = table.sector_bits_q8(&row, usize::from(first));
+        let still_q8 = harmed(table.sector_bits_q8(&row, usize::from(first)), self.harm_q12(block));
         let bits_q8 = u64::from(noisy(still_q8, tables.noise_q8, draw));
         bits_q8 <= limit_q8 && limit_q8 * disturbed.erc <= (limit_q8 - bits_q8) * disturbed.most
     }
@@ -199,13 +215,14 @@ impl Aging {
         let Errors::Still(table) = &tables.errors[mode.errors] else { return 0 };
         let point = table.locate(self.worn[block as usize], self.data_minutes(block));
         let row = table.row(place.group(), place.page_type(), point);
-        let still_q8 = table.sector_bits_q8(&row, usize::from(entry));
+        let harm_q12 = self.harm_q12(block);
+        let still_q8 = harmed(table.sector_bits_q8(&row, usize::from(entry)), harm_q12);
         let noise_q8 = u32::try_from(tables.noise_q8).unwrap_or(0).min(still_q8);
         let limit_q8 = mode.own.bits_q8;
         if tables.drawn || still_q8 + noise_q8 > limit_q8 {
             return 0;
         }
-        let best_q8 = table.sector_bits_q8(&row, usize::from(tables.entries));
+        let best_q8 = harmed(table.sector_bits_q8(&row, usize::from(tables.entries)), harm_q12);
         let (left, room) = (limit_q8 - still_q8 - noise_q8, limit_q8.saturating_sub(best_q8).max(1));
         let most = tables.endurance.most(place.group(), cycles);
         most.min(u64::from(left) * most / u64::from(room))
@@ -239,6 +256,15 @@ impl Aging {
         let linear = matches!(page, Page::Still { .. });
         let lost = linear && !tables.drawn && disturbed.erc > disturbed.most;
         Reading { tables, mode, page, lost, draw }.attempts(first)
+    }
+
+    /// A reading of a page that was broken off: it disturbs as one that was not.
+    pub(crate) fn break_off(&mut self, block: u32, page: u32) {
+        let tables = self.tables();
+        let place = tables.places[page as usize];
+        let mode = &tables.modes[usize::from(self.modes[block as usize])];
+        let harm = mode.weights[place.page_type()] * mode.readings[1];
+        self.count(block, place, harm);
     }
 
     /// Counts what a read does to the other wordlines.

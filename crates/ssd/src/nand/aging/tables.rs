@@ -268,6 +268,9 @@ pub(crate) struct Tables {
     /// Ticks of the clock for each ns of simulated time, in 1/2^64.
     pub ticks_q64: u64,
     pub seen: Seen,
+    /// By suspends at once of an erase: factor on errors, in 1/4096, and what it wears more, in [`CYCLE`].
+    pub suspended_q12: Vec<u32>,
+    pub suspend_wear: Vec<u64>,
     /// Blocks, or one for all where they do not differ.
     pub traits: Vec<Traits>,
 }

@@ -61,12 +61,14 @@ impl Aging {
         let tables = self.tables();
         let noise = (even_q16 * i64::from(tables.noise_q8)) >> 16;
         let fine = (self.erase_need_q16(block) * tables.seen.erase_fine + 65_535) >> 16;
+        // Suspends of its erase add errors at once.
+        let fresh_q8 = ((self.fresh_bits(block) << 8) * i64::from(self.harm_q12(block))) >> 12;
         let slower = i128::from(tables.modes[usize::from(self.mode(block))].program_q16);
         Telemetry {
             cycles,
             erase_pulses: self.erase_pulses(block),
             erase_steps: fine.clamp(1, i64::from(u32::MAX)) as u32,
-            fresh_bits_q8: ((self.fresh_bits(block) << 8) + noise).clamp(0, i64::from(u32::MAX)) as u32,
+            fresh_bits_q8: (fresh_q8 + noise).clamp(0, i64::from(u32::MAX)) as u32,
             program_ns: ((i128::from(self.program_ns(block)) * slower) >> 16).clamp(0, i128::from(u32::MAX))
                 as u32,
         }

@@ -1,0 +1,370 @@
+//! Suspends: what stops a die's array for a read, what goes by meanwhile, and how it goes on (RealWear section 4.2).
+//!
+//! The read that would go next asks the policy ([`super::preemption`]) when it finds the array at work, when it comes
+//! and when something begins or goes on while it waits. What is stopped keeps the array time that it had; from the
+//! moment it stops until another command may come pass `nand.timing.t_suspend_us`, and `t_resume_us` until it works
+//! again. One group of programs, copies or erases is suspended at a time, and nothing but reads goes by it: so many
+//! as may pass an older operation in line (`flash.scheduling.read_bypass_limit`, `due_bypass_limit` beside moves that
+//! are due), and none of the wordline that a program has in work. A copy is stopped in its program part only, a
+//! transfer never, and nothing that has no more array time left than stopping it takes (assumed). A read that is
+//! stopped has lost the attempt, which begins anew in its turn; only one that has let so many go before it that it is
+//! its turn is not stopped.
+
+use super::Flash;
+use super::die::{Die, Interface, OTHERS, Progress, Stop};
+use super::op::{Cause, Op, OpKind, Turn};
+use super::phases::At;
+use super::preemption::{Answer, Running, View};
+use super::rows::{Outcomes, Stops};
+use super::timing::Steps;
+use crate::events::EventKind;
+use crate::events::EventQueue;
+use crate::sections::ReclaimOrder;
+use crate::signals::{PRIORITIES, Priority};
+use crate::units::{OpId, SimTime};
+
+/// Void events for which there is room at each die; beyond it the queue grows.
+const MOST_VOID: u64 = 256;
+
+/// Rows of the count of suspends: of erases, programs and reads, each at once and at the end of a step.
+const ERASE: usize = 0;
+const PROGRAM: usize = 2;
+pub(super) const READ: usize = 4;
+pub(super) const BOUNDARY: usize = 1;
+
+impl Flash {
+    /// Ends of array work that were announced for each die, are void, and lie ahead: as many as there can be stops in
+    /// the time of the longest operation, twice where a stop was put forward.
+    pub(crate) fn void_events_at_most(&self) -> usize {
+        if !self.rules.preempts {
+            return 0;
+        }
+        let timing = &self.rules.timing;
+        let cycle_ns = timing.suspend_ns() + timing.resume_ns() + self.preemption.min_run_ns();
+        (2 * (timing.longest_ns() / cycle_ns.max(1)) + 2).min(MOST_VOID) as usize
+    }
+
+    /// A read comes to its die: how many come decides over shares, and one that is alone is promised something.
+    #[cold]
+    pub(super) fn note_arrival(&mut self, id: OpId) {
+        let op = self.pool.get(id);
+        let (line, class, is_host) =
+            (Die::line_of(self.rules.precedence, op), op.priority as usize, op.cause == Cause::Host);
+        let die = &mut self.dies[op.at.die as usize];
+        let alone = line < OTHERS && die.lines[line..OTHERS].iter().all(|line| !line.head.is_some());
+        die.stops.came[class] += u64::from(is_host && op.kind.reads());
+        self.pool.get_mut(id).alone = alone;
+    }
+
+    /// The array of a die stands still: reads go by what it did.
+    #[cold]
+    pub(super) fn on_stopped(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        let by = self.rules.precedence;
+        let mut at = self.at(number, now, events);
+        let Some(stop) = at.die.stops.stop.take() else { return };
+        let leader = std::mem::replace(&mut at.die.array, OpId::NONE);
+        at.book_stop(leader, stop.at);
+        let kind = at.pool.get(leader).kind;
+        let row = at.note_stop(kind, stop);
+        at.counts.suspends[row][stop.by as usize] += 1;
+        if kind.reads() {
+            let mut id = leader;
+            while id.is_some() {
+                let op = at.pool.get_mut(id);
+                op.turn = Turn::Again;
+                let &mut Op { follower, at: page, priority, cause, .. } = op;
+                if cause == Cause::Host {
+                    at.die.left[priority as usize] = now;
+                }
+                // What was sensed so far disturbs as a read does (RealWear section 4.2.3).
+                self.chip.break_off(page.block, page.page);
+                id = follower;
+                at = self.at(number, now, events);
+            }
+            at.die.give_back(at.pool, by, leader);
+            // Who stopped it goes in its place.
+            at.die.stops.passed = at.die.stops.passed.saturating_sub(1);
+        } else {
+            let work = &mut at.die.stops.work;
+            work.done_ns = work.elapsed(stop.at);
+            (at.die.stops.suspended, at.die.stops.passed) = (leader, 0);
+        }
+        at.end_busy();
+        at.start_next();
+    }
+
+    /// A block is erased: it remembers how often it was stopped at once.
+    #[cold]
+    pub(super) fn note_erased(&mut self, number: u32, block: u32) {
+        let stops = &self.dies[number as usize].stops;
+        let most = self.counts.suspends_per_erase.len() - 1;
+        self.counts.suspends_per_erase[(stops.count as usize).min(most)] += 1;
+        self.chip.note_suspends(block, stops.at_once.iter().sum());
+    }
+}
+
+impl At<'_> {
+    /// Books what each member of a group had of the array up to `stopped`, and that it is suspended since.
+    fn book_stop(&mut self, leader: OpId, stopped: SimTime) {
+        let mut id = leader;
+        while id.is_some() {
+            let spent = self.pool.spent_mut(id);
+            spent.times.array += stopped.since(spent.mark);
+            spent.times.suspended += self.now.since(spent.mark.max(stopped));
+            spent.mark = self.now;
+            id = self.pool.get(id).follower;
+        }
+    }
+
+    /// Counts a suspend for what it was of; returns its row among all.
+    fn note_stop(&mut self, kind: OpKind, stop: Stop) -> usize {
+        let boundary = if stop.at_once { 0 } else { BOUNDARY };
+        match kind.row().effect {
+            Outcomes::Reads => READ + boundary,
+            Outcomes::Programs => PROGRAM + boundary,
+            Outcomes::Erases => {
+                let stops = &mut self.die.stops;
+                stops.count += 1;
+                stops.at_once[stop.by as usize] += u32::from(stop.at_once);
+                ERASE + boundary
+            }
+        }
+    }
+
+    /// The array begins with a group.
+    #[cold]
+    pub(super) fn note_start(&mut self, leader: OpId, start: SimTime, total_ns: u64) {
+        let waits = self.die.first_read().is_some();
+        let op = self.pool.get(leader);
+        let (kind, steps) = (op.kind, self.rules.timing.steps(op));
+        let progress = Progress { total_ns, done_ns: 0, floor_ns: 0, since: start };
+        let min_run_ns = self.preemption.min_run_ns();
+        let stops = &mut self.die.stops;
+        stops.gate = start;
+        if kind.reads() {
+            stops.sensing = progress;
+            return;
+        }
+        // What reads wait for has gone before them for a reason.
+        stops.work = Progress { floor_ns: if waits { min_run_ns } else { 0 }, ..progress };
+        (stops.at_once, stops.count) = ([0; PRIORITIES], 0);
+        let step_ns = if kind.erases() && !op.critical { 0 } else { steps.longest_ns() };
+        let timing = &self.rules.timing;
+        stops.patience_ns =
+            timing.resume_ns() + timing.suspend_ns() + steps.lead_ns + step_ns.max(min_run_ns);
+        if kind.erases() {
+            stops.shares = std::mem::take(&mut stops.came);
+        }
+        if waits {
+            self.ask();
+        }
+    }
+
+    /// Whether a read is of a wordline that a group programs.
+    fn is_held(&self, read: &Op, leader: OpId) -> bool {
+        let Some(places) = &self.rules.places else { return false };
+        let mut id = leader;
+        while id.is_some() {
+            let op = self.pool.get(id);
+            let same_block = (op.at.plane, op.at.block) == (read.at.plane, read.at.block);
+            if same_block && places.place(op.at.page).wordline == places.place(read.at.page).wordline {
+                return true;
+            }
+            id = op.follower;
+        }
+        false
+    }
+
+    /// The read that would go next asks what is in the array to make room for it.
+    #[cold]
+    pub(super) fn ask(&mut self) {
+        let (leader, read) = (self.die.array, self.die.first_read());
+        let is_set = |stop: Stop| stop.at_once || stop.at <= self.now;
+        if !leader.is_some()
+            || !read.is_some()
+            || self.die.array_done
+            || self.die.interface != Interface::Idle
+            || self.die.stops.stop.is_some_and(is_set)
+        {
+            return;
+        }
+        let (op, by) = (*self.pool.get(leader), self.pool.get(read).priority);
+        let programs = op.kind.row().effect == Outcomes::Programs;
+        if programs && self.is_held(self.pool.get(read), leader) {
+            self.pool.get_mut(read).alone = false;
+            return;
+        }
+        let reads = op.kind.reads();
+        let may_stop = if reads { self.is_stoppable(&op) } else { op.kind.row().stops != Stops::Never };
+        if !may_stop {
+            return;
+        }
+        let running = match op.kind.row().effect {
+            Outcomes::Reads => Running::Read(op.priority),
+            Outcomes::Programs => Running::Program,
+            Outcomes::Erases => Running::Erase,
+        };
+        let (at_once, shares, is_critical) = (self.die.stops.at_once, self.die.stops.shares, op.critical);
+        let answer = self.preemption.answer(&View { running, by, is_critical, at_once, reads: shares });
+        if answer != Answer::Wait {
+            self.stop(&op, by, answer == Answer::AtOnce);
+        }
+    }
+
+    /// Whether a read in the array can be stopped: one that stands in the lines of reads, and has not waited enough.
+    fn is_stoppable(&self, op: &Op) -> bool {
+        op.turn != Turn::Due && Die::line_of(self.rules.precedence, op) != OTHERS
+    }
+
+    /// The array is to stop what it does, unless that is over as soon.
+    fn stop(&mut self, op: &Op, by: Priority, at_once: bool) {
+        let stops = &self.die.stops;
+        let progress = if op.kind.reads() { stops.sensing } else { stops.work };
+        let steps = Steps { total_ns: progress.total_ns, ..self.rules.timing.steps(op) };
+        let earliest = progress.elapsed(self.now).max(progress.floor_ns);
+        let elapsed = if at_once {
+            earliest.max(steps.lead_ns)
+        } else {
+            // A step that ends just now has ended.
+            steps.boundary_after(earliest.max(1) - 1)
+        };
+        let suspend_ns = self.rules.timing.suspend_ns();
+        let at = progress.at(elapsed);
+        let is_late = stops.stop.is_some_and(|stop| stop.at <= at);
+        if elapsed + suspend_ns >= progress.total_ns || is_late {
+            return;
+        }
+        self.die.stops.stop = Some(Stop { at, by, at_once });
+        self.announce(SimTime(at.0 + suspend_ns));
+    }
+
+    /// What the array does ends at another time than was announced before.
+    fn announce(&mut self, end: SimTime) {
+        self.die.generation = self.die.generation.wrapping_add(1);
+        self.die.ends = end;
+        self.events.push(end, EventKind::ArrayDone, self.die.end_of_array(self.number));
+    }
+
+    /// With something suspended and the die free: the next read goes by, or it goes on.
+    #[cold]
+    pub(super) fn go_on(&mut self) {
+        let leader = self.die.stops.suspended;
+        let programs = self.pool.get(leader).kind.row().effect == Outcomes::Programs;
+        if self.die.stops.passed < self.may_pass(leader) {
+            let read = match programs {
+                false if self.die.first_read().is_some() => self.die.pop_read(self.pool),
+                false => OpId::NONE,
+                true => self.free_read(leader),
+            };
+            if read.is_some() {
+                self.die.stops.passed += 1;
+                return self.begin_past(read, programs);
+            }
+            if self.die.returning > 0 {
+                // It comes back at once.
+                return;
+            }
+        }
+        self.resume();
+    }
+
+    /// Reads that may go by what is suspended.
+    fn may_pass(&self, leader: OpId) -> u32 {
+        let by = self.rules.precedence;
+        let is_due = self.die.has_due() || self.pool.get(leader).due;
+        let limit =
+            if is_due && by.reclaim == ReclaimOrder::Urgent { by.due_bypass_limit } else { by.bypass_limit };
+        limit.max(1)
+    }
+
+    /// Takes the next read that is of no wordline in work: the most urgent, and of these the oldest.
+    fn free_read(&mut self, leader: OpId) -> OpId {
+        if !self.die.first_read().is_some() {
+            return OpId::NONE;
+        }
+        if !self.is_any_held(leader) {
+            return self.die.pop_read(self.pool);
+        }
+        for line in (0..OTHERS).rev() {
+            let (mut before, mut id) = (OpId::NONE, self.die.lines[line].head);
+            while id.is_some() {
+                if !self.is_held(self.pool.get(id), leader) {
+                    self.die.take_out(self.pool, line, before, id);
+                    return id;
+                }
+                let held = self.pool.get_mut(id);
+                held.alone = false;
+                (before, id) = (id, held.next);
+            }
+        }
+        OpId::NONE
+    }
+
+    /// Whether a read that waits is of a wordline in work.
+    fn is_any_held(&self, leader: OpId) -> bool {
+        let mut lines = self.die.lines[..OTHERS].iter();
+        lines.any(|line| {
+            let mut id = line.head;
+            while id.is_some() {
+                let op = self.pool.get(id);
+                if self.is_held(op, leader) {
+                    return true;
+                }
+                id = op.next;
+            }
+            false
+        })
+    }
+
+    /// What is suspended goes on.
+    fn resume(&mut self) {
+        let leader = std::mem::replace(&mut self.die.stops.suspended, OpId::NONE);
+        let since = SimTime(self.now.0 + self.rules.timing.resume_ns());
+        let stops = &mut self.die.stops;
+        stops.work.since = since;
+        stops.work.floor_ns = stops.work.done_ns + self.preemption.min_run_ns();
+        let end = stops.work.at(stops.work.total_ns);
+        let mut id = leader;
+        while id.is_some() {
+            let spent = self.pool.spent_mut(id);
+            spent.times.suspended += since.since(spent.mark);
+            spent.mark = since;
+            id = self.pool.get(id).follower;
+        }
+        (self.die.array, self.die.array_done, self.die.busy_since) = (leader, false, self.now);
+        self.announce(end);
+        self.ask();
+    }
+
+    /// Counts the members of a group of host reads that less urgent ones have delayed.
+    #[cold]
+    pub(super) fn count_delayed(&mut self, leader: OpId) {
+        let mut id = leader;
+        while id.is_some() {
+            let op = self.pool.get(id);
+            self.counts.delayed_by_lower[op.priority as usize] += 1;
+            id = op.follower;
+        }
+    }
+
+    /// Counts a high read, alone at its die, that waited longer than the rule allows: until the transfer in progress
+    /// ended, and from then on for what is there to be resumed, to end its step, and to stop.
+    #[cold]
+    pub(super) fn judge_wait(&mut self, leader: OpId) {
+        let op = self.pool.get(leader);
+        let high = Priority::High as usize;
+        let queued = self.pool.spent(leader).queued;
+        if !self.rules.precedence.is_priority_aware || op.priority as usize != high || !op.alone {
+            return;
+        }
+        let stops = &self.die.stops;
+        let is_alone = self.die.left[high] <= queued;
+        let waited = self.now.since(queued.max(stops.gate));
+        // What read before may have been stopped.
+        let patience_ns = stops.patience_ns.max(self.rules.timing.suspend_ns());
+        self.counts.inversions += u64::from(is_alone && waited > patience_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests;
