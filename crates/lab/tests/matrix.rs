@@ -320,6 +320,9 @@ fn every_policy_with_every_other() {
                     select(&mut config, "ftl.gc_victim", victim);
                     select(&mut config, "ftl.gc_trigger", trigger);
                     select(&mut config, "ftl.wear_leveling", wear);
+                    if wear == "age_aware" {
+                        select(&mut config, "ftl.age_marker", "pe_cycles");
+                    }
                     let load = LOADS[(cases.len() + number) % LOADS.len()];
                     let name = format!("{shape}/{victim}/{trigger}/{wear}");
                     cases.push(Case::new(&name, &config, load).filled(100.0).varied(cases.len()));

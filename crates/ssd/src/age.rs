@@ -463,12 +463,13 @@ impl Drive {
             return Err(AgeError::CyclesGoDown { block: block as u32, seen, to });
         }
         let chip = &mut self.state.flash.chip;
-        let dwell = match dwell {
-            None => Dwell::REFERENCE,
+        let (dwell, rest) = match dwell {
+            None => (Dwell::REFERENCE, None),
             Some(dwell) => {
-                let minutes = ticks(chip, step, &dwell, celsius)? / f64::from(TICKS_PER_MINUTE);
+                let ticks = ticks(chip, step, &dwell, celsius)?;
                 let Some(aging) = chip.aging() else { return Err(AgeError::NeedsCells { step: *step }) };
-                dwell_of(aging.cells(), minutes)
+                let left = dwell_of(aging.cells(), ticks / f64::from(TICKS_PER_MINUTE));
+                (left, Some(libm::round(ticks) as u32))
             }
         };
         if let Some(worn) = chip.most_worn_at(to, dwell)
@@ -481,7 +482,11 @@ impl Drive {
                 allowed: format!("wear of {MOST_CYCLES} cycles: the tables of the cells end there"),
             });
         }
+        let before: Vec<u32> = (0..chip.blocks()).map(|block| chip.erase_count(block)).collect();
         chip.cycle_to(to, dwell);
+        for counted in (0..).zip(before).filter(|(_, before)| *before < to) {
+            self.state.ftl.note_cycles(chip, counted, rest);
+        }
         self.state.ftl.forget_reads_of_younger(to);
         self.set_erase_counts(|_| to);
         Ok(())

@@ -15,6 +15,7 @@ use crate::drive_config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::executor::Executor;
 use crate::flash::{Flash, Room};
+use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::{Ftl, IdleWork, Policies, gc_victim, page_class, slc_cache};
@@ -151,7 +152,7 @@ impl Drive {
         cfg.validate()?;
         check_memory(cfg.memory_bytes())?;
         let g = &cfg.geometry;
-        let chip =
+        let mut chip =
             Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
                 .with_cells(cfg)?;
         let layout = Layout::new(cfg, &chip).keeping(cfg.replica_pages_per_block());
@@ -172,6 +173,7 @@ impl Drive {
         let ftl = Ftl::new(cfg, &policies, layout.clone(), order, (stream, streams), host.slots(), |block| {
             chip.erase_count(block)
         });
+        let ftl = ftl.with_ages(Ages::new(&cfg.age_marker, &mut chip));
         let host = host.telling_reads(ftl.counts_host_reads());
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
@@ -454,6 +456,12 @@ impl Drive {
     /// Bytes of the tables that grow with the drive.
     pub fn table_bytes(&self) -> usize {
         self.state.ftl.table_bytes() + self.state.flash.chip.aging_bytes().0
+    }
+
+    /// Age of a physical block as the firmware's marker has it (`ftl.age_marker`), in 1/4096 of its life; 0 where none
+    /// tells it.
+    pub fn block_age_q12(&self, block: u32) -> u32 {
+        self.state.ftl.age_q12(&self.state.flash.chip, block)
     }
 
     /// What a physical block shows of its wear (blocks are numbered plane by plane over the whole drive); `None` where

@@ -11,6 +11,7 @@ pub use crate::config::{FamilyInfo, PolicyInfo};
 pub const FAMILIES: &[&FamilyInfo] = &[
     &crate::flash::preemption::FAMILY,
     &crate::flash::read_voltage::FAMILY,
+    &crate::ftl::age_marker::FAMILY,
     &crate::ftl::gc_trigger::FAMILY,
     &crate::ftl::gc_victim::FAMILY,
     &crate::ftl::page_class::FAMILY,

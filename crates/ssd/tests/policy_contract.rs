@@ -264,6 +264,7 @@ fn wear_leveling_chooses_closed_blocks_only() {
         for round in 0..2_000u64 {
             let mut lane = Lane::random(&mut rng, 50);
             lane.blocks.set_erase_count(BlockId(rng.below(64)), 100);
+            lane.blocks.set_wear_q12(BlockId(rng.below(64)), 400);
             let mut policy = wear_leveling::Policy::build(&config);
             let block = policy.choose(&lane.view(), round);
             assert!(block.is_none_or(|block| lane.blocks.state(BlockId(block)) == BlockState::Closed));

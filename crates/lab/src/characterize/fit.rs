@@ -109,7 +109,8 @@ pub fn fit(plan: &Plan) -> Result<Markers, ConfigErrors> {
     let mut markers =
         Markers { fitted_on: model.part().fingerprint(), seed: plan.seed, ..Markers::default() };
     let fitted = |of: fn(&Seen) -> Vec<f64>| {
-        let found: Vec<f64> = least_squares(&seen.iter().map(|(at, _)| (of(at), at.n12)).collect::<Vec<_>>());
+        let found = least_squares(&seen.iter().map(|(at, _)| (of(at), at.n12)).collect::<Vec<_>>());
+        let Some(found) = found else { return (Vec::new(), Vec::new(), 0.0) };
         let off = |at: &Seen| at.n12 - product(&found, &of(at));
         let ages: Vec<f64> = seen.iter().map(|(at, _)| off(at)).collect();
         let ends: Vec<f64> = seen.iter().map(|(_, end)| off(end)).collect();
@@ -133,9 +134,9 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The factors with the least sum of squares, by the normal equations (RealWear section 3.2.2); zeros if variables
-/// depend on each other.
-fn least_squares(rows: &[(Vec<f64>, f64)]) -> Vec<f64> {
+/// The factors with the least sum of squares, by the normal equations (RealWear section 3.2.2); none if variables
+/// depend on each other: of a part whose blocks are dead when they are born there is nothing to fit.
+fn least_squares(rows: &[(Vec<f64>, f64)]) -> Option<Vec<f64>> {
     let width = rows.first().map_or(0, |(row, _)| row.len());
     let (mut normal, mut right) = (DMatrix::<f64>::zeros(width, width), DVector::<f64>::zeros(width));
     for (row, wanted) in rows {
@@ -147,7 +148,7 @@ fn least_squares(rows: &[(Vec<f64>, f64)]) -> Vec<f64> {
         }
     }
     let solved = normal.cholesky().map(|factors| factors.solve(&right));
-    solved.map_or_else(|| vec![0.0; width], |found| found.iter().copied().collect())
+    solved.map(|found| found.iter().copied().collect())
 }
 
 /// The file `presets/marker/<part>.toml`.
@@ -185,12 +186,12 @@ mod tests {
                 (vec![1.0, x, y], 3.0 - 0.25 * x + 2.0 * y)
             })
             .collect();
-        let found = least_squares(&rows);
+        let found = least_squares(&rows).expect("a plane");
         for (found, wanted) in found.iter().zip([3.0, -0.25, 2.0]) {
             assert!((found - wanted).abs() < 1e-9, "{found} {wanted}");
         }
         // One variable that is always 0 says nothing.
-        assert_eq!(least_squares(&[(vec![1.0, 0.0], 2.0), (vec![1.0, 0.0], 2.0)]), [0.0, 0.0]);
+        assert_eq!(least_squares(&[(vec![1.0, 0.0], 2.0), (vec![1.0, 0.0], 2.0)]), None);
     }
 
     /// Calibration section 4.2 fitted 10.0, -.07, 1.85, 1.03 and -.95 on other draws of the same population.

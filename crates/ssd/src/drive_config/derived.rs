@@ -5,7 +5,7 @@ use super::DriveConfig;
 use crate::config::Table;
 use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
-use crate::ftl::{page_class, read_reclaim, slc_cache, wear_leveling};
+use crate::ftl::{age_marker, page_class, read_reclaim, slc_cache, wear_leveling};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
 
@@ -19,6 +19,8 @@ impl DriveConfig {
         // Both maps, a bit for live and one for lost; blocks as firmware and chips know them.
         let maps = physical.saturating_add(logical).saturating_mul(33) / 8;
         let blocks = g.blocks().saturating_mul(if ages { 66 + 37 } else { 66 });
+        let marked = age_marker::Policy::build(&self.age_marker).acts();
+        let blocks = blocks.saturating_add(if marked { g.blocks().saturating_mul(16) } else { 0 });
         let counters = match (ages, self.errors.disturb_counters) {
             (true, DisturbCounters::Wordline) => wordlines.saturating_mul(4),
             _ => 0,

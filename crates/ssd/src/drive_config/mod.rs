@@ -84,6 +84,7 @@ drive_config! {
     program_mode: ftl::program_mode::Config, "In which program mode a block is programmed." = "ftl.program_mode";
     page_class: ftl::page_class::Config, "Which page type holds which data." = "ftl.page_class";
     slc_cache: ftl::slc_cache::Config, "How many blocks cache host writes in one bit a cell." = "ftl.slc_cache";
+    age_marker: ftl::age_marker::Config, "How old a block is." = "ftl.age_marker";
     wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
     queues = "host.queues";
     link = "host.link";

@@ -5,7 +5,7 @@ use super::validate::Conflicts;
 use crate::config::member::Misfit;
 use crate::config::presets;
 use crate::flash::PROGRAM_MODES;
-use crate::ftl::{program_mode, read_reclaim, stream};
+use crate::ftl::{age_marker, program_mode, read_reclaim, stream, wear_leveling};
 use crate::host::{buffer, hotness};
 use crate::nand::gray;
 use crate::sections::ErrorModel;
@@ -17,6 +17,16 @@ impl DriveConfig {
     pub(super) fn check_cells(&self, conflicts: &mut Conflicts) {
         if let Some(Misfit { keys, found, allowed }) = program_mode::misfit(&self.program_mode, self) {
             conflicts.add(keys, found, &allowed);
+        }
+        if let Some(Misfit { keys, found, allowed }) = age_marker::misfit(&self.age_marker, self) {
+            conflicts.add(keys, found, &allowed);
+        }
+        let levels = wear_leveling::Policy::build(&self.wear_leveling);
+        if levels.needs_ages() && !age_marker::Policy::build(&self.age_marker).acts() {
+            let (by, marker) = (self.wear_leveling.name(), self.age_marker.name());
+            let found = format!("wear levelling by \"{by}\", with ages by \"{marker}\", which tells none");
+            let keys = ["ftl.wear_leveling.policy", "ftl.age_marker.policy"];
+            conflicts.add(&keys, found, "ftl.age_marker.policy = \"real_wear\", or another that tells ages");
         }
         let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
         if self.errors.model == ErrorModel::None {

@@ -57,6 +57,8 @@ named! {
         Promote = "promote",
         /// Data leaves the cache of blocks of one bit a cell (`ftl.slc_cache`).
         Destage = "destage",
+        /// The first page of a block is read once it is programmed: its errors tell the age of the block.
+        AgeCheck = "age_check",
     }
 }
 

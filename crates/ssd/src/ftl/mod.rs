@@ -3,6 +3,8 @@
 //! A state machine with an outbox: it is told what was written, read and done, changes its tables, and issues flash
 //! operations. Whether time passes until they are done is the executor's matter.
 
+pub mod age_marker;
+pub(crate) mod ages;
 mod chips;
 mod contexts;
 mod counts;
@@ -24,6 +26,7 @@ pub mod write;
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
+use crate::ftl::ages::Ages;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::program_mode::ProgramModes;
 use crate::ftl::stream::{STREAMS_AT_MOST, StreamId, Streams};
@@ -122,6 +125,8 @@ pub struct Ftl {
     tells_apart: bool,
     /// Units that are written without operations and wait for a page of their stream.
     direct: Direct,
+    /// How worn blocks are, as a marker tells.
+    ages: Ages,
     /// Host units written: the clock of block ages.
     clock: u64,
     /// Host units whose programs were issued.
@@ -203,6 +208,7 @@ impl Ftl {
             stream,
             tells_apart: false,
             direct: Direct::new(streams, layout.units_per_page),
+            ages: Ages::default(),
             clock: 0,
             sequence: 0,
             layout,
@@ -212,9 +218,16 @@ impl Ftl {
         ftl
     }
 
+    /// The same with blocks whose ages are told.
+    pub(crate) fn with_ages(mut self, ages: Ages) -> Self {
+        self.ages = ages;
+        self.outbox.reserve(self.age_checks_at_most());
+        self
+    }
+
     /// Flash operations that moves may have in flight at once: so many are kept for them.
     pub fn operations_of_moves(&self) -> usize {
-        self.mover.operations_at_most()
+        self.mover.operations_at_most() + self.age_checks_at_most()
     }
 
     /// Nanoseconds without commands after which [`Ftl::set_idle`] should be called, if ever.
@@ -313,7 +326,11 @@ impl Ftl {
     /// Told that an operation is done. Host reads are not the translation layer's; the caller keeps those.
     pub fn on_done(&mut self, flash: &mut Flash, id: OpId) {
         let op = *flash.pool.get(id);
+        if op.at.page == 0 && matches!(op.kind, OpKind::Program | OpKind::Copyback) {
+            self.check_first_page(flash, &op);
+        }
         match (op.kind, op.cause) {
+            (OpKind::Read, Cause::AgeCheck) => self.on_age_check(flash, id, &op),
             (OpKind::Program, Cause::Host | Cause::Promote) => self.on_host_program(flash, id, &op),
             (OpKind::Erase, _) => self.on_erased(flash, id, &op),
             (OpKind::Read, Cause::Replication) => self.on_replica_read(flash, id, &op),
@@ -352,6 +369,7 @@ impl Ftl {
     pub fn table_bytes(&self) -> usize {
         self.map.bytes()
             + self.read_reclaim_bytes()
+            + self.ages.bytes()
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
             + self.ring.bytes()
     }
@@ -377,8 +395,12 @@ impl Ftl {
     pub fn set_erase_count(&mut self, flash: &mut Flash, block: BlockId, cycles: u32) {
         self.blocks.set_erase_count(block, cycles);
         for k in 0..self.layout.span {
-            flash.chip.set_erase_count(self.layout.member(block, k).block, cycles);
+            let physical = self.layout.member(block, k).block;
+            let before = flash.chip.erase_count(physical);
+            flash.chip.set_erase_count(physical, cycles);
+            self.note_cycles(&mut flash.chip, (physical, before), None);
         }
+        self.update_age(&flash.chip, block);
     }
 
     /// Checks that counts and tables agree (slow); the error names the first place where they do not.
@@ -417,9 +439,10 @@ impl Ftl {
     /// Blocks agree with the operations under way, and without any nothing is on its way out of them.
     fn check_blocks(&self, flash: &Flash) -> Result<(), String> {
         let mut programs = vec![0; self.layout.blocks() as usize];
-        for (_, op) in
-            flash.pool.iter().filter(|(_, op)| matches!(op.kind, OpKind::Program | OpKind::Copyback))
-        {
+        // The read of a first page keeps its block as a program does.
+        let keeps =
+            |op: &Op| matches!(op.kind, OpKind::Program | OpKind::Copyback) || op.cause == Cause::AgeCheck;
+        for (_, op) in flash.pool.iter().filter(|(_, op)| keeps(op)) {
             programs[self.layout.block_of_page(op.ppn).0.index()] += 1;
         }
         for (block, programs) in (0..).map(BlockId).zip(programs) {

@@ -18,6 +18,7 @@ impl Ftl {
         self.gc_victim.restored(gc_victim)?;
         self.gc_trigger.restored(gc_trigger)?;
         self.wear_leveling.restored(wear_leveling)?;
+        self.ages.restored(fresh.ages)?;
         self.stream.restored(fresh.stream)?;
         self.page_classes.restored(fresh.page_classes)?;
         ensure(self.direct.is_idle(), "writes between two layers")?;
@@ -74,6 +75,9 @@ impl Ftl {
         match op.kind {
             OpKind::Erase => ensure(op.tag == block.0, "an erase of another block"),
             _ if is_of_host => Ok(()),
+            OpKind::Read if op.cause == Cause::AgeCheck => {
+                return ensure(op.units == 0 && op.at.page == 0, "a read for the age of a block");
+            }
             OpKind::Read if op.cause == Cause::Replication => {
                 within("block that takes a replica", [op.tag], flash.chip.blocks() as usize)
             }
@@ -140,7 +144,7 @@ impl Ftl {
         let mut under_way = vec![(0, 0); self.layout.lanes as usize];
         let mut leaving = vec![0u32; self.layout.blocks() as usize];
         for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
-            if op.kind == OpKind::Erase {
+            if op.kind == OpKind::Erase || op.cause == Cause::AgeCheck {
                 continue;
             }
             let is_replica = op.kind == OpKind::Read && op.cause == Cause::Replication;

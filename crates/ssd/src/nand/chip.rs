@@ -180,6 +180,13 @@ impl Chip {
         }
     }
 
+    /// Ticks of the cells' clock, 16 a minute at the reference temperature: what a firmware with a thermometer counts;
+    /// 0 where cells do not age.
+    #[inline]
+    pub(crate) fn ticks(&self) -> u32 {
+        self.aging.as_ref().map_or(0, |aging| aging.ticks())
+    }
+
     /// Program mode of a block, an index into the lists of `cell.modes`: that of its first program since its last
     /// erase, until then the normal one.
     #[inline]

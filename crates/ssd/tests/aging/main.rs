@@ -1,6 +1,7 @@
 //! Cells that age, as the chips keep them: the integers of the event loop against the exact model and against numbers
 //! worked out by hand.
 
+mod ages;
 mod drive;
 mod end_to_end;
 mod errors;

@@ -222,6 +222,7 @@ fn acts(section: &str, stats: &Stats) -> Option<u64> {
     Some(match section {
         "ftl.gc_victim" | "ftl.gc_trigger" => stats.ftl.reclaimed_blocks,
         "ftl.read_reclaim" => moved(Cause::ReadReclaim) + moved(Cause::Replication),
+        "ftl.age_marker" => stats.ftl.age_retired,
         "ftl.wear_leveling" => moved(Cause::WearLeveling),
         "flash.read_voltage" => stats.flash.retries[1..].iter().sum(),
         _ => return None,

@@ -3,7 +3,9 @@
 use ssd::config::{Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
-use ssd::ftl::{gc_trigger, gc_victim, page_class, read_reclaim, slc_cache, stream, wear_leveling};
+use ssd::ftl::{
+    age_marker, gc_trigger, gc_victim, page_class, read_reclaim, slc_cache, stream, wear_leveling,
+};
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
 use ssd::policy::FamilyInfo;
@@ -123,6 +125,9 @@ fn random_firmware(cfg: &mut DriveConfig, rng: &mut Rng) {
             _ => return None,
         }))
     });
+    if cfg.wear_leveling.name() == "age_aware" {
+        cfg.age_marker.select("pe_cycles").unwrap();
+    }
     let (size, access) = (pick(rng, &[0.25, 0.5, 1.5, 4.0]), pick(rng, &[0, 200]));
     let (start, stop) = pick(rng, &[(0.0, 0.0), (50.0, 25.0), (90.0, 10.0), (100.0, 100.0)]);
     random_policy(cfg, "host.buffer", pick(rng, &names(&buffer::FAMILY)), |key| {
@@ -192,6 +197,14 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     errors.tracking_reads = pick(rng, &[0, 1, 8]);
     errors.array_times = pick(rng, &[ArrayTimes::Fixed, ArrayTimes::Worn]);
     random_policy(cfg, "flash.read_voltage", pick(rng, &names(&read_voltage::FAMILY)), |_| None);
+    let markers = names(&age_marker::FAMILY);
+    let marker = pick(&mut Rng::named(cfg.drive.seed, "model/age"), &markers);
+    // Blocks of other parts are old, or dead, when they are born: as the parts' limits and populations have it.
+    let marker = if part == "tlc_48l" { marker } else { "pe_cycles" };
+    let is_asked = cfg.wear_leveling.name() == "age_aware" && marker == "none";
+    random_policy(cfg, "ftl.age_marker", if is_asked { "real_wear" } else { marker }, |_| None);
+    // The model takes other constants of the same part.
+    cfg.cells.markers.fitted_on = cfg.cells.fingerprint();
     random_read_reclaim(cfg, rng);
     random_dealing(cfg);
 }

@@ -5,7 +5,7 @@ use ssd::DriveConfig;
 use ssd::config::{Kind, Table, Value};
 use ssd::ftl::stream;
 use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo};
-use ssd::sections::{ErrorModel, Placement};
+use ssd::sections::{CellPart, ErrorModel, Placement};
 
 /// Every policy with its family.
 pub fn policies() -> impl Iterator<Item = (&'static FamilyInfo, &'static PolicyInfo)> {
@@ -22,9 +22,11 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
             "size_mib" => Value::Float(0.5),
             "idle_free_percent" => Value::Float(15.0),
             "max_difference" => Value::Integer(2),
+            "max_age_difference" => Value::Float(0.000_2),
             "max_reads" => Value::Integer(300),
             "check_interval" => Value::Integer(10),
             "entries" => Value::Integer(3),
+            "max_cycles" => Value::Integer(3_002),
             "ahead_reads" => Value::Integer(60),
             "blocks_per_lane" => Value::Integer(3),
             "replica_limit" => Value::Integer(pages / 6),
@@ -37,6 +39,12 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
     if needs_hotness.contains(&(section, policy)) {
         tell_hotness(cfg);
     }
+    if section == "ftl.age_marker" && policy != "none" {
+        let_age(cfg);
+    }
+    if policy == "age_aware" {
+        cfg.age_marker.select("pe_cycles").expect("a policy");
+    }
     if section == "ftl.page_class" && policy != "sequential" {
         let_sort(cfg);
     }
@@ -48,6 +56,15 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
         cfg.errors.model = ErrorModel::Cells;
         cfg.cells.modes.names = ["nominal", "high", "low"].map(str::to_owned).to_vec();
     }
+}
+
+/// Blocks have ages, and those with the most errors of the cells are taken to be dead after 3000 cycles.
+pub fn let_age(cfg: &mut DriveConfig) {
+    cfg.errors.model = ErrorModel::Cells;
+    cfg.cells.markers = CellPart::preset("tlc_48l").expect("a shipped part").markers;
+    let m = &mut cfg.cells.markers;
+    (m.guard_bits, m.pe_tprog_margin, m.pe_tprog_ber_margin) = (36.0, 31.0, 33.0);
+    cfg.cells.markers.fitted_on = cfg.cells.fingerprint();
 }
 
 /// Pages can be chosen by what they hold: no logical page has a plane of its own, and all data passes the controller.

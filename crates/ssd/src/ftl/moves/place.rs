@@ -479,6 +479,7 @@ impl Ftl {
     pub(in crate::ftl) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         flash.pool.remove(id);
         let block = BlockId(op.tag);
+        self.note_erase(flash, block, op.at.block);
         if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
             return;
         }
@@ -493,7 +494,9 @@ impl Ftl {
         if destaged {
             self.ring.lane_mut(lane).leaving -= 1;
         }
-        if self.blocks.is_failing(block) {
+        let is_dead = self.is_dead(block);
+        if self.blocks.is_failing(block) || is_dead {
+            self.counts.age_retired += u64::from(is_dead);
             self.retire(block);
         } else {
             if self.blocks.is_one_bit(block) {

@@ -4,6 +4,7 @@ use crate::flash::op::Cause;
 use crate::ftl::tables::layout::Layout;
 use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, ensure, within};
+use crate::snapshot::raw;
 use crate::units::{BlockId, LaneId, StreamId};
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,9 @@ pub struct Blocks {
     mode: Vec<u8>,
     /// Used with one bit a cell.
     one_bit: Vec<bool>,
+    /// Share of its life that a block has behind it, in 1/4096, as `ftl.age_marker` tells.
+    #[serde(with = "raw")]
+    wear_q12: Vec<u16>,
     /// Failed a program: to be retired.
     failing: Vec<bool>,
     /// Why the block was last emptied.
@@ -68,6 +72,7 @@ pub struct LaneView<'a> {
     state: &'a [BlockState],
     erase_count: &'a [u32],
     closed_at: &'a [u64],
+    wear_q12: &'a [u16],
     /// Units of a block that data fills.
     pub units_per_block: u32,
     /// Host units written so far: the clock of ages.
@@ -119,6 +124,12 @@ impl LaneView<'_> {
         self.erase_count[block as usize]
     }
 
+    /// Share of its life that a block has behind it, in 1/4096, as `ftl.age_marker` tells; 0 where it does not.
+    #[inline]
+    pub fn wear_q12(&self, block: u32) -> u32 {
+        u32::from(self.wear_q12[block as usize])
+    }
+
     /// State of a block.
     #[inline]
     pub fn state(&self, block: u32) -> BlockState {
@@ -163,6 +174,7 @@ impl Blocks {
             stream: vec![StreamId::NONE; n],
             mode: vec![0; n],
             one_bit: vec![false; n],
+            wear_q12: vec![0; n],
             failing: vec![false; n],
             cause: vec![Cause::Cleaning; n],
             units_per_block: layout.data_units_per_block(),
@@ -188,6 +200,7 @@ impl Blocks {
         alike("streams of blocks", &self.stream, &fresh.stream)?;
         alike("program modes of blocks", &self.mode, &fresh.mode)?;
         alike("bits a cell of blocks", &self.one_bit, &fresh.one_bit)?;
+        alike("ages by wear", &self.wear_q12, &fresh.wear_q12)?;
         alike("failing blocks", &self.failing, &fresh.failing)?;
         alike("causes of moves", &self.cause, &fresh.cause)?;
         (self.units_per_block, self.units_per_page) = (fresh.units_per_block, fresh.units_per_page);
@@ -208,7 +221,8 @@ impl Blocks {
             live: &self.live[range.clone()],
             state: &self.state[range.clone()],
             erase_count: &self.erase_count[range.clone()],
-            closed_at: &self.closed_at[range],
+            closed_at: &self.closed_at[range.clone()],
+            wear_q12: &self.wear_q12[range],
             units_per_block: self.units_per_block,
             now,
         }
@@ -240,6 +254,17 @@ impl Blocks {
     /// Ages a block.
     pub fn set_erase_count(&mut self, block: BlockId, cycles: u32) {
         self.erase_count[block.index()] = cycles;
+    }
+
+    /// Share of its life that a block has behind it, in 1/4096; 0 where nothing tells it.
+    #[inline]
+    pub fn wear_q12(&self, block: BlockId) -> u16 {
+        self.wear_q12[block.index()]
+    }
+
+    /// A block's age is told.
+    pub fn set_wear_q12(&mut self, block: BlockId, age: u16) {
+        self.wear_q12[block.index()] = age;
     }
 
     /// Changes a block's state.

@@ -354,15 +354,16 @@ impl Allocator {
         (state.len > 0).then(|| Ppn(state.free[state.slot(position)] * self.pages_per_block))
     }
 
-    /// Place of the free block that is opened next: for cold data the most worn one, for other data the least erased or
-    /// the one that came free first. Of equals the one that did.
+    /// Place of the free block that is opened next: for cold data the oldest (where nothing tells ages, the most worn)
+    /// one, for other data the least erased or the one that came free first. Of equals the one that did.
     fn next_free(lane: &LaneBlocks, blocks: &Blocks, cold: bool, least_erased: bool) -> u32 {
         if !cold && !least_erased {
             return 0;
         }
-        let erases = |i: u32| blocks.erase_count(BlockId(lane.free[lane.slot(i)]));
+        let block = |i: u32| BlockId(lane.free[lane.slot(i)]);
+        let erases = |i: u32| blocks.erase_count(block(i));
         let found = if cold {
-            (0..lane.len).max_by_key(|&i| (erases(i), core::cmp::Reverse(i)))
+            (0..lane.len).max_by_key(|&i| (blocks.wear_q12(block(i)), erases(i), core::cmp::Reverse(i)))
         } else {
             (0..lane.len).min_by_key(|&i| erases(i))
         };
@@ -456,6 +457,16 @@ mod tests {
         let [host, moved, cold] = [0, 1, 2].map(StreamId);
         // Of 3 and 4, which are equal, the one that has been free for longer.
         assert_eq!([cold, host, cold, cold, moved].map(&mut opened), [3, 0, 4, 1, 2]);
+    }
+
+    /// Where ages are told, it goes to the oldest: that is not the one with the most erases.
+    #[test]
+    fn cold_data_opens_the_oldest_free_block() {
+        let (layout, mut blocks, mut allocator) = six_blocks(0, [3, 7, 1, 9, 9, 0]);
+        (0..).zip([5, 90, 80, 70, 60, 90]).for_each(|(block, age)| blocks.set_wear_q12(BlockId(block), age));
+        let mut opened = |stream| next_block(&layout, (&mut allocator, &mut blocks), stream);
+        let cold = StreamId(2);
+        assert_eq!([cold; 4].map(&mut opened), [1, 5, 2, 3]);
     }
 
     /// With dynamic wear leveling other data goes where there is the least wear.

@@ -244,6 +244,12 @@ impl Aging {
         self.clock.next = SimTime(next.min(u128::from(u64::MAX)) as u64);
     }
 
+    /// Ticks of the clock: 16 a minute at the reference temperature.
+    #[inline]
+    pub(crate) fn ticks(&self) -> u32 {
+        self.clock.ticks
+    }
+
     /// Minutes at the reference temperature, of simulated time and jumps.
     #[inline]
     pub(crate) fn minutes(&self) -> u32 {

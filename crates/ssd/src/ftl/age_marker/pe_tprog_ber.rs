@@ -1,0 +1,54 @@
+//! PeWear++: cycles, program time and the errors of the first page, with a margin for those blocks that they take for
+//! younger than they are.
+
+use super::{Estimate, Member, Seen};
+use crate::nand::cell::CellModel;
+use serde::{Deserialize, Serialize};
+
+/// Name in configurations.
+pub const NAME: &str = "pe_tprog_ber";
+/// What it does.
+pub const SUMMARY: &str = "cycles, program time and errors right after programming, with a margin";
+/// Where it comes from.
+pub const SOURCE: &str = "PeWear++ of RealWear section 2.8.1, with RealWear's linear form";
+/// What it costs.
+pub const MEMORY: &str = "14 bytes per physical block, 2 per block; a read for each erase";
+
+section! {
+    /// `pe_tprog_ber` has no parameters: coefficients and margin are those of `cell.markers`.
+    pub struct Params {}
+}
+
+/// The policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    estimate: Estimate,
+}
+
+impl Policy {
+    /// Builds it; [`Policy::learn`] brings the coefficients.
+    pub fn new(_: &Params) -> Self {
+        Policy { estimate: Estimate::default() }
+    }
+}
+
+impl Member for Policy {
+    // tidy: allow(float): called when a drive is built
+    fn learn(&mut self, cells: &CellModel) {
+        let m = &cells.part().markers;
+        let &[constant, per_kcycle, per_us, per_bit] = m.pe_tprog_ber.as_slice() else { return };
+        self.estimate = Estimate::new(
+            cells,
+            constant + m.pe_tprog_ber_margin,
+            &[per_kcycle / 1e3, per_us / 1e3, per_bit / 256.0],
+        );
+    }
+
+    fn reads_first_page(&self) -> bool {
+        true
+    }
+
+    fn age_q12(&self, seen: &Seen) -> u32 {
+        self.estimate.age_q12([seen.cycles, seen.program_ns, seen.fresh_q8, 0])
+    }
+}
