@@ -6,7 +6,7 @@ use crate::config::value::show_f64;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem, Table};
 use crate::flash::op::UNITS_AT_MOST;
 use crate::flash::preemption;
-use crate::ftl::{read_reclaim, slc_cache};
+use crate::ftl::{page_class, read_reclaim, slc_cache};
 use crate::nand::gray;
 use crate::sections::{
     ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, Placement, PriorityOrder, SchedulingOrder,
@@ -188,6 +188,14 @@ impl DriveConfig {
         let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
         if let Some(Misfit { keys, found, allowed }) = slc_cache::misfit(&self.slc_cache, self, reclaims) {
             conflicts.add(keys, found, &allowed);
+        }
+        let caches = self.slc_blocks_per_lane() > 0;
+        if caches && page_class::Policy::build(&self.page_class).looks_ahead() {
+            let by = self.page_class.name();
+            let found =
+                format!("\"{by}\", which sorts data when it is written, with a cache that it leaves later");
+            let keys = ["ftl.slc_cache.policy", "ftl.page_class.policy"];
+            conflicts.add(&keys, found, "ftl.slc_cache.policy = \"none\", or another ftl.page_class");
         }
     }
 
