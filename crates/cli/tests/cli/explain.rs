@@ -86,7 +86,7 @@ fn one_section_or_key_is_shown() {
     let sections: Vec<&str> = text.lines().filter(|line| line.starts_with('[')).collect();
     assert_eq!(sections, ["[cell.modes]"]);
     assert!(text.contains("voltage_scale") && text.contains("[D] calibration section 4.1"), "{text}");
-    assert_eq!(only("cell").lines().filter(|line| line.starts_with('[')).count(), 11);
+    assert_eq!(only("cell").lines().filter(|line| line.starts_with('[')).count(), 12);
     let key = only("cell.modes.voltage_scale");
     assert_eq!(key.lines().filter(|line| line.starts_with("  ")).count(), 1);
     assert!(key.contains("preset nand/hire_boost:") && key.contains("[P] HIRE table 1: boosted"), "{key}");
