@@ -123,6 +123,8 @@ fn drives() -> Vec<DriveConfig> {
     let cached = fitted(cached).expect("a drive with a cache");
     let mut stopped = used();
     stopped.preemption.select("safe_point").unwrap();
+    // So long that reads come in the middle of them.
+    stopped.timing.t_erase_us = 100_000.0;
     vec![used(), placed, sensed, worn(), soft, weak, cached, stopped]
 }
 
