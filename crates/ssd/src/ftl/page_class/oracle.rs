@@ -10,6 +10,7 @@ use super::{Change, Classes, Member, Size};
 use crate::ftl::foresight::{Fates, Foresight};
 use crate::ftl::page_class::read_heat::units_of_blocks;
 use crate::ftl::tables::map::Map;
+use crate::restore::{Verdict, ensure};
 use crate::rng::Rng;
 use crate::units::Lpn;
 use core::ops::Range;
@@ -70,10 +71,8 @@ pub struct Policy {
     shares: Vec<u64>,
     /// For host data and moved data, which have queues of their own: by class but the last, the ranks up to which units
     /// are of that or a faster one; fractions of [`WHOLE`].
-    #[serde(skip)]
     edges: [Vec<u64>; 2],
     /// Units that have entered queues.
-    #[serde(skip)]
     turn: u32,
     /// What it was told; not in snapshots.
     #[serde(skip)]
@@ -226,6 +225,14 @@ impl Member for Policy {
     fn on_accept(&mut self, units: Range<u32>, is_trim: bool) -> bool {
         let Some(told) = &mut self.told else { return false };
         units.map(Lpn).all(|lpn| told.replace(lpn, is_trim))
+    }
+
+    fn restored(&mut self, fresh: Policy) -> Verdict {
+        let are_ranks = |edges: &Vec<u64>| edges.iter().all(|&edge| edge <= WHOLE);
+        let is_alike = |edges: &Vec<u64>| edges.len() == fresh.shares.len() && are_ranks(edges);
+        ensure(self.edges.iter().all(is_alike), "ranks of classes")?;
+        (self.params, self.shares, self.told) = (fresh.params, fresh.shares, fresh.told);
+        Ok(())
     }
 
     fn class(&self, lpn: Lpn) -> u8 {
