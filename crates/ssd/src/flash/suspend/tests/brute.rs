@@ -187,7 +187,7 @@ impl<'a> Brute<'a> {
     fn may_at_once(&self, class: usize) -> bool {
         let (low, medium) = (self.shares[0], self.shares[1]);
         let both = low + medium;
-        let of_medium = if both == 0 { SHARE / 2 } else { (SHARE * medium + both / 2) / both };
+        let of_medium = (SHARE * medium + both / 2).checked_div(both).unwrap_or(SHARE / 2);
         let share = [SHARE - of_medium, of_medium, u64::MAX][class];
         class == 2 || self.at_once.iter().sum::<u64>() < SHARE && self.at_once[class] < share
     }
