@@ -184,7 +184,7 @@ impl Meter {
         (self.since, self.until, self.arrivals) = (since, since, NO_ARRIVALS);
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, completion: &Completion) {
         self.until = completion.completed;
         let (first, last) = self.arrivals;
@@ -199,6 +199,7 @@ impl Meter {
         }
     }
 
+    #[cold]
     fn record_class(&mut self, completion: &Completion) {
         if completion.op != OpCode::Read {
             return;

@@ -174,7 +174,7 @@ impl Drive {
             chip.erase_count(block)
         });
         let ftl = ftl.with_ages(Ages::new(&cfg.age_marker, &mut chip));
-        let host = host.telling_reads(ftl.counts_host_reads());
+        let host = host.telling(&ftl);
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;

@@ -160,7 +160,8 @@ impl Drive {
         }
     }
 
-    #[inline]
+    /// Gives what the translation layer has issued to the flash.
+    #[inline(always)]
     fn empty_outbox(&mut self) {
         let state = &mut self.state;
         if state.ftl.outbox.is_empty() {
@@ -189,23 +190,23 @@ impl Drive {
 
     /// Tells the layer that issued an operation; returns whether it was a program of host data.
     fn on_done(&mut self, id: OpId) -> bool {
-        let op = *self.state.flash.pool.get(id);
-        if op.kind == OpKind::Read {
-            let state = &mut self.state;
-            state.ftl.after_read(&state.flash, &op);
+        let state = &mut self.state;
+        let op = state.flash.pool.get(id);
+        let &Op { kind, cause, tag, .. } = op;
+        if kind == OpKind::Read {
+            state.ftl.after_read(&state.flash, op);
         }
-        if op.kind == OpKind::Read && op.cause == Cause::Host {
+        if kind == OpKind::Read && cause == Cause::Host {
             self.on_read(id);
             return false;
         }
-        if op.cause == Cause::Merge {
+        if cause == Cause::Merge {
             let (host, mut below) = self.split();
-            host.on_merged(id, op.tag, &mut below);
+            host.on_merged(id, tag, &mut below);
             return false;
         }
-        let state = &mut self.state;
         state.ftl.on_done(&mut state.flash, id);
-        if !op.cause.is_for_host() {
+        if !cause.is_for_host() {
             return false;
         }
         self.state.host.on_program_done();

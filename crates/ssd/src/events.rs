@@ -124,7 +124,7 @@ impl EventQueue {
     }
 
     /// Schedules an event, not before the last one taken.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, at: SimTime, kind: EventKind, id: u32) {
         let slot = at.0 >> SLOT_BITS;
         debug_assert!(slot >= self.base, "an event before the last one taken");

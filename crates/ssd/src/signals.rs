@@ -92,11 +92,8 @@ impl Hints {
     /// The priority that they say: medium if none.
     #[inline]
     pub const fn class(&self) -> Priority {
-        match self.priority {
-            1 => Priority::Low,
-            3 => Priority::High,
-            _ => Priority::Medium,
-        }
+        const SAID: [Priority; 4] = [Priority::Medium, Priority::Low, Priority::Medium, Priority::High];
+        SAID[(self.priority % 4) as usize]
     }
 }
 

@@ -98,8 +98,8 @@ impl Flash {
         op.follower = OpId::NONE;
         let die = &mut self.dies[at.die as usize];
         die.returning -= 1;
-        die.queue(&mut self.pool, self.rules.precedence, id, true);
-        if let Some(by) = die.more_urgent_than(self.rules.precedence, self.pool.get(id)) {
+        die.queue(&mut self.pool, id, true);
+        if let Some(by) = die.more_urgent_than(self.pool.get(id)) {
             self.counts.suspends[super::suspend::READ + super::suspend::BOUNDARY][by as usize] += 1;
         }
         self.start_waiting(at.die, now, events);

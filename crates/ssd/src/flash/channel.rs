@@ -8,11 +8,11 @@
 //! what a die sends is decided when it gets the channel, not before.
 
 use super::die::{IN_A_ROW, Interface};
-use super::op::OpKind;
+use super::op::{self, OpKind};
 use super::rows::Data;
 use crate::restore::ensure;
 use crate::sections::ChannelOrder;
-use crate::signals::{PRIORITIES, Priority};
+use crate::signals::PRIORITIES;
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +107,7 @@ impl Channel {
     /// Puts a die at the end of a line.
     #[inline]
     pub fn wait(&mut self, die: u32, line: usize) {
-        self.lines[line].push(die);
+        self.lines[line % LINES].push(die);
         self.waits += 1;
     }
 
@@ -121,15 +121,24 @@ impl Channel {
         Ok(all)
     }
 
-    /// Takes the die that goes next; `data` are the lines of data from the highest priority to the lowest.
+    /// Takes the die that goes next.
     #[inline]
-    pub fn next(&mut self, data: [usize; PRIORITIES]) -> Option<u32> {
-        self.waits = self.waits.checked_sub(1)?;
-        let [high, _, low] = data;
-        if self.lines[high].len + self.lines[low].len > 0 {
-            return self.next_of_several(data);
+    pub fn next(&mut self, order: ChannelOrder) -> Option<u32> {
+        match order {
+            ChannelOrder::CommandsFirst => self.next_of::<1>(),
+            ChannelOrder::DataFirst => self.next_of::<0>(),
         }
-        self.lines.iter_mut().find_map(Line::pop)
+    }
+
+    /// The same, where the line of data of high priority is that, and those of medium and low are behind it.
+    #[inline(always)]
+    fn next_of<const HIGH: usize>(&mut self) -> Option<u32> {
+        self.waits = self.waits.checked_sub(1)?;
+        if self.lines[HIGH].len + self.lines[HIGH + 2].len > 0 {
+            return self.next_of_several([HIGH, HIGH + 1, HIGH + 2]);
+        }
+        // Every second is left.
+        self.lines[1 - HIGH].pop().or_else(|| self.lines[3 - HIGH].pop())
     }
 
     /// The same where data of several priorities may wait: it bears to be passed so often, and no longer.
@@ -154,27 +163,17 @@ impl Channel {
     }
 }
 
-/// The lines of data that was read: high, medium, low.
-#[inline]
-pub(super) fn data_lines(order: ChannelOrder) -> [usize; PRIORITIES] {
-    match order {
-        ChannelOrder::CommandsFirst => [1, 2, 3],
-        ChannelOrder::DataFirst => [0, 1, 2],
-    }
-}
+/// How far before the line of data that can wait other data goes, by its line at the die: as [`Channel::next`] has
+/// them. What is no read of the host's is medium.
+const BEFORE_LAST: [usize; op::LINES] = [0, 1, 2, 1];
 
-/// The line in which a die waits to send something: data of a priority, or a command of some kind. Commands without
-/// data go first and programs beside medium data, or all commands last.
+/// The line in which a die waits to send something: data of a read that had some line at the die, or a command of some
+/// kind. Commands without data go first and programs beside medium data, or all commands last.
 #[inline]
-pub(super) fn line_of(
-    order: ChannelOrder,
-    waits: Interface,
-    op: impl FnOnce() -> (OpKind, Priority),
-) -> usize {
-    let (kind, priority) = op();
+pub(super) fn line_of(order: ChannelOrder, waits: Interface, kind: OpKind, at_die: usize) -> usize {
     if waits == Interface::WaitOut {
-        let [high, medium, low] = data_lines(order);
-        return [low, medium, high][priority as usize];
+        let last = if order == ChannelOrder::CommandsFirst { 3 } else { 2 };
+        return last - BEFORE_LAST[at_die];
     }
     match order {
         ChannelOrder::CommandsFirst if kind.row().data != Data::In => 0,
@@ -186,21 +185,20 @@ pub(super) fn line_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::signals::Priority;
 
     #[test]
     fn urgent_data_goes_first_and_none_waits_for_ever() {
-        let out =
-            |priority| line_of(ChannelOrder::CommandsFirst, Interface::WaitOut, || (OpKind::Read, priority));
-        let command =
-            |kind| line_of(ChannelOrder::CommandsFirst, Interface::WaitIn, || (kind, Priority::Medium));
+        const ORDER: ChannelOrder = ChannelOrder::CommandsFirst;
+        let out = |priority: Priority| line_of(ORDER, Interface::WaitOut, OpKind::Read, priority as usize);
+        let command = |kind| line_of(ORDER, Interface::WaitIn, kind, op::OTHERS);
         let mut channel = Channel::new(40);
         let lines =
             [out(Priority::Low), command(OpKind::Program), out(Priority::Medium), out(Priority::High)];
         let all = lines.into_iter().chain([command(OpKind::Read)]);
         (0..).zip(all).for_each(|(die, line)| channel.wait(die, line));
-        let order = |channel: &mut Channel| -> Vec<u32> {
-            std::iter::from_fn(|| channel.next(data_lines(ChannelOrder::CommandsFirst))).collect()
-        };
+        let order =
+            |channel: &mut Channel| -> Vec<u32> { std::iter::from_fn(|| channel.next(ORDER)).collect() };
         assert_eq!(order(&mut channel), [4, 3, 1, 2, 0], "a command, high data, as they came, low data");
         channel.wait(0, lines[0]);
         (1..20).for_each(|die| channel.wait(die, lines[3]));

@@ -1,7 +1,7 @@
 //! A die: its queues, and the two places an operation can be in: on the interface, or in the array.
 
-use crate::flash::op::{Op, OpPool, Turn};
-use crate::sections::{ReclaimOrder, SchedulingOrder};
+use crate::flash::op::{LINES, OTHERS, Op, OpPool, Turn};
+use crate::sections::{PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 use crate::signals::{PRIORITIES, Priority};
 use crate::units::{OpId, SimTime};
 use serde::{Deserialize, Serialize};
@@ -109,6 +109,8 @@ pub(super) struct Die {
     pub lines: [OpList; LINES],
     /// Operations in all of them.
     pub waiting: u32,
+    /// Of these, reads that are not medium.
+    sorted: u32,
     /// Reads being decoded that will come back for another attempt: until then nothing may be erased.
     pub returning: u32,
     /// Reads that have passed the head of `others`.
@@ -211,10 +213,11 @@ impl Stops {
     };
 }
 
-/// Lines of a die: one for each priority of reads, one for all else.
-pub(super) const LINES: usize = PRIORITIES + 1;
-/// The line of what is no read of the host's.
-pub(super) const OTHERS: usize = PRIORITIES;
+/// Whether a line is of reads that are not medium.
+#[inline(always)]
+pub(super) fn is_sorted(line: usize) -> bool {
+    line != OTHERS && line != Priority::Medium as usize
+}
 
 /// How many of a higher priority go in a row before one of a lower (assumed).
 pub(super) const IN_A_ROW: u32 = 16;
@@ -222,18 +225,52 @@ pub(super) const IN_A_ROW: u32 = 16;
 /// What decides between reads and others.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Precedence {
-    /// Which goes first at all.
-    pub order: SchedulingOrder,
+    /// The lines of reads for the host, by their priority: one, or all, or that of everything else.
+    pub host: [u8; PRIORITIES],
+    /// The line of reads of moves that can wait.
+    pub moves: u8,
     /// Reads that may pass an older other operation.
     pub bypass_limit: u32,
     /// What becomes of that while moves are due.
     pub reclaim: ReclaimOrder,
     /// Reads that may go between two operations then, older ones too.
     pub due_bypass_limit: u32,
-    /// Whether reads are told apart by their priority.
-    pub by_priority: bool,
     /// Whether moves are read as low reads are, and high reads go before what is due.
     pub is_priority_aware: bool,
+}
+
+impl Precedence {
+    /// As configured; `is_priority_aware` is what becomes of work that is under way.
+    pub fn new(by: &Scheduling, is_priority_aware: bool) -> Self {
+        let moves = if is_priority_aware { Priority::Low as usize } else { OTHERS } as u8;
+        let host = match (by.order, by.priorities) {
+            (SchedulingOrder::ReadFirst, PriorityOrder::ByClass) => Priority::ALL.map(|class| class as u8),
+            (SchedulingOrder::ReadFirst, _) => [Priority::Medium as u8; PRIORITIES],
+            _ => [moves; PRIORITIES],
+        };
+        Precedence {
+            host,
+            moves,
+            bypass_limit: by.read_bypass_limit,
+            reclaim: by.reclaim,
+            due_bypass_limit: by.due_bypass_limit,
+            is_priority_aware,
+        }
+    }
+
+    /// The line that an operation stands in.
+    #[inline(always)]
+    pub fn line_of(&self, op: &Op) -> u8 {
+        if !op.kind.reads() {
+            OTHERS as u8
+        } else if op.cause.is_for_host() {
+            self.host[op.priority as usize]
+        } else if op.critical {
+            OTHERS as u8
+        } else {
+            self.moves
+        }
+    }
 }
 
 impl Die {
@@ -250,6 +287,7 @@ impl Die {
             busy_ns: 0,
             lines: [OpList::EMPTY; LINES],
             waiting: 0,
+            sorted: 0,
             returning: 0,
             bypassed: 0,
             had_bypassed: 0,
@@ -279,6 +317,11 @@ impl Die {
         self.due > 0
     }
 
+    /// Whether so many reads that wait are not medium.
+    pub fn sorted_is(&self, count: usize) -> bool {
+        self.sorted as usize == count
+    }
+
     /// Whether so many operations that wait are due.
     pub fn due_is(&self, count: usize) -> bool {
         self.due as usize == count
@@ -296,40 +339,31 @@ impl Die {
         self.interface != Interface::Idle || self.array.is_some()
     }
 
-    /// The line that an operation stands in.
-    #[inline]
-    pub fn line_of(by: Precedence, op: &Op) -> usize {
-        if !(by.order == SchedulingOrder::ReadFirst && op.kind.reads() && op.cause.is_for_host()) {
-            let is_low = by.is_priority_aware && op.kind.reads() && !op.critical;
-            return if is_low { Priority::Low as usize } else { OTHERS };
-        }
-        (if by.by_priority { op.priority } else { Priority::Medium }) as usize
-    }
-
     /// The oldest of the reads of highest priority.
     #[inline]
     pub fn first_read(&self) -> OpId {
-        let [low, medium, high, _] = self.lines.map(|line| line.head);
-        if high.is_some() {
-            high
-        } else if medium.is_some() {
-            medium
-        } else {
-            low
-        }
+        if self.sorted == 0 { self.lines[Priority::Medium as usize].head } else { self.first_of_several() }
+    }
+
+    #[cold]
+    fn first_of_several(&self) -> OpId {
+        let reads = self.lines[..OTHERS].iter().rev().map(|line| line.head);
+        reads.into_iter().find(|head| head.is_some()).unwrap_or(OpId::NONE)
     }
 
     /// The priority of reads that wait and go before one that comes back, if there are any.
     #[inline]
-    pub fn more_urgent_than(&self, by: Precedence, op: &Op) -> Option<Priority> {
-        let line = Self::line_of(by, op);
+    pub fn more_urgent_than(&self, op: &Op) -> Option<Priority> {
+        let line = op.line();
         let mut above = Priority::ALL.into_iter().rev().take(OTHERS.saturating_sub(line + 1));
         above.find(|&class| self.lines[class as usize].head.is_some())
     }
 
     /// Whether a read in line is older than an operation.
+    #[inline]
     pub fn has_older_read(&self, pool: &OpPool, sequence: u64) -> bool {
-        self.lines[..OTHERS].iter().any(|line| {
+        let reads = if self.sorted == 0 { &self.lines[1..2] } else { &self.lines[..OTHERS] };
+        reads.iter().any(|line| {
             let mut at = line.head;
             while at.is_some() {
                 let op = pool.get(at);
@@ -344,11 +378,12 @@ impl Die {
 
     /// Puts an operation in line; one that comes back goes before all others of its line.
     #[inline]
-    pub fn queue(&mut self, pool: &mut OpPool, by: Precedence, id: OpId, again: bool) {
+    pub fn queue(&mut self, pool: &mut OpPool, id: OpId, again: bool) {
         let op = pool.get(id);
-        let line = Self::line_of(by, op);
+        let line = op.line();
         self.due += u32::from(op.due);
         self.waiting += 1;
+        self.sorted += u32::from(is_sorted(line));
         let line = &mut self.lines[line];
         if again { line.push_front(pool, id) } else { line.push(pool, id) }
     }
@@ -357,6 +392,7 @@ impl Die {
     pub fn take_out(&mut self, pool: &mut OpPool, line: usize, before: OpId, id: OpId) {
         self.due -= u32::from(pool.get(id).due);
         self.waiting -= 1;
+        self.sorted -= u32::from(is_sorted(line));
         self.lines[line].take_out(pool, before, id);
     }
 
@@ -365,6 +401,7 @@ impl Die {
     pub fn pop(&mut self, pool: &OpPool, line: usize) -> OpId {
         let id = self.lines[line].pop(pool);
         self.waiting -= 1;
+        self.sorted -= u32::from(is_sorted(line));
         self.due -= u32::from(pool.get(id).due);
         id
     }
@@ -372,6 +409,17 @@ impl Die {
     /// Takes the read to do next: the oldest of the highest priority, but now and then one of the lowest.
     #[inline]
     pub fn pop_read(&mut self, pool: &mut OpPool) -> OpId {
+        if self.sorted > 0 {
+            return self.pop_of_several(pool);
+        }
+        self.above_lower = 0;
+        self.pop(pool, Priority::Medium as usize)
+    }
+
+    /// The same where reads that are not medium may wait.
+    #[cold]
+    #[inline(never)]
+    fn pop_of_several(&mut self, pool: &mut OpPool) -> OpId {
         let waits = |line: usize| self.lines[line].head.is_some();
         let highest = (0..OTHERS).rev().find(|&line| waits(line)).unwrap_or_default();
         let lowest = (0..highest).find(|&line| waits(line)).unwrap_or(highest);
@@ -388,7 +436,6 @@ impl Die {
     }
 
     /// Of two lines in which reads wait the one whose turn it is.
-    #[cold]
     fn fair_line(&mut self, lowest: usize, highest: usize) -> usize {
         if self.above_lower >= IN_A_ROW {
             self.above_lower = 0;
@@ -400,8 +447,8 @@ impl Die {
 
     /// Counts an operation that goes to an idle die without waiting in line, as [`Die::take_next`] would.
     #[inline]
-    pub fn pass_by(&mut self, by: Precedence, op: &Op) {
-        if Self::line_of(by, op) != OTHERS {
+    pub fn pass_by(&mut self, op: &Op) {
+        if op.line() != OTHERS {
             self.in_a_row = self.in_a_row.saturating_add(1);
         } else {
             self.had_bypassed = self.bypassed;
@@ -411,24 +458,26 @@ impl Die {
 
     /// Takes the operation to do next: a read, unless as many as the limit have already passed an older other
     /// operation; then that one. Programs keep their order, so what stands before a due operation is as urgent as it.
-    #[inline]
-    pub fn take_next(&mut self, pool: &mut OpPool, by: Precedence) -> OpId {
-        if self.waiting == 0 {
-            return OpId::NONE;
-        }
+    #[inline(always)]
+    pub fn take_next(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
+        if self.waiting == 0 { OpId::NONE } else { self.choose(pool, by) }
+    }
+
+    /// The same where something waits.
+    fn choose(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
         let (read, mut other) = (self.first_read(), self.lines[OTHERS].head);
         if self.returning > 0 && other.is_some() && pool.get(other).kind.erases() {
             other = OpId::NONE;
         }
+        if !read.is_some() {
+            return if other.is_some() { self.pop_other(pool) } else { OpId::NONE };
+        }
         if !other.is_some() {
-            if !read.is_some() {
-                return OpId::NONE;
-            }
             self.in_a_row = self.in_a_row.saturating_add(1);
             return self.pop_read(pool);
         }
         let op = pool.get(other);
-        let read_is_older = read.is_some() && pool.get(read).sequence < op.sequence;
+        let read_is_older = pool.get(read).sequence < op.sequence;
         let reads_go_first = match by.reclaim {
             // An erase waits for older reads, which may be of its block.
             _ if op.kind.erases() && self.has_older_read(pool, op.sequence) => true,
@@ -438,11 +487,17 @@ impl Die {
             }
             _ => read_is_older || self.bypassed < by.bypass_limit,
         };
-        if read.is_some() && reads_go_first {
-            self.bypassed += u32::from(!read_is_older);
-            self.in_a_row = self.in_a_row.saturating_add(1);
-            return self.pop_read(pool);
+        if !reads_go_first {
+            return self.pop_other(pool);
         }
+        self.bypassed += u32::from(!read_is_older);
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        self.pop_read(pool)
+    }
+
+    /// Takes the head of what is no read of the host's: reads may pass the next one anew.
+    #[inline(always)]
+    fn pop_other(&mut self, pool: &OpPool) -> OpId {
         self.had_bypassed = self.bypassed;
         (self.bypassed, self.in_a_row) = (0, 0);
         self.pop(pool, OTHERS)
@@ -452,25 +507,25 @@ impl Die {
     /// more has passed it then. Returns how many operations it was.
     #[cold]
     #[inline(never)]
-    pub fn put_back(&mut self, pool: &mut OpPool, by: Precedence) -> u32 {
+    pub fn put_back(&mut self, pool: &mut OpPool, by: &Precedence) -> u32 {
         let leader = self.io;
         let op = pool.get(leader);
         let may_pass = self.first_read().is_some()
-            && Self::line_of(by, op) == OTHERS
+            && op.line() == OTHERS
             && !op.due
             && self.due == 0
             && self.had_bypassed < by.bypass_limit;
         if self.interface != Interface::WaitIn || self.array.is_some() || !may_pass {
             return 0;
         }
-        let count = self.give_back(pool, by, leader);
+        let count = self.give_back(pool, leader);
         self.bypassed = self.had_bypassed + 1;
         (self.io, self.interface) = (OpId::NONE, Interface::Idle);
         count
     }
 
     /// Puts a group back at the head of its queue, one by one; returns how many operations it was.
-    pub fn give_back(&mut self, pool: &mut OpPool, by: Precedence, leader: OpId) -> u32 {
+    pub fn give_back(&mut self, pool: &mut OpPool, leader: OpId) -> u32 {
         // The last of the group goes in front first.
         let (mut last, mut id, mut count) = (OpId::NONE, leader, 0);
         while id.is_some() {
@@ -479,7 +534,7 @@ impl Die {
         }
         while last.is_some() {
             let before = std::mem::replace(&mut pool.get_mut(last).follower, OpId::NONE);
-            self.queue(pool, by, last, true);
+            self.queue(pool, last, true);
             last = before;
         }
         count
@@ -487,95 +542,4 @@ impl Die {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::flash::op::{Cause, OpKind};
-    use crate::nand::PageAddress;
-    use crate::units::Ppn;
-
-    /// The order in which a die takes operations: of the host if they are not due.
-    fn order(reclaim: ReclaimOrder, due_bypass_limit: u32, queued: &[(OpKind, bool)]) -> Vec<u32> {
-        let queued: Vec<_> = queued.iter().map(|&(kind, due)| (kind, due, Priority::Medium)).collect();
-        order_by(true, reclaim, due_bypass_limit, &queued)
-    }
-
-    /// The same of reads of several priorities.
-    fn order_by(
-        by_priority: bool,
-        reclaim: ReclaimOrder,
-        due_bypass_limit: u32,
-        queued: &[(OpKind, bool, Priority)],
-    ) -> Vec<u32> {
-        let order = SchedulingOrder::ReadFirst;
-        let is_priority_aware = false;
-        let by =
-            Precedence { order, bypass_limit: 2, reclaim, due_bypass_limit, by_priority, is_priority_aware };
-        let mut pool = OpPool::new(32, 16, 1);
-        let mut die = Die::new(0);
-        for (tag, &(kind, due, priority)) in (0..).zip(queued) {
-            let at = PageAddress { die: 0, plane: 0, block: 0, page: 0 };
-            let cause = if due { Cause::ReadReclaim } else { Cause::Host };
-            let id = pool.add(Op { tag, due, priority, ..Op::new(kind, cause, Ppn(0), at, 0) }, &[]);
-            pool.get_mut(id).sequence = u64::from(tag);
-            die.queue(&mut pool, by, id, false);
-        }
-        let taken = std::iter::from_fn(|| {
-            let id = die.take_next(&mut pool, by);
-            id.is_some().then(|| pool.get(id).tag)
-        });
-        taken.collect()
-    }
-
-    const READ: (OpKind, bool) = (OpKind::Read, false);
-    const PROGRAM: (OpKind, bool) = (OpKind::Program, false);
-    const ERASE: (OpKind, bool) = (OpKind::Erase, false);
-    const DUE_READ: (OpKind, bool) = (OpKind::Read, true);
-    const DUE_PROGRAM: (OpKind, bool) = (OpKind::Program, true);
-
-    #[test]
-    fn reads_pass_a_bounded_number_of_times() {
-        // The first read is older than the program; two more pass it; then it is its turn.
-        for reclaim in [ReclaimOrder::Urgent, ReclaimOrder::Background] {
-            let found = order(reclaim, 1, &[READ, PROGRAM, READ, READ, READ, READ]);
-            assert_eq!(found, [0, 2, 3, 1, 4, 5], "{reclaim:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_due_goes_between_reads() {
-        let queued = [READ, READ, READ, PROGRAM, DUE_READ, DUE_PROGRAM, READ, READ];
-        assert_eq!(order(ReclaimOrder::Background, 1, &queued), [0, 1, 2, 6, 7, 3, 4, 5]);
-        assert_eq!(order(ReclaimOrder::Urgent, 3, &queued), [0, 1, 2, 3, 4, 5, 6, 7]);
-        // The program, first in line, does not keep what is due waiting; nothing that is due waits for younger reads.
-        assert_eq!(order(ReclaimOrder::Urgent, 2, &queued), [0, 1, 3, 2, 4, 5, 6, 7]);
-        assert_eq!(order(ReclaimOrder::Urgent, 1, &queued), [0, 3, 1, 4, 2, 5, 6, 7]);
-        // An erase still waits for older reads, which may be of its block.
-        let queued = [READ, READ, ERASE, DUE_READ, READ];
-        assert_eq!(order(ReclaimOrder::Urgent, 1, &queued), [0, 1, 2, 3, 4]);
-    }
-
-    fn reads(priorities: &[Priority]) -> Vec<(OpKind, bool, Priority)> {
-        priorities.iter().map(|&priority| (OpKind::Read, false, priority)).collect()
-    }
-
-    #[test]
-    fn reads_go_by_priority_and_none_waits_for_ever() {
-        use Priority::{High, Low, Medium};
-        let queued = reads(&[Low, Medium, High, Medium, High, Low]);
-        assert_eq!(order_by(true, ReclaimOrder::Urgent, 1, &queued), [2, 4, 1, 3, 0, 5]);
-        assert_eq!(order_by(false, ReclaimOrder::Urgent, 1, &queued), [0, 1, 2, 3, 4, 5]);
-        // Sixteen high ones in a row, then a low one, then the rest of the high ones, then the medium one.
-        let queued = [reads(&[Low, Medium]), reads(&[High; 20])].concat();
-        let expected: Vec<u32> = (2..18).chain([0]).chain(18..22).chain([1]).collect();
-        assert_eq!(order_by(true, ReclaimOrder::Urgent, 1, &queued), expected);
-    }
-
-    #[test]
-    fn an_erase_waits_for_older_reads_of_every_priority() {
-        use Priority::{High, Low, Medium};
-        let others = |kind| (kind, false, Medium);
-        // The low read may be of the block; the high one, which is younger, passes both.
-        let queued = [reads(&[Low]), vec![others(OpKind::Erase)], reads(&[High])].concat();
-        assert_eq!(order_by(true, ReclaimOrder::Urgent, 1, &queued), [2, 0, 1]);
-    }
-}
+mod tests;

@@ -20,15 +20,15 @@ pub mod timing;
 
 use crate::events::{EventKind, EventQueue};
 use crate::nand::order::PageOrder;
-use crate::nand::{Chip, Outcome};
+use crate::nand::{Chip, Outcome, PageAddress};
 use crate::rng::{SPREAD, mix};
-use crate::sections::{ChannelOrder, PriorityOrder, Sections};
-use crate::units::{OpId, SimTime};
+use crate::sections::{ChannelOrder, Sections};
+use crate::signals::Priority;
+use crate::units::{OpId, Ppn, SimTime};
 use channel::Channel;
 pub use counts::{ATTEMPTS, FlashCounts, PER_ERASE, PROGRAM_MODES, SUSPENDS};
 use die::{Die, Precedence};
-use op::{Op, OpPool, Spent};
-use rows::Outcomes;
+use op::{Cause, Op, OpKind, OpPool, Spent};
 use serde::{Deserialize, Serialize};
 use timing::Timing;
 
@@ -68,6 +68,8 @@ pub struct Flash {
     sequence: u64,
     hash: u64,
     instant: bool,
+    /// Whether it is told what reads wait for: a policy stops work for them, or one has come that is not medium.
+    watches: bool,
     /// What chips have begun and ended since somebody looked, if anybody does.
     #[serde(skip)]
     pub steps: Steps,
@@ -127,26 +129,20 @@ impl Flash {
             done: Vec::with_capacity(room.host + room.moves),
             rules: Rules {
                 timing: Timing::new(cfg),
-                precedence: Precedence {
-                    order: cfg.scheduling.order,
-                    bypass_limit: cfg.scheduling.read_bypass_limit,
-                    reclaim: cfg.scheduling.reclaim,
-                    due_bypass_limit: cfg.scheduling.due_bypass_limit,
-                    by_priority: cfg.scheduling.priorities == PriorityOrder::ByClass,
-                    is_priority_aware: preemption.is_priority_aware(),
-                },
+                precedence: Precedence::new(&cfg.scheduling, preemption.is_priority_aware()),
                 channel: cfg.scheduling.channel,
                 groups: cfg.scheduling.multi_plane && g.planes_per_die > 1,
                 preempts: preemption.acts(),
                 places: preemption.acts().then(|| PageOrder::of(cfg)),
             },
             read_voltage,
-            preemption,
             dies: (0..g.dies()).map(|die| Die::new(die / dies_per_channel)).collect(),
             channels: vec![Channel::new(dies_per_channel); g.channels as usize],
             sequence: 0,
             hash: 0,
             instant: false,
+            watches: preemption.acts(),
+            preemption,
             steps: Steps::default(),
         }
     }
@@ -196,10 +192,11 @@ impl Flash {
     }
 
     /// Puts an operation in its die's queue; [`Flash::start`] follows when all that is issued together is there.
+    #[inline(always)]
     pub fn enqueue(&mut self, id: OpId, now: SimTime) {
         self.enter(id, now);
         let die = &mut self.dies[self.pool.get(id).at.die as usize];
-        die.queue(&mut self.pool, self.rules.precedence, id, false);
+        die.queue(&mut self.pool, id, false);
     }
 
     /// An operation begins: its time counts from now on.
@@ -208,6 +205,8 @@ impl Flash {
         self.sequence += 1;
         let op = self.pool.get_mut(id);
         op.sequence = self.sequence;
+        op.line = self.rules.precedence.line_of(op);
+        self.watches |= op.priority != Priority::Medium && op.cause == Cause::Host;
         *self.pool.spent_mut(id) = Spent { queued: now, mark: now, ..Spent::default() };
         if self.chip.ages() {
             self.prepare(id);
@@ -249,34 +248,42 @@ impl Flash {
     /// no time passes.
     #[inline(always)]
     fn perform(&mut self, op: &Op) -> (Outcome, u8) {
-        let &Op { kind, at, mode, .. } = op;
-        let (outcome, fails) = match kind.row().effect {
-            Outcomes::Reads => {
-                self.chip.read(at.block, at.page);
-                let (attempts, outcome) = if self.chip.ages() { self.sense(at) } else { (0, Outcome::Pass) };
-                self.record(op, outcome, attempts);
-                return (outcome, attempts);
-            }
-            Outcomes::Programs => {
-                (self.chip.program_in(at.block, at.page, mode), &mut self.counts.program_fails)
-            }
-            Outcomes::Erases => (self.chip.erase(at.block), &mut self.counts.erase_fails),
+        if !op.kind.reads() {
+            return (self.change(op.kind, op.cause, op.mode, (op.at, op.ppn)), 0);
+        }
+        self.chip.read(op.at.block, op.at.page);
+        let (attempts, outcome) = if self.chip.ages() { self.sense(op.at) } else { (0, Outcome::Pass) };
+        self.record_read(op, outcome, attempts);
+        (outcome, attempts)
+    }
+
+    /// The same of what changes what a chip holds.
+    #[inline(always)]
+    fn change(&mut self, kind: OpKind, cause: Cause, mode: u8, (at, ppn): (PageAddress, Ppn)) -> Outcome {
+        let (outcome, fails) = if kind.erases() {
+            (self.chip.erase(at.block), &mut self.counts.erase_fails)
+        } else {
+            (self.chip.program_in(at.block, at.page, mode), &mut self.counts.program_fails)
         };
         *fails += u64::from(outcome == Outcome::Fail);
-        self.record(op, outcome, 0);
-        (outcome, 0)
+        self.record(kind, cause, ppn, false);
+        outcome
+    }
+
+    /// Counts a read that is over, and adds it to the hash.
+    #[inline(always)]
+    fn record_read(&mut self, op: &Op, outcome: Outcome, attempts: u8) {
+        if self.chip.ages() {
+            self.count_attempts(op, outcome, attempts);
+        }
+        self.record(op.kind, op.cause, op.ppn, outcome == Outcome::Fail);
     }
 
     /// Counts an operation that is over, and adds it to the hash.
     #[inline(always)]
-    fn record(&mut self, op: &Op, outcome: Outcome, attempts: u8) {
-        let &Op { kind, cause, ppn, .. } = op;
+    fn record(&mut self, kind: OpKind, cause: Cause, ppn: Ppn, lost: bool) {
         self.counts.ops[kind as usize][cause as usize] += 1;
-        if kind.reads() && self.chip.ages() {
-            self.count_attempts(op, outcome, attempts);
-        }
-        let lost = u64::from(kind.reads() && outcome == Outcome::Fail);
-        let what = lost << 63 | u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;
+        let what = u64::from(lost) << 63 | u64::from(ppn.0) << 8 | (kind as u64) << 4 | cause as u64;
         self.hash = (self.hash ^ self.now.0.rotate_left(20) ^ mix(what)).wrapping_mul(SPREAD).rotate_left(29);
     }
 
@@ -296,11 +303,11 @@ impl Flash {
     /// What the chip says of an operation, once it is over.
     #[inline]
     fn finish(&mut self, id: OpId) {
-        if self.pool.get(id).kind.reads() {
+        let &Op { kind, cause, mode, at, ppn, .. } = self.pool.get(id);
+        if kind.reads() {
             return self.finish_read(id);
         }
-        let op = *self.pool.get(id);
-        let (outcome, _) = self.perform(&op);
+        let outcome = self.change(kind, cause, mode, (at, ppn));
         self.steps.add(id, false);
         let op = self.pool.get_mut(id);
         (op.follower, op.outcome) = (OpId::NONE, outcome);
@@ -309,15 +316,27 @@ impl Flash {
 
     #[inline(always)]
     fn finish_read(&mut self, id: OpId) {
-        let mut op = *self.pool.get(id);
-        self.chip.read(op.at.block, op.at.page);
-        // Where time passes the first attempt has told what becomes of it.
-        if self.chip.ages() && op.attempts == 0 {
-            (op.attempts, op.outcome) = self.sense(op.at);
+        let op = self.pool.get_mut(id);
+        op.follower = OpId::NONE;
+        let &mut Op { kind, cause, at, ppn, .. } = op;
+        self.chip.read(at.block, at.page);
+        if self.chip.ages() {
+            self.finish_attempts(id);
+        } else {
+            self.record(kind, cause, ppn, false);
         }
-        let in_pool = self.pool.get_mut(id);
-        (in_pool.follower, in_pool.attempts, in_pool.outcome) = (OpId::NONE, op.attempts, op.outcome);
-        self.record(&op, op.outcome, op.attempts);
         self.done.push(id);
+    }
+
+    /// What became of a read of cells that age: where time passes the first attempt has told that.
+    #[inline(always)]
+    fn finish_attempts(&mut self, id: OpId) {
+        let mut op = *self.pool.get(id);
+        if op.attempts == 0 {
+            (op.attempts, op.outcome) = self.sense(op.at);
+            let in_pool = self.pool.get_mut(id);
+            (in_pool.attempts, in_pool.outcome) = (op.attempts, op.outcome);
+        }
+        self.record_read(&op, op.outcome, op.attempts);
     }
 }

@@ -1,7 +1,7 @@
 //! Flash operations: what the firmware asks of the chips, kept in a pool of fixed size.
 
 use crate::nand::{Outcome, PageAddress};
-use crate::signals::{Facts, Priority};
+use crate::signals::{Facts, PRIORITIES, Priority};
 use crate::units::{NONE, OpId, Ppn, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,8 @@ impl Cause {
     /// Whether an operation of this cause serves the host or its DRAM, and is no move: programs take data from slots.
     #[inline]
     pub(crate) const fn is_for_host(self) -> bool {
-        matches!(self, Cause::Host | Cause::Merge | Cause::Promote)
+        const ALL: u32 = 1 << Cause::Host as u32 | 1 << Cause::Merge as u32 | 1 << Cause::Promote as u32;
+        ALL >> self as u32 & 1 == 1
     }
 }
 
@@ -167,6 +168,11 @@ pub(crate) enum Turn {
     Due,
 }
 
+/// Lines of a die: one for each priority of reads, one for all else.
+pub(super) const LINES: usize = PRIORITIES + 1;
+/// The line of what is no read of the host's.
+pub(super) const OTHERS: usize = PRIORITIES;
+
 /// One operation on one page or block. Its time stands apart ([`OpPool::spent`]): most who look at an operation do not
 /// ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,14 +181,14 @@ pub struct Op {
     pub kind: OpKind,
     /// Why.
     pub cause: Cause,
-    /// Program and erase status.
-    pub outcome: Outcome,
     /// Mapping units it carries.
     pub units: u8,
     /// Page type (index into the part's Gray code; the one after its last where the block has one bit a cell).
     pub page_type: u8,
     /// How urgent it is: of a read for the host what that said, medium if nothing.
     pub priority: Priority,
+    /// Program and erase status.
+    pub outcome: Outcome,
     /// Of a move that reads have made due: host reads do not pass it as they pass others.
     pub due: bool,
     /// Of a move that cannot wait: it is due, or its lane has no free block beside the reserve.
@@ -194,6 +200,8 @@ pub struct Op {
     pub(crate) attempts_due: u8,
     /// Kind of the attempt being made, as [`super::timing::Timing::kind_of`] numbers them.
     pub(crate) attempt_kind: u8,
+    /// Its line at the die ([`super::die::Precedence::line_of`]).
+    pub(crate) line: u8,
     /// Reads: how the attempt to be made came by its turn.
     pub(crate) turn: Turn,
     /// No other read of its priority or a higher one waited at its die when it came.
@@ -220,6 +228,12 @@ pub struct Op {
 pub(crate) const NOMINAL: u16 = 4_096;
 
 impl Op {
+    /// Its line at the die.
+    #[inline(always)]
+    pub(super) fn line(&self) -> usize {
+        usize::from(self.line) % LINES
+    }
+
     /// An operation, not yet queued.
     pub fn new(kind: OpKind, cause: Cause, ppn: Ppn, at: PageAddress, page_type: u8) -> Self {
         Op {
@@ -235,6 +249,7 @@ impl Op {
             attempts: 0,
             attempts_due: 0,
             attempt_kind: 0,
+            line: 0,
             turn: Turn::First,
             alone: false,
             slower_q12: NOMINAL,

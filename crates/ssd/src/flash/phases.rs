@@ -3,7 +3,7 @@
 //! A die has two places where an operation can be: on the interface and in the array. What goes from one to the next
 //! does so in an event of its die, or of its channel if it had to wait for that.
 
-use super::channel::{Channel, data_lines, line_of};
+use super::channel::{Channel, line_of};
 use super::die::{Die, Interface};
 use super::op::{Cause, Op, OpPool, Turn};
 use super::preemption;
@@ -12,7 +12,6 @@ use super::timing::Timing;
 use super::{Flash, FlashCounts, Rules, Steps};
 use crate::events::{EventKind, EventQueue};
 use crate::sections::ChannelOrder;
-use crate::signals::Priority;
 use crate::units::{OpId, SimTime};
 
 /// A die with its channel, and what else something that happens there may touch.
@@ -25,6 +24,8 @@ pub(super) struct At<'a> {
     pub preemption: &'a preemption::Policy,
     pub counts: &'a mut FlashCounts,
     steps: &'a mut Steps,
+    /// Whether what reads wait for is watched ([`Flash::watches`]).
+    watches: bool,
     pub now: SimTime,
     pub events: &'a mut EventQueue,
 }
@@ -32,10 +33,11 @@ pub(super) struct At<'a> {
 impl Flash {
     #[inline(always)]
     pub(super) fn at<'a>(&'a mut self, number: u32, now: SimTime, events: &'a mut EventQueue) -> At<'a> {
+        let &mut Flash { watches, .. } = self;
         let Flash { pool, dies, channels, rules, preemption, counts, steps, .. } = self;
         let die = &mut dies[number as usize];
         let channel = &mut channels[die.channel as usize];
-        At { number, die, channel, pool, rules, preemption, counts, steps, now, events }
+        At { number, die, channel, pool, rules, preemption, counts, steps, watches, now, events }
     }
 
     /// Gives an operation to its die, which begins with it at once if it has nothing else to do.
@@ -43,13 +45,13 @@ impl Flash {
     pub(crate) fn give_alone(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
         self.enter(id, now);
         let op = self.pool.get(id);
-        let (number, by) = (op.at.die, self.rules.precedence);
+        let number = op.at.die;
         let die = &mut self.dies[number as usize];
         if die.is_idle() {
-            die.pass_by(by, op);
+            die.pass_by(op);
             self.at(number, now, events).begin_alone(id);
         } else {
-            die.queue(&mut self.pool, by, id, false);
+            die.queue(&mut self.pool, id, false);
             self.start_waiting(number, now, events);
         }
     }
@@ -62,14 +64,30 @@ impl Flash {
     /// Something was put in line: the die begins with what is next if it is free; if not, a read may stop its work.
     #[inline(always)]
     pub(super) fn start_waiting(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        let (die, rules) = (&self.dies[number as usize], &self.rules);
+        if die.is_busy() && !rules.preempts && !rules.timing.cache_operations() {
+            return;
+        }
+        self.start_or_ask(number, now, events);
+    }
+
+    fn start_or_ask(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
         let mut at = self.at(number, now, events);
         at.start_next();
         if at.rules.preempts {
-            at.ask();
+            at.apart().ask();
         }
     }
 
+    /// A die has done something: it begins with what is next.
+    #[inline(always)]
     pub(super) fn start_next(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        if self.dies[number as usize].waiting > 0 || self.rules.preempts {
+            self.start_or_go_on(number, now, events);
+        }
+    }
+
+    fn start_or_go_on(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
         self.at(number, now, events).start_next();
     }
 
@@ -90,12 +108,17 @@ impl Flash {
     pub(super) fn on_array_done(&mut self, id: u32, now: SimTime, events: &mut EventQueue) {
         let (number, generation) = Die::of_event(id);
         let mut at = self.at(number, now, events);
-        if at.die.generation != generation || at.die.ends != now {
+        if at.die.generation != generation {
             // What would end now was taken out of the array.
             return;
         }
-        if at.die.stops.stop.is_some() {
-            return self.on_stopped(number, now, events);
+        if at.rules.preempts {
+            if at.die.ends != now {
+                return;
+            }
+            if at.die.stops.stop.is_some() {
+                return self.on_stopped(number, now, events);
+            }
         }
         let leader = at.die.array;
         at.book_array(leader);
@@ -132,7 +155,6 @@ impl Flash {
     /// follow it: pages are programmed in order. The time they took counts. Returns the operations that were in the
     /// array; none where it has not begun, or has done its work, or the die is taking in what follows.
     pub fn stop_array(&mut self, number: u32, now: SimTime, events: &mut EventQueue) -> u32 {
-        let by = self.rules.precedence;
         let mut at = self.at(number, now, events);
         let leader = at.die.array;
         let takes_in = matches!(at.die.interface, Interface::WaitIn | Interface::In);
@@ -144,10 +166,10 @@ impl Flash {
         at.die.stops.stop = None;
         at.die.generation = at.die.generation.wrapping_add(1);
         if at.die.interface == Interface::Staged {
-            at.die.give_back(at.pool, by, at.die.io);
+            at.die.give_back(at.pool, at.die.io);
             (at.die.io, at.die.interface) = (OpId::NONE, Interface::Idle);
         }
-        let count = at.die.give_back(at.pool, by, leader);
+        let count = at.die.give_back(at.pool, leader);
         if at.die.interface == Interface::Idle {
             at.end_busy();
             at.start_next();
@@ -159,11 +181,10 @@ impl Flash {
     pub(super) fn on_out_done(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
         let mut at = self.at(number, now, events);
         let sent = at.die.sending;
-        let &Op { follower: next, priority, cause, .. } = at.pool.get(sent);
-        at.die.stops.gate = now;
-        if cause == Cause::Host {
-            at.die.left[priority as usize] = now;
+        if at.watches {
+            note_sent(at.die, at.pool.get(sent), now);
         }
+        let next = at.pool.get(sent).follower;
         if next.is_some() {
             (at.die.sending, at.die.interface) = (next, Interface::WaitOut);
             self.on_sent(sent, now, events);
@@ -186,7 +207,7 @@ impl Flash {
     pub(super) fn on_channel_free(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
         let channel = &mut self.channels[number as usize];
         channel.wake = false;
-        let Some(die) = channel.next(data_lines(self.rules.channel)) else { return };
+        let Some(die) = channel.next(self.rules.channel) else { return };
         if self.rules.channel == ChannelOrder::DataFirst {
             self.at(die, now, events).choose_again();
         }
@@ -204,6 +225,16 @@ impl Flash {
     }
 }
 
+/// The data of a read has left its die.
+#[cold]
+#[inline(never)]
+fn note_sent(die: &mut Die, op: &Op, now: SimTime) {
+    die.stops.gate = now;
+    if op.cause == Cause::Host {
+        die.left[op.priority as usize] = now;
+    }
+}
+
 impl At<'_> {
     /// Gives the next operation (with those that can join it in other planes) to the die, if it can take one.
     #[inline(always)]
@@ -212,10 +243,10 @@ impl At<'_> {
         if self.die.interface != Interface::Idle || !may_start {
             return;
         }
-        if self.die.stops.suspended.is_some() {
-            return self.go_on();
+        if self.rules.preempts && self.die.stops.suspended.is_some() {
+            return self.apart().go_on();
         }
-        let leader = self.die.take_next(self.pool, self.rules.precedence);
+        let leader = self.die.take_next(self.pool, &self.rules.precedence);
         if !leader.is_some() {
             return;
         }
@@ -258,9 +289,36 @@ impl At<'_> {
         self.book_die_wait(leader, self.now);
     }
 
-    /// Counts host reads that leave the line and have seen their die work for less urgent ones.
+    /// The same, for what is seldom done: where that is out of line, what is done always keeps all of it in registers.
+    #[inline(always)]
+    pub(super) fn apart(&mut self) -> At<'_> {
+        At {
+            number: self.number,
+            die: self.die,
+            channel: self.channel,
+            pool: self.pool,
+            rules: self.rules,
+            preemption: self.preemption,
+            counts: self.counts,
+            steps: self.steps,
+            watches: self.watches,
+            now: self.now,
+            events: self.events,
+        }
+    }
+
+    /// An operation has left the line, with those that join it.
     #[inline(always)]
     fn note_taken(&mut self, leader: OpId) {
+        if self.watches {
+            self.apart().watch_taken(leader);
+        }
+    }
+
+    /// Counts host reads that leave the line and have seen their die work for less urgent ones.
+    #[cold]
+    #[inline(never)]
+    fn watch_taken(&mut self, leader: OpId) {
         let &Op { priority, cause, attempts, turn, .. } = self.pool.get(leader);
         if cause == Cause::Host && attempts == 0 && turn != Turn::Again {
             let queued = self.pool.spent(leader).queued;
@@ -294,8 +352,7 @@ impl At<'_> {
     /// Lets operations at the head of the leader's queue join it: same kind, same page number, each another plane.
     #[inline(always)]
     fn gather_group(&mut self, leader: OpId) {
-        let first = self.pool.get(leader);
-        let line = Die::line_of(self.rules.precedence, first);
+        let line = self.pool.get(leader).line();
         if self.die.lines[line].head.is_some() {
             self.counts.groups += u64::from(Self::gather_more(self.die, self.pool, leader, line));
         }
@@ -379,13 +436,8 @@ impl At<'_> {
     /// Puts the die in the channel's line.
     #[inline(always)]
     fn wait(&mut self) {
-        let by = self.rules.precedence;
-        let line = line_of(self.rules.channel, self.die.interface, || {
-            let op = self.pool.get(self.die.io);
-            let line = Die::line_of(by, op);
-            // What is no read of the host's is medium.
-            (op.kind, Priority::ALL.get(line).copied().unwrap_or_default())
-        });
+        let op = self.pool.get(self.die.io);
+        let line = line_of(self.rules.channel, self.die.interface, op.kind, op.line());
         self.channel.wait(self.number, line);
         if !self.channel.wake {
             self.channel.wake = true;
@@ -461,7 +513,7 @@ impl At<'_> {
         self.die.ends = SimTime(start.0 + ns);
         self.events.push(self.die.ends, EventKind::ArrayDone, id);
         if self.rules.preempts {
-            self.note_start(leader, start, ns);
+            self.apart().note_start(leader, start, ns);
         }
     }
 
@@ -491,7 +543,7 @@ impl At<'_> {
     #[cold]
     #[inline(never)]
     fn choose_again(&mut self) {
-        let count = self.die.put_back(self.pool, self.rules.precedence);
+        let count = self.die.put_back(self.pool, &self.rules.precedence);
         if count == 0 {
             return;
         }
@@ -503,79 +555,4 @@ impl At<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::drive_config::DriveConfig;
-    use crate::flash::Room;
-    use crate::flash::op::{OpKind, OpTimes};
-    use crate::nand::{Chip, PageAddress};
-    use crate::units::Ppn;
-
-    const AT: PageAddress = PageAddress { die: 0, plane: 0, block: 0, page: 0 };
-
-    /// A bare flash, the time of a program on the channel and in the array, and that of a read until its data is there.
-    fn flash() -> (Flash, EventQueue, [u64; 3]) {
-        let cfg = DriveConfig::default();
-        let g = &cfg.geometry;
-        let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
-        let policies = (&cfg.read_voltage, &cfg.preemption);
-        let flash = Flash::new(&cfg, policies, chip, Room { host: 4, moves: 4 });
-        let timing = &flash.rules.timing;
-        let op = |kind| Op::new(kind, Cause::Host, Ppn(0), AT, 0);
-        let read = op(OpKind::Read);
-        let read_ns = timing.in_ns(&read) + timing.array_ns(&read) + timing.out_ns(&read);
-        let times = [timing.in_ns(&op(OpKind::Program)), timing.array_ns(&op(OpKind::Program)), read_ns];
-        (flash, EventQueue::with_capacity(8), times)
-    }
-
-    fn give(flash: &mut Flash, events: &mut EventQueue, now: u64, kind: OpKind, page: u32) -> OpId {
-        let op = Op::new(kind, Cause::Host, Ppn(0), PageAddress { page, ..AT }, 0);
-        let id = flash.pool.add(op, &[]);
-        flash.give(&[id], SimTime(now), events);
-        id
-    }
-
-    /// All that happens: when each event was, and which operations were done then.
-    fn run(flash: &mut Flash, events: &mut EventQueue) -> Vec<(u64, Vec<OpId>)> {
-        let mut all = Vec::new();
-        while let Some((now, kind, id)) = events.pop() {
-            flash.now = now;
-            flash.on_event(kind, id, now, events);
-            all.push((now.0, std::mem::take(&mut flash.done)));
-        }
-        all
-    }
-
-    #[test]
-    fn the_end_of_what_was_stopped_is_void() {
-        let (mut flash, mut events, [sent_ns, array_ns, _]) = flash();
-        let program = give(&mut flash, &mut events, 0, OpKind::Program, 0);
-        let stopped = sent_ns + array_ns / 3;
-        assert_eq!(flash.stop_array(0, SimTime(stopped), &mut events), 1);
-        let (void, end) = (sent_ns + array_ns, stopped + sent_ns + array_ns);
-        assert_eq!(run(&mut flash, &mut events), [(void, vec![]), (end, vec![program])]);
-        let array = array_ns + array_ns / 3;
-        let expected = OpTimes { transfer: 2 * sent_ns, array, ..OpTimes::default() };
-        assert_eq!(flash.pool.spent(program).times, expected);
-        assert_eq!(flash.counts_until(SimTime(end)).die_busy_ns[0], end);
-        assert_eq!(flash.stop_array(0, SimTime(end), &mut events), 0, "nothing is left to stop");
-    }
-
-    #[test]
-    fn what_waits_may_go_before_what_was_stopped() {
-        let (mut flash, mut events, [sent_ns, array_ns, read_ns]) = flash();
-        let first = give(&mut flash, &mut events, 0, OpKind::Program, 0);
-        assert_eq!(run(&mut flash, &mut events), [(sent_ns + array_ns, vec![first])]);
-        let start = sent_ns + array_ns;
-        let program = give(&mut flash, &mut events, start, OpKind::Program, 1);
-        let stopped = start + sent_ns + array_ns / 2;
-        let read = give(&mut flash, &mut events, stopped, OpKind::Read, 0);
-        flash.stop_array(0, SimTime(stopped), &mut events);
-        let done = run(&mut flash, &mut events);
-        let done: Vec<_> = done.into_iter().filter(|(_, ids)| !ids.is_empty()).collect();
-        let ends = [stopped + read_ns, stopped + read_ns + sent_ns + array_ns];
-        assert_eq!(done, [(ends[0], vec![read]), (ends[1], vec![program])]);
-        let times = flash.pool.spent(program).times;
-        assert_eq!((times.die_wait, times.array), (read_ns, array_ns / 2 + array_ns));
-    }
-}
+mod tests;

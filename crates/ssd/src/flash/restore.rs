@@ -1,6 +1,6 @@
 //! A restored flash: every operation under way is somewhere once, and everything due belongs to one.
 
-use super::die::{Die, IN_A_ROW, Interface};
+use super::die::{Die, IN_A_ROW, Interface, is_sorted};
 use super::op::{Op, OpTimes, Spent};
 use super::rows::{Outcomes, Stops};
 use super::{Flash, OpPool};
@@ -88,20 +88,23 @@ impl Flash {
 
     fn check_die(&self, number: u32, seen: &mut [bool]) -> Verdict {
         let die = &self.dies[number as usize];
-        let (mut due, mut waiting) = (0, 0);
+        let (mut due, mut waiting, mut sorted) = (0, 0, 0);
         ensure(die.above_lower <= IN_A_ROW, "reads in a row")?;
         for (line, list) in die.lines.iter().enumerate() {
             let found = self.walk(number, list.head, |op| op.next, seen)?;
-            let by = self.rules.precedence;
-            let are_here = found.iter().all(|&id| Die::line_of(by, self.pool.get(id)) == line);
+            let by = &self.rules.precedence;
+            let is_here = |op: &Op| usize::from(op.line) == line && by.line_of(op) == op.line;
+            let are_here = found.iter().all(|&id| is_here(self.pool.get(id)));
             ensure(are_here, "an operation in another line than its own")?;
             ensure(list.ends_with(found.last()), "the end of a die's queue")?;
             waiting += found.len();
             due += found.iter().filter(|&&id| self.pool.get(id).due).count();
+            sorted += if is_sorted(line) { found.len() } else { 0 };
             let are_alone = found.iter().all(|&id| !self.pool.get(id).follower.is_some());
             ensure(are_alone, "operations are grouped before their turn")?;
         }
         ensure(die.due_is(due), "operations that are due at a die")?;
+        ensure(die.sorted_is(sorted), "reads that are not medium at a die")?;
         ensure(die.waiting as usize == waiting, "operations that wait at a die")?;
         ensure(die.busy_since.0 < MOST, "since when a die is busy")?;
         let inward = matches!(die.interface, Interface::WaitIn | Interface::In | Interface::Staged);

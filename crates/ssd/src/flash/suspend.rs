@@ -11,8 +11,8 @@
 //! its turn is not stopped.
 
 use super::Flash;
-use super::die::{Die, Interface, OTHERS, Progress, Stop};
-use super::op::{Cause, Op, OpKind, Turn};
+use super::die::{Interface, Progress, Stop};
+use super::op::{Cause, OTHERS, Op, OpKind, Turn};
 use super::phases::At;
 use super::preemption::{Answer, Running, View};
 use super::rows::{Outcomes, Stops};
@@ -48,8 +48,7 @@ impl Flash {
     #[cold]
     pub(super) fn note_arrival(&mut self, id: OpId) {
         let op = self.pool.get(id);
-        let (line, class, is_host) =
-            (Die::line_of(self.rules.precedence, op), op.priority as usize, op.cause == Cause::Host);
+        let (line, class, is_host) = (op.line(), op.priority as usize, op.cause == Cause::Host);
         let die = &mut self.dies[op.at.die as usize];
         let alone = line < OTHERS && die.lines[line..OTHERS].iter().all(|line| !line.head.is_some());
         die.stops.came[class] += u64::from(is_host && op.kind.reads());
@@ -59,7 +58,6 @@ impl Flash {
     /// The array of a die stands still: reads go by what it did.
     #[cold]
     pub(super) fn on_stopped(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
-        let by = self.rules.precedence;
         let mut at = self.at(number, now, events);
         let Some(stop) = at.die.stops.stop.take() else { return };
         let leader = std::mem::replace(&mut at.die.array, OpId::NONE);
@@ -81,7 +79,7 @@ impl Flash {
                 id = follower;
                 at = self.at(number, now, events);
             }
-            at.die.give_back(at.pool, by, leader);
+            at.die.give_back(at.pool, leader);
             // Who stopped it goes in its place.
             at.die.stops.passed = at.die.stops.passed.saturating_sub(1);
         } else {
@@ -213,7 +211,7 @@ impl At<'_> {
 
     /// Whether a read in the array can be stopped: one that stands in the lines of reads, and has not waited enough.
     fn is_stoppable(&self, op: &Op) -> bool {
-        op.turn != Turn::Due && Die::line_of(self.rules.precedence, op) != OTHERS
+        op.turn != Turn::Due && op.line() != OTHERS
     }
 
     /// The array is to stop what it does, unless that is over as soon.
@@ -270,7 +268,7 @@ impl At<'_> {
 
     /// Reads that may go by what is suspended.
     fn may_pass(&self, leader: OpId) -> u32 {
-        let by = self.rules.precedence;
+        let by = &self.rules.precedence;
         let is_due = self.die.has_due() || self.pool.get(leader).due;
         let limit =
             if is_due && by.reclaim == ReclaimOrder::Urgent { by.due_bypass_limit } else { by.bypass_limit };

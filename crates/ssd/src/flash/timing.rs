@@ -262,7 +262,7 @@ impl Timing {
         if op.kind.row().data == Data::In { command_ns + self.data_ns(op.bytes) } else { command_ns }
     }
 
-    #[inline]
+    #[inline(always)]
     fn attempt(&self, op: &Op) -> &AttemptTimes {
         let row = usize::from(op.mode) * self.kinds + usize::from(op.attempt_kind);
         &self.reads[row * self.page_types + usize::from(op.page_type)]
@@ -274,7 +274,7 @@ impl Timing {
     }
 
     /// The array at work. A copyback reads its source page and programs its destination (of one type, as chips ask).
-    #[inline]
+    #[inline(always)]
     pub fn array_ns(&self, op: &Op) -> u64 {
         let nominal = match op.kind.row().work {
             Work::Sense => return self.attempt(op).array_ns,
@@ -287,7 +287,7 @@ impl Timing {
     }
 
     /// Data from the die; only reads have it.
-    #[inline]
+    #[inline(always)]
     pub fn out_ns(&self, op: &Op) -> u64 {
         let data = nanoseconds_of(op.bytes, self.femtoseconds_per_byte_read);
         self.data_out_command_ns + ((data * u64::from(self.attempt(op).transfer_q12)) >> 12)

@@ -233,7 +233,9 @@ impl Ftl {
 
     /// The first page of a block is programmed: its errors are asked for, by a read. The block waits for that as for a
     /// program: nothing empties it before.
-    pub(in crate::ftl) fn check_first_page(&mut self, flash: &mut Flash, op: &Op) {
+    #[inline(never)]
+    pub(in crate::ftl) fn check_first_page(&mut self, flash: &mut Flash, id: OpId) {
+        let op = *flash.pool.get(id);
         let asks = self.ages.act() && self.ages.policy.reads_first_page();
         if !asks || op.outcome == Outcome::Fail || flash.is_instant() {
             return;

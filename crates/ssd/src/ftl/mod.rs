@@ -179,10 +179,12 @@ impl Ftl {
         let mover = Mover::new(cfg, &layout, (streams, needs.victims), of_reclaim, &page_classes);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
         let ring = Ring::new(policies.slc_cache, &layout);
-        // What the host writes is not sorted before it is destaged.
-        let (classes, queue) =
-            if ring.is_used() { (1, 0) } else { (page_classes.count(), page_classes.queue_units()) };
         let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
+        let mut gather = Gather::new(streams, layout.units_per_page, slots, turns);
+        // With a cache what the host writes is not sorted before it is destaged.
+        if page_classes.sorts() && !ring.is_used() {
+            gather = gather.by_class(page_classes.count(), page_classes.queue_units());
+        }
         let mut ftl = Ftl {
             map: Map::new(logical as usize, physical, cfg.errors.model == ErrorModel::Cells),
             blocks,
@@ -191,7 +193,7 @@ impl Ftl {
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
             waits: Waits::default(),
-            gather: Gather::new(streams, layout.units_per_page, slots, turns).by_class(classes, queue),
+            gather,
             page_classes,
             facts: FactsTable::new(needs.facts, physical),
             allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
@@ -248,7 +250,7 @@ impl Ftl {
 
     /// An operation on a page. One that programs is in the mode of its block ([`Ftl::bound_for`]); a read takes that
     /// which the chip says.
-    #[inline]
+    #[inline(always)]
     fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
         let at = self.layout.locate(page);
         let page_type = if self.ring.is_used() && self.blocks.is_one_bit(self.layout.block_of_page(page).0) {
@@ -324,14 +326,23 @@ impl Ftl {
     }
 
     /// Told that an operation is done. Host reads are not the translation layer's; the caller keeps those.
+    #[inline(always)]
     pub fn on_done(&mut self, flash: &mut Flash, id: OpId) {
-        let op = *flash.pool.get(id);
-        if op.at.page == 0 && matches!(op.kind, OpKind::Program | OpKind::Copyback) {
-            self.check_first_page(flash, &op);
+        let &Op { kind, cause, at, ppn, outcome, .. } = flash.pool.get(id);
+        if at.page == 0 && matches!(kind, OpKind::Program | OpKind::Copyback) {
+            self.check_first_page(flash, id);
         }
+        match (kind, cause) {
+            (OpKind::Program, Cause::Host | Cause::Promote) => self.on_host_program(flash, id, ppn, outcome),
+            _ => self.on_own_done(flash, id),
+        }
+    }
+
+    /// The same of an operation that is not the host's.
+    fn on_own_done(&mut self, flash: &mut Flash, id: OpId) {
+        let op = *flash.pool.get(id);
         match (op.kind, op.cause) {
             (OpKind::Read, Cause::AgeCheck) => self.on_age_check(flash, id, &op),
-            (OpKind::Program, Cause::Host | Cause::Promote) => self.on_host_program(flash, id, &op),
             (OpKind::Erase, _) => self.on_erased(flash, id, &op),
             (OpKind::Read, Cause::Replication) => self.on_replica_read(flash, id, &op),
             (_, Cause::Replication) => self.on_replica_programmed(flash, id, &op),

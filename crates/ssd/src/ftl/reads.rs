@@ -127,7 +127,7 @@ impl Ftl {
         Found::Issued
     }
 
-    #[inline]
+    #[inline(always)]
     fn issue_read(
         &mut self,
         flash: &mut Flash,

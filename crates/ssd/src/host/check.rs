@@ -16,9 +16,9 @@ impl Host {
         let count = |is: fn(&Slot) -> bool| slots().filter(|slot| is(slot)).count() as u32;
         let unclean = |slot: &Slot| !matches!(slot.state, SlotState::Free | SlotState::Clean);
         agree("slots not in flash", self.staging.unclean(), count(unclean))?;
-        agree("slots being merged", self.staging.merging, count(|slot| slot.state == SlotState::Merging))?;
-        agree("slots gathered", self.staging.gathered, count(|slot| slot.state == SlotState::Gathered))?;
-        agree("units that wait for a page", gather.waiting() + gather.parked(), self.staging.gathered)?;
+        agree("slots being merged", self.staging.merging(), count(|slot| slot.state == SlotState::Merging))?;
+        agree("slots gathered", self.staging.gathered(), count(|slot| slot.state == SlotState::Gathered))?;
+        agree("units that wait for a page", gather.waiting() + gather.parked(), self.staging.gathered())?;
         agree("slots that leave", self.staging.leaving(), count(|slot| slot.leaving))?;
         let waiting =
             |slot: &Slot| matches!(slot.state, SlotState::Dirty | SlotState::Gathered) && !slot.dead;

@@ -141,8 +141,9 @@ impl Space {
     }
 }
 
-/// A submission queue.
+/// A submission queue. Of so many bytes that its place among others is a shift.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(align(32))]
 struct Queue {
     /// By priority, if commands are fetched by it; else all are in the line of medium.
     waiting: [CommandList; PRIORITIES],
@@ -183,6 +184,10 @@ pub struct Host {
     follows: bool,
     /// Reads of units are told to the policy that sorts them by page type.
     tells_reads: bool,
+    /// Some policy must know of commands before they come.
+    looks_ahead: bool,
+    /// A command has come whose priority is not medium.
+    classes: bool,
     flushing: bool,
     /// Slots that commands or newer slots wait for to be in flash, and that can be worked on.
     urgent: u32,
@@ -244,6 +249,8 @@ impl Host {
             hits: vec![Hits::default(); if hotness.counts() { slots as usize } else { 0 }],
             follows: hotness.counts() || rules.one_list,
             tells_reads: false,
+            looks_ahead: false,
+            classes: false,
             hotness,
             flushing: false,
             urgent: 0,
@@ -260,9 +267,9 @@ impl Host {
         }
     }
 
-    /// The same, which tells of reads (`ftl.page_class`) if it is to.
-    pub fn telling_reads(self, tells_reads: bool) -> Self {
-        Host { tells_reads, ..self }
+    /// The same, which tells policies below of reads and asks them about commands, if they want it.
+    pub fn telling(self, ftl: &Ftl) -> Self {
+        Host { tells_reads: ftl.counts_host_reads(), looks_ahead: ftl.looks_ahead().is_some(), ..self }
     }
 
     /// Slots of host data in DRAM.
@@ -336,7 +343,7 @@ impl Host {
         }
         let Some(id) = self.commands.add(command, queue as u16, b.now) else { return false };
         slots.used += 1;
-        if b.ftl.looks_ahead().is_some() && !self.is_foreseen(command, b) {
+        if self.looks_ahead && !self.is_foreseen(command, b) {
             self.commands.get_mut(id).status = Status::NotForeseen;
         }
         if self.link.latency_ns > 0 && b.timed {
@@ -348,21 +355,47 @@ impl Host {
     }
 
     /// A command is in the drive's sight.
-    #[inline]
+    #[inline(always)]
     pub fn on_arrive(&mut self, id: CommandId, b: &mut Below<'_>) {
         let entry = self.commands.get_mut(id);
         entry.book(Part::Link, b.now);
         let queue = entry.queue as usize;
-        // What is written keeps its order.
-        let is_sorted = self.by_priority && entry.command.op == OpCode::Read;
-        let class = if is_sorted { entry.command.hints.class() } else { Priority::Medium };
-        self.queues[queue].waiting[class as usize].push(&mut self.commands, id);
+        if self.by_priority {
+            self.wait_in_class(id, queue);
+        } else {
+            self.queues[queue].waiting[Priority::Medium as usize].push(&mut self.commands, id);
+        }
         self.unfetched += 1;
         self.fetch(b);
     }
 
-    /// The class of which the next command is fetched: the highest that waits, but now and then the lowest. One waits.
-    #[inline(never)]
+    /// A command waits in the line of its class: what is written keeps its order.
+    #[cold]
+    fn wait_in_class(&mut self, id: CommandId, queue: usize) {
+        let Command { op, hints, .. } = self.commands.get(id).command;
+        let class = if op == OpCode::Read { hints.class() } else { Priority::Medium };
+        self.queues[queue].waiting[class as usize].push(&mut self.commands, id);
+    }
+
+    /// The next command by priority, queue by queue in turn.
+    #[cold]
+    fn next_by_priority(&mut self) -> Option<CommandId> {
+        let class = self.class_to_fetch() as usize;
+        let mut queues = (self.turn..self.queues.len()).chain(0..self.turn);
+        let queue = queues.find(|&queue| self.queues[queue].waiting[class].front().is_some())?;
+        self.turn = if queue + 1 == self.queues.len() { 0 } else { queue + 1 };
+        self.queues[queue].waiting[class].pop(&self.commands)
+    }
+
+    /// The next command as it came, queue by queue in turn; none if none waits in the queue whose turn it is.
+    #[inline(always)]
+    fn next_in_turn(&mut self) -> Option<CommandId> {
+        let queue = self.turn;
+        self.turn = if queue + 1 == self.queues.len() { 0 } else { queue + 1 };
+        self.queues[queue].waiting[Priority::Medium as usize].pop(&self.commands)
+    }
+
+    /// The highest class that waits, but now and then the lowest. One waits.
     fn class_to_fetch(&mut self) -> Priority {
         let waits = |class: &Priority| {
             self.queues.iter().any(|queue| queue.waiting[*class as usize].front().is_some())
@@ -382,14 +415,8 @@ impl Host {
     #[inline]
     fn fetch(&mut self, b: &mut Below<'_>) {
         while !self.fetching && self.unfetched > 0 {
-            let class = if self.by_priority { self.class_to_fetch() } else { Priority::Medium };
-            let mut next = None;
-            while next.is_none() {
-                let queue = self.turn;
-                self.turn = if queue + 1 == self.queues.len() { 0 } else { queue + 1 };
-                next = self.queues[queue].waiting[class as usize].pop(&self.commands);
-            }
-            let Some(id) = next else { return };
+            let next = if self.by_priority { self.next_by_priority() } else { self.next_in_turn() };
+            let Some(id) = next else { continue };
             self.unfetched -= 1;
             self.commands.get_mut(id).book(Part::Submission, b.now);
             if self.firmware_ns > 0 && b.timed {
@@ -415,9 +442,12 @@ impl Host {
         let entry = self.commands.get_mut(id);
         let Command { op, lba: Lba(lba), sectors, hints, .. } = entry.command;
         entry.ready_at = b.now;
-        if !hints.are_valid() {
-            entry.status = Status::InvalidField;
-            return self.respond(id, b);
+        if hints.priority != 0 {
+            if !hints.are_valid() {
+                entry.status = Status::InvalidField;
+                return self.respond(id, b);
+            }
+            self.classes |= hints.class() != Priority::Medium;
         }
         if op == OpCode::Flush {
             return self.start_flush(id, b);

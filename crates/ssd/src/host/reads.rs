@@ -6,7 +6,7 @@ use crate::flash::op::UNITS_AT_MOST;
 use crate::ftl::write::waits::Lack;
 use crate::ftl::{Brought, End, Found, LastRead};
 use crate::observe::{Effect, Source};
-use crate::signals::{Part, Status};
+use crate::signals::{Part, Priority, Status};
 use crate::units::{CommandId, Lpn, OpId, SimTime};
 
 impl Host {
@@ -60,8 +60,9 @@ impl Host {
             return;
         }
         let bytes = self.shape.bytes(missing);
-        let by = (id.0, self.commands.get(id).command.hints.class());
-        match b.ftl.read_unit(b.flash, by, (lpn, missing, bytes), last) {
+        let priority =
+            if self.classes { self.commands.get(id).command.hints.class() } else { Priority::Medium };
+        match b.ftl.read_unit(b.flash, (id.0, priority), (lpn, missing, bytes), last) {
             Found::Issued => {
                 self.counts.buffer_misses += 1;
                 self.commands.get_mut(id).outstanding += 1;

@@ -25,7 +25,8 @@ impl Host {
         (self.logical_sectors, self.rules) = (fresh.logical_sectors, fresh.rules);
         (self.programs_at_most, self.by_priority) = (fresh.programs_at_most, fresh.by_priority);
         ensure(self.in_a_row <= IN_A_ROW, "commands fetched in a row")?;
-        (self.hotness, self.follows, self.tells_reads) = (fresh.hotness, fresh.follows, fresh.tells_reads);
+        (self.hotness, self.follows) = (fresh.hotness, fresh.follows);
+        (self.tells_reads, self.looks_ahead) = (fresh.tells_reads, fresh.looks_ahead);
         alike("accesses to slots", &self.hits, &fresh.hits)?;
         // At 255 both are halved.
         ensure(self.hits.iter().all(|hits| hits.reads.max(hits.writes) < u8::MAX), "accesses to slots")?;

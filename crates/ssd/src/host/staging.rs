@@ -29,6 +29,9 @@ pub(super) enum SlotState {
     Programming,
 }
 
+/// How many states there are.
+const STATES: usize = SlotState::Programming as usize + 1;
+
 /// One slot.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Slot {
@@ -105,13 +108,12 @@ pub(super) struct Staging {
     /// Slots that leave, and how many are kept free or leaving.
     leaving: u32,
     kept_free: u32,
-    /// Slots that the translation layer gathers.
-    pub gathered: u32,
+    /// Changes into each state, less those out of it, modulo 2^32: what is not in flash is in no other way in one.
+    changes: [u32; STATES],
     /// All bits if it keeps them in queues, beyond what may be dirty; none if only until they fill a page.
     queued: u32,
     /// Units with a slot: zero means that look-ups can be skipped.
     indexed: u32,
-    pub merging: u32,
     /// Slots not in flash, by the flush they count towards (a ring), and the first flush not yet done.
     unclean: Vec<u32>,
     epoch: u32,
@@ -152,10 +154,9 @@ impl Staging {
             uses: 0,
             leaving: 0,
             kept_free: one_list.map_or(0, |list| list.kept_free),
-            gathered: 0,
+            changes: [0; STATES],
             queued: 0,
             indexed: 0,
-            merging: 0,
             unclean: vec![0; flushes as usize + 2],
             epoch: 0,
             oldest_epoch: 0,
@@ -236,12 +237,24 @@ impl Staging {
 
     /// Slots that are dirty and not yet on their way.
     pub fn dirty(&self) -> u32 {
-        self.dirty.len() + self.gathered + self.merging
+        self.dirty.len() + self.gathered() + self.merging()
+    }
+
+    /// Slots that the translation layer gathers.
+    #[inline]
+    pub fn gathered(&self) -> u32 {
+        self.changes[SlotState::Gathered as usize]
+    }
+
+    /// Slots whose rest is being read from flash.
+    #[inline]
+    pub fn merging(&self) -> u32 {
+        self.changes[SlotState::Merging as usize]
     }
 
     /// The same but for those that wait in queues.
     pub fn dirty_beside_queues(&self) -> u32 {
-        self.dirty.len() + (self.gathered & !self.queued) + self.merging
+        self.dirty.len() + (self.gathered() & !self.queued) + self.merging()
     }
 
     /// Whether what is gathered may wait in queues.
@@ -281,7 +294,7 @@ impl Staging {
     #[inline]
     pub fn wants_room(&self) -> bool {
         // What waits in queues does not leave before more joins it.
-        let leaving = self.leaving.saturating_sub(self.gathered & self.queued);
+        let leaving = self.leaving.saturating_sub(self.gathered() & self.queued);
         !self.used_at.is_empty() && self.free.len() as u32 + leaving < self.kept_free
     }
 
@@ -364,10 +377,10 @@ impl Staging {
     pub fn set_state(&mut self, id: SlotId, state: SlotState, last: bool) {
         let old = self.get(id).state;
         self.unlink(id, old);
-        self.merging -= u32::from(old == SlotState::Merging);
-        self.merging += u32::from(state == SlotState::Merging);
-        self.gathered -= u32::from(old == SlotState::Gathered);
-        self.gathered += u32::from(state == SlotState::Gathered);
+        for (state, change) in [(old, u32::MAX), (state, 1)] {
+            let count = &mut self.changes[state as usize];
+            *count = count.wrapping_add(change);
+        }
         match (Self::is_unclean(old), Self::is_unclean(state)) {
             (false, true) => {
                 let epoch = self.epoch;

@@ -198,7 +198,7 @@ impl Host {
 
     /// Whether a page may be programmed with less than it can hold: somebody waits and nothing will join.
     fn may_pad(&mut self, b: &mut Below<'_>) -> bool {
-        let alone = self.staging.merging == 0 && !self.staging.oldest_dirty().is_some();
+        let alone = self.staging.merging() == 0 && !self.staging.oldest_dirty().is_some();
         if !alone || !self.must_hurry() {
             return false;
         }

@@ -194,7 +194,7 @@ impl LaneWork {
 
     /// Units of a stream that go to one page now: as many as fit; fewer only if the `rest` is asked for, or nothing
     /// more will join them. Where data is sorted, so many must wait as the queues hold, but for that rest.
-    #[inline]
+    #[inline(always)]
     pub fn page_of(&self, stream: StreamId, per_page: usize, rest: bool) -> usize {
         let (waiting, enough) = match self.sorted.is_used() {
             true => (self.sorted.held(stream) as usize, self.sorted.enough() as usize),
@@ -241,8 +241,14 @@ impl LaneWork {
     pub fn full_pages(&self, per_page: u32) -> u32 {
         let full = |units: u32| if units < per_page { 0 } else { units / per_page };
         let gathered = self.gathered.iter().map(|units| full(units.len() as u32)).sum::<u32>();
-        let beyond = |held: u32| full((held + per_page).saturating_sub(self.sorted.enough().max(1)));
-        gathered + self.sorted.each_held().map(beyond).sum::<u32>()
+        if self.sorted.is_used() { gathered + self.full_pages_sorted(per_page) } else { gathered }
+    }
+
+    /// The same of what is sorted.
+    #[inline(never)]
+    fn full_pages_sorted(&self, per_page: u32) -> u32 {
+        let full = |held: u32| (held + per_page).saturating_sub(self.sorted.enough().max(1)) / per_page;
+        self.sorted.each_held().map(full).sum()
     }
 
     /// Whether a deal is under way.

@@ -75,9 +75,10 @@ pub struct Gather {
     units: Vec<Waiting>,
     /// By stream, and within each by class of pages.
     queues: Box<[List]>,
-    /// Units in the queues of each stream.
-    held: Box<[u32]>,
+    streams: u8,
     classes: u8,
+    /// Whether data waits by the class of pages.
+    sorts: bool,
     /// The stream whose turn it is.
     turn: u8,
     units_per_page: u32,
@@ -99,8 +100,9 @@ impl Gather {
         Gather {
             units: vec![NOBODY; slots as usize],
             queues: vec![List::EMPTY; usize::from(streams.count)].into_boxed_slice(),
-            held: vec![0; usize::from(streams.count)].into_boxed_slice(),
+            streams: streams.count,
             classes: 1,
+            sorts: false,
             turn: 0,
             units_per_page,
             enough: units_per_page,
@@ -113,8 +115,14 @@ impl Gather {
 
     /// The same with a queue for each class of pages, which hold so many units of a stream together.
     pub(in crate::ftl) fn by_class(self, classes: u8, queue_units: u32) -> Self {
-        let queues = vec![List::EMPTY; self.held.len() * usize::from(classes)].into_boxed_slice();
-        Gather { queues, classes, enough: self.enough.max(queue_units), ..self }
+        let queues = vec![List::EMPTY; usize::from(self.streams) * usize::from(classes)].into_boxed_slice();
+        Gather { queues, classes, sorts: true, enough: self.enough.max(queue_units), ..self }
+    }
+
+    /// Whether data waits by the class of pages.
+    #[inline]
+    pub(in crate::ftl) fn sorts(&self) -> bool {
+        self.sorts
     }
 
     /// Units that wait for a page, not counting those parked.
@@ -132,7 +140,16 @@ impl Gather {
     /// Units that wait in the queues of a stream.
     #[inline]
     pub(in crate::ftl) fn held(&self, stream: StreamId) -> u32 {
-        self.held[stream.index()]
+        if self.classes == 1 {
+            return self.queues[stream.index()].len();
+        }
+        self.of(stream).iter().map(|queue| queue.len()).sum()
+    }
+
+    /// The queues of a stream, by class.
+    fn of(&self, stream: StreamId) -> &[List] {
+        let classes = usize::from(self.classes);
+        &self.queues[stream.index() * classes..][..classes]
     }
 
     /// Whether a stream has enough for a page.
@@ -142,7 +159,7 @@ impl Gather {
     }
 
     /// A unit waits from now on.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn put(
         &mut self,
         slot: SlotId,
@@ -151,8 +168,10 @@ impl Gather {
         first: bool,
     ) {
         let (lpn, bytes, stream, class) = waiting;
-        self.units[slot.index()] = Waiting { lpn, bytes, facts, stream, class, ..NOBODY };
-        self.link(slot.0, Line::Stream, first);
+        let unit = Waiting { lpn, bytes, facts, stream, class, line: Line::Stream, links: Links::NONE };
+        self.units[slot.index()] = unit;
+        self.queues[unit.queue(self.classes)].put(&mut self.units, slot.0, first);
+        self.count(Line::Stream, stream, 1);
     }
 
     /// A unit that was programmed in vain goes before all others of its queue.
@@ -191,29 +210,35 @@ impl Gather {
 
     /// Streams with so many units, a bit for each (slow).
     fn holding(&self, least: u32) -> u32 {
-        let marks = (0..).zip(&self.held).map(|(at, &held)| u32::from(held >= least) << at);
-        marks.sum()
+        let streams = (0..self.streams).map(StreamId);
+        streams.map(|stream| u32::from(self.held(stream) >= least) << stream.0).sum()
     }
 
     /// A page of a stream was programmed: the next has its turn.
     #[inline]
     pub(in crate::ftl) fn pass_turn(&mut self, stream: StreamId) {
-        self.turn = if stream.index() + 1 == self.held.len() { 0 } else { stream.0 + 1 };
+        self.turn = if stream.0 + 1 == self.streams { 0 } else { stream.0 + 1 };
     }
 
     /// Units of a stream that go in one page now.
     #[inline]
     pub(in crate::ftl) fn page_of(&self, stream: StreamId) -> usize {
-        self.held[stream.index()].min(self.units_per_page) as usize
+        self.held(stream).min(self.units_per_page) as usize
     }
 
     /// The unit of a stream that goes next to a page of a class, and whether that is the unit's own.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn oldest(&self, stream: StreamId, class: u8) -> (SlotId, bool) {
         if self.classes == 1 {
             return (SlotId(self.queues[stream.index()].oldest()), true);
         }
-        let queues = &self.queues[stream.index() * usize::from(self.classes)..][..usize::from(self.classes)];
+        self.oldest_of_several(stream, class)
+    }
+
+    /// The same where there are several classes.
+    #[inline(never)]
+    fn oldest_of_several(&self, stream: StreamId, class: u8) -> (SlotId, bool) {
+        let queues = self.of(stream);
         let from = nearest(class, self.classes, |at| queues[usize::from(at)].len() > 0).unwrap_or(0);
         (SlotId(queues[usize::from(from)].oldest()), from == class)
     }
@@ -252,16 +277,14 @@ impl Gather {
             Line::None => {}
             Line::Stream => {
                 self.waiting = self.waiting.wrapping_add_signed(change);
-                let held = &mut self.held[stream.index()];
-                *held = held.wrapping_add_signed(change);
-                let is_full = *held >= self.enough;
+                let is_full = self.held(stream) >= self.enough;
                 self.full = self.full & !(1 << stream.0) | u32::from(is_full) << stream.0;
             }
             Line::Turn(_) => self.parked = self.parked.wrapping_add_signed(change),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn link(&mut self, slot: u32, line: Line, first: bool) {
         let unit = &mut self.units[slot as usize];
         unit.line = line;
@@ -295,12 +318,11 @@ impl Gather {
     /// Takes what follows from the configuration from a fresh one, and checks the rest.
     pub(in crate::ftl) fn restored(&mut self, fresh: &Gather, logical: u32) -> Verdict {
         alike("units that wait", &self.units, &fresh.units)?;
-        alike("streams", &self.held, &fresh.held)?;
         alike("queues of units that wait", &self.queues, &fresh.queues)?;
         alike("lanes that units are parked for", &self.parked_at, &fresh.parked_at)?;
-        (self.units_per_page, self.enough, self.classes) =
-            (fresh.units_per_page, fresh.enough, fresh.classes);
-        let streams = self.held.len();
+        (self.units_per_page, self.enough) = (fresh.units_per_page, fresh.enough);
+        (self.streams, self.classes, self.sorts) = (fresh.streams, fresh.classes, fresh.sorts);
+        let streams = usize::from(self.streams);
         within("stream whose turn it is", [u32::from(self.turn)], streams)?;
         within("stream of a unit", self.units.iter().map(|unit| u32::from(unit.stream.0)), streams)?;
         let classes = self.units.iter().map(|unit| u32::from(unit.class));
@@ -312,9 +334,6 @@ impl Gather {
         for (queue, list) in self.queues.iter().enumerate() {
             let is_own = |unit: &Waiting| all(Line::Stream)(unit) && unit.queue(self.classes) == queue;
             list.check(WHAT, &self.units, is_own)?;
-        }
-        for (queues, &held) in self.queues.chunks(usize::from(self.classes)).zip(&self.held) {
-            ensure(held == queues.iter().map(|list| list.len()).sum(), "units of a stream that wait")?;
         }
         for (turn, list) in (0..).zip(&self.parked_at) {
             list.check(WHAT, &self.units, all(Line::Turn(turn)))?;

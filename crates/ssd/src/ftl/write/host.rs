@@ -45,7 +45,7 @@ impl Ftl {
         self.offer_to(slot, (lpn, bytes), Said::default(), false, Offer::Promoted);
     }
 
-    #[inline]
+    #[inline(always)]
     fn offer_to(&mut self, slot: SlotId, (lpn, bytes): (Lpn, u32), said: Said, first: bool, offer: Offer) {
         let stream = self.stream_of_write(lpn, said, offer != Offer::New);
         // What hosts say beyond what is known must not turn into something else.
@@ -57,7 +57,7 @@ impl Ftl {
             .with_promoted(u64::from(offer == Offer::Promoted));
         let class = if self.page_classes.sorts() { self.class_of_offer(lpn, offer) } else { 0 };
         self.gather.put(slot, (lpn, bytes, stream, class), facts, first);
-        if self.sorts_host_data() {
+        if self.gather.sorts() {
             self.counts.class_queued_max = self.counts.class_queued_max.max(self.gather.held(stream));
         }
     }
@@ -70,13 +70,7 @@ impl Ftl {
             Offer::New | Offer::Again => self.page_classes.of_write(lpn),
         };
         self.counts.heat_lowers += u64::from(lowered);
-        if self.sorts_host_data() { class } else { 0 }
-    }
-
-    /// Whether host data waits in queues by the class of pages. With a cache it does not: what is destaged does.
-    #[inline]
-    fn sorts_host_data(&self) -> bool {
-        self.page_classes.sorts() && !self.ring.is_used()
+        if self.gather.sorts() { class } else { 0 }
     }
 
     /// The stream that a unit the host has written goes to.
@@ -108,7 +102,7 @@ impl Ftl {
         if !self.gather.grow_parked(slot, bytes) {
             let lpn = self.gather.get(slot).lpn;
             self.gather.take(slot);
-            let first = urgent || !self.sorts_host_data();
+            let first = urgent || !self.gather.sorts();
             self.offer_to(slot, (lpn, bytes), said, first, Offer::Again);
         }
     }
@@ -160,7 +154,7 @@ impl Ftl {
             return Paged::NoRoom;
         };
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let class = if self.sorts_host_data() { self.class_of_page(found.page) } else { 0 };
+        let class = if self.gather.sorts() { self.class_of_page(found.page) } else { 0 };
         let (count, bytes) = self.take_units((stream, class), &mut units);
         self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
         self.note_bypass(found.page, count);
@@ -207,6 +201,21 @@ impl Ftl {
         for unit in &mut units[..count] {
             bytes += self.take_unit((stream, class), stream, unit);
         }
+        if count < self.layout.units_per_page as usize {
+            (count, bytes) = self.take_from_others((stream, class), units, (count, bytes));
+        }
+        self.gather.pass_turn(stream);
+        (count, bytes)
+    }
+
+    /// Units of other streams take the places that would be left empty.
+    #[inline(never)]
+    fn take_from_others(
+        &mut self,
+        (stream, class): (StreamId, u8),
+        units: &mut [UnitRef; UNITS_AT_MOST],
+        (mut count, mut bytes): (usize, u32),
+    ) -> (usize, u32) {
         while count < self.layout.units_per_page as usize
             && let Some(other) = self.gather.next_stream()
         {
@@ -214,16 +223,15 @@ impl Ftl {
             self.counts.mixed_units += 1;
             count += 1;
         }
-        self.gather.pass_turn(stream);
         (count, bytes)
     }
 
     /// The oldest unit of a stream goes to a page of a class, of another stream or its own: how many bytes of it hold
     /// data.
-    #[inline]
+    #[inline(always)]
     fn take_unit(&mut self, (stream, class): (StreamId, u8), to: StreamId, unit: &mut UnitRef) -> u32 {
         let (slot, is_own) = self.gather.oldest(stream, class);
-        if self.sorts_host_data() {
+        if self.gather.sorts() {
             self.counts.note_class(is_own);
         }
         let waiting = *self.gather.get(slot);
@@ -234,11 +242,20 @@ impl Ftl {
         waiting.bytes
     }
 
-    pub(in crate::ftl) fn on_host_program(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let (block, _) = self.layout.block_of_page(op.ppn);
-        let first = op.ppn.0 * self.layout.units_per_page;
-        let failed = op.outcome == Outcome::Fail;
+    /// A page of host data is programmed, or it has failed.
+    #[inline(always)]
+    pub(in crate::ftl) fn on_host_program(
+        &mut self,
+        flash: &mut Flash,
+        id: OpId,
+        page: Ppn,
+        outcome: Outcome,
+    ) {
+        let (block, _) = self.layout.block_of_page(page);
+        let first = page.0 * self.layout.units_per_page;
+        let failed = outcome == Outcome::Fail;
         let spent = flash.pool.spent(id);
+        let mut promoted = 0;
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
             if failed && unit.lpn != NONE {
@@ -249,16 +266,12 @@ impl Ftl {
                 let of_host = 1 - unit.facts().promoted();
                 self.clock += of_host;
                 self.counts.host_units += of_host;
-                self.counts.moved_units[Cause::Promote as usize] += 1 - of_host;
+                promoted += 1 - of_host;
                 self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
             }
-            self.programmed.push(Programmed {
-                slot,
-                outcome: op.outcome,
-                queued: spent.queued,
-                times: spent.times,
-            });
+            self.programmed.push(Programmed { slot, outcome, queued: spent.queued, times: spent.times });
         }
+        self.counts.moved_units[Cause::Promote as usize] += promoted;
         flash.pool.remove(id);
         self.after_program(flash, block, failed);
     }
