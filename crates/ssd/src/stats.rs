@@ -64,6 +64,9 @@ impl Stats {
                 return Err(format!("{name} {number} was busy for {ns} ns, {elapsed} ns have passed"));
             }
         }
+        if self.flash.inversions > 0 {
+            return Err(format!("{} high reads waited longer than they must", self.flash.inversions));
+        }
         let by_attempts = self.flash.retries.iter().sum::<u64>();
         let reads = if self.cells_age { self.ops(OpKind::Read) } else { 0 };
         if by_attempts != reads {

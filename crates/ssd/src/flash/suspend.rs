@@ -141,15 +141,18 @@ impl At<'_> {
         stops.gate = start;
         if kind.reads() {
             stops.sensing = progress;
+            if waits {
+                // It was on its way before something more urgent came.
+                self.ask();
+            }
             return;
         }
         // What reads wait for has gone before them for a reason.
         stops.work = Progress { floor_ns: if waits { min_run_ns } else { 0 }, ..progress };
         (stops.at_once, stops.count) = ([0; PRIORITIES], 0);
-        let step_ns = if kind.erases() && !op.critical { 0 } else { steps.longest_ns() };
+        let run_ns = if kind.erases() && !op.critical { min_run_ns } else { steps.longest_run_ns(min_run_ns) };
         let timing = &self.rules.timing;
-        stops.patience_ns =
-            timing.resume_ns() + timing.suspend_ns() + steps.lead_ns + step_ns.max(min_run_ns);
+        stops.patience_ns = timing.resume_ns() + timing.suspend_ns() + steps.lead_ns + run_ns;
         if kind.erases() {
             stops.shares = std::mem::take(&mut stops.came);
         }
@@ -187,8 +190,9 @@ impl At<'_> {
             return;
         }
         let (op, by) = (*self.pool.get(leader), self.pool.get(read).priority);
-        let programs = op.kind.row().effect == Outcomes::Programs;
-        if programs && self.is_held(self.pool.get(read), leader) {
+        let programs = |id: OpId| id.is_some() && self.pool.get(id).kind.row().effect == Outcomes::Programs;
+        let is_held = |id: OpId| programs(id) && self.is_held(self.pool.get(read), id);
+        if is_held(leader) || is_held(self.die.stops.suspended) {
             self.pool.get_mut(read).alone = false;
             return;
         }

@@ -40,9 +40,11 @@ impl Steps {
         self.lead_ns + if end(k) > elapsed { end(k) } else { end(k + 1) }
     }
 
-    /// The longest step.
-    pub fn longest_ns(&self) -> u64 {
-        (self.total_ns - self.lead_ns).div_ceil(u64::from(self.count.max(1)))
+    /// The longest that they run from the end of a step on until one ends, but no shorter than that.
+    pub fn longest_run_ns(&self, least_ns: u64) -> u64 {
+        let (all_ns, count) = (self.total_ns - self.lead_ns, u64::from(self.count.max(1)));
+        let (shortest_ns, longest_ns) = (all_ns / count, all_ns.div_ceil(count));
+        longest_ns * least_ns.div_ceil(shortest_ns.max(1)).max(1)
     }
 }
 
@@ -364,7 +366,8 @@ mod tests {
             [0, 999, 1_000, 1_033, 1_066].map(|at| copyback.boundary_after(at)),
             [1_033, 1_033, 1_033, 1_066, 1_100]
         );
-        assert_eq!((odd.longest_ns(), copyback.longest_ns()), (34, 34));
+        assert_eq!((odd.longest_run_ns(0), copyback.longest_run_ns(33)), (34, 34));
+        assert_eq!((odd.longest_run_ns(34), odd.longest_run_ns(66)), (68, 68), "a step of 33 may be the first");
     }
 
     fn read_ns(cfg: &DriveConfig) -> Vec<u64> {

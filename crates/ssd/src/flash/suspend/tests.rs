@@ -309,6 +309,10 @@ fn the_wordline_in_work_is_not_read() {
     // program 0 -- 200 stops 220 other 335 resumes 355 -- 811 held 926
     let script = [program, Given { priority: Low, ..same }, read(200 * US, Medium)];
     expect("immediate", PROGRAM_IN, &script, &[811_000, 926_000, 335_000]);
+    // Nor does one that could not go by stop the read that does.
+    // program 0 -- 131.2 stops 151.2 low 266.2 resumes 286.2 -- 811 held 926
+    let script = [program, read(100 * US, Low), Given { at: 200 * US, priority: High, ..same }];
+    expect("priority_aware", PROGRAM_IN, &script, &[811_000, 266_200, 926_000]);
 }
 
 #[test]
