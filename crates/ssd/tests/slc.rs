@@ -219,6 +219,30 @@ fn destaged_data_goes_through_the_queues_of_classes() {
     assert_eq!(stats.ftl.host_units, 64);
 }
 
+/// What was read of one block waits for what the next ones hold, so that each page finds data of its class: nearly all
+/// does, of data of which each block of the cache holds one class, where the cache is larger than the queues.
+#[test]
+fn what_is_destaged_waits_from_one_block_to_the_next() {
+    let mut cfg = config("fixed", 120, 8);
+    set(&mut cfg, "blocks_per_lane", Value::Integer(24));
+    cfg.allocation.moves = MovesOfFirst::Joined;
+    cfg.page_class.select("read_heat").unwrap();
+    let always = Value::List(vec![Value::Float(1.0); 3]);
+    for (key, value) in [("p", always), ("decrease", Value::Text("rhwo".to_owned()))] {
+        cfg.page_class.set(key, &value).unwrap();
+    }
+    let mut drive = functional(&cfg);
+    for unit in 0..1_600 {
+        send(&mut drive, OpCode::Write, unit);
+        (0..unit / 8 % 4).for_each(|_| send(&mut drive, OpCode::Read, unit));
+    }
+    let stats = drive.stats();
+    let sorted = stats.ftl.class_matched + stats.ftl.class_neighbour;
+    println!("{} of {sorted} units destaged to pages of their class", stats.ftl.class_matched);
+    assert!(sorted > 1_000 && stats.ftl.class_matched * 100 > sorted * 99);
+    drive.check().unwrap();
+}
+
 fn refused(cfg: &DriveConfig) -> String {
     cfg.validate().expect_err("it is refused").to_string()
 }

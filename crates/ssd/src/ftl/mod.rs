@@ -176,9 +176,10 @@ impl Ftl {
         let (block, all) = (layout.data_units_per_block(), u64::from(layout.blocks()));
         let page_classes = PageClasses::new(cfg, policies.page_class, block, all * u64::from(block));
         let of_reclaim = (reclaim.is_active(), reclaim.deals());
-        let mover = Mover::new(cfg, &layout, (streams, needs.victims), of_reclaim, &page_classes);
-        let physical = (layout.blocks() * layout.units_per_block()) as usize;
         let ring = Ring::new(policies.slc_cache, &layout);
+        let sorting = (&page_classes, ring.is_used());
+        let mover = Mover::new(cfg, &layout, (streams, needs.victims), of_reclaim, sorting);
+        let physical = (layout.blocks() * layout.units_per_block()) as usize;
         let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
         let mut gather = Gather::new(streams, layout.units_per_page, slots, turns);
         // With a cache what the host writes is not sorted before it is destaged.

@@ -128,6 +128,7 @@ impl Ftl {
                 break;
             }
         }
+        self.tell_whether_it_holds(lane);
         self.program_all_gathered(flash, lane, false);
     }
 

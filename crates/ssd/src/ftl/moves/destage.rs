@@ -3,7 +3,8 @@
 //! `ftl/slc_cache` says how many blocks a lane's ring (`write/ring.rs`) should have. While fewer than two of it are
 //! erased, or it has more than it should, the block that is to leave first is emptied like one that is cleaned, and its
 //! live data goes to full blocks. An erased block changes sides where the ring has too many, or too few while cleaning
-//! can spare one. Cleaning and destaging take turns in a lane; full blocks without room take a block of the ring.
+//! can spare one. Cleaning and destaging take turns in a lane; full blocks without room take a block of the ring. Where
+//! data is sorted by the class of pages, what was read waits in its queues from one block that is destaged to the next.
 
 use crate::flash::op::Cause;
 use crate::ftl::Ftl;
@@ -78,8 +79,20 @@ impl Ftl {
         if !self.ring.is_used() {
             return false;
         }
-        let ring = self.ring.lane(lane);
-        ring.is_over(ring.owned - ring.leaving) || ring.free() + ring.leaving < ERASED
+        let (ring, work) = (self.ring.lane(lane), &self.mover.lanes[lane.index()]);
+        // Where data is sorted, what was read of a block waits for more to join it: it may take some blocks more.
+        let coming = if self.page_classes.sorts() { work.erasing } else { ring.leaving };
+        ring.is_over(ring.owned - ring.leaving) || ring.free() + coming < ERASED
+    }
+
+    /// Where data is sorted: whether what was read may wait for the next block that is destaged, because nobody needs a
+    /// block before.
+    #[inline]
+    pub(in crate::ftl) fn tell_whether_it_holds(&mut self, lane: LaneId) {
+        if self.ring.is_used() && self.page_classes.sorts() {
+            let holds = !self.mover.lanes[lane.index()].wanted && !self.wants_destage(lane);
+            self.work(lane).holds = holds;
+        }
     }
 
     /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.

@@ -52,6 +52,8 @@ pub(in crate::ftl) struct LaneWork {
     /// Those being erased.
     #[serde(skip)]
     pub erasing: u32,
+    /// Data that is sorted waits for the next block that is destaged.
+    pub holds: bool,
     pub erases: u64,
     /// The round of cleaning under way, or the last one.
     pub round: Round,
@@ -97,7 +99,7 @@ impl Mover {
         layout: &Layout,
         (streams, asks): (Streams, bool),
         (reclaims, deals): (bool, bool),
-        page_classes: &PageClasses,
+        (page_classes, caches): (&PageClasses, bool),
     ) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
         let gathered = || (0..streams.all()).map(|_| Gathered::with_capacity(room)).collect();
@@ -116,6 +118,7 @@ impl Mover {
                 wanted: false,
                 coming: 0,
                 erasing: 0,
+                holds: false,
                 erases: 0,
                 round: Round::default(),
                 retire: VecDeque::with_capacity(8),
@@ -129,12 +132,14 @@ impl Mover {
             .logical_units()
             .div_ceil(u64::from(layout.lanes))
             .div_ceil(u64::from(layout.data_units_per_block()));
+        let units = if caches { layout.one_bit_units_per_block() } else { layout.data_units_per_block() };
+        let smallest = units.max(1);
         Mover {
             lanes,
             in_flight_at_most: cfg.cleaning.copies_in_flight,
             copyback: cfg.cleaning.copyback,
             reserve: cfg.cleaning.reserve_blocks,
-            coming_at_most: COMING_AT_MOST + blocks_in_queues(page_classes, layout.data_units_per_block()),
+            coming_at_most: COMING_AT_MOST + blocks_in_queues(page_classes, smallest),
             // Each stream has a block open.
             spare: layout.blocks_per_lane.saturating_sub(share as u32 + u32::from(streams.count)),
             span: layout.span,
@@ -209,10 +214,11 @@ impl LaneWork {
         }
     }
 
-    /// Whether more will join data that is sorted, once a block is erased: the queues need not drain for the next job.
+    /// Whether more will join data that is sorted, once a block is erased or another is destaged: the queues need not
+    /// drain for the next job.
     #[inline]
     fn goes_on(&self) -> bool {
-        self.sorted.is_used() && self.wanted && self.erasing > 0
+        self.sorted.is_used() && (self.holds || self.wanted && self.erasing > 0)
     }
 
     /// Whether units wait for a page.
@@ -297,7 +303,7 @@ mod tests {
         let spare = |count| {
             let streams = Streams::of(count, 1, 1 << (count - 1));
             let classes = PageClasses::new(&cfg, &cfg.page_class, 4, 80);
-            Mover::new(&cfg, &layout, (streams, false), (false, false), &classes).limits(20, 0).spare
+            Mover::new(&cfg, &layout, (streams, false), (false, false), (&classes, false)).limits(20, 0).spare
         };
         // Half of the blocks hold data.
         assert_eq!([1, 2, 5].map(spare), [9, 8, 5]);
