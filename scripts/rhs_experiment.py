@@ -119,6 +119,33 @@ def adapting(skew, reads):
 adapt = [adapting(skew, 10) for skew in [(70, 30), (80, 20), (95, 20)]]
 adapt_less = [adapting(skew, 2) for skew in [(70, 30), (80, 20), (95, 20)]]
 
+# Figure 8: four fifths of the drive used, written in order and then half of it at random; two workloads read it, 95 % of
+# the reads to 5 % of the space, before (half a read a page), with overwrites of 30 % of it beside them, and after.
+USED = 80.0
+ONE = "space_mib = 1024\nsize_bytes = 16384"
+
+
+def hybrid(name, seed, parts, *until):
+    print(f'[[workload.spec.phases]]\nname = "{name}"\nseed = {seed}\nfootprint_percent = {USED}')
+    print("\n".join(f"{key} = {value}" for key, value in until))
+    for part in parts:
+        print(f"\n[[workload.spec.phases.parts]]\n{part}\n{ONE}")
+    print()
+
+
+def part(name, share, read_percent, places="uniform"):
+    hot = "\nhot_space_percent = 5\nhot_access_percent = 95" if places == "hot_cold" else ""
+    lines = [f'name = "{name}"', f"share_percent = {share}", f"read_percent = {read_percent}", f'places = "{places}"{hot}']
+    return "\n".join(lines)
+
+
+workload("ssd", "95/5 and 5/95 reads, even overwrites", None)
+READS = part("reads", 100, 100, "hot_cold")
+hybrid("precondition", 1, [part("writes", 100, 0)], ("until_drive_writes", 0.4))
+hybrid("before", 2, [READS], ("until_drive_reads", 0.4))
+hybrid("both", 3, [part("reads", 50, 100, "hot_cold"), part("writes", 50, 0)], ("until_drive_writes", 0.24))
+hybrid("after", 4, [READS], ("until_drive_reads", 0.4))
+
 READ = 'measured = ["read"]'
 study("potential", ["drive.toml"], ["even", *(f"optimal_{code}" for code in CODES)], potential,
       ["read_uniform", "read_90_20", "read_95_20"], READ)
@@ -126,6 +153,8 @@ study("strategies", ["drive.toml"], ["even", *(f"{scheme}_{name}" for name, _ in
       [mixes[skew, reads, 50] for skew in (80, 95) for reads, _ in MIXES], ["mix_80_80_50"], READ)
 study("overlap", ["drive.toml"], [f"{scheme}_falling" for scheme in ("rhgw", "rhwo", "dgwo")], list(mixes.values()),
       [mixes[80, 98, offset] for offset in OFFSETS], READ)
+study("hybrid", ["drive.toml", "hybrid.toml"], ["even", "dgwo_falling"], ["ssd"], ["ssd"],
+      'measured = ["before", "after"]')
 steps = ", ".join(f'"r{10 * step}"' for step in [0, *STEPS])
 SERIES = f"measured = [{steps}]\nmeasured_across = [{', '.join(str(10 * step) for step in [0, *STEPS])}]"
 study("adaptation", ["drive.toml", "shuffled.toml"], ["dgwo_falling"], adapt, adapt,
