@@ -16,8 +16,8 @@ impl Flash {
     /// What reading a page comes to: attempts it takes, and whether the last succeeds.
     #[inline]
     pub(super) fn sense(&mut self, at: PageAddress) -> (u8, Outcome) {
-        let first = self.read_voltage.first(&self.chip.page_age(at.block, at.page));
-        let sensed = self.chip.sense(at.block, at.page, first);
+        let sequence = self.read_voltage.sequence(&self.chip.page_age(at.block, at.page));
+        let sensed = self.chip.sense_with(at.block, at.page, &sequence);
         let attempts = sensed.failed + u8::from(sensed.readable);
         (attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail })
     }
@@ -36,8 +36,8 @@ impl Flash {
 
     /// Effective reads, in units of the chips' counters, up to which the first attempt to read a page surely succeeds.
     pub(crate) fn plain_until(&self, block: u32, page: u32) -> u64 {
-        let first = self.read_voltage.first(&self.chip.page_age(block, page));
-        self.chip.plain_until(block, page, first)
+        let sequence = self.read_voltage.sequence(&self.chip.page_age(block, page));
+        self.chip.plain_until(block, page, sequence.first())
     }
 
     /// What an operation's durations depend on, for cells that age.

@@ -5,7 +5,7 @@
 
 use super::aging::build;
 use super::aging::tables::Dwell;
-use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Telemetry, TrueWear};
+use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Sequence, Telemetry, TrueWear};
 use super::cell::CellModel;
 use crate::config::ConfigErrors;
 use crate::restore::{Verdict, alike, ensure, within};
@@ -204,17 +204,25 @@ impl Chip {
         }
     }
 
-    /// Reads a page, beginning with an entry of the retry table: how many attempts fail, and whether one succeeds.
-    /// Attempts go from that entry up to the last, then from the one before it down to 0, then (`tracking_reads`
-    /// above 0) with the best voltages, then (LDPC) with the best voltages and more and more levels.
+    /// Reads a page, beginning with an entry of the retry table: as [`Chip::sense_with`] of that alone.
+    #[inline]
+    pub fn sense(&mut self, block: u32, page: u32, first: u8) -> Sensed {
+        self.sense_with(block, page, &Sequence::entry(first))
+    }
+
+    /// Reads a page, beginning with a sequence of voltages: how many attempts fail, and whether one succeeds.
+    /// After the sequence attempts go from the entry of the retry table that is nearest to its first set up to the
+    /// last, then from the one before it down to 0, then (`tracking_reads` above 0) with the best voltages, then (LDPC)
+    /// with the best voltages and more and more levels. Each set of the sequence stands for the entry nearest to it,
+    /// which is not tried again: all attempts are as many as with the retry table alone.
     ///
     /// Every attempt disturbs the other wordlines of the block: one with an entry as one read, tracking as
     /// `tracking_reads`, a soft one as often as it has levels over those that the mode is read with.
     #[inline]
-    pub fn sense(&mut self, block: u32, page: u32, first: u8) -> Sensed {
+    pub fn sense_with(&mut self, block: u32, page: u32, sequence: &Sequence) -> Sensed {
         let cycles = self.erase_count(block);
         match &mut self.aging {
-            Some(aging) => aging.sense(block, page, first, cycles),
+            Some(aging) => aging.sense(block, page, sequence, cycles),
             None => Sensed { failed: 0, readable: true },
         }
     }
@@ -259,11 +267,11 @@ impl Chip {
         self.aging.as_ref().map(|aging| aging.disturb_q12(block, page, self.erase_count(block)))
     }
 
-    /// Effective reads, in units of the counters, up to which an attempt with an entry surely reads a page; all where
-    /// cells do not age.
-    pub(crate) fn plain_until(&self, block: u32, page: u32, entry: u8) -> u64 {
+    /// Effective reads, in units of the counters, up to which an attempt with the voltages at a place ([`Sequence`])
+    /// surely reads a page; all where cells do not age.
+    pub(crate) fn plain_until(&self, block: u32, page: u32, at: u8) -> u64 {
         let aging = self.aging.as_ref();
-        aging.map_or(u64::MAX, |aging| aging.plain_until(block, page, entry, self.erase_count(block)))
+        aging.map_or(u64::MAX, |aging| aging.plain_until(block, page, at, self.erase_count(block)))
     }
 
     /// How often so many attempts to read a page of a block sense it; 1 each where cells do not age.

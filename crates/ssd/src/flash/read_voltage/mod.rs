@@ -1,9 +1,10 @@
 //! With which reference voltages is a page read first?
 //!
-//! The chip has a table of retry entries, made for more and more lost charge. A policy names the entry to begin with;
-//! when that fails the read goes on upwards, then downwards, then by tracking (see `nand::aging`).
+//! The chip has a table of retry entries, made for more and more lost charge. A policy names up to three sets of
+//! voltages to begin with, entries or what lies between them; when those fail the read goes on from the first of them
+//! upwards, then downwards, then by tracking (see `nand::aging`).
 
-use crate::nand::aging::PageAge;
+use crate::nand::aging::{PageAge, Sequence};
 use crate::nand::cell::CellModel;
 
 family! {
@@ -16,9 +17,9 @@ family! {
     methods {
         /// Told of the cells once, when the drive is built.
         fn learn(&mut self, cells: &CellModel) {}
-        /// The entry of the retry table to begin with.
-        fn first(&self, age: &PageAge) -> u8 {
-            0
+        /// The voltages to begin with.
+        fn sequence(&self, age: &PageAge) -> Sequence {
+            Sequence::entry(0)
         }
     }
 }

@@ -5,7 +5,7 @@
 //! months).
 
 use super::Member;
-use crate::nand::aging::PageAge;
+use crate::nand::aging::{PageAge, Sequence};
 use crate::nand::cell::{Block, CellModel, CellState, Damage, Group};
 use serde::{Deserialize, Serialize};
 
@@ -81,11 +81,12 @@ impl Member for Policy {
 
     /// The entry of the page's row, range, group and type.
     #[inline]
-    fn first(&self, age: &PageAge) -> u8 {
+    fn sequence(&self, age: &PageAge) -> Sequence {
         let row = (age.cycles / self.params.cycles_per_row).min(self.params.rows - 1) as usize;
         let range = RANGES.iter().rposition(|&begin| begin <= age.minutes).unwrap_or(0);
         let at = (row * RANGES.len() + range) * Group::ALL.len() + usize::from(age.group);
-        self.entries.get(at * self.page_types + usize::from(age.page_type)).copied().unwrap_or(0)
+        let entry = self.entries.get(at * self.page_types + usize::from(age.page_type));
+        Sequence::entry(entry.copied().unwrap_or(0))
     }
 }
 
@@ -124,7 +125,8 @@ mod tests {
     #[test]
     fn begins_further_down_the_table_the_older_the_data_and_the_block() {
         let policy = learned(&Params::default());
-        let first = |cycles, minutes| policy.first(&PageAge { cycles, minutes, group: 3, page_type: 0 });
+        let age = |cycles, minutes| PageAge { cycles, minutes, group: 3, page_type: 0 };
+        let first = |cycles, minutes| policy.sequence(&age(cycles, minutes)).first();
         assert_eq!(first(0, 0), 0);
         assert!(first(6_000, 525_600) > first(1_000, 525_600));
         assert!(first(6_000, 525_600) > first(6_000, 43_800));
@@ -136,7 +138,8 @@ mod tests {
         let (best, worst) =
             (learned(&Params::default()), learned(&Params { sample_quality: 0.0, ..Params::default() }));
         let age = |cycles| PageAge { cycles, minutes: 525_600, group: 3, page_type: 0 };
-        assert!((0..16).all(|row| worst.first(&age(row * 1_000)) >= best.first(&age(row * 1_000))));
-        assert!(worst.first(&age(7_000)) > best.first(&age(7_000)));
+        let first = |policy: &Policy, cycles| policy.sequence(&age(cycles)).first();
+        assert!((0..16).all(|row| first(&worst, row * 1_000) >= first(&best, row * 1_000)));
+        assert!(first(&worst, 7_000) > first(&best, 7_000));
     }
 }

@@ -14,6 +14,7 @@
 pub(crate) mod build;
 mod bulk;
 mod sense;
+pub(crate) mod sequence;
 pub(crate) mod tables;
 mod telemetry;
 
@@ -22,6 +23,7 @@ use crate::restore::{MOST, Verdict, alike, ensure};
 use crate::rng::Rng;
 use crate::snapshot::raw;
 use crate::units::SimTime;
+pub use sequence::{MOST_SETS, PARTS, Sequence};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tables::{CYCLE, Dwell, MOST_MINUTES, TICKS_PER_MINUTE, Tables};

@@ -1,5 +1,6 @@
 //! Reading a page: how far it is disturbed, how many errors that makes, and which attempt corrects them.
 
+use super::sequence::{PARTS_SHIFT, Sequence};
 use super::tables::{Errors, Limit, Mode, Place, Tables};
 use super::{Aging, Attempt, Margin, Sensed, UNHARMED};
 use crate::nand::cell::still::{StillRow, StillTable};
@@ -106,12 +107,23 @@ impl Reading<'_> {
         bits_q8 <= limit.bits_q8
     }
 
-    /// All attempts in their order: from the first entry up, then down, then tracking, then soft sensing.
-    fn attempts(&self, first: u8) -> Sensed {
+    /// All attempts in their order: the sequence; the other entries from the first set's up, then down; then tracking,
+    /// then soft sensing. Each set of the sequence stands for the nearest entry that no set before it stands for.
+    fn attempts(&self, sequence: &Sequence) -> Sensed {
         let entries = self.tables.entries;
-        let mut failed = 0;
-        for set in (first..entries).chain((0..first).rev()) {
-            if !self.lost && self.succeeds(usize::from(set), &self.mode.own) {
+        let near = |place: u8| ((u32::from(place) + (1 << PARTS_SHIFT >> 1)) >> PARTS_SHIFT) as u8;
+        let order = |first: u8| (first..entries).chain((0..first).rev());
+        let (mut failed, mut tried) = (0, 0_u64);
+        for &place in sequence.places() {
+            if !self.lost && self.succeeds(self.tables.set_at(place), &self.mode.own) {
+                return Sensed { failed, readable: true };
+            }
+            let stands_for = order(near(place)).find(|entry| tried >> entry & 1 == 0);
+            tried |= stands_for.map_or(0, |entry| 1 << entry);
+            failed += 1;
+        }
+        for entry in order(near(sequence.first())).filter(|entry| tried >> entry & 1 == 0) {
+            if !self.lost && self.succeeds(usize::from(entry), &self.mode.own) {
                 return Sensed { failed, readable: true };
             }
             failed += 1;
@@ -192,7 +204,7 @@ impl Aging {
         block: u32,
         place: Place,
         mode: &Mode,
-        first: u8,
+        first: usize,
         disturbed: Disturbed,
         draw: u64,
     ) -> bool {
@@ -201,14 +213,14 @@ impl Aging {
         let point = table.locate(self.worn[block as usize], self.data_minutes(block));
         let row = table.row(place.group(), place.page_type(), point);
         let limit_q8 = u64::from(mode.own.bits_q8);
-        let still_q8 = harmed(table.sector_bits_q8(&row, usize::from(first)), self.harm_q12(block));
+        let still_q8 = harmed(table.sector_bits_q8(&row, first), self.harm_q12(block));
         let bits_q8 = u64::from(noisy(still_q8, tables.noise_q8, draw));
         bits_q8 <= limit_q8 && limit_q8 * disturbed.erc <= (limit_q8 - bits_q8) * disturbed.most
     }
 
-    /// Effective reads up to which an attempt with an entry surely reads a page, whatever the noise; none where that
-    /// cannot be told.
-    pub(crate) fn plain_until(&self, block: u32, page: u32, entry: u8, cycles: u32) -> u64 {
+    /// Effective reads up to which an attempt with the voltages at a place surely reads a page, whatever the noise;
+    /// none where that cannot be told.
+    pub(crate) fn plain_until(&self, block: u32, page: u32, at: u8, cycles: u32) -> u64 {
         let tables = self.tables();
         let place = tables.places[page as usize];
         let mode = &tables.modes[usize::from(self.modes[block as usize])];
@@ -216,7 +228,7 @@ impl Aging {
         let point = table.locate(self.worn[block as usize], self.data_minutes(block));
         let row = table.row(place.group(), place.page_type(), point);
         let harm_q12 = self.harm_q12(block);
-        let still_q8 = harmed(table.sector_bits_q8(&row, usize::from(entry)), harm_q12);
+        let still_q8 = harmed(table.sector_bits_q8(&row, tables.set_at(at)), harm_q12);
         let noise_q8 = u32::try_from(tables.noise_q8).unwrap_or(0).min(still_q8);
         let limit_q8 = mode.own.bits_q8;
         if tables.drawn || still_q8 + noise_q8 > limit_q8 {
@@ -230,17 +242,17 @@ impl Aging {
 
     /// Reads a page: see [`super::super::Chip::sense`].
     #[inline]
-    pub(crate) fn sense(&mut self, block: u32, page: u32, first: u8, cycles: u32) -> Sensed {
+    pub(crate) fn sense(&mut self, block: u32, page: u32, sequence: &Sequence, cycles: u32) -> Sensed {
         let draw = self.read_rng.next_u64();
         let tables = self.tables();
-        assert!(first < tables.entries, "entry {first} of the retry table, which has {}", tables.entries);
+        let first = tables.set_at(sequence.first());
         let place = tables.places[page as usize];
         let mode = &tables.modes[usize::from(self.modes[block as usize])];
         let disturbed = self.disturbed(block, place, cycles);
         let plain = !tables.drawn && self.plainly(block, place, mode, first, disturbed, draw);
         let sensed = match plain {
             true => Sensed { failed: 0, readable: true },
-            false => self.sense_in_full(block, place, first, disturbed, draw),
+            false => self.sense_in_full(block, place, sequence, disturbed, draw),
         };
         let attempts = usize::from(sensed.failed) + usize::from(sensed.readable);
         let harm = mode.weights[place.page_type()] * mode.readings[attempts];
@@ -249,13 +261,20 @@ impl Aging {
     }
 
     #[inline(never)]
-    fn sense_in_full(&self, block: u32, place: Place, first: u8, disturbed: Disturbed, draw: u64) -> Sensed {
+    fn sense_in_full(
+        &self,
+        block: u32,
+        place: Place,
+        sequence: &Sequence,
+        disturbed: Disturbed,
+        draw: u64,
+    ) -> Sensed {
         let tables = self.tables();
         let mode = &tables.modes[usize::from(self.modes[block as usize])];
         let page = self.page(block, place, mode, disturbed);
         let linear = matches!(page, Page::Still { .. });
         let lost = linear && !tables.drawn && disturbed.erc > disturbed.most;
-        Reading { tables, mode, page, lost, draw }.attempts(first)
+        Reading { tables, mode, page, lost, draw }.attempts(sequence)
     }
 
     /// A reading of a page that was broken off: it disturbs as one that was not.

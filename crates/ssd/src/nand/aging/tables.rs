@@ -1,6 +1,7 @@
 //! What is fixed when a drive is built: the tables that the cell model becomes, and how blocks differ. Integers only;
 //! `build` fills them.
 
+use super::sequence::{PARTS, PARTS_SHIFT};
 use crate::nand::cell::CellModel;
 use crate::nand::cell::still::StillTable;
 use crate::nand::cell::table::{CellTable, ReadOdds};
@@ -279,6 +280,16 @@ impl Tables {
     #[inline]
     pub(crate) fn traits(&self, block: u32) -> &Traits {
         if self.traits.len() == 1 { &self.traits[0] } else { &self.traits[block as usize] }
+    }
+
+    /// The set of voltages at a place on the line of the retry table, in quarters of its step.
+    #[inline]
+    pub(crate) fn set_at(&self, place: u8) -> usize {
+        let (entry, part) = (usize::from(place >> PARTS_SHIFT), usize::from(place & (PARTS - 1)));
+        let entries = usize::from(self.entries);
+        assert!(entry < entries, "entry {entry} of the retry table, which has {entries}");
+        assert!(part == 0, "voltages between two entries");
+        entry
     }
 
     /// What so many ticks between two erases leave.
