@@ -153,7 +153,7 @@ study("strategies", ["drive.toml"], ["even", *(f"{scheme}_{name}" for name, _ in
       [mixes[skew, reads, 50] for skew in (80, 95) for reads, _ in MIXES], ["mix_80_80_50"], READ)
 study("overlap", ["drive.toml"], [f"{scheme}_falling" for scheme in ("rhgw", "rhwo", "dgwo")], list(mixes.values()),
       [mixes[80, 98, offset] for offset in OFFSETS], READ)
-study("hybrid", ["drive.toml", "hybrid.toml"], ["even", "dgwo_falling"], ["ssd"], ["ssd"],
+study("hybrid", ["drive.toml", "hybrid.toml"], ["even", "dgwo_falling", "dgwo_equal1"], ["ssd"], ["ssd"],
       'measured = ["before", "after"]')
 steps = ", ".join(f'"r{10 * step}"' for step in [0, *STEPS])
 SERIES = f"measured = [{steps}]\nmeasured_across = [{', '.join(str(10 * step) for step in [0, *STEPS])}]"
