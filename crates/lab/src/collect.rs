@@ -1,5 +1,6 @@
 //! From counters and measurements to a result.
 
+use crate::block_age::AgeWork;
 use crate::by::{Axis, By};
 use crate::facts::Facts;
 use crate::lifetime::Lifetime;
@@ -181,6 +182,7 @@ impl FtlWork {
             page_class: PageClassWork::of(stats, config),
             heat: HeatWork::of(stats, drive),
             slc: SlcWork::of(stats, drive, config),
+            age: AgeWork::of(stats, drive, config),
             victims: Victims::of(stats),
             program_mode: ProgramModeWork::of(stats, config),
             gc_time_ns: gc_time_ns(stats, config),

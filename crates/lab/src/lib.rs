@@ -23,6 +23,7 @@
 //! then is not lost. Results are the same whether experiments run one by one or on all cores ([`run_all`]).
 
 mod age;
+mod block_age;
 mod books;
 pub mod bound;
 mod by;

@@ -1,5 +1,6 @@
 //! The result of a run: everything that `result.json` holds. `docs/results.md` explains each key.
 
+use crate::block_age::AgeWork;
 use crate::by::By;
 use crate::error::ReportError;
 use crate::lifetime::Lifetime;
@@ -170,6 +171,9 @@ pub struct FtlWork {
     /// The cache of one bit a cell.
     #[serde(default)]
     pub slc: SlcWork,
+    /// How worn blocks are, as a marker tells.
+    #[serde(default)]
+    pub age: AgeWork,
     /// Blocks that cleaning emptied.
     #[serde(default)]
     pub victims: Victims,

@@ -81,9 +81,9 @@ counters! {
         /// Blocks retired.
         retired_blocks: u64, "blocks", in "ftl.retired_blocks";
         /// Of these, blocks whose life was over as `ftl.age_marker` tells it.
-        age_retired: u64, "blocks";
+        age_retired: u64, "blocks", in "ftl.age.retired";
         /// First pages read for their errors, once they were programmed (`ftl.age_marker`).
-        age_checks: u64, "reads";
+        age_checks: u64, "reads", in "ftl.age.checks";
         /// The oldest that any block was found when it was erased or checked, in 1/4096 of a life.
         age_q12_max: u32, "1/4096";
     }
