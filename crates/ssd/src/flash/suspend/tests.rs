@@ -3,6 +3,7 @@
 //! work.
 
 mod brute;
+mod harm;
 mod queues;
 
 use crate::config::Layer;
