@@ -126,7 +126,7 @@ ONE = "space_mib = 1024\nsize_bytes = 16384"
 
 
 def hybrid(name, seed, parts, *until):
-    print(f'[[workload.spec.phases]]\nname = "{name}"\nseed = {seed}\nfootprint_percent = {USED}')
+    print(f'[[workload.spec.phases]]\nname = "{name}"\nseed = {seed}\nfootprint_percent = {USED}\nchunk_kib = 0')
     print("\n".join(f"{key} = {value}" for key, value in until))
     for part in parts:
         print(f"\n[[workload.spec.phases.parts]]\n{part}\n{ONE}")
