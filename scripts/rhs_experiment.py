@@ -119,14 +119,15 @@ def adapting(skew, reads):
 adapt = [adapting(skew, 10) for skew in [(70, 30), (80, 20), (95, 20)]]
 adapt_less = [adapting(skew, 2) for skew in [(70, 30), (80, 20), (95, 20)]]
 
-# Figure 8: four fifths of the drive used, written in order and then half of it at random; two workloads read it, 95 % of
-# the reads to 5 % of the space, before (half a read a page), with overwrites of 30 % of it beside them, and after.
+# Figure 8: four fifths of the drive used, written in order and then half of it at random; two workloads read it, 95 %
+# of the reads to 5 % of the space, before (half a read a page), with overwrites of 30 % of it beside them, and after.
 USED = 80.0
 ONE = "space_mib = 1024\nsize_bytes = 16384"
 
 
 def hybrid(name, seed, parts, *until):
-    print(f'[[workload.spec.phases]]\nname = "{name}"\nseed = {seed}\nfootprint_percent = {USED}\nchunk_kib = 0')
+    print(f'[[workload.spec.phases]]\nname = "{name}"\nseed = {seed}')
+    print(f"footprint_percent = {USED}\nchunk_kib = 0")
     print("\n".join(f"{key} = {value}" for key, value in until))
     for part in parts:
         print(f"\n[[workload.spec.phases.parts]]\n{part}\n{ONE}")
@@ -135,8 +136,8 @@ def hybrid(name, seed, parts, *until):
 
 def part(name, share, read_percent, places="uniform"):
     hot = "\nhot_space_percent = 5\nhot_access_percent = 95" if places == "hot_cold" else ""
-    lines = [f'name = "{name}"', f"share_percent = {share}", f"read_percent = {read_percent}", f'places = "{places}"{hot}']
-    return "\n".join(lines)
+    lines = [f'name = "{name}"', f"share_percent = {share}", f"read_percent = {read_percent}"]
+    return "\n".join([*lines, f'places = "{places}"{hot}'])
 
 
 workload("ssd", "95/5 and 5/95 reads, even overwrites", None)

@@ -11,8 +11,9 @@ use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
-    ReadReclaimWork, Retries, RunResult, Spent, StreamWork, TimeSpent, Utilisation, Victims, version,
+    ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, Victims, version,
 };
+use crate::separation::StreamWork;
 use crate::settings::{self, Settings};
 use crate::slc::SlcWork;
 use crate::spec::LoopMode;
@@ -186,26 +187,6 @@ impl FtlWork {
             victims: Victims::of(stats),
             program_mode: ProgramModeWork::of(stats, config),
             gc_time_ns: gc_time_ns(stats, config),
-        }
-    }
-}
-
-impl StreamWork {
-    fn of(stats: &Stats, drive: &ssd::Drive, config: &DriveConfig) -> Self {
-        let counts = &stats.ftl;
-        let (report, open_blocks_max) = drive.stream_report();
-        let is_told = drive.looks_ahead() == Some("ftl.stream.policy");
-        let told = drive.foresight().filter(|_| is_told).map_or(0, |told| told.bytes());
-        let last = counts.stream_units.iter().rposition(|&units| units > 0).map_or(0, |last| last + 1);
-        StreamWork {
-            policy: config.stream.name().to_owned(),
-            units: counts.stream_units[..last].to_vec(),
-            groups: report.groups,
-            contexts: report.contexts,
-            contexts_turned_away: report.turned_away,
-            open_blocks_max,
-            memory_bytes: config.stream_bytes() + told as u64,
-            mixed_units: counts.mixed_units,
         }
     }
 }

@@ -60,6 +60,7 @@ pub mod reproduce;
 mod request_log;
 pub mod result;
 pub mod run_config;
+pub mod separation;
 pub mod settings;
 mod slc;
 pub mod spec;

@@ -7,6 +7,7 @@ use crate::lifetime::Lifetime;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
 use crate::precondition::Preconditioned;
+use crate::separation::StreamWork;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
 use crate::suspends::DieWork;
@@ -184,29 +185,6 @@ pub struct FtlWork {
     /// (tR + tPROG), blocks erased x tBERS, each with the mean over page types; ns.
     #[serde(default)]
     pub gc_time_ns: u64,
-}
-
-/// What the separator of data did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StreamWork {
-    /// The policy.
-    pub policy: String,
-    /// Mapping units programmed to blocks of each of its streams, host's and moved, the first one first; then those
-    /// moved from the first where they have blocks of their own, then those that wear leveling moved.
-    pub units: Vec<u64>,
-    /// Groups of data that it expects to die together, at the end.
-    pub groups: u32,
-    /// Writers (program contexts, processes) that it knows, at the end.
-    pub contexts: u32,
-    /// Mapping units written by others, which its table had no room for.
-    #[serde(default)]
-    pub contexts_turned_away: u64,
-    /// The most blocks that streams have had open in one lane since the drive was built.
-    pub open_blocks_max: u32,
-    /// Bytes of memory that it takes.
-    pub memory_bytes: u64,
-    /// Mapping units programmed in a page of another stream, to fill it.
-    pub mixed_units: u64,
 }
 
 /// Blocks that cleaning emptied, by the class of their stream (`ftl.stream`; without classes all are of the first).

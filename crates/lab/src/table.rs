@@ -3,7 +3,8 @@
 use crate::by::{Axis, By, is_rare};
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
-use crate::result::{Busy, Distribution, RunResult, Share, StreamWork, Victims};
+use crate::result::{Busy, Distribution, RunResult, Share, Victims};
+use crate::separation::StreamWork;
 use ssd::Part;
 use ssd::flash::op::Cause;
 

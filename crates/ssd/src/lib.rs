@@ -22,6 +22,7 @@ pub mod config;
 pub mod counters;
 
 pub mod age;
+pub mod bare_blocks;
 pub mod drive;
 pub mod drive_config;
 pub mod engine;

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use lab::characterize::check::{self, PARTS, Plan};
-use lab::characterize::{curves, fit, locks};
+use lab::characterize::sheet::Sheet;
+use lab::characterize::{curves, fit, fleet, locks};
 use lab::files::{FolderLock, replace_all};
 use ssd::config::{Layer, presets};
 use ssd::drive_config::resolve;
+use ssd::ftl::age_marker;
 
 use crate::failure::Failure;
 use crate::places::Places;
@@ -20,7 +22,9 @@ Examples:
   wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; keeps the table
   wordline lab characterize --out out/tlc           dead blocks, N12, RBER, voltages, retries, reads endured
   wordline lab fit-markers --out presets/marker     markers of a block's age, of every cell part
-  wordline lab locks                                which locks of pages and blocks hold for five years";
+  wordline lab locks                                which locks of pages and blocks hold for five years
+  wordline lab fleet                                how much 100 drives can be written, by what ends a block's life
+  wordline lab fleet --drives 2000 --dwell 60       many more, with an hour from erase to erase";
 
 /// Files that `lab check` writes.
 const CHECK_FILES: [&str; 2] = ["results.toml", "results.md"];
@@ -46,6 +50,8 @@ enum What {
     FitMarkers(FitMarkers),
     /// Show how locks of pages and blocks can be made, and which hold for five years
     Locks(Locks),
+    /// Write drives until one refuses, by what ends the life of a block and by what is levelled
+    Fleet(Fleet),
 }
 
 /// How much is measured: flags of both.
@@ -157,6 +163,48 @@ struct Locks {
     out: Option<PathBuf>,
 }
 
+/// Flags of `lab fleet`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+struct Fleet {
+    /// Cell part
+    #[arg(long, value_name = "PART", default_value = "tlc_48l")]
+    part: String,
+
+    /// What tells a block's age (ftl.age_marker)
+    #[arg(long, value_name = "MARKER", default_value = "real_wear")]
+    marker: String,
+
+    /// Drives
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    drives: u32,
+
+    /// Blocks of each
+    #[arg(long, value_name = "N", default_value_t = 3_424, value_parser = clap::value_parser!(u32).range(8..=16_384))]
+    blocks: u32,
+
+    /// Minutes from erase to erase, 1 to 10,000
+    #[arg(long, value_name = "MINUTES", default_value_t = 5.0, value_parser = minutes)]
+    dwell: f64,
+
+    /// Cycles that end a block's life where they are what is told; 1,000 is beside it
+    #[arg(long, value_name = "CYCLES", default_value_t = 8_000,
+        value_parser = clap::value_parser!(u32).range(1..=20_000))]
+    limit: u32,
+
+    /// Blocks that a drive has to spare, in percent of the others
+    #[arg(long, value_name = "PERCENT", default_value_t = 7.0, value_parser = percent)]
+    spare_percent: f64,
+
+    /// Seed of the blocks
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Write the table (CSV) to this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
 /// Works in the laboratory.
 pub fn run(args: &Lab, out: &mut dyn Write) -> Result<(), Failure> {
     match &args.what {
@@ -164,6 +212,7 @@ pub fn run(args: &Lab, out: &mut dyn Write) -> Result<(), Failure> {
         What::Characterize(args) => characterize(args, out),
         What::FitMarkers(args) => fit_markers(args, out),
         What::Locks(args) => show_locks(args, out),
+        What::Fleet(args) => write_fleet(args, out),
     }
 }
 
@@ -171,6 +220,18 @@ pub fn run(args: &Lab, out: &mut dyn Write) -> Result<(), Failure> {
 fn odd(text: &str) -> Result<u32, String> {
     let cells = text.parse::<u32>().ok().filter(|cells| (1..=99).contains(cells) && cells % 2 == 1);
     cells.ok_or_else(|| "an odd number from 1 to 99 is allowed: the majority counts".to_owned())
+}
+
+/// Minutes from erase to erase.
+fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse::<f64>().ok().filter(|minutes| (1.0..=10_000.0).contains(minutes));
+    minutes.ok_or_else(|| "1 to 10,000 minutes are allowed".to_owned())
+}
+
+/// A share to spare.
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| "0 to 100 percent are allowed".to_owned())
 }
 
 fn show_locks(args: &Locks, out: &mut dyn Write) -> Result<(), Failure> {
@@ -182,8 +243,13 @@ fn show_locks(args: &Locks, out: &mut dyn Write) -> Result<(), Failure> {
     out.write_all(found.table().as_bytes())?;
     out.flush()?;
     let Some(folder) = &args.out else { return Ok(()) };
+    write_sheets(folder, &found.sheets())
+}
+
+/// Writes tables and plots to a folder.
+fn write_sheets(folder: &Path, sheets: &[Sheet]) -> Result<(), Failure> {
     let mut files = Vec::new();
-    for sheet in found.sheets() {
+    for sheet in sheets {
         files.push((format!("{}.csv", sheet.name), sheet.csv().into_bytes()));
         for (stem, plot) in sheet.plots() {
             let is_table = |name: &String| name.strip_suffix(".csv") == Some(sheet.name);
@@ -191,6 +257,31 @@ fn show_locks(args: &Locks, out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     replace_all(folder, &files, &[]).map(drop).map_err(Failure::from)
+}
+
+fn write_fleet(args: &Fleet, out: &mut dyn Write) -> Result<(), Failure> {
+    let parts: Vec<&'static str> = presets::cells().iter().map(|preset| preset.name).collect();
+    let part = parts.iter().find(|part| **part == args.part);
+    let part = part.ok_or_else(|| Failure::no_such("cell part", &args.part, &parts))?;
+    let markers: Vec<&str> = age_marker::FAMILY.members.iter().map(|member| member.name).collect();
+    if !markers.contains(&args.marker.as_str()) || args.marker == age_marker::none::NAME {
+        return Err(Failure::no_such("marker that tells ages", &args.marker, &markers[1..]));
+    }
+    let plan = fleet::Plan {
+        part,
+        marker: args.marker.clone(),
+        drives: args.drives,
+        blocks: args.blocks,
+        dwell_minutes: args.dwell,
+        limits: vec![1_000, args.limit],
+        spare_percent: args.spare_percent,
+        seed: args.seed,
+    };
+    let _lock = args.out.as_deref().map(|folder| claim(folder, &[])).transpose()?;
+    let found = fleet::live(&plan)?;
+    out.write_all(found.table().as_bytes())?;
+    out.flush()?;
+    args.out.as_deref().map_or(Ok(()), |folder| write_sheets(folder, &[found.sheet()]))
 }
 
 fn fit_markers(args: &FitMarkers, out: &mut dyn Write) -> Result<(), Failure> {

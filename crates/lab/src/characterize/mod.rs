@@ -11,6 +11,7 @@ pub mod check;
 mod cores;
 pub mod curves;
 pub mod fit;
+pub mod fleet;
 pub mod locks;
 mod max_reads;
 pub mod monte_carlo;

@@ -141,7 +141,7 @@ impl Ages {
     }
 
     /// Age of a physical block of so many cycles, in 1/4096 of its life; 0 where nothing tells it.
-    fn age_q12(&self, block: u32, cycles: u32) -> u32 {
+    pub(crate) fn age_q12(&self, block: u32, cycles: u32) -> u32 {
         if self.act() { self.policy.age_q12(&self.seen(block, cycles)).min(u32::from(u16::MAX)) } else { 0 }
     }
 
@@ -191,7 +191,7 @@ impl Ages {
 
     /// A block went through cycles in bulk, each with a dwell of so many ticks (at the reference, 1 minute); `before`
     /// them it had seen so many.
-    fn on_cycles(&mut self, chip: &mut Chip, block: u32, before: u32, ticks: Option<u32>) {
+    pub(crate) fn on_cycles(&mut self, chip: &mut Chip, block: u32, before: u32, ticks: Option<u32>) {
         let cycles = chip.erase_count(block);
         let each = ticks.map_or(0, |ticks| self.logarithm.of_ticks(ticks));
         let rested = &mut self.rested[block as usize];

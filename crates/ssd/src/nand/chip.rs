@@ -301,6 +301,19 @@ impl Chip {
         worn.max()
     }
 
+    /// Equivalent cycles of a block after so many more; 0 where cells do not age.
+    pub(crate) fn worn_after(&self, block: u32, more: u32, dwell: Dwell) -> u32 {
+        self.aging.as_ref().map_or(0, |aging| aging.worn_after(block, more, dwell))
+    }
+
+    /// Cycles one block so often.
+    pub(crate) fn cycle_block(&mut self, block: u32, more: u32, dwell: Dwell) {
+        self.erase_counts[block as usize] += more;
+        if let Some(aging) = &mut self.aging {
+            aging.cycle(block, more, dwell);
+        }
+    }
+
     /// Cycles all blocks that have seen fewer erases to so many.
     pub(crate) fn cycle_to(&mut self, to: u32, dwell: Dwell) {
         for (block, count) in (0..).zip(&mut self.erase_counts) {
