@@ -11,8 +11,9 @@ use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
-    ReadReclaimWork, Retries, RunResult, Spent, TimeSpent, Utilisation, Victims, version,
+    ReadReclaimWork, RunResult, Spent, TimeSpent, Utilisation, Victims, version,
 };
+use crate::retries::Retries;
 use crate::separation::StreamWork;
 use crate::settings::{self, Settings};
 use crate::slc::SlcWork;
@@ -119,22 +120,6 @@ fn time_spent(kind: &Kind) -> By<Part, Spent> {
     })
 }
 
-impl Retries {
-    /// From page reads by the number of attempts that failed.
-    fn of(reads: &[u64]) -> Self {
-        let Some(max) = reads.iter().rposition(|&count| count > 0) else { return Self::default() };
-        let histogram = reads[..=max].to_vec();
-        let all: u64 = histogram.iter().sum();
-        let failed: u64 = (0..).zip(&histogram).map(|(attempts, count)| attempts * count).sum();
-        Retries {
-            mean: ratio(failed as f64, all as f64),
-            share: ratio((all - histogram[0]) as f64, all as f64),
-            max: u32::try_from(max).ok(),
-            histogram,
-        }
-    }
-}
-
 impl FlashWork {
     fn of(stats: &Stats) -> Self {
         let ops = |kind: OpKind| By::new(|cause: Cause| stats.flash.ops[kind as usize][cause.index()]);
@@ -148,7 +133,7 @@ impl FlashWork {
             program_fails: stats.flash.program_fails,
             erase_fails: stats.flash.erase_fails,
             bytes_programmed: By::new(|cause: Cause| bytes[cause.index()]),
-            retries: Retries::of(&stats.flash.retries),
+            retries: Retries::of(&stats.flash.retries, stats.flash.beyond_bound),
             uncorrectable: By::new(|cause: Cause| stats.flash.uncorrectable[cause.index()]),
             dies: DieWork::of(&stats.flash),
         }
@@ -388,19 +373,5 @@ impl RunResult {
         };
         result.remarks.extend(remarks::of(facts, &result));
         result
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn retries_are_summed_up_from_their_histogram() {
-        let retries = Retries::of(&[60, 0, 30, 10, 0, 0]);
-        assert_eq!(retries.histogram, [60, 0, 30, 10]);
-        assert_eq!((retries.mean, retries.share, retries.max), (Some(0.9), Some(0.4), Some(3)));
-        assert_eq!(Retries::of(&[7, 0]).max, Some(0));
-        assert_eq!(Retries::of(&[0; 32]), Retries::default());
     }
 }

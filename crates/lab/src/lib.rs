@@ -59,6 +59,7 @@ pub mod report;
 pub mod reproduce;
 mod request_log;
 pub mod result;
+mod retries;
 pub mod run_config;
 pub mod separation;
 pub mod settings;
@@ -82,8 +83,9 @@ pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, 
 pub use request_log::request_log_columns;
 pub use result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, JobResult, Latencies,
-    MemberResult, Rates, Retries, RunResult, Share, ShareLatencies, Spent, TimeSpent, Utilisation,
+    MemberResult, Rates, RunResult, Share, ShareLatencies, Spent, TimeSpent, Utilisation,
 };
+pub use retries::Retries;
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
 pub use settings::Settings;
 pub use spec::{LoopMode, RunSpec};

@@ -7,6 +7,7 @@ use crate::lifetime::Lifetime;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
 use crate::precondition::Preconditioned;
+use crate::retries::Retries;
 use crate::separation::StreamWork;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
@@ -94,19 +95,6 @@ pub struct TimeSpent {
     pub read: By<Part, Spent>,
     /// Of writes.
     pub write: By<Part, Spent>,
-}
-
-/// How often pages were read again because of errors; all empty or null in a drive whose cells do not age.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Retries {
-    /// Page reads by the number of attempts that failed: none, one, two ... up to the most there were.
-    pub histogram: Vec<u64>,
-    /// Failed attempts of a page read, in the mean.
-    pub mean: Option<f64>,
-    /// Share of page reads, 0 to 1, with at least one.
-    pub share: Option<f64>,
-    /// The most of one page read.
-    pub max: Option<u32>,
 }
 
 /// Flash operations by kind and cause.

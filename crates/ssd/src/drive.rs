@@ -154,7 +154,7 @@ impl Drive {
         let g = &cfg.geometry;
         let mut chip =
             Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
-                .with_cells(cfg)?;
+                .with_cells_between(cfg, cfg.reads_by_age())?;
         let layout = Layout::new(cfg, &chip).keeping(cfg.replica_pages_per_block());
         check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);
@@ -173,13 +173,16 @@ impl Drive {
         let ftl = Ftl::new(cfg, &policies, layout.clone(), order, (stream, streams), host.slots(), |block| {
             chip.erase_count(block)
         });
-        let ftl = ftl.with_ages(Ages::new(&cfg.age_marker, &mut chip));
+        let ages = Ages::new(&cfg.age_marker, &mut chip);
+        let read_voltage = cfg.voltages(&chip, ages.off_bits(&chip))?;
+        let ftl = ftl.with_ages(ages);
         let host = host.telling(&ftl);
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
         let room = Room { host: operations, moves: ftl.operations_of_moves() };
-        let flash = Flash::new(cfg, (&cfg.read_voltage, &cfg.preemption), chip, room);
+        let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), chip, room);
+        ftl.tell_ages(&mut flash);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 8;
         let pending = pending + g.dies() as usize * flash.void_events_at_most();
         let state = State {

@@ -78,8 +78,12 @@ fn an_erase_in_a_group_waits_for_older_reads() {
     let mut chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
     let at = |plane: u32| PageAddress { die: 0, plane, block: plane * g.blocks_per_plane, page: 0 };
     chip.program(at(1).block, 0);
-    let mut flash =
-        Flash::new(&cfg, (&cfg.read_voltage, &cfg.preemption), chip, ssd::flash::Room { host: 8, moves: 8 });
+    let mut flash = Flash::new(
+        &cfg,
+        (ssd::flash::read_voltage::Policy::build(&cfg.read_voltage), &cfg.preemption),
+        chip,
+        ssd::flash::Room { host: 8, moves: 8 },
+    );
     let mut events = EventQueue::with_capacity(16);
     let operations = [
         (OpKind::Erase, Cause::Cleaning, at(0)),

@@ -3,13 +3,13 @@
 use super::DriveConfig;
 use super::validate::Conflicts;
 use crate::config::member::Misfit;
-use crate::config::presets;
-use crate::flash::PROGRAM_MODES;
+use crate::config::{ConfigErrors, presets};
+use crate::flash::{PROGRAM_MODES, read_voltage};
 use crate::ftl::{age_marker, program_mode, read_reclaim, stream, wear_leveling};
 use crate::host::{buffer, hotness};
-use crate::nand::gray;
-use crate::sections::ErrorModel;
+use crate::nand::{Chip, gray};
 use crate::sections::cell::Sensing;
+use crate::sections::{DisturbLaw, ErrorModel};
 
 impl DriveConfig {
     /// Nothing is checked while cells make no errors and no data moves because of reads: their constants are not used
@@ -28,6 +28,7 @@ impl DriveConfig {
             let keys = ["ftl.wear_leveling.policy", "ftl.age_marker.policy"];
             conflicts.add(&keys, found, "ftl.age_marker.policy = \"real_wear\", or another that tells ages");
         }
+        self.check_voltages(conflicts);
         let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
         if self.errors.model == ErrorModel::None {
             if reclaims {
@@ -66,6 +67,58 @@ impl DriveConfig {
             let allowed = "ftl.cleaning.copyback = false, or nand.errors.model = \"none\"";
             conflicts.add(&["ftl.cleaning.copyback", "nand.errors.model"], found, allowed);
         }
+    }
+
+    /// Do voltages by age have ages, and cells that they fit?
+    fn check_voltages(&self, conflicts: &mut Conflicts) {
+        if !self.reads_by_age() {
+            return;
+        }
+        let (by, policy) = (self.read_voltage.name(), "flash.read_voltage.policy");
+        if self.errors.model == ErrorModel::None {
+            let found = format!("voltages by \"{by}\" for cells that do not age");
+            let allowed =
+                "nand.errors.model = \"cells\", or flash.read_voltage.policy = \"default_sequence\"";
+            conflicts.add(&[policy, "nand.errors.model"], found, allowed);
+        }
+        let marker = age_marker::Policy::build(&self.age_marker);
+        if !marker.is_fitted() {
+            let name = self.age_marker.name();
+            let found = format!("voltages by \"{by}\", with ages by \"{name}\", which estimates no errors");
+            let allowed = "ftl.age_marker.policy = \"real_wear\", or another that is fitted";
+            conflicts.add(&[policy, "ftl.age_marker.policy"], found, allowed);
+        }
+        if self.errors.disturb_law == DisturbLaw::Voltage {
+            let found = format!("voltages by \"{by}\", which do not follow reads, for cells that reads move");
+            let allowed = "nand.errors.disturb_law = \"linear\", or another flash.read_voltage.policy";
+            conflicts.add(&[policy, "nand.errors.disturb_law"], found, allowed);
+        }
+    }
+
+    /// Whether voltages are chosen by the ages of blocks.
+    pub(crate) fn reads_by_age(&self) -> bool {
+        read_voltage::Policy::build(&self.read_voltage).goes_by_age()
+    }
+
+    /// The policy of voltages, told of the cells and of what the marker of age is off, in bits.
+    ///
+    /// # Errors
+    /// If it has no voltages that read the cells as it promises.
+    pub(crate) fn voltages(
+        &self,
+        chip: &Chip,
+        off: Option<[f64; 2]>,
+    ) -> Result<read_voltage::Policy, ConfigErrors> {
+        let mut policy = read_voltage::Policy::build(&self.read_voltage);
+        let Some(cells) = chip.cells() else { return Ok(policy) };
+        policy.learn(cells, off).map_err(|why| {
+            let mut conflicts = Conflicts(Vec::new());
+            let found = format!("voltages by \"{}\": {why}", self.read_voltage.name());
+            let allowed = "another flash.read_voltage.policy, or a marker of age that is less off";
+            conflicts.add(&["flash.read_voltage.policy", "ftl.age_marker.policy"], found, allowed);
+            ConfigErrors(conflicts.0)
+        })?;
+        Ok(policy)
     }
 
     /// Is there somebody who tells what policies ask of the hotness of data?

@@ -9,35 +9,53 @@ use super::rows::Outcomes;
 use super::timing::Timing;
 use super::{Flash, PROGRAM_MODES};
 use crate::events::{EventKind, EventQueue};
+use crate::nand::aging::{PageAge, Sequence};
 use crate::nand::{Outcome, PageAddress};
 use crate::units::{OpId, SimTime};
 
 impl Flash {
-    /// What reading a page comes to: attempts it takes, and whether the last succeeds.
+    /// The voltages to begin with.
     #[inline]
-    pub(super) fn sense(&mut self, at: PageAddress) -> (u8, Outcome) {
-        let sequence = self.read_voltage.sequence(&self.chip.page_age(at.block, at.page));
+    fn sequence(&self, block: u32, page: u32) -> Sequence {
+        let age_range = self.age_ranges.get(block as usize).copied().unwrap_or(0);
+        self.read_voltage.sequence(&PageAge { age_range, ..self.chip.page_age(block, page) })
+    }
+
+    /// What reading a page comes to: attempts it takes, whether the last succeeds, and whether none of the sets of
+    /// voltages did that a policy chose for the block's age.
+    #[inline]
+    pub(super) fn sense(&mut self, at: PageAddress) -> (u8, Outcome, bool) {
+        let sequence = self.sequence(at.block, at.page);
         let sensed = self.chip.sense_with(at.block, at.page, &sequence);
         let attempts = sensed.failed + u8::from(sensed.readable);
-        (attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail })
+        let beyond = !self.age_ranges.is_empty() && usize::from(sensed.failed) >= sequence.places().len();
+        (attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail }, beyond)
+    }
+
+    /// The firmware has told the age of a physical block, in 1/4096 of its life.
+    #[inline]
+    pub(crate) fn note_age(&mut self, block: u32, age_q12: u32) {
+        if let Some(range) = self.age_ranges.get_mut(block as usize) {
+            *range = self.read_voltage.age_range(age_q12);
+        }
     }
 
     /// Counts the attempts of a page read that is over.
     #[inline]
-    pub(super) fn count_attempts(&mut self, op: &Op, outcome: Outcome, attempts: u8) {
+    pub(super) fn count_attempts(&mut self, op: &Op, outcome: Outcome, (attempts, beyond): (u8, bool)) {
         if op.cause == Cause::Host {
             let mode = usize::from(self.chip.mode(op.at.block));
             self.counts.host_reads_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
         }
         let failed = attempts - u8::from(outcome == Outcome::Pass);
         self.counts.retries[usize::from(failed).min(super::ATTEMPTS - 1)] += 1;
+        self.counts.beyond_bound += u64::from(beyond);
         self.counts.uncorrectable[op.cause as usize] += u64::from(outcome == Outcome::Fail);
     }
 
     /// Effective reads, in units of the chips' counters, up to which the first attempt to read a page surely succeeds.
     pub(crate) fn plain_until(&self, block: u32, page: u32) -> u64 {
-        let sequence = self.read_voltage.sequence(&self.chip.page_age(block, page));
-        self.chip.plain_until(block, page, sequence.first())
+        self.chip.plain_until(block, page, self.sequence(block, page).first())
     }
 
     /// What an operation's durations depend on, for cells that age.
@@ -67,9 +85,9 @@ impl Flash {
     fn on_attempt(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
         let &Op { at, attempts, .. } = self.pool.get(id);
         if attempts == 0 {
-            let (due, outcome) = self.sense(at);
+            let (due, outcome, beyond) = self.sense(at);
             let op = self.pool.get_mut(id);
-            (op.attempts_due, op.outcome) = (due, outcome);
+            (op.attempts_due, op.outcome, op.beyond) = (due, outcome, beyond);
         }
         let op = self.pool.get_mut(id);
         op.attempts += 1;

@@ -30,6 +30,8 @@ counters! {
         erase_fails: u64, "erases", in "flash.erase_fails";
         /// Page reads by the number of attempts that failed before one succeeded (or none was left).
         retries: [u64; ATTEMPTS], "pages", in "flash.retries.histogram";
+        /// Page reads that none of the sets of voltages corrected that `table_by_age` chose for the age of their block.
+        beyond_bound: u64, "pages", in "flash.retries.beyond_bound";
         /// Page reads that no attempt could correct, by cause.
         uncorrectable: [u64; CAUSES], "pages", in "flash.uncorrectable";
         /// Pages read for the host by the program mode of their block, where cells age; retries do not count.

@@ -24,6 +24,7 @@ use crate::nand::{Chip, Outcome, PageAddress};
 use crate::rng::{SPREAD, mix};
 use crate::sections::{ChannelOrder, Sections};
 use crate::signals::Priority;
+use crate::snapshot::raw;
 use crate::units::{OpId, Ppn, SimTime};
 use channel::Channel;
 pub use counts::{ATTEMPTS, FlashCounts, PER_ERASE, PROGRAM_MODES, SUSPENDS};
@@ -62,6 +63,9 @@ pub struct Flash {
     pub done: Vec<OpId>,
     rules: Rules,
     read_voltage: read_voltage::Policy,
+    /// Range of each physical block's age, as the policy above tells them apart; empty where it does not go by ages.
+    #[serde(with = "raw")]
+    age_ranges: Vec<u8>,
     preemption: preemption::Policy,
     dies: Vec<Die>,
     channels: Vec<Channel>,
@@ -103,10 +107,11 @@ pub struct Room {
 }
 
 impl Flash {
-    /// Idle dies and channels around `chip`, with room for so many operations of the host and of moves.
+    /// Idle dies and channels around `chip`, with room for so many operations of the host and of moves. The policy of
+    /// voltages has been told of the cells.
     pub fn new(
         cfg: &Sections,
-        (read_voltage, preemption): (&read_voltage::Config, &preemption::Config),
+        (read_voltage, preemption): (read_voltage::Policy, &preemption::Config),
         chip: Chip,
         room: Room,
     ) -> Self {
@@ -117,10 +122,7 @@ impl Flash {
         if preemption.acts() {
             chip.remember_suspends();
         }
-        let mut read_voltage = read_voltage::Policy::build(read_voltage);
-        if let Some(cells) = chip.cells() {
-            read_voltage.learn(cells);
-        }
+        let aged = if read_voltage.goes_by_age() { chip.blocks() as usize } else { 0 };
         Flash {
             pool: OpPool::new(room.host, room.moves, cfg.units_per_page()),
             chip,
@@ -136,6 +138,7 @@ impl Flash {
                 places: preemption.acts().then(|| PageOrder::of(cfg)),
             },
             read_voltage,
+            age_ranges: vec![0; aged],
             dies: (0..g.dies()).map(|die| Die::new(die / dies_per_channel)).collect(),
             channels: vec![Channel::new(dies_per_channel); g.channels as usize],
             sequence: 0,
@@ -252,8 +255,9 @@ impl Flash {
             return (self.change(op.kind, op.cause, op.mode, (op.at, op.ppn)), 0);
         }
         self.chip.read(op.at.block, op.at.page);
-        let (attempts, outcome) = if self.chip.ages() { self.sense(op.at) } else { (0, Outcome::Pass) };
-        self.record_read(op, outcome, attempts);
+        let (attempts, outcome, beyond) =
+            if self.chip.ages() { self.sense(op.at) } else { (0, Outcome::Pass, false) };
+        self.record_read(op, outcome, (attempts, beyond));
         (outcome, attempts)
     }
 
@@ -272,7 +276,7 @@ impl Flash {
 
     /// Counts a read that is over, and adds it to the hash.
     #[inline(always)]
-    fn record_read(&mut self, op: &Op, outcome: Outcome, attempts: u8) {
+    fn record_read(&mut self, op: &Op, outcome: Outcome, attempts: (u8, bool)) {
         if self.chip.ages() {
             self.count_attempts(op, outcome, attempts);
         }
@@ -333,10 +337,10 @@ impl Flash {
     fn finish_attempts(&mut self, id: OpId) {
         let mut op = *self.pool.get(id);
         if op.attempts == 0 {
-            (op.attempts, op.outcome) = self.sense(op.at);
+            (op.attempts, op.outcome, op.beyond) = self.sense(op.at);
             let in_pool = self.pool.get_mut(id);
             (in_pool.attempts, in_pool.outcome) = (op.attempts, op.outcome);
         }
-        self.record_read(&op, op.outcome, op.attempts);
+        self.record_read(&op, op.outcome, (op.attempts, op.beyond));
     }
 }

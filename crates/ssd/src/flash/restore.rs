@@ -41,13 +41,16 @@ impl Flash {
         (self.rules, self.read_voltage) = (fresh.rules, fresh.read_voltage);
         self.preemption = fresh.preemption;
         self.chip.restored(fresh.chip)?;
+        alike("ranges of blocks' ages", &self.age_ranges, &fresh.age_ranges)?;
         alike("dies", &self.dies, &fresh.dies)?;
         alike("channels", &self.channels, &fresh.channels)?;
         self.dies.iter_mut().zip(&fresh.dies).for_each(|(die, fresh)| die.channel = fresh.channel);
         let counts = self.counts.ops.iter().flatten().chain(&self.counts.retries);
         let of_stops = self.counts.suspends.iter().flatten().chain(&self.counts.suspends_per_erase);
-        let counts =
-            counts.chain(of_stops).chain(&self.counts.delayed_by_lower).chain([&self.counts.inversions]);
+        let counts = counts
+            .chain(of_stops)
+            .chain(&self.counts.delayed_by_lower)
+            .chain([&self.counts.inversions, &self.counts.beyond_bound]);
         let counts = counts.chain(&self.counts.uncorrectable).copied();
         let counts = counts.chain(self.dies.iter().map(|die| die.busy_ns));
         let mut counts = counts.chain(self.channels.iter().map(|channel| channel.busy_ns));

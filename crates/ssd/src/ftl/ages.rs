@@ -129,6 +129,12 @@ impl Ages {
         self.policy.restored(fresh.policy)
     }
 
+    /// What the marker is off, see [`Policy::off_bits`].
+    // tidy: allow(float): called when a drive is built
+    pub fn off_bits(&self, chip: &Chip) -> Option<[f64; 2]> {
+        chip.cells().and_then(|cells| self.policy.off_bits(cells))
+    }
+
     /// Bytes of the tables.
     pub fn bytes(&self) -> usize {
         self.rested.len() * 14
@@ -205,16 +211,27 @@ impl Ages {
 }
 
 impl Ftl {
-    /// The age of a block is that of its oldest member.
-    pub(in crate::ftl) fn update_age(&mut self, chip: &Chip, block: BlockId) {
+    /// The age of a block is that of its oldest member; the flash is told that of each.
+    pub(in crate::ftl) fn update_age(&mut self, flash: &mut Flash, block: BlockId) {
         if !self.ages.act() {
             return;
         }
-        let members = (0..self.layout.span).map(|k| self.layout.member(block, k).block);
-        let oldest = members.map(|physical| self.ages.age_q12(physical, chip.erase_count(physical))).max();
-        let age = oldest.unwrap_or(0);
+        let mut age = 0;
+        for k in 0..self.layout.span {
+            let physical = self.layout.member(block, k).block;
+            let own = self.ages.age_q12(physical, flash.chip.erase_count(physical));
+            flash.note_age(physical, own);
+            age = age.max(own);
+        }
         self.blocks.set_wear_q12(block, age as u16);
         self.counts.age_q12_max = self.counts.age_q12_max.max(age);
+    }
+
+    /// The flash is told the ages of all blocks.
+    pub(crate) fn tell_ages(&self, flash: &mut Flash) {
+        for physical in 0..flash.chip.blocks() {
+            flash.note_age(physical, self.age_q12(&flash.chip, physical));
+        }
     }
 
     /// A member of a block was erased.
@@ -222,7 +239,7 @@ impl Ftl {
         if self.ages.act() {
             let is_instant = flash.is_instant();
             self.ages.on_erase(&mut flash.chip, physical, is_instant);
-            self.update_age(&flash.chip, block);
+            self.update_age(flash, block);
         }
     }
 
@@ -257,7 +274,7 @@ impl Ftl {
         flash.pool.remove(id);
         let block = self.layout.block_of_page(op.ppn).0;
         self.ages.on_first_page(&mut flash.chip, op.at.block);
-        self.update_age(&flash.chip, block);
+        self.update_age(flash, block);
         self.counts.age_checks += 1;
         self.after_program(flash, block, false);
     }

@@ -412,7 +412,7 @@ impl Ftl {
             flash.chip.set_erase_count(physical, cycles);
             self.note_cycles(&mut flash.chip, (physical, before), None);
         }
-        self.update_age(&flash.chip, block);
+        self.update_age(flash, block);
     }
 
     /// Checks that counts and tables agree (slow); the error names the first place where they do not.

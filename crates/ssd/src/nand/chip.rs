@@ -91,8 +91,14 @@ impl Chip {
     /// Gives the chips cells that age as `cfg` says, which must be checked (`DriveConfig::validate`); nothing happens
     /// where it says that cells make no errors. Errors are those of the cells' constants. Takes 0.1 to 0.3 s, twice as
     /// long with the law of voltage: the cell model becomes tables.
-    pub fn with_cells(mut self, cfg: &Sections) -> Result<Self, ConfigErrors> {
-        self.aging = build::tables(cfg)?
+    pub fn with_cells(self, cfg: &Sections) -> Result<Self, ConfigErrors> {
+        self.with_cells_between(cfg, false)
+    }
+
+    /// The same, with `parts` for reads with voltages between the entries of the retry table ([`Sequence`]), too: the
+    /// tables grow to 3.6 times their size.
+    pub fn with_cells_between(mut self, cfg: &Sections, parts: bool) -> Result<Self, ConfigErrors> {
+        self.aging = build::tables(cfg, parts)?
             .map(|tables| Box::new(Aging::new(Arc::new(tables), self.blocks(), cfg.drive.seed)));
         Ok(self)
     }
@@ -200,7 +206,7 @@ impl Chip {
         let cycles = self.erase_count(block);
         match &self.aging {
             Some(aging) => aging.page_age(block, page, cycles),
-            None => PageAge { cycles, minutes: 0, group: 0, page_type: 0 },
+            None => PageAge { cycles, minutes: 0, age_range: 0, group: 0, page_type: 0 },
         }
     }
 

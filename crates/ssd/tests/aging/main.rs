@@ -2,6 +2,7 @@
 //! worked out by hand.
 
 mod ages;
+mod bound;
 mod drive;
 mod end_to_end;
 mod errors;

@@ -224,7 +224,8 @@ fn acts(section: &str, stats: &Stats) -> Option<u64> {
         "ftl.read_reclaim" => moved(Cause::ReadReclaim) + moved(Cause::Replication),
         "ftl.age_marker" => stats.ftl.age_retired,
         "ftl.wear_leveling" => moved(Cause::WearLeveling),
-        "flash.read_voltage" => stats.flash.retries[1..].iter().sum(),
+        // Reads whose voltages it chose: the best policy of them has no retries.
+        "flash.read_voltage" => stats.flash.retries.iter().sum(),
         _ => return None,
     })
 }

@@ -205,6 +205,10 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     random_policy(cfg, "ftl.age_marker", if is_asked { "real_wear" } else { marker }, |_| None);
     // The model takes other constants of the same part.
     cfg.cells.markers.fitted_on = cfg.cells.fingerprint();
+    // Voltages by age need a marker, a law of disturb and a retry table that suit them.
+    if cfg.read_voltage.name() == "table_by_age" && Drive::new(cfg).is_err() {
+        random_policy(cfg, "flash.read_voltage", read_voltage::FAMILY.default, |_| None);
+    }
     random_read_reclaim(cfg, rng);
     random_dealing(cfg);
 }

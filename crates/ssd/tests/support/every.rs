@@ -45,6 +45,10 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
     if policy == "age_aware" {
         cfg.age_marker.select("pe_cycles").expect("a policy");
     }
+    if policy == "table_by_age" {
+        let_age(cfg);
+        cfg.age_marker.select("real_wear").expect("a policy");
+    }
     if section == "ftl.page_class" && policy != "sequential" {
         let_sort(cfg);
     }

@@ -12,7 +12,7 @@ fn flash() -> (Flash, EventQueue, [u64; 3]) {
     let cfg = DriveConfig::default();
     let g = &cfg.geometry;
     let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
-    let policies = (&cfg.read_voltage, &cfg.preemption);
+    let policies = (crate::flash::read_voltage::Policy::build(&cfg.read_voltage), &cfg.preemption);
     let flash = Flash::new(&cfg, policies, chip, Room { host: 4, moves: 4 });
     let timing = &flash.rules.timing;
     let op = |kind| Op::new(kind, Cause::Host, Ppn(0), AT, 0);

@@ -13,13 +13,31 @@ family! {
     members {
         default_sequence: DefaultSequence,
         table_by_cycles: TableByCycles,
+        table_by_age: TableByAge,
     }
     methods {
-        /// Told of the cells once, when the drive is built.
-        fn learn(&mut self, cells: &CellModel) {}
+        /// Told once, when the drive is built, of the cells, and of the least and the most that N12 is less what the
+        /// marker of age estimates, in bits, where a marker estimates it; an error is why that cannot be worked with.
+        // tidy: allow(float): called when a drive is built
+        fn learn(&mut self, cells: &CellModel, off: Option<[f64; 2]>) -> Result<(), String> {
+            Ok(())
+        }
+        /// Whether it goes by the ages of blocks, and by voltages between the entries of the retry table; then the
+        /// reads that its sets do not read are counted.
+        fn goes_by_age(&self) -> bool {
+            false
+        }
+        /// The range of ages, as it tells them apart, of a block of that age in 1/4096 of its life.
+        fn age_range(&self, age_q12: u32) -> u8 {
+            0
+        }
         /// The voltages to begin with.
         fn sequence(&self, age: &PageAge) -> Sequence {
             Sequence::entry(0)
         }
     }
 }
+
+/// Where ranges of time since programming begin, in minutes at the reference temperature: a day, a week, 1, 3, 6 and 12
+/// months (calibration section 5, assumed).
+const RANGES: [u32; 7] = [0, 1_440, 10_080, 43_800, 131_400, 262_800, 525_600];

@@ -4,7 +4,7 @@
 //! cycles but other quality are misjudged, and take retries for it (RealWear section 3.4: 2 to 7 of them after 12
 //! months).
 
-use super::Member;
+use super::{Member, RANGES};
 use crate::nand::aging::{PageAge, Sequence};
 use crate::nand::cell::{Block, CellModel, CellState, Damage, Group};
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,6 @@ pub const SUMMARY: &str = "starts at the entry that a sample block of so many cy
 pub const SOURCE: &str = "RealWear section 3.4 (Kim 2020): the reference-voltage table indexed by P/E cycles";
 /// What it costs.
 pub const MEMORY: &str = "one byte for each row of cycles, range of time, group and page type";
-
-/// Where the ranges of time begin, in minutes: a day, a week, 1, 3, 6 and 12 months (calibration section 5, assumed).
-const RANGES: [u32; 7] = [0, 1_440, 10_080, 43_800, 131_400, 262_800, 525_600];
 
 section! {
     /// Parameters of `table_by_cycles`.
@@ -54,7 +51,7 @@ impl Member for Policy {
     /// Makes the table: for each row (in its middle) and range of time (at its beginning) the first entry that reads a
     /// page of the sample block, or the one with the fewest errors if none does.
     // tidy: allow(float): called when a drive is built
-    fn learn(&mut self, cells: &CellModel) {
+    fn learn(&mut self, cells: &CellModel, _: Option<[f64; 2]>) -> Result<(), String> {
         self.page_types = cells.page_types();
         let sample = Block {
             quality: self.params.sample_quality,
@@ -77,6 +74,7 @@ impl Member for Policy {
                 }
             }
         }
+        Ok(())
     }
 
     /// The entry of the page's row, range, group and type.
@@ -118,14 +116,15 @@ mod tests {
 
     fn learned(params: &Params) -> Policy {
         let mut policy = Policy::new(params);
-        policy.learn(&CellModel::preset("tlc_48l").expect("a shipped part"));
+        let cells = CellModel::preset("tlc_48l").expect("a shipped part");
+        policy.learn(&cells, None).expect("cells of any kind");
         policy
     }
 
     #[test]
     fn begins_further_down_the_table_the_older_the_data_and_the_block() {
         let policy = learned(&Params::default());
-        let age = |cycles, minutes| PageAge { cycles, minutes, group: 3, page_type: 0 };
+        let age = |cycles, minutes| PageAge { cycles, minutes, age_range: 0, group: 3, page_type: 0 };
         let first = |cycles, minutes| policy.sequence(&age(cycles, minutes)).first();
         assert_eq!(first(0, 0), 0);
         assert!(first(6_000, 525_600) > first(1_000, 525_600));
@@ -137,7 +136,7 @@ mod tests {
     fn a_table_of_a_poor_sample_begins_no_earlier() {
         let (best, worst) =
             (learned(&Params::default()), learned(&Params { sample_quality: 0.0, ..Params::default() }));
-        let age = |cycles| PageAge { cycles, minutes: 525_600, group: 3, page_type: 0 };
+        let age = |cycles| PageAge { cycles, minutes: 525_600, age_range: 0, group: 3, page_type: 0 };
         let first = |policy: &Policy, cycles| policy.sequence(&age(cycles)).first();
         assert!((0..16).all(|row| first(&worst, row * 1_000) >= first(&best, row * 1_000)));
         assert!(first(&worst, 7_000) > first(&best, 7_000));

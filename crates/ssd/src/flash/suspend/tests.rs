@@ -77,7 +77,12 @@ fn run_by(cfg: &DriveConfig, script: &[Given], together: bool) -> (Vec<u64>, Fla
         (0..2).for_each(|page| _ = chip.program_in(first + 3, page, 0));
     }
     let room = Room { host: script.len(), moves: script.len() };
-    let mut flash = Flash::new(cfg, (&cfg.read_voltage, &cfg.preemption), chip, room);
+    let mut flash = Flash::new(
+        cfg,
+        (crate::flash::read_voltage::Policy::build(&cfg.read_voltage), &cfg.preemption),
+        chip,
+        room,
+    );
     let (mut events, mut ids): (_, Vec<OpId>) = (EventQueue::with_capacity(64), Vec::new());
     let mut ends = vec![0; script.len()];
     let mut next = 0;

@@ -34,6 +34,12 @@ family! {
         fn reads_first_page(&self) -> bool {
             false
         }
+        /// The least and the most that a block's N12 is less what its age says, in bits: what the fit was off, for all
+        /// but one block in a thousand, and what is added to be on the safe side. `None` where that is not known.
+        // tidy: allow(float): called when a drive is built
+        fn off_bits(&self, cells: &CellModel) -> Option<[f64; 2]> {
+            None
+        }
         /// Age of a block, in 1/4096 of its life.
         fn age_q12(&self, seen: &Seen) -> u32;
     }
@@ -80,6 +86,12 @@ impl Estimate {
         let sum = i128::from(self.constant) + each.sum::<i128>();
         ((sum + (1 << 31)) >> 32).clamp(0, i128::from(u16::MAX)) as u32
     }
+}
+
+/// The ends of a list of what an estimate is off, less what is added to the estimate to be on the safe side.
+// tidy: allow(float): called when a drive is built
+fn ends(off: &[f64], safety: f64) -> Option<[f64; 2]> {
+    Some([off.first()? - safety, off.last()? - safety])
 }
 
 /// Whether a drive has what a marker goes by.

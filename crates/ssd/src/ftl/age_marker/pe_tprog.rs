@@ -1,6 +1,6 @@
 //! PeWear+: cycles and program time, with a margin for those blocks that they take for younger than they are.
 
-use super::{Estimate, Member, Seen};
+use super::{Estimate, Member, Seen, ends};
 use crate::nand::cell::CellModel;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,12 @@ impl Member for Policy {
         let m = &cells.part().markers;
         let &[constant, per_kcycle, per_us] = m.pe_tprog.as_slice() else { return };
         self.estimate = Estimate::new(cells, constant + m.pe_tprog_margin, &[per_kcycle / 1e3, per_us / 1e3]);
+    }
+
+    // tidy: allow(float): called when a drive is built
+    fn off_bits(&self, cells: &CellModel) -> Option<[f64; 2]> {
+        let m = &cells.part().markers;
+        ends(&m.pe_tprog_off, m.pe_tprog_margin)
     }
 
     fn age_q12(&self, seen: &Seen) -> u32 {

@@ -1,7 +1,7 @@
 //! PeWear++: cycles, program time and the errors of the first page, with a margin for those blocks that they take for
 //! younger than they are.
 
-use super::{Estimate, Member, Seen};
+use super::{Estimate, Member, Seen, ends};
 use crate::nand::cell::CellModel;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,12 @@ impl Member for Policy {
 
     fn reads_first_page(&self) -> bool {
         true
+    }
+
+    // tidy: allow(float): called when a drive is built
+    fn off_bits(&self, cells: &CellModel) -> Option<[f64; 2]> {
+        let m = &cells.part().markers;
+        ends(&m.pe_tprog_ber_off, m.pe_tprog_ber_margin)
     }
 
     fn age_q12(&self, seen: &Seen) -> u32 {

@@ -1,7 +1,7 @@
 //! RealWear: cycles, erase time, errors right after programming and the mean logarithm of the dwells tell how worn a
 //! block really is.
 
-use super::{Estimate, Member, Seen};
+use super::{Estimate, Member, Seen, ends};
 use crate::nand::cell::CellModel;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,15 @@ impl Member for Policy {
 
     fn reads_first_page(&self) -> bool {
         true
+    }
+
+    // tidy: allow(float): called when a drive is built
+    fn off_bits(&self, cells: &CellModel) -> Option<[f64; 2]> {
+        let m = &cells.part().markers;
+        if !self.calibrated {
+            return ends(&m.uncalibrated_off, 0.0);
+        }
+        ends(&m.real_wear_off, m.guard_bits * m.real_wear.get(3)?)
     }
 
     fn age_q12(&self, seen: &Seen) -> u32 {

@@ -13,6 +13,9 @@ use crate::nand::order::PageOrder;
 use crate::sections::cell::{CodeKind, DwellLaw};
 use crate::sections::{ArrayTimes, DisturbCounters, DisturbLaw, ErrorModel, Sections, SectorErrors};
 
+/// Parts of a step of the retry table.
+const PARTS: u32 = super::PARTS as u32;
+
 /// Nanoseconds of a minute.
 const MINUTE_NS: f64 = 60e9;
 
@@ -21,15 +24,16 @@ fn fixed(value: f64, bits: i32) -> f64 {
     libm::round(libm::scalbn(value, bits))
 }
 
-/// What a drive's chips age by, for a configuration that is checked; `None` where cells make no errors.
-pub(crate) fn tables(cfg: &Sections) -> Result<Option<Tables>, ConfigErrors> {
+/// What a drive's chips age by, for a configuration that is checked; with `parts` for voltages between the entries of
+/// the retry table, too. `None` where cells make no errors.
+pub(crate) fn tables(cfg: &Sections, parts: bool) -> Result<Option<Tables>, ConfigErrors> {
     if cfg.errors.model == ErrorModel::None {
         return Ok(None);
     }
     let model = CellModel::new(cfg.cells.clone())?;
     let (errors, part) = (&cfg.errors, model.part());
     let unit = counter_unit(&model);
-    let (error_tables, table_of_mode) = error_tables(&model, errors.disturb_law);
+    let (error_tables, table_of_mode) = error_tables(&model, errors.disturb_law, parts);
     let drawn = errors.sectors == SectorErrors::Drawn;
     let modes = table_of_mode.iter().enumerate();
     let modes = modes.map(|(mode, &table)| self::mode(cfg, &model, unit, mode, table)).collect();
@@ -42,6 +46,7 @@ pub(crate) fn tables(cfg: &Sections) -> Result<Option<Tables>, ConfigErrors> {
         errors: error_tables,
         modes,
         entries: part.retry.entries as u8 + 1,
+        parts,
         tracking: errors.tracking_reads,
         noise_q8: fixed(part.effects.rtn_bits, 8) as i32,
         drawn,
@@ -81,7 +86,7 @@ fn counter_unit(model: &CellModel) -> u32 {
 }
 
 /// The tables of errors, and which of them each program mode uses: modes of the same voltages share one.
-fn error_tables(model: &CellModel, law: DisturbLaw) -> (Vec<Errors>, Vec<usize>) {
+fn error_tables(model: &CellModel, law: DisturbLaw, parts: bool) -> (Vec<Errors>, Vec<usize>) {
     let scales = &model.part().modes.voltage_scale;
     let (mut tables, mut of_mode) = (Vec::new(), Vec::new());
     for (mode, scale) in scales.iter().enumerate() {
@@ -90,9 +95,10 @@ fn error_tables(model: &CellModel, law: DisturbLaw) -> (Vec<Errors>, Vec<usize>)
             continue;
         }
         let entries = (0..=model.part().retry.entries).map(ReferenceSet::Entry);
+        let places = (0..model.part().retry.entries * PARTS).filter(|at| parts && at % PARTS != 0);
         let plan = TablePlan {
             heights: Group::ALL.map(|group| model.height_of(group)).to_vec(),
-            sets: entries.chain([ReferenceSet::Optimal]).collect(),
+            sets: entries.chain([ReferenceSet::Optimal]).chain(places.map(ReferenceSet::Quarters)).collect(),
             most_cycles: MOST_CYCLES,
             most_minutes: MOST_MINUTES,
             mode,

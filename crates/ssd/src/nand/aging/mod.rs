@@ -55,6 +55,8 @@ pub struct PageAge {
     pub cycles: u32,
     /// Minutes at the reference temperature since its data was programmed.
     pub minutes: u32,
+    /// Range of the block's age, as the policy of `flash/read_voltage` tells ages apart; 0 as long as nobody says.
+    pub age_range: u8,
     /// Group of its wordline, as [`super::cell::Group`].
     pub group: u8,
     /// Page type.
@@ -270,6 +272,7 @@ impl Aging {
         PageAge {
             cycles,
             minutes: self.data_minutes(block),
+            age_range: 0,
             group: place.group() as u8,
             page_type: place.page_type() as u8,
         }

@@ -249,6 +249,8 @@ pub(crate) struct Tables {
     pub modes: Vec<Mode>,
     /// Entries of the retry table, the first included.
     pub entries: u8,
+    /// Whether the voltages between them are known, too, in quarters of a step.
+    pub parts: bool,
     /// Readings of the attempt that finds the best voltages; 0: there is none.
     pub tracking: u32,
     /// Telegraph noise of a read, in 1/256 bit: even up to plus and minus this.
@@ -282,14 +284,21 @@ impl Tables {
         if self.traits.len() == 1 { &self.traits[0] } else { &self.traits[block as usize] }
     }
 
-    /// The set of voltages at a place on the line of the retry table, in quarters of its step.
+    /// The set of voltages at a place on the line of the retry table, in quarters of its step. Sets are the entries,
+    /// the best voltages, and (`parts`) what lies between the entries.
     #[inline]
     pub(crate) fn set_at(&self, place: u8) -> usize {
         let (entry, part) = (usize::from(place >> PARTS_SHIFT), usize::from(place & (PARTS - 1)));
         let entries = usize::from(self.entries);
         assert!(entry < entries, "entry {entry} of the retry table, which has {entries}");
-        assert!(part == 0, "voltages between two entries");
-        entry
+        if part == 0 {
+            return entry;
+        }
+        assert!(
+            self.parts && entry + 1 < entries,
+            "voltages between two entries that the tables do not know"
+        );
+        entries + 1 + entry * usize::from(PARTS - 1) + part - 1
     }
 
     /// What so many ticks between two erases leave.

@@ -22,6 +22,7 @@ mod normal;
 pub mod rber;
 pub mod read;
 pub mod sector;
+pub mod sets;
 pub mod state;
 pub mod still;
 pub mod table;

@@ -102,6 +102,11 @@ impl CellModel {
 
     /// The same from the distribution of the just-programmed cells at that wear.
     pub(super) fn entry_references(&self, worn: &Distribution, mode: usize, entry: u32) -> References {
+        self.step_references(worn, mode, f64::from(entry))
+    }
+
+    /// The same so many steps from the first entry, whole or not.
+    pub(super) fn step_references(&self, worn: &Distribution, mode: usize, steps: f64) -> References {
         let retry = &self.part.retry;
         let mut references = self.references[mode];
         for (threshold, reference) in references.iter_mut().enumerate().take(self.states()).skip(1) {
@@ -110,7 +115,7 @@ impl CellModel {
             }
             // States below 0 V have place 0 here: the erased state is not followed.
             let place = 0.5 * (self.places[threshold - 1].max(0.0) + self.places[threshold]);
-            *reference -= f64::from(entry) * retry.step_v * place;
+            *reference -= steps * retry.step_v * place;
         }
         references
     }

@@ -45,13 +45,13 @@ const TAIL_POINTS: f64 = 64.0;
 
 /// Share of a standard normal variable above z, interpolated by cubics through its values and slopes: within 10^-6 of
 /// the value, and several times as fast as the function, of which a table takes millions.
-struct Tails {
+pub(super) struct Tails {
     /// Value and slope (for one step) at each point from -`NOTHING_LEFT` on.
     points: Vec<[f64; 2]>,
 }
 
 impl Tails {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let slope = |z: f64| -libm::exp(-0.5 * z * z) / (2.0 * core::f64::consts::PI).sqrt() / TAIL_POINTS;
         let points = 0..=(2.0 * NOTHING_LEFT * TAIL_POINTS) as u32 + 1;
         let at = |point: u32| f64::from(point) / TAIL_POINTS - NOTHING_LEFT;
@@ -74,7 +74,7 @@ impl Tails {
     }
 
     /// Error rate at one reference.
-    fn overlap(&self, cells: &Distribution, threshold: usize, volts: f64) -> f64 {
+    pub(super) fn overlap(&self, cells: &Distribution, threshold: usize, volts: f64) -> f64 {
         let up = (volts - cells.mean[threshold - 1]) / cells.sigma[threshold - 1];
         let down = (cells.mean[threshold] - volts) / cells.sigma[threshold];
         cells.factor * (self.above(up) + self.above(down)) / cells.states as f64
@@ -107,6 +107,9 @@ impl StillTable {
                 .map(|set| match set {
                     ReferenceSet::Entry(entry) => {
                         Some(model.entry_references(&programmed, plan.mode, *entry))
+                    }
+                    ReferenceSet::Quarters(place) => {
+                        Some(model.step_references(&programmed, plan.mode, f64::from(*place) / 4.0))
                     }
                     ReferenceSet::Optimal => None,
                 })

@@ -49,6 +49,8 @@ const LOG_STEPS: f64 = 2_048.0;
 pub enum ReferenceSet {
     /// An entry of the retry table; 0 is the default read.
     Entry(u32),
+    /// So many quarters of a step of the retry table from its first entry, on the line that its entries lie on.
+    Quarters(u32),
     /// The best ones for the state the cells are in.
     Optimal,
 }
@@ -267,7 +269,8 @@ impl CellTable {
             for set in &plan.sets {
                 let fresh = CellState { height, ..fresh };
                 let tables = match set {
-                    ReferenceSet::Entry(entry) => table.fixed(model, &fresh, *entry),
+                    ReferenceSet::Entry(entry) => table.fixed(model, &fresh, f64::from(*entry)),
+                    ReferenceSet::Quarters(place) => table.fixed(model, &fresh, f64::from(*place) / 4.0),
                     ReferenceSet::Optimal => table.tracked(model, &fresh),
                 };
                 table.tables.push(tables);
@@ -291,15 +294,17 @@ impl CellTable {
         })
     }
 
-    /// An entry of the retry table.
-    fn fixed(&self, model: &CellModel, fresh: &CellState, entry: u32) -> SetTable {
+    /// So many steps of the retry table from its first entry.
+    fn fixed(&self, model: &CellModel, fresh: &CellState, steps: f64) -> SetTable {
         let points = (self.wear.points * self.retention.points) as usize;
         let mut pages = vec![0; points * model.page_types()];
         let mut places = Vec::with_capacity(points);
         let (mut worn, mut references) = (-1.0, [0.0; MAX_STATES]);
         for (cell, (wear, cells)) in self.states(model, fresh).enumerate() {
             if wear != worn {
-                (worn, references) = (wear, model.retry_references(wear, fresh.mode, entry));
+                let state = CellState { wear_kcycles: wear, mode: fresh.mode, ..CellState::default() };
+                let programmed = model.distribution(&state);
+                (worn, references) = (wear, model.step_references(&programmed, fresh.mode, steps));
             }
             for (page, thresholds) in model.code().iter().enumerate() {
                 let errors = |&threshold: &u32| match threshold {

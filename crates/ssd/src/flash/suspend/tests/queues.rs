@@ -30,7 +30,12 @@ fn mean_waits(cfg: &DriveConfig, reads: [f64; 3], erases: f64, count: u32) -> [f
     let mut chip = Chip::new(1, g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
     (0..g.pages_per_block()).for_each(|page| _ = chip.program_in(1, page, 0));
     let room = Room { host: 4_096, moves: 4_096 };
-    let mut flash = Flash::new(cfg, (&cfg.read_voltage, &cfg.preemption), chip, room);
+    let mut flash = Flash::new(
+        cfg,
+        (crate::flash::read_voltage::Policy::build(&cfg.read_voltage), &cfg.preemption),
+        chip,
+        room,
+    );
     let mut events = EventQueue::with_capacity(1_024);
     let mut rng = Rng::named(5, "queues");
     let mut gap = |rate: f64| {

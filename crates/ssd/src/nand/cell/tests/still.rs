@@ -40,6 +40,7 @@ fn the_table_of_still_cells_agrees_with_the_exact_model() {
             let references = match plan.sets[set] {
                 ReferenceSet::Entry(entry) => model.retry_references(state.wear_kcycles, 0, entry),
                 ReferenceSet::Optimal => model.optimal_references(&cells),
+                ReferenceSet::Quarters(_) => unreachable!("not among the sets"),
             };
             let exact = model.sector_bits(model.page_rber(&cells, page, &references));
             let row = table.row(height, page, table.locate(cycles, minutes));

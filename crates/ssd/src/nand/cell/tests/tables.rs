@@ -53,6 +53,7 @@ fn tables_agree_with_the_exact_model() {
             let references = match SETS[set] {
                 ReferenceSet::Entry(entry) => model.retry_references(state.wear_kcycles, 0, entry),
                 ReferenceSet::Optimal => model.optimal_references(&cells),
+                ReferenceSet::Quarters(_) => unreachable!("not among the sets"),
             };
             let exact = model.sector_bits(model.page_rber(&cells, page, &references));
             let at = table.locate(cycles, minutes, erc);

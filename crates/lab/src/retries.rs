@@ -1,0 +1,51 @@
+//! How often pages were read again.
+
+use serde::{Deserialize, Serialize};
+
+/// How often pages were read again because of errors; all empty or null in a drive whose cells do not age.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Retries {
+    /// Page reads by the number of attempts that failed: none, one, two ... up to the most there were.
+    pub histogram: Vec<u64>,
+    /// Failed attempts of a page read, in the mean.
+    pub mean: Option<f64>,
+    /// Share of page reads, 0 to 1, with at least one.
+    pub share: Option<f64>,
+    /// The most of one page read.
+    pub max: Option<u32>,
+    /// Page reads that none of the sets of voltages corrected that `table_by_age` chose for the age of their block; 0
+    /// where voltages are not chosen by age.
+    #[serde(default)]
+    pub beyond_bound: u64,
+}
+
+impl Retries {
+    /// From page reads by the number of attempts that failed, and those of them beyond the bound.
+    pub(crate) fn of(reads: &[u64], beyond_bound: u64) -> Self {
+        let Some(max) = reads.iter().rposition(|&count| count > 0) else { return Self::default() };
+        let histogram = reads[..=max].to_vec();
+        let all: u64 = histogram.iter().sum();
+        let failed: u64 = (0..).zip(&histogram).map(|(attempts, count)| attempts * count).sum();
+        Retries {
+            mean: Some(failed as f64 / all as f64),
+            share: Some((all - histogram[0]) as f64 / all as f64),
+            max: u32::try_from(max).ok(),
+            histogram,
+            beyond_bound,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retries_are_summed_up_from_their_histogram() {
+        let retries = Retries::of(&[60, 0, 30, 10, 0, 0], 4);
+        assert_eq!((retries.histogram.as_slice(), retries.beyond_bound), (&[60, 0, 30, 10][..], 4));
+        assert_eq!((retries.mean, retries.share, retries.max), (Some(0.9), Some(0.4), Some(3)));
+        assert_eq!(Retries::of(&[7, 0], 0).max, Some(0));
+        assert_eq!(Retries::of(&[0; 32], 0), Retries::default());
+    }
+}
