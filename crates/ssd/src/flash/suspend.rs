@@ -150,7 +150,8 @@ impl At<'_> {
         // What reads wait for has gone before them for a reason.
         stops.work = Progress { floor_ns: if waits { min_run_ns } else { 0 }, ..progress };
         (stops.at_once, stops.count) = ([0; PRIORITIES], 0);
-        let run_ns = if kind.erases() && !op.critical { min_run_ns } else { steps.longest_run_ns(min_run_ns) };
+        let run_ns =
+            if kind.erases() && !op.critical { min_run_ns } else { steps.longest_run_ns(min_run_ns) };
         let timing = &self.rules.timing;
         stops.patience_ns = timing.resume_ns() + timing.suspend_ns() + steps.lead_ns + run_ns;
         if kind.erases() {

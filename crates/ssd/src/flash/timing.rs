@@ -367,7 +367,11 @@ mod tests {
             [1_033, 1_033, 1_033, 1_066, 1_100]
         );
         assert_eq!((odd.longest_run_ns(0), copyback.longest_run_ns(33)), (34, 34));
-        assert_eq!((odd.longest_run_ns(34), odd.longest_run_ns(66)), (68, 68), "a step of 33 may be the first");
+        assert_eq!(
+            (odd.longest_run_ns(34), odd.longest_run_ns(66)),
+            (68, 68),
+            "a step of 33 may be the first"
+        );
     }
 
     fn read_ns(cfg: &DriveConfig) -> Vec<u64> {
