@@ -21,15 +21,18 @@ impl Flash {
         self.read_voltage.sequence(&PageAge { age_range, ..self.chip.page_age(block, page) })
     }
 
-    /// What reading a page comes to: attempts it takes, whether the last succeeds, and whether none of the sets of
-    /// voltages did that a policy chose for the block's age.
+    /// What reading a page comes to: attempts it takes, and whether the last succeeds. Counted is whether none of the
+    /// sets of voltages did that a policy chose for the block's age.
     #[inline]
-    pub(super) fn sense(&mut self, at: PageAddress) -> (u8, Outcome, bool) {
+    pub(super) fn sense(&mut self, at: PageAddress) -> (u8, Outcome) {
         let sequence = self.sequence(at.block, at.page);
         let sensed = self.chip.sense_with(at.block, at.page, &sequence);
         let attempts = sensed.failed + u8::from(sensed.readable);
-        let beyond = !self.age_ranges.is_empty() && usize::from(sensed.failed) >= sequence.places().len();
-        (attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail }, beyond)
+        if !self.age_ranges.is_empty() {
+            let beyond = usize::from(sensed.failed) >= sequence.places().len();
+            self.counts.beyond_bound += u64::from(beyond);
+        }
+        (attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail })
     }
 
     /// The firmware has told the age of a physical block, in 1/4096 of its life.
@@ -42,14 +45,13 @@ impl Flash {
 
     /// Counts the attempts of a page read that is over.
     #[inline]
-    pub(super) fn count_attempts(&mut self, op: &Op, outcome: Outcome, (attempts, beyond): (u8, bool)) {
+    pub(super) fn count_attempts(&mut self, op: &Op, outcome: Outcome, attempts: u8) {
         if op.cause == Cause::Host {
             let mode = usize::from(self.chip.mode(op.at.block));
             self.counts.host_reads_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
         }
         let failed = attempts - u8::from(outcome == Outcome::Pass);
         self.counts.retries[usize::from(failed).min(super::ATTEMPTS - 1)] += 1;
-        self.counts.beyond_bound += u64::from(beyond);
         self.counts.uncorrectable[op.cause as usize] += u64::from(outcome == Outcome::Fail);
     }
 
@@ -85,9 +87,9 @@ impl Flash {
     fn on_attempt(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
         let &Op { at, attempts, .. } = self.pool.get(id);
         if attempts == 0 {
-            let (due, outcome, beyond) = self.sense(at);
+            let (due, outcome) = self.sense(at);
             let op = self.pool.get_mut(id);
-            (op.attempts_due, op.outcome, op.beyond) = (due, outcome, beyond);
+            (op.attempts_due, op.outcome) = (due, outcome);
         }
         let op = self.pool.get_mut(id);
         op.attempts += 1;

@@ -255,9 +255,8 @@ impl Flash {
             return (self.change(op.kind, op.cause, op.mode, (op.at, op.ppn)), 0);
         }
         self.chip.read(op.at.block, op.at.page);
-        let (attempts, outcome, beyond) =
-            if self.chip.ages() { self.sense(op.at) } else { (0, Outcome::Pass, false) };
-        self.record_read(op, outcome, (attempts, beyond));
+        let (attempts, outcome) = if self.chip.ages() { self.sense(op.at) } else { (0, Outcome::Pass) };
+        self.record_read(op, outcome, attempts);
         (outcome, attempts)
     }
 
@@ -276,7 +275,7 @@ impl Flash {
 
     /// Counts a read that is over, and adds it to the hash.
     #[inline(always)]
-    fn record_read(&mut self, op: &Op, outcome: Outcome, attempts: (u8, bool)) {
+    fn record_read(&mut self, op: &Op, outcome: Outcome, attempts: u8) {
         if self.chip.ages() {
             self.count_attempts(op, outcome, attempts);
         }
@@ -337,10 +336,10 @@ impl Flash {
     fn finish_attempts(&mut self, id: OpId) {
         let mut op = *self.pool.get(id);
         if op.attempts == 0 {
-            (op.attempts, op.outcome, op.beyond) = self.sense(op.at);
+            (op.attempts, op.outcome) = self.sense(op.at);
             let in_pool = self.pool.get_mut(id);
             (in_pool.attempts, in_pool.outcome) = (op.attempts, op.outcome);
         }
-        self.record_read(&op, op.outcome, (op.attempts, op.beyond));
+        self.record_read(&op, op.outcome, op.attempts);
     }
 }

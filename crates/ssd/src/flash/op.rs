@@ -198,8 +198,6 @@ pub struct Op {
     /// Reads: attempts made, and attempts that it takes in all; 0 as long as that is open.
     pub attempts: u8,
     pub(crate) attempts_due: u8,
-    /// Reads: no set of voltages that was chosen for the block's age reads the page.
-    pub(crate) beyond: bool,
     /// Kind of the attempt being made, as [`super::timing::Timing::kind_of`] numbers them.
     pub(crate) attempt_kind: u8,
     /// Its line at the die ([`super::die::Precedence::line_of`]).
@@ -250,7 +248,6 @@ impl Op {
             mode: 0,
             attempts: 0,
             attempts_due: 0,
-            beyond: false,
             attempt_kind: 0,
             line: 0,
             turn: Turn::First,

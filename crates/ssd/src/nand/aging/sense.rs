@@ -107,9 +107,19 @@ impl Reading<'_> {
         bits_q8 <= limit.bits_q8
     }
 
+    /// The first attempt, which nearly always succeeds, and all if it does not.
+    #[inline(always)]
+    fn attempts(&self, sequence: &Sequence) -> Sensed {
+        if !self.lost && self.succeeds(self.tables.set_at(sequence.first()), &self.mode.own) {
+            return Sensed { failed: 0, readable: true };
+        }
+        self.all_attempts(sequence)
+    }
+
     /// All attempts in their order: the sequence; the other entries from the first set's up, then down; then tracking,
     /// then soft sensing. Each set of the sequence stands for the nearest entry that no set before it stands for.
-    fn attempts(&self, sequence: &Sequence) -> Sensed {
+    #[inline(never)]
+    fn all_attempts(&self, sequence: &Sequence) -> Sensed {
         let entries = self.tables.entries;
         let near = |place: u8| ((u32::from(place) + (1 << PARTS_SHIFT >> 1)) >> PARTS_SHIFT) as u8;
         let order = |first: u8| (first..entries).chain((0..first).rev());

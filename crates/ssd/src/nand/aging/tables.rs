@@ -290,7 +290,7 @@ impl Tables {
     pub(crate) fn set_at(&self, place: u8) -> usize {
         let (entry, part) = (usize::from(place >> PARTS_SHIFT), usize::from(place & (PARTS - 1)));
         let entries = usize::from(self.entries);
-        assert!(entry < entries, "entry {entry} of the retry table, which has {entries}");
+        debug_assert!(entry < entries, "entry {entry} of the retry table, which has {entries}");
         if part == 0 {
             return entry;
         }
