@@ -251,24 +251,26 @@ fn write_sheets(folder: &Path, sheets: &[Sheet]) -> Result<(), Failure> {
     let mut files = Vec::new();
     for sheet in sheets {
         files.push((format!("{}.csv", sheet.name), sheet.csv().into_bytes()));
-        for (stem, plot) in sheet.plots() {
-            let is_table = |name: &String| name.strip_suffix(".csv") == Some(sheet.name);
-            files.extend(plot.files(stem).into_iter().filter(|(name, _)| !is_table(name)));
-        }
+        files.extend(plots(sheet));
     }
     replace_all(folder, &files, &[]).map(drop).map_err(Failure::from)
 }
 
+/// The files of a table's plots, without the numbers of one that is named as the table, where they are.
+fn plots(sheet: &Sheet) -> Vec<(String, Vec<u8>)> {
+    let is_table = |name: &str| name.strip_suffix(".csv") == Some(sheet.name);
+    let files = sheet.plots().flat_map(|(stem, plot)| plot.files(stem));
+    files.filter(|(name, _)| !is_table(name)).collect()
+}
+
 fn write_fleet(args: &Fleet, out: &mut dyn Write) -> Result<(), Failure> {
-    let parts: Vec<&'static str> = presets::cells().iter().map(|preset| preset.name).collect();
-    let part = parts.iter().find(|part| **part == args.part);
-    let part = part.ok_or_else(|| Failure::no_such("cell part", &args.part, &parts))?;
-    let markers: Vec<&str> = age_marker::FAMILY.members.iter().map(|member| member.name).collect();
-    if !markers.contains(&args.marker.as_str()) || args.marker == age_marker::none::NAME {
-        return Err(Failure::no_such("marker that tells ages", &args.marker, &markers[1..]));
+    let markers = age_marker::FAMILY.members.iter().map(|member| member.name);
+    let markers: Vec<&str> = markers.filter(|name| *name != age_marker::none::NAME).collect();
+    if !markers.contains(&args.marker.as_str()) {
+        return Err(Failure::no_such("marker that tells ages", &args.marker, &markers));
     }
     let plan = fleet::Plan {
-        part,
+        part: cell_part(&args.part)?,
         marker: args.marker.clone(),
         drives: args.drives,
         blocks: args.blocks,
@@ -285,13 +287,9 @@ fn write_fleet(args: &Fleet, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 fn fit_markers(args: &FitMarkers, out: &mut dyn Write) -> Result<(), Failure> {
-    let names: Vec<&'static str> = presets::cells().iter().map(|preset| preset.name).collect();
     let wanted = match &args.part {
-        Some(name) if !names.contains(&name.as_str()) => {
-            return Err(Failure::no_such("cell part", name, &names));
-        }
-        Some(name) => names.into_iter().filter(|part| part == name).collect(),
-        None => names,
+        Some(name) => vec![cell_part(name)?],
+        None => cell_parts(),
     };
     let _lock = args.out.as_deref().map(|folder| claim(folder, &[])).transpose()?;
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
@@ -314,7 +312,19 @@ fn fit_markers(args: &FitMarkers, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The shipped part of that name.
+/// The shipped cell parts.
+fn cell_parts() -> Vec<&'static str> {
+    presets::cells().iter().map(|preset| preset.name).collect()
+}
+
+/// The shipped cell part of that name.
+fn cell_part(name: &str) -> Result<&'static str, Failure> {
+    let parts = cell_parts();
+    let found = parts.iter().copied().find(|part| *part == name);
+    found.ok_or_else(|| Failure::no_such("cell part", name, &parts))
+}
+
+/// The measured part of that name.
 fn part(name: &str) -> Result<&'static str, Failure> {
     let found = PARTS.into_iter().find(|part| *part == name);
     found.ok_or_else(|| Failure::no_such("NAND part", name, &PARTS))
@@ -361,11 +371,7 @@ fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure>
             Some(content) => files.push((format!("{}.parquet", sheet.name), content)),
             None => is_parquet = false,
         }
-        for (stem, plot) in sheet.plots() {
-            // The numbers of a plot that is named as its table are in the table.
-            let is_table = |name: &String| name.strip_suffix(".csv") == Some(sheet.name);
-            files.extend(plot.files(stem).into_iter().filter(|(name, _)| !is_table(name)));
-        }
+        files.extend(plots(&sheet));
     }
     files.push(("provenance.json".to_owned(), plan.json(date)?.into_bytes()));
     for path in replace_all(&args.out, &files, &[]).map_err(Failure::from)? {

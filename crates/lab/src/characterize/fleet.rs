@@ -13,7 +13,7 @@ use ssd::DriveConfig;
 use ssd::bare_blocks::BareBlocks;
 use ssd::config::ConfigErrors;
 use ssd::ftl::age_marker;
-use ssd::nand::cell::CellPart;
+use ssd::nand::cell::{CellModel, CellPart};
 use ssd::rng::{Rng, mix};
 use ssd::sections::{ErrorModel, Errors};
 
@@ -21,10 +21,6 @@ use ssd::sections::{ErrorModel, Errors};
 const STEP: u32 = 50;
 /// Drives, one die each, that share the tables of their cells.
 const TOGETHER: u32 = 8;
-/// Age at which a block's life is over.
-const LIFE_Q12: u32 = 4_096;
-/// Errors in the worst sector that are just corrected (RealWear section 3.1.2).
-const CORRECTED: f64 = 64.0;
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,13 +37,14 @@ pub struct Plan {
     pub dwell_minutes: f64,
     /// Cycles that end a block's life where they are what is told.
     pub limits: Vec<u32>,
-    /// Blocks that a drive has to spare, of a hundred.
+    /// Blocks that a drive has to spare, in percent of the others.
     pub spare_percent: f64,
     /// Seed of the blocks.
     pub seed: u64,
 }
 
-/// Cycles of a block until its marker says that its life is over, and until that is so.
+/// Cycles of a block until its marker says that its life is over, and until that is so; at most those that the cells'
+/// tables hold, where both are taken for over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Life {
     told: u32,
@@ -113,15 +110,15 @@ impl Plan {
     }
 
     /// The blocks of a drive, one after the other, from their first cycle to their last.
-    fn lives(&self, cells: &CellPart, bare: &mut BareBlocks, drive: u32) -> Vec<Life> {
-        let of = &cells.population;
-        let most = (CORRECTED - of.mean_n12) / of.mean_growth * 1e3;
+    fn lives(&self, cells: &CellModel, bare: &mut BareBlocks, drive: u32) -> Vec<Life> {
+        // Errors in the worst sector that are just corrected end a life (RealWear section 3.1.2).
+        let most = 1e3 * cells.wear_of_n12(f64::from(cells.hard_limit_bits()));
         let life = |block: u32| {
             let (mut told, mut real) = (None, None);
             while told.is_none() || real.is_none() {
                 let goes_on = bare.cycle(block, STEP);
                 let cycles = bare.cycles(block);
-                let is_old = !goes_on || bare.age_q12(block) >= LIFE_Q12;
+                let is_old = !goes_on || bare.age_q12(block) >= age_marker::LIFE;
                 let is_dead = !goes_on || f64::from(bare.worn(block)) > most;
                 told = told.or(is_old.then_some(cycles));
                 real = real.or(is_dead.then_some(cycles));
@@ -131,9 +128,9 @@ impl Plan {
         (drive * self.blocks..(drive + 1) * self.blocks).map(life).collect()
     }
 
-    fn group(&self, cells: &CellPart, group: u32) -> Vec<Vec<Life>> {
+    fn group(&self, cells: &CellModel, group: u32) -> Vec<Vec<Life>> {
         let count = TOGETHER.min(self.drives - group * TOGETHER);
-        let cfg = self.drive(cells, group, count);
+        let cfg = self.drive(cells.part(), group, count);
         let mut bare = BareBlocks::new(&cfg, self.dwell_minutes).expect("a shipped part, of any wordlines");
         (0..count).map(|drive| self.lives(cells, &mut bare, drive)).collect()
     }
@@ -144,7 +141,7 @@ impl Plan {
 /// # Errors
 /// The part is none that is shipped. `plan.marker` must be of `ftl.age_marker`.
 pub fn live(plan: &Plan) -> Result<Fleet, ConfigErrors> {
-    let cells = CellPart::preset(plan.part)?;
+    let cells = CellModel::preset(plan.part)?;
     let groups = plan.drives.div_ceil(TOGETHER) as usize;
     let groups = on_all_cores(groups, |group| plan.group(&cells, group as u32));
     let drives: Vec<Vec<Life>> = groups.into_iter().flatten().collect();

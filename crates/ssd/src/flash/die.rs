@@ -4,6 +4,7 @@ use crate::flash::op::{LINES, OTHERS, Op, OpPool, Turn};
 use crate::sections::{PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 use crate::signals::{PRIORITIES, Priority};
 use crate::units::{OpId, SimTime};
+use core::slice::from_ref;
 use serde::{Deserialize, Serialize};
 
 /// What the interface of a die is doing.
@@ -362,7 +363,11 @@ impl Die {
     /// Whether a read in line is older than an operation.
     #[inline]
     pub fn has_older_read(&self, pool: &OpPool, sequence: u64) -> bool {
-        let reads = if self.sorted == 0 { &self.lines[1..2] } else { &self.lines[..OTHERS] };
+        let reads = if self.sorted == 0 {
+            from_ref(&self.lines[Priority::Medium as usize])
+        } else {
+            &self.lines[..OTHERS]
+        };
         reads.iter().any(|line| {
             let mut at = line.head;
             while at.is_some() {

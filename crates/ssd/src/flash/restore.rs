@@ -40,6 +40,7 @@ impl Flash {
     pub(crate) fn restored(&mut self, fresh: Flash, check_place: &dyn Fn(&Op) -> Verdict) -> Verdict {
         (self.rules, self.read_voltage) = (fresh.rules, fresh.read_voltage);
         self.preemption = fresh.preemption;
+        self.watches |= fresh.watches;
         self.chip.restored(fresh.chip)?;
         alike("ranges of blocks' ages", &self.age_ranges, &fresh.age_ranges)?;
         alike("dies", &self.dies, &fresh.dies)?;

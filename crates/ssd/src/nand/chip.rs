@@ -301,10 +301,9 @@ impl Chip {
     /// Equivalent cycles of the most worn block if all were cycled to so many erases, with a dwell after each; `None`
     /// where cells do not age.
     pub(crate) fn most_worn_at(&self, to: u32, dwell: Dwell) -> Option<u32> {
-        let aging = self.aging.as_ref()?;
-        let counts = (0..).zip(&self.erase_counts);
-        let worn = counts.map(|(block, &count)| aging.worn_after(block, to.saturating_sub(count), dwell));
-        worn.max()
+        self.aging.as_ref()?;
+        let more = |block| to.saturating_sub(self.erase_count(block));
+        (0..self.blocks()).map(|block| self.worn_after(block, more(block), dwell)).max()
     }
 
     /// Equivalent cycles of a block after so many more; 0 where cells do not age.
@@ -322,11 +321,8 @@ impl Chip {
 
     /// Cycles all blocks that have seen fewer erases to so many.
     pub(crate) fn cycle_to(&mut self, to: u32, dwell: Dwell) {
-        for (block, count) in (0..).zip(&mut self.erase_counts) {
-            if let Some(aging) = &mut self.aging {
-                aging.cycle(block, to.saturating_sub(*count), dwell);
-            }
-            *count = to.max(*count);
+        for block in 0..self.blocks() {
+            self.cycle_block(block, to.saturating_sub(self.erase_count(block)), dwell);
         }
     }
 

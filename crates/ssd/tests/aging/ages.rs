@@ -1,21 +1,10 @@
 //! Ages of blocks, as the firmware's markers tell them: against the truth, and what follows from them.
 
-use crate::support::config;
+use crate::support::varied;
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
-use ssd::nand::cell::{CellModel, CellPart};
+use ssd::nand::cell::CellModel;
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode, SimDuration};
-
-/// 4 planes of 60 blocks that differ, of 48 wordlines.
-fn varied(policy: &str) -> DriveConfig {
-    let mut cfg = config();
-    (cfg.geometry.channels, cfg.geometry.blocks_per_plane) = (2, 60);
-    cfg.errors.variation = true;
-    cfg.drive.over_provisioning_percent = 60.0;
-    cfg.cells = CellPart::preset("tlc_48l").expect("a shipped part");
-    cfg.age_marker.select(policy).expect("a marker");
-    cfg
-}
 
 fn aged(cfg: &DriveConfig, steps: &[&str]) -> Drive {
     let mut drive = Drive::new(cfg).expect("a drive");
@@ -40,7 +29,7 @@ fn off(drive: &Drive, model: &CellModel, safety: f64) -> Vec<f64> {
 /// were long, too.
 #[test]
 fn real_wear_tells_how_worn_blocks_are() {
-    let cfg = varied("real_wear");
+    let cfg = varied(60, "real_wear");
     let model = CellModel::new(cfg.cells.clone()).expect("a shipped part");
     let m = &cfg.cells.markers;
     let safety = m.guard_bits * m.real_wear[3];
@@ -57,7 +46,7 @@ fn real_wear_tells_how_worn_blocks_are() {
         assert!(mean.abs() < 1.5, "{steps:?}: {mean}");
     }
     // Cycles alone cannot tell blocks apart.
-    let drive = aged(&varied("pe_cycles"), &["cycle to 6000"]);
+    let drive = aged(&varied(60, "pe_cycles"), &["cycle to 6000"]);
     assert!((0..drive.chips().blocks()).all(|block| drive.block_age_q12(block) == 3_072));
 }
 
@@ -86,7 +75,7 @@ fn write_over(drive: &mut Drive, rounds: u64) {
 
 /// Small blocks, so that they are erased often.
 fn busy(policy: &str) -> DriveConfig {
-    let mut cfg = varied(policy);
+    let mut cfg = varied(60, policy);
     cfg.geometry.wordlines_per_block = 8;
     cfg.geometry.blocks_per_plane = 24;
     cfg
@@ -177,7 +166,7 @@ fn blocks_are_retired_at_the_end_of_their_lives() {
 /// What is kept of a block takes 14 bytes, beside its age.
 #[test]
 fn ages_cost_fourteen_bytes_a_block() {
-    let bytes = |policy| Drive::new(&varied(policy)).expect("a drive").table_bytes();
+    let bytes = |policy| Drive::new(&varied(60, policy)).expect("a drive").table_bytes();
     assert_eq!(bytes("real_wear") - bytes("none"), 14 * 240);
 }
 
@@ -185,7 +174,7 @@ fn ages_cost_fourteen_bytes_a_block() {
 #[test]
 fn markers_of_other_cells_are_refused() {
     let said = |cfg: &DriveConfig| Drive::new(cfg).err().map(|errors| errors.to_string()).unwrap_or_default();
-    let mut cfg = varied("real_wear");
+    let mut cfg = varied(60, "real_wear");
     cfg.cells.population.growth_worst = 6.0;
     let message = said(&cfg);
     for part in ["ftl.age_marker.policy", "cell.markers.fitted_on", "fitted on the cells", "fit-markers"] {

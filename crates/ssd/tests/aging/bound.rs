@@ -1,30 +1,25 @@
 //! The bound of BoundedRead (RealWear section 3.4): with voltages by the age that RealWear tells, no read whose page
 //! the best voltages would leave 4 bits takes more than three attempts.
 
-use crate::support::config;
+use crate::support::varied;
 use ssd::config::Table;
-use ssd::nand::cell::{CellModel, CellPart};
+use ssd::nand::cell::CellModel;
 use ssd::sections::{DisturbLaw, ErrorModel};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
 
 /// Ages of drives as RealWear has them, in cycles: child, young adult and old adult, 10, 20 and 50 % of 12,300 cycles.
 const STAGES: [(&str, u32); 3] = [("child", 1_230), ("young adult", 2_460), ("old adult", 6_150)];
 
-/// 4 planes of 30 TLC blocks that differ.
-fn varied(policy: &str) -> DriveConfig {
-    let mut cfg = config();
-    (cfg.geometry.channels, cfg.geometry.blocks_per_plane) = (2, 30);
-    cfg.errors.variation = true;
-    cfg.drive.over_provisioning_percent = 60.0;
-    cfg.cells = CellPart::preset("tlc_48l").expect("a shipped part");
-    cfg.age_marker.select("real_wear").expect("a marker");
+/// 4 planes of 30 blocks whose ages are known, read by a policy.
+fn by(policy: &str) -> DriveConfig {
+    let mut cfg = varied(30, "real_wear");
     cfg.read_voltage.select(policy).expect("a policy");
     cfg.buffer.select("none").expect("a policy");
     cfg
 }
 
 fn aged(policy: &str, steps: &[String]) -> Drive {
-    let mut drive = Drive::new(&varied(policy)).expect("a drive");
+    let mut drive = Drive::new(&by(policy)).expect("a drive");
     drive.fill(0, drive.logical_units()).expect("room");
     for step in steps {
         drive.age(&step.parse().expect("a step")).expect("room in the tables");
@@ -113,7 +108,7 @@ fn a_snapshot_keeps_the_ages_of_blocks() {
     let mut drive = aged("table_by_age", &["cycle to 6150".to_owned(), "retain 12 months".to_owned()]);
     let mut bytes = Vec::new();
     drive.save(&mut bytes).expect("room");
-    let mut restored = Drive::restore(&varied("table_by_age"), &bytes).expect("a snapshot");
+    let mut restored = Drive::restore(&by("table_by_age"), &bytes).expect("a snapshot");
     assert_eq!(read_all(&mut restored), read_all(&mut drive));
     assert_eq!(restored.event_hash(), drive.event_hash());
 }
@@ -122,7 +117,7 @@ fn a_snapshot_keeps_the_ages_of_blocks() {
 #[test]
 fn what_does_not_go_with_voltages_by_age_is_refused() {
     let refused = |change: fn(&mut DriveConfig), words: [&str; 2]| {
-        let mut cfg = varied("table_by_age");
+        let mut cfg = by("table_by_age");
         change(&mut cfg);
         let said = Drive::new(&cfg).expect_err("refused").to_string();
         for word in words.into_iter().chain(["flash.read_voltage.policy"]) {

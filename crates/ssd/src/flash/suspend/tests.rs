@@ -69,7 +69,8 @@ fn run_one_by_one(cfg: &DriveConfig, script: &[Given]) -> (Vec<u64>, Flash) {
 
 fn run_by(cfg: &DriveConfig, script: &[Given], together: bool) -> (Vec<u64>, Flash) {
     let g = &cfg.geometry;
-    let mut chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
+    let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
+    let mut chip = chip.with_cells(cfg).expect("a part that fits");
     for plane in 0..g.planes() {
         let first = plane * g.blocks_per_plane;
         (0..g.pages_per_block()).for_each(|page| _ = chip.program_in(first + 1, page, 0));

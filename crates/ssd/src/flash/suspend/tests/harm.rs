@@ -4,6 +4,8 @@ use crate::drive_config::DriveConfig;
 use crate::nand::Chip;
 use crate::sections::{ErrorModel, Errors};
 
+use super::{ERASE, Given, High, Low, US, psr, read, run};
+
 /// Blocks of 48 wordlines, all alike, 4,000 cycles old, of which the first is full; with so much wear by suspends.
 fn chip(suspend_wear: f64) -> Chip {
     let mut cfg = DriveConfig::default();
@@ -64,4 +66,48 @@ fn a_read_that_was_stopped_counts_as_one_more() {
     let (stopped, read): (Vec<u64>, Vec<u64>) = (counted(&stopped), counted(&read));
     assert!(read.iter().any(|&reads| reads >= 1_000), "{read:?}");
     assert_eq!(stopped, read);
+}
+
+/// The preset, whose cells age and differ in nothing.
+fn of_cells(policy: &str) -> DriveConfig {
+    let mut cfg = psr(policy, 1);
+    cfg.errors = Errors { model: ErrorModel::Cells, variation: false, ..Errors::default() };
+    cfg
+}
+
+/// An erase that is stopped at once 45 times: 1 + .48 x 15/70 = 1.103 times the errors in what is written to its
+/// block then, and none more at safe points.
+#[test]
+fn a_die_tells_its_blocks_how_often_they_were_stopped() {
+    let bits = |policy: &str, reads: u64| {
+        let reads = (0..reads).map(|n| read((700 + 200 * n) * US, Low));
+        let script: Vec<Given> = [ERASE].into_iter().chain(reads).collect();
+        let (_, mut flash) = run(&of_cells(policy), &script);
+        flash.chip.set_erase_count(0, 4_000);
+        (0..flash.chip.pages_per_block()).for_each(|page| _ = flash.chip.program_in(0, page, 0));
+        let stopped = flash.counts.suspends[0][Low as usize];
+        (stopped, f64::from(flash.chip.margin(0, 7).expect("cells that age").bits_q8))
+    };
+    let (none, unharmed) = bits("immediate", 0);
+    let (stopped, harmed) = bits("immediate", 45);
+    assert_eq!((none, stopped), (0, 45));
+    assert!((harmed / unharmed - (1.0 + 0.48 * 15.0 / 70.0)).abs() < 0.003, "{harmed} of {unharmed}");
+    assert_eq!(bits("safe_point", 45), (0, unharmed));
+}
+
+/// A low read that a high one stops senses its page twice.
+#[test]
+fn a_die_counts_what_it_stopped_as_a_read() {
+    let far = Given { block: 3, ..read(50 * US, High) };
+    let disturbed = |script: &[Given]| {
+        let (_, flash) = run(&of_cells("priority_aware"), script);
+        let stops: u64 = flash.counts.suspends.iter().flatten().sum();
+        let reads = (0..8).map(|wordline| flash.chip.effective_reads(1, wordline));
+        (stops, reads.collect::<Vec<_>>())
+    };
+    let (stops, found) = disturbed(&[read(0, Low), far]);
+    let (none, expected) = disturbed(&[read(0, Low), read(1_000 * US, Low)]);
+    assert_eq!((stops, none), (1, 0));
+    assert!(expected.iter().any(|&reads| reads > 0), "{expected:?}");
+    assert_eq!(found, expected);
 }
