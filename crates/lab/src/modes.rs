@@ -8,8 +8,11 @@ use ssd::signals::Hotness;
 use ssd::{DriveConfig, Stats};
 use std::collections::BTreeMap;
 
+/// Name of the mode of blocks of one bit a cell.
+const ONE_BIT: &str = "one_bit";
+
 /// What was programmed in which mode; by the names of `cell.modes`, of which only `nominal` counts where cells make no
-/// errors.
+/// errors, and `one_bit` for blocks of the cache (`ftl.slc_cache`) where they do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProgramModeWork {
     /// The policy.
@@ -23,7 +26,11 @@ pub struct ProgramModeWork {
 impl ProgramModeWork {
     pub(crate) fn of(stats: &Stats, config: &DriveConfig) -> Self {
         let ages = config.errors.model == ErrorModel::Cells;
-        let names = &config.cells.modes.names[..if ages { config.cells.modes.names.len() } else { 1 }];
+        let mut names = config.cells.modes.names.clone();
+        names.truncate(if ages { names.len() } else { 1 });
+        if ages && config.slc_blocks_per_lane() > 0 {
+            names.push(ONE_BIT.to_owned());
+        }
         let by_name = |counts: &[u64]| names.iter().cloned().zip(counts.iter().copied()).collect();
         let all_reads = [stats.flash.ops[OpKind::Read as usize][Cause::Host as usize]];
         ProgramModeWork {
@@ -50,7 +57,7 @@ impl ProgramModeWork {
 }
 
 /// What the wear of erased blocks weighs (HIRE section 4.2): each erase counts as `cell.modes.wear` of the mode that
-/// the block was programmed in, 1 where cells make no errors.
+/// the block was programmed in, or `nand.slc.wear`; 1 where cells make no errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WearingWeight {
     /// Of an erase in the mean; null without one.
@@ -63,8 +70,8 @@ pub struct WearingWeight {
 impl WearingWeight {
     pub(crate) fn of(stats: &Stats, config: &DriveConfig) -> Self {
         let ages = config.errors.model == ErrorModel::Cells;
-        let wear =
-            |mode: usize| if ages { config.cells.modes.wear.get(mode).copied().unwrap_or(1.0) } else { 1.0 };
+        let of_mode = |mode: usize| config.cells.modes.wear.get(mode).copied().unwrap_or(config.slc.wear);
+        let wear = |mode: usize| if ages { of_mode(mode) } else { 1.0 };
         let erased = &stats.ftl.erased_by_mode;
         let weight: f64 = erased.iter().enumerate().map(|(mode, count)| *count as f64 * wear(mode)).sum();
         let all: u64 = erased.iter().sum();

@@ -154,7 +154,7 @@ impl Drive {
         let g = &cfg.geometry;
         let mut chip =
             Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
-                .with_cells_between(cfg, cfg.reads_by_age())?;
+                .with_cells_for(cfg, cfg.uses_of_cells())?;
         let layout = Layout::new(cfg, &chip).keeping(cfg.replica_pages_per_block());
         check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);

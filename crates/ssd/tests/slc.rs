@@ -2,6 +2,7 @@
 
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
+use ssd::nand::cell::CellPart;
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, MappingUnit, MovesOfFirst};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
@@ -255,7 +256,24 @@ fn errors_name_what_a_cache_does_not_go_with() {
     assert!(refused(&cfg).contains("bits_per_cell of 2 to 4"));
     let mut cfg = fixed.clone();
     cfg.errors.model = ErrorModel::Cells;
-    assert!(refused(&cfg).contains("nand.errors.model = \"none\""));
+    (cfg.cells, cfg.geometry.spare_bytes) = (CellPart::preset("qlc").unwrap(), 4_096);
+    cfg.validate().unwrap();
+    cfg.age_marker.select("real_wear").unwrap();
+    assert!(refused(&cfg).contains("ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\""));
+    cfg.age_marker.select("none").unwrap();
+    cfg.cells.modes.names = ["nominal", "a", "b", "c"].map(str::to_owned).to_vec();
+    let modes = &mut cfg.cells.modes;
+    for list in [
+        &mut modes.voltage_scale,
+        &mut modes.wear,
+        &mut modes.program_time,
+        &mut modes.pass_ratio,
+        &mut modes.read_endurance,
+        &mut modes.levels,
+    ] {
+        *list = vec![list[0]; 4];
+    }
+    assert!(refused(&cfg).contains("at most 3 beside blocks of one bit a cell"));
     let mut cfg = fixed.clone();
     cfg.read_reclaim.select("block").unwrap();
     assert!(refused(&cfg).contains("ftl.read_reclaim.policy = \"never\""));

@@ -186,7 +186,7 @@ metrics! {
     "maximum_at", "", "where in a series of phases `achieved` first is within a point of its most", |_| None;
     "levels_mean", "levels", "first sensing levels at each threshold of pages read for the host, in the mean", |f| {
         let (levels, reads) = (&f.config.cells.modes.levels, &f.stats.flash.host_reads_by_mode);
-        let all: u64 = reads.iter().sum();
+        let all: u64 = reads.iter().take(levels.len()).sum();
         let sensed = levels.iter().zip(reads).map(|(levels, &reads)| levels * reads as f64);
         (all > 0).then(|| sensed.sum::<f64>() / all as f64)
     };

@@ -7,6 +7,7 @@ use crate::config::{ConfigErrors, presets};
 use crate::flash::{PROGRAM_MODES, read_voltage};
 use crate::ftl::{age_marker, program_mode, read_reclaim, stream, wear_leveling};
 use crate::host::{buffer, hotness};
+use crate::nand::aging::Uses;
 use crate::nand::{Chip, gray};
 use crate::sections::cell::Sensing;
 use crate::sections::{DisturbLaw, ErrorModel};
@@ -28,6 +29,7 @@ impl DriveConfig {
             let keys = ["ftl.wear_leveling.policy", "ftl.age_marker.policy"];
             conflicts.add(&keys, found, "ftl.age_marker.policy = \"real_wear\", or another that tells ages");
         }
+        self.check_age_of_one_bit(conflicts);
         self.check_voltages(conflicts);
         let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
         if self.errors.model == ErrorModel::None {
@@ -69,6 +71,18 @@ impl DriveConfig {
         }
     }
 
+    /// Markers are fitted on blocks that are never used with one bit a cell.
+    fn check_age_of_one_bit(&self, conflicts: &mut Conflicts) {
+        if self.slc_blocks_per_lane() > 0 && age_marker::Policy::build(&self.age_marker).acts() {
+            let (cache, marker) = (self.slc_cache.name(), self.age_marker.name());
+            let found = format!(
+                "ages by \"{marker}\", which takes erases for whole cycles, beside a cache (\"{cache}\")"
+            );
+            let allowed = "ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\"";
+            conflicts.add(&["ftl.age_marker.policy", "ftl.slc_cache.policy"], found, allowed);
+        }
+    }
+
     /// Do voltages by age have ages, and cells that they fit?
     fn check_voltages(&self, conflicts: &mut Conflicts) {
         if !self.reads_by_age() {
@@ -98,6 +112,11 @@ impl DriveConfig {
     /// Whether voltages are chosen by the ages of blocks.
     pub(crate) fn reads_by_age(&self) -> bool {
         read_voltage::Policy::build(&self.read_voltage).goes_by_age()
+    }
+
+    /// What cells that age are used for.
+    pub(crate) fn uses_of_cells(&self) -> Uses {
+        Uses { between: self.reads_by_age(), one_bit: self.slc_blocks_per_lane() > 0 }
     }
 
     /// The policy of voltages, told of the cells and of what the marker of age is off, in bits.
@@ -161,13 +180,12 @@ impl DriveConfig {
     /// Are program modes few enough to be counted apart? Do those that a policy deals to mean what it takes them for?
     fn check_modes(&self, conflicts: &mut Conflicts) {
         let names = &self.cells.modes.names;
-        if names.len() > PROGRAM_MODES {
+        let most = PROGRAM_MODES - usize::from(self.slc_blocks_per_lane() > 0);
+        if names.len() > most {
             let found = format!("{} modes", names.len());
-            conflicts.add(
-                &["cell.modes.names"],
-                found,
-                &format!("at most {PROGRAM_MODES}, or results could not tell them apart"),
-            );
+            let beside = if most < PROGRAM_MODES { " beside blocks of one bit a cell" } else { "" };
+            let allowed = format!("at most {most}{beside}, or results could not tell them apart");
+            conflicts.add(&["cell.modes.names"], found, &allowed);
         }
         let resists = |name: &String| name.ends_with("resistant");
         let own = self.program_mode.name();

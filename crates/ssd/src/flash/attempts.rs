@@ -14,9 +14,12 @@ use crate::nand::{Outcome, PageAddress};
 use crate::units::{OpId, SimTime};
 
 impl Flash {
-    /// The voltages to begin with.
+    /// The voltages to begin with. Policies know the drive's own cells; those of one bit a cell are read by the table.
     #[inline]
     fn sequence(&self, block: u32, page: u32) -> Sequence {
+        if !self.read_voltage.looks() || self.chip.is_one_bit(block) {
+            return Sequence::entry(0);
+        }
         let age_range = self.age_ranges.get(block as usize).copied().unwrap_or(0);
         self.read_voltage.sequence(&PageAge { age_range, ..self.chip.page_age(block, page) })
     }

@@ -125,6 +125,22 @@ fn with_one_bit<T: Copy>(rows: &[T], page_types: usize, one_bit: T) -> Vec<T> {
     rows.chunks(page_types).flat_map(|row| row.iter().copied().chain([one_bit])).collect()
 }
 
+/// Reads of a block of one bit a cell that ages, by kind of attempt: sent as they are, and decoded as the drive's own
+/// hard reads (assumed).
+fn one_bit_reads(cfg: &Sections, kinds: usize) -> impl Iterator<Item = AttemptTimes> {
+    let ecc = &cfg.cells.ecc;
+    let decode_us = match ecc.code {
+        CodeKind::Bch => ecc.page_decode_us,
+        CodeKind::Ldpc => ecc.decode_us[0],
+    };
+    let tracking = f64::from(cfg.errors.tracking_reads.max(1));
+    (0..kinds).map(move |kind| AttemptTimes {
+        array_ns: SimDuration::from_us(cfg.slc.t_read_us * if kind == 0 { 1.0 } else { tracking }).0,
+        transfer_q12: 4_096,
+        decode_ns: SimDuration::from_us(decode_us).0,
+    })
+}
+
 /// Bits that say between which of so many levels a cell lies: ceil(log2(levels + 1)).
 fn bits_of(levels: u32) -> f64 {
     f64::from(u32::BITS - levels.leading_zeros())
@@ -211,11 +227,19 @@ impl Timing {
             decode_ns: 0,
         };
         let program_ns = nanoseconds(&program_us);
+        let one_bit_program_ns = SimDuration::from_us(cfg.slc.t_program_us).0;
+        let mut reads = with_one_bit(&reads, page_types, one_bit);
+        let mut program_ns = with_one_bit(&program_ns, page_types, one_bit_program_ns);
+        // Where cells age, blocks of one bit a cell have a mode of their own.
+        if cfg.errors.model == ErrorModel::Cells {
+            reads.extend(one_bit_reads(cfg, kinds).flat_map(|times| vec![times; page_types + 1]));
+            program_ns.extend(vec![one_bit_program_ns; page_types + 1]);
+        }
         Timing {
-            reads: with_one_bit(&reads, page_types, one_bit),
+            reads,
             kinds,
             page_types: page_types + 1,
-            program_ns: with_one_bit(&program_ns, page_types, SimDuration::from_us(cfg.slc.t_program_us).0),
+            program_ns,
             erase_ns: SimDuration::from_us(timing.t_erase_us).0,
             erase_one_bit_ns: SimDuration::from_us(cfg.slc.t_erase_us).0,
             program_steps: timing.program_steps,

@@ -176,7 +176,7 @@ impl Ftl {
         let (block, all) = (layout.data_units_per_block(), u64::from(layout.blocks()));
         let page_classes = PageClasses::new(cfg, policies.page_class, block, all * u64::from(block));
         let of_reclaim = (reclaim.is_active(), reclaim.deals());
-        let ring = Ring::new(policies.slc_cache, &layout);
+        let ring = Ring::new(policies.slc_cache, &layout, cfg.one_bit_mode());
         let sorting = (&page_classes, ring.is_used());
         let mover = Mover::new(cfg, &layout, (streams, needs.victims), of_reclaim, sorting);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;

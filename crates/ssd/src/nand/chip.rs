@@ -5,7 +5,7 @@
 
 use super::aging::build;
 use super::aging::tables::Dwell;
-use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Sequence, Telemetry, TrueWear};
+use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Sequence, Telemetry, TrueWear, Uses};
 use super::cell::CellModel;
 use crate::config::ConfigErrors;
 use crate::restore::{Verdict, alike, ensure, within};
@@ -92,13 +92,13 @@ impl Chip {
     /// where it says that cells make no errors. Errors are those of the cells' constants. Takes 0.1 to 0.3 s, twice as
     /// long with the law of voltage: the cell model becomes tables.
     pub fn with_cells(self, cfg: &Sections) -> Result<Self, ConfigErrors> {
-        self.with_cells_between(cfg, false)
+        self.with_cells_for(cfg, Uses::default())
     }
 
-    /// The same, with `parts` for reads with voltages between the entries of the retry table ([`Sequence`]), too: the
-    /// tables grow to 3.6 times their size.
-    pub fn with_cells_between(mut self, cfg: &Sections, parts: bool) -> Result<Self, ConfigErrors> {
-        self.aging = build::tables(cfg, parts)?
+    /// The same for other uses, too. With voltages between the entries of the retry table ([`Sequence`]) the tables
+    /// grow to 3.6 times their size; blocks of one bit a cell have tables of their own.
+    pub fn with_cells_for(mut self, cfg: &Sections, uses: Uses) -> Result<Self, ConfigErrors> {
+        self.aging = build::tables(cfg, uses)?
             .map(|tables| Box::new(Aging::new(Arc::new(tables), self.blocks(), cfg.drive.seed)));
         Ok(self)
     }
@@ -200,10 +200,25 @@ impl Chip {
         self.aging.as_ref().map_or(0, |aging| aging.mode(block))
     }
 
+    /// Whether a block is used with one bit a cell, where cells age: from its first program to its next erase.
+    #[inline]
+    pub fn is_one_bit(&self, block: u32) -> bool {
+        self.aging.as_ref().is_some_and(|aging| aging.one_bit_mode() == Some(aging.mode(block)))
+    }
+
+    /// Cycles of a block: erases, or where some are of one bit a cell those in the normal mode that did as much.
+    #[inline]
+    fn cycles(&self, block: u32) -> u32 {
+        match &self.aging {
+            Some(aging) if aging.one_bit_mode().is_some() => aging.cycles_done(block),
+            _ => self.erase_count(block),
+        }
+    }
+
     /// What the firmware knows of a page's age.
     #[inline]
     pub fn page_age(&self, block: u32, page: u32) -> PageAge {
-        let cycles = self.erase_count(block);
+        let cycles = self.cycles(block);
         match &self.aging {
             Some(aging) => aging.page_age(block, page, cycles),
             None => PageAge { cycles, minutes: 0, age_range: 0, group: 0, page_type: 0 },
@@ -226,7 +241,7 @@ impl Chip {
     /// `tracking_reads`, a soft one as often as it has levels over those that the mode is read with.
     #[inline]
     pub fn sense_with(&mut self, block: u32, page: u32, sequence: &Sequence) -> Sensed {
-        let cycles = self.erase_count(block);
+        let cycles = self.cycles(block);
         match &mut self.aging {
             Some(aging) => aging.sense(block, page, sequence, cycles),
             None => Sensed { failed: 0, readable: true },
@@ -257,27 +272,27 @@ impl Chip {
     /// What a block shows of its wear; `None` where cells do not age. Each call is a new measurement: N0 has other
     /// noise.
     pub fn telemetry(&mut self, block: u32) -> Option<Telemetry> {
-        let cycles = self.erase_count(block);
+        let cycles = self.cycles(block);
         self.aging.as_mut().map(|aging| aging.telemetry(block, cycles))
     }
 
     /// The truth about a page, which no firmware knows; `None` where cells do not age.
     pub fn margin(&self, block: u32, page: u32) -> Option<Margin> {
-        self.aging.as_ref().map(|aging| aging.margin(block, page, self.erase_count(block)))
+        self.aging.as_ref().map(|aging| aging.margin(block, page, self.cycles(block)))
     }
 
     /// Effective reads of a page's wordline over what it endures, in 1/4096, as in [`Margin`]; `None` where cells do
     /// not age.
     #[inline]
     pub fn disturb_q12(&self, block: u32, page: u32) -> Option<u32> {
-        self.aging.as_ref().map(|aging| aging.disturb_q12(block, page, self.erase_count(block)))
+        self.aging.as_ref().map(|aging| aging.disturb_q12(block, page, self.cycles(block)))
     }
 
     /// Effective reads, in units of the counters, up to which an attempt with the voltages at a place ([`Sequence`])
     /// surely reads a page; all where cells do not age.
     pub(crate) fn plain_until(&self, block: u32, page: u32, at: u8) -> u64 {
         let aging = self.aging.as_ref();
-        aging.map_or(u64::MAX, |aging| aging.plain_until(block, page, at, self.erase_count(block)))
+        aging.map_or(u64::MAX, |aging| aging.plain_until(block, page, at, self.cycles(block)))
     }
 
     /// How often so many attempts to read a page of a block sense it; 1 each where cells do not age.
@@ -295,7 +310,7 @@ impl Chip {
     /// The truth about a wordline's disturb: effective reads (ERC, calibration section 2.3) in reads of the worst page
     /// type in the normal mode; 0 where cells do not age.
     pub fn effective_reads(&self, block: u32, wordline: u32) -> u64 {
-        self.aging.as_ref().map_or(0, |aging| aging.effective_reads(block, wordline, self.erase_count(block)))
+        self.aging.as_ref().map_or(0, |aging| aging.effective_reads(block, wordline, self.cycles(block)))
     }
 
     /// Equivalent cycles of the most worn block if all were cycled to so many erases, with a dwell after each; `None`

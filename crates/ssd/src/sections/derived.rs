@@ -1,6 +1,6 @@
 //! What follows from the fixed sections alone: units, capacities, lanes.
 
-use super::{MappingUnit, Placement, Sections, Superblock};
+use super::{ErrorModel, MappingUnit, Placement, Sections, Superblock};
 
 /// Bytes of a 4-KiB mapping unit.
 pub const FOUR_KIB: u32 = 4_096;
@@ -10,6 +10,11 @@ pub const MAX_UNITS: u64 = u32::MAX as u64 - 1;
 pub(crate) const GIB: f64 = (1u64 << 30) as f64;
 
 impl Sections {
+    /// The program mode of blocks of one bit a cell: the one after the part's own; where cells do not age all are one.
+    pub fn one_bit_mode(&self) -> u8 {
+        if self.errors.model == ErrorModel::Cells { self.cells.modes.names.len() as u8 } else { 0 }
+    }
+
     /// Mapping units in a page: 1, or the 4-KiB pieces of the page.
     pub fn units_per_page(&self) -> u32 {
         match self.mapping.unit {

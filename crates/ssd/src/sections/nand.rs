@@ -123,9 +123,23 @@ section! {
     }
 }
 
+choice! {
+    /// Cell parts of one bit that ship with Wordline.
+    pub enum OneBitPart {
+        /// Cells of one bit: assumed, in the usual range.
+        Slc = "slc",
+    }
+}
+
 section! {
     /// `[nand.slc]`: blocks that are used with one bit a cell (`ftl.slc_cache`), each of its wordlines a page.
     pub struct Slc {
+        /// Cells of one bit that its cells are like as long as it is so used, where cells age (assumed). They are
+        /// corrected as those are.
+        part: OneBitPart = OneBitPart::Slc;
+        /// What a cycle with one bit a cell wears of what one in the normal mode does (assumed): 1/wear cycles of the
+        /// part do as much to it as one of the drive's own.
+        wear: f64 = 0.1, range 0.001..=1;
         /// tR of their pages.
         t_read_us: f64 = 25.0, unit "us", range 0..=1_000_000;
         /// tPROG of their pages.

@@ -18,6 +18,7 @@ use super::support::habits::with_habits;
 /// Keys that change no drive, and why.
 const INERT: &[(&str, &str)] = &[
     ("nand.geometry.spare_bytes", "says what parity fits in it"),
+    ("nand.slc.part", "has one value: only one part of one bit a cell ships"),
     ("nand.timing.erase_steps", "acts where a read meets an erase: not in runs so short, but in timelines"),
 ];
 
@@ -124,9 +125,12 @@ fn drives() -> Vec<DriveConfig> {
     let mut cached = used();
     choose(&mut cached, "ftl.slc_cache", "fixed");
     let cached = fitted(cached).expect("a drive with a cache");
+    let mut worn_cache = worn();
+    choose(&mut worn_cache, "ftl.slc_cache", "fixed");
+    let worn_cache = fitted(worn_cache).expect("a drive with a cache");
     let mut stopped = used();
     stopped.preemption.select("safe_point").unwrap();
-    vec![used(), placed, sensed, worn(), soft, weak, cached, stopped]
+    vec![used(), placed, sensed, worn(), soft, weak, cached, worn_cache, stopped]
 }
 
 /// A key, and the policy whose it is if it is one's.

@@ -290,6 +290,9 @@ pub fn random_caching(rng: &mut Rng) -> DriveConfig {
         if cfg.geometry.bits_per_cell == 1 {
             continue;
         }
+        if rng.below(3) == 0 {
+            random_aging(&mut cfg, rng);
+        }
         cfg.read_reclaim.select("never").unwrap();
         let policies =
             names(&slc_cache::FAMILY).into_iter().filter(|&name| name != slc_cache::FAMILY.default);

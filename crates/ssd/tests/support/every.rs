@@ -77,9 +77,8 @@ pub fn let_sort(cfg: &mut DriveConfig) {
     cfg.cleaning.copyback = false;
 }
 
-/// Blocks can be used with one bit a cell: they hold more than that, and none of it ages.
+/// Blocks can be used with one bit a cell: they hold more than that, and no data moves because of reads.
 pub fn let_cache(cfg: &mut DriveConfig) {
-    cfg.errors.model = ErrorModel::None;
     cfg.read_reclaim.select("never").expect("a policy");
     cfg.geometry.bits_per_cell = cfg.geometry.bits_per_cell.max(2);
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use ssd::config::{Table, Value};
+use ssd::nand::cell::CellPart;
+use ssd::sections::{ErrorModel, Errors};
 
 /// Array times of blocks of one bit a cell (ns).
 const T_R_ONE_BIT: u64 = 25_000;
@@ -80,4 +82,25 @@ fn pages_of_one_bit_and_of_four_are_not_read_together() {
     let second = READ_ONE_BIT + READ_16K;
     assert_eq!(ends, [READ_ONE_BIT, second, second + READ_ONE_BIT].map(|end| end + LINK_16K));
     assert_eq!(drive.stats().flash.groups, groups);
+}
+
+/// Cells that age are sensed and programmed in the same times; what is read is decoded as a hard read of QLC.
+#[test]
+fn cells_that_age_have_the_same_times() {
+    let mut cfg = cached(1);
+    cfg.geometry.spare_bytes = 4_096;
+    cfg.cells = CellPart::preset("qlc").unwrap();
+    cfg.errors = Errors { model: ErrorModel::Cells, variation: false, ..Errors::default() };
+    let mut drive = Drive::new(&cfg).unwrap();
+    let done = run(&mut drive, &[(0, write(0)), (1_000_000, read(0))]);
+    let transfer = (Part::Transfer, PROGRAM_COMMAND + DATA_16K);
+    expect(
+        &done[0],
+        220_880,
+        &[(Part::Link, LINK_16K), (Part::Buffer, 0), transfer, (Part::Array, T_PROG_ONE_BIT)],
+    );
+    let decode = (cfg.cells.ecc.decode_us[0] * 1e3) as u64;
+    let transfer = (Part::Transfer, READ_COMMAND + OUT_COMMAND + DATA_16K);
+    let parts = [transfer, (Part::Array, T_R_ONE_BIT), (Part::Decode, decode), (Part::Link, LINK_16K)];
+    expect(&done[1], 1_000_000 + READ_ONE_BIT + decode + LINK_16K, &parts);
 }

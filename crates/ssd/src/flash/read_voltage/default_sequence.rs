@@ -19,4 +19,9 @@ section! {
 /// The policy keeps nothing.
 pub type Policy = Params;
 
-impl Member for Policy {}
+impl Member for Policy {
+    #[inline]
+    fn looks(&self) -> bool {
+        false
+    }
+}

@@ -31,6 +31,10 @@ family! {
         fn age_range(&self, age_q12: u32) -> u8 {
             0
         }
+        /// Whether it looks at pages. If not, each is read by the retry table from its beginning.
+        fn looks(&self) -> bool {
+            true
+        }
         /// The voltages to begin with.
         fn sequence(&self, age: &PageAge) -> Sequence {
             Sequence::entry(0)

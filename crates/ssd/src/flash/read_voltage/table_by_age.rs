@@ -161,6 +161,7 @@ mod tests {
                 most_cycles: 1 << 17,
                 most_minutes: 1 << 27,
                 mode: 0,
+                cycles: 1.0,
                 warmer_c: 0.0,
             },
         )

@@ -6,7 +6,7 @@
 //! queues of page classes. The policy says how many blocks of a lane are the ring's, and which leaves it first.
 
 use crate::config::member::Misfit;
-use crate::sections::{ErrorModel, Sections};
+use crate::sections::Sections;
 use serde::{Deserialize, Serialize};
 
 choice! {
@@ -88,15 +88,6 @@ pub(crate) fn misfit(config: &Config, cfg: &Sections, reclaims: bool) -> Option<
             keys: &["ftl.slc_cache.policy", "nand.geometry.bits_per_cell"],
             found: format!("a cache (\"{name}\") of one bit a cell, beside blocks of one bit a cell"),
             allowed: format!("bits_per_cell of 2 to 4, {OR}"),
-        });
-    }
-    if cfg.errors.model == ErrorModel::Cells {
-        return Some(Misfit {
-            keys: &["ftl.slc_cache.policy", "nand.errors.model"],
-            found: format!("a cache (\"{name}\") of one bit a cell, beside cells that age"),
-            allowed: format!(
-                "nand.errors.model = \"none\", {OR}: what ages in a block of one bit a cell is not modelled"
-            ),
         });
     }
     reclaims.then(|| Misfit {

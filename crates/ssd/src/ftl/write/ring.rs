@@ -76,11 +76,14 @@ pub(in crate::ftl) struct Ring {
     one_bit_pages: u32,
     /// Page type of blocks of one bit a cell.
     page_type: u8,
+    /// Their program mode.
+    #[serde(skip)]
+    mode: u8,
 }
 
 impl Ring {
-    /// Rings without blocks.
-    pub fn new(config: &slc_cache::Config, layout: &Layout) -> Self {
+    /// Rings without blocks, which are programmed in a mode.
+    pub fn new(config: &slc_cache::Config, layout: &Layout, mode: u8) -> Self {
         let policy = slc_cache::Policy::build(config);
         let of_used = |count: u32| if policy.is_used() { count as usize } else { 0 };
         let open = OpenBlock { block: BlockId::NONE, next: 0 };
@@ -103,6 +106,7 @@ impl Ring {
             one_bit_pages: layout.one_bit_pages_per_block,
             page_type: (layout.pages_per_block / layout.one_bit_pages_per_block) as u8,
             policy,
+            mode,
         }
     }
 
@@ -112,7 +116,7 @@ impl Ring {
         alike("accesses of blocks", &self.stamps, &fresh.stamps)?;
         self.policy.restored(fresh.policy)?;
         (self.pages_per_block, self.one_bit_pages) = (fresh.pages_per_block, fresh.one_bit_pages);
-        (self.by_access, self.page_type) = (fresh.by_access, fresh.page_type);
+        (self.by_access, self.page_type, self.mode) = (fresh.by_access, fresh.page_type, fresh.mode);
         let turn = self.turn;
         ensure(turn.lane < layout.lanes && turn.left <= layout.pages_per_turn, "whose turn it is")?;
         let is_past = |stamp: &u64| *stamp <= self.stamp;
@@ -183,7 +187,7 @@ impl Ring {
         let opened = !ring.open.block.is_some();
         if opened {
             ring.open = OpenBlock { block: BlockId(ring.free.pop_front()?), next: 0 };
-            blocks.open(ring.open.block, (StreamId::NONE, 0), now);
+            blocks.open(ring.open.block, (StreamId::NONE, self.mode), now);
         }
         let OpenBlock { block, next } = ring.open;
         let page = Ppn(block.0 * self.pages_per_block + next);

@@ -8,10 +8,11 @@ use crate::config::ConfigErrors;
 use crate::nand::cell::still::StillTable;
 use crate::nand::cell::table::{CellTable, ReadOdds, ReferenceSet, TablePlan};
 use crate::nand::cell::wear::{Block, LONGEST_REST_MINUTES, MEAN_QUALITY};
-use crate::nand::cell::{CellModel, Group, VirtualChips};
+use crate::nand::cell::{CellModel, CellPart, Group, VirtualChips};
 use crate::nand::order::PageOrder;
 use crate::sections::cell::{CodeKind, DwellLaw};
 use crate::sections::{ArrayTimes, DisturbCounters, DisturbLaw, ErrorModel, Sections, SectorErrors};
+use std::sync::Arc;
 
 /// Parts of a step of the retry table.
 const PARTS: u32 = super::PARTS as u32;
@@ -24,36 +25,59 @@ fn fixed(value: f64, bits: i32) -> f64 {
     libm::round(libm::scalbn(value, bits))
 }
 
-/// What a drive's chips age by, for a configuration that is checked; with `parts` for voltages between the entries of
-/// the retry table, too. `None` where cells make no errors.
-pub(crate) fn tables(cfg: &Sections, parts: bool) -> Result<Option<Tables>, ConfigErrors> {
+/// What chips are used for, beside reads with the entries of the retry table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Reads with voltages between those entries ([`super::Sequence`]).
+    pub between: bool,
+    /// Blocks of one bit a cell (`nand.slc`).
+    pub one_bit: bool,
+}
+
+/// What a drive's chips age by, for a configuration that is checked. `None` where cells make no errors.
+pub(crate) fn tables(cfg: &Sections, uses: Uses) -> Result<Option<Tables>, ConfigErrors> {
     if cfg.errors.model == ErrorModel::None {
         return Ok(None);
     }
     let model = CellModel::new(cfg.cells.clone())?;
     let (errors, part) = (&cfg.errors, model.part());
     let unit = counter_unit(&model);
-    let (error_tables, table_of_mode) = error_tables(&model, errors.disturb_law, parts);
+    let cells = Cells { model: &model, cycles: 1.0, between: uses.between };
+    let (mut error_tables, table_of_mode) = error_tables(&cells, errors.disturb_law);
     let drawn = errors.sectors == SectorErrors::Drawn;
+    let most = Arc::new(endurance(&cells, unit));
     let modes = table_of_mode.iter().enumerate();
-    let modes = modes.map(|(mode, &table)| self::mode(cfg, &model, unit, mode, table)).collect();
+    let of_mode = |(mode, &table)| self::mode(cfg, &model, (unit, &most), mode, table);
+    let mut modes: Vec<Mode> = modes.map(of_mode).collect();
+    let mut places = places(cfg, &model);
+    let pages = places.len() as u32;
+    let one_bit = uses.one_bit.then_some(modes.len() as u8);
+    if uses.one_bit {
+        let own = one_bit_model(cfg)?;
+        let cells = Cells { model: &own, cycles: 1.0 / cfg.slc.wear, between: false };
+        let most = Arc::new(endurance(&cells, unit));
+        let mode = self::mode(cfg, &own, (unit, &most), 0, error_tables.len());
+        modes.push(Mode { places: pages, wear: libm::round(cfg.slc.wear * CYCLE as f64) as u64, ..mode });
+        error_tables.extend(self::error_tables(&cells, errors.disturb_law).0);
+        places.extend(one_bit_places(cfg, &model));
+    }
     let rate = model.arrhenius(part.retention.reference_c, errors.temperature_c)
         * f64::from(TICKS_PER_MINUTE)
         / MINUTE_NS;
     Ok(Some(Tables {
-        places: places(cfg, &model),
+        places,
+        pages,
         wordlines: cfg.geometry.wordlines_per_block,
         errors: error_tables,
         modes,
         entries: part.retry.entries as u8 + 1,
-        parts,
+        parts: uses.between,
         tracking: errors.tracking_reads,
-        noise_q8: fixed(part.effects.rtn_bits, 8) as i32,
         drawn,
         by_wordline: errors.disturb_counters == DisturbCounters::Wordline,
         worn_times: errors.array_times == ArrayTimes::Worn,
         unit,
-        endurance: endurance(&model, unit),
+        one_bit,
         dwell_q16: dwell(&model),
         rest: rest(&model),
         ticks_q64: fixed(rate, 64) as u64,
@@ -85,8 +109,25 @@ fn counter_unit(model: &CellModel) -> u32 {
     (1..=most).min_by_key(|&unit| quantised(unit)).unwrap_or(1)
 }
 
+/// Cells whose errors become tables.
+struct Cells<'a> {
+    model: &'a CellModel,
+    /// Cycles of them that do as much to a block as one of the drive's own part.
+    cycles: f64,
+    /// Whether they are read with voltages between the entries of the retry table.
+    between: bool,
+}
+
+/// The cells of a block of one bit a cell: those of its part, read with as many entries of the retry table as others.
+fn one_bit_model(cfg: &Sections) -> Result<CellModel, ConfigErrors> {
+    let mut part = CellPart::preset(cfg.slc.part.name())?;
+    part.retry.entries = cfg.cells.retry.entries;
+    CellModel::new(part)
+}
+
 /// The tables of errors, and which of them each program mode uses: modes of the same voltages share one.
-fn error_tables(model: &CellModel, law: DisturbLaw, parts: bool) -> (Vec<Errors>, Vec<usize>) {
+fn error_tables(cells: &Cells, law: DisturbLaw) -> (Vec<Errors>, Vec<usize>) {
+    let &Cells { model, cycles, between } = cells;
     let scales = &model.part().modes.voltage_scale;
     let (mut tables, mut of_mode) = (Vec::new(), Vec::new());
     for (mode, scale) in scales.iter().enumerate() {
@@ -95,12 +136,13 @@ fn error_tables(model: &CellModel, law: DisturbLaw, parts: bool) -> (Vec<Errors>
             continue;
         }
         let entries = (0..=model.part().retry.entries).map(ReferenceSet::Entry);
-        let places = (0..model.part().retry.entries * PARTS).filter(|at| parts && at % PARTS != 0);
+        let places = (0..model.part().retry.entries * PARTS).filter(|at| between && at % PARTS != 0);
         let plan = TablePlan {
             heights: Group::ALL.map(|group| model.height_of(group)).to_vec(),
             sets: entries.chain([ReferenceSet::Optimal]).chain(places.map(ReferenceSet::Quarters)).collect(),
             most_cycles: MOST_CYCLES,
             most_minutes: MOST_MINUTES,
+            cycles,
             mode,
             warmer_c: 0.0,
         };
@@ -127,7 +169,13 @@ fn limit(cfg: &Sections, model: &CellModel, levels: u32) -> Limit {
     Limit { bits_q8: bits << 8, odds }
 }
 
-fn mode(cfg: &Sections, model: &CellModel, unit: u32, mode: usize, errors: usize) -> Mode {
+fn mode(
+    cfg: &Sections,
+    model: &CellModel,
+    (unit, endurance): (u32, &Arc<Endurance>),
+    mode: usize,
+    errors: usize,
+) -> Mode {
     let (ecc, modes) = (&model.part().ecc, &model.part().modes);
     let own = modes.levels[mode];
     let soft_code = ecc.code == CodeKind::Ldpc && cfg.errors.tracking_reads > 0;
@@ -145,6 +193,9 @@ fn mode(cfg: &Sections, model: &CellModel, unit: u32, mode: usize, errors: usize
     let weights = read_weights(model, unit, mode);
     let even: u32 = weights[..model.page_types()].iter().sum();
     Mode {
+        places: 0,
+        endurance: Arc::clone(endurance),
+        noise_q8: fixed(model.part().effects.rtn_bits, 8) as i32,
         errors,
         own: limit(cfg, model, own as u32),
         soft: steps
@@ -184,17 +235,24 @@ fn places(cfg: &Sections, model: &CellModel) -> Vec<Place> {
     pages.map(|at| Place::new(at.wordline, at.page_type, groups[at.wordline as usize])).collect()
 }
 
-fn endurance(model: &CellModel, unit: u32) -> Endurance {
+/// The places of a block of one bit a cell: a page on each wordline.
+fn one_bit_places(cfg: &Sections, model: &CellModel) -> impl Iterator<Item = Place> {
+    let groups = groups(model, cfg.geometry.wordlines_per_block);
+    (0..).zip(groups).map(|(wordline, group)| Place::new(wordline, 0, group))
+}
+
+fn endurance(cells: &Cells, unit: u32) -> Endurance {
+    let &Cells { model, cycles, .. } = cells;
     let d = &model.part().disturb;
     let unworn = |group: usize| d.adjacent[group] - d.adjacent_per_kcycle * d.reference_kcycles;
     let points = 0..=(MOST_CYCLES >> ERC_SHIFT);
     let most = points.map(|point| {
-        let kcycles = f64::from(point << ERC_SHIFT) / 1000.0;
+        let kcycles = f64::from(point << ERC_SHIFT) * cycles / 1000.0;
         Group::ALL.map(|group| libm::round(model.erc_max(group, kcycles) * f64::from(unit)).max(1.0) as u64)
     });
     Endurance {
         adjacent_q16: core::array::from_fn(|group| fixed(unworn(group), 16) as i64),
-        gain_q32: fixed(d.adjacent_per_kcycle / 1000.0, 32) as i64,
+        gain_q32: fixed(d.adjacent_per_kcycle * cycles / 1000.0, 32) as i64,
         most: most.collect(),
     }
 }
@@ -204,7 +262,8 @@ fn endurance(model: &CellModel, unit: u32) -> Endurance {
 pub(crate) fn disturb_truth(model: &CellModel) -> (u32, Vec<[u32; 4]>, Endurance) {
     let unit = counter_unit(model);
     let modes = 0..model.part().modes.wear.len();
-    (unit, modes.map(|mode| read_weights(model, unit, mode)).collect(), endurance(model, unit))
+    let cells = Cells { model, cycles: 1.0, between: false };
+    (unit, modes.map(|mode| read_weights(model, unit, mode)).collect(), endurance(&cells, unit))
 }
 
 /// Harm of a reading of each page type in a mode, in units of the read counters.

@@ -4,13 +4,20 @@ use super::Aging;
 use super::tables::{Dwell, MOST_MINUTES, TICKS_PER_MINUTE};
 
 impl Aging {
-    /// So many more cycles in the block's mode, with a dwell after each. The block counts as erased by the last of
-    /// them, and its data as programmed again after that.
+    /// The mode of cycles in bulk: the block's own, but all bits of the cells of one that has one bit a cell just now,
+    /// since blocks take turns at that.
+    fn mode_in_bulk(&self, block: u32) -> u8 {
+        let mode = self.mode(block);
+        if Some(mode) == self.one_bit_mode() { 0 } else { mode }
+    }
+
+    /// So many more cycles, with a dwell after each. The block counts as erased by the last of them, and its data as
+    /// programmed again after that.
     pub(crate) fn cycle(&mut self, block: u32, more: u32, dwell: Dwell) {
         if more == 0 {
             return;
         }
-        self.damage(block, more, dwell);
+        self.damage(block, more, self.mode_in_bulk(block), dwell);
         self.forget_reads(block);
         self.programmed_at[block as usize] = self.minutes();
         self.erased_at[block as usize] = self.clock.ticks;
@@ -18,14 +25,14 @@ impl Aging {
 
     /// Equivalent cycles of a block after so many more.
     pub(crate) fn worn_after(&self, block: u32, more: u32, dwell: Dwell) -> u32 {
-        self.equivalent(block, self.after(block, more, dwell).1)
+        self.equivalent(block, self.after(block, more, self.mode_in_bulk(block), dwell).1)
     }
 
     /// A block of so many cycles of the reference dwell, whatever it was before.
     pub(crate) fn recount(&mut self, block: u32, before: u32, cycles: u32) {
         if cycles < before {
             (self.lasting[block as usize], self.done[block as usize]) = (0, 0);
-            self.damage(block, cycles, Dwell::REFERENCE);
+            self.damage(block, cycles, self.mode_in_bulk(block), Dwell::REFERENCE);
         } else {
             self.cycle(block, cycles - before, Dwell::REFERENCE);
         }
@@ -44,14 +51,14 @@ impl Aging {
     }
 
     /// Wordlines of a block that hold data when its first `pages` pages are programmed: they are its first.
-    fn wordlines_of(&self, pages: u32) -> u32 {
-        let places = &self.tables().places;
-        match pages as usize == places.len() {
-            true => self.tables().wordlines,
-            false => {
-                places[..pages as usize].iter().map(|place| place.wordline() as u32 + 1).max().unwrap_or(0)
-            }
+    fn wordlines_of(&self, block: u32, pages: u32) -> u32 {
+        let tables = self.tables();
+        if pages == tables.pages {
+            return tables.wordlines;
         }
+        let first = tables.modes[usize::from(self.mode(block))].places as usize;
+        let held = tables.places[first..][..pages as usize].iter();
+        held.map(|place| place.wordline() as u32 + 1).max().unwrap_or(0)
     }
 
     /// What so many reads of a block in its mode count, page types taking turns.
@@ -62,7 +69,7 @@ impl Aging {
 
     /// Whether the counters of a block hold so many reads more: see [`Aging::disturb`].
     pub(crate) fn can_disturb(&self, block: u32, reads: u64, wordline: Option<u32>, pages: u32) -> bool {
-        let (held, harm) = (self.wordlines_of(pages), self.even_harm(block, reads));
+        let (held, harm) = (self.wordlines_of(block, pages), self.even_harm(block, reads));
         if held == 0 || wordline.is_some_and(|wordline| wordline >= held) {
             return true;
         }
@@ -84,7 +91,7 @@ impl Aging {
     /// So many reads of the block's `pages` programmed pages: of all their wordlines evenly, or all of one. Page types
     /// take turns. Nothing happens where the wordline holds no data. The counters must have room.
     pub(crate) fn disturb(&mut self, block: u32, reads: u64, wordline: Option<u32>, pages: u32) {
-        let (held, harm) = (self.wordlines_of(pages), self.even_harm(block, reads));
+        let (held, harm) = (self.wordlines_of(block, pages), self.even_harm(block, reads));
         if held == 0 || wordline.is_some_and(|wordline| wordline >= held) {
             return;
         }

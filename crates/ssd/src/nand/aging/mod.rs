@@ -23,10 +23,11 @@ use crate::restore::{MOST, Verdict, alike, ensure};
 use crate::rng::Rng;
 use crate::snapshot::raw;
 use crate::units::SimTime;
+pub use build::Uses;
 pub use sequence::{MOST_SETS, PARTS, Sequence};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tables::{CYCLE, Dwell, MOST_MINUTES, TICKS_PER_MINUTE, Tables};
+use tables::{CYCLE, Dwell, MOST_MINUTES, Mode, Place, TICKS_PER_MINUTE, Tables};
 
 /// How a page is read, attempt by attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,15 +219,34 @@ impl Aging {
         }
     }
 
-    /// Program mode of a block.
+    /// Program mode of a block; that of blocks of one bit a cell is the one after the part's own.
     #[inline]
     pub(crate) fn mode(&self, block: u32) -> u8 {
         self.modes[block as usize]
     }
 
-    /// Program modes of the part.
+    /// Program modes of blocks, that of one bit a cell included.
     pub(crate) fn modes(&self) -> usize {
         self.tables().modes.len()
+    }
+
+    /// The mode of blocks of one bit a cell, if there are such.
+    #[inline]
+    pub(crate) fn one_bit_mode(&self) -> Option<u8> {
+        self.tables().one_bit
+    }
+
+    /// A block's mode, and where a page of it lies.
+    #[inline]
+    fn at(&self, block: u32, page: u32) -> (&Mode, Place) {
+        let tables = self.tables();
+        let mode = &tables.modes[usize::from(self.modes[block as usize])];
+        (mode, tables.places[(mode.places + page) as usize])
+    }
+
+    /// Whole cycles in the normal mode that did as much to a block as all that it has seen.
+    pub(crate) fn cycles_done(&self, block: u32) -> u32 {
+        (self.done[block as usize] / CYCLE).min(u64::from(u32::MAX)) as u32
     }
 
     /// Lets time pass.
@@ -268,7 +288,7 @@ impl Aging {
 
     #[inline]
     pub(crate) fn page_age(&self, block: u32, page: u32, cycles: u32) -> PageAge {
-        let place = self.tables().places[page as usize];
+        let (_, place) = self.at(block, page);
         PageAge {
             cycles,
             minutes: self.data_minutes(block),
@@ -286,7 +306,7 @@ impl Aging {
         let before = core::mem::replace(&mut self.erased_at[block as usize], now);
         if used {
             let dwell = self.tables().dwell(now - before);
-            self.damage(block, 1, dwell);
+            self.damage(block, 1, self.mode(block), dwell);
         }
         self.forget_reads(block);
         self.modes[block as usize] = 0;
@@ -338,18 +358,18 @@ impl Aging {
         self.programmed_at[block as usize] = self.minutes();
     }
 
-    /// All that is done to a block, and what of it lasts, after so many cycles more in its mode.
-    fn after(&self, block: u32, cycles: u32, dwell: Dwell) -> (u64, u64) {
+    /// All that is done to a block, and what of it lasts, after so many cycles more in a mode.
+    fn after(&self, block: u32, cycles: u32, mode: u8, dwell: Dwell) -> (u64, u64) {
         let tables = self.tables();
-        let harm = tables.modes[usize::from(self.mode(block))].wear * u64::from(cycles);
+        let harm = tables.modes[usize::from(mode)].wear * u64::from(cycles);
         let lasts = ((u128::from(harm) * u128::from(dwell.lasting_q16)) >> 16) as u64;
         let (done, lasting) = (self.done[block as usize] + harm, self.lasting[block as usize] + lasts);
         (done, tables.rested(done, lasting, dwell, cycles))
     }
 
-    /// So many cycles in the block's mode, with a dwell after each.
-    fn damage(&mut self, block: u32, cycles: u32, dwell: Dwell) {
-        let (done, lasting) = self.after(block, cycles, dwell);
+    /// So many cycles in a mode, with a dwell after each.
+    fn damage(&mut self, block: u32, cycles: u32, mode: u8, dwell: Dwell) {
+        let (done, lasting) = self.after(block, cycles, mode, dwell);
         self.done[block as usize] = done;
         self.lasting[block as usize] = lasting;
         self.wear_out(block);

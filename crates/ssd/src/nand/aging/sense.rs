@@ -100,9 +100,9 @@ impl Reading<'_> {
             _ if best => self.mean_q8(set),
             Page::Still { table, row, added_q8, harm_q12 } => {
                 let still = harmed(table.sector_bits_q8(row, set), *harm_q12);
-                noisy(still, self.tables.noise_q8, self.draw).saturating_add(*added_q8)
+                noisy(still, self.mode.noise_q8, self.draw).saturating_add(*added_q8)
             }
-            Page::Moved { .. } => noisy(self.mean_q8(set), self.tables.noise_q8, self.draw),
+            Page::Moved { .. } => noisy(self.mean_q8(set), self.mode.noise_q8, self.draw),
         };
         bits_q8 <= limit.bits_q8
     }
@@ -159,13 +159,13 @@ impl Aging {
     /// Effective reads of a wordline (calibration section 2.3): ERC = block - adjacent - own + alpha x adjacent; where
     /// only blocks are counted, those of reads that go round the wordlines evenly: R (1 + (2 alpha - 3) / wordlines).
     #[inline]
-    fn effective(&self, block: u32, place: Place, cycles: u32) -> u64 {
+    fn effective(&self, block: u32, place: Place, mode: &Mode, cycles: u32) -> u64 {
         let tables = self.tables();
         let all = self.reads[block as usize];
         if all == 0 {
             return 0;
         }
-        let alpha_q16 = tables.endurance.adjacent_q16(place.group(), cycles);
+        let alpha_q16 = mode.endurance.adjacent_q16(place.group(), cycles);
         let (at, wordlines) = (place.wordline(), tables.wordlines as usize);
         if !tables.by_wordline {
             let more_q24 = ((2 * alpha_q16 as i64 - 3 * 65_536) << 8) / wordlines as i64;
@@ -181,9 +181,9 @@ impl Aging {
     }
 
     #[inline]
-    fn disturbed(&self, block: u32, place: Place, cycles: u32) -> Disturbed {
-        let erc = self.effective(block, place, cycles);
-        let most = self.tables().endurance.most(place.group(), cycles);
+    fn disturbed(&self, block: u32, place: Place, mode: &Mode, cycles: u32) -> Disturbed {
+        let erc = self.effective(block, place, mode, cycles);
+        let most = mode.endurance.most(place.group(), cycles);
         Disturbed { erc, most }
     }
 
@@ -224,7 +224,7 @@ impl Aging {
         let row = table.row(place.group(), place.page_type(), point);
         let limit_q8 = u64::from(mode.own.bits_q8);
         let still_q8 = harmed(table.sector_bits_q8(&row, first), self.harm_q12(block));
-        let bits_q8 = u64::from(noisy(still_q8, tables.noise_q8, draw));
+        let bits_q8 = u64::from(noisy(still_q8, mode.noise_q8, draw));
         bits_q8 <= limit_q8 && limit_q8 * disturbed.erc <= (limit_q8 - bits_q8) * disturbed.most
     }
 
@@ -232,21 +232,20 @@ impl Aging {
     /// none where that cannot be told.
     pub(crate) fn plain_until(&self, block: u32, page: u32, at: u8, cycles: u32) -> u64 {
         let tables = self.tables();
-        let place = tables.places[page as usize];
-        let mode = &tables.modes[usize::from(self.modes[block as usize])];
+        let (mode, place) = self.at(block, page);
         let Errors::Still(table) = &tables.errors[mode.errors] else { return 0 };
         let point = table.locate(self.worn[block as usize], self.data_minutes(block));
         let row = table.row(place.group(), place.page_type(), point);
         let harm_q12 = self.harm_q12(block);
         let still_q8 = harmed(table.sector_bits_q8(&row, tables.set_at(at)), harm_q12);
-        let noise_q8 = u32::try_from(tables.noise_q8).unwrap_or(0).min(still_q8);
+        let noise_q8 = u32::try_from(mode.noise_q8).unwrap_or(0).min(still_q8);
         let limit_q8 = mode.own.bits_q8;
         if tables.drawn || still_q8 + noise_q8 > limit_q8 {
             return 0;
         }
         let best_q8 = harmed(table.sector_bits_q8(&row, usize::from(tables.entries)), harm_q12);
         let (left, room) = (limit_q8 - still_q8 - noise_q8, limit_q8.saturating_sub(best_q8).max(1));
-        let most = tables.endurance.most(place.group(), cycles);
+        let most = mode.endurance.most(place.group(), cycles);
         most.min(u64::from(left) * most / u64::from(room))
     }
 
@@ -256,9 +255,8 @@ impl Aging {
         let draw = self.read_rng.next_u64();
         let tables = self.tables();
         let first = tables.set_at(sequence.first());
-        let place = tables.places[page as usize];
-        let mode = &tables.modes[usize::from(self.modes[block as usize])];
-        let disturbed = self.disturbed(block, place, cycles);
+        let (mode, place) = self.at(block, page);
+        let disturbed = self.disturbed(block, place, mode, cycles);
         let plain = !tables.drawn && self.plainly(block, place, mode, first, disturbed, draw);
         let sensed = match plain {
             true => Sensed { failed: 0, readable: true },
@@ -289,9 +287,7 @@ impl Aging {
 
     /// A reading of a page that was broken off: it disturbs as one that was not.
     pub(crate) fn break_off(&mut self, block: u32, page: u32) {
-        let tables = self.tables();
-        let place = tables.places[page as usize];
-        let mode = &tables.modes[usize::from(self.modes[block as usize])];
+        let (mode, place) = self.at(block, page);
         let harm = mode.weights[place.page_type()] * mode.readings[1];
         self.count(block, place, harm);
     }
@@ -335,9 +331,10 @@ impl Aging {
     /// Effective reads of a wordline, in reads of the worst page type in the normal mode.
     pub(crate) fn effective_reads(&self, block: u32, wordline: u32, cycles: u32) -> u64 {
         let tables = self.tables();
+        let mode = self.at(block, 0).0;
         let place = tables.places.iter().copied().find(|place| place.wordline() == wordline as usize);
         let Some(place) = place else { unreachable!("wordline {wordline} of {}", tables.wordlines) };
-        (self.effective(block, place, cycles) + u64::from(tables.unit / 2)) / u64::from(tables.unit)
+        (self.effective(block, place, mode, cycles) + u64::from(tables.unit / 2)) / u64::from(tables.unit)
     }
 
     /// How often so many attempts sense a page.
@@ -349,16 +346,16 @@ impl Aging {
     /// Effective reads over what the wordline endures, in 1/4096; rounded up, so that 4096 means "not more".
     #[inline]
     pub(crate) fn disturb_q12(&self, block: u32, page: u32, cycles: u32) -> u32 {
-        let disturbed = self.disturbed(block, self.tables().places[page as usize], cycles);
+        let (mode, place) = self.at(block, page);
+        let disturbed = self.disturbed(block, place, mode, cycles);
         (disturbed.erc << 12).div_ceil(disturbed.most).min(u64::from(u32::MAX)) as u32
     }
 
     /// The truth about a page.
     pub(crate) fn margin(&self, block: u32, page: u32, cycles: u32) -> Margin {
         let tables = self.tables();
-        let place = tables.places[page as usize];
-        let mode = &tables.modes[usize::from(self.modes[block as usize])];
-        let disturbed = self.disturbed(block, place, cycles);
+        let (mode, place) = self.at(block, page);
+        let disturbed = self.disturbed(block, place, mode, cycles);
         let page = self.page(block, place, mode, disturbed);
         let reading = Reading { tables, mode, page, lost: false, draw: 0 };
         // Rounded up, so that 4096 means "not more than ERC_MAX".

@@ -11,7 +11,7 @@ pub const MOST_SETS: usize = 3;
 
 /// What a page is read with before the retry table is gone through: up to three sets of voltages, each by its place on
 /// the line of the retry table, in quarters of the table's step ([`PARTS`]). A place that is no whole step needs chips
-/// whose tables know it ([`crate::nand::Chip::with_cells_between`]).
+/// whose tables know it ([`crate::nand::Chip::with_cells_for`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sequence {
     places: [u8; MOST_SETS],

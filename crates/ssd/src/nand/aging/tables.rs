@@ -5,6 +5,7 @@ use super::sequence::{PARTS, PARTS_SHIFT};
 use crate::nand::cell::CellModel;
 use crate::nand::cell::still::StillTable;
 use crate::nand::cell::table::{CellTable, ReadOdds};
+use std::sync::Arc;
 
 /// Parts of a reference minute that the clock counts.
 pub(crate) const TICKS_PER_MINUTE: u32 = 16;
@@ -143,9 +144,15 @@ pub(crate) struct Soft {
     pub limit: Limit,
 }
 
-/// What depends on the program mode.
+/// What depends on the program mode; blocks of one bit a cell are the last.
 #[derive(Clone, Debug)]
 pub(crate) struct Mode {
+    /// Where the pages of its blocks begin in [`Tables::places`].
+    pub places: u32,
+    /// What its wordlines endure.
+    pub endurance: Arc<Endurance>,
+    /// Telegraph noise of a read, in 1/256 bit: even up to plus and minus this.
+    pub noise_q8: i32,
     /// Its errors: index into [`Tables::errors`].
     pub errors: usize,
     /// With as many levels as the mode is read with.
@@ -242,8 +249,10 @@ pub(crate) struct Seen {
 pub(crate) struct Tables {
     /// The cells themselves, for steps of the `age` grammar: never used in the event loop.
     pub model: CellModel,
-    /// Pages of a block in program order.
+    /// Pages of a block in program order, and after them those of a block of one bit a cell, if there are such.
     pub places: Vec<Place>,
+    /// Pages of a block that uses all bits of its cells.
+    pub pages: u32,
     pub wordlines: u32,
     pub errors: Vec<Errors>,
     pub modes: Vec<Mode>,
@@ -253,8 +262,6 @@ pub(crate) struct Tables {
     pub parts: bool,
     /// Readings of the attempt that finds the best voltages; 0: there is none.
     pub tracking: u32,
-    /// Telegraph noise of a read, in 1/256 bit: even up to plus and minus this.
-    pub noise_q8: i32,
     /// Whether sectors are drawn around the mean (or the model's errors are those of the worst).
     pub drawn: bool,
     /// Whether reads are counted for each wordline.
@@ -263,7 +270,8 @@ pub(crate) struct Tables {
     pub worn_times: bool,
     /// Units of the read counters for one read of the worst page type in the normal mode.
     pub unit: u32,
-    pub endurance: Endurance,
+    /// The mode of blocks of one bit a cell, if there are such. Then cycles are counted by the damage they did.
+    pub one_bit: Option<u8>,
     /// Share of a cycle's wear that lasts, in 1/65536, by ticks of dwell.
     pub dwell_q16: Vec<u32>,
     /// What long dwells do beside.
@@ -322,6 +330,12 @@ impl Tables {
         lasting - beyond + ((u128::from(beyond) * u128::from(kept_q32)) >> 32) as u64
     }
 
+    /// What wordlines endure, of the part's own modes and of one bit a cell.
+    fn endurances(&self) -> impl Iterator<Item = &Endurance> {
+        let one_bit = self.one_bit.map(|mode| &self.modes[usize::from(mode)]);
+        self.modes.first().into_iter().chain(one_bit).map(|mode| &*mode.endurance)
+    }
+
     /// Bytes of the tables.
     pub(crate) fn bytes(&self) -> usize {
         let errors = self.errors.iter().map(|errors| match errors {
@@ -331,7 +345,7 @@ impl Tables {
         errors.sum::<usize>()
             + self.places.len() * size_of::<Place>()
             + self.traits.len() * size_of::<Traits>()
-            + self.endurance.most.len() * size_of::<[u64; 4]>()
+            + self.endurances().map(|of| of.most.len() * size_of::<[u64; 4]>()).sum::<usize>()
             + (self.dwell_q16.len() + self.rest.shares_q16.len() + self.seen.falling_exp.len()) * 4
     }
 }

@@ -59,7 +59,7 @@ impl Aging {
         let draw = self.telemetry_rng.next_u64();
         let even_q16 = (draw >> 47) as i64 - 65_536;
         let tables = self.tables();
-        let noise = (even_q16 * i64::from(tables.noise_q8)) >> 16;
+        let noise = (even_q16 * i64::from(tables.modes[0].noise_q8)) >> 16;
         let fine = (self.erase_need_q16(block) * tables.seen.erase_fine + 65_535) >> 16;
         // Suspends of its erase add errors at once.
         let fresh_q8 = ((self.fresh_bits(block) << 8) * i64::from(self.harm_q12(block))) >> 12;

@@ -95,7 +95,7 @@ impl StillTable {
             ..CellState::default()
         };
         for worn in 0..wear.points {
-            let state = CellState { wear_kcycles: wear.value(worn) as f64 / 1000.0, ..fresh };
+            let state = CellState { wear_kcycles: wear.value(worn) as f64 * plan.cycles / 1000.0, ..fresh };
             let programmed = model.distribution(&CellState {
                 wear_kcycles: state.wear_kcycles,
                 mode: plan.mode,

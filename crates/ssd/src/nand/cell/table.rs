@@ -64,6 +64,8 @@ pub struct TablePlan {
     pub sets: Vec<ReferenceSet>,
     /// Highest wear, in cycles.
     pub most_cycles: u32,
+    /// Cycles of the part that do as much as one of these.
+    pub cycles: f64,
     /// Longest retention, in minutes at the reference temperature.
     pub most_minutes: u32,
     /// Program mode.
@@ -269,9 +271,11 @@ impl CellTable {
             for set in &plan.sets {
                 let fresh = CellState { height, ..fresh };
                 let tables = match set {
-                    ReferenceSet::Entry(entry) => table.fixed(model, &fresh, f64::from(*entry)),
-                    ReferenceSet::Quarters(place) => table.fixed(model, &fresh, f64::from(*place) / 4.0),
-                    ReferenceSet::Optimal => table.tracked(model, &fresh),
+                    ReferenceSet::Entry(entry) => table.fixed(model, &fresh, plan.cycles, f64::from(*entry)),
+                    ReferenceSet::Quarters(place) => {
+                        table.fixed(model, &fresh, plan.cycles, f64::from(*place) / 4.0)
+                    }
+                    ReferenceSet::Optimal => table.tracked(model, &fresh, plan.cycles),
                 };
                 table.tables.push(tables);
             }
@@ -284,23 +288,24 @@ impl CellTable {
         &self,
         model: &'a CellModel,
         fresh: &'a CellState,
+        cycles: f64,
     ) -> impl Iterator<Item = (f64, Distribution)> + 'a {
         let (wear, time) = (self.wear, self.retention);
         let points = (0..wear.points).flat_map(move |worn| (0..time.points).map(move |aged| (worn, aged)));
         points.map(move |(worn, aged)| {
-            let wear_kcycles = wear.value(worn) as f64 / 1000.0;
+            let wear_kcycles = wear.value(worn) as f64 * cycles / 1000.0;
             let retention_hours = time.value(aged) as f64 / 60.0;
             (wear_kcycles, model.distribution(&CellState { wear_kcycles, retention_hours, ..*fresh }))
         })
     }
 
     /// So many steps of the retry table from its first entry.
-    fn fixed(&self, model: &CellModel, fresh: &CellState, steps: f64) -> SetTable {
+    fn fixed(&self, model: &CellModel, fresh: &CellState, cycles: f64, steps: f64) -> SetTable {
         let points = (self.wear.points * self.retention.points) as usize;
         let mut pages = vec![0; points * model.page_types()];
         let mut places = Vec::with_capacity(points);
         let (mut worn, mut references) = (-1.0, [0.0; MAX_STATES]);
-        for (cell, (wear, cells)) in self.states(model, fresh).enumerate() {
+        for (cell, (wear, cells)) in self.states(model, fresh, cycles).enumerate() {
             if wear != worn {
                 let state = CellState { wear_kcycles: wear, mode: fresh.mode, ..CellState::default() };
                 let programmed = model.distribution(&state);
@@ -323,10 +328,10 @@ impl CellTable {
     }
 
     /// The best references.
-    fn tracked(&self, model: &CellModel, fresh: &CellState) -> SetTable {
+    fn tracked(&self, model: &CellModel, fresh: &CellState, cycles: f64) -> SetTable {
         let points = (self.wear.points * self.retention.points) as usize;
         let mut pages = vec![0; points * model.page_types()];
-        for (cell, (_, cells)) in self.states(model, fresh).enumerate() {
+        for (cell, (_, cells)) in self.states(model, fresh, cycles).enumerate() {
             for (page, thresholds) in model.code().iter().enumerate() {
                 let others =
                     thresholds.iter().filter(|&&threshold| threshold != 1).map(|&other| other as usize);
@@ -337,7 +342,7 @@ impl CellTable {
             }
         }
         let mut logs = Vec::with_capacity((self.wear.points * self.retention.points * ERC_AXIS) as usize);
-        for (wear, mut cells) in self.states(model, fresh) {
+        for (wear, mut cells) in self.states(model, fresh, cycles) {
             let (still, rise) = (cells.mean[0], model.erased_shift_v(wear));
             for erc in 0..ERC_AXIS {
                 cells.mean[0] = still + rise * f64::from(erc) / f64::from(ERC_POINTS);

@@ -20,6 +20,7 @@ fn the_table_of_still_cells_agrees_with_the_exact_model() {
             most_cycles,
             most_minutes: 10 * 525_600,
             mode: 0,
+            cycles: 1.0,
             warmer_c: 0.0,
         };
         let table = StillTable::new(&model, &plan);

@@ -16,6 +16,7 @@ fn plan(model: &CellModel, most_cycles: u32) -> TablePlan {
         most_cycles,
         most_minutes: 10 * 525_600,
         mode: 0,
+        cycles: 1.0,
         warmer_c: 0.0,
     }
 }
