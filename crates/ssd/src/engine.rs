@@ -247,7 +247,7 @@ impl Drive {
             // Who was once refused a page was trimmed meanwhile, or waits for others to share it with.
             state.ftl.waits.grant(Lack::Page, false);
         } else if state.host.waits_for_room() {
-            let worn = state.ftl.blocks.has_failed();
+            let worn = state.ftl.blocks.has_failed() || state.ftl.blocks.retired() > 0;
             let reason = if worn { Reason::WornOut } else { Reason::Full };
             let (host, mut below) = self.split();
             host.end_in_read_only(reason, &mut below);

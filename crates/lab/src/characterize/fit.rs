@@ -15,7 +15,7 @@ use ssd::sections::cell::Markers;
 /// Shortest part of their lives that blocks have behind them.
 const YOUNGEST: f64 = 0.25;
 /// Longest dwell of the mixed population, in minutes (calibration section 4.2).
-const LONGEST_DWELL: f64 = 300.0;
+pub(super) const LONGEST_DWELL: f64 = 300.0;
 /// Standard deviation of the errors that PeWear++ measures, over those of the first page (calibration section 4.2).
 const BER_SIGMA_BITS: f64 = 0.82;
 /// Blocks that may die before PeWear+ and PeWear++ say so.
@@ -42,8 +42,9 @@ impl Plan {
 }
 
 /// What is seen of a block, and what it is.
-struct Seen {
-    n12: f64,
+pub(super) struct Seen {
+    /// Errors of its worst sector after 12 months.
+    pub n12: f64,
     kcycles: f64,
     erase_fine_ms: f64,
     erase_ms: f64,
@@ -56,19 +57,37 @@ struct Seen {
 
 /// Variables of each marker, in the order of its coefficients after the constant.
 impl Seen {
-    fn real_wear(&self) -> Vec<f64> {
+    /// What is seen of a block with such damage and dwell; what is measured is drawn.
+    pub fn of(model: &CellModel, block: &Block, damage: &Damage, dwell: f64, rng: &mut Rng) -> Self {
+        let fresh_noisy = model.fresh_bits_measured(block, damage, rng);
+        // The sum of twelve even variables is normal enough.
+        let normal = (0..12).map(|_| uniform(rng)).sum::<f64>() - 6.0;
+        Seen {
+            n12: model.n12(block.quality, damage.lasting),
+            kcycles: damage.done,
+            erase_fine_ms: model.erase_fine_ms(block, damage),
+            erase_ms: model.erase_marker_ms(block, damage),
+            fresh: model.fresh_bits(block, damage),
+            fresh_noisy,
+            fresh_rough: (fresh_noisy + BER_SIGMA_BITS * normal).max(0.0),
+            program_us: model.program_us(block, damage, 0),
+            dwell_ln: libm::log(dwell.clamp(1.0, model.part().population.dwell_full_minutes)),
+        }
+    }
+
+    pub fn real_wear(&self) -> Vec<f64> {
         vec![1.0, self.kcycles, self.erase_fine_ms, self.fresh, self.dwell_ln]
     }
 
-    fn uncalibrated(&self) -> Vec<f64> {
+    pub fn uncalibrated(&self) -> Vec<f64> {
         vec![1.0, self.kcycles, self.erase_ms, self.fresh_noisy, self.dwell_ln]
     }
 
-    fn pe_tprog(&self) -> Vec<f64> {
+    pub fn pe_tprog(&self) -> Vec<f64> {
         vec![1.0, self.kcycles, self.program_us]
     }
 
-    fn pe_tprog_ber(&self) -> Vec<f64> {
+    pub fn pe_tprog_ber(&self) -> Vec<f64> {
         vec![1.0, self.kcycles, self.program_us, self.fresh_rough]
     }
 }
@@ -80,20 +99,7 @@ fn look(model: &CellModel, block: &Block, dwell: f64, share: f64, rng: &mut Rng)
     let factor = model.dwell_factor(dwell, celsius);
     let kcycles = share * model.life_kcycles(block.quality, factor, limit).max(0.0);
     let damage = Damage { lasting: kcycles * factor, done: kcycles };
-    let fresh_noisy = model.fresh_bits_measured(block, &damage, rng);
-    // The sum of twelve even variables is normal enough.
-    let normal = (0..12).map(|_| uniform(rng)).sum::<f64>() - 6.0;
-    Seen {
-        n12: model.n12(block.quality, damage.lasting),
-        kcycles,
-        erase_fine_ms: model.erase_fine_ms(block, &damage),
-        erase_ms: model.erase_marker_ms(block, &damage),
-        fresh: model.fresh_bits(block, &damage),
-        fresh_noisy,
-        fresh_rough: (fresh_noisy + BER_SIGMA_BITS * normal).max(0.0),
-        program_us: model.program_us(block, &damage, 0),
-        dwell_ln: libm::log(dwell.clamp(1.0, model.part().population.dwell_full_minutes)),
-    }
+    Seen::of(model, block, &damage, dwell, rng)
 }
 
 /// Fits the markers of a part.
@@ -130,7 +136,8 @@ fn rounded(x: f64) -> f64 {
     libm::round(x * 1e6) / 1e6
 }
 
-fn product(a: &[f64], b: &[f64]) -> f64 {
+/// Coefficients times variables.
+pub(super) fn product(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

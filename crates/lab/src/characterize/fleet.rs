@@ -211,6 +211,25 @@ impl Fleet {
         )
     }
 
+    /// What each way to end lives comes to, by its name: cycles of the mean block, what they are over each limit,
+    /// blocks dead before, life unused.
+    pub fn lines(&self) -> Vec<(String, f64)> {
+        let limits = &self.outcomes[..self.plan.limits.len()];
+        let of = |it: &Outcome| {
+            let name = format!("{}, {} levelled", it.ends, it.levels);
+            let over = limits
+                .iter()
+                .map(|limit| (format!("{name}: over {} (x)", limit.ends), it.cycles[0] / limit.cycles[0]));
+            let own = [
+                (format!("{name}: cycles"), it.cycles[0]),
+                (format!("{name}: dead before (%)"), it.dead_percent),
+                (format!("{name}: unused (%)"), it.unused_percent),
+            ];
+            over.chain(own).collect::<Vec<_>>()
+        };
+        self.outcomes.iter().flat_map(of).collect()
+    }
+
     /// The same as a table of numbers.
     pub fn sheet(&self) -> Sheet {
         let rows = self.outcomes.iter().map(|it| {

@@ -84,6 +84,22 @@ impl<'a> Population<'a> {
         self.by_block(|block| measure(self.model, block, &damage))
     }
 
+    /// The same with a dwell of 1 minute; what measures is told the block's place.
+    pub fn after_by_place<T: Send>(
+        &self,
+        kcycles: f64,
+        measure: impl Fn(&CellModel, usize, &Block, &Damage) -> T + Sync,
+    ) -> Vec<T> {
+        let mut damage = Damage::default();
+        damage.cycle(self.model, kcycles, 1.0, 30.0, 0);
+        self.by_place(|place, block| measure(self.model, place, block, &damage))
+    }
+
+    /// What the blocks are made of.
+    pub fn model(&self) -> &CellModel {
+        self.model
+    }
+
     /// N12 of each block after so many 1000 cycles, in bits.
     pub fn n12(&self, kcycles: f64) -> Vec<f64> {
         self.after(kcycles, |model, block, damage| model.n12(block.quality, damage.lasting))

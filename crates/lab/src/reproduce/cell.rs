@@ -9,7 +9,8 @@ use super::skew::Skew;
 use super::study::Study;
 use super::{Options, PaperError};
 use crate::age::AgeSteps;
-use crate::experiment::{prepare, run};
+use crate::error::Failure;
+use crate::experiment::{RunError, prepare, run};
 use crate::foresee::foresee;
 use crate::precondition::Preconditioning;
 use crate::result::RunResult;
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use ssd::drive_config::Resolved;
 use ssd::ftl::stream;
 use ssd::snapshot::checksum;
-use ssd::{Drive, DriveConfig, Executor};
+use ssd::{Drive, DriveConfig, Executor, Reason};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use workload::{Source, Spec};
@@ -95,6 +96,8 @@ pub(super) struct Job {
     spec: RunSpec,
     /// Its workload's future, by number, if it is held against the bound.
     future: Option<usize>,
+    /// Whether it goes on until the drive is worn out.
+    until_worn: bool,
     /// How often the workload is served at most.
     passes: u64,
     /// The skew of its reads, if it is known.
@@ -153,11 +156,12 @@ impl At<'_> {
         for name in self.study.workloads(quick) {
             let workload = self.number(name);
             let of = (self.technique, &self.experiment.workloads[workload - self.first]);
+            let own_steps = &of.1.steps.0;
             let Setup { resolved, run } = self.experiment.setup(self.study, of, quick, self.seed)?;
             // What must know the workload before the drive is filled is filled for each.
             let needs = stream::Policy::build(&resolved.config.stream).needs();
             let mut before = run.spec(&Spec::trace("-"));
-            before.age.0.extend(self.age.steps.0.iter().copied());
+            before.age.0.extend(self.age.steps.0.iter().chain(own_steps).copied());
             if needs.before_filling && self.study.warm.is_some() {
                 return Err(self.unwarmed());
             }
@@ -217,7 +221,21 @@ impl At<'_> {
         let folder = if is_only { cells } else { cells.join(format!("seed-{}", self.seed)) };
         let (measured, seed) = (self.study.measured.clone(), self.seed);
         let skew = self.experiment.workloads[workload - self.first].skew;
-        Ok(Job { place, identity, folder, seed, measured, workload, aged, spec, future, passes, skew })
+        let until_worn = self.study.until_worn;
+        Ok(Job {
+            place,
+            identity,
+            folder,
+            seed,
+            measured,
+            workload,
+            aged,
+            spec,
+            future,
+            until_worn,
+            passes,
+            skew,
+        })
     }
 
     /// Refuses runs that do not serve each phase once.
@@ -438,8 +456,7 @@ impl Job {
     ) -> Result<Cell, PaperError> {
         let place = self.place_of(phase);
         let spec = RunSpec { name: place.name(), ..spec.clone() };
-        let mut result =
-            run(drive, config, source, &spec, &mut |_| {}).map_err(|error| self.failed(&error))?;
+        let mut result = self.ended(run(drive, config, source, &spec, &mut |_| {}))?;
         let stats = drive.stats();
         let mut metrics = metrics::measure(&Facts { result: &result, stats: &stats, config });
         let thresholds = metrics.get("thresholds_mean").copied();
@@ -450,6 +467,21 @@ impl Job {
         (result.requests_per_cpu_second, result.peak_rss_bytes) = (None, None);
         let (identity, seeds) = (self.identity.clone(), vec![self.seed]);
         Ok(Cell { identity, place, metrics, seeds, spread: BTreeMap::new(), result })
+    }
+
+    /// The result of a run that ended as it should.
+    fn ended(&self, run: Result<RunResult, RunError>) -> Result<RunResult, PaperError> {
+        match run {
+            Ok(_) if self.until_worn => {
+                Err(self.failed(&"the requests were over before the drive was worn out"))
+            }
+            Ok(result) => Ok(result),
+            Err(RunError {
+                failure: Failure::ReadOnly { reason: Reason::WornOut },
+                result: Some(result),
+            }) if self.until_worn => Ok(*result),
+            Err(error) => Err(self.failed(&error)),
+        }
     }
 
     /// Puts a finished cell in its file.

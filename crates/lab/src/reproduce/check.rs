@@ -25,7 +25,7 @@ struct Expected {
 impl Paper {
     /// What of a quick outcome has drifted away from `expected_quick.toml`, by the tolerances of `experiment.toml`.
     pub fn check(&self, outcome: &Outcome) -> Result<Vec<Drift>, PaperError> {
-        let (cells, claims) = read(&self.folder.join("expected_quick.toml"))?;
+        let Expectations { laboratories, cells, claims } = read(&self.folder.join("expected_quick.toml"))?;
         let mut drifts = Vec::new();
         let mut drift = |what: &str, expected: String, found: String| {
             drifts.push(Drift { what: what.to_owned(), expected, found });
@@ -42,6 +42,16 @@ impl Paper {
                     None => drift(&what, format!("{value}"), "nothing".to_owned()),
                     Some(found) if (found - value).abs() <= percent / 100.0 * value.abs() => {}
                     Some(found) => drift(&what, format!("{value} +-{percent} %"), format!("{found}")),
+                }
+            }
+        }
+        for (name, numbers) in &laboratories {
+            let found = outcome.laboratories.iter().find(|found| found.name == *name);
+            for (line, value) in numbers {
+                let percent = self.experiment.tolerances.default_percent;
+                let found = found.and_then(|found| found.numbers.get(line));
+                if found.is_none_or(|found| (found - value).abs() > percent / 100.0 * value.abs()) {
+                    drift(&format!("{name}: {line}"), format!("{value} +-{percent} %"), format!("{found:?}"));
                 }
             }
         }
@@ -66,8 +76,14 @@ impl Paper {
     }
 }
 
-/// Cells, and claims with their verdicts.
-type Expectations = (Vec<Expected>, Vec<(String, String)>);
+/// What a quick run is expected to give.
+struct Expectations {
+    /// Lines of measurements of blocks alone.
+    laboratories: Vec<(String, Vec<(String, f64)>)>,
+    cells: Vec<Expected>,
+    /// Claims with their verdicts.
+    claims: Vec<(String, String)>,
+}
 
 fn read(path: &Path) -> Result<Expectations, PaperError> {
     let file = File::read(path)?;
@@ -82,6 +98,10 @@ fn read(path: &Path) -> Result<Expectations, PaperError> {
         let claims = top.tables("claim", |walk| {
             walk.ignore_others();
             Ok((walk.need_text("id")?, walk.need_text("verdict")?))
+        })?;
+        let laboratories = top.tables("laboratory", |walk| {
+            let numbers = walk.table("numbers", |walk| walk.all_numbers())?.unwrap_or_default();
+            Ok((walk.need_text("name")?, numbers))
         })?;
         let cells = top.tables("cell", |walk| {
             let [study, technique, workload, age] = [
@@ -98,6 +118,6 @@ fn read(path: &Path) -> Result<Expectations, PaperError> {
             let place = Place { study, technique, workload, age, phase };
             Ok(Expected { name: place.name(), workload: place.workload, metrics })
         })?;
-        Ok((cells, claims))
+        Ok(Expectations { laboratories, cells, claims })
     })
 }

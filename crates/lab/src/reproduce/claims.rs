@@ -102,6 +102,30 @@ pub struct Measure {
     pub phase: Option<String>,
 }
 
+/// A line of measurements; of several the mean is what counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Names of the measurements.
+    pub laboratories: Vec<String>,
+    /// The line.
+    pub finding: String,
+}
+
+impl Line {
+    /// What a claim says of a laboratory, if it does.
+    pub(super) fn read(walk: &Walk<'_>) -> Result<Option<Self>, PaperError> {
+        let Some(laboratories) = walk.texts("laboratory")? else { return Ok(None) };
+        if walk.has("study") {
+            let allowed = "either laboratory and finding, or a study with its metric";
+            return Err(walk.wrong("laboratory", "a claim of a laboratory and of a study", allowed));
+        }
+        if laboratories.is_empty() {
+            return Err(walk.wrong("laboratory", "found an empty list", "[[laboratory]] of experiment.toml"));
+        }
+        Ok(Some(Line { laboratories, finding: walk.need_text("finding")? }))
+    }
+}
+
 /// A claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
@@ -119,8 +143,10 @@ pub struct Claim {
     pub basis: Basis,
     /// How it is judged.
     pub rule: Rule,
-    /// What is measured; `None` if nothing can be.
+    /// What is measured on drives; `None` if nothing is.
     pub measure: Option<Measure>,
+    /// What is measured in a laboratory instead.
+    pub laboratory: Option<Line>,
     /// Why it is not judged, if that is known before.
     pub not_judged: Option<String>,
     /// Anything to know.
@@ -148,6 +174,7 @@ pub fn read(path: &Path) -> Result<Vec<Claim>, PaperError> {
 fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
     let not_judged = walk.text("not_judged")?;
     let rule = rule(walk)?;
+    let laboratory = laboratory(walk, &rule)?;
     let claimed = walk.number("claimed")?;
     match (&rule, claimed) {
         (Rule::Order { .. }, Some(_)) => {
@@ -165,11 +192,21 @@ fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
         claimed,
         unit: walk.text("unit")?.unwrap_or_default(),
         basis: basis(walk)?,
-        measure: measure(walk, &rule, not_judged.is_some())?,
+        measure: measure(walk, &rule, not_judged.is_some() || laboratory.is_some())?,
+        laboratory,
         rule,
         not_judged,
         note: walk.text("note")?.unwrap_or_default(),
     })
+}
+
+/// The line of a laboratory that is a number.
+fn laboratory(walk: &Walk<'_>, rule: &Rule) -> Result<Option<Line>, PaperError> {
+    let line = Line::read(walk)?;
+    if line.is_some() && matches!(rule, Rule::Order { .. }) {
+        return Err(walk.wrong("kind", "an order of techniques, of a laboratory", "number, sign"));
+    }
+    Ok(line)
 }
 
 fn basis(walk: &Walk<'_>) -> Result<Basis, PaperError> {

@@ -2,6 +2,7 @@
 
 use super::PaperError;
 use super::document::{File, Walk};
+use super::laboratory::Laboratory;
 use super::skew::Skew;
 use super::study::{Names, Study, study};
 use crate::age::AgeSteps;
@@ -60,6 +61,8 @@ pub struct Workload {
     pub quick_set: Vec<String>,
     /// Settings of the drive that it runs on, on top of those of the technique.
     pub drive: Vec<String>,
+    /// Steps that its drive is aged by, after those of the age.
+    pub steps: AgeSteps,
     /// Where it stands on the horizontal axis of curves.
     pub across: Option<f64>,
     /// The skew of its reads, for `achieved`.
@@ -141,6 +144,8 @@ pub struct Experiment {
     pub workloads: Vec<Workload>,
     /// All studies.
     pub studies: Vec<Study>,
+    /// All that is measured of blocks alone.
+    pub laboratories: Vec<Laboratory>,
     /// All plots.
     pub figures: Vec<Figure>,
     /// For `--check`.
@@ -163,6 +168,7 @@ pub fn read(folder: &Path) -> Result<Experiment, PaperError> {
         all.check(top)?;
         let studies = top.tables("study", |walk| study(walk, name(walk)?, folder, &all))?;
         let figures = top.tables("figure", |walk| figure(walk, &studies, &all))?;
+        let laboratories = top.tables("laboratory", |walk| Laboratory::read(walk, name(walk)?))?;
         let tolerances = top.table("check", tolerances)?.unwrap_or_default();
         Ok(Experiment {
             title: top.need_text("title")?,
@@ -170,6 +176,7 @@ pub fn read(folder: &Path) -> Result<Experiment, PaperError> {
             ages,
             workloads,
             studies,
+            laboratories,
             figures,
             tolerances,
         })
@@ -197,9 +204,12 @@ fn name(walk: &Walk<'_>) -> Result<String, PaperError> {
 }
 
 fn age(walk: &Walk<'_>) -> Result<Age, PaperError> {
+    Ok(Age { name: name(walk)?, steps: steps(walk)? })
+}
+
+fn steps(walk: &Walk<'_>) -> Result<AgeSteps, PaperError> {
     let texts = walk.texts("steps")?.unwrap_or_default();
-    let steps = AgeSteps::parse(&texts).map_err(|problem| walk.config_error("steps", problem))?;
-    Ok(Age { name: name(walk)?, steps })
+    AgeSteps::parse(&texts).map_err(|problem| walk.config_error("steps", problem))
 }
 
 fn workload(walk: &Walk<'_>, folder: &Path) -> Result<Workload, PaperError> {
@@ -243,6 +253,7 @@ fn workload(walk: &Walk<'_>, folder: &Path) -> Result<Workload, PaperError> {
         set: settings("set")?,
         quick_set: settings("quick_set")?,
         drive: walk.texts("drive")?.unwrap_or_default(),
+        steps: steps(walk)?,
         across: walk.number("across")?,
         skew: Skew::read(walk)?,
     })

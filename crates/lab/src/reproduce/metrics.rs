@@ -136,6 +136,18 @@ metrics! {
         let read = &f.result.latency_ns.read;
         timed(f, read.mean.filter(|mean| *mean > 0.0).and_then(|mean| Some(read.max? as f64 / mean)))
     };
+    "tb_written", "TB", "terabytes that the host had written when the drive was worn out", |f| f.result.lifetime.tbw;
+    "attempts_max", "x", "the most attempts of a page read, for whatever reason: its time without waiting over the \
+        shortest (RealWear equation 2.2)", |f| f.result.flash.retries.max.map(|most| f64::from(most) + 1.0);
+    "retries_mean", "retries", "failed attempts of a page read, in the mean", |f| f.result.flash.retries.mean;
+    "retries_max", "retries", "the most of a page read", |f| f.result.flash.retries.max.map(f64::from);
+    "retries_min", "retries", "the least of a page read", |f| {
+        let least = f.result.flash.retries.histogram.iter().position(|&reads| reads > 0)?;
+        Some(least as f64)
+    };
+    "retries_over_two", "reads", "page reads with three retries or more", |f| {
+        f.result.flash.retries.max.map(|_| f.result.flash.retries.histogram.iter().skip(3).sum::<u64>() as f64)
+    };
     "read_max_us", "us", "the longest read", |f| percentile(f, f.result.latency_ns.read.max);
     "uncorrectable", "reads", "page reads that no attempt could correct", |f| {
         Some(f.stats.flash.uncorrectable.iter().sum::<u64>() as f64)

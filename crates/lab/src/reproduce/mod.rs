@@ -15,6 +15,8 @@ mod claims;
 mod document;
 mod experiment;
 mod figures;
+mod laboratory;
+mod lines;
 mod maxima;
 mod metrics;
 mod output;
@@ -27,8 +29,9 @@ mod verdict;
 
 pub use cell::{Cell, Place};
 pub use check::Drift;
-pub use claims::{As, Basis, Claim, Measure, Rule};
+pub use claims::{As, Basis, Claim, Line, Measure, Rule};
 pub use experiment::{Experiment, Figure, FigureKind, Technique, Tolerances};
+pub use laboratory::{Found, Laboratory, What};
 pub use metrics::{METRICS, Metric};
 pub use skew::Skew;
 pub use study::{Seeds, Study};
@@ -182,6 +185,8 @@ pub struct Outcome {
     pub seed: u64,
     /// All claims with their verdicts.
     pub findings: Vec<Finding>,
+    /// What was measured of blocks alone.
+    pub laboratories: Vec<Found>,
     /// All cells, in the order of the studies.
     pub cells: Vec<Cell>,
     /// How many of them an earlier run had finished.
@@ -249,6 +254,7 @@ impl Paper {
         let aged = on_threads(options.jobs, needed.len(), "ageing drives", 0, progress, &|at| {
             work.aged[needed[at]].make(&workloads)
         });
+        let laboratories = self.measure(options, progress)?;
         let mut failed: Vec<String> = Vec::new();
         let mut usable = vec![false; work.aged.len()];
         for (at, made) in needed.iter().zip(aged) {
@@ -274,22 +280,51 @@ impl Paper {
         let mut runs: Vec<Cell> = cells.into_iter().flatten().flatten().collect();
         beside::techniques(&self.experiment, &mut runs);
         let cells = self.means(&mut runs);
-        let missing = workloads.iter().take(self.experiment.workloads.len());
-        let missing = self.experiment.workloads.iter().zip(missing).filter(|(workload, ready)| {
-            ready.is_none() && self.is_used(&workload.name, (options.quick, options.seed, None))
-        });
         let judged = seeds::Judged::new(&self.experiment, options.quick, &cells, &runs);
         Ok(Outcome {
             paper: self.name.clone(),
             title: self.experiment.title.clone(),
             quick: options.quick,
             seed: options.seed,
-            findings: self.claims.iter().map(|claim| judged.find(claim)).collect(),
+            findings: self.judge(&judged, &laboratories)?,
+            laboratories,
             resumed,
-            skipped: missing.map(|(workload, _)| workload.name.clone()).collect(),
+            skipped: self.missing(options, &workloads),
             failed,
             cells,
         })
+    }
+
+    /// Workloads that are used and whose traces are in none of the folders.
+    fn missing(&self, options: &Options, workloads: &[Option<Ready>]) -> Vec<String> {
+        let all = self.experiment.workloads.iter().zip(workloads);
+        let is_missing = |(workload, ready): &(&experiment::Workload, &Option<Ready>)| {
+            ready.is_none() && self.is_used(&workload.name, (options.quick, options.seed, None))
+        };
+        all.filter(is_missing).map(|(workload, _)| workload.name.clone()).collect()
+    }
+
+    /// All that is measured of blocks alone.
+    fn measure(
+        &self,
+        options: &Options,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Vec<Found>, PaperError> {
+        let all = &self.experiment.laboratories;
+        // Each of them takes all cores.
+        let found = on_threads(1, all.len(), "measuring blocks", 0, progress, &|at| {
+            all[at].measure(options.quick, options.seed)
+        });
+        found.into_iter().collect()
+    }
+
+    /// What becomes of all claims.
+    fn judge(&self, judged: &seeds::Judged<'_>, found: &[Found]) -> Result<Vec<Finding>, PaperError> {
+        let of = |claim: &Claim| match &claim.laboratory {
+            Some(line) => lines::find(claim, line, found),
+            None => Ok(judged.find(claim)),
+        };
+        self.claims.iter().map(of).collect()
     }
 
     /// The means over all seeds. Where a series has its most is told of each seed's curve, and of the mean curve.
@@ -361,7 +396,6 @@ impl Paper {
 
 /// Refuses a claim about something that is not run.
 fn check_names(path: &Path, experiment: &Experiment, claim: &Claim) -> Result<(), PaperError> {
-    let Some(measure) = &claim.measure else { return Ok(()) };
     let wrong = |key: &str, found: &str, names: Vec<&str>| PaperError::Wrong {
         place: format!("{}: claim {:?}", path.display(), claim.id),
         key: key.to_owned(),
@@ -369,6 +403,10 @@ fn check_names(path: &Path, experiment: &Experiment, claim: &Claim) -> Result<()
         allowed: names.join(", "),
         near: None,
     };
+    if let Err((name, known)) = lines::check_claim(claim, &experiment.laboratories) {
+        return Err(wrong("laboratory", &name, known.iter().map(String::as_str).collect()));
+    }
+    let Some(measure) = &claim.measure else { return Ok(()) };
     let Some(study) = experiment.studies.iter().find(|study| study.name == measure.study) else {
         let names = experiment.studies.iter().map(|study| study.name.as_str()).collect();
         return Err(wrong("study", &measure.study, names));

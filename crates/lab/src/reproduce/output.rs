@@ -121,6 +121,12 @@ impl Outcome {
         for finding in &self.findings {
             finding_toml(&mut text, finding);
         }
+        for found in &self.laboratories {
+            let numbers = found.numbers.iter().map(|(line, value)| format!("{line:?} = {value:?}"));
+            let numbers = numbers.collect::<Vec<_>>().join("\n");
+            let _ =
+                writeln!(text, "\n[[laboratory]]\nname = {:?}\n[laboratory.numbers]\n{numbers}", found.name);
+        }
         for cell in &self.cells {
             cell_toml(&mut text, cell);
         }

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod files;
+mod laboratory;
 mod phases;
 mod provenance;
 mod runs;

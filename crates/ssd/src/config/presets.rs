@@ -34,7 +34,8 @@ const DRIVES: &[Preset] = shipped!("drive":
     "tlc", "qlc", "m64", "mqsim", "aged_tlc", "aged_qlc",
     "redftl", "redftl_mds", "redftlplus", "pds", "ids",
     "hire", "hire_base", "hire_boost", "hire_reduced",
-    "straw", "rftl", "evanesco", "psr", "paftl", "irftl", "paftl_baseline", "scan_3d", "rhs",
+    "straw", "rftl", "boundedread", "longlive", "evanesco",
+    "psr", "paftl", "irftl", "paftl_baseline", "scan_3d", "rhs",
 );
 
 const NANDS: &[Preset] = shipped!("nand":

@@ -6,6 +6,7 @@ mod bound;
 mod drive;
 mod end_to_end;
 mod errors;
+mod lives;
 mod one_bit;
 mod reads;
 mod seen;

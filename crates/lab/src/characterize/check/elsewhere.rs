@@ -5,14 +5,13 @@ use super::{Finding, Fitted, Rule};
 
 const RECLAIM: Rule = Rule::None("needs read reclaim under traces");
 const TRACES: Rule = Rule::None("needs the technique under traces");
-const MARKER: Rule = Rule::None("needs a regression on other markers");
 const SANITISE: Rule = Rule::None("needs page and block locks");
 const PREEMPT: Rule = Rule::None("needs suspending firmware under load");
 const PLACEMENT: Rule = Rule::None("needs placement by page type under traces");
 const CHIPS: Rule = Rule::None("chips that are none of our parts");
 
 /// Quantity, source, claimed, why it is not measured.
-const CLAIMS: [(&str, &str, f64, Rule); 63] = [
+const CLAIMS: [(&str, &str, f64, Rule); 57] = [
     ("errors corrected by 30 nm MLC (bits in 1 KB)", "redFTL section 1.1", 24.0, CHIPS),
     ("rescues at 40K over 200K reads endured", "redFTL Fig. 7", 8.0, RECLAIM),
     ("rescues' share of overhead at 40K reads endured (%)", "redFTL Fig. 7", 88.0, RECLAIM),
@@ -45,12 +44,6 @@ const CLAIMS: [(&str, &str, f64, Rule); 63] = [
     ("limits by page type: rescue copies less (%)", "Straw Fig. 8", 29.4, RECLAIM),
     ("Straw with 32 counters: slowest reads faster (%)", "Straw Fig. 9", 70.4, RECLAIM),
     ("Straw with all counters: slowest reads faster (%)", "Straw Fig. 9", 81.3, RECLAIM),
-    ("life used by cycles and program time (%)", "RealWear Fig. 15", 54.3, MARKER),
-    ("life used by those and fresh errors (%)", "RealWear Fig. 15", 68.5, MARKER),
-    ("RealWear uncalibrated: dead before it says so (%)", "RealWear Fig. 14", 28.0, MARKER),
-    ("RealWear uncalibrated: alive after it said so (%)", "RealWear Fig. 14", 16.0, MARKER),
-    ("N12 spread at one cycles and program time (bits)", "RealWear Fig. 16", 20.0, MARKER),
-    ("N12 spread at those and fresh errors (bits)", "RealWear Fig. 16", 15.0, MARKER),
     ("FastCopy: throughput more, most (%)", "RealWear Fig. 25", 21.0, TRACES),
     ("longest wait of a read over a mean read", "RealWear Fig. 26", 23.0, PREEMPT),
     ("range of retries after 100 suspends", "RealWear Fig. 29", 12.0, PREEMPT),

@@ -157,7 +157,7 @@ pub struct Plan {
     pub chips: u32,
     /// Blocks of each chip.
     pub blocks: u32,
-    /// Single cells drawn, over all parts and ages.
+    /// Single cells drawn, over all parts and ages; 0 for none, and no lines about them.
     pub cells: u64,
     /// Only this part of [`PARTS`].
     pub part: Option<&'static str>,
@@ -206,7 +206,7 @@ pub fn run(plan: &Plan) -> Result<Check, ConfigErrors> {
                 voltage::tlc(&model, &population, &mut of_part);
                 reading::tlc(&model, &population, &mut of_part);
                 correction::tlc(&model, &population, &mut of_part)?;
-                markers::tlc(&model, &population, plan.seed, &mut of_part);
+                markers::tlc(&model, &population, plan.seed, &mut of_part)?;
             }
             "mlc" => reading::mlc(&model, &mut of_part),
             "mlc_hire" => correction::hire(&model, &mut of_part),
@@ -222,6 +222,9 @@ pub fn run(plan: &Plan) -> Result<Check, ConfigErrors> {
 }
 
 fn single_cells(model: &CellModel, plan: &Plan, findings: &mut Findings) {
+    if plan.cells == 0 {
+        return;
+    }
     let parts = if plan.part.is_some() { 1 } else { PARTS.len() as u64 };
     let counts = monte_carlo::count(model, plan.seed, plan.cells.div_ceil(parts * AGES.len() as u64));
     for (age, (wear, hours, reads)) in AGES.into_iter().enumerate() {
