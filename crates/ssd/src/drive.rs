@@ -595,5 +595,8 @@ mod tests {
             cfg.read_reclaim = crate::ftl::read_reclaim::Config::named(policy).unwrap();
             check(policy, &cfg);
         }
+        cfg.read_reclaim = crate::ftl::read_reclaim::Config::default();
+        cfg.page_class = page_class::Config::named("read_heat").unwrap();
+        check("read_heat", &cfg);
     }
 }

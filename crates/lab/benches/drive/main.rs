@@ -9,6 +9,7 @@ mod memory;
 mod report;
 mod separators;
 mod speed;
+mod techniques;
 
 use lab::memory::HugePages;
 use report::{Bench, Row};
@@ -29,6 +30,8 @@ const BENCHES: &[Bench] = &[
     Bench { name: "aging_memory", run: aging::memory },
     Bench { name: "counted_reads", run: aging::counted_reads },
     Bench { name: "decision", run: separators::rows },
+    Bench { name: "read_heat", run: techniques::read_heat },
+    Bench { name: "ages_and_suspends", run: techniques::ages_and_suspends },
     Bench { name: "memory_flat", run: memory::flat },
     Bench { name: "instructions", run: instructions::rows },
 ];

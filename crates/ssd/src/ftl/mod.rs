@@ -384,6 +384,7 @@ impl Ftl {
             + self.ages.bytes()
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
             + self.ring.bytes()
+            + self.page_classes.bytes(u64::from(self.map.logical()))
     }
 
     /// Bytes of the tables that the read-reclaim policy keeps, and of those that its replicas need.

@@ -177,8 +177,10 @@ fn thresholds(drive: &mut Drive, cfg: &DriveConfig, shares: impl Iterator<Item =
     mean
 }
 /// Mean thresholds after a fill and two writes of the whole drive by the same skew, half of the space apart, when all
-/// reads are to come; and the bound by the room of each page type.
-fn with_foresight(code: &str, skew: (f64, f64)) -> (f64, f64) {
+/// reads are to come; what the table says; and the bound by the room of each page type. All three leave out units that
+/// alone have more than a half per cent of the reads: on a drive so small those of 95/20 have two fifths of them, one 9 %,
+/// and whether each finds a page of its class when its turn comes is luck.
+fn with_foresight(code: &str, skew: (f64, f64), table: f64) -> [f64; 3] {
     let mut cfg = sorting("oracle", 1_280);
     cfg.cell.gray_code = code_of(code);
     let mut drive = Drive::new(&cfg).unwrap();
@@ -199,8 +201,13 @@ fn with_foresight(code: &str, skew: (f64, f64)) -> (f64, f64) {
     drive.foresee(foreseeing.finish()).unwrap();
     writes.iter().for_each(|&unit| send(&mut drive, (OpCode::Write, false), unit));
     drive.flush_buffer();
-    let found = thresholds(&mut drive, &cfg, places.into_iter().zip(shares));
-    (found, skew.thresholds(&cfg.gray_code(), 1.0 + SPARE))
+    let hottest = shares.partition_point(|&share| share > 0.005);
+    let left_out: f64 = shares[..hottest].iter().sum();
+    let found = thresholds(&mut drive, &cfg, places.into_iter().zip(shares).skip(hottest));
+    let bound = skew.thresholds(&cfg.gray_code(), 1.0 + SPARE);
+    let fastest = cfg.gray_code().iter().map(Vec::len).min().unwrap() as f64;
+    let others = |all: f64| (all - left_out * fastest) / (1.0 - left_out);
+    [found / (1.0 - left_out), others(table), others(bound)]
 }
 
 /// Who knows the future is never worse than quartiles by 5 %, and may be better by what spare pages and pages of data
@@ -208,9 +215,8 @@ fn with_foresight(code: &str, skew: (f64, f64)) -> (f64, f64) {
 #[test]
 fn foresight_reaches_the_table() {
     for (skew, expected) in TABLE {
-        let codes = if skew.1 == 0.2 && skew.0 == 0.8 { 3 } else { 1 };
-        for (name, expected) in CODES.iter().zip(expected).take(codes) {
-            let (found, bound) = with_foresight(name, skew);
+        for (name, expected) in CODES.iter().zip(expected) {
+            let [found, expected, bound] = with_foresight(name, skew, expected);
             let off = 100.0 * ((BASE + found) / (BASE + expected) - 1.0);
             let over = 100.0 * ((BASE + found) / (BASE + bound) - 1.0);
             println!("{skew:?} {name}: {found:.3}, {off:.2} % off the table, {over:.2} % above the bound");

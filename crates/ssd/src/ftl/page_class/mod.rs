@@ -289,6 +289,11 @@ impl PageClasses {
         }
     }
 
+    /// Bytes of its tables.
+    pub(crate) fn bytes(&self, logical_units: u64) -> usize {
+        self.policy.table_bytes(logical_units) as usize
+    }
+
     /// What it knows of data now.
     pub(crate) fn report(&self, logical_units: u64) -> Report {
         Report { levels: self.policy.levels(), table_bytes: self.policy.table_bytes(logical_units) }
