@@ -112,6 +112,8 @@ fn presets_hold_the_calibrated_numbers() {
         ("hire_reduced", 210.0, 600.0, 3.5, 256, 8_192, 65_536),
         ("straw", 40.0, 380.0, 3.5, 7_704, 16_384, 18_048),
         ("rftl", 80.0, 700.0, 3.5, 576, 16_384, 3_424),
+        ("boundedread", 80.0, 700.0, 3.5, 576, 16_384, 3_424),
+        ("longlive", 80.0, 700.0, 3.5, 576, 16_384, 3_424),
         ("evanesco", 80.0, 700.0, 3.5, 576, 16_384, 3_424),
         ("psr", 98.296, 656.0, 3.5, 576, 16_384, 3_424),
         ("scan_3d", 50.0, 700.0, 3.5, 576, 4_096, 116_480),
@@ -154,7 +156,8 @@ fn presets_hold_the_calibrated_numbers() {
 fn drives_have_the_cells_of_their_paper() {
     for drive in presets::drives() {
         let config = preset(drive.name).config;
-        let is_on = drive.name.starts_with("aged_") || drive.name == "hire";
+        let is_on =
+            drive.name.starts_with("aged_") || ["hire", "boundedread", "longlive"].contains(&drive.name);
         let model = if is_on { ErrorModel::Cells } else { ErrorModel::None };
         assert_eq!(config.errors.model, model, "{}", drive.file);
         assert_eq!(config.cells.states.bits_per_cell, config.geometry.bits_per_cell, "{}", drive.file);
