@@ -5,6 +5,7 @@ use crate::by::{Axis, By};
 use crate::facts::Facts;
 use crate::lifetime::Lifetime;
 use crate::meter::{KINDS, Kind, Meter, histogram};
+use crate::migration::MigrationWork;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
 use crate::process::peak_rss_bytes;
@@ -169,6 +170,7 @@ impl FtlWork {
             heat: HeatWork::of(stats, drive),
             slc: SlcWork::of(stats, drive, config),
             age: AgeWork::of(stats, drive, config),
+            migration: MigrationWork::of(stats, config),
             victims: Victims::of(stats),
             program_mode: ProgramModeWork::of(stats, config),
             gc_time_ns: gc_time_ns(stats, config),

@@ -46,6 +46,7 @@ mod members;
 #[allow(unsafe_code, reason = "an allocator cannot be written without")]
 pub mod memory;
 mod meter;
+mod migration;
 mod modes;
 mod number;
 mod page_class;

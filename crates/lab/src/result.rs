@@ -4,6 +4,7 @@ use crate::block_age::AgeWork;
 use crate::by::By;
 use crate::error::ReportError;
 use crate::lifetime::Lifetime;
+use crate::migration::MigrationWork;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
 use crate::precondition::Preconditioned;
@@ -163,6 +164,9 @@ pub struct FtlWork {
     /// How worn blocks are, as a marker tells.
     #[serde(default)]
     pub age: AgeWork,
+    /// Which data that moved went past the controller.
+    #[serde(default)]
+    pub migration: MigrationWork,
     /// Blocks that cleaning emptied.
     #[serde(default)]
     pub victims: Victims,

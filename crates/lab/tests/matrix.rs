@@ -416,7 +416,6 @@ fn random_config(rng: &mut Rng) -> DriveConfig {
     config.mapping.unit = UNITS[draw(&[0, 1]) as usize];
     config.allocation.superblock = SUPERBLOCKS[draw(&[0, 1, 2]) as usize];
     (config.cleaning.copies_in_flight, config.cleaning.reserve_blocks) = (draw(&[1, 4, 64]), draw(&[1, 2]));
-    config.cleaning.copyback = draw(&[0, 1]) == 1;
     config.scheduling.read_bypass_limit = draw(&[0, 1, 16, 1_000]);
     config.scheduling.multi_plane = draw(&[0, 1]) == 1;
     config.timing.cache_operations = draw(&[0, 1]) == 1;

@@ -169,19 +169,20 @@ impl Drive {
             page_class: &cfg.page_class,
             slc_cache: &cfg.slc_cache,
             wear_leveling: &cfg.wear_leveling,
+            migration: &cfg.migration,
         };
         let ftl = Ftl::new(cfg, &policies, layout.clone(), order, (stream, streams), host.slots(), |block| {
             chip.erase_count(block)
         });
         let ages = Ages::new(&cfg.age_marker, &mut chip);
         let read_voltage = cfg.voltages(&chip, ages.off_bits(&chip))?;
-        let ftl = ftl.with_ages(ages);
+        let ftl = ftl.with_ages(ages, &chip);
         let host = host.telling(&ftl);
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
         let room = Room { host: operations, moves: ftl.operations_of_moves() };
-        let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), chip, room);
+        let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), ftl.with_copies(chip), room);
         ftl.tell_ages(&mut flash);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 8;
         let pending = pending + g.dies() as usize * flash.void_events_at_most();

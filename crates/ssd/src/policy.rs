@@ -14,6 +14,7 @@ pub const FAMILIES: &[&FamilyInfo] = &[
     &crate::ftl::age_marker::FAMILY,
     &crate::ftl::gc_trigger::FAMILY,
     &crate::ftl::gc_victim::FAMILY,
+    &crate::ftl::migration::FAMILY,
     &crate::ftl::page_class::FAMILY,
     &crate::ftl::program_mode::FAMILY,
     &crate::ftl::read_reclaim::FAMILY,

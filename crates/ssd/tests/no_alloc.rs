@@ -136,7 +136,7 @@ fn no_allocation_under_reclaim_that_deals() {
 fn no_allocation_with_whole_pages_and_copyback() {
     let mut cfg = small();
     cfg.mapping.unit = ssd::sections::MappingUnit::Page;
-    cfg.cleaning.copyback = true;
+    cfg.migration = ssd::ftl::migration::Config::named("copyback_by_cycles").unwrap();
     cfg.timing.cache_operations = true;
     for executor in [Executor::Timed, Executor::Functional] {
         assert_loop_allocates_nothing(&cfg, executor, "whole pages");
@@ -163,6 +163,9 @@ fn no_allocation_where_cells_age() {
         (cfg.errors.model, cfg.errors.disturb_law, cfg.errors.sectors) = (ErrorModel::Cells, law, sectors);
         for executor in [Executor::Timed, Executor::Functional] {
             assert_loop_allocates_nothing(&cfg, executor, "cells that age");
+            let mut copies = with_policy("migration", "copyback_by_age");
+            (copies.errors.disturb_law, copies.errors.sectors) = (law, sectors);
+            assert_loop_allocates_nothing(&copies, executor, "cells that age, and copies inside the chips");
         }
     }
 }

@@ -198,7 +198,10 @@ fn errors_name_their_keys() {
         &["3 probabilities", "3 bits", "7, one for each", "ftl.page_class.p"],
     );
     has(with("p", Value::List(vec![Value::Float(1.0)])), &["1 probabilities", "3, one for each"]);
-    has(error(&|cfg| cfg.cleaning.copyback = true), &["copyback", "read_heat", "sequential"]);
+    has(
+        error(&|cfg| cfg.migration.select("copyback_always").unwrap()),
+        &["copyback", "read_heat", "sequential"],
+    );
     has(
         error(&|cfg| cfg.allocation.placement = ssd::sections::Placement::Static),
         &["placement", "each logical page has a plane"],

@@ -266,6 +266,7 @@ fn families_and_their_sections_agree() {
             // Program modes are those of cells that age.
             let hot = "[ftl.stream]\npolicy = \"hotness\"\n";
             let counts = "[host.hotness]\npolicy = \"hit_counts\"\n";
+            let pages = "[ftl.mapping]\nunit = \"page\"\n";
             let drive = match (info.path, member.name) {
                 ("ftl/program_mode", "hire") => format!("preset = \"hire\"\n{hot}{counts}"),
                 ("ftl/program_mode", _) => "preset = \"hire\"\n".to_owned(),
@@ -276,6 +277,10 @@ fn families_and_their_sections_agree() {
                 ("ftl/wear_leveling", "age_aware") | ("flash/read_voltage", "table_by_age") => {
                     "preset = \"aged_tlc\"\n[ftl.age_marker]\npolicy = \"real_wear\"\n".to_owned()
                 }
+                ("ftl/migration", "copyback_by_age") => {
+                    format!("preset = \"aged_tlc\"\n[ftl.age_marker]\npolicy = \"real_wear\"\n{pages}")
+                }
+                ("ftl/migration", _) => pages.to_owned(),
                 _ => String::new(),
             };
             let chosen = accepted(&format!("{drive}[{}]\npolicy = \"{}\"", info.section(), member.name));

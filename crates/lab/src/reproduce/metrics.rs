@@ -208,6 +208,12 @@ metrics! {
     "flash_wait_mean_us", "us", "what such a read waits for its die and channel, in the mean", |f| {
         flash_read_us(f, &[Part::DieWait, Part::ChannelWait])
     };
+    "iops", "requests/s", "requests served a second", |f| timed(f, f.result.iops.all);
+    "copies_inside", "%", "share of pages copied inside the chips in the pages that moved", |f| {
+        let work = &f.result.ftl.migration;
+        let all = work.copybacks + work.off_chip;
+        (all > 0).then(|| 100.0 * work.copybacks as f64 / all as f64)
+    };
     "write_mean_us", "us", "mean latency of writes", |f| timed(f, f.result.latency_ns.write.mean.map(|ns| ns / 1e3));
     "wearing_weight", "", "wear of an erase in the mean, by the program mode of the block", |f| {
         f.result.wearing_weight.per_erase

@@ -5,7 +5,7 @@ use super::DriveConfig;
 use crate::config::Table;
 use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
-use crate::ftl::{age_marker, page_class, read_reclaim, slc_cache, wear_leveling};
+use crate::ftl::{age_marker, migration, page_class, read_reclaim, slc_cache, wear_leveling};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
 
@@ -21,6 +21,9 @@ impl DriveConfig {
         let blocks = g.blocks().saturating_mul(if ages { 66 + 37 } else { 66 });
         let marked = age_marker::Policy::build(&self.age_marker).acts();
         let blocks = blocks.saturating_add(if marked { g.blocks().saturating_mul(16) } else { 0 });
+        let migration = migration::Policy::build(&self.migration);
+        let carried = u64::from(migration.counts()) + u64::from(migration.copies() && ages);
+        let carried = carried.saturating_mul(g.physical_pages());
         let counters = match (ages, self.errors.disturb_counters) {
             (true, DisturbCounters::Wordline) => wordlines.saturating_mul(4),
             _ => 0,
@@ -28,7 +31,9 @@ impl DriveConfig {
         let size = read_reclaim::Size { pages: g.physical_pages(), wordlines, logical_units: logical };
         let policy = read_reclaim::Policy::build(&self.read_reclaim).memory_estimate(&size);
         let heats = page_class::Policy::build(&self.page_class).table_bytes(logical);
-        [blocks, counters, policy, heats, self.stream_bytes()].into_iter().fold(maps, u64::saturating_add)
+        [blocks, carried, counters, policy, heats, self.stream_bytes()]
+            .into_iter()
+            .fold(maps, u64::saturating_add)
     }
 
     /// Pages at the end of each block that are kept for replicas of pages read often (`ftl.read_reclaim`).

@@ -133,7 +133,8 @@ impl Walk<'_> {
 }
 
 /// Keys that there were, with what says the same now.
-const GONE: &[(&str, &str)] = &[("program_mode", "ftl.program_mode.policy")];
+const GONE: &[(&str, &str)] =
+    &[("program_mode", "ftl.program_mode.policy"), ("copyback", "ftl.migration.policy")];
 
 /// The full path of a key of that name, in whichever section or policy has it; failing that, of one that has its name
 /// with a unit or another unit.

@@ -86,6 +86,7 @@ drive_config! {
     slc_cache: ftl::slc_cache::Config, "How many blocks cache host writes in one bit a cell." = "ftl.slc_cache";
     age_marker: ftl::age_marker::Config, "How old a block is." = "ftl.age_marker";
     wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
+    migration: ftl::migration::Config, "Whether data that moves passes the controller." = "ftl.migration";
     queues = "host.queues";
     link = "host.link";
     firmware = "host.firmware";

@@ -6,7 +6,7 @@ use crate::config::value::show_f64;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem, Table};
 use crate::flash::op::UNITS_AT_MOST;
 use crate::flash::preemption;
-use crate::ftl::{page_class, read_reclaim, slc_cache};
+use crate::ftl::{migration, page_class, read_reclaim, slc_cache};
 use crate::nand::gray;
 use crate::sections::{
     ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, Placement, PriorityOrder, SchedulingOrder,
@@ -42,6 +42,7 @@ impl DriveConfig {
             self.check_cells(&mut conflicts);
             self.check_hotness(&mut conflicts);
             self.check_page_class(&mut conflicts);
+            self.check_migration(&mut conflicts);
             self.check_slc_cache(&mut conflicts);
             self.check_preemption(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
@@ -71,16 +72,6 @@ impl DriveConfig {
             conflicts.add(&keys, format!("pages of {page} bytes, mapped in units of 4 KiB"), allowed);
         } else if !page.is_multiple_of(512) {
             conflicts.add(&keys[..1], format!("{page} bytes"), "a multiple of 512 bytes (a sector)");
-        }
-        if self.cleaning.copyback && four_kib && page > FOUR_KIB {
-            let found =
-                format!("copyback, which moves whole pages, with {} units in a page", self.units_per_page());
-            let allowed = "ftl.mapping.unit = \"page\", or ftl.cleaning.copyback = false";
-            conflicts.add(
-                &["ftl.cleaning.copyback", "ftl.mapping.unit", "nand.geometry.page_bytes"],
-                found,
-                allowed,
-            );
         }
     }
 
@@ -179,6 +170,16 @@ impl DriveConfig {
     /// Can data be sorted by the class of pages, if it is to be?
     fn check_page_class(&self, conflicts: &mut Conflicts) {
         if let Some(Misfit { keys, found, allowed }) = self.page_class_misfit() {
+            conflicts.add(keys, found, &allowed);
+        }
+    }
+
+    /// Can data be copied inside chips, if it is to be?
+    fn check_migration(&self, conflicts: &mut Conflicts) {
+        let sorts = page_class::Policy::build(&self.page_class).sorts();
+        let sorted_by = sorts.then(|| self.page_class.name());
+        let misfit = migration::misfit(&self.migration, self, &self.age_marker, sorted_by);
+        if let Some(Misfit { keys, found, allowed }) = misfit {
             conflicts.add(keys, found, &allowed);
         }
     }

@@ -64,11 +64,6 @@ impl DriveConfig {
                 "0 in a drive, whose tables hold one law of retention for all blocks; or variation = false";
             conflicts.add(&keys, format!("blocks whose retention differs by {span}"), allowed);
         }
-        if self.cleaning.copyback {
-            let found = "copyback, which carries a page's errors along uncorrected".to_owned();
-            let allowed = "ftl.cleaning.copyback = false, or nand.errors.model = \"none\"";
-            conflicts.add(&["ftl.cleaning.copyback", "nand.errors.model"], found, allowed);
-        }
     }
 
     /// Markers are fitted on blocks that are never used with one bit a cell.

@@ -16,7 +16,7 @@ use crate::units::{OpId, SimTime};
 impl Flash {
     /// The voltages to begin with. Policies know the drive's own cells; those of one bit a cell are read by the table.
     #[inline]
-    fn sequence(&self, block: u32, page: u32) -> Sequence {
+    pub(super) fn sequence(&self, block: u32, page: u32) -> Sequence {
         if !self.read_voltage.looks() || self.chip.is_one_bit(block) {
             return Sequence::entry(0);
         }

@@ -6,6 +6,7 @@
 
 mod attempts;
 mod channel;
+mod copies;
 mod counts;
 mod die;
 pub(crate) mod of_host;
@@ -67,6 +68,9 @@ pub struct Flash {
     #[serde(with = "raw")]
     age_ranges: Vec<u8>,
     preemption: preemption::Policy,
+    /// Page of the chips that each operation copies from; empty where pages do not carry errors.
+    #[serde(with = "raw")]
+    sources: Vec<u32>,
     dies: Vec<Die>,
     channels: Vec<Channel>,
     sequence: u64,
@@ -123,6 +127,7 @@ impl Flash {
             chip.remember_suspends();
         }
         let aged = if read_voltage.goes_by_age() { chip.blocks() as usize } else { 0 };
+        let sources = vec![0; if chip.carries() { room.host + room.moves } else { 0 }];
         Flash {
             pool: OpPool::new(room.host, room.moves, cfg.units_per_page()),
             chip,
@@ -139,6 +144,7 @@ impl Flash {
             },
             read_voltage,
             age_ranges: vec![0; aged],
+            sources,
             dies: (0..g.dies()).map(|die| Die::new(die / dies_per_channel)).collect(),
             channels: vec![Channel::new(dies_per_channel); g.channels as usize],
             sequence: 0,
@@ -310,7 +316,8 @@ impl Flash {
         if kind.reads() {
             return self.finish_read(id);
         }
-        let outcome = self.change(kind, cause, mode, (at, ppn));
+        let outcome =
+            if kind.copies() { self.copy_in_flight(id) } else { self.change(kind, cause, mode, (at, ppn)) };
         self.steps.add(id, false);
         let op = self.pool.get_mut(id);
         (op.follower, op.outcome) = (OpId::NONE, outcome);

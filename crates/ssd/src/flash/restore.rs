@@ -63,6 +63,7 @@ impl Flash {
         ensure(self.done.is_empty(), "operations that are done and not seen")?;
         keep_room(&mut self.done, &fresh.done);
         self.pool.restored(&fresh.pool, check_place)?;
+        self.check_sources(&fresh.sources)?;
         let is_there = |op: &Op| !op.kind.reads() || op.at.page < self.chip.programmed_pages(op.at.block);
         ensure(self.pool.iter().all(|(_, op)| is_there(op)), "a read of an erased page")?;
         let types = self.rules.timing.page_types();

@@ -125,6 +125,12 @@ impl OpKind {
         matches!(self.row().data, Data::Out)
     }
 
+    /// Whether its data comes from another page of the chip, past the controller.
+    #[inline(always)]
+    pub const fn copies(self) -> bool {
+        matches!(self.row().work, Work::SenseAndProgram)
+    }
+
     /// Whether it ends what a block holds, so that no read that was issued before it may come after it.
     #[inline(always)]
     pub const fn erases(self) -> bool {

@@ -307,7 +307,10 @@ impl Timing {
             Work::Program => self.program_ns(op),
             Work::Erase if usize::from(op.page_type) + 1 == self.page_types => self.erase_one_bit_ns,
             Work::Erase => self.erase_ns,
-            Work::SenseAndProgram => self.attempt(op).array_ns + self.program_ns(op),
+            // What is slower is the program.
+            Work::SenseAndProgram => {
+                return self.attempt(op).array_ns + scaled(self.program_ns(op), op.slower_q12);
+            }
         };
         scaled(nominal, op.slower_q12)
     }
@@ -343,7 +346,7 @@ impl Timing {
             Stops::EraseSteps => self.erase_steps,
         };
         let lead_ns = match op.kind.row().work {
-            Work::SenseAndProgram => scaled(self.attempt(op).array_ns, op.slower_q12),
+            Work::SenseAndProgram => self.attempt(op).array_ns,
             Work::Sense | Work::Program | Work::Erase => 0,
         };
         Steps { count, lead_ns, total_ns: self.array_ns(op) }

@@ -8,6 +8,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::Ftl;
 use crate::ftl::age_marker::{self, LIFE, Policy, Seen};
+use crate::ftl::migration::Worn;
 use crate::nand::aging::Telemetry;
 use crate::nand::{Chip, Outcome};
 use crate::restore::{Verdict, alike};
@@ -62,6 +63,8 @@ impl Logarithm {
 pub(crate) struct Ages {
     policy: Policy,
     logarithm: Logarithm,
+    /// Errors of a sector that are corrected.
+    limit_bits: u32,
     /// Sum of the logarithms of a block's dwells.
     rested: Vec<u32>,
     /// Tick of its last erase.
@@ -81,6 +84,7 @@ impl Default for Ages {
         Ages {
             policy: Policy::build(&age_marker::Config::default()),
             logarithm: Logarithm::default(),
+            limit_bits: 0,
             rested: Vec::new(),
             erased_at: Vec::new(),
             erase_steps: Vec::new(),
@@ -94,9 +98,10 @@ impl Ages {
     /// Of fresh blocks, whose times were measured when they were made.
     pub fn new(config: &age_marker::Config, chip: &mut Chip) -> Self {
         let mut policy = Policy::build(config);
-        let mut logarithm = Logarithm::default();
+        let (mut logarithm, mut limit_bits) = (Logarithm::default(), 0);
         if let Some(cells) = chip.cells() {
             policy.learn(cells);
+            limit_bits = cells.hard_limit_bits();
             let full = cells.part().population.dwell_full_minutes;
             logarithm = Logarithm::new(crate::nand::aging::tables::TICKS_PER_MINUTE, full);
         }
@@ -104,6 +109,7 @@ impl Ages {
         let mut ages = Ages {
             policy,
             logarithm,
+            limit_bits,
             rested: vec![0; blocks],
             erased_at: vec![0; blocks],
             erase_steps: vec![0; blocks],
@@ -125,7 +131,7 @@ impl Ages {
         alike("erase times of blocks", &self.erase_steps, &fresh.erase_steps)?;
         alike("fresh errors of blocks", &self.fresh_q8, &fresh.fresh_q8)?;
         alike("program times of blocks", &self.program, &fresh.program)?;
-        self.logarithm = fresh.logarithm;
+        (self.logarithm, self.limit_bits) = (fresh.logarithm, fresh.limit_bits);
         self.policy.restored(fresh.policy)
     }
 
@@ -149,6 +155,18 @@ impl Ages {
     /// Age of a physical block of so many cycles, in 1/4096 of its life; 0 where nothing tells it.
     pub(crate) fn age_q12(&self, block: u32, cycles: u32) -> u32 {
         if self.act() { self.policy.age_q12(&self.seen(block, cycles)).min(u32::from(u16::MAX)) } else { 0 }
+    }
+
+    /// What the firmware knows of the wear of a block of so many cycles.
+    pub(in crate::ftl) fn worn(&self, block: u32, cycles: u32) -> Worn {
+        let left_q12 = LIFE.saturating_sub(self.age_q12(block, cycles));
+        Worn { cycles, left_q8: (self.limit_bits * left_q12) >> 4 }
+    }
+
+    /// Whether the first page of a block is read for its errors.
+    #[inline]
+    pub(in crate::ftl) fn read_first_pages(&self) -> bool {
+        self.act() && self.policy.reads_first_page()
     }
 
     /// What is seen of a block.
@@ -253,8 +271,7 @@ impl Ftl {
     #[inline(never)]
     pub(in crate::ftl) fn check_first_page(&mut self, flash: &mut Flash, id: OpId) {
         let op = *flash.pool.get(id);
-        let asks = self.ages.act() && self.ages.policy.reads_first_page();
-        if !asks || op.outcome == Outcome::Fail || flash.is_instant() {
+        if !self.ages.read_first_pages() || op.outcome == Outcome::Fail || flash.is_instant() {
             return;
         }
         self.blocks.program_issued(self.layout.block_of_page(op.ppn).0);
@@ -266,7 +283,7 @@ impl Ftl {
 
     /// Operations that ask for the errors of first pages, all in flight at once at most.
     pub(in crate::ftl) fn age_checks_at_most(&self) -> usize {
-        if self.ages.act() && self.ages.policy.reads_first_page() { self.ages.rested.len() } else { 0 }
+        if self.ages.read_first_pages() { self.ages.rested.len() } else { 0 }
     }
 
     /// The first page of a block was read.

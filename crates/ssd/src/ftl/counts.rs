@@ -74,6 +74,17 @@ counters! {
         victim_units: [u64; CLASSES], "units";
         /// The same blocks by the share of their units that lived: none, then up to 1/16, 2/16 and so on.
         victims_by_live: [u64; VICTIM_BINS], "blocks", in "ftl.victims.histogram";
+        /// Pages copied inside the chips (`ftl.migration`).
+        copies: u64, "pages", in "ftl.migration.copybacks";
+        /// Pages that were not, because they would have gone to another plane, or to the first page of a block, which
+        /// tells its age.
+        copies_refused_by_place: u64, "pages", in "ftl.migration.refused_by_place";
+        /// The same because their data was old.
+        copies_refused_by_age_of_data: u64, "pages", in "ftl.migration.refused_by_age_of_data";
+        /// The same because their data had been copied as often in a row as it may.
+        copies_refused_by_limit: u64, "pages", in "ftl.migration.refused_by_limit";
+        /// Most copies in a row that any data had, where they are limited.
+        copies_in_a_row_max: u32, "copies", in "ftl.migration.in_a_row_max";
         /// Blocks erased and given back.
         reclaimed_blocks: u64, "blocks", in "ftl.reclaimed_blocks";
         /// Of these, by the program mode that they were programmed in (`cell.modes`).

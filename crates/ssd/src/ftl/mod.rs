@@ -11,6 +11,7 @@ mod counts;
 pub mod foresight;
 pub mod gc_trigger;
 pub mod gc_victim;
+pub mod migration;
 mod moves;
 pub mod page_class;
 pub mod program_mode;
@@ -31,8 +32,8 @@ use crate::ftl::page_class::PageClasses;
 use crate::ftl::program_mode::ProgramModes;
 use crate::ftl::stream::{STREAMS_AT_MOST, StreamId, Streams};
 use crate::ftl::tables::layout::Layout;
-use crate::nand::Outcome;
 use crate::nand::order::PageOrder;
+use crate::nand::{Chip, Outcome};
 use crate::observe::{Effect, Effects};
 use crate::rng::Rng;
 use crate::sections::{self, ErrorModel, Sections};
@@ -40,6 +41,7 @@ use crate::signals::Facts;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
 use core::ops::Range;
 pub use counts::FtlCounts;
+use moves::copies::Copies;
 use moves::lane::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
 pub use reads::{Brought, End, Found, LastRead, Place};
@@ -125,6 +127,8 @@ pub struct Ftl {
     tells_apart: bool,
     /// Units that are written without operations and wait for a page of their stream.
     direct: Direct,
+    /// What is copied inside the chips.
+    copies: Copies,
     /// How worn blocks are, as a marker tells.
     ages: Ages,
     /// Host units written: the clock of block ages.
@@ -150,6 +154,8 @@ pub struct Policies<'a> {
     pub slc_cache: &'a slc_cache::Config,
     /// Which blocks trade places.
     pub wear_leveling: &'a wear_leveling::Config,
+    /// Whether data that moves passes the controller.
+    pub migration: &'a migration::Config,
 }
 
 impl Ftl {
@@ -211,6 +217,7 @@ impl Ftl {
             stream,
             tells_apart: false,
             direct: Direct::new(streams, layout.units_per_page),
+            copies: Copies::new(policies.migration, layout.blocks(), layout.pages_per_block),
             ages: Ages::default(),
             clock: 0,
             sequence: 0,
@@ -221,9 +228,17 @@ impl Ftl {
         ftl
     }
 
+    /// Chips whose pages remember what errors they carry, if pages are copied inside them.
+    pub(crate) fn with_copies(&self, chip: Chip) -> Chip {
+        if self.copies.are_made() { chip.with_copies() } else { chip }
+    }
+
     /// The same with blocks whose ages are told.
-    pub(crate) fn with_ages(mut self, ages: Ages) -> Self {
+    pub(crate) fn with_ages(mut self, ages: Ages, chip: &Chip) -> Self {
         self.ages = ages;
+        if let Some(cells) = chip.cells() {
+            self.copies.learn(cells);
+        }
         self.outbox.reserve(self.age_checks_at_most());
         self
     }
@@ -382,6 +397,7 @@ impl Ftl {
         self.map.bytes()
             + self.read_reclaim_bytes()
             + self.ages.bytes()
+            + self.copies.bytes()
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
             + self.ring.bytes()
             + self.page_classes.bytes(u64::from(self.map.logical()))

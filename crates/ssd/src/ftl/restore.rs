@@ -19,6 +19,7 @@ impl Ftl {
         self.gc_trigger.restored(gc_trigger)?;
         self.wear_leveling.restored(wear_leveling)?;
         self.ages.restored(fresh.ages)?;
+        self.copies.restored(fresh.copies)?;
         self.stream.restored(fresh.stream)?;
         self.page_classes.restored(fresh.page_classes)?;
         ensure(self.direct.is_idle(), "writes between two layers")?;

@@ -110,6 +110,38 @@ impl Chip {
         }
     }
 
+    /// Pages remember the errors that their data came with, where cells age: see [`Chip::copy`].
+    #[must_use]
+    pub fn with_copies(mut self) -> Self {
+        if let Some(aging) = &mut self.aging {
+            aging.remember_carried();
+        }
+        self
+    }
+
+    /// Whether pages remember the errors that their data came with.
+    #[inline]
+    pub(crate) fn carries(&self) -> bool {
+        self.aging.as_ref().is_some_and(|aging| aging.carries())
+    }
+
+    /// Errors that the data of a page came with since it was last corrected, in 1/256 bit.
+    pub fn carried_q8(&self, block: u32, page: u32) -> u32 {
+        self.aging.as_ref().map_or(0, |aging| aging.carried_q8(block, page))
+    }
+
+    /// Copies a page to the next page of a block, past the controller, in a program mode as [`Chip::program_in`]: the
+    /// target's data carries the errors that its source has with the first set of the sequence, those that it carries
+    /// itself included, until the controller programs it anew (RealWear section 3.4.5).
+    pub fn copy(&mut self, from: (u32, u32), to: (u32, u32), mode: u8, sequence: &Sequence) -> Outcome {
+        self.read(from.0, from.1);
+        let cycles = self.erase_count(from.0);
+        if let Some(aging) = self.aging.as_mut().filter(|aging| aging.carries()) {
+            aging.copy(from, to, sequence, cycles);
+        }
+        self.program_in(to.0, to.1, mode)
+    }
+
     /// A reading of a page that was broken off disturbs the others as one more read.
     pub(crate) fn break_off(&mut self, block: u32, page: u32) {
         if let Some(aging) = &mut self.aging {

@@ -108,8 +108,6 @@ section! {
     pub struct Cleaning {
         /// Page copies under way at once in an allocation lane.
         copies_in_flight: u32 = 4, unit "pages", range 1..=4_096;
-        /// Copy inside the plane, without the channel, where source and destination allow it.
-        copyback: bool = false;
         /// Free blocks of each lane that only cleaning may open.
         reserve_blocks: u32 = 1, unit "blocks", range 1..=65_536;
     }

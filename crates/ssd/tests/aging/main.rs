@@ -3,6 +3,7 @@
 
 mod ages;
 mod bound;
+mod copies;
 mod drive;
 mod end_to_end;
 mod errors;

@@ -177,15 +177,6 @@ const WRONG_WHEN_ON: &[(&str, &[&str])] = &[
             "spare_bytes at least 2048, or parity_bytes at most 62",
         ],
     ),
-    (
-        "[ftl.mapping]\nunit = \"page\"\n[ftl.cleaning]\ncopyback = true",
-        &[
-            "my.toml:6: ftl.cleaning.copyback: impossible",
-            "errors along uncorrected",
-            "ftl.cleaning.copyback = false, or nand.errors.model = \"none\"",
-            "nand.errors.model (my.toml:2)",
-        ],
-    ),
 ];
 
 #[test]
@@ -199,10 +190,9 @@ fn what_is_wrong_with_cells_is_told_with_place_finding_and_remedy() {
         // While cells make no errors, nothing asks what their constants mean together.
         accepted(&format!("[nand.errors]\n{text}"));
     }
-    let two = refused(&format!(
-        "{ON}[cell.ecc]\nlimit_bits = 100\n[ftl.mapping]\nunit = \"page\"\n[ftl.cleaning]\ncopyback = true"
-    ));
-    assert_has(&two, &["my.toml:4: cell.ecc.limit_bits", "my.toml:8: ftl.cleaning.copyback"]);
+    let two =
+        refused(&format!("{ON}[cell.ecc]\nlimit_bits = 100\n[ftl.migration]\npolicy = \"copyback_always\""));
+    assert_has(&two, &["my.toml:4: cell.ecc.limit_bits", "my.toml:6: ftl.migration.policy"]);
 }
 
 /// Modes are chosen by name, of those that the cells have; without errors there are none.

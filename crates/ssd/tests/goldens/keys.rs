@@ -112,7 +112,7 @@ fn drives() -> Vec<DriveConfig> {
     sensed.drive.over_provisioning_percent = 150.0;
     sensed.buffer.select("none").unwrap();
     let mut placed = with_habits(used());
-    placed.cleaning.copyback = true;
+    placed.migration.select("copyback_always").unwrap();
     placed.reliability.erase_fail_ppm = 60_000.0;
     let mut soft = worn();
     soft.cells.ecc.code = CodeKind::Ldpc;

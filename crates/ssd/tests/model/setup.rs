@@ -4,7 +4,7 @@ use ssd::config::{Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::ftl::{
-    age_marker, gc_trigger, gc_victim, page_class, read_reclaim, slc_cache, stream, wear_leveling,
+    age_marker, gc_trigger, gc_victim, migration, page_class, read_reclaim, slc_cache, stream, wear_leveling,
 };
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
@@ -142,7 +142,9 @@ fn random_firmware(cfg: &mut DriveConfig, rng: &mut Rng) {
     });
     cfg.cleaning.copies_in_flight = pick(rng, &[1, 2, 4, 9]);
     cfg.cleaning.reserve_blocks = pick(rng, &[1, 1, 2]);
-    cfg.cleaning.copyback = rng.below(2) == 0 && cfg.units_per_page() == 1;
+    if rng.below(2) == 0 && cfg.units_per_page() == 1 {
+        random_migration(cfg);
+    }
 }
 
 fn random_times(cfg: &mut DriveConfig, rng: &mut Rng) {
@@ -187,7 +189,6 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     disturb.erc_max = [2.0, 1.6, 1.3, 1.0].map(|factor| factor * weakest).to_vec();
     disturb.top_erc = 2.5 * weakest;
     cfg.geometry.spare_bytes = 65_536;
-    cfg.cleaning.copyback = false;
     let errors = &mut cfg.errors;
     errors.model = ErrorModel::Cells;
     errors.sectors = pick(rng, &[SectorErrors::Worst, SectorErrors::Drawn]);
@@ -205,12 +206,33 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     random_policy(cfg, "ftl.age_marker", if is_asked { "real_wear" } else { marker }, |_| None);
     // The model takes other constants of the same part.
     cfg.cells.markers.fitted_on = cfg.cells.fingerprint();
+    if cfg.units_per_page() == 1 {
+        random_migration(cfg);
+    }
     // Voltages by age need a marker, a law of disturb and a retry table that suit them.
     if cfg.read_voltage.name() == "table_by_age" && Drive::new(cfg).is_err() {
         random_policy(cfg, "flash.read_voltage", read_voltage::FAMILY.default, |_| None);
     }
     random_read_reclaim(cfg, rng);
     random_dealing(cfg);
+}
+
+/// Moves that go past the controller, by any policy that the drive can have. Draws of its own.
+fn random_migration(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/migration");
+    let hours = pick(rng, &[0.0, 0.001, 1.0, 1_000.0]);
+    let (cycles, most) = (pick(rng, &[1, 3, 1_000]), pick(rng, &[1, 5, 7]));
+    random_policy(cfg, "ftl.migration", pick(rng, &names(&migration::FAMILY)), |key| {
+        Some(match key {
+            "max_source_hours" => Value::Float(hours),
+            "cycles_per_limit" => Value::Integer(cycles),
+            "max_in_a_row" => Value::Integer(most),
+            _ => return None,
+        })
+    });
+    if cfg.validate().is_err() {
+        cfg.migration.select("copyback_always").unwrap();
+    }
 }
 
 /// Any policy that moves data because of reads.
@@ -272,10 +294,10 @@ pub fn random_stream(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
 pub fn random_sorting(rng: &mut Rng) -> DriveConfig {
     loop {
         let mut cfg = random_config(rng);
-        cfg.cleaning.copyback = false;
         if rng.below(4) == 0 {
             random_aging(&mut cfg, rng);
         }
+        cfg.migration.select("off_chip").unwrap();
         let fits = rng.below(3) > 0 || random_stream(&mut cfg, rng);
         if fits && random_page_class(&mut cfg, rng) {
             return cfg;
@@ -304,7 +326,9 @@ pub fn random_caching(rng: &mut Rng) -> DriveConfig {
             })
         });
         let sorts = rng.below(3) == 0;
-        cfg.cleaning.copyback &= !sorts;
+        if sorts {
+            cfg.migration.select("off_chip").unwrap();
+        }
         let fits = (rng.below(3) > 0 || random_stream(&mut cfg, rng)) && make_room(&mut cfg);
         if fits && (!sorts || random_page_class(&mut cfg, rng)) {
             return cfg;

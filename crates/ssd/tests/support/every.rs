@@ -5,7 +5,7 @@ use ssd::DriveConfig;
 use ssd::config::{Kind, Table, Value};
 use ssd::ftl::stream;
 use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo};
-use ssd::sections::{CellPart, ErrorModel, Placement};
+use ssd::sections::{CellPart, ErrorModel, MappingUnit, Placement};
 
 /// Every policy with its family.
 pub fn policies() -> impl Iterator<Item = (&'static FamilyInfo, &'static PolicyInfo)> {
@@ -49,6 +49,12 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
         let_age(cfg);
         cfg.age_marker.select("real_wear").expect("a policy");
     }
+    if section == "ftl.migration" && policy != "off_chip" {
+        cfg.mapping.unit = MappingUnit::Page;
+    }
+    if policy == "copyback_by_age" {
+        know_age(cfg);
+    }
     if section == "ftl.page_class" && policy != "sequential" {
         let_sort(cfg);
     }
@@ -71,10 +77,18 @@ pub fn let_age(cfg: &mut DriveConfig) {
     cfg.cells.markers.fitted_on = cfg.cells.fingerprint();
 }
 
+/// Blocks have ages, as those of the part.
+pub fn know_age(cfg: &mut DriveConfig) {
+    let_age(cfg);
+    cfg.cells.markers.guard_bits = CellPart::preset("tlc_48l").expect("a shipped part").markers.guard_bits;
+    cfg.cells.markers.fitted_on = cfg.cells.fingerprint();
+    cfg.age_marker.select("real_wear").expect("a policy");
+}
+
 /// Pages can be chosen by what they hold: no logical page has a plane of its own, and all data passes the controller.
 pub fn let_sort(cfg: &mut DriveConfig) {
     cfg.allocation.placement = Placement::Dynamic;
-    cfg.cleaning.copyback = false;
+    cfg.migration.select("off_chip").expect("a policy");
 }
 
 /// Blocks can be used with one bit a cell: they hold more than that, and no data moves because of reads.

@@ -325,7 +325,7 @@ impl Ftl {
         let mut op = self.op_of_move(flash, OpKind::Read, cause, page, lane);
         self.note_margin(flash, &op);
         self.note_read(flash, &op);
-        let copies = self.mover.copyback && !self.blocks.is_one_bit(block);
+        let copies = self.copies.are_made() && !self.blocks.is_one_bit(block);
         if copies && self.copy_back(flash, lane, cause, units[0]) {
             return true;
         }

@@ -6,7 +6,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
 use crate::signals::Priority;
-use crate::units::{LaneId, Ppn};
+use crate::units::{LaneId, OpId, Ppn};
 
 impl Ftl {
     /// An operation of a lane's moves. Nobody has to yield to it where no time passes.
@@ -42,12 +42,8 @@ impl Ftl {
         units: &[UnitRef],
     ) -> bool {
         if flash.is_instant() {
-            // In a block that the host fills, too, its pages go first.
-            if !self.outbox.is_empty() && op.kind != OpKind::Read {
-                let filled_by = self.blocks.stream(self.layout.block_of_page(op.ppn).0);
-                if self.allocator.streams().is_shared(filled_by) {
-                    self.apply_outbox(flash);
-                }
+            if op.kind != OpKind::Read {
+                self.apply_before(flash, op);
             }
             flash.do_at_once(op);
             self.tell_at_once(op, units);
@@ -60,6 +56,17 @@ impl Ftl {
         false
     }
 
+    /// In a block that the host fills, too, its pages go before one that moves, where no time passes.
+    #[inline(always)]
+    pub(super) fn apply_before(&mut self, flash: &mut Flash, op: &Op) {
+        if !self.outbox.is_empty() {
+            let filled_by = self.blocks.stream(self.layout.block_of_page(op.ppn).0);
+            if self.allocator.streams().is_shared(filled_by) {
+                self.apply_outbox(flash);
+            }
+        }
+    }
+
     /// What was issued is applied to the chips, where no time passes.
     pub(crate) fn apply_outbox(&mut self, flash: &mut Flash) {
         self.outbox.iter().for_each(|&id| flash.apply(id));
@@ -69,10 +76,16 @@ impl Ftl {
 
     /// Issues it where time passes.
     #[inline(never)]
-    fn begin_move(&mut self, flash: &mut Flash, lane: LaneId, mut op: Op, units: &[UnitRef]) {
+    pub(super) fn begin_move(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        mut op: Op,
+        units: &[UnitRef],
+    ) -> OpId {
         op.bytes = units.len() as u32 * self.layout.unit_bytes;
         let work = self.work(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
-        self.issue(flash, op, units);
+        self.issue(flash, op, units)
     }
 }

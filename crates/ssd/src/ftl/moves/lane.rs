@@ -74,7 +74,6 @@ pub(in crate::ftl) struct LaneWork {
 pub(in crate::ftl) struct Mover {
     pub lanes: Vec<LaneWork>,
     pub in_flight_at_most: u32,
-    pub copyback: bool,
     pub reserve: u32,
     /// Blocks of a lane that may be on their way to being free at once, by routine work.
     pub coming_at_most: u32,
@@ -137,7 +136,6 @@ impl Mover {
         Mover {
             lanes,
             in_flight_at_most: cfg.cleaning.copies_in_flight,
-            copyback: cfg.cleaning.copyback,
             reserve: cfg.cleaning.reserve_blocks,
             coming_at_most: COMING_AT_MOST + blocks_in_queues(page_classes, smallest),
             // Each stream has a block open.
@@ -154,7 +152,7 @@ impl Mover {
     /// Takes what follows from the configuration from a fresh one.
     pub fn restored(&mut self, fresh: Mover) {
         self.victims = fresh.victims;
-        (self.in_flight_at_most, self.copyback) = (fresh.in_flight_at_most, fresh.copyback);
+        self.in_flight_at_most = fresh.in_flight_at_most;
         (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
         self.coming_at_most = fresh.coming_at_most;
     }

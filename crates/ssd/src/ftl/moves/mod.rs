@@ -2,6 +2,7 @@
 
 pub(in crate::ftl) mod candidates;
 pub(in crate::ftl) mod clean;
+pub(in crate::ftl) mod copies;
 pub(in crate::ftl) mod deal;
 mod dealing;
 mod destage;

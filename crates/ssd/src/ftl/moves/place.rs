@@ -38,31 +38,16 @@ fn stream_of_move(
 }
 
 impl Ftl {
-    /// Copies a page inside the chip if the next page of the stream lies in the same plane.
-    pub(in crate::ftl) fn copy_back(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        cause: Cause,
-        unit: UnitRef,
-    ) -> bool {
-        let streams = self.allocator.streams();
+    /// The stream that a unit moved for this cause would go to.
+    pub(in crate::ftl) fn peek_stream_of_move(&mut self, cause: Cause, unit: &UnitRef) -> StreamId {
         let peek = |policy: &mut stream::Policy, moved| policy.peek_move(moved);
-        let stream = stream_for((&mut self.stream, streams), cause, &unit, self.clock, peek);
-        let from = self.layout.locate(self.layout.page_of_unit(Pun(unit.source)).0);
-        let Some(next) = self.allocator.peek(lane, stream, &self.blocks) else { return false };
-        let to = self.layout.locate(next);
-        if (from.die, from.plane) != (to.die, to.plane) {
-            return false;
-        }
-        let Some(found) = self.move_target(lane, stream) else { return false };
-        let stream = stream_of_move((&mut self.stream, streams), cause, &unit, self.clock);
-        let unit = unit.in_stream(stream.0);
-        let op = self.op_of_move(flash, OpKind::Copyback, cause, found.page, lane);
-        let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
-        self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
-        self.program_moved(flash, lane, &mut op, &[unit]);
-        true
+        stream_for((&mut self.stream, self.allocator.streams()), cause, unit, self.clock, peek)
+    }
+
+    /// A unit moved for this cause, in the stream that it goes to.
+    pub(in crate::ftl) fn in_stream_of_move(&mut self, cause: Cause, unit: UnitRef) -> UnitRef {
+        let to = stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
+        unit.in_stream(to.0)
     }
 
     /// A unit waits for a page of its stream.
@@ -82,7 +67,7 @@ impl Ftl {
     /// pages have lanes of their own; if there is none, what another stream of moves has left in its block. Streams
     /// kept apart must not keep each other waiting: the blocks that would make room may be those that the units come
     /// from.
-    fn move_target(&mut self, lane: LaneId, stream: StreamId) -> Option<Allocated> {
+    pub(in crate::ftl) fn move_target(&mut self, lane: LaneId, stream: StreamId) -> Option<Allocated> {
         let lanes = if self.is_static() { 0 } else { self.layout.lanes };
         let (blocks, clock, reserve) = (&mut self.blocks, self.clock, self.mover.reserve);
         let allocator = &mut self.allocator;
@@ -179,7 +164,7 @@ impl Ftl {
 
     /// Moved data of a lane took a page: whoever lost a block by it may have to be cleaned.
     #[inline]
-    fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
+    pub(in crate::ftl) fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
         if found.lane != lane {
             self.update_wanted(found.lane);
         } else if found.opened && self.reclaim.is_active() {
@@ -370,6 +355,12 @@ impl Ftl {
         }
     }
 
+    /// A copy of a unit was over at once.
+    pub(in crate::ftl) fn copied(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
+        self.place_moved(flash, lane, op, 0, unit);
+        self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+    }
+
     /// A program of moved units is over.
     pub(in crate::ftl) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
@@ -486,6 +477,7 @@ impl Ftl {
         let lane = self.layout.lane_of(block);
         self.forget_reads(block);
         self.replicas.reset(&self.layout, block);
+        self.copies.on_erase(block);
         self.effects.push(Effect::Erase {
             first: self.layout.first_unit(block),
             units: self.layout.units_per_block(),

@@ -336,15 +336,6 @@ pub(crate) fn misfit(config: &Config, cfg: &Sections, units_per_block: u64) -> O
             allowed: format!("ftl.allocation.placement = \"dynamic\", {OR}"),
         });
     }
-    if cfg.cleaning.copyback {
-        return Some(Misfit {
-            keys: &["ftl.page_class.policy", "ftl.cleaning.copyback"],
-            found: format!(
-                "data sorted by \"{name}\" in the controller, which copyback does not bring there"
-            ),
-            allowed: format!("ftl.cleaning.copyback = false, {OR}"),
-        });
-    }
     policy.misfit()
 }
 

@@ -69,6 +69,7 @@ pub(crate) fn tables(cfg: &Sections, uses: Uses) -> Result<Option<Tables>, Confi
         pages,
         wordlines: cfg.geometry.wordlines_per_block,
         errors: error_tables,
+        carried_unit_q8: carried_unit_q8(&modes),
         modes,
         entries: part.retry.entries as u8 + 1,
         parts: uses.between,
@@ -153,6 +154,13 @@ fn error_tables(cells: &Cells, law: DisturbLaw) -> (Vec<Errors>, Vec<usize>) {
         });
     }
     (tables, of_mode)
+}
+
+/// The finest power of two of which a byte counts more than is corrected in any mode, with however many levels.
+fn carried_unit_q8(modes: &[Mode]) -> u32 {
+    let limits = modes.iter().flat_map(|mode| mode.soft.iter().map(|soft| &soft.limit).chain([&mode.own]));
+    let most_q8 = limits.map(|limit| limit.bits_q8).max().unwrap_or(0);
+    (most_q8 / u32::from(u8::MAX) + 1).next_power_of_two()
 }
 
 /// Errors corrected in a sector with so many levels at each threshold.

@@ -4,15 +4,16 @@
 //! often it was read; from that, and the tables made of the cell model when the drive is built, follows how many
 //! attempts a read takes, and whether any succeeds.
 //!
-//! - **Memory.** 37 bytes for each block, one more where erases are suspended at once, and, with exact counters
-//!   (`disturb_counters = "wordline"`), 4 for each wordline. On Straw's drive of 2 TiB that is 185 MB, 1.33 bytes for
-//!   each page; `"block"` saves it. The tables take 3.5 MB there.
+//! - **Memory.** 37 bytes for each block, one more where erases are suspended at once, one for each page where pages
+//!   are copied inside chips, and, with exact counters (`disturb_counters = "wordline"`), 4 for each wordline. On
+//!   Straw's drive of 2 TiB that is 185 MB, 1.33 bytes for each page; `"block"` saves it. The tables take 3.5 MB there.
 //! - **Time.** 35 ns to sense a page that is read at once, when it is in the cache (`examples/aging.rs`).
 //! - **Range.** Wear of 131,072 cycles, 255 years at the reference temperature; there the clock stands and the last
 //!   point of the tables holds. Steps of ageing that lead beyond are refused.
 
 pub(crate) mod build;
 mod bulk;
+mod carried;
 mod sense;
 pub(crate) mod sequence;
 pub(crate) mod tables;
@@ -147,6 +148,13 @@ pub struct Aging {
     /// Suspends at once of each block's last erase; empty where nothing is suspended at once.
     #[serde(with = "raw")]
     suspends: Vec<u8>,
+    /// Errors that each page's data came with, copy after copy inside the chips; empty where nothing is copied there.
+    #[serde(with = "raw")]
+    carried: Vec<u8>,
+    /// Whether it may be told without all errors of a page that its first attempt succeeds: neither are sectors drawn
+    /// nor do pages carry errors.
+    #[serde(skip)]
+    plain: bool,
     read_rng: Rng,
     telemetry_rng: Rng,
 }
@@ -157,6 +165,7 @@ impl Aging {
         let blocks = blocks as usize;
         let counters = if tables.by_wordline { blocks * tables.wordlines as usize } else { 0 };
         let mut aging = Aging {
+            plain: !tables.drawn,
             tables: Some(tables),
             clock: Clock::default(),
             worn: vec![0; blocks],
@@ -168,6 +177,7 @@ impl Aging {
             wordline_reads: vec![0; counters],
             modes: vec![0; blocks],
             suspends: Vec::new(),
+            carried: Vec::new(),
             read_rng: Rng::named(seed, "nand/read_noise"),
             telemetry_rng: Rng::named(seed, "nand/telemetry"),
         };
@@ -188,7 +198,8 @@ impl Aging {
         alike("reads of wordlines", &self.wordline_reads, &fresh.wordline_reads)?;
         alike("modes of blocks", &self.modes, &fresh.modes)?;
         alike("suspends of blocks", &self.suspends, &fresh.suspends)?;
-        self.tables = fresh.tables;
+        alike("errors that pages carry", &self.carried, &fresh.carried)?;
+        (self.tables, self.plain) = (fresh.tables, fresh.plain);
         let modes = self.tables().modes.len();
         ensure(
             self.modes.iter().all(|&mode| usize::from(mode) < modes),
@@ -313,6 +324,7 @@ impl Aging {
         if let Some(suspends) = self.suspends.get_mut(block as usize) {
             *suspends = 0;
         }
+        self.forget_carried(block);
     }
 
     /// How often erases are suspended at once is remembered from now on.
@@ -417,7 +429,11 @@ impl Aging {
         let words = self.worn.len() + self.programmed_at.len() + self.erased_at.len();
         let long = self.lasting.len() + self.done.len() + self.reads.len();
         (
-            (words + self.wordline_reads.len()) * 4 + long * 8 + self.modes.len() + self.suspends.len(),
+            (words + self.wordline_reads.len()) * 4
+                + long * 8
+                + self.modes.len()
+                + self.suspends.len()
+                + self.carried.len(),
             self.tables().bytes(),
         )
     }

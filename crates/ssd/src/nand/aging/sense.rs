@@ -21,7 +21,7 @@ struct Disturbed {
 /// Errors of one page in its state.
 #[derive(Clone, Copy, Debug)]
 enum Page<'a> {
-    /// Of still cells: what reads add is the same for all voltages.
+    /// Of still cells: what reads add, and what the page carries, is the same for all voltages.
     Still {
         table: &'a StillTable,
         row: StillRow,
@@ -34,6 +34,8 @@ enum Page<'a> {
         place: Place,
         at: TablePoint,
         harm_q12: u32,
+        /// Errors that its data came with.
+        carried_q8: u32,
     },
 }
 
@@ -83,8 +85,9 @@ impl Reading<'_> {
             Page::Still { table, row, added_q8, harm_q12 } => {
                 harmed(table.sector_bits_q8(row, set), *harm_q12).saturating_add(*added_q8)
             }
-            Page::Moved { table, place, at, harm_q12 } => {
-                harmed(table.sector_bits_q8(place.group(), set, place.page_type(), at), *harm_q12)
+            Page::Moved { table, place, at, harm_q12, carried_q8 } => {
+                let own = harmed(table.sector_bits_q8(place.group(), set, place.page_type(), at), *harm_q12);
+                own.saturating_add(*carried_q8)
             }
         }
     }
@@ -96,15 +99,23 @@ impl Reading<'_> {
             return ((self.draw >> 32) as u32) < limit.odds.read(self.mean_q8(set));
         }
         let best = set == usize::from(self.tables.entries);
-        let bits_q8 = match &self.page {
-            _ if best => self.mean_q8(set),
+        let bits_q8 = if best { self.mean_q8(set) } else { self.once_q8(set) };
+        bits_q8 <= limit.bits_q8
+    }
+
+    /// Errors of a single reading, with the noise that was drawn for it. What the page carries has no more noise.
+    #[inline]
+    fn once_q8(&self, set: usize) -> u32 {
+        match &self.page {
             Page::Still { table, row, added_q8, harm_q12 } => {
                 let still = harmed(table.sector_bits_q8(row, set), *harm_q12);
                 noisy(still, self.mode.noise_q8, self.draw).saturating_add(*added_q8)
             }
-            Page::Moved { .. } => noisy(self.mean_q8(set), self.mode.noise_q8, self.draw),
-        };
-        bits_q8 <= limit.bits_q8
+            Page::Moved { carried_q8, .. } => {
+                let own = self.mean_q8(set) - carried_q8;
+                noisy(own, self.mode.noise_q8, self.draw).saturating_add(*carried_q8)
+            }
+        }
     }
 
     /// The first attempt, which nearly always succeeds, and all if it does not.
@@ -188,7 +199,13 @@ impl Aging {
     }
 
     #[inline]
-    fn page(&self, block: u32, place: Place, mode: &Mode, disturbed: Disturbed) -> Page<'_> {
+    fn page(
+        &self,
+        block: u32,
+        (place, carried_q8): (Place, u32),
+        mode: &Mode,
+        disturbed: Disturbed,
+    ) -> Page<'_> {
         let tables = self.tables();
         let (worn, minutes) = (self.worn[block as usize], self.data_minutes(block));
         let harm_q12 = self.harm_q12(block);
@@ -196,12 +213,12 @@ impl Aging {
             Errors::Still(table) => {
                 let row = table.row(place.group(), place.page_type(), table.locate(worn, minutes));
                 let best_q8 = harmed(table.sector_bits_q8(&row, usize::from(tables.entries)), harm_q12);
-                let added_q8 = added_q8(best_q8, mode.own.bits_q8, disturbed);
+                let added_q8 = added_q8(best_q8, mode.own.bits_q8, disturbed).saturating_add(carried_q8);
                 Page::Still { table, row, added_q8, harm_q12 }
             }
             Errors::Moved(table) => {
                 let erc_q12 = ((disturbed.erc << 12) / disturbed.most).min(u64::from(u32::MAX)) as u32;
-                Page::Moved { table, place, at: table.locate(worn, minutes, erc_q12), harm_q12 }
+                Page::Moved { table, place, at: table.locate(worn, minutes, erc_q12), harm_q12, carried_q8 }
             }
         }
     }
@@ -239,12 +256,13 @@ impl Aging {
         let harm_q12 = self.harm_q12(block);
         let still_q8 = harmed(table.sector_bits_q8(&row, tables.set_at(at)), harm_q12);
         let noise_q8 = u32::try_from(mode.noise_q8).unwrap_or(0).min(still_q8);
-        let limit_q8 = mode.own.bits_q8;
-        if tables.drawn || still_q8 + noise_q8 > limit_q8 {
+        let (carried_q8, limit_q8) = (self.carried_q8(block, page), mode.own.bits_q8);
+        if tables.drawn || still_q8 + noise_q8 + carried_q8 > limit_q8 {
             return 0;
         }
         let best_q8 = harmed(table.sector_bits_q8(&row, usize::from(tables.entries)), harm_q12);
-        let (left, room) = (limit_q8 - still_q8 - noise_q8, limit_q8.saturating_sub(best_q8).max(1));
+        let left = limit_q8 - still_q8 - noise_q8 - carried_q8;
+        let room = limit_q8.saturating_sub(best_q8).max(1);
         let most = mode.endurance.most(place.group(), cycles);
         most.min(u64::from(left) * most / u64::from(room))
     }
@@ -257,10 +275,10 @@ impl Aging {
         let first = tables.set_at(sequence.first());
         let (mode, place) = self.at(block, page);
         let disturbed = self.disturbed(block, place, mode, cycles);
-        let plain = !tables.drawn && self.plainly(block, place, mode, first, disturbed, draw);
+        let plain = self.plain && self.plainly(block, place, mode, first, disturbed, draw);
         let sensed = match plain {
             true => Sensed { failed: 0, readable: true },
-            false => self.sense_in_full(block, place, sequence, disturbed, draw),
+            false => self.sense_in_full((block, page), place, sequence, disturbed, draw),
         };
         let attempts = usize::from(sensed.failed) + usize::from(sensed.readable);
         let harm = mode.weights[place.page_type()] * mode.readings[attempts];
@@ -271,7 +289,7 @@ impl Aging {
     #[inline(never)]
     fn sense_in_full(
         &self,
-        block: u32,
+        (block, page): (u32, u32),
         place: Place,
         sequence: &Sequence,
         disturbed: Disturbed,
@@ -279,10 +297,24 @@ impl Aging {
     ) -> Sensed {
         let tables = self.tables();
         let mode = &tables.modes[usize::from(self.modes[block as usize])];
-        let page = self.page(block, place, mode, disturbed);
+        let at = (place, self.carried_q8(block, page));
+        let page = self.page(block, at, mode, disturbed);
         let linear = matches!(page, Page::Still { .. });
         let lost = linear && !tables.drawn && disturbed.erc > disturbed.most;
         Reading { tables, mode, page, lost, draw }.attempts(sequence)
+    }
+
+    /// Errors of a page with the first set of a sequence: of one reading with its noise, or where sectors are drawn the
+    /// mean.
+    pub(super) fn errors_once_q8(&mut self, block: u32, page: u32, sequence: &Sequence, cycles: u32) -> u32 {
+        let draw = self.read_rng.next_u64();
+        let tables = self.tables();
+        let (mode, place) = self.at(block, page);
+        let disturbed = self.disturbed(block, place, mode, cycles);
+        let page = self.page(block, (place, self.carried_q8(block, page)), mode, disturbed);
+        let (set, reading) =
+            (tables.set_at(sequence.first()), Reading { tables, mode, page, lost: false, draw });
+        if tables.drawn { reading.mean_q8(set) } else { reading.once_q8(set) }
     }
 
     /// A reading of a page that was broken off: it disturbs as one that was not.
@@ -356,7 +388,7 @@ impl Aging {
         let tables = self.tables();
         let (mode, place) = self.at(block, page);
         let disturbed = self.disturbed(block, place, mode, cycles);
-        let page = self.page(block, place, mode, disturbed);
+        let page = self.page(block, (place, self.carried_q8(block, page)), mode, disturbed);
         let reading = Reading { tables, mode, page, lost: false, draw: 0 };
         // Rounded up, so that 4096 means "not more than ERC_MAX".
         let erc_q12 = (disturbed.erc << 12).div_ceil(disturbed.most);

@@ -262,6 +262,9 @@ pub(crate) struct Tables {
     pub parts: bool,
     /// Readings of the attempt that finds the best voltages; 0: there is none.
     pub tracking: u32,
+    /// What a page's count of the errors that it carries goes by, in 1/256 bit: so fine that its end is just more than
+    /// is ever corrected.
+    pub carried_unit_q8: u32,
     /// Whether sectors are drawn around the mean (or the model's errors are those of the worst).
     pub drawn: bool,
     /// Whether reads are counted for each wordline.

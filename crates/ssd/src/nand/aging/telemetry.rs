@@ -68,7 +68,8 @@ impl Aging {
             cycles,
             erase_pulses: self.erase_pulses(block),
             erase_steps: fine.clamp(1, i64::from(u32::MAX)) as u32,
-            fresh_bits_q8: (fresh_q8 + noise).clamp(0, i64::from(u32::MAX)) as u32,
+            fresh_bits_q8: (fresh_q8 + noise + i64::from(self.carried_q8(block, 0)))
+                .clamp(0, i64::from(u32::MAX)) as u32,
             program_ns: ((i128::from(self.program_ns(block)) * slower) >> 16).clamp(0, i128::from(u32::MAX))
                 as u32,
         }
