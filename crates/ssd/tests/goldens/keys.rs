@@ -95,7 +95,7 @@ fn others(field: &Field, shown: &str) -> Vec<Value> {
             values.into_iter().filter(other).map(Value::Float).collect()
         }
         Kind::Numbers => {
-            let lists = [scaled(1.2), scaled(0.8), vec![40.0]];
+            let lists = [scaled(1.2), scaled(0.8), vec![40.0], scaled(0.0)];
             let fits = |list: &Vec<f64>| list.len() == numbers.len().max(1) && list.iter().all(allowed);
             let lists = lists.into_iter().filter(|list| fits(list) && *list != numbers);
             lists.map(|list| Value::List(list.into_iter().map(Value::Float).collect())).collect()
