@@ -118,6 +118,7 @@ def adapting(skew, reads):
 
 adapt = [adapting(skew, 10) for skew in [(70, 30), (80, 20), (95, 20)]]
 adapt_less = [adapting(skew, 2) for skew in [(70, 30), (80, 20), (95, 20)]]
+adapt_more = [adapting(skew, 40) for skew in [(70, 30), (80, 20), (95, 20)]]
 
 # Figure 8: four fifths of the drive used, written in order and then half of it at random; two workloads read it, 95 %
 # of the reads to 5 % of the space, before (half a read a page), with overwrites of 30 % of it beside them, and after.
@@ -161,6 +162,7 @@ SERIES = f"measured = [{steps}]\nmeasured_across = [{', '.join(str(10 * step) fo
 study("adaptation", ["drive.toml", "shuffled.toml"], ["dgwo_falling"], adapt, adapt,
       f"{SERIES}\nseeds = 8\nquick_seeds = 2")
 study("adaptation_less", ["drive.toml", "shuffled.toml"], ["dgwo_falling"], adapt_less, adapt_less, SERIES)
+study("adaptation_more", ["drive.toml", "shuffled.toml"], ["dgwo_falling"], adapt_more, adapt_more[:1], SERIES)
 
 print('''[[figure]]
 name = "figure-4"

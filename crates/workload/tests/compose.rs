@@ -71,6 +71,21 @@ fn limits_are_requests_bytes_seconds_and_drives_written_and_read() {
     assert_eq!(count("until_s = 0.5", "arrival = 'fixed'\nrate_iops = 1000"), 500);
 }
 
+/// A generator within a limit goes on; one that says how many requests it makes begins again with the same.
+#[test]
+fn a_generator_within_a_limit_does_not_begin_again() {
+    let drive_sectors = 1 << 31;
+    let lbas = |keys: &str| -> Vec<u64> {
+        let text = format!("[[phases]]\npattern = 'uniform'\nread_percent = 100\nuntil_requests = 2_000_100\n{keys}");
+        all(&text, drive_sectors).unwrap().into_iter().map(|request| request.lba).collect()
+    };
+    let (own, again) = (lbas(""), lbas("count = 1_000_000"));
+    assert_eq!((own.len(), again.len()), (2_000_100, 2_000_100));
+    assert_eq!(own[..1_000_000], again[..1_000_000]);
+    assert_eq!(again[..100], again[1_000_000..1_000_100]);
+    assert_ne!(own[..100], own[1_000_000..1_000_100]);
+}
+
 #[test]
 fn members_run_together_each_in_its_own_place() {
     let text = format!(

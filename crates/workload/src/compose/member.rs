@@ -8,6 +8,7 @@ use crate::record::{Request, SECTOR_BYTES, Source};
 use crate::report::SourceReport;
 use crate::settings::{Value, found, settings};
 use crate::spec::{Prepared, Spec, is_key, unknown_key};
+use crate::synthetic::SyntheticSpec;
 use ssd::rng::mix;
 use ssd::signals::{Hints, OpCode};
 use std::sync::Arc;
@@ -114,6 +115,23 @@ fn is_meant(name: &str) -> bool {
     !is_key(name) && (name.starts_with("until") || is_near())
 }
 
+/// The key of how many requests a generator makes, and more than any limit lets it.
+const COUNT: &str = "count";
+const WITHOUT_END: &str = "1000000000000";
+/// After so many of its requests limits must have come nearer.
+const LOOK: u64 = 1_000_000;
+
+/// How many requests a generator makes.
+fn count_of(spec: &Spec) -> Option<String> {
+    spec.entries().into_iter().find(|(key, _)| *key == COUNT).map(|(_, value)| value)
+}
+
+/// Whether a workload is a generator of as many requests as where nobody says how many: within a limit of its own it
+/// goes on until that, and does not begin again with the same requests.
+fn counts_by_default(spec: &Spec) -> bool {
+    count_of(spec) == Some(SyntheticSpec::default().count.to_string())
+}
+
 /// Some workloads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Members(pub Vec<Member>);
@@ -148,7 +166,10 @@ impl Members {
                     inner.insert(name.clone(), value.clone());
                 }
             }
-            let spec = Spec::from_table(&inner).map_err(|error| error.within(&here).at(item.span()))?;
+            let mut spec = Spec::from_table(&inner).map_err(|error| error.within(&here).at(item.span()))?;
+            if keys.has_limit() && !inner.contains_key(COUNT) && counts_by_default(&spec) {
+                spec.set(COUNT, WITHOUT_END)?;
+            }
             members.push(Member { keys, spec });
         }
         Ok(Members(members))
@@ -270,6 +291,8 @@ pub(super) struct Seen {
     keys: MemberKeys,
     has_times: bool,
     is_driven: bool,
+    /// Whether it is a generator that only its limits end.
+    is_without_end: bool,
     prepared: Prepared,
 }
 
@@ -286,6 +309,7 @@ impl Seen {
             keys: member.keys.clone(),
             has_times: member.spec.has_times(),
             is_driven: member.spec.is_driven(),
+            is_without_end: count_of(&member.spec).as_deref() == Some(WITHOUT_END),
             prepared,
         })
     }
@@ -438,6 +462,11 @@ impl Done {
         }
     }
 
+    /// Requests of the present pass.
+    fn of_pass(&self) -> u64 {
+        self.requests - self.before[0]
+    }
+
     /// Another pass begins; the requests of the last one. `None` if it brought no limit nearer, that of time neither:
     /// it would be followed by others.
     pub(super) fn again(&mut self, keys: &MemberKeys, time_went_on: bool) -> Option<u64> {
@@ -520,6 +549,10 @@ impl Running {
             }
             self.last_ns = request.arrival_ns;
             self.done.take(&self.seen.keys, self.base, &mut request);
+            if self.seen.is_without_end && self.done.of_pass() >= LOOK {
+                let time_went_on = self.last_ns > self.pass_ns;
+                self.done.again(&self.seen.keys, time_went_on).ok_or_else(|| self.seen.endless())?;
+            }
             return Ok(Some(request));
         }
         Ok(None)
