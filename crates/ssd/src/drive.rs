@@ -580,24 +580,4 @@ mod tests {
         let error = check_memory((1 << 60) + (1 << 29)).unwrap_err().to_string();
         assert!(error.contains("1073741824.5 GiB") && error.contains("blocks_per_plane"), "{error}");
     }
-
-    #[test]
-    fn the_memory_a_drive_needs_is_known_before() {
-        let mut cfg = DriveConfig::default();
-        cfg.geometry.blocks_per_plane = 200;
-        let check = |what: &str, cfg: &DriveConfig| {
-            let (said, taken) = (cfg.memory_bytes(), Drive::new(cfg).unwrap().table_bytes() as u64);
-            assert!(taken <= said && said <= taken * 3 / 2, "{what}: {said} bytes said, {taken} taken");
-        };
-        check("no errors", &cfg);
-        cfg.errors.model = crate::sections::ErrorModel::Cells;
-        check("cells", &cfg);
-        for policy in ["straw", "lazy_exact", "redftl_plus"] {
-            cfg.read_reclaim = crate::ftl::read_reclaim::Config::named(policy).unwrap();
-            check(policy, &cfg);
-        }
-        cfg.read_reclaim = crate::ftl::read_reclaim::Config::default();
-        cfg.page_class = page_class::Config::named("read_heat").unwrap();
-        check("read_heat", &cfg);
-    }
 }

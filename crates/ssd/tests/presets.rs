@@ -1,11 +1,11 @@
 //! The shipped presets, and what follows from a configuration: counts, capacities, lanes.
 
-use ssd::DriveConfig;
 use ssd::config::{ConfigErrors, Layer, presets};
 use ssd::drive_config::{Resolved, resolve};
 use ssd::nand::cell::{CellModel, CellState};
 use ssd::policy::{FAMILIES, family};
 use ssd::sections::{ErrorModel, Superblock};
+use ssd::{Drive, DriveConfig};
 
 fn user(text: &str) -> Result<Resolved, ConfigErrors> {
     resolve(&[Layer::file("my.toml", text)], &[])
@@ -292,4 +292,25 @@ fn families_and_their_sections_agree() {
             assert_eq!(section.show(field.key), Some(field.default_text()), "{path}.{}", field.key);
         }
     }
+}
+
+/// What a drive says beforehand that it takes of memory is what its tables take then, or half more.
+#[test]
+fn the_memory_a_drive_needs_is_known_before() {
+    let mut cfg = DriveConfig::default();
+    cfg.geometry.blocks_per_plane = 200;
+    let check = |what: &str, cfg: &DriveConfig| {
+        let (said, taken) = (cfg.memory_bytes(), Drive::new(cfg).unwrap().table_bytes() as u64);
+        assert!(taken <= said && said <= taken * 3 / 2, "{what}: {said} bytes said, {taken} taken");
+    };
+    check("no errors", &cfg);
+    cfg.errors.model = ssd::sections::ErrorModel::Cells;
+    check("cells", &cfg);
+    for policy in ["straw", "lazy_exact", "redftl_plus"] {
+        cfg.read_reclaim = ssd::ftl::read_reclaim::Config::named(policy).unwrap();
+        check(policy, &cfg);
+    }
+    cfg.read_reclaim = ssd::ftl::read_reclaim::Config::default();
+    cfg.page_class = ssd::ftl::page_class::Config::named("read_heat").unwrap();
+    check("read_heat", &cfg);
 }

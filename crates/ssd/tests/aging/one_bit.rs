@@ -64,8 +64,8 @@ fn a_cycle_of_one_bit_wears_its_share() {
     }
 }
 
-/// A block that has only been used with one bit a cell is like one of that part with ten times the wear: 4,000 cycles of
-/// it are 400 of QLC. So are its errors, at any age of its data, and what its wordlines endure.
+/// A block that has only been used with one bit a cell is like one of that part with ten times the wear: 4,000 cycles
+/// of it are 400 of QLC. So are its errors, at any age of its data, and what its wordlines endure.
 #[test]
 fn a_block_of_one_bit_is_like_one_of_its_part() {
     for (cycles, days) in [(0, 0), (4_000, 0), (4_000, 30), (20_000, 365), (50_000, 3 * 365)] {

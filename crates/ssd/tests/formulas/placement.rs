@@ -178,8 +178,8 @@ fn thresholds(drive: &mut Drive, cfg: &DriveConfig, shares: impl Iterator<Item =
 }
 /// Mean thresholds after a fill and two writes of the whole drive by the same skew, half of the space apart, when all
 /// reads are to come; what the table says; and the bound by the room of each page type. All three leave out units that
-/// alone have more than a half per cent of the reads: on a drive so small those of 95/20 have two fifths of them, one 9 %,
-/// and whether each finds a page of its class when its turn comes is luck.
+/// alone have more than a half per cent of the reads: on a drive so small those of 95/20 have two fifths of them, one
+/// 9 %, and whether each finds a page of its class when its turn comes is luck.
 fn with_foresight(code: &str, skew: (f64, f64), table: f64) -> [f64; 3] {
     let mut cfg = sorting("oracle", 1_280);
     cfg.cell.gray_code = code_of(code);
