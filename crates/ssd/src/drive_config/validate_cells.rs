@@ -98,7 +98,10 @@ impl DriveConfig {
             conflicts.add(&[policy, "ftl.age_marker.policy"], found, allowed);
         }
         if self.errors.disturb_law == DisturbLaw::Voltage {
-            let found = format!("voltages by \"{by}\", which do not follow reads, for cells that reads move");
+            let found = format!(
+                "voltages by \"{by}\" for cells whose erased state rises with reads, which no entry of the retry table \
+                 follows, nor what lies between: beyond half of ERC_MAX no set reads all that the best voltages do"
+            );
             let allowed = "nand.errors.disturb_law = \"linear\", or another flash.read_voltage.policy";
             conflicts.add(&[policy, "nand.errors.disturb_law"], found, allowed);
         }

@@ -137,7 +137,10 @@ fn what_does_not_go_with_voltages_by_age_is_refused() {
         },
         ["nand.errors.model", "cells that do not age"],
     );
-    refused(|cfg| cfg.errors.disturb_law = DisturbLaw::Voltage, ["nand.errors.disturb_law", "linear"]);
+    refused(
+        |cfg| cfg.errors.disturb_law = DisturbLaw::Voltage,
+        ["nand.errors.disturb_law = \"linear\"", "no entry of the retry table follows"],
+    );
     // A marker that is far off: the first cell that three sets do not cover is named.
     refused(
         |cfg| cfg.cells.markers.real_wear_off = vec![-30.0, 0.0, 0.0, 0.0, 0.0, 0.0, 30.0],

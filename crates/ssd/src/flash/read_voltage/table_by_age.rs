@@ -10,11 +10,17 @@
 //! alone two cells of TLC-48L and 231 of QLC have states that no entry reads, and six of TLC-48L need a fourth.
 //! Voltages off that line would each need a table of errors for the chips to go by.
 //!
-//! Of the dimensions of the table (calibration section 5) two have one range each here: under the linear law of disturb
-//! reads add the same errors to all voltages, and no run changes the temperature between program and read. Where a law
-//! tells voltages apart the table is refused. The bound is of blocks in the normal mode whose erases were not suspended
-//! at once, of data up to 12 months old, and of sectors that are the worst of their page; others are read with the same
-//! sets, and then by the old order.
+//! Of the dimensions of the table (calibration section 5) two have one range each here: under the linear law of
+//! disturb reads add the same errors to all voltages, and no run changes the temperature between program and read.
+//! Where a law tells voltages apart the table is refused: the erased state rises with reads, and no entry of a retry
+//! table, nor what lies between, follows it. Up to half of ERC_MAX three sets for each cell would do, and nearly
+//! always one; beyond it there are states with 4 bits to spare that no set reads, always of the page type that senses
+//! the lowest threshold. Of 60 cells of age and time they are in 12 of TLC-48L in the third quarter and in 59 in the
+//! last; in 50 and 60 of MLC; in 51 and 50 of QLC. (MLC as HIRE has it, whose best voltages leave few states 4 bits,
+//! has none.) That law takes voltages whose lowest reference moves apart from the others.
+//!
+//! The bound is of blocks in the normal mode whose erases were not suspended at once, of data up to 12 months old, and
+//! of sectors that are the worst of their page; others are read with the same sets, and then by the old order.
 
 use super::{Member, RANGES};
 use crate::nand::aging::{MOST_SETS, PARTS, PageAge, Sequence};
@@ -94,7 +100,7 @@ impl Member for Policy {
             let kcycles = wear_of(cells, age, off);
             for (range, &begin) in RANGES[..RANGES.len() - 1].iter().enumerate() {
                 let hours = [begin, RANGES[range + 1].min(END)].map(|minutes| f64::from(minutes) / 60.0);
-                let found = finder.find(&States { kcycles, hours }).map_err(|wrong| {
+                let found = finder.find(&States { kcycles, hours, reads: None }).map_err(|wrong| {
                     let needed = wrong.needed.map_or_else(
                         || "no set reads one of its states".to_owned(),
                         |needed| format!("needs {needed} sets of voltages"),
@@ -133,7 +139,7 @@ impl Member for Policy {
 mod tests {
     use super::*;
     use crate::nand::cell::still::StillTable;
-    use crate::nand::cell::table::{ReferenceSet, TablePlan};
+    use crate::nand::cell::table::{CellTable, ERC_ONE, ReferenceSet, TablePlan};
     use crate::rng::Rng;
 
     /// What `real_wear` is off.
@@ -165,6 +171,70 @@ mod tests {
                 warmer_c: 0.0,
             },
         )
+    }
+
+    /// Cells of age and time that hold a state which no set on the line of the retry table reads, by quarters of
+    /// ERC_MAX, when reads move the erased state.
+    fn unread_by_reads(part: &str) -> [usize; 4] {
+        let cells = CellModel::preset(part).expect("a shipped part");
+        let off = off(&cells).expect("a marker");
+        let finder = SetFinder::new(&cells, Demand { spare_bits: 4.0, parts: PARTS, most: MOST_SETS });
+        let low = cells.code().iter().position(|thresholds| thresholds.contains(&1));
+        let times = || RANGES.windows(2).map(|ends| [ends[0], ends[1]].map(|at| f64::from(at) / 60.0));
+        let is_unread = |&(age, hours, quarter): &(u32, [f64; 2], u32)| {
+            let reads = Some([quarter, quarter + 1].map(|at| f64::from(at) / 4.0));
+            let found = finder.find(&States { kcycles: wear_of(&cells, age, off), hours, reads });
+            found.err().is_some_and(|wrong| {
+                assert_eq!(
+                    (wrong.needed, Some(wrong.page)),
+                    (None, low),
+                    "{part}: .{age} {hours:?} {quarter}"
+                );
+                true
+            })
+        };
+        core::array::from_fn(|quarter| {
+            let ages = (0..AGES).flat_map(|age| times().map(move |hours| (age, hours, quarter as u32)));
+            ages.filter(is_unread).count()
+        })
+    }
+
+    /// Why the law of voltage is refused.
+    #[test]
+    fn retry_entries_do_not_follow_the_erased_state() {
+        assert_eq!(unread_by_reads("tlc_48l"), [0, 0, 12, 59]);
+        assert_eq!(unread_by_reads("mlc"), [0, 0, 50, 60]);
+        assert_eq!(unread_by_reads("qlc"), [0, 0, 51, 50]);
+        assert_eq!(unread_by_reads("mlc_hire"), [0; 4]);
+    }
+
+    /// The same by the table that a drive under that law reads by: TLC-48L after 1000 cycles, an hour old, worst group.
+    #[test]
+    fn a_drive_meets_what_no_entry_reads() {
+        let cells = CellModel::preset("tlc_48l").expect("a shipped part");
+        let places = cells.part().retry.entries * u32::from(PARTS) + 1;
+        let table = CellTable::new(
+            &cells,
+            &TablePlan {
+                heights: vec![cells.height_of(Group::Worst)],
+                sets: (0..places).map(ReferenceSet::Quarters).chain([ReferenceSet::Optimal]).collect(),
+                most_cycles: 2_000,
+                most_minutes: 1_000,
+                mode: 0,
+                cycles: 1.0,
+                warmer_c: 0.0,
+            },
+        );
+        let limit_q8 = cells.hard_limit_bits() << 8;
+        let low = cells.code().iter().position(|thresholds| thresholds.contains(&1)).expect("a page");
+        let bits_q8 = |set: u32, quarters: u32| {
+            table.sector_bits_q8(0, set as usize, low, &table.locate(1_000, 60, quarters * ERC_ONE / 4))
+        };
+        for (quarters, is_read) in [(0, true), (2, true), (4, false)] {
+            let least = (0..places).map(|set| bits_q8(set, quarters)).min().expect("an entry");
+            assert_eq!(least <= limit_q8, is_read, "{quarters}: {least}");
+            assert!(bits_q8(places, quarters) + 4 * 256 <= limit_q8, "{quarters}");
+        }
     }
 
     /// The bound, at random states of all cells: with the noise that is worst, and as many reads as leave 4 bits.

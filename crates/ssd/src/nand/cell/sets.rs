@@ -22,6 +22,9 @@ pub struct States {
     pub kcycles: [f64; 2],
     /// From the shortest to the longest time since programming, in hours at the reference temperature.
     pub hours: [f64; 2],
+    /// From the fewest to the most effective reads, as shares of ERC_MAX, under the law of voltage; `None` under the
+    /// linear law, by which reads add the same to all voltages.
+    pub reads: Option<[f64; 2]>,
 }
 
 /// What sets must do, and how many there may be.
@@ -55,8 +58,8 @@ pub struct SetFinder<'a> {
     places: u8,
 }
 
-/// What sets make of the states of a page: for each state and place the errors beyond those of the best voltages, with
-/// noise, in bits.
+/// What sets make of the states of a page: for each state and place the errors, with noise, beyond those of the best
+/// voltages, or where reads are part of the state beyond those that leave `spare_bits` to the limit; in bits.
 struct Excess {
     places: usize,
     bits: Vec<f64>,
@@ -116,7 +119,8 @@ impl<'a> SetFinder<'a> {
     ///
     /// Under the linear law of disturb reads add the same to all voltages, up to the limit itself: so a set reads all
     /// that the best voltages read with `spare_bits` to the limit if it makes at most `spare_bits` errors more than
-    /// they, noise included.
+    /// they, noise included. Under the law of voltage reads are part of the state, and a set reads what it brings down
+    /// to the limit itself.
     ///
     /// # Errors
     /// The first pages whose states need more sets.
@@ -126,7 +130,7 @@ impl<'a> SetFinder<'a> {
         let lines: Vec<(f64, Vec<References>)> = wear.map(|kcycles| (kcycles, self.line(kcycles))).collect();
         let mut found = Vec::new();
         for group in Group::ALL {
-            for (page, (demanded, all)) in self.excess(group, &lines, states.hours).into_iter().enumerate() {
+            for (page, (demanded, all)) in self.excess(group, &lines, states).into_iter().enumerate() {
                 if demanded.bits.is_empty() {
                     found.push(vec![all.least()]);
                     continue;
@@ -153,7 +157,7 @@ impl<'a> SetFinder<'a> {
         &self,
         group: Group,
         lines: &[(f64, Vec<References>)],
-        hours: [f64; 2],
+        ranges: &States,
     ) -> Vec<(Excess, Excess)> {
         let (model, part) = (self.model, self.model.part());
         let limit = f64::from(model.hard_limit_bits());
@@ -161,10 +165,14 @@ impl<'a> SetFinder<'a> {
         let mut found: Vec<(Excess, Excess)> = (0..model.page_types()).map(|_| (none(), none())).collect();
         let onset = part.retention.onset_hours;
         for &(wear_kcycles, ref line) in lines {
-            let times = points(hours, |hours| libm::log1p(hours / onset), |at| onset * libm::expm1(at));
-            for retention_hours in times {
+            let times =
+                points(ranges.hours, |hours| libm::log1p(hours / onset), |at| onset * libm::expm1(at));
+            let shares = || points(ranges.reads.unwrap_or_default(), |share| share, |at| at);
+            let read = times.flat_map(|hours| shares().map(move |share| (hours, share)));
+            for (retention_hours, erc_fraction) in read {
                 let height = model.height_of(group);
-                let state = CellState { wear_kcycles, retention_hours, height, ..CellState::default() };
+                let state =
+                    CellState { wear_kcycles, retention_hours, erc_fraction, height, ..CellState::default() };
                 let cells = model.distribution(&state);
                 let best = model.optimal_references(&cells);
                 for (thresholds, (demanded, all)) in model.code().iter().zip(&mut found) {
@@ -173,9 +181,10 @@ impl<'a> SetFinder<'a> {
                         model.sector_bits(thresholds.iter().map(at).sum())
                     };
                     let least = bits(&best);
+                    let free = ranges.reads.map_or(least, |_| limit - self.demand.spare_bits);
                     let excess = |volts: &References| {
                         let bits = bits(volts);
-                        bits + bits.min(part.effects.rtn_bits) - least
+                        bits + bits.min(part.effects.rtn_bits) - free
                     };
                     let begin = all.bits.len();
                     all.bits.extend(line.iter().map(excess));
@@ -225,10 +234,10 @@ mod tests {
     fn young_cells_need_one_set_and_a_wide_range_names_who_needs_more() {
         let tlc = CellModel::preset("tlc_48l").expect("a shipped part");
         let demand = Demand { spare_bits: 4.0, parts: 4, most: 3 };
-        let young = States { kcycles: [0.0, 0.2], hours: [0.0, 24.0] };
+        let young = States { kcycles: [0.0, 0.2], hours: [0.0, 24.0], reads: None };
         let found = SetFinder::new(&tlc, demand).find(&young).expect("one set each");
         assert_eq!((found.len(), found.iter().all(|sets| sets.len() == 1)), (12, true));
-        let wide = States { kcycles: [0.0, 10.0], hours: [0.0, 8_760.0] };
+        let wide = States { kcycles: [0.0, 10.0], hours: [0.0, 8_760.0], reads: None };
         let refused = SetFinder::new(&tlc, demand).find(&wide).expect_err("too much");
         assert!(refused.needed.is_some_and(|needed| needed > 3), "{refused:?}");
         let none = SetFinder::new(&tlc, Demand { spare_bits: 1.0, ..demand }).find(&young);
