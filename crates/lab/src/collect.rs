@@ -15,6 +15,7 @@ use crate::result::{
     ReadReclaimWork, RunResult, Spent, TimeSpent, Utilisation, Victims, version,
 };
 use crate::retries::Retries;
+use crate::sanitize::SanitizeWork;
 use crate::separation::StreamWork;
 use crate::settings::{self, Settings};
 use crate::slc::SlcWork;
@@ -171,6 +172,7 @@ impl FtlWork {
             slc: SlcWork::of(stats, drive, config),
             age: AgeWork::of(stats, drive, config),
             migration: MigrationWork::of(stats, config),
+            sanitize: SanitizeWork::of(stats, drive, config),
             victims: Victims::of(stats),
             program_mode: ProgramModeWork::of(stats, config),
             gc_time_ns: gc_time_ns(stats, config),

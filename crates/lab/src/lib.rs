@@ -62,6 +62,7 @@ mod request_log;
 pub mod result;
 mod retries;
 pub mod run_config;
+mod sanitize;
 pub mod separation;
 pub mod settings;
 mod slc;

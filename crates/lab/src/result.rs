@@ -9,6 +9,7 @@ use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
 use crate::precondition::Preconditioned;
 use crate::retries::Retries;
+use crate::sanitize::SanitizeWork;
 use crate::separation::StreamWork;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
@@ -167,6 +168,9 @@ pub struct FtlWork {
     /// Which data that moved went past the controller.
     #[serde(default)]
     pub migration: MigrationWork,
+    /// What nobody may read any more.
+    #[serde(default)]
+    pub sanitize: SanitizeWork,
     /// Blocks that cleaning emptied.
     #[serde(default)]
     pub victims: Victims,

@@ -18,7 +18,7 @@ use crate::flash::{Flash, Room};
 use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::{Ftl, IdleWork, Policies, gc_victim, page_class, slc_cache};
+use crate::ftl::{Ftl, IdleWork, Policies, gc_victim, sanitize};
 use crate::host::{Below, Host};
 use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
@@ -60,6 +60,8 @@ impl State {
         let checks = distinct("looks at silence", checks, IdleWork::ALL.len())?;
         ensure(checks[..] == self.idle_check, "looks at silence")?;
         let layout = fresh.ftl.layout.clone();
+        let looks = due.iter().filter(|event| event.1 == EventKind::LocksDue).count();
+        ensure(looks == usize::from(self.ftl.looks_at_locks()), "looks at locks that wait")?;
         self.flash.restored(fresh.flash, &|op| layout.check_op(op))?;
         self.flash.check_due(&due)?;
         self.flash.set_instant(self.executor == Executor::Functional);
@@ -154,13 +156,17 @@ impl Drive {
         let g = &cfg.geometry;
         let mut chip =
             Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
-                .with_cells_for(cfg, cfg.uses_of_cells())?;
+                .with_cells_for(cfg, cfg.uses_of_cells())?
+                .with_locks(cfg, sanitize::Policy::build(&cfg.sanitize).means());
         let layout = Layout::new(cfg, &chip).keeping(cfg.replica_pages_per_block());
         check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);
         stream.learn(&cfg.stream_size());
         let queued = cfg.host_queue_units();
-        let host = Host::new(cfg, (&cfg.buffer, &cfg.hotness), stream.needs(), (streams, queued));
+        let mut needs = stream.needs();
+        // Of what class data is, is said with it.
+        needs.hints |= sanitize::Policy::build(&cfg.sanitize).acts();
+        let host = Host::new(cfg, (&cfg.buffer, &cfg.hotness), needs, (streams, queued));
         let policies = Policies {
             gc_victim: &cfg.gc_victim,
             gc_trigger: &cfg.gc_trigger,
@@ -168,6 +174,7 @@ impl Drive {
             program_mode: &cfg.program_mode,
             page_class: &cfg.page_class,
             slc_cache: &cfg.slc_cache,
+            sanitize: &cfg.sanitize,
             wear_leveling: &cfg.wear_leveling,
             migration: &cfg.migration,
         };
@@ -184,7 +191,7 @@ impl Drive {
         let room = Room { host: operations, moves: ftl.operations_of_moves() };
         let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), ftl.with_copies(chip), room);
         ftl.tell_ages(&mut flash);
-        let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 8;
+        let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 9;
         let pending = pending + g.dies() as usize * flash.void_events_at_most();
         let state = State {
             host,
@@ -382,6 +389,7 @@ impl Drive {
     /// Sets all counters back to zero.
     pub fn reset_stats(&mut self) {
         let state = &mut self.state;
+        state.ftl.lock_clock(state.now);
         state.host.counts = Default::default();
         state.ftl.counts = Default::default();
         state.flash.reset_counts(state.now);
@@ -437,31 +445,6 @@ impl Drive {
         }
     }
 
-    /// Bytes of the tables that the read-reclaim policy keeps: its counters and limits.
-    pub fn read_reclaim_bytes(&self) -> usize {
-        self.state.ftl.read_reclaim_bytes()
-    }
-
-    /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.
-    pub fn stream_report(&self) -> (stream::Report, u32) {
-        self.state.ftl.stream_report()
-    }
-
-    /// How many blocks the cache of one bit a cell has, and should have.
-    pub fn slc_report(&self) -> slc_cache::Report {
-        self.state.ftl.slc_report()
-    }
-
-    /// What the policy that sorts data by page type (`ftl.page_class`) knows of it now. Takes a look at every unit.
-    pub fn page_class_report(&self) -> page_class::Report {
-        self.state.ftl.page_classes.report(u64::from(self.logical_units()))
-    }
-
-    /// Bytes of the tables that grow with the drive.
-    pub fn table_bytes(&self) -> usize {
-        self.state.ftl.table_bytes() + self.state.flash.chip.aging_bytes().0
-    }
-
     /// Age of a physical block as the firmware's marker has it (`ftl.age_marker`), in 1/4096 of its life; 0 where none
     /// tells it.
     pub fn block_age_q12(&self, block: u32) -> u32 {
@@ -497,7 +480,9 @@ impl Drive {
         host.check(&ftl.gather)?;
         self.counted().check()?;
         let left = flash.pool.in_flight() + host.working();
-        if events.is_empty() && left > 0 {
+        // Who waits for locks that lack room is told when somebody asks for what is next.
+        let waits = host.waits_for_locks() && flash.pool.in_flight() == 0;
+        if events.is_empty() && left > 0 && !waits {
             return Err(format!("nothing will happen, but {left} operations and commands are under way"));
         }
         Ok(())

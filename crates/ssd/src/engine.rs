@@ -38,7 +38,7 @@ impl Drive {
     /// The same for who takes many steps.
     #[inline(always)]
     pub(crate) fn step_here(&mut self) -> bool {
-        let Some((at, kind, id)) = self.state.events.pop() else { return false };
+        let Some((at, kind, id)) = self.state.events.pop() else { return self.unlock() };
         debug_assert!(at >= self.state.now);
         self.set_now(at);
         let mut is_news = true;
@@ -55,6 +55,7 @@ impl Drive {
                 is_news = !state.flash.done.is_empty();
             }
             EventKind::IdleCheck => self.on_idle_check(IdleWork::ALL[id as usize]),
+            EventKind::LocksDue => self.state.ftl.on_locks_due(at),
             _ => {
                 let (host, mut below) = self.split();
                 let command = CommandId(id);
@@ -143,6 +144,9 @@ impl Drive {
                     state.ftl.look_at_candidates(&mut state.flash);
                     continue;
                 }
+                if state.ftl.locks_data() && self.tend_locks() {
+                    continue;
+                }
                 return something_done;
             }
             something_done = true;
@@ -158,6 +162,49 @@ impl Drive {
                 host.after_programs(&mut below);
             }
         }
+    }
+
+    /// Nothing is due any more: commands that still wait for locks get them, or fail.
+    #[cold]
+    #[inline(never)]
+    fn unlock(&mut self) -> bool {
+        if self.state.host.waits_for_locks() {
+            self.settle();
+        }
+        !self.state.events.is_empty()
+    }
+
+    /// Nothing is left to carry: commands whose locks are there are answered, and the next look at locks that wait is
+    /// scheduled. Returns whether there is something to carry again.
+    #[cold]
+    #[inline(never)]
+    fn tend_locks(&mut self) -> bool {
+        let (host, mut below) = self.split();
+        if host.waits_for_locks() {
+            host.after_locks(false, &mut below);
+        }
+        let state = &mut self.state;
+        if let Some(at) = state.ftl.next_lock_at()
+            && state.executor == Executor::Timed
+        {
+            state.ftl.note_lock_timer();
+            state.events.push(at.max(state.now), EventKind::LocksDue, 0);
+        }
+        if state.ftl.has_new_candidates() || !state.ftl.outbox.is_empty() {
+            return true;
+        }
+        if !state.host.waits_for_locks() || state.flash.pool.in_flight() > 0 {
+            return false;
+        }
+        // What is to be locked finds no room to make the page free of what lives there.
+        if state.ftl.retry_locks(&mut state.flash) {
+            return true;
+        }
+        let reason = if state.ftl.blocks.has_failed() { Reason::WornOut } else { Reason::Full };
+        let (host, mut below) = self.split();
+        host.end_in_read_only(reason, &mut below);
+        host.after_locks(true, &mut below);
+        false
     }
 
     /// Gives what the translation layer has issued to the flash.
@@ -237,7 +284,7 @@ impl Drive {
             return false;
         }
         state.ftl.retry(&mut state.flash);
-        if !state.ftl.outbox.is_empty() {
+        if !state.ftl.outbox.is_empty() || state.ftl.locks_data() && state.ftl.waits.has_come(Lack::Page) {
             return true;
         }
         if state.flash.pool.in_flight() > 0 {

@@ -36,11 +36,13 @@ pub enum EventKind {
     IdleCheck,
     /// The controller has decoded a page, or has failed to (id: operation).
     Decoded,
+    /// Copies that moves have killed may have waited long enough for their locks (id: 0).
+    LocksDue,
 }
 
 /// By number; the places beyond the last are never asked for.
 const KINDS: [EventKind; 1 << KIND_BITS] = {
-    let mut kinds = [EventKind::Decoded; 1 << KIND_BITS];
+    let mut kinds = [EventKind::LocksDue; 1 << KIND_BITS];
     kinds[0] = EventKind::Arrive;
     kinds[1] = EventKind::Fetched;
     kinds[2] = EventKind::DataIn;
@@ -51,6 +53,7 @@ const KINDS: [EventKind; 1 << KIND_BITS] = {
     kinds[7] = EventKind::ChannelFree;
     kinds[8] = EventKind::GatherTimeout;
     kinds[9] = EventKind::IdleCheck;
+    kinds[10] = EventKind::Decoded;
     kinds
 };
 
@@ -301,7 +304,7 @@ mod tests {
 
     #[test]
     fn kinds_are_listed_in_order() {
-        let last = EventKind::Decoded as usize;
+        let last = EventKind::LocksDue as usize;
         assert!(KINDS.iter().enumerate().all(|(i, &kind)| kind as usize == i.min(last)));
     }
 

@@ -38,6 +38,7 @@ pub mod nand;
 pub mod observe;
 pub mod policy;
 mod prefetch;
+mod reports;
 mod restore;
 pub mod rng;
 pub mod sections;

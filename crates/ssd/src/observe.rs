@@ -198,6 +198,38 @@ pub enum ChipEffect {
         /// The block.
         block: u32,
     },
+    /// A chip begins to lock or scrub a page, or to lock a block.
+    PulseBegins {
+        /// The block.
+        block: u32,
+        /// The page in the block; none if it is all of them.
+        page: Option<u32>,
+    },
+    /// The flags of a page are set: it answers zeros, until its block is erased.
+    LockPage {
+        /// The block.
+        block: u32,
+        /// The page in the block.
+        page: u32,
+        /// Whether the chip said that it failed: then nothing has changed.
+        failed: bool,
+    },
+    /// The flag of a block is set: all of its pages answer zeros, until it is erased.
+    LockBlock {
+        /// The block.
+        block: u32,
+        /// Whether the chip said that it failed: then nothing has changed.
+        failed: bool,
+    },
+    /// A page and all others of its wordline are noise, until the block is erased.
+    Scrub {
+        /// The block.
+        block: u32,
+        /// The page in the block.
+        page: u32,
+        /// Whether the chip said that it failed: then nothing has changed.
+        failed: bool,
+    },
 }
 
 /// The queue of effects; off by default, and then it costs one branch.

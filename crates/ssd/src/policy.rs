@@ -18,6 +18,7 @@ pub const FAMILIES: &[&FamilyInfo] = &[
     &crate::ftl::page_class::FAMILY,
     &crate::ftl::program_mode::FAMILY,
     &crate::ftl::read_reclaim::FAMILY,
+    &crate::ftl::sanitize::FAMILY,
     &crate::ftl::slc_cache::FAMILY,
     &crate::ftl::stream::FAMILY,
     &crate::ftl::wear_leveling::FAMILY,

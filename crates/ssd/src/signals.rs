@@ -45,7 +45,7 @@ pub struct Hints {
     pub context: u32,
     /// Priority: 1 low, 2 medium, 3 high; not said is medium. Another number is refused ([`Status::InvalidField`]).
     pub priority: u8,
-    /// Security class: 1 insecure, 2 secure.
+    /// Security class: 1 insecure, 2 secure; not said is as `ftl.sanitize` has it. Another number is refused.
     pub class: u8,
     /// What is read is read this once and says nothing of how the data is used: a scrub, a backup (NVMe dataset
     /// management, access frequency "one time read").
@@ -83,10 +83,15 @@ impl Priority {
 }
 
 impl Hints {
+    /// [`Hints::class`] of data whose old versions may stay in flash (`O_INSEC`; RealWear section 5.3).
+    pub const INSECURE: u8 = 1;
+    /// Of data whose old versions must not be read any more.
+    pub const SECURE: u8 = 2;
+
     /// Whether the drive takes them.
     #[inline]
     pub const fn are_valid(&self) -> bool {
-        self.priority <= 3
+        self.priority <= 3 && self.class <= Hints::SECURE
     }
 
     /// The priority that they say: medium if none.

@@ -36,6 +36,11 @@ impl SimDuration {
     pub fn from_us(us: f64) -> Self {
         SimDuration(libm::round(us * 1000.0).max(0.0) as u64)
     }
+
+    /// A duration given in milliseconds, rounded to the nearest nanosecond (0 if negative).
+    pub fn from_ms(ms: f64) -> Self {
+        SimDuration::from_us(ms * 1000.0)
+    }
 }
 
 impl Add<SimDuration> for SimTime {

@@ -3,6 +3,7 @@
 
 mod support;
 
+use ssd::config::Table;
 use ssd::flash::op::OpKind;
 use ssd::observe::{ChipEffect, Effect};
 use ssd::{Drive, DriveConfig, Executor, Stats};
@@ -93,28 +94,42 @@ fn what_is_told_of_chips_is_what_is_counted() {
         configs().into_iter().zip([Executor::Timed, Executor::Timed, Executor::Functional])
     {
         (cfg.reliability.program_fail_ppm, cfg.reliability.erase_fail_ppm) = (3_000.0, 20_000.0);
+        cfg.sanitize.select("page_and_block_lock").unwrap();
+        cfg.reliability.lock_fail_ppm = 3_000.0;
         let mut drive = Drive::new(&cfg).unwrap();
         drive.set_executor(executor);
         drive.record_chip_effects(true);
         Load::new(6).run(&mut drive, 4_000);
         drive.drain();
-        let (mut begun, mut ended, mut failed) = ([0; 2], [0; 2], 0);
+        let (mut begun, mut ended, mut failed) = ([0; 3], [0; 3], [0; 2]);
         while let Some(effect) = drive.pop_effect() {
             let Effect::Chip(effect) = effect else { continue };
             match effect {
                 ChipEffect::ProgramBegins { .. } => begun[0] += 1,
                 ChipEffect::ProgramEnds { failed: has_failed, .. } => {
                     ended[0] += 1;
-                    failed += u64::from(has_failed);
+                    failed[0] += u64::from(has_failed);
                 }
                 ChipEffect::EraseBegins { .. } => begun[1] += 1,
                 ChipEffect::EraseEnds { .. } => ended[1] += 1,
+                ChipEffect::PulseBegins { .. } => begun[2] += 1,
+                ChipEffect::LockPage { failed: has_failed, .. }
+                | ChipEffect::LockBlock { failed: has_failed, .. } => {
+                    ended[2] += 1;
+                    failed[1] += u64::from(has_failed);
+                }
+                ChipEffect::Scrub { .. } => panic!("nothing is scrubbed"),
                 ChipEffect::Spare { .. } => {}
             }
         }
         let stats = counts(&drive);
-        let counted = [OpKind::Program, OpKind::Erase].map(|kind| stats.ops(kind));
-        assert_eq!((begun, ended, failed), (counted, counted, stats.flash.program_fails));
-        assert!(failed > 3 && counted[1] > 50, "{failed} failed, {} blocks erased", counted[1]);
+        let locks = stats.ops(OpKind::PageLock) + stats.ops(OpKind::BlockLock);
+        let counted = [stats.ops(OpKind::Program), stats.ops(OpKind::Erase), locks];
+        assert_eq!((begun, ended), (counted, counted));
+        assert_eq!(failed, [stats.flash.program_fails, stats.flash.lock_fails]);
+        assert!(
+            failed.iter().all(|&failed| failed > 3) && counted[1] > 50,
+            "{failed:?} failed of {counted:?}"
+        );
     }
 }

@@ -12,13 +12,16 @@ mod model {
     pub mod oracle;
     pub mod setup;
     pub mod shape;
+    pub mod tally;
+    pub mod thief;
     pub mod traffic;
 }
 
 use model::chips::Chips;
 use model::oracle::Oracle;
-use model::setup::{random_caching, random_sorting};
-use model::traffic::{Run, Tally};
+use model::setup::{random_caching, random_locks, random_sorting};
+use model::tally::Tally;
+use model::traffic::Run;
 use ssd::observe::{ChipEffect, Effect, Source};
 use ssd::signals::Facts;
 use ssd::units::{Lpn, Pun};
@@ -42,6 +45,8 @@ const SORTED_COMMANDS: u64 = 800_000;
 const CACHED_COMMANDS: u64 = 800_000;
 /// Commands of all runs with replicas.
 const REPLICA_COMMANDS: u64 = 600_000;
+/// Commands of all runs with locks.
+const LOCKED_COMMANDS: u64 = 1_000_000;
 /// Seeds of longer searches that found something: they are always run.
 const FINDS: [u64; 6] = [1_484, 1_826, 5_011, 8_985, 107_232, 114_325];
 /// So many failures are reported.
@@ -198,6 +203,23 @@ fn a_drive_with_a_cache_of_one_bit_a_cell_agrees_too() {
     println!("{} blocks destaged", tally.destaged);
     if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
         assert!(tally.destaged > 20_000, "{tally:?}");
+    }
+}
+
+/// Every version is unique bytes: a thief finds none that the drive has said is gone, at any step.
+#[test]
+fn a_thief_finds_nothing_that_was_said_to_be_gone() {
+    let tally = check(LOCKED_COMMANDS, &[], |seed| Run::watched(seed, "model/locks", random_locks));
+    println!(
+        "{} locks of pages and {} of blocks, {} failed, {} units moved for them; {} versions looked for",
+        tally.page_locks, tally.block_locks, tally.failed_locks, tally.lock_copies, tally.looked
+    );
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(
+            tally.page_locks > 100_000 && tally.block_locks > 200 && tally.failed_locks > 1_000,
+            "{tally:?}"
+        );
+        assert!(tally.lock_copies > 10_000 && tally.looked > 100_000, "{tally:?}");
     }
 }
 

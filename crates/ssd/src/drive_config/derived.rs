@@ -5,7 +5,7 @@ use super::DriveConfig;
 use crate::config::Table;
 use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
-use crate::ftl::{age_marker, migration, page_class, read_reclaim, slc_cache, wear_leveling};
+use crate::ftl::{age_marker, migration, page_class, read_reclaim, sanitize, slc_cache, wear_leveling};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
 
@@ -30,8 +30,14 @@ impl DriveConfig {
         };
         let size = read_reclaim::Size { pages: g.physical_pages(), wordlines, logical_units: logical };
         let policy = read_reclaim::Policy::build(&self.read_reclaim).memory_estimate(&size);
+        let locked = sanitize::Policy::build(&self.sanitize).acts();
+        // Of the firmware a byte a page, a bit a unit, 24 bytes a block; of the chips a bit a page, four bytes a block.
+        let locks = (g.physical_pages().saturating_mul(9) / 8)
+            .saturating_add(physical / 8)
+            .saturating_add(g.blocks().saturating_mul(28));
+        let locks = if locked { locks } else { 0 };
         let heats = page_class::Policy::build(&self.page_class).table_bytes(logical);
-        [blocks, carried, counters, policy, heats, self.stream_bytes()]
+        [blocks, carried, counters, policy, heats, locks, self.stream_bytes()]
             .into_iter()
             .fold(maps, u64::saturating_add)
     }

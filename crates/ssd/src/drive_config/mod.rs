@@ -16,6 +16,7 @@ mod explain;
 mod resolve;
 mod validate;
 mod validate_cells;
+mod validate_sanitize;
 
 use crate::config::Table;
 use crate::sections::{CellPart, Sections};
@@ -68,6 +69,7 @@ drive_config! {
     cell = "nand.cell";
     timing = "nand.timing";
     slc = "nand.slc";
+    lock = "nand.lock";
     reliability = "nand.reliability";
     errors = "nand.errors";
     channel = "flash.channel";
@@ -84,6 +86,7 @@ drive_config! {
     program_mode: ftl::program_mode::Config, "In which program mode a block is programmed." = "ftl.program_mode";
     page_class: ftl::page_class::Config, "Which page type holds which data." = "ftl.page_class";
     slc_cache: ftl::slc_cache::Config, "How many blocks cache host writes in one bit a cell." = "ftl.slc_cache";
+    sanitize: ftl::sanitize::Config, "What becomes of copies that nobody may read." = "ftl.sanitize";
     age_marker: ftl::age_marker::Config, "How old a block is." = "ftl.age_marker";
     wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
     migration: ftl::migration::Config, "Whether data that moves passes the controller." = "ftl.migration";

@@ -45,6 +45,7 @@ impl DriveConfig {
             self.check_migration(&mut conflicts);
             self.check_slc_cache(&mut conflicts);
             self.check_preemption(&mut conflicts);
+            self.check_sanitize(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
                 self.check_spare(&mut conflicts);
             }

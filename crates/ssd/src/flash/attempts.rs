@@ -75,7 +75,7 @@ impl Flash {
         }
         if op.kind.reads() {
             self.chip.prefetch_sense(op.at.block, op.at.page);
-        } else {
+        } else if !op.kind.hides() {
             let erase = op.kind.erases();
             op.slower_q12 = self.chip.time_scale_q12(op.at.block, erase).min(u32::from(u16::MAX)) as u16;
         }
@@ -89,6 +89,7 @@ impl Flash {
 
     fn on_attempt(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
         let &Op { at, attempts, .. } = self.pool.get(id);
+        self.chip.open(at.block, at.page);
         if attempts == 0 {
             let (due, outcome) = self.sense(at);
             let op = self.pool.get_mut(id);

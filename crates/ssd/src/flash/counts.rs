@@ -28,6 +28,8 @@ counters! {
         program_fails: u64, "programs", in "flash.program_fails";
         /// Erases that failed.
         erase_fails: u64, "erases", in "flash.erase_fails";
+        /// Locks and scrubs that failed.
+        lock_fails: u64, "operations", in "ftl.sanitize.failed";
         /// Page reads by the number of attempts that failed before one succeeded (or none was left).
         retries: [u64; ATTEMPTS], "pages", in "flash.retries.histogram";
         /// Page reads that none of the sets of voltages corrected that `table_by_age` chose for the age of their block.

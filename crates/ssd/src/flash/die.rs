@@ -112,7 +112,7 @@ pub(super) struct Die {
     pub waiting: u32,
     /// Of these, reads that are not medium.
     sorted: u32,
-    /// Reads being decoded that will come back for another attempt: until then nothing may be erased.
+    /// Reads being decoded that will come back for another attempt: until then nothing may be erased or locked.
     pub returning: u32,
     /// Reads that have passed the head of `others`.
     bypassed: u32,
@@ -471,7 +471,7 @@ impl Die {
     /// The same where something waits.
     fn choose(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
         let (read, mut other) = (self.first_read(), self.lines[OTHERS].head);
-        if self.returning > 0 && other.is_some() && pool.get(other).kind.erases() {
+        if self.returning > 0 && other.is_some() && pool.get(other).kind.ends_data() {
             other = OpId::NONE;
         }
         if !read.is_some() {
@@ -484,8 +484,8 @@ impl Die {
         let op = pool.get(other);
         let read_is_older = pool.get(read).sequence < op.sequence;
         let reads_go_first = match by.reclaim {
-            // An erase waits for older reads, which may be of its block.
-            _ if op.kind.erases() && self.has_older_read(pool, op.sequence) => true,
+            // An erase or a lock waits for older reads, which may be of its block or page.
+            _ if op.kind.ends_data() && self.has_older_read(pool, op.sequence) => true,
             ReclaimOrder::Urgent if self.due > 0 => {
                 let may_pass = read_is_older || by.is_priority_aware && self.lines[OTHERS - 1].head == read;
                 may_pass && self.in_a_row < by.due_bypass_limit

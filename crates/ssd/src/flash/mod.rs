@@ -31,6 +31,7 @@ use channel::Channel;
 pub use counts::{ATTEMPTS, FlashCounts, PER_ERASE, PROGRAM_MODES, SUSPENDS};
 use die::{Die, Precedence};
 use op::{Cause, Op, OpKind, OpPool, Spent};
+use rows::Outcomes;
 use serde::{Deserialize, Serialize};
 use timing::Timing;
 
@@ -261,6 +262,7 @@ impl Flash {
             return (self.change(op.kind, op.cause, op.mode, (op.at, op.ppn)), 0);
         }
         self.chip.read(op.at.block, op.at.page);
+        self.chip.open(op.at.block, op.at.page);
         let (attempts, outcome) = if self.chip.ages() { self.sense(op.at) } else { (0, Outcome::Pass) };
         self.record_read(op, outcome, attempts);
         (outcome, attempts)
@@ -271,12 +273,24 @@ impl Flash {
     fn change(&mut self, kind: OpKind, cause: Cause, mode: u8, (at, ppn): (PageAddress, Ppn)) -> Outcome {
         let (outcome, fails) = if kind.erases() {
             (self.chip.erase(at.block), &mut self.counts.erase_fails)
+        } else if kind.hides() {
+            (self.hide(kind, at), &mut self.counts.lock_fails)
         } else {
             (self.chip.program_in(at.block, at.page, mode), &mut self.counts.program_fails)
         };
         *fails += u64::from(outcome == Outcome::Fail);
         self.record(kind, cause, ppn, false);
         outcome
+    }
+
+    /// A page or a block is kept from being read.
+    #[cold]
+    #[inline(never)]
+    fn hide(&mut self, kind: OpKind, at: PageAddress) -> Outcome {
+        match kind.row().effect {
+            Outcomes::HidesBlock => self.chip.lock_block(at.block, self.now),
+            _ => self.chip.sanitize_page(at.block, at.page, self.now),
+        }
     }
 
     /// Counts a read that is over, and adds it to the hash.
@@ -333,6 +347,7 @@ impl Flash {
         if self.chip.ages() {
             self.finish_attempts(id);
         } else {
+            self.chip.open(at.block, at.page);
             self.record(kind, cause, ppn, false);
         }
         self.done.push(id);

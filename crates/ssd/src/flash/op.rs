@@ -33,6 +33,12 @@ named! {
         Erase = "erases",
         /// Array to array in one plane, without the channel carrying data.
         Copyback = "copybacks",
+        /// The flags of a page: it answers zeros from now on.
+        PageLock = "page_locks",
+        /// The select line of a block: all of its pages answer zeros from now on.
+        BlockLock = "block_locks",
+        /// All cells of a wordline, until nothing can be told from them.
+        Scrub = "scrubs",
     }
 }
 
@@ -59,6 +65,8 @@ named! {
         Destage = "destage",
         /// The first page of a block is read once it is programmed: its errors tell the age of the block.
         AgeCheck = "age_check",
+        /// Data that nobody must read any more is kept from being read.
+        Sanitize = "sanitize",
     }
 }
 

@@ -363,7 +363,8 @@ impl At<'_> {
         // Of blocks with different bits a cell none join: of one page number there is else but one type.
         let &Op { kind, at, page_type, .. } = pool.get(leader);
         let (mut planes, mut last) = (1u64 << at.plane, leader);
-        // An erase must not pass a read that was issued before it: the read may be of the block it erases.
+        // An erase must not pass a read that was issued before it: the read may be of the block it erases. What hides
+        // data joins nothing.
         loop {
             let head = die.lines[line].head;
             if !head.is_some() {

@@ -58,8 +58,9 @@ impl Flash {
         let has_lists = !(self.counts.die_busy_ns.is_empty() && self.counts.channel_busy_ns.is_empty());
         ensure(!has_lists, "counts of dies and channels")?;
         ensure(counts.all(|count| count < MOST), "counts of operations")?;
-        let others = [self.counts.groups, self.counts.program_fails, self.counts.erase_fails, self.sequence];
-        ensure(others.into_iter().max() < Some(MOST), "counts of operations")?;
+        let fails = [self.counts.program_fails, self.counts.erase_fails, self.counts.lock_fails];
+        let others = fails.into_iter().chain([self.counts.groups, self.sequence]);
+        ensure(others.max() < Some(MOST), "counts of operations")?;
         ensure(self.done.is_empty(), "operations that are done and not seen")?;
         keep_room(&mut self.done, &fresh.done);
         self.pool.restored(&fresh.pool, check_place)?;

@@ -25,6 +25,8 @@ pub enum Work {
     Erase,
     /// Senses a page and programs another.
     SenseAndProgram,
+    /// One pulse on flags, a select line or a wordline.
+    Pulse,
 }
 
 /// What becomes of the chip.
@@ -36,6 +38,10 @@ pub enum Outcomes {
     Programs,
     /// A block holds none.
     Erases,
+    /// A page cannot be read any more, or none of its wordline.
+    HidesPage,
+    /// No page of a block can be read any more.
+    HidesBlock,
 }
 
 /// With which neighbours in the queue it can form a multi-plane group: of its own kind, one in each plane.
@@ -107,6 +113,14 @@ const COPYBACK: Row = Row {
     stops: Stops::ProgramSteps,
 };
 
+/// A pulse that keeps data from being read: one step, alone in its die, with an erase's command.
+const fn pulse(effect: Outcomes) -> Row {
+    Row { data: Data::None, work: Work::Pulse, effect, joins: Joins::Never, stops: Stops::Never }
+}
+
+const OF_PAGE: Row = pulse(Outcomes::HidesPage);
+const OF_BLOCK: Row = pulse(Outcomes::HidesBlock);
+
 impl OpKind {
     /// Its row.
     #[inline(always)]
@@ -116,6 +130,8 @@ impl OpKind {
             OpKind::Program => &PROGRAM,
             OpKind::Erase => &ERASE,
             OpKind::Copyback => &COPYBACK,
+            OpKind::PageLock | OpKind::Scrub => &OF_PAGE,
+            OpKind::BlockLock => &OF_BLOCK,
         }
     }
 
@@ -131,10 +147,22 @@ impl OpKind {
         matches!(self.row().work, Work::SenseAndProgram)
     }
 
-    /// Whether it ends what a block holds, so that no read that was issued before it may come after it.
+    /// Whether it erases a block.
     #[inline(always)]
     pub const fn erases(self) -> bool {
         matches!(self.row().effect, Outcomes::Erases)
+    }
+
+    /// Whether it ends what a page or a block holds, so that no read that was issued before it may come after it.
+    #[inline(always)]
+    pub const fn ends_data(self) -> bool {
+        self.erases() || self.hides()
+    }
+
+    /// Whether it keeps what a page or a block holds from being read.
+    #[inline(always)]
+    pub const fn hides(self) -> bool {
+        matches!(self.row().effect, Outcomes::HidesPage | Outcomes::HidesBlock)
     }
 }
 
@@ -153,6 +181,9 @@ mod tests {
             assert!(!kind.reads() || row.stops == Stops::Never, "{kind:?}");
             // A copy in one plane has two addresses: no other plane can join.
             assert!(row.work != Work::SenseAndProgram || row.joins == Joins::Never, "{kind:?}");
+            // Pulses are alone and are not stopped.
+            let is_alone = (row.joins, row.stops) == (Joins::Never, Stops::Never);
+            assert!(kind.hides() == (row.work == Work::Pulse) && (is_alone || !kind.hides()), "{kind:?}");
         }
     }
 }

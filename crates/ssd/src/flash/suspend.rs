@@ -120,6 +120,7 @@ impl At<'_> {
         match kind.row().effect {
             Outcomes::Reads => READ + boundary,
             Outcomes::Programs => PROGRAM + boundary,
+            Outcomes::HidesPage | Outcomes::HidesBlock => unreachable!("pulses are not stopped"),
             Outcomes::Erases => {
                 let stops = &mut self.die.stops;
                 stops.count += 1;
@@ -206,6 +207,7 @@ impl At<'_> {
             Outcomes::Reads => Running::Read(op.priority),
             Outcomes::Programs => Running::Program,
             Outcomes::Erases => Running::Erase,
+            Outcomes::HidesPage | Outcomes::HidesBlock => return,
         };
         let (at_once, shares, is_critical) = (self.die.stops.at_once, self.die.stops.shares, op.critical);
         let answer = self.preemption.answer(&View { running, by, is_critical, at_once, reads: shares });

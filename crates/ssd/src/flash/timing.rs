@@ -74,6 +74,8 @@ pub struct Timing {
     erase_one_bit_ns: u64,
     program_steps: u32,
     erase_steps: u32,
+    /// Of locks of pages and blocks, and scrubs.
+    pulse_ns: [u64; 3],
     suspend_ns: u64,
     resume_ns: u64,
     /// By kind of operation.
@@ -107,7 +109,7 @@ fn command_ns(channel: &Channel, kind: OpKind) -> u64 {
     u64::from(match kind.row().work {
         Work::Sense => read,
         Work::Program => program,
-        Work::Erase => channel.t_erase_command_ns,
+        Work::Erase | Work::Pulse => channel.t_erase_command_ns,
         Work::SenseAndProgram => read + program,
     })
 }
@@ -244,6 +246,8 @@ impl Timing {
             erase_one_bit_ns: SimDuration::from_us(cfg.slc.t_erase_us).0,
             program_steps: timing.program_steps,
             erase_steps: timing.erase_steps,
+            pulse_ns: [timing.t_page_lock_us, timing.t_block_lock_us, timing.t_scrub_us]
+                .map(|us| SimDuration::from_us(us).0),
             suspend_ns: SimDuration::from_us(timing.t_suspend_us).0,
             resume_ns: SimDuration::from_us(timing.t_resume_us).0,
             command_ns: OpKind::ALL.map(|kind| command_ns(channel, kind)),
@@ -299,6 +303,13 @@ impl Timing {
         self.program_ns[usize::from(op.mode) * self.page_types + usize::from(op.page_type)]
     }
 
+    /// A pulse that keeps data from being read.
+    #[cold]
+    #[inline(never)]
+    pub fn pulse_ns(&self, kind: OpKind) -> u64 {
+        self.pulse_ns[(kind as usize).saturating_sub(OpKind::PageLock as usize) % self.pulse_ns.len()]
+    }
+
     /// The array at work. A copyback reads its source page and programs its destination (of one type, as chips ask).
     #[inline(always)]
     pub fn array_ns(&self, op: &Op) -> u64 {
@@ -311,6 +322,7 @@ impl Timing {
             Work::SenseAndProgram => {
                 return self.attempt(op).array_ns + scaled(self.program_ns(op), op.slower_q12);
             }
+            Work::Pulse => self.pulse_ns(op.kind),
         };
         scaled(nominal, op.slower_q12)
     }
@@ -347,7 +359,7 @@ impl Timing {
         };
         let lead_ns = match op.kind.row().work {
             Work::SenseAndProgram => self.attempt(op).array_ns,
-            Work::Sense | Work::Program | Work::Erase => 0,
+            Work::Sense | Work::Program | Work::Erase | Work::Pulse => 0,
         };
         Steps { count, lead_ns, total_ns: self.array_ns(op) }
     }
@@ -355,7 +367,7 @@ impl Timing {
     /// The longest operation of an unworn block.
     pub fn longest_ns(&self) -> u64 {
         let programs = self.program_ns.iter().copied().max().unwrap_or_default();
-        self.erase_ns.max(programs)
+        self.pulse_ns.into_iter().fold(self.erase_ns.max(programs), u64::max)
     }
 
     /// From stopping an array until it may do something else.

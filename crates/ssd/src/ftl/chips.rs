@@ -3,7 +3,7 @@
 
 use super::Ftl;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, UnitRef};
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::flash::rows::Outcomes;
 use crate::nand::Outcome;
 use crate::observe::{ChipEffect, Effect, Source};
@@ -49,6 +49,8 @@ impl Ftl {
         match op.kind.row().effect {
             Outcomes::Reads => {}
             Outcomes::Erases => self.tell_chip(ChipEffect::EraseBegins { block }),
+            Outcomes::HidesPage => self.tell_chip(ChipEffect::PulseBegins { block, page: Some(page) }),
+            Outcomes::HidesBlock => self.tell_chip(ChipEffect::PulseBegins { block, page: None }),
             Outcomes::Programs => {
                 let first = Pun(op.ppn.0 * self.layout.units_per_page);
                 self.tell_chip(ChipEffect::ProgramBegins { block, page, first });
@@ -72,6 +74,11 @@ impl Ftl {
             Outcomes::Reads => {}
             Outcomes::Erases => self.tell_chip(ChipEffect::EraseEnds { block }),
             Outcomes::Programs => self.tell_chip(ChipEffect::ProgramEnds { block, page, failed }),
+            Outcomes::HidesBlock => self.tell_chip(ChipEffect::LockBlock { block, failed }),
+            Outcomes::HidesPage => self.tell_chip(match op.kind {
+                OpKind::Scrub => ChipEffect::Scrub { block, page, failed },
+                _ => ChipEffect::LockPage { block, page, failed },
+            }),
         }
     }
 }

@@ -95,6 +95,16 @@ counters! {
         age_retired: u64, "blocks", in "ftl.age.retired";
         /// First pages read for their errors, once they were programmed (`ftl.age_marker`).
         age_checks: u64, "reads", in "ftl.age.checks";
+        /// Mapping units moved because their page was to be locked.
+        sanitize_copies: u64, "units", in "ftl.sanitize.copies";
+        /// Pages in which a copy of secured data died.
+        exposed_pages: u64, "pages", in "ftl.sanitize.exposed.pages";
+        /// Most of them that were not locked or erased at any time.
+        exposed_pages_max: u64, "pages", in "ftl.sanitize.exposed.pages_max";
+        /// How long they were not, in all.
+        exposed_ns: u64, "ns", in "ftl.sanitize.exposed.ns_mean";
+        /// How long any was that was locked, at most.
+        exposed_ns_max: u64, "ns", in "ftl.sanitize.exposed.ns_max";
         /// The oldest that any block was found when it was erased or checked, in 1/4096 of a life.
         age_q12_max: u32, "1/4096";
     }

@@ -11,6 +11,7 @@ mod counts;
 pub mod foresight;
 pub mod gc_trigger;
 pub mod gc_victim;
+mod locks;
 pub mod migration;
 mod moves;
 pub mod page_class;
@@ -18,6 +19,7 @@ pub mod program_mode;
 pub mod read_reclaim;
 mod reads;
 mod restore;
+pub mod sanitize;
 mod service_times;
 pub mod slc_cache;
 pub mod stream;
@@ -28,6 +30,7 @@ pub mod write;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
 use crate::ftl::ages::Ages;
+use crate::ftl::locks::Locks;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::program_mode::ProgramModes;
 use crate::ftl::stream::{STREAMS_AT_MOST, StreamId, Streams};
@@ -48,7 +51,7 @@ pub use reads::{Brought, End, Found, LastRead, Place};
 use serde::{Deserialize, Serialize};
 pub use service_times::ServiceTimes;
 use tables::blocks::{BlockState, Blocks};
-use tables::facts::FactsTable;
+use tables::facts::{Death, FactsTable};
 use tables::map::Map;
 use tables::replicas::Replicas;
 use write::direct::Direct;
@@ -131,6 +134,8 @@ pub struct Ftl {
     copies: Copies,
     /// How worn blocks are, as a marker tells.
     ages: Ages,
+    /// What nobody may read any more.
+    locks: Locks,
     /// Host units written: the clock of block ages.
     clock: u64,
     /// Host units whose programs were issued.
@@ -152,6 +157,8 @@ pub struct Policies<'a> {
     pub page_class: &'a page_class::Config,
     /// How many blocks cache host writes in one bit a cell.
     pub slc_cache: &'a slc_cache::Config,
+    /// What becomes of copies that nobody may read.
+    pub sanitize: &'a sanitize::Config,
     /// Which blocks trade places.
     pub wear_leveling: &'a wear_leveling::Config,
     /// Whether data that moves passes the controller.
@@ -192,17 +199,18 @@ impl Ftl {
         if page_classes.sorts() && !ring.is_used() {
             gather = gather.by_class(page_classes.count(), page_classes.queue_units());
         }
+        let locks = Locks::new(cfg, policies.sanitize, &layout, mover.operations_at_most());
         let mut ftl = Ftl {
             map: Map::new(logical as usize, physical, cfg.errors.model == ErrorModel::Cells),
             blocks,
             counts: FtlCounts::default(),
-            outbox: Vec::with_capacity(mover.operations_at_most() + 1024),
+            outbox: Vec::with_capacity(mover.operations_at_most() + locks.operations_at_most() + 1024),
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
             waits: Waits::default(),
             gather,
             page_classes,
-            facts: FactsTable::new(needs.facts, physical),
+            facts: FactsTable::new(needs.facts, physical, locks.are_on()),
             allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
             placement: Placement::new(cfg, &layout),
             ring,
@@ -219,6 +227,7 @@ impl Ftl {
             direct: Direct::new(streams, layout.units_per_page),
             copies: Copies::new(policies.migration, layout.blocks(), layout.pages_per_block),
             ages: Ages::default(),
+            locks,
             clock: 0,
             sequence: 0,
             layout,
@@ -245,7 +254,8 @@ impl Ftl {
 
     /// Flash operations that moves may have in flight at once: so many are kept for them.
     pub fn operations_of_moves(&self) -> usize {
-        self.mover.operations_at_most() + self.age_checks_at_most()
+        let locks = self.locks.operations_at_most();
+        self.mover.operations_at_most() + self.age_checks_at_most() + locks
     }
 
     /// Nanoseconds without commands after which [`Ftl::set_idle`] should be called, if ever.
@@ -306,11 +316,11 @@ impl Ftl {
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) {
         let old = self.map.remove(lpn);
-        self.replicas.forget(lpn);
+        self.forget_replica(lpn);
         self.stream.on_trim(lpn);
         self.page_classes.on_trim(lpn);
         if old.is_some() {
-            self.blocks.lose(self.layout.block_of_unit(old));
+            self.bury(old, Death::Ended);
             self.counts.trimmed_units += 1;
         }
         self.effects.push(Effect::Trim { lpn });
@@ -323,7 +333,7 @@ impl Ftl {
             return false;
         }
         self.map.lose(lpn);
-        self.blocks.lose(self.layout.block_of_unit(from));
+        self.bury(from, Death::Ended);
         self.counts.lost_units += 1;
         self.effects.push(Effect::Lose { lpn });
         true
@@ -331,12 +341,12 @@ impl Ftl {
 
     /// Points a logical unit at where it now is.
     #[inline(always)]
-    fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts) {
+    fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts, by: Death) {
         self.facts.set(to, facts);
         self.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
         let old = self.map.assign(lpn, to);
         if old.is_some() {
-            self.blocks.lose(self.layout.block_of_unit(old));
+            self.bury(old, by);
         }
         self.blocks.gain(self.layout.block_of_unit(to));
     }
@@ -364,12 +374,16 @@ impl Ftl {
             (_, Cause::Replication) => self.on_replica_programmed(flash, id, &op),
             (OpKind::Read, _) => self.on_move_read(flash, id, &op),
             (OpKind::Program | OpKind::Copyback, _) => self.on_move_programmed(flash, id, &op),
+            _ => self.on_locked(flash, id, &op),
         }
     }
 
     /// Bookkeeping of a block after one of its programs; a failed one retires it.
     fn after_program(&mut self, flash: &mut Flash, block: BlockId, failed: bool) {
         let last = self.blocks.program_done(block);
+        if last && self.locks_data() {
+            self.list_wordlines(block);
+        }
         let lane = self.layout.lane_of(block);
         if failed && !self.blocks.is_failing(block) {
             self.blocks.set_failing(block);
@@ -398,9 +412,15 @@ impl Ftl {
             + self.read_reclaim_bytes()
             + self.ages.bytes()
             + self.copies.bytes()
+            + self.lock_bytes()
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
             + self.ring.bytes()
             + self.page_classes.bytes(u64::from(self.map.logical()))
+    }
+
+    /// Bytes of the tables of what is to be locked.
+    pub fn lock_bytes(&self) -> usize {
+        self.locks.bytes() + self.facts.bytes()
     }
 
     /// Bytes of the tables that the read-reclaim policy keeps, and of those that its replicas need.
@@ -436,6 +456,7 @@ impl Ftl {
     pub fn check(&self, flash: &Flash) -> Result<(), String> {
         self.map.check()?;
         self.check_replicas()?;
+        self.check_locks(flash)?;
         self.check_blocks(flash)?;
         let units = self.layout.units_per_block();
         for b in 0..self.layout.blocks() {

@@ -273,7 +273,7 @@ impl Ftl {
     /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
     fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
         if at.is_some() && self.replicas.get(lpn) == at {
-            self.replicas.forget(lpn);
+            self.forget_replica(lpn);
             self.counts.replicas_failed += 1;
             return false;
         }

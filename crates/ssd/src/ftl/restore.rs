@@ -39,6 +39,7 @@ impl Ftl {
         self.ring.restored(fresh.ring, &self.layout, &self.blocks)?;
         self.reclaim.restored(fresh.reclaim, &self.layout)?;
         self.replicas.restored(fresh.replicas, &self.map)?;
+        self.locks.restored(fresh.locks, self.layout.blocks_per_lane, flash.now)?;
         flash.pool.iter().try_for_each(|(id, op)| self.check_op(flash, id, op))?;
         for lane in 0..self.mover.lanes.len().max(fresh.mover.lanes.len()) {
             let (Some(work), Some(fresh)) = (self.mover.lanes.get_mut(lane), fresh.mover.lanes.get(lane))
@@ -75,6 +76,10 @@ impl Ftl {
         let block = self.layout.block_of_page(op.ppn).0;
         match op.kind {
             OpKind::Erase => ensure(op.tag == block.0, "an erase of another block"),
+            kind if kind.hides() => {
+                ensure(self.locks_data() && op.units == 1, "a lock, where nothing is locked")?;
+                return ensure(op.tag == self.layout.lane_of(block).0, "a lock of another lane");
+            }
             _ if is_of_host => Ok(()),
             OpKind::Read if op.cause == Cause::AgeCheck => {
                 return ensure(op.units == 0 && op.at.page == 0, "a read for the age of a block");
@@ -145,7 +150,7 @@ impl Ftl {
         let mut under_way = vec![(0, 0); self.layout.lanes as usize];
         let mut leaving = vec![0u32; self.layout.blocks() as usize];
         for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
-            if op.kind == OpKind::Erase || op.cause == Cause::AgeCheck {
+            if op.kind == OpKind::Erase || op.kind.hides() || op.cause == Cause::AgeCheck {
                 continue;
             }
             let is_replica = op.kind == OpKind::Read && op.cause == Cause::Replication;

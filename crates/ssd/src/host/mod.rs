@@ -12,6 +12,7 @@ pub mod hotness;
 mod index;
 mod leave;
 mod link;
+mod locked;
 mod reads;
 mod restore;
 mod staging;
@@ -202,6 +203,8 @@ pub struct Host {
     starved: CommandList,
     stalled: CommandList,
     flushes: CommandList,
+    /// Trims, flushes and writes to the medium that wait for locks.
+    unlocked: CommandList,
     read_only: Option<Reason>,
     hash: u64,
 }
@@ -262,6 +265,7 @@ impl Host {
             starved: CommandList::EMPTY,
             stalled: CommandList::EMPTY,
             flushes: CommandList::EMPTY,
+            unlocked: CommandList::EMPTY,
             read_only: None,
             hash: 0,
         }
@@ -442,7 +446,7 @@ impl Host {
         let entry = self.commands.get_mut(id);
         let Command { op, lba: Lba(lba), sectors, hints, .. } = entry.command;
         entry.ready_at = b.now;
-        if hints.priority != 0 {
+        if hints.priority != 0 || hints.class != 0 {
             if !hints.are_valid() {
                 entry.status = Status::InvalidField;
                 return self.respond(id, b);

@@ -174,6 +174,7 @@ impl Host {
         self.staging.get_mut(slot).mask = mask;
         self.staging.set_state(slot, SlotState::Clean, false);
         self.follow(slot, false);
+        self.take_class_from_flash(slot, from, b);
         b.ftl.effects.push(Effect::Fill { slot, from, mask });
     }
 

@@ -74,7 +74,7 @@ impl Host {
             unfetched.extend(ids.iter().copied());
             listed.extend(ids);
         }
-        for list in lists {
+        for list in lists.into_iter().chain([&self.unlocked]) {
             listed.extend(self.commands.walk(list)?);
         }
         let of = |kinds: &'static [EventKind]| due.iter().filter(move |event| kinds.contains(&event.1));

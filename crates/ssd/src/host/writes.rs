@@ -74,9 +74,8 @@ impl Host {
             self.commands.get_mut(id).outstanding += 1;
             self.staging.get_mut(slot).waiter = id;
         }
-        if let Some(said) = self.said.get_mut(slot.index()) {
-            let command = &self.commands.get(id).command;
-            *said = Said { hints: command.hints, sectors: command.sectors };
+        if !self.said.is_empty() {
+            self.note_said(id, slot, !open, b);
         }
         match state {
             _ if !open && newest.is_some() => self.staging.set_state(slot, SlotState::Behind, false),
@@ -91,6 +90,17 @@ impl Host {
         let behind = self.staging.get(slot).state == SlotState::Behind;
         self.urgent += u32::from(durable && !behind);
         true
+    }
+
+    /// What the host says with a write is kept with its slot.
+    #[inline]
+    fn note_said(&mut self, id: CommandId, slot: SlotId, is_fresh: bool, b: &Below<'_>) {
+        let command = &self.commands.get(id).command;
+        let mut said = Said { hints: command.hints, sectors: command.sectors };
+        if b.ftl.locks_data() {
+            said.hints.class = self.class_of_slot(slot, said.hints.class, is_fresh, b);
+        }
+        self.said[slot.index()] = said;
     }
 
     /// Whether dirty data should be on its way.
@@ -252,6 +262,7 @@ impl Host {
             End::Read { from, current: true } => {
                 let mask = self.shape.full & !self.staging.get(slot).mask;
                 b.ftl.effects.push(Effect::Fill { slot, from, mask });
+                self.fill_class_from_flash(slot, from, b);
                 self.staging.get_mut(slot).mask = self.shape.full;
                 let hurry = self.staging.get(slot).waiter.is_some();
                 self.gather(slot, hurry, b);
@@ -333,6 +344,7 @@ impl Host {
         let fill = self.staging.get(old).mask & !self.staging.get(new).mask;
         if fill != 0 {
             b.ftl.effects.push(Effect::Fill { slot: new, from: Source::Slot(old), mask: fill });
+            self.fill_class_from_slot(new, old, b);
             self.staging.get_mut(new).mask |= fill;
         }
         self.staging.release(old);
@@ -349,6 +361,9 @@ impl Host {
         if entry.outstanding == 0 && entry.cursor == entry.end {
             entry.book_operation(done.queued, &done.times, b.now);
             entry.ready_at = b.now;
+            if entry.command.fua {
+                return self.answer(id, b);
+            }
             self.respond(id, b);
         }
     }
@@ -365,7 +380,7 @@ impl Host {
         {
             self.flushes.pop(&self.commands);
             self.commands.get_mut(id).book(Part::Buffer, b.now);
-            self.respond(id, b);
+            self.answer(id, b);
         }
         self.flush_some(b);
         self.feed_starved(b);
@@ -389,7 +404,7 @@ impl Host {
         let entry = self.commands.get_mut(id);
         entry.flush = number;
         if self.staging.is_flushed(number) {
-            return self.respond(id, b);
+            return self.answer(id, b);
         }
         if self.read_only.is_some() {
             self.commands.get_mut(id).status = Status::ReadOnly;
@@ -403,16 +418,20 @@ impl Host {
     pub(super) fn trim(&mut self, id: CommandId, b: &mut Below<'_>) {
         let entry = self.commands.get(id);
         let (first, end) = (entry.command.lba.0, entry.command.lba.0 + u64::from(entry.command.sectors));
+        b.ftl.lock_clock(b.now);
         for lpn in self.shape.covered(first, end) {
-            self.drop_slots(Lpn(lpn), b);
+            if b.ftl.locks_data() {
+                self.note_dropped(Lpn(lpn), b);
+            }
             b.ftl.trim(Lpn(lpn));
+            self.drop_slots(Lpn(lpn), b);
         }
         let entry = self.commands.get_mut(id);
         entry.cursor = entry.end;
         if self.read_only == Some(Reason::Full) {
             self.read_only = None;
         }
-        self.respond(id, b);
+        self.answer(id, b);
         self.after_programs(b);
     }
 

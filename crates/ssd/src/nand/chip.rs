@@ -7,6 +7,7 @@ use super::aging::build;
 use super::aging::tables::Dwell;
 use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Sequence, Telemetry, TrueWear, Uses};
 use super::cell::CellModel;
+use super::locks::{Locks, Raw, Sanitizing};
 use crate::config::ConfigErrors;
 use crate::restore::{Verdict, alike, ensure, within};
 use crate::rng::{Rng, chance};
@@ -40,6 +41,8 @@ pub struct Chip {
     erase_rng: Rng,
     /// Where cells age, their state.
     aging: Option<Box<Aging>>,
+    /// Where pages are kept from being read, what is.
+    locks: Option<Box<Locks>>,
 }
 
 impl Chip {
@@ -65,7 +68,14 @@ impl Chip {
             program_rng: Rng::named(seed, "nand/program_fail"),
             erase_rng: Rng::named(seed, "nand/erase_fail"),
             aging: None,
+            locks: None,
         }
+    }
+
+    /// The same, whose pages can be kept from being read in some way.
+    pub fn with_locks(mut self, cfg: &Sections, what: Option<Sanitizing>) -> Self {
+        self.locks = what.map(|what| Box::new(Locks::new(cfg, what, self.blocks())));
+        self
     }
 
     /// Whether the factory marked this block bad.
@@ -166,6 +176,15 @@ impl Chip {
         (self.program_fails, self.erase_fails) = (fresh.program_fails, fresh.erase_fails);
         within("pages programmed", self.next_page.iter().copied(), self.pages_per_block as usize + 1)?;
         ensure(self.erase_counts.iter().all(|&count| count >> 30 == 0), "erases of a block")?;
+        match (&mut self.locks, fresh.locks) {
+            (None, None) => {}
+            (Some(locks), Some(fresh)) => locks.restored(*fresh, &self.next_page)?,
+            _ => {
+                return Err(
+                    "the configuration and the snapshot differ in whether pages are locked".to_owned()
+                );
+            }
+        }
         match (&mut self.aging, fresh.aging) {
             (None, None) => Ok(()),
             (Some(aging), Some(fresh)) => aging.restored(*fresh),
@@ -402,6 +421,47 @@ impl Chip {
         );
     }
 
+    /// Senses a page that the firmware has asked for: never one that is locked.
+    #[inline(always)]
+    pub(crate) fn open(&self, block: u32, page: u32) {
+        if let Some(locks) = &self.locks {
+            assert!(!locks.forbid(block, page), "read of page {page} of block {block}, which is locked");
+        }
+    }
+
+    /// What somebody finds on a page who sends every command that there is, so many minutes later than `now` if
+    /// nothing else happens meanwhile (RealWear section 5.2.1).
+    pub fn raw_read(&self, block: u32, page: u32, now: SimTime, minutes: u64) -> Raw {
+        let programmed = self.programmed_pages(block);
+        match &self.locks {
+            Some(locks) => locks.answer((block, page), (programmed, self.erase_count(block)), (now, minutes)),
+            None if page < programmed => Raw::Data,
+            None => Raw::Erased,
+        }
+    }
+
+    fn locks(&mut self) -> &mut Locks {
+        self.locks.as_mut().expect("chips whose pages can be kept from being read")
+    }
+
+    /// Locks a page, or scrubs its wordline. A page that is not programmed has nothing to hide; of a
+    /// wordline that is scrubbed all pages are.
+    pub fn sanitize_page(&mut self, block: u32, page: u32, now: SimTime) -> Outcome {
+        let programmed = self.programmed_pages(block);
+        assert!(page < programmed, "page {page} of block {block} is sanitized, {programmed} are programmed");
+        if self.locks().take_page(block, page, programmed, now) { Outcome::Pass } else { Outcome::Fail }
+    }
+
+    /// Locks a whole block.
+    pub fn lock_block(&mut self, block: u32, now: SimTime) -> Outcome {
+        if self.locks().take_block(block, now) { Outcome::Pass } else { Outcome::Fail }
+    }
+
+    /// Bytes of the flags of locks.
+    pub fn lock_bytes(&self) -> usize {
+        self.locks.as_ref().map_or(0, |locks| locks.bytes())
+    }
+
     /// Programs a page: in order, and only after an erase. A new block is programmed in the normal mode.
     pub fn program(&mut self, block: u32, page: u32) -> Outcome {
         self.program_in(block, page, self.mode(block))
@@ -433,6 +493,9 @@ impl Chip {
     #[inline]
     pub fn erase(&mut self, block: u32) -> Outcome {
         let used = core::mem::take(&mut self.next_page[block as usize]) > 0;
+        if let Some(locks) = &mut self.locks {
+            locks.erased(block);
+        }
         if let Some(aging) = &mut self.aging {
             aging.erase(block, used);
         }

@@ -7,7 +7,9 @@ pub mod aging;
 pub mod cell;
 pub mod chip;
 pub mod gray;
+mod locks;
 pub mod order;
 
 pub use address::PageAddress;
 pub use chip::{Chip, Outcome};
+pub use locks::{Raw, Sanitizing};

@@ -24,8 +24,8 @@ pub use ftl::{
 };
 pub use host::{Arbitration, Firmware, Link, Queues};
 pub use nand::{
-    ArrayTimes, Cell, DisturbCounters, DisturbLaw, ErrorModel, Errors, Geometry, ProgramOrder, Reliability,
-    SectorErrors, Slc, Timing,
+    ArrayTimes, Cell, DisturbCounters, DisturbLaw, ErrorModel, Errors, Geometry, Lock, ProgramOrder,
+    Reliability, SectorErrors, Slc, Timing,
 };
 
 /// All fixed sections: what a drive is, apart from its policies.
@@ -41,6 +41,8 @@ pub struct Sections {
     pub timing: Timing,
     /// Blocks that are used with one bit a cell.
     pub slc: Slc,
+    /// Flags that say what may be read.
+    pub lock: Lock,
     /// Bad blocks and wear-out.
     pub reliability: Reliability,
     /// Whether cells age and make errors.

@@ -118,6 +118,12 @@ section! {
         t_suspend_us: f64 = 20.0, unit "us", range 0..=1_000_000;
         /// From the command to go on until the array works again (assumed).
         t_resume_us: f64 = 20.0, unit "us", range 0..=1_000_000;
+        /// Lock of a page: the pulse on its flag cells (`ftl.sanitize`).
+        t_page_lock_us: f64 = 100.0, unit "us", range 0..=1_000_000;
+        /// Lock of a block: the pulse on the cells of its select line.
+        t_block_lock_us: f64 = 300.0, unit "us", range 0..=1_000_000;
+        /// Scrub of a wordline.
+        t_scrub_us: f64 = 100.0, unit "us", range 0..=1_000_000;
         /// Cache read and cache program: the array works while the page register is transferred.
         cache_operations: bool = false;
     }
@@ -150,6 +156,18 @@ section! {
 }
 
 section! {
+    /// `[nand.lock]`: the flags that say which pages and blocks may be read (`ftl.sanitize`; RealWear section 5.2).
+    pub struct Lock {
+        /// Flag cells of a page, of which the majority counts: an odd number (RealWear section 5.2.3).
+        cells: u32 = 9, unit "cells", range 1..=63;
+        /// With which of its voltages, half a volt apart, a page is locked (RealWear section 5.2.3).
+        page_voltage: u32 = 4, range 1..=5;
+        /// With which of its voltages, a volt apart, a block is locked (RealWear section 5.2.4).
+        block_voltage: u32 = 6, range 1..=6;
+    }
+}
+
+section! {
     /// `[nand.reliability]`: bad blocks and wear-out.
     pub struct Reliability {
         /// Blocks that are bad from the factory, per million.
@@ -158,6 +176,9 @@ section! {
         program_fail_ppm: f64 = 0.0, unit "ppm", range 0..=1_000_000;
         /// Erases that fail, per million; the block is retired.
         erase_fail_ppm: f64 = 0.0, unit "ppm", range 0..=1_000_000;
+        /// Locks and scrubs that fail, per million; each is tried once more, then its block is emptied and erased
+        /// (`ftl.sanitize`).
+        lock_fail_ppm: f64 = 0.0, unit "ppm", range 0..=1_000_000;
         /// Erases a block lives through; the next one fails. 0: no limit.
         endurance_cycles: u32 = 0, unit "cycles", range 0..=100_000_000;
     }

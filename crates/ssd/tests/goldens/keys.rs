@@ -19,6 +19,10 @@ use super::support::habits::with_habits;
 const INERT: &[(&str, &str)] = &[
     ("nand.geometry.spare_bytes", "says what parity fits in it"),
     ("nand.slc.part", "has one value: only one part of one bit a cell ships"),
+    ("nand.lock.block_voltage", "says when a lock is lost: who reads behind the firmware's back is told"),
+    ("nand.lock.cells", "the same"),
+    ("nand.lock.page_voltage", "the same"),
+    ("nand.timing.t_block_lock_us", "where blocks are locked it is one of three: in timelines"),
     ("nand.timing.erase_steps", "acts where a read meets an erase: not in runs so short, but in timelines"),
 ];
 
@@ -130,7 +134,12 @@ fn drives() -> Vec<DriveConfig> {
     let worn_cache = fitted(worn_cache).expect("a drive with a cache");
     let mut stopped = used();
     stopped.preemption.select("safe_point").unwrap();
-    vec![used(), placed, sensed, worn(), soft, weak, cached, worn_cache, stopped]
+    let mut locked = used();
+    choose(&mut locked, "ftl.sanitize", "page_and_block_lock");
+    locked.reliability.lock_fail_ppm = 10_000.0;
+    let mut scrubbed = used();
+    choose(&mut scrubbed, "ftl.sanitize", "scrub");
+    vec![used(), placed, sensed, worn(), soft, weak, cached, worn_cache, stopped, locked, scrubbed]
 }
 
 /// A key, and the policy whose it is if it is one's.

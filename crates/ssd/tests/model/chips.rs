@@ -6,10 +6,13 @@
 //! the observer's own, in the order in which programs begin; where there are facts, both must order alike.
 
 use super::oracle::{Oracle, Verdict};
+use ssd::ftl::sanitize;
+use ssd::nand::Raw;
 use ssd::observe::{ChipEffect, Source};
 use ssd::signals::Facts;
 use ssd::units::Pun;
-use std::collections::BTreeMap;
+use ssd::{Drive, DriveConfig};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is in one unit of a page, spare area and data.
 struct Unit {
@@ -24,6 +27,10 @@ struct Unit {
 struct Page {
     /// Whether it can be read: its program has ended, and well.
     whole: bool,
+    /// Whether its program has ended at all: of one that failed a thief may make something.
+    ended: bool,
+    /// Whether it is locked.
+    hidden: bool,
     units: BTreeMap<u32, Unit>,
 }
 
@@ -37,21 +44,42 @@ pub struct Chips {
     /// The page whose units are being told.
     open: Option<(u32, u32)>,
     sequence: u64,
+    /// Units of flash that were programmed with a logical unit since, by that.
+    of_unit: BTreeMap<u32, BTreeSet<u32>>,
+    /// Blocks that are locked, and those that are being erased.
+    locked: BTreeSet<u32>,
+    erasing: BTreeSet<u32>,
+    /// Pages of a wordline, where one follows the other, and whether it is scrubbed.
+    pages_per_wordline: u32,
+    scrubs: bool,
     /// Cuts between a program's begin and its end, and others.
     pub cuts_in_programs: u64,
     pub cuts: u64,
 }
 
 impl Chips {
+    /// The chips of a drive, whose wordlines may be scrubbed.
+    pub fn of(cfg: &DriveConfig) -> Self {
+        Chips {
+            pages_per_wordline: cfg.geometry.bits_per_cell,
+            scrubs: cfg.sanitize.name() == sanitize::scrub::NAME,
+            ..Chips::default()
+        }
+    }
+
     /// A chip did something; `oracle` has seen all that was before.
     pub fn apply(&mut self, effect: ChipEffect, oracle: &Oracle) -> Verdict {
         match effect {
             ChipEffect::ProgramBegins { block, page, .. } => {
                 let place = (block, page);
+                if self.locked.contains(&block) {
+                    return Err(format!("page {page} of block {block} is programmed, and that is locked"));
+                }
                 if self.pages.get(&place).is_some_and(|page| page.whole) {
                     return Err(format!("page {page} of block {block} is programmed over data"));
                 }
-                self.pages.insert(place, Page { whole: false, units: BTreeMap::new() });
+                let page = Page { whole: false, ended: false, hidden: false, units: BTreeMap::new() };
+                self.pages.insert(place, page);
                 self.open = Some(place);
             }
             ChipEffect::Spare { to, lpn, from, facts } => self.fill(to, lpn.0, from, facts, oracle)?,
@@ -59,10 +87,45 @@ impl Chips {
                 let Some(found) = self.pages.get_mut(&(block, page)) else {
                     return Err(format!("the program of page {page} of block {block} ends and never began"));
                 };
-                found.whole = !failed;
+                (found.whole, found.ended) = (!failed, true);
             }
-            ChipEffect::EraseBegins { block } => self.pages.retain(|place, _| place.0 != block),
+            ChipEffect::EraseBegins { block } => {
+                self.erasing.insert(block);
+                let first = self.pages.range((block, 0)..(block + 1, 0)).flat_map(|(_, page)| &page.units);
+                for (at, unit) in first {
+                    self.of_unit.entry(unit.lpn).or_default().remove(at);
+                }
+                self.pages.retain(|place, _| place.0 != block);
+            }
+            ChipEffect::PulseBegins { .. } => {}
+            ChipEffect::LockPage { block, page, failed } => {
+                let Some(found) = self.pages.get_mut(&(block, page)).filter(|found| found.ended) else {
+                    return Err(format!("page {page} of block {block} is locked, and was not programmed"));
+                };
+                found.hidden |= !failed;
+            }
+            ChipEffect::LockBlock { block, failed } => {
+                if !failed {
+                    self.locked.insert(block);
+                    let pages = self.pages.range_mut((block, 0)..(block + 1, 0));
+                    pages.for_each(|(_, page)| page.hidden = true);
+                }
+            }
+            ChipEffect::Scrub { block, page, failed } => {
+                let first = page / self.pages_per_wordline * self.pages_per_wordline;
+                let wordline = (block, first)..(block, first + self.pages_per_wordline);
+                for (_, found) in self.pages.range_mut(wordline).filter(|_| !failed) {
+                    if !found.ended {
+                        return Err(format!(
+                            "page {page} of block {block} is scrubbed and programmed at once"
+                        ));
+                    }
+                    found.hidden = true;
+                }
+            }
             ChipEffect::EraseEnds { block } => {
+                self.erasing.remove(&block);
+                self.locked.remove(&block);
                 if self.pages.keys().any(|place| place.0 == block) {
                     return Err(format!("block {block} was programmed while it was erased"));
                 }
@@ -92,6 +155,7 @@ impl Chips {
             }
         };
         self.places.insert(to.0, place);
+        self.of_unit.entry(lpn).or_default().insert(to.0);
         let page = self.pages.get_mut(&place).ok_or("a page that is told of was begun")?;
         page.units.insert(to.0, Unit { lpn, sequence, facts, data });
         Ok(())
@@ -100,6 +164,45 @@ impl Chips {
     fn unit(&self, unit: u32) -> Option<&Unit> {
         let page = self.pages.get(self.places.get(&unit)?)?;
         page.units.get(&unit)
+    }
+
+    /// Where a thief reads a version of a granule, if anywhere.
+    pub fn find(&self, lpn: u32, granule: usize, version: u64) -> Option<(u32, u32)> {
+        let holds = |at: &&u32| {
+            let place = &self.places[at];
+            let page = self.pages.get(place).filter(|page| page.ended && !page.hidden);
+            page.and_then(|page| page.units.get(at)?.data.as_ref())
+                .is_some_and(|data| data[granule] == version)
+        };
+        self.of_unit.get(&lpn)?.iter().find(holds).map(|at| self.places[at])
+    }
+
+    /// What a thief reads on a page.
+    pub fn on_page(&self, block: u32, page: u32) -> impl Iterator<Item = (u32, Vec<u64>)> {
+        let found = self.pages.get(&(block, page)).filter(|page| page.ended && !page.hidden);
+        let units = found.into_iter().flat_map(|page| page.units.values());
+        units.filter_map(|unit| Some((unit.lpn, unit.data.clone()?)))
+    }
+
+    /// Whether the chips answer a thief as they must, page by page.
+    pub fn check_answers(&self, drive: &Drive, pages_per_block: u32) -> Verdict {
+        let chips = drive.chips();
+        for block in (0..chips.blocks()).filter(|block| !self.erasing.contains(block)) {
+            for page in 0..pages_per_block {
+                let expected = match self.pages.get(&(block, page)).filter(|page| page.ended) {
+                    _ if self.locked.contains(&block) => Raw::Zeros,
+                    None => Raw::Erased,
+                    Some(page) if page.hidden && self.scrubs => Raw::Noise,
+                    Some(page) if page.hidden => Raw::Zeros,
+                    Some(_) => Raw::Data,
+                };
+                let found = chips.raw_read(block, page, drive.now(), 0);
+                if found != expected {
+                    return Err(format!("page {page} of block {block} answers {found:?}, not {expected:?}"));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A unit was placed below the buffer: this is its data.
@@ -119,7 +222,9 @@ impl Chips {
         self.cuts += 1;
         self.cuts_in_programs += u64::from(self.pages.values().any(|page| !page.whole));
         let mut newest: BTreeMap<u32, &Unit> = BTreeMap::new();
-        for unit in self.pages.values().filter(|page| page.whole).flat_map(|page| page.units.values()) {
+        for unit in
+            self.pages.values().filter(|page| page.whole && !page.hidden).flat_map(|page| page.units.values())
+        {
             let found = newest.entry(unit.lpn).or_insert(unit);
             let (told, before) = (unit.facts.sequence(), found.facts.sequence());
             if told > 0 && before > 0 && told.cmp(&before) != unit.sequence.cmp(&found.sequence) {

@@ -44,6 +44,16 @@ struct Stored {
     data: Vec<u64>,
 }
 
+/// A command, the model's clock when it was submitted, and the units accepted from it.
+type UnderWay<'a> = (&'a Command, u64, &'a [(u32, u64, u64)]);
+
+/// A version of a granule that has died.
+pub struct Dead {
+    pub granule: usize,
+    pub version: u64,
+    pub clock: u64,
+}
+
 /// What went wrong, in words.
 pub type Verdict = Result<(), String>;
 
@@ -54,6 +64,9 @@ macro_rules! ensure {
         }
     };
 }
+
+#[path = "promises.rs"]
+mod promises;
 
 /// The model of a drive.
 pub struct Oracle {
@@ -84,6 +97,9 @@ pub struct Oracle {
     mapped: Vec<Option<u32>>,
     pending: BTreeMap<u64, Pending>,
     reads: usize,
+    /// What has died since somebody asked, if anybody does.
+    pub dead: Option<Vec<Dead>>,
+    trims: BTreeMap<u32, Vec<u64>>,
     /// Commands completed.
     pub done: u64,
     /// Commands that ended in `ReadOnly`.
@@ -120,6 +136,8 @@ impl Oracle {
             mapped: vec![None; units as usize],
             pending: BTreeMap::new(),
             reads: 0,
+            dead: None,
+            trims: BTreeMap::new(),
             done: 0,
             refused: 0,
             uncorrectable: 0,
@@ -140,6 +158,33 @@ impl Oracle {
         format!("{} commands under way: {first:?}...", self.pending.len())
     }
 
+    /// The shape of units.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// A command under way, the clock when it was submitted, and the units accepted from it.
+    pub fn under_way_of(&self, tag: u64) -> Option<UnderWay<'_>> {
+        self.pending.get(&tag).map(|pending| (&pending.command, pending.clock, &pending.parts[..]))
+    }
+
+    /// The class that a command under way says its data is of, and the model's clock.
+    pub fn class_of(&self, tag: u64) -> (u8, u64) {
+        (self.pending.get(&tag).map_or(0, |pending| pending.command.hints.class), self.clock)
+    }
+
+    /// The model's clock when a unit was first trimmed after a time, where deaths are taken down.
+    pub fn trimmed_after(&self, lpn: u32, since: u64) -> u64 {
+        let trims = self.trims.get(&lpn).map_or(&[][..], Vec::as_slice);
+        trims.get(trims.partition_point(|&at| at <= since)).copied().unwrap_or(0)
+    }
+
+    /// Whether the drive must take a command.
+    pub fn is_valid(&self, command: &Command) -> bool {
+        let end = command.lba.0.saturating_add(u64::from(command.sectors));
+        command.hints.are_valid() && command.sectors > 0 && end <= self.logical_sectors
+    }
+
     fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock
@@ -158,6 +203,11 @@ impl Oracle {
     /// A granule changes its version.
     fn overwrite(&mut self, granule: usize, version: u64, clock: u64) {
         let old = std::mem::replace(&mut self.now[granule], version);
+        if let Some(dead) = &mut self.dead
+            && old > 0
+        {
+            dead.push(Dead { granule, version: old, clock });
+        }
         if self.reads == 0 {
             self.past[granule].clear();
             return;
@@ -403,6 +453,9 @@ impl Oracle {
         };
         ensure!(self.pending.values().any(covers), "unit {lpn} trimmed, nobody asked for it");
         self.trimmed[lpn as usize] = clock;
+        if self.dead.is_some() {
+            self.trims.entry(lpn).or_default().push(clock);
+        }
         self.mapped[lpn as usize] = None;
         self.found_again(lpn);
         for g in 0..self.shape.granules {
@@ -506,11 +559,12 @@ impl Oracle {
         let beyond =
             !is_flush && command.lba.0.saturating_add(u64::from(command.sectors)) > self.logical_sectors;
         let expected = match () {
-            () if !is_flush && command.sectors == 0 || command.hints.priority > 3 => Status::InvalidField,
+            () if !is_flush && command.sectors == 0 || !command.hints.are_valid() => Status::InvalidField,
             () if beyond => Status::LbaOutOfRange,
             () => Status::Ok,
         };
-        let writes = matches!(command.op, OpCode::Write | OpCode::Flush);
+        // A trim is refused where what it kills cannot be locked any more.
+        let writes = command.op != OpCode::Read;
         let refused = expected == Status::Ok && writes && done.status == Status::ReadOnly && may_refuse;
         let lost = expected == Status::Ok
             && matches!(command.op, OpCode::Read | OpCode::Write)
@@ -521,57 +575,5 @@ impl Oracle {
             "{done:?} ended in another status than {expected:?}"
         );
         Ok(())
-    }
-
-    /// These granules must be in flash from now on, in this version or a later one.
-    fn promise(&mut self, parts: &[(u32, u64, u64)]) -> Verdict {
-        for &(lpn, mask, clock) in parts {
-            for g in bits(mask) {
-                let durable = &mut self.durable[lpn as usize * self.shape.granules + g];
-                *durable = (*durable).max(clock);
-            }
-            self.survives(lpn)?;
-        }
-        Ok(())
-    }
-
-    /// If the power is cut now, is everything of a unit that was promised in flash?
-    fn survives(&self, lpn: u32) -> Verdict {
-        let stored = self.copies[lpn as usize].iter().filter_map(|&copy| self.flash[copy as usize].as_ref());
-        let newest = stored.max_by_key(|stored| stored.sequence);
-        self.is_kept(lpn, newest.map(|stored| &stored.data[..]))
-    }
-
-    /// Whether data of a unit is as new as was promised.
-    fn is_kept(&self, lpn: u32, data: Option<&[u64]>) -> Verdict {
-        for g in 0..self.shape.granules {
-            let durable = self.durable[lpn as usize * self.shape.granules + g];
-            let found = data.map_or(0, |data| data[g]);
-            ensure!(
-                durable <= self.trimmed[lpn as usize].max(self.lost[lpn as usize].0) || found >= durable,
-                "unit {lpn} granule {g}: version {durable} was promised, flash holds {found}"
-            );
-        }
-        Ok(())
-    }
-
-    /// Whether everything that was promised is in what somebody else finds.
-    pub fn finds<'a>(&self, data: impl Fn(u32) -> Option<&'a [u64]>) -> Verdict {
-        (0..self.copies.len() as u32).try_for_each(|lpn| self.is_kept(lpn, data(lpn)))
-    }
-
-    /// What a slot holds, if it is of that unit.
-    pub fn slot_data(&self, slot: u32, lpn: u32) -> Option<Vec<u64>> {
-        self.slots.get(&slot).filter(|slot| slot.lpn == lpn).map(|slot| slot.data.clone())
-    }
-
-    /// What was put in a unit of flash.
-    pub fn stored(&self, unit: u32) -> Option<Vec<u64>> {
-        self.flash[unit as usize].as_ref().map(|stored| stored.data.clone())
-    }
-
-    /// The power is cut: everything that was promised is in flash.
-    pub fn power_cut(&self) -> Verdict {
-        (0..self.copies.len() as u32).try_for_each(|lpn| self.survives(lpn))
     }
 }

@@ -4,7 +4,8 @@ use ssd::config::{Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::ftl::{
-    age_marker, gc_trigger, gc_victim, migration, page_class, read_reclaim, slc_cache, stream, wear_leveling,
+    age_marker, gc_trigger, gc_victim, migration, page_class, read_reclaim, sanitize, slc_cache, stream,
+    wear_leveling,
 };
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
@@ -331,6 +332,48 @@ pub fn random_caching(rng: &mut Rng) -> DriveConfig {
         }
         let fits = (rng.below(3) > 0 || random_stream(&mut cfg, rng)) && make_room(&mut cfg);
         if fits && (!sorts || random_page_class(&mut cfg, rng)) {
+            return cfg;
+        }
+    }
+}
+
+/// A drive that locks what dies; some age, separate data, make replicas, sort or cache it.
+pub fn random_locks(rng: &mut Rng) -> DriveConfig {
+    loop {
+        let mut cfg = match rng.below(8) {
+            0 => random_sorting(rng),
+            1 => random_caching(rng),
+            _ => random_config(rng),
+        };
+        let is_plain = cfg.page_class.name() == page_class::FAMILY.default && cfg.slc_blocks_per_lane() == 0;
+        let fits = match rng.below(10) {
+            0 if is_plain => {
+                random_aging(&mut cfg, rng);
+                true
+            }
+            1..=3 if is_plain => random_stream(&mut cfg, rng),
+            _ => true,
+        };
+        let names = names(&sanitize::FAMILY).into_iter().filter(|&name| name != sanitize::FAMILY.default);
+        if cfg.replica_pages_per_block() > 0 {
+            cfg.read_reclaim.set("replica_limit", &Value::Integer(0)).unwrap();
+        }
+        let policy = pick(rng, &names.collect::<Vec<_>>());
+        if ["erase", "scrub"].contains(&policy) && cfg.slc_blocks_per_lane() > 0 {
+            continue;
+        }
+        if policy == "scrub" && cfg.read_reclaim.name() == redftl_plus::NAME {
+            continue;
+        }
+        if policy == "scrub" {
+            cfg.cell.program_order = ProgramOrder::WordlineMajor;
+        }
+        random_policy(&mut cfg, "ftl.sanitize", policy, |key| {
+            (key == "batch_ms").then(|| Value::Float(pick(rng, &[0.0, 0.3, 50.0])))
+        });
+        cfg.reliability.lock_fail_ppm = pick(rng, &[0.0, 0.0, 1_000.0, 100_000.0]);
+        cfg.timing.t_page_lock_us = pick(rng, &[10.0, 100.0, 200.0]);
+        if fits && make_room(&mut cfg) {
             return cfg;
         }
     }

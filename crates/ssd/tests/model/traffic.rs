@@ -7,10 +7,13 @@ use super::setup::{
     choose_modes, may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, random_stream,
     weaken,
 };
+use super::tally::Tally;
+use super::thief::Thief;
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
+use ssd::ftl::sanitize;
 use ssd::host::buffer;
-use ssd::observe::Effect;
+use ssd::observe::{ChipEffect, Effect};
 use ssd::rng::Rng;
 use ssd::sections::Placement;
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime};
@@ -46,6 +49,8 @@ pub struct Run {
     /// What is on the chips, in one run of four, and when the power is cut.
     chips: Option<Chips>,
     cuts: Rng,
+    /// Who looks for what should be gone, where it should.
+    thief: Option<Thief>,
     /// What the host says of its commands.
     hints: Sayings,
     /// Commands drawn and not yet submitted, where the drive was told of them.
@@ -77,56 +82,6 @@ struct Style {
     sectors_at_most: u32,
     /// One action in so many is not a command or a wait.
     upheaval_every: u32,
-}
-
-/// What a run came to.
-#[derive(Debug, Default)]
-pub struct Tally {
-    pub runs: u64,
-    pub commands: u64,
-    pub refused: u64,
-    pub worn_out: u64,
-    pub erases: u64,
-    pub retired: u64,
-    pub uncorrectable: u64,
-    pub units_lost: u64,
-    pub reclaimed: u64,
-    pub replica_reads: u64,
-    pub replicas: u64,
-    pub adopted: u64,
-    pub cuts: u64,
-    pub cuts_in_programs: u64,
-    pub failed_replicas: u64,
-    pub mixed: u64,
-    pub matched: u64,
-    pub neighbour: u64,
-    /// Blocks of one bit a cell destaged.
-    pub destaged: u64,
-}
-
-impl Tally {
-    /// Adds what another run came to.
-    pub fn add(&mut self, other: &Tally) {
-        self.runs += other.runs;
-        self.commands += other.commands;
-        self.refused += other.refused;
-        self.worn_out += other.worn_out;
-        self.erases += other.erases;
-        self.retired += other.retired;
-        self.uncorrectable += other.uncorrectable;
-        self.units_lost += other.units_lost;
-        self.reclaimed += other.reclaimed;
-        self.replica_reads += other.replica_reads;
-        self.replicas += other.replicas;
-        self.adopted += other.adopted;
-        self.cuts += other.cuts;
-        self.cuts_in_programs += other.cuts_in_programs;
-        self.failed_replicas += other.failed_replicas;
-        self.mixed += other.mixed;
-        self.matched += other.matched;
-        self.neighbour += other.neighbour;
-        self.destaged += other.destaged;
-    }
 }
 
 impl Style {
@@ -226,6 +181,19 @@ impl Run {
         Run::of(draw(&mut rng), rng)
     }
 
+    /// The run of a seed whose drive is drawn so, and is watched by a thief.
+    pub fn watched(seed: u64, by: &str, draw: fn(&mut Rng) -> DriveConfig) -> Run {
+        let mut run = Run::drawn(seed, by, draw);
+        run.chips = Some(Chips::of(&run.cfg));
+        run.oracle.dead = Some(Vec::new());
+        let rules = sanitize::Policy::build(&run.cfg.sanitize).rules();
+        // Where commands do not wait for locks nothing is promised.
+        run.thief = rules.after_lock.then(|| Thief::new(rules.is_secure_by_default));
+        run.hints = Sayings::new(seed).with_classes(seed);
+        record(&mut run.drive, true);
+        run
+    }
+
     fn of(cfg: DriveConfig, mut rng: Rng) -> Run {
         let mut drive = Drive::new(&cfg).unwrap();
         // A sequence of its own, which disturbs no other.
@@ -238,7 +206,6 @@ impl Run {
         let (unit_bytes, units) = (drive.unit_bytes(), drive.logical_units());
         let oracle = Oracle::new(unit_bytes, units, physical, write_through, drive.chips().ages());
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
-        let (next_tag, arrival) = (1, SimTime(0));
         let (ahead, ahead_rng) = (VecDeque::new(), Rng::named(cfg.drive.seed, "model/ahead"));
         Run {
             cfg,
@@ -247,12 +214,13 @@ impl Run {
             oracle,
             chips,
             cuts,
+            thief: None,
             hints,
             ahead,
             ahead_rng,
             style,
-            next_tag,
-            arrival,
+            next_tag: 1,
+            arrival: SimTime(0),
             refusing: false,
         }
     }
@@ -424,10 +392,34 @@ impl Run {
     fn effects(&mut self) -> Verdict {
         while let Some(effect) = self.drive.pop_effect() {
             let what = |what| format!("{effect:?}: {what}");
+            if let (Some(thief), Some(chips), Effect::Complete { tag, .. }) =
+                (&mut self.thief, &self.chips, effect)
+            {
+                let refuses = self.refusing || self.drive.health().read_only.is_some();
+                thief.complete(tag, &self.oracle, chips, refuses).map_err(what)?;
+            }
             self.oracle.apply(effect).map_err(what)?;
+            if let Some(thief) = &mut self.thief {
+                match effect {
+                    Effect::Accept { tag, .. } => {
+                        let (class, clock) = self.oracle.class_of(tag);
+                        thief.note_version(clock, class);
+                    }
+                    Effect::Place { .. } => thief.note_version(self.oracle.class_of(0).1, 0),
+                    _ => {}
+                }
+                thief.note_dead(self.oracle.dead.as_mut().map(std::mem::take).unwrap_or_default());
+            }
             let Some(chips) = &mut self.chips else { continue };
             match effect {
-                Effect::Chip(effect) => chips.apply(effect, &self.oracle).map_err(what)?,
+                Effect::Chip(effect) => {
+                    chips.apply(effect, &self.oracle).map_err(what)?;
+                    if let (Some(thief), ChipEffect::ProgramEnds { block, page, .. }) = (&self.thief, effect)
+                    {
+                        let granules = self.oracle.shape().granules;
+                        thief.appears(granules, chips.on_page(block, page)).map_err(what)?;
+                    }
+                }
                 Effect::Place { to, .. } => {
                     chips.place(to.0, self.oracle.stored(to.0).unwrap_or_default()).map_err(what)?;
                 }
@@ -484,6 +476,9 @@ impl Run {
 
     fn check(&mut self) -> Verdict {
         self.effects()?;
+        if let Some(chips) = self.chips.as_ref().filter(|_| self.thief.is_some()) {
+            chips.check_answers(&self.drive, self.cfg.geometry.pages_per_block())?;
+        }
         self.drive.check().map_err(|what| format!("check: {what}"))
     }
 
@@ -592,6 +587,11 @@ impl Run {
             matched: self.drive.stats().ftl.class_matched,
             neighbour: self.drive.stats().ftl.class_neighbour,
             destaged: self.drive.stats().ftl.slc_destaged,
+            page_locks: self.drive.stats().ops(OpKind::PageLock),
+            block_locks: self.drive.stats().ops(OpKind::BlockLock),
+            failed_locks: self.drive.stats().flash.lock_fails,
+            lock_copies: self.drive.stats().ftl.sanitize_copies,
+            looked: self.thief.as_ref().map_or(0, |thief| thief.looked),
             worn_out: u64::from(health.read_only.is_some()),
             erases: health.wear.total,
             retired: u64::from(health.wear.retired),

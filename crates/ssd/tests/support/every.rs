@@ -5,7 +5,7 @@ use ssd::DriveConfig;
 use ssd::config::{Kind, Table, Value};
 use ssd::ftl::stream;
 use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo};
-use ssd::sections::{CellPart, ErrorModel, MappingUnit, Placement};
+use ssd::sections::{CellPart, ErrorModel, MappingUnit, Placement, ProgramOrder};
 
 /// Every policy with its family.
 pub fn policies() -> impl Iterator<Item = (&'static FamilyInfo, &'static PolicyInfo)> {
@@ -60,6 +60,9 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
     }
     if section == "ftl.slc_cache" && policy != "none" {
         let_cache(cfg);
+    }
+    if section == "ftl.sanitize" && policy == "scrub" {
+        cfg.cell.program_order = ProgramOrder::WordlineMajor;
     }
     if section == "ftl.program_mode" && policy != "nominal" {
         // Modes are those of cells, and have these names.

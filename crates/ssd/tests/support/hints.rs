@@ -23,17 +23,31 @@ pub fn random_hints(rng: &mut Rng) -> Hints {
 pub struct Sayings {
     hints: Rng,
     priorities: Rng,
+    classes: Option<Rng>,
 }
 
 impl Sayings {
     pub fn new(seed: u64) -> Self {
-        Sayings { hints: Rng::named(seed, "hints"), priorities: Rng::named(seed, "priorities") }
+        Sayings {
+            hints: Rng::named(seed, "hints"),
+            priorities: Rng::named(seed, "priorities"),
+            classes: None,
+        }
     }
 
-    /// Now and then a priority that there is not, unless all is to be valid.
+    /// The same, which says of what class data is, too.
+    pub fn with_classes(self, seed: u64) -> Self {
+        Sayings { classes: Some(Rng::named(seed, "classes")), ..self }
+    }
+
+    /// Now and then a priority or class that there is not, unless all is to be valid.
     pub fn next(&mut self, is_valid: bool) -> Hints {
         let priority = random_priority(&mut self.priorities);
         let is_wrong = self.priorities.below(64) == 0 && !is_valid;
-        Hints { priority: if is_wrong { 9 } else { priority }, ..random_hints(&mut self.hints) }
+        let class = self.classes.as_mut().map_or(0, |rng| match rng.below(32) {
+            0 if !is_valid => 3,
+            at => (at % 3) as u8,
+        });
+        Hints { priority: if is_wrong { 9 } else { priority }, class, ..random_hints(&mut self.hints) }
     }
 }

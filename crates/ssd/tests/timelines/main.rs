@@ -7,6 +7,7 @@ mod busy;
 mod cache;
 mod cleaning;
 mod host;
+mod locks;
 mod m64;
 mod mqsim;
 mod preemption;

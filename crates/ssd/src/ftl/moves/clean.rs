@@ -90,6 +90,9 @@ impl Ftl {
 
     /// Tries again to start moves that found nothing to do; for when the host waits for room.
     pub fn retry(&mut self, flash: &mut Flash) {
+        if self.locks_data() {
+            self.give_up_claims();
+        }
         for lane in (0..self.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.
             if self.gc_trigger.ends_without_victims() && !self.work(lane).wanted {
@@ -138,6 +141,7 @@ impl Ftl {
         if let Some(&block) = work.retire.front()
             && self.blocks.programming(block) == 0
             && self.fits(lane, block, Cause::BadBlock)
+            && (!self.erases_bad() || self.coming(lane) < self.mover.coming_at_most)
         {
             self.work(lane).retire.pop_front();
             return self.begin(lane, block, Cause::BadBlock);
@@ -145,11 +149,15 @@ impl Ftl {
         if self.ring.is_used() && self.start_destage(lane) {
             return true;
         }
+        if self.has_hopeless(lane) && self.start_hopeless(lane) {
+            return true;
+        }
         let work = &self.mover.lanes[lane.index()];
-        if (work.wanted || work.candidates.lacks_room) && self.coming(lane) < self.mover.coming_at_most {
+        let lacks_room = work.candidates.lacks_room || self.is_crowded(lane);
+        if (work.wanted || lacks_room) && self.coming(lane) < self.mover.coming_at_most {
             self.update_wanted(lane);
             let work = &self.mover.lanes[lane.index()];
-            if work.wanted || work.candidates.lacks_room {
+            if work.wanted || lacks_room {
                 if let Some(block) = self.choose_victim(lane) {
                     self.note_victim(block);
                     return self.begin(lane, block, Cause::Cleaning);
@@ -184,8 +192,10 @@ impl Ftl {
         self.blocks.start_moving(block, cause);
         let job = Job::empty(&self.view(), block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
+        let erases_bad = self.erases_bad();
         let work = self.work(lane);
-        work.coming += u32::from(!matches!(cause, Cause::BadBlock | Cause::Destage));
+        let comes = cause != Cause::Destage && (cause != Cause::BadBlock || erases_bad);
+        work.coming += u32::from(comes);
         work.jobs[which] = Some(job);
         true
     }

@@ -211,7 +211,9 @@ impl Ftl {
             let view = View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts };
             match work.deal.step(&view, may_read, at_most, &mut units) {
                 Step::Read { page, count } => self.read_dealt(flash, lane, page, &units[..count]),
-                Step::Program { target, count } => self.program_dealt(flash, lane, target, &units[..count]),
+                Step::Program { target, count } => {
+                    self.program_dealt(flash, lane, target, &mut units[..count]);
+                }
                 Step::Wait => return,
                 Step::Done => self.end_deal(flash, lane),
                 Step::Ask | Step::Replicate { .. } => unreachable!("a deal was asked for as a whole"),
@@ -245,10 +247,10 @@ impl Ftl {
         }
     }
 
-    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId, target: u8, units: &[UnitRef]) {
+    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId, target: u8, units: &mut [UnitRef]) {
         let Some(page) = self.next_of_target(lane, usize::from(target)) else {
             // What is in the controller goes where cleaning's data goes; the rest stays.
-            for &unit in units {
+            for &mut unit in units {
                 self.gather_moved(lane, Cause::ReadReclaim, unit);
             }
             let deal = &mut self.work(lane).deal;

@@ -11,7 +11,7 @@ use crate::units::{LaneId, OpId, Ppn};
 impl Ftl {
     /// An operation of a lane's moves. Nobody has to yield to it where no time passes.
     #[inline(always)]
-    pub(super) fn op_of_move(
+    pub(in crate::ftl) fn op_of_move(
         &self,
         flash: &Flash,
         kind: OpKind,
@@ -34,7 +34,7 @@ impl Ftl {
     /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the
     /// operation says how it ended.
     #[inline(always)]
-    pub(super) fn issue_move(
+    pub(in crate::ftl) fn issue_move(
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
@@ -76,7 +76,7 @@ impl Ftl {
 
     /// Issues it where time passes.
     #[inline(never)]
-    pub(super) fn begin_move(
+    pub(in crate::ftl) fn begin_move(
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
@@ -84,6 +84,9 @@ impl Ftl {
         units: &[UnitRef],
     ) -> OpId {
         op.bytes = units.len() as u32 * self.layout.unit_bytes;
+        if self.locks_data() && op.kind != OpKind::Read {
+            self.note_copying(op.ppn, units);
+        }
         let work = self.work(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
         self.issue(flash, op, units)

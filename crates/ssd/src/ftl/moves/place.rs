@@ -6,6 +6,7 @@ use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
 use crate::ftl::stream::{self, Moved, StreamId, Streams};
 use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::facts::Death;
 use crate::ftl::write::open::Allocated;
 use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
@@ -157,7 +158,7 @@ impl Ftl {
                 count = self.fill_up(lane, stream, count, &mut units[..per_page]);
             }
             self.counts.padded_units += (per_page - count) as u64;
-            self.program_moved(flash, lane, &mut op, &units[..count]);
+            self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.after_allocation(lane, found);
         }
     }
@@ -167,8 +168,8 @@ impl Ftl {
     pub(in crate::ftl) fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
         if found.lane != lane {
             self.update_wanted(found.lane);
-        } else if found.opened && self.reclaim.is_active() {
-            // Moves because of reads use up blocks that no cleaning is about to make good.
+        } else if found.opened && (self.reclaim.is_active() || self.locks_data()) {
+            // Moves because of reads, or for locks, use up blocks that no cleaning is about to make good.
             self.update_wanted(lane);
             self.look_soon(lane);
         }
@@ -204,7 +205,7 @@ impl Ftl {
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
             let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
             self.counts.padded_units += (per_page - count) as u64;
-            self.program_moved(flash, lane, &mut op, &units[..count]);
+            self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.after_allocation(lane, found);
         }
     }
@@ -261,7 +262,7 @@ impl Ftl {
     pub(in crate::ftl) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
         let block = self.layout.block_of_page(op.ppn).0;
-        if self.is_dealt_from(lane, block) {
+        if op.cause != Cause::Sanitize && self.is_dealt_from(lane, block) {
             return self.on_dealt_read(flash, id, op, lane);
         }
         let (units, count) = flash.pool.take(id);
@@ -347,8 +348,13 @@ impl Ftl {
         flash: &mut Flash,
         lane: LaneId,
         op: &mut Op,
-        units: &[UnitRef],
+        units: &mut [UnitRef],
     ) {
+        let mut units = units;
+        if self.locks_data() && op.kind == OpKind::Program {
+            let left = self.drop_dead(flash, units);
+            units = &mut units[..left];
+        }
         if self.issue_move(flash, lane, op, units) {
             self.place_all(flash, lane, op, units);
             self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
@@ -365,15 +371,22 @@ impl Ftl {
     pub(in crate::ftl) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
         let (units, count) = flash.pool.take(id);
+        if self.locks_data() {
+            self.end_copying(op.ppn);
+        }
         self.place_all(flash, lane, op, &units[..count]);
         self.work(lane).programs -= 1;
         self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         self.pump_lane(flash, lane);
+        if self.locks_data() {
+            self.try_crowded(lane);
+        }
     }
 
     /// Moved units are at their new place, or their program failed.
     #[inline(always)]
     fn place_all(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, units: &[UnitRef]) {
+        self.lock_clock(flash.now);
         for (place, &unit) in (0..).zip(units) {
             self.place_moved(flash, lane, op, place, unit);
         }
@@ -382,16 +395,22 @@ impl Ftl {
     /// A moved unit is mapped at its new place, if it is still the newest; if its program failed it waits for another.
     #[inline(always)]
     fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
+        let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
         if op.outcome == Outcome::Fail {
+            if self.locks_data() {
+                self.note_stillborn(to, unit.facts());
+            }
             return self.move_again(flash, lane, *op, unit);
         }
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-        let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
         if self.map.lookup(lpn) == from {
-            self.commit(lpn, to, unit.facts());
+            self.commit(lpn, to, unit.facts(), Death::Moved);
             self.counts.moved_units[op.cause as usize] += 1;
             self.effects.push(Effect::Copy { lpn, from, to });
         } else {
+            if self.locks_data() {
+                self.note_stillborn(to, unit.facts());
+            }
             self.effects.push(Effect::Dead { lpn, from, to });
         }
         let source = self.layout.block_of_unit(from);
@@ -404,6 +423,10 @@ impl Ftl {
     /// controller, and is read first.
     #[cold]
     fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: Op, unit: UnitRef) {
+        if self.locks_data() && self.map.lookup(Lpn(unit.lpn)) != Pun(unit.source) {
+            // Where it was is locked, or will be.
+            return self.unit_arrived(flash, self.layout.block_of_unit(Pun(unit.source)));
+        }
         if op.kind == OpKind::Copyback {
             let page = self.layout.page_of_unit(Pun(unit.source)).0;
             let mut read = self.op_of_move(flash, OpKind::Read, op.cause, page, lane);
@@ -435,7 +458,7 @@ impl Ftl {
     pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
         self.drop_replicas(block);
-        if self.blocks.cause(block) == Cause::BadBlock {
+        if self.blocks.cause(block) == Cause::BadBlock && !self.erases_bad() {
             self.retire(block);
             return;
         }
@@ -460,6 +483,9 @@ impl Ftl {
     fn retire(&mut self, block: BlockId) {
         self.blocks.set_state(block, BlockState::Bad);
         self.counts.retired_blocks += 1;
+        if self.locks_data() {
+            self.list_all(block);
+        }
         if self.blocks.is_one_bit(block) {
             let lane = self.layout.lane_of(block);
             self.ring.lane_mut(lane).forget(block, &mut self.blocks);
@@ -476,6 +502,9 @@ impl Ftl {
         }
         let lane = self.layout.lane_of(block);
         self.forget_reads(block);
+        if self.locks_data() {
+            self.note_erased_locks(flash, block);
+        }
         self.replicas.reset(&self.layout, block);
         self.copies.on_erase(block);
         self.effects.push(Effect::Erase {
@@ -528,56 +557,4 @@ impl Ftl {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Drive;
-    use crate::drive_config::DriveConfig;
-    use crate::ftl::moves::candidates::Candidate;
-
-    /// One lane of 16 blocks of two planes.
-    fn drive() -> Drive {
-        let mut cfg = DriveConfig::default();
-        let g = &mut cfg.geometry;
-        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
-        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (16, 4, 1);
-        cfg.drive.over_provisioning_percent = 100.0;
-        Drive::new(&cfg).unwrap()
-    }
-
-    /// A block that fails a program is filled no further, but for the last that moves have.
-    #[test]
-    fn moves_fill_their_last_block_though_it_has_failed() {
-        for (free, is_filled_on) in [(0, true), (1, false)] {
-            let mut drive = drive();
-            let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
-            let moved = StreamId(ftl.allocator.streams().of_moves.trailing_zeros() as u8);
-            let page = ftl.move_target(LaneId(0), moved).unwrap().page;
-            while ftl.allocator.free(LaneId(0)) > free {
-                ftl.allocator.take_block(LaneId(0), 0, 0, (&mut ftl.blocks, 0)).unwrap();
-            }
-            let block = ftl.layout.block_of_page(page).0;
-            ftl.blocks.program_issued(block);
-            ftl.after_program(flash, block, true);
-            assert!(ftl.blocks.is_failing(block));
-            assert_eq!(ftl.allocator.filled(LaneId(0), block).is_some(), is_filled_on, "{free} blocks free");
-        }
-    }
-
-    /// An erase is urgent where what reads have made due waits for the room that it makes, and only there.
-    #[test]
-    fn erases_are_due_where_room_is_urgent() {
-        for (lacks_room, waits) in [(false, false), (false, true), (true, false), (true, true)] {
-            let mut drive = drive();
-            let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
-            let work = ftl.work(LaneId(0));
-            work.candidates.lacks_room = lacks_room;
-            if waits {
-                work.candidates.now.push_back(Candidate { block: BlockId(1), member: 0 });
-            }
-            ftl.blocks.start_moving(BlockId(0), Cause::Cleaning);
-            ftl.empty(flash, BlockId(0));
-            let due: Vec<bool> = ftl.outbox.iter().map(|&id| flash.op(id).due).collect();
-            assert_eq!(due, [lacks_room && waits; 2]);
-        }
-    }
-}
+mod tests;

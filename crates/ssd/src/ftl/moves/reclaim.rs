@@ -88,7 +88,8 @@ impl Reclaim {
         }
         let in_order = (0..).zip(&page_at).all(|(at, &page)| at == page);
         let of_active = |count: u32| if active { count as usize } else { 0 };
-        let lanes = Vec::with_capacity(of_active(layout.lanes));
+        // Locks put lanes on that list, too.
+        let lanes = Vec::with_capacity(layout.lanes as usize);
         let services = vec![None; of_active(layout.blocks())];
         let deals = policy.deals();
         let page_types = g.bits_per_cell;
@@ -209,6 +210,9 @@ impl Ftl {
     /// Lets the lanes whose lists have grown look at them.
     pub fn look_at_candidates(&mut self, flash: &mut Flash) {
         while let Some(lane) = self.reclaim.lanes.pop() {
+            if self.locks_data() {
+                self.lock_lane(flash, lane);
+            }
             self.pump_lane(flash, lane);
         }
     }

@@ -12,6 +12,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::facts::Death;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
@@ -25,7 +26,7 @@ impl Ftl {
         }
         self.replicas.forget(lpn);
         let from = self.map.assign(lpn, to);
-        self.blocks.lose(self.layout.block_of_unit(from));
+        self.bury(from, Death::Moved);
         self.blocks.adopt(self.layout.block_of_unit(to));
         self.counts.replicas_adopted += 1;
         self.effects.push(Effect::Adopt { lpn, from, to });
@@ -58,7 +59,7 @@ impl Ftl {
         for unit in self.replica_units(block) {
             let lpn = self.map.stored(unit);
             if lpn.is_some() && self.replicas.get(lpn) == unit {
-                self.replicas.forget(lpn);
+                self.forget_replica(lpn);
             }
         }
     }
@@ -135,6 +136,9 @@ impl Ftl {
     pub(in crate::ftl) fn on_replica_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let (units, count) = flash.pool.take(id);
         let lane = LaneId(op.tag);
+        if self.locks_data() {
+            self.end_copying(op.ppn);
+        }
         self.work(lane).programs -= 1;
         self.replica_programmed(flash, op, &units[..count]);
         self.pump_lane(flash, lane);
@@ -147,12 +151,19 @@ impl Ftl {
 
     /// Units that are still current are read from their replica from now on. A failed program makes none.
     fn replica_programmed(&mut self, flash: &mut Flash, op: &Op, units: &[UnitRef]) {
+        self.lock_clock(flash.now);
         let first = op.ppn.0 * self.layout.units_per_page;
         for (place, unit) in (first..).zip(units) {
             let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));
-            if op.outcome == Outcome::Pass && self.map.lookup(lpn) == from {
+            let counts = op.outcome == Outcome::Pass && self.map.lookup(lpn) == from;
+            if self.locks_data() && !counts {
+                self.note_stillborn(to, unit.facts());
+            }
+            if counts {
                 self.map.note_copy(lpn, to);
                 self.facts.set(to, unit.facts());
+                // An older one, made at the same time, no longer counts.
+                self.forget_replica(lpn);
                 self.replicas.set(lpn, to);
                 self.counts.moved_units[Cause::Replication as usize] += 1;
                 self.effects.push(Effect::Replicate { lpn, from, to });

@@ -168,7 +168,7 @@ mod tests {
         (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (4, 2, 3);
         (cfg.mapping.unit, cfg.allocation.superblock) = (MappingUnit::Page, Superblock::Planes);
         let layout = Layout::new(&cfg, &Chip::new(2, 4, 6, &cfg.reliability, 1));
-        let (mut map, mut facts) = (Map::new(48, 48, false), FactsTable::new(true, 48));
+        let (mut map, mut facts) = (Map::new(48, 48, false), FactsTable::new(true, 48, false));
         for unit in 0..24 {
             map.assign(Lpn(unit), Pun(unit));
             facts.set(Pun(unit), Facts::NONE.with_sequence(u64::from(unit) + 100));

@@ -442,6 +442,11 @@ impl Blocks {
         self.set_state(block, BlockState::Moving);
     }
 
+    /// Why what leaves the block does, until it is emptied.
+    pub fn set_cause(&mut self, block: BlockId, cause: Cause) {
+        self.cause[block.index()] = cause;
+    }
+
     /// Why the block is or was last emptied.
     #[inline]
     pub fn cause(&self, block: BlockId) -> Cause {

@@ -250,8 +250,10 @@ impl Layout {
         within("page of an operation", [op.ppn.0], pages)?;
         let block = self.block_of_page(op.ppn).0;
         let is_there = match op.kind.row().effect {
-            Outcomes::Erases => (0..self.span).any(|member| self.member(block, member) == op.at),
-            Outcomes::Reads | Outcomes::Programs => self.locate(op.ppn) == op.at,
+            Outcomes::Erases | Outcomes::HidesBlock => {
+                (0..self.span).any(|member| self.member(block, member) == op.at)
+            }
+            Outcomes::Reads | Outcomes::Programs | Outcomes::HidesPage => self.locate(op.ppn) == op.at,
         };
         ensure(is_there, "an operation is elsewhere than its page")?;
         ensure(op.bytes <= self.units_per_page * self.unit_bytes, "an operation on more than a page")

@@ -5,6 +5,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
 use crate::ftl::stream::{Said, StreamId, Streams};
+use crate::ftl::tables::facts::Death;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::signals::Facts;
@@ -159,7 +160,9 @@ impl Ftl {
         let (block, _) = self.layout.block_of_page(found.page);
         let mut op = self.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));
         flash.do_at_once(&mut op);
-        let facts = Facts::NONE.with_stream(u64::from(stream.0));
+        let class = if self.locks_data() { self.class_of(0) } else { 0 };
+        let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());
+        self.lock_clock(flash.now);
         if self.effects.has_chips() {
             self.tell_page(op, page_units, facts);
         }
@@ -168,8 +171,9 @@ impl Ftl {
         if outcome == Outcome::Pass {
             for (i, &lpn) in (0..).zip(page_units) {
                 let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
-                self.replicas.forget(lpn);
-                self.commit(lpn, to, facts.with_sequence(self.sequence + u64::from(i) + 1));
+                self.forget_replica(lpn);
+                let facts = facts.with_sequence(self.sequence + u64::from(i) + 1);
+                self.commit(lpn, to, facts, Death::Ended);
                 self.effects.push(Effect::Place { lpn, to });
             }
             if moved {
@@ -179,6 +183,11 @@ impl Ftl {
                 self.counts.host_units += count;
                 self.note_bypass(found.page, page_units.len());
             }
+        }
+        if self.locks_data() && outcome == Outcome::Fail {
+            let first = found.page.0 * units_per_page;
+            let units = first..first + page_units.len() as u32;
+            units.for_each(|unit| self.note_stillborn(Pun(unit), facts));
         }
         self.sequence += count;
         self.after_program(flash, block, outcome == Outcome::Fail);

@@ -193,6 +193,13 @@ impl Gather {
         is_parked
     }
 
+    /// A unit that waits is at least of a security class.
+    #[cold]
+    pub(in crate::ftl) fn secure(&mut self, slot: SlotId, class: u8) {
+        let facts = &mut self.units[slot.index()].facts;
+        *facts = facts.with_class(facts.class().max(class.into()));
+    }
+
     /// A unit waits no more.
     #[inline]
     pub(in crate::ftl) fn take(&mut self, slot: SlotId) {

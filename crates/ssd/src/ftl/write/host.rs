@@ -3,6 +3,7 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::stream::{Leaving, Said, StreamId, Written};
+use crate::ftl::tables::facts::Death;
 use crate::ftl::write::waits::Lack;
 use crate::ftl::{Ftl, Programmed};
 use crate::nand::Outcome;
@@ -49,7 +50,9 @@ impl Ftl {
     fn offer_to(&mut self, slot: SlotId, (lpn, bytes): (Lpn, u32), said: Said, first: bool, offer: Offer) {
         let stream = self.stream_of_write(lpn, said, offer != Offer::New);
         // What hosts say beyond what is known must not turn into something else.
-        let [class, priority] = [said.hints.class, said.hints.priority].map(|value| u64::from(value.min(3)));
+        let priority = u64::from(said.hints.priority.min(3));
+        let said_class = if offer == Offer::Promoted { self.class_in_flash(lpn) } else { said.hints.class };
+        let class = u64::from(self.class_of(said_class));
         let facts = Facts::NONE
             .with_stream(u64::from(stream.0))
             .with_class(class)
@@ -60,6 +63,12 @@ impl Ftl {
         if self.gather.sorts() {
             self.counts.class_queued_max = self.counts.class_queued_max.max(self.gather.held(stream));
         }
+    }
+
+    /// The class of what is in flash of a logical unit, where copies are locked.
+    fn class_in_flash(&self, lpn: Lpn) -> u8 {
+        let at = self.map.lookup(lpn);
+        if self.locks_data() && at.is_some() { self.facts.get(at).class() as u8 } else { 0 }
     }
 
     /// The class of pages that a unit deserves. What is promoted is moved, and not written by the host.
@@ -99,7 +108,11 @@ impl Ftl {
     /// The host has written again to a unit that waits. It goes before others; where data is sorted by class, only if
     /// it is `urgent`: what is written often must not leave the queue early.
     pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said, urgent: bool) {
-        if !self.gather.grow_parked(slot, bytes) {
+        if self.gather.grow_parked(slot, bytes) {
+            if self.locks_data() {
+                self.gather.secure(slot, self.class_of(said.hints.class));
+            }
+        } else {
             let lpn = self.gather.get(slot).lpn;
             self.gather.take(slot);
             let first = urgent || !self.gather.sorts();
@@ -110,6 +123,11 @@ impl Ftl {
     /// A unit that waits is trimmed.
     pub fn withdraw(&mut self, slot: SlotId) {
         self.gather.take(slot);
+    }
+
+    /// A unit that is being programmed is about to be trimmed, where copies are locked.
+    pub fn note_withdrawn(&mut self, flash: &Flash, id: OpId, place: u8) {
+        self.note_unborn(flash.pool.get(id), &flash.pool.units(id)[usize::from(place)]);
     }
 
     /// A unit that is being programmed is trimmed: the program is in vain for it.
@@ -256,13 +274,17 @@ impl Ftl {
         let failed = outcome == Outcome::Fail;
         let spent = flash.pool.spent(id);
         let mut promoted = 0;
+        self.lock_clock(flash.now);
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
+            if self.locks_data() && (failed || unit.lpn == NONE) {
+                self.note_stillborn(to, unit.facts());
+            }
             if failed && unit.lpn != NONE {
                 self.gather.put_back(slot);
             } else if unit.lpn != NONE {
-                self.replicas.forget(Lpn(unit.lpn));
-                self.commit(Lpn(unit.lpn), to, unit.facts());
+                self.forget_replica(Lpn(unit.lpn));
+                self.commit(Lpn(unit.lpn), to, unit.facts(), Death::Ended);
                 let of_host = 1 - unit.facts().promoted();
                 self.clock += of_host;
                 self.counts.host_units += of_host;

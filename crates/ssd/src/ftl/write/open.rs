@@ -174,6 +174,12 @@ impl Allocator {
         open.iter().find(|open| open.block == block).map(|open| open.next)
     }
 
+    /// The stream that fills a block, if one does.
+    pub(in crate::ftl) fn stream_of(&self, lane: LaneId, block: BlockId) -> Option<StreamId> {
+        let mut open = (0..).map(StreamId).zip(&self.lanes[lane.index()].open);
+        open.find(|(_, open)| open.block == block).map(|(stream, _)| stream)
+    }
+
     /// Free blocks of a lane.
     #[inline]
     pub fn free(&self, lane: LaneId) -> u32 {

@@ -117,6 +117,9 @@ impl Ftl {
     pub(in crate::ftl) fn migrated(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
         self.blocks.set_state(block, BlockState::Closed);
+        if self.locks_data() {
+            self.list_all(block);
+        }
         if self.blocks.is_failing(block) {
             return self.retire_when_closed(flash, block);
         }

@@ -1,0 +1,141 @@
+//! The lock manager's tables against all others.
+
+use super::{Copying, EXPOSED, ISSUED, Locks, ODD};
+use crate::flash::Flash;
+use crate::flash::op::OpKind;
+use crate::ftl::Ftl;
+use crate::ftl::tables::blocks::BlockState;
+use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room};
+use crate::units::{BlockId, Ppn, Pun, SimTime};
+
+impl Locks {
+    /// Takes what follows from the configuration from fresh ones, and checks what is not checked with the rest.
+    pub(in crate::ftl) fn restored(&mut self, fresh: Locks, blocks_per_lane: u32, now: SimTime) -> Verdict {
+        self.policy.restored(fresh.policy)?;
+        (self.on, self.scrubs, self.erases) = (fresh.on, fresh.scrubs, fresh.erases);
+        (self.rules, self.pages_per_wordline, self.span) =
+            (fresh.rules, fresh.pages_per_wordline, fresh.span);
+        (self.page_ns, self.block_ns) = (fresh.page_ns, fresh.block_ns);
+        alike("pages that are exposed", &self.pages, &fresh.pages)?;
+        alike("blocks that are exposed", &self.blocks, &fresh.blocks)?;
+        alike("lanes with locks", &self.lanes, &fresh.lanes)?;
+        let is_past = |block: &super::Exposed| block.since <= now;
+        ensure(self.blocks.iter().all(is_past), "since when a block is exposed")?;
+        ensure(self.now <= now && self.counted <= now, "the time of locks")?;
+        ensure(self.generation < MOST && self.wanted <= self.generation + 1, "who waits for locks")?;
+        let in_lane = |lane: u32, block: &BlockId| {
+            (lane * blocks_per_lane..(lane + 1) * blocks_per_lane).contains(&block.0)
+        };
+        for (number, (lane, fresh)) in (0..).zip(self.lanes.iter_mut().zip(&fresh.lanes)) {
+            let mut listed = lane.ready.iter().chain(&lane.crowded).chain(&lane.hopeless);
+            ensure(listed.all(|block| in_lane(number, block)), "another lane's block to be locked")?;
+            for (line, fresh) in [
+                (&mut lane.ready, &fresh.ready),
+                (&mut lane.crowded, &fresh.crowded),
+                (&mut lane.hopeless, &fresh.hopeless),
+            ] {
+                ensure(line.len() <= blocks_per_lane as usize, "blocks to be locked")?;
+                keep_line(line, fresh);
+            }
+        }
+        ensure(self.deferred.len() <= self.blocks.len(), "blocks whose locks wait")?;
+        ensure(
+            self.deferred.iter().all(|block| block.index() < self.blocks.len()),
+            "blocks whose locks wait",
+        )?;
+        keep_line(&mut self.deferred, &fresh.deferred);
+        keep_room(&mut self.copying, &fresh.copying);
+        Ok(())
+    }
+}
+
+impl Ftl {
+    /// Checks what is exposed against what lives and what is on its way (slow).
+    pub(in crate::ftl) fn check_locks(&self, flash: &Flash) -> Result<(), String> {
+        if !self.locks.on {
+            return Ok(());
+        }
+        let (mut waiting, mut issued) = ([0u64; 2], 0u64);
+        for block in (0..self.layout.blocks()).map(BlockId) {
+            let (mut exposed, first) = (0, block.0 * self.layout.pages_per_block);
+            for page in (first..first + self.layout.pages_per_block).map(Ppn) {
+                let state = self.locks.pages[page.index()];
+                let is_exposed = state & EXPOSED != 0;
+                waiting[usize::from(state & ODD > 0)] += u64::from(is_exposed);
+                exposed += u32::from(is_exposed);
+                issued += u64::from(state & ISSUED != 0);
+                if !is_exposed {
+                    self.check_hidden(page)?;
+                }
+            }
+            let listed = self.locks.blocks[block.index()];
+            if exposed != listed.pages {
+                return Err(format!(
+                    "{exposed} pages of block {} are exposed, it says {}",
+                    block.0, listed.pages
+                ));
+            }
+            let lane = &self.locks.lanes[self.layout.lane_of(block).index()];
+            if lane.ready.contains(&block) != listed.listed
+                || self.locks.deferred.contains(&block) != listed.deferred
+            {
+                return Err(format!("block {} is on other lists of locks than it says", block.0));
+            }
+        }
+        if waiting != self.locks.waiting {
+            return Err(format!("{waiting:?} pages are exposed, the counts say {:?}", self.locks.waiting));
+        }
+        self.check_locks_under_way(flash, issued)
+    }
+
+    /// Of secured data nothing that is dead lies in a page that is not exposed.
+    fn check_hidden(&self, page: Ppn) -> Result<(), String> {
+        let first = page.0 * self.layout.units_per_page;
+        let counts = |unit: Pun| {
+            let lpn = self.map.stored(unit);
+            self.map.is_live(unit) || lpn.is_some() && self.replicas.get(lpn) == unit
+        };
+        let mut units = (first..first + self.layout.units_per_page).map(Pun);
+        let is_free = self.blocks.state(self.layout.block_of_page(page).0) == BlockState::Free;
+        match units.find(|&unit| self.facts.is_secured(unit) && (is_free || !counts(unit))) {
+            Some(unit) => Err(format!("unit {} of flash is secured and dead, and nobody locks it", unit.0)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_locks_under_way(&self, flash: &Flash, issued: u64) -> Result<(), String> {
+        let mut in_flight = vec![0; self.layout.lanes as usize];
+        let mut copying = Vec::new();
+        let mut pages = 0;
+        for (id, op) in flash.pool.iter() {
+            if op.kind.hides() {
+                in_flight[self.layout.lane_of(self.layout.block_of_page(op.ppn).0).index()] += 1;
+                let is_issued = |page: &u32| self.locks.pages[*page as usize] & ISSUED != 0;
+                pages += match op.kind {
+                    OpKind::BlockLock => {
+                        let first = op.ppn.0..op.ppn.0 + self.layout.pages_per_block;
+                        let here = |page: &u32| self.layout.locate(Ppn(*page)).block == op.at.block;
+                        first.filter(|page| here(page) && is_issued(page)).count() as u64
+                    }
+                    OpKind::Scrub => {
+                        let wordline = self.pages_of_wordline(op.ppn).map(|page| page.0);
+                        wordline.filter(is_issued).count() as u64
+                    }
+                    _ => u64::from(is_issued(&op.ppn.0)),
+                };
+            } else if matches!(op.kind, OpKind::Program | OpKind::Copyback) && !op.cause.is_for_host() {
+                let units = flash.pool.units(id).iter();
+                copying.extend(units.map(|unit| Copying { from: unit.source, to: op.ppn }));
+            }
+        }
+        let said = self.locks.lanes.iter().map(|lane| lane.in_flight);
+        ensure(said.eq(in_flight), "locks under way in a lane")?;
+        // A page may be locked by itself and with its block.
+        ensure(pages >= issued, "a lock is said to be under way, and is not")?;
+        let key = |copying: &Copying| (copying.to, copying.from);
+        let mut found = self.locks.copying.clone();
+        found.sort_unstable_by_key(key);
+        copying.sort_unstable_by_key(key);
+        ensure(found == copying, "copies under way")
+    }
+}

@@ -1,0 +1,182 @@
+//! Pages that are to be locked and hold what lives, and blocks whose locks fail: both must be emptied first.
+
+use super::{HOPELESS, LEAVING};
+use crate::flash::Flash;
+use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::Ftl;
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::write::waits::Lack;
+use crate::units::{BlockId, LaneId, Ppn, Pun};
+
+impl Ftl {
+    /// What lives in a page moves elsewhere in its lane; if there is no room, when there is.
+    pub(super) fn move_out(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
+        let block = self.layout.block_of_page(page).0;
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut count = 0;
+        let first = page.0 * self.layout.units_per_page;
+        for unit in (first..first + self.layout.units_per_page).filter(|&unit| self.map.is_live(Pun(unit))) {
+            units[count] = self.view().unit_at(unit);
+            count += 1;
+        }
+        let is_busy = self.is_busy(lane);
+        if is_busy || !self.has_room_beside(lane, count as u32) {
+            let locks = &mut self.locks.lanes[lane.index()];
+            locks.lacks_room |= !is_busy;
+            if !locks.crowded.contains(&block) {
+                locks.crowded.push_back(block);
+            }
+            return;
+        }
+        self.locks.pages[page.index()] |= LEAVING;
+        self.counts.sanitize_copies += count as u64;
+        self.blocks.set_cause(block, Cause::Sanitize);
+        let mut op = self.op_of_move(flash, OpKind::Read, Cause::Sanitize, page, lane);
+        self.note_read(flash, &op);
+        self.blocks.leave(block, count as u32);
+        if self.issue_move(flash, lane, &mut op, &units[..count]) {
+            self.take_read(lane, (Cause::Sanitize, page, op.outcome), &units[..count]);
+            self.program_all_gathered(flash, lane, false);
+        }
+    }
+
+    /// The wordline of a page of a block that is being filled is finished: with nothing.
+    pub(super) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
+        let (block, last) = (self.layout.block_of_page(page).0, self.pages_of_wordline(page).last());
+        let first = block.0 * self.layout.pages_per_block;
+        let streams = self.allocator.streams();
+        while let Some(stream) = self.allocator.stream_of(lane, block)
+            && self.allocator.filled(lane, block).is_some_and(|next| Some(Ppn(first + next)) <= last)
+        {
+            let Some(found) = self.allocator.page_in(lane, stream, 0, &mut self.blocks, self.clock) else {
+                return;
+            };
+            self.counts.padded_units += u64::from(self.layout.units_per_page);
+            let op = self.op_of_move(flash, OpKind::Program, Cause::Sanitize, found.page, lane);
+            let mut op = self.bound_for(block, op);
+            if streams.is_of_host(stream) && !streams.is_shared(stream) {
+                // Behind the host's own, which may not be carried out yet.
+                self.begin_move(flash, lane, op, &[]);
+            } else {
+                self.program_moved(flash, lane, &mut op, &mut []);
+            }
+        }
+    }
+
+    /// Whether so many units find room beside the reserve: cleaning must be able to go on after them.
+    fn has_room_beside(&mut self, lane: LaneId, units: u32) -> bool {
+        let units = units + self.mover.reserve * self.layout.data_units_per_block();
+        if self.has_room(lane, units, Cause::Sanitize) {
+            return true;
+        }
+        self.allocator.claim(lane);
+        let has_room = self.has_room(lane, units, Cause::Sanitize);
+        if !has_room {
+            self.allocator.unclaim(lane);
+        }
+        has_room
+    }
+
+    /// The host lacks a page: no block is kept from it for what must leave pages, if one was. It goes on then.
+    #[cold]
+    pub(in crate::ftl) fn give_up_claims(&mut self) {
+        for lane in (0..self.layout.lanes).map(LaneId) {
+            let work = self.work(lane);
+            if work.reads + work.programs == 0 && self.allocator.unclaim(lane) {
+                self.waits.come(Lack::Page);
+            }
+        }
+    }
+
+    /// There may be room for what must leave pages of a lane.
+    pub(super) fn uncrowd(&mut self, lane: LaneId) {
+        self.locks.lanes[lane.index()].lacks_room = false;
+        while let Some(block) = self.locks.lanes[lane.index()].crowded.pop_front() {
+            self.list_all(block);
+        }
+    }
+
+    /// Something has moved in a lane: there may be operations for more.
+    #[cold]
+    pub(in crate::ftl) fn try_crowded(&mut self, lane: LaneId) {
+        let locks = &self.locks.lanes[lane.index()];
+        if !locks.crowded.is_empty() && !locks.lacks_room && !self.is_busy(lane) {
+            self.uncrowd(lane);
+        }
+    }
+
+    /// Whether pages of a lane wait for room.
+    #[inline]
+    pub(in crate::ftl) fn is_crowded(&self, lane: LaneId) -> bool {
+        self.locks.on && self.locks.lanes[lane.index()].lacks_room
+    }
+
+    /// No lock holds in a block: it is emptied and erased.
+    pub(super) fn give_up_block(&mut self, block: BlockId) {
+        let lane = self.layout.lane_of(block);
+        let hopeless = &mut self.locks.lanes[lane.index()].hopeless;
+        if !hopeless.contains(&block) {
+            hopeless.push_back(block);
+        }
+        self.look_soon(lane);
+    }
+
+    /// Whether blocks of a lane are to be emptied because locks fail.
+    #[inline]
+    pub(in crate::ftl) fn has_hopeless(&self, lane: LaneId) -> bool {
+        self.locks.on && !self.locks.lanes[lane.index()].hopeless.is_empty()
+    }
+
+    /// Begins to empty the next block whose locks fail; one that is being filled is closed.
+    #[cold]
+    pub(in crate::ftl) fn start_hopeless(&mut self, lane: LaneId) -> bool {
+        if self.coming(lane) >= self.mover.coming_at_most {
+            return false;
+        }
+        for _ in 0..self.locks.lanes[lane.index()].hopeless.len() {
+            let Some(block) = self.locks.lanes[lane.index()].hopeless.pop_front() else { return false };
+            if !self.is_hopeless(block) {
+                continue;
+            }
+            if self.blocks.state(block) == BlockState::Open {
+                self.close_early(block);
+            }
+            let is_still = self.blocks.state(block) == BlockState::Closed
+                && self.blocks.programming(block) == 0
+                && !self.blocks.is_failing(block);
+            if is_still && self.fits(lane, block, Cause::Sanitize) {
+                return self.begin(lane, block, Cause::Sanitize);
+            }
+            self.locks.lanes[lane.index()].hopeless.push_back(block);
+        }
+        false
+    }
+
+    /// A block that is being filled is filled no further.
+    pub(super) fn close_early(&mut self, block: BlockId) {
+        let lane = self.layout.lane_of(block);
+        self.replicas.close_off(&self.layout, block);
+        self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+    }
+
+    /// Whether a block still has pages that no lock helps.
+    fn is_hopeless(&self, block: BlockId) -> bool {
+        let first = block.0 * self.layout.pages_per_block;
+        let pages = &self.locks.pages[first as usize..(first + self.layout.pages_per_block) as usize];
+        pages.iter().any(|state| state & HOPELESS != 0)
+    }
+
+    /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
+    /// helps.
+    pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
+        self.hurry_deferred();
+        (0..self.layout.blocks()).map(BlockId).for_each(|block| self.list_all(block));
+        for lane in (0..self.layout.lanes).map(LaneId) {
+            self.uncrowd(lane);
+            self.check_lane(flash, lane);
+            self.program_all_gathered(flash, lane, true);
+        }
+        self.look_at_candidates(flash);
+        !self.outbox.is_empty()
+    }
+}

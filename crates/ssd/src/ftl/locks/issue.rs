@@ -1,0 +1,307 @@
+//! Locks on their way: which page or block is next, and what became of it.
+
+use super::{DEFERRED, EXPOSED, FAILED, HOPELESS, IN_FLIGHT_AT_MOST, ISSUED, LEAVING};
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::ftl::Ftl;
+use crate::ftl::sanitize::{Answer, Deaths};
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::facts::Death;
+use crate::nand::Outcome;
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
+
+/// What is to be done about a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// Nothing, now or ever.
+    Nothing,
+    /// It waits for the end of a job.
+    Waits,
+    /// Something else lives there or on its wordline, on this page, and must leave.
+    Crowded(Ppn),
+    /// Its wordline is not full yet.
+    Unfinished,
+    /// It is to be locked.
+    Dead,
+}
+
+impl Ftl {
+    /// Locks what is exposed in a lane, as far as there are operations.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+        self.lock_clock(flash.now);
+        let at_most = IN_FLIGHT_AT_MOST * self.layout.span;
+        while self.locks.lanes[lane.index()].in_flight < at_most {
+            let Some(&block) = self.locks.lanes[lane.index()].ready.front() else { break };
+            if !self.lock_next(flash, lane, block) {
+                self.locks.lanes[lane.index()].ready.pop_front();
+                let exposed = &mut self.locks.blocks[block.index()];
+                (exposed.listed, exposed.first, exposed.end) = (false, 0, 0);
+            }
+        }
+    }
+
+    /// Does what is next about a block; false if there is nothing.
+    fn lock_next(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId) -> bool {
+        loop {
+            // What leaves a page may be the last of its block, which is then erased.
+            if matches!(self.blocks.state(block), BlockState::Free | BlockState::Erasing) {
+                return false;
+            }
+            let exposed = &mut self.locks.blocks[block.index()];
+            if exposed.first >= exposed.end {
+                return false;
+            }
+            let at = exposed.first;
+            exposed.first += 1;
+            let page = Ppn(block.0 * self.layout.pages_per_block + at);
+            match self.look_at_page(flash, block, page) {
+                Look::Nothing => {}
+                Look::Waits => self.defer_locks(block),
+                Look::Crowded(page) => self.move_out(flash, lane, page),
+                Look::Unfinished => self.pad(flash, lane, page),
+                Look::Dead => {
+                    self.lock(flash, block, at);
+                    return true;
+                }
+            }
+        }
+    }
+
+    fn look_at_page(&mut self, flash: &Flash, block: BlockId, page: Ppn) -> Look {
+        if self.locks.scrubs {
+            return self.look_at_wordline(flash, block, page);
+        }
+        let found = self.locks.pages[page.index()];
+        if found & EXPOSED == 0 || found & (ISSUED | HOPELESS) != 0 {
+            return Look::Nothing;
+        }
+        let at = self.layout.locate(page);
+        if at.page >= flash.chip.programmed_pages(at.block) {
+            // Its program is on its way; its end comes in by the door again.
+            return Look::Nothing;
+        }
+        let state = self.blocks.state(block);
+        let leaves = matches!(state, BlockState::Moving | BlockState::Draining);
+        if found & DEFERRED != 0 && (leaves || state == BlockState::Migrating) && self.locks.wanted == 0 {
+            return Look::Waits;
+        }
+        if self.locks.erases {
+            return if leaves { Look::Nothing } else { Look::Dead };
+        }
+        let (first, units) = (page.0 * self.layout.units_per_page, self.layout.units_per_page);
+        if self.map.live_of(first, units) != 0 {
+            return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Crowded(page) };
+        }
+        if self.replicas.count > 0 {
+            (first..first + units).map(Pun).for_each(|unit| self.give_up_replica(unit));
+        }
+        Look::Dead
+    }
+
+    /// The same of all pages of its wordline, which are scrubbed together: nothing may live on any of them, and none
+    /// may be programmed later.
+    fn look_at_wordline(&mut self, flash: &Flash, block: BlockId, page: Ppn) -> Look {
+        let pages = self.pages_of_wordline(page);
+        let all = pages.clone().fold(0, |all, page| all | self.locks.pages[page.index()]);
+        let to_do = |page: &Ppn| self.locks.pages[page.index()] & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
+        if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
+            return Look::Nothing;
+        }
+        let state = self.blocks.state(block);
+        let leaves = matches!(state, BlockState::Moving | BlockState::Draining);
+        let is_deferred = |page: Ppn| self.locks.pages[page.index()] & (EXPOSED | DEFERRED) != EXPOSED;
+        if (leaves || state == BlockState::Migrating)
+            && self.locks.wanted == 0
+            && pages.clone().all(is_deferred)
+        {
+            return Look::Waits;
+        }
+        // A block that is retired, or was closed before it was full, takes no more.
+        let is_programmed = |page: Ppn| {
+            let at = self.layout.locate(page);
+            at.page < flash.chip.programmed_pages(at.block)
+        };
+        if !pages.clone().all(is_programmed) {
+            if state == BlockState::Open {
+                return Look::Unfinished;
+            }
+            if self.blocks.programming(block) > 0 {
+                // It is looked at again when its last program has ended.
+                return Look::Nothing;
+            }
+        }
+        let units = self.layout.units_per_page;
+        let mut live = pages.clone().filter(|page| self.map.live_of(page.0 * units, units) != 0);
+        if let Some(page) = live.clone().find(|page| self.locks.pages[page.index()] & LEAVING == 0) {
+            return if leaves { Look::Nothing } else { Look::Crowded(page) };
+        }
+        if live.next().is_some() {
+            return Look::Nothing;
+        }
+        if self.replicas.count > 0 {
+            let units = pages.flat_map(|page| page.0 * units..(page.0 + 1) * units);
+            units.map(Pun).for_each(|unit| self.give_up_replica(unit));
+        }
+        Look::Dead
+    }
+
+    /// The pages of a page's wordline, in its physical block.
+    pub(super) fn pages_of_wordline(&self, page: Ppn) -> impl Iterator<Item = Ppn> + Clone + use<> {
+        let (block, at) = self.layout.block_of_page(page);
+        let (span, bits) = (self.layout.span, self.locks.pages_per_wordline);
+        let (place, member) = (at / span, at % span);
+        let first = place / bits * bits;
+        let base = block.0 * self.layout.pages_per_block + member;
+        (first..first + bits).map(move |place| Ppn(base + place * span))
+    }
+
+    /// A replica is given up, if a unit of flash is one that counts.
+    fn give_up_replica(&mut self, unit: Pun) {
+        let lpn = self.map.stored(unit);
+        if lpn.is_some() && self.replicas.get(lpn) == unit {
+            self.forget_replica(lpn);
+        }
+    }
+
+    /// The pages of a block wait for the end of its job.
+    fn defer_locks(&mut self, block: BlockId) {
+        let exposed = &mut self.locks.blocks[block.index()];
+        if !exposed.deferred {
+            exposed.deferred = true;
+            self.locks.deferred.push_back(block);
+        }
+    }
+
+    /// Locks a page of a block, or its whole physical block.
+    fn lock(&mut self, flash: &mut Flash, block: BlockId, at: u32) {
+        let member = at % self.layout.span;
+        let deaths = Deaths {
+            pages: self.dead_pages(flash, block, at),
+            is_dead: self.is_member_dead(block, member),
+            is_bad: self.blocks.state(block) == BlockState::Bad,
+            page_ns: self.locks.page_ns,
+            block_ns: self.locks.block_ns,
+        };
+        let answer = self.locks.policy.answer(&deaths);
+        let since = UnitRef::PADDING.with_mask(self.locks.blocks[block.index()].since.0);
+        let first = Ppn(block.0 * self.layout.pages_per_block);
+        let lane = self.layout.lane_of(block);
+        let op = match answer {
+            Answer::Erase => {
+                self.locks.pages[first.index() + at as usize] |= HOPELESS;
+                return self.give_up_block(block);
+            }
+            Answer::Pages if self.locks.scrubs => {
+                // One of them stands for all.
+                let mut page = Ppn(first.0 + at);
+                for other in self.pages_of_wordline(page) {
+                    let state = &mut self.locks.pages[other.index()];
+                    if *state & EXPOSED != 0 {
+                        *state |= ISSUED;
+                        page = other;
+                    }
+                }
+                self.op(OpKind::Scrub, Cause::Sanitize, page)
+            }
+            Answer::Pages => {
+                let page = Ppn(first.0 + at);
+                self.locks.pages[page.index()] |= ISSUED;
+                self.op(OpKind::PageLock, Cause::Sanitize, page)
+            }
+            Answer::Block => {
+                // Nothing that a locked block holds is read, or programmed behind it.
+                self.drop_replicas(block);
+                self.replicas.close_off(&self.layout, block);
+                for page in self.pages_of_member(block, member) {
+                    let state = &mut self.locks.pages[page.index()];
+                    *state |= if *state & EXPOSED != 0 { ISSUED } else { 0 };
+                }
+                Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.layout.member(block, member), 0)
+            }
+        };
+        self.locks.lanes[lane.index()].in_flight += 1;
+        self.issue(flash, Op { tag: lane.0, ..op }, &[since]);
+    }
+
+    /// Pages that are to be locked, of those of a physical block that have died since it was looked at: all from one
+    /// on, or one where blocks are not locked.
+    fn dead_pages(&mut self, flash: &Flash, block: BlockId, from: u32) -> u32 {
+        if !self.locks.policy.locks_blocks() {
+            return 1;
+        }
+        let first = block.0 * self.layout.pages_per_block;
+        let pages = (from..self.locks.blocks[block.index()].end).step_by(self.layout.span as usize);
+        let mut count = 0;
+        for page in pages {
+            count += u32::from(self.look_at_page(flash, block, Ppn(first + page)) == Look::Dead);
+        }
+        count
+    }
+
+    /// Whether nothing lives in a physical block, and nothing more is programmed there.
+    fn is_member_dead(&self, block: BlockId, member: u32) -> bool {
+        use BlockState::{Bad, Closed, Draining, Migrating, Moving};
+        let is_full = matches!(self.blocks.state(block), Closed | Moving | Draining | Migrating | Bad)
+            && self.blocks.programming(block) == 0;
+        let units = self.layout.units_per_page;
+        let has_live = |page: Ppn| self.map.live_of(page.0 * units, units) != 0;
+        is_full
+            && (self.blocks.live(block) == 0
+                || self.layout.span > 1 && !self.pages_of_member(block, member).any(has_live))
+    }
+
+    fn pages_of_member(&self, block: BlockId, member: u32) -> impl Iterator<Item = Ppn> + use<> {
+        let pages = self.layout.pages_per_block;
+        (block.0 * pages + member..(block.0 + 1) * pages).step_by(self.layout.span as usize).map(Ppn)
+    }
+
+    /// What becomes of the pages that a lock was for.
+    pub(super) fn end_lock(&mut self, block: BlockId, op: &Op) {
+        if op.kind == OpKind::Scrub {
+            for page in self.pages_of_wordline(op.ppn) {
+                if self.locks.pages[page.index()] & ISSUED != 0 {
+                    self.end_lock_of(block, page, op.outcome);
+                }
+            }
+            return;
+        }
+        if op.kind != OpKind::BlockLock {
+            return self.end_lock_of(block, op.ppn, op.outcome);
+        }
+        let member = (0..self.layout.span).find(|&member| self.layout.member(block, member) == op.at);
+        for page in self.pages_of_member(block, member.unwrap_or_default()) {
+            if self.locks.pages[page.index()] & ISSUED != 0 {
+                self.end_lock_of(block, page, op.outcome);
+            }
+        }
+    }
+
+    fn end_lock_of(&mut self, block: BlockId, page: Ppn, outcome: Outcome) {
+        if outcome == Outcome::Pass {
+            return self.cover(page);
+        }
+        // One more try, then the block is emptied and erased; one that can be neither is tried again and again.
+        let can_leave = self.blocks.state(block) != BlockState::Bad && !self.blocks.is_one_bit(block);
+        let state = &mut self.locks.pages[page.index()];
+        let is_hopeless = *state & FAILED != 0 && can_leave;
+        *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };
+        if is_hopeless {
+            self.give_up_block(block);
+        } else {
+            let at = page.0 % self.layout.pages_per_block;
+            self.list_exposed(block, at..at + 1);
+        }
+    }
+
+    /// The replica of a logical unit, if it has one, does not count any more.
+    #[inline(always)]
+    pub(in crate::ftl) fn forget_replica(&mut self, lpn: Lpn) {
+        if self.locks.on && self.replicas.get(lpn).is_some() {
+            let unit = self.replicas.get(lpn);
+            self.note_death(unit, Death::Ended);
+        }
+        self.replicas.forget(lpn);
+    }
+}

@@ -1,0 +1,507 @@
+//! The lock manager: which copies in flash have died that nobody may read, and what is done about them.
+//!
+//! Every death comes in by one door ([`Ftl::note_death`]): overwrites, trims, moves, copies that are dead on arrival,
+//! replicas that are given up, programs that fail, data that is lost. A page with a dead copy of secured data is
+//! *exposed* until it is locked or its block erased. Deaths of one event are taken together for each block, and the
+//! policy (`ftl/sanitize`) says how they are locked. Copies that a move has killed wait for the end of its job, for a
+//! block that is erased needs no lock, but not for long, and not while a command waits for them. A page in which
+//! something else lives is locked when that has moved (`crowded.rs`; assumed: the paper's pages are one unit each).
+//!
+//! Who waits for locks (trims, flushes, writes to the medium) waits for all that was exposed when it came. Exposed
+//! pages are counted in two generations: one that is waited for, and one that grows. The first is over when its count
+//! is zero.
+
+mod check;
+mod crowded;
+mod issue;
+
+use crate::flash::Flash;
+use crate::flash::op::{Op, UnitRef};
+use crate::ftl::Ftl;
+use crate::ftl::sanitize::{self, Rules};
+use crate::ftl::tables::facts::Death;
+use crate::ftl::tables::layout::Layout;
+use crate::nand::Sanitizing;
+use crate::observe::Source;
+use crate::sections::Sections;
+use crate::signals::{Facts, Hints};
+use crate::snapshot::raw;
+use crate::units::{BlockId, OpId, Ppn, Pun, SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Locks that a lane may have on their way: enough for its dies never to wait for the next.
+const IN_FLIGHT_AT_MOST: u32 = 4;
+
+/// Of a page: a dead copy of secured data lies there.
+const EXPOSED: u8 = 1;
+/// It is of the second of two generations.
+const ODD: u8 = 2;
+/// Its lock is on its way.
+const ISSUED: u8 = 4;
+/// All that died there died because it moved: it waits for the end of the job.
+const DEFERRED: u8 = 8;
+/// Its lock has failed once.
+const FAILED: u8 = 16;
+/// No lock helps: its block is to be emptied and erased.
+const HOPELESS: u8 = 32;
+/// What lives there is on its way out.
+const LEAVING: u8 = 64;
+
+/// What is known of a block.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Exposed {
+    /// Its pages that are exposed.
+    pages: u32,
+    /// Pages in which something has died since it was looked at: the first, and behind the last.
+    first: u32,
+    end: u32,
+    /// It is on its lane's list, or among those that wait for their job, or for room.
+    listed: bool,
+    deferred: bool,
+    /// When the first of them was exposed that wait now.
+    since: SimTime,
+}
+
+/// What is to be locked in a lane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct LaneLocks {
+    ready: VecDeque<BlockId>,
+    /// Blocks with pages in which something lives that finds no room elsewhere.
+    crowded: VecDeque<BlockId>,
+    lacks_room: bool,
+    /// Blocks to be emptied and erased, because locks in them fail.
+    hopeless: VecDeque<BlockId>,
+    in_flight: u32,
+}
+
+/// A copy that is being programmed: where from, and to which page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Copying {
+    from: u32,
+    to: Ppn,
+}
+
+/// The state of all locks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::ftl) struct Locks {
+    policy: sanitize::Policy,
+    on: bool,
+    /// A wordline goes as a whole.
+    scrubs: bool,
+    /// A block does.
+    erases: bool,
+    pages_per_wordline: u32,
+    /// Planes of a block.
+    span: u32,
+    rules: Rules,
+    page_ns: u64,
+    block_ns: u64,
+    /// By page: bits as above.
+    #[serde(with = "raw")]
+    pages: Vec<u8>,
+    blocks: Vec<Exposed>,
+    lanes: Vec<LaneLocks>,
+    /// Blocks whose pages wait for a job, those first that have waited for longest.
+    deferred: VecDeque<BlockId>,
+    /// Copies under way, where time passes.
+    copying: Vec<Copying>,
+    /// The generation that grows; pages of each, the older one's included.
+    generation: u64,
+    waiting: [u64; 2],
+    /// The youngest generation that somebody waits for, and one; 0 if nobody does.
+    wanted: u64,
+    /// The time of what is being handled, and that up to which exposures are counted.
+    now: SimTime,
+    counted: SimTime,
+    /// A look at those that wait for their job is scheduled.
+    pub timer: bool,
+}
+
+impl Locks {
+    /// Nothing is exposed on a drive of a checked configuration.
+    pub fn new(cfg: &Sections, policy: &sanitize::Config, layout: &Layout, copies: usize) -> Self {
+        let policy = sanitize::Policy::build(policy);
+        let on = policy.acts();
+        let scrubs = policy.means() == Some(Sanitizing::Scrubs);
+        let erases = on && policy.means().is_none();
+        let of = |count: u32| if on { count as usize } else { 0 };
+        let fresh =
+            Exposed { pages: 0, first: 0, end: 0, listed: false, deferred: false, since: SimTime::ZERO };
+        let line = || VecDeque::with_capacity(layout.blocks_per_lane as usize);
+        let lane = |_| LaneLocks {
+            ready: line(),
+            crowded: line(),
+            lacks_room: false,
+            hopeless: line(),
+            in_flight: 0,
+        };
+        Locks {
+            rules: policy.rules(),
+            policy,
+            on,
+            scrubs,
+            erases,
+            pages_per_wordline: cfg.geometry.bits_per_cell,
+            span: layout.span,
+            page_ns: SimDuration::from_us(cfg.timing.t_page_lock_us).0,
+            block_ns: SimDuration::from_us(cfg.timing.t_block_lock_us).0,
+            pages: vec![0; of(layout.blocks() * layout.pages_per_block)],
+            blocks: vec![fresh; of(layout.blocks())],
+            lanes: (0..of(layout.lanes)).map(lane).collect(),
+            deferred: VecDeque::with_capacity(of(layout.blocks())),
+            copying: Vec::with_capacity(if on { copies * layout.units_per_page as usize } else { 0 }),
+            generation: 0,
+            waiting: [0; 2],
+            wanted: 0,
+            now: SimTime::ZERO,
+            counted: SimTime::ZERO,
+            timer: false,
+        }
+    }
+
+    /// Whether anything is ever locked.
+    #[inline(always)]
+    pub fn are_on(&self) -> bool {
+        self.on
+    }
+
+    /// Operations that there may be at once.
+    pub fn operations_at_most(&self) -> usize {
+        self.lanes.len() * (IN_FLIGHT_AT_MOST * self.span + IN_FLIGHT_AT_MOST) as usize
+    }
+
+    /// Bytes of memory of the controller.
+    pub fn bytes(&self) -> usize {
+        self.pages.len() + self.blocks.len() * core::mem::size_of::<Exposed>()
+    }
+
+    /// The class of data of which the host says this.
+    #[inline]
+    pub fn class_of(&self, said: u8) -> u8 {
+        match said {
+            0 if self.rules.is_secure_by_default => Hints::SECURE,
+            0 => Hints::INSECURE,
+            said => said.min(Hints::SECURE),
+        }
+    }
+
+    /// Exposed pages.
+    fn exposed(&self) -> u64 {
+        self.waiting[0] + self.waiting[1]
+    }
+
+    /// The bit of the generation that grows.
+    fn growing(&self) -> u8 {
+        if self.generation.is_multiple_of(2) { 0 } else { ODD }
+    }
+
+    /// Whether all that was exposed when somebody was given this number is locked.
+    fn is_over(&self, ticket: u64) -> bool {
+        self.generation > ticket + 1
+            || self.generation == ticket + 1 && self.waiting[(ticket % 2) as usize] == 0
+    }
+
+    /// Lets the next generation grow, if somebody waits for this one and the one before is over.
+    fn turn(&mut self) {
+        if self.wanted > self.generation && self.waiting[(self.generation as usize + 1) % 2] == 0 {
+            self.generation += 1;
+        }
+    }
+}
+
+impl Ftl {
+    /// Whether copies of data are locked when they die.
+    #[inline(always)]
+    pub fn locks_data(&self) -> bool {
+        self.locks.on
+    }
+
+    /// The class of data of which the host says this, where copies are locked; else what it says.
+    #[inline]
+    pub fn class_of(&self, said: u8) -> u8 {
+        if self.locks.on { self.locks.class_of(said) } else { said.min(3) }
+    }
+
+    /// Whether data from a place in flash is secured.
+    pub fn is_secured(&self, from: Source) -> bool {
+        matches!(from, Source::Flash(unit) if self.facts.is_secured(unit))
+    }
+
+    /// What is handled now happens at this time.
+    #[inline(always)]
+    pub fn lock_clock(&mut self, now: SimTime) {
+        if self.locks.on {
+            self.count_exposure(now);
+        }
+    }
+
+    /// Adds up for how long pages were exposed.
+    #[cold]
+    pub(crate) fn count_exposure(&mut self, now: SimTime) {
+        let locks = &mut self.locks;
+        self.counts.exposed_ns += locks.exposed() * now.since(locks.counted);
+        (locks.now, locks.counted) = (now, now);
+    }
+
+    /// A unit of flash that counted does so no more.
+    #[inline(always)]
+    pub(in crate::ftl) fn bury(&mut self, unit: Pun, by: Death) {
+        self.blocks.lose(self.layout.block_of_unit(unit));
+        if self.locks.on {
+            self.note_death(unit, by);
+            self.note_copies(unit);
+        }
+    }
+
+    /// A copy does not count any more, or never has. If it is of secured data its page is exposed.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn note_death(&mut self, unit: Pun, by: Death) {
+        let page = self.layout.page_of_unit(unit).0;
+        if self.facts.is_secured(unit) || self.locks.pages[page.index()] & EXPOSED != 0 {
+            self.expose(page, by);
+        } else if self.locks.scrubs && self.locks.blocks[self.layout.block_of_page(page).0.index()].pages > 0
+        {
+            // Others of its wordline may wait for it to leave.
+            let (block, at) = self.layout.block_of_page(page);
+            self.list_exposed(block, at..at + 1);
+        }
+    }
+
+    /// Something was programmed that does not count: it was trimmed or written again in the meantime, or the program
+    /// has failed.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn note_stillborn(&mut self, unit: Pun, facts: Facts) {
+        self.facts.set(unit, facts);
+        self.note_death(unit, Death::Ended);
+    }
+
+    /// A program is on its way whose data died before it: its page is exposed as soon as it is there, and counts.
+    #[cold]
+    pub(in crate::ftl) fn note_unborn(&mut self, op: &Op, unit: &UnitRef) {
+        if unit.facts().class() == Hints::SECURE.into() {
+            self.expose(op.ppn, Death::Ended);
+        }
+    }
+
+    /// Copies of a unit that are being programmed come too late, for it does not count any more: each is exposed as
+    /// soon as it is there.
+    fn note_copies(&mut self, unit: Pun) {
+        if self.blocks.leaving(self.layout.block_of_unit(unit)) == 0 || !self.facts.is_secured(unit) {
+            return;
+        }
+        for at in 0..self.locks.copying.len() {
+            if self.locks.copying[at].from == unit.0 {
+                self.expose(self.locks.copying[at].to, Death::Ended);
+            }
+        }
+    }
+
+    /// Copies begin to be programmed to a page, where time passes.
+    #[cold]
+    pub(in crate::ftl) fn note_copying(&mut self, to: Ppn, units: &[UnitRef]) {
+        let all = units.iter().map(|unit| Copying { from: unit.source, to });
+        self.locks.copying.extend(all);
+    }
+
+    /// They are there.
+    #[cold]
+    pub(in crate::ftl) fn end_copying(&mut self, to: Ppn) {
+        self.locks.copying.retain(|copying| copying.to != to);
+    }
+
+    /// Of units that are about to be programmed, those that have died since they were read go no further. How many are
+    /// left.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn drop_dead(&mut self, flash: &mut Flash, units: &mut [UnitRef]) -> usize {
+        let mut left = 0;
+        for at in 0..units.len() {
+            let unit = units[at];
+            if self.map.lookup(crate::units::Lpn(unit.lpn)).0 == unit.source {
+                units[left] = unit;
+                left += 1;
+            } else {
+                self.unit_arrived(flash, self.layout.block_of_unit(Pun(unit.source)));
+            }
+        }
+        left
+    }
+
+    fn expose(&mut self, page: Ppn, by: Death) {
+        let locks = &mut self.locks;
+        let (block, at) = self.layout.block_of_page(page);
+        let growing = locks.growing();
+        let state = &mut locks.pages[page.index()];
+        if *state & EXPOSED == 0 {
+            *state = EXPOSED | growing | if by == Death::Moved { DEFERRED } else { 0 };
+            locks.waiting[usize::from(growing > 0)] += 1;
+            locks.blocks[block.index()].pages += 1;
+            self.counts.exposed_pages += 1;
+            let exposed = locks.waiting[0] + locks.waiting[1];
+            self.counts.exposed_pages_max = self.counts.exposed_pages_max.max(exposed);
+        } else if by == Death::Ended {
+            *state &= !DEFERRED;
+        }
+        if *state & (ISSUED | HOPELESS) == 0 {
+            self.list_exposed(block, at..at + 1);
+        }
+    }
+
+    /// Pages of a block are to be looked at.
+    fn list_exposed(&mut self, block: BlockId, pages: core::ops::Range<u32>) {
+        let lane = self.layout.lane_of(block);
+        let locks = &mut self.locks;
+        let exposed = &mut locks.blocks[block.index()];
+        if exposed.first >= exposed.end {
+            (exposed.first, exposed.end) = (pages.start, pages.end);
+            if !exposed.deferred {
+                exposed.since = locks.now;
+            }
+        } else {
+            (exposed.first, exposed.end) = (exposed.first.min(pages.start), exposed.end.max(pages.end));
+        }
+        if !exposed.listed {
+            exposed.listed = true;
+            locks.lanes[lane.index()].ready.push_back(block);
+        }
+        self.look_soon(lane);
+    }
+
+    /// What waited for the job of a block is to be looked at now: the job is over, and the block stays.
+    #[cold]
+    pub(in crate::ftl) fn list_all(&mut self, block: BlockId) {
+        if self.locks.blocks[block.index()].pages > 0 {
+            let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
+            let states = &mut self.locks.pages[first as usize..(first + pages) as usize];
+            states.iter_mut().for_each(|state| *state &= !DEFERRED);
+            self.list_exposed(block, 0..pages);
+        }
+    }
+
+    /// The last program of a block has ended: a wordline that is full now may be scrubbed.
+    #[cold]
+    pub(in crate::ftl) fn list_wordlines(&mut self, block: BlockId) {
+        if self.locks.scrubs && self.locks.blocks[block.index()].pages > 0 {
+            self.list_exposed(block, 0..self.layout.pages_per_block);
+        }
+    }
+
+    /// Whether a block that is retired is erased once more, because of what it holds.
+    #[inline]
+    pub(in crate::ftl) fn erases_bad(&self) -> bool {
+        self.locks.erases
+    }
+
+    /// Whoever is given a number waits until all that is exposed now is locked; none if nothing is, or nobody waits.
+    #[cold]
+    pub fn wait_for_locks(&mut self) -> Option<u32> {
+        let locks = &mut self.locks;
+        if !locks.rules.after_lock || locks.exposed() == 0 {
+            return None;
+        }
+        let growing = locks.generation;
+        if locks.waiting[(growing % 2) as usize] == 0 {
+            // Nothing is exposed but what others wait for.
+            return Some((growing - 1) as u32);
+        }
+        locks.wanted = growing + 1;
+        locks.turn();
+        self.hurry_deferred();
+        Some(growing as u32)
+    }
+
+    /// Whether a wait is over.
+    pub fn is_locked(&self, ticket: u32) -> bool {
+        let near = self.locks.generation as u32;
+        // Nobody waits for half of all numbers.
+        let back = near.wrapping_sub(ticket) as i32;
+        self.locks.is_over(self.locks.generation.saturating_add_signed(-i64::from(back)))
+    }
+
+    /// Nobody waits any more.
+    pub fn end_wait_for_locks(&mut self) {
+        self.locks.wanted = 0;
+    }
+
+    /// While somebody waits nothing waits for the end of a job.
+    fn hurry_deferred(&mut self) {
+        while let Some(block) = self.locks.deferred.pop_front() {
+            self.locks.blocks[block.index()].deferred = false;
+            self.list_all(block);
+        }
+    }
+
+    /// When the next block has waited long enough for the end of its job, if one waits and nobody looks then.
+    pub fn next_lock_at(&self) -> Option<SimTime> {
+        let block = self.locks.deferred.front().filter(|_| !self.locks.timer)?;
+        Some(SimTime(self.locks.blocks[block.index()].since.0 + self.locks.rules.batch_ns))
+    }
+
+    /// Whether a look at those that wait for the end of their job is scheduled.
+    pub(crate) fn looks_at_locks(&self) -> bool {
+        self.locks.timer
+    }
+
+    /// A look at those that wait for the end of their job is scheduled.
+    pub fn note_lock_timer(&mut self) {
+        self.locks.timer = true;
+    }
+
+    /// Blocks that have waited long enough for the end of their job are looked at.
+    pub fn on_locks_due(&mut self, now: SimTime) {
+        self.lock_clock(now);
+        self.locks.timer = false;
+        while let Some(&block) = self.locks.deferred.front()
+            && self.locks.blocks[block.index()].since.0 + self.locks.rules.batch_ns <= now.0
+        {
+            self.locks.deferred.pop_front();
+            self.locks.blocks[block.index()].deferred = false;
+            self.list_all(block);
+        }
+    }
+
+    /// A block is erased: nothing of it is exposed any more.
+    #[cold]
+    pub(in crate::ftl) fn note_erased_locks(&mut self, flash: &Flash, block: BlockId) {
+        self.lock_clock(flash.now);
+        let first = block.0 * self.layout.pages_per_block;
+        for page in first..first + self.layout.pages_per_block {
+            self.cover(Ppn(page));
+        }
+        let exposed = &mut self.locks.blocks[block.index()];
+        (exposed.first, exposed.end) = (0, 0);
+        let lane = self.layout.lane_of(block);
+        self.uncrowd(lane);
+    }
+
+    /// Nothing of a page can be read any more.
+    fn cover(&mut self, page: Ppn) {
+        let first = page.0 * self.layout.units_per_page;
+        (first..first + self.layout.units_per_page).for_each(|unit| self.facts.set_secured(Pun(unit), false));
+        let locks = &mut self.locks;
+        let state = core::mem::take(&mut locks.pages[page.index()]);
+        if state & EXPOSED != 0 {
+            locks.waiting[usize::from(state & ODD > 0)] -= 1;
+            locks.blocks[self.layout.block_of_page(page).0.index()].pages -= 1;
+            locks.turn();
+        }
+    }
+
+    /// Told that a lock is over.
+    #[cold]
+    pub(in crate::ftl) fn on_locked(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+        self.lock_clock(flash.now);
+        let since = SimTime(flash.pool.units(id)[0].mask());
+        flash.pool.remove(id);
+        let block = self.layout.block_of_page(op.ppn).0;
+        let lane = self.layout.lane_of(block);
+        self.locks.lanes[lane.index()].in_flight -= 1;
+        self.counts.exposed_ns_max = self.counts.exposed_ns_max.max(flash.now.since(since));
+        self.end_lock(block, op);
+        // What is next is looked at when all that has ended is known: a program may have.
+        self.look_soon(lane);
+    }
+}

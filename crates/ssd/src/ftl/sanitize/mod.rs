@@ -1,0 +1,99 @@
+//! What becomes of copies in flash that nobody may read any more?
+//!
+//! After an overwrite, a trim or a move the old bytes lie in flash until their block is erased. The lock manager
+//! (`ftl/locks`) is told of every copy of secured data that dies; the policy says by which commands of the chips a
+//! page, a wordline or a block is kept from being read (RealWear chapter 5).
+
+use crate::nand::Sanitizing;
+use serde::{Deserialize, Serialize};
+
+choice! {
+    /// What data is of which nobody says whether it is secret.
+    pub enum Class {
+        /// Old versions of it may stay where they are until they are erased.
+        Insecure = "insecure",
+        /// Old versions of it must not be read any more.
+        Secure = "secure",
+    }
+}
+
+choice! {
+    /// When trims, flushes and writes to the medium (FUA) are complete.
+    pub enum Acknowledge {
+        /// When what they have killed cannot be read any more, copies by moves included (assumed).
+        AfterLock = "after_lock",
+        /// At once; the locks follow (the paper says nothing of it).
+        AtOnce = "at_once",
+    }
+}
+
+family! {
+    /// What becomes of copies in flash that nobody may read any more?
+    path "ftl/sanitize", default none;
+    members {
+        none: None,
+        page_lock: PageLock,
+        page_and_block_lock: PageAndBlockLock,
+        erase: Erase,
+        scrub: Scrub,
+    }
+    methods {
+        /// Whether anything is done.
+        fn acts(&self) -> bool {
+            true
+        }
+        /// What the chips must be able to do to pages, beside erasing them.
+        fn means(&self) -> Option<Sanitizing> {
+            None
+        }
+        /// What holds for all that acts.
+        fn rules(&self) -> Rules {
+            Rules::default()
+        }
+        /// Whether it locks whole blocks.
+        fn locks_blocks(&self) -> bool {
+            false
+        }
+        /// What is done about pages that died together in a physical block.
+        fn answer(&self, deaths: &Deaths) -> Answer {
+            Answer::Pages
+        }
+    }
+}
+
+/// What holds for every policy that acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rules {
+    /// Data of which nothing is said is secret.
+    pub is_secure_by_default: bool,
+    /// Commands wait for locks.
+    pub after_lock: bool,
+    /// Copies that moves have killed wait for the end of the job so long at most; ns.
+    pub batch_ns: u64,
+}
+
+/// Pages of a physical block that died together and are not locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deaths {
+    /// How many.
+    pub pages: u32,
+    /// Nothing lives in the block, and nothing more is programmed there.
+    pub is_dead: bool,
+    /// The block is out of use.
+    pub is_bad: bool,
+    /// Array time of a lock of a page; ns.
+    pub page_ns: u64,
+    /// Array time of a lock of a block; ns.
+    pub block_ns: u64,
+}
+
+/// What is done about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Each by itself.
+    Pages,
+    /// The block as a whole.
+    Block,
+    /// What lives in the block moves elsewhere, and it is erased.
+    Erase,
+}

@@ -1,0 +1,56 @@
+//! SecureSSD: pages are locked by their flags, and a block in which nothing lives by its select line, if that is faster
+//! than a lock for each of the pages that died together.
+
+use super::{Acknowledge, Answer, Class, Deaths, Member, Rules};
+use crate::nand::Sanitizing;
+use crate::units::SimDuration;
+
+/// Name in configurations.
+pub const NAME: &str = "page_and_block_lock";
+/// What it does.
+pub const SUMMARY: &str =
+    "each page that dies is locked, or its whole block if nothing lives there and that is faster";
+/// Where it comes from.
+pub const SOURCE: &str = "RealWear section 5.3 (SecureSSD: pLock and bLock)";
+/// What it costs.
+pub const MEMORY: &str =
+    "1 byte per page, 1 bit per mapping unit, 24 bytes per block; on chips 1 bit per page, 4 bytes per block";
+
+section! {
+    /// Parameters of `page_and_block_lock`.
+    pub struct Params {
+        /// What data is of which the host says nothing (`Hints::class`).
+        default_class: Class = Class::Secure;
+        /// When trims, flushes and writes to the medium (FUA) are complete.
+        acknowledge: Acknowledge = Acknowledge::AfterLock;
+        /// Copies that moves have killed wait for the end of their job so long at most (assumed): a block that is
+        /// erased then needs no lock.
+        batch_ms: f64 = 50.0, unit "ms", range 0..=1_000_000;
+    }
+}
+
+/// The policy keeps nothing.
+pub type Policy = Params;
+
+impl Member for Policy {
+    fn means(&self) -> Option<Sanitizing> {
+        Some(Sanitizing::Locks)
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            is_secure_by_default: self.default_class == Class::Secure,
+            after_lock: self.acknowledge == Acknowledge::AfterLock,
+            batch_ns: SimDuration::from_ms(self.batch_ms).0,
+        }
+    }
+
+    fn locks_blocks(&self) -> bool {
+        true
+    }
+
+    fn answer(&self, deaths: &Deaths) -> Answer {
+        let is_faster = u64::from(deaths.pages) * deaths.page_ns > deaths.block_ns;
+        if deaths.is_dead && (is_faster || deaths.is_bad) { Answer::Block } else { Answer::Pages }
+    }
+}

@@ -1,0 +1,226 @@
+//! What a chip keeps of pages and blocks that must not be read any more (Evanesco; RealWear chapter 5): a bit a page
+//! and four bytes a block, where `ftl.sanitize` has anything done to them.
+//!
+//! A locked page or block answers zeros; a scrubbed wordline is noise. Only a completed erase takes that
+//! back. Flags of locks weaken with time (`cell/lock.rs`): whether those of a page have is a quantile of its own, drawn
+//! once for each erase of its block, so that a lock that is lost stays lost and nothing depends on when one looks.
+
+use super::cell::lock::{BLOCK_LOCK_US, BlockLock, PageLock, majority_lost};
+use crate::restore::{MOST, Verdict, alike, ensure};
+use crate::rng::{Rng, chance, mix};
+use crate::sections::Sections;
+use crate::snapshot::raw;
+use crate::units::SimTime;
+use serde::{Deserialize, Serialize};
+
+/// What is done to pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sanitizing {
+    /// Their flags, or that of their block, say that they must not be read.
+    #[default]
+    Locks,
+    /// All cells of their wordline are programmed until no state can be told from another.
+    Scrubs,
+}
+
+/// What somebody finds on a page who sends a chip every command that there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Raw {
+    /// What was programmed.
+    Data,
+    /// Zeros: the page or its block is locked.
+    Zeros,
+    /// Nothing: it was not programmed since the last erase.
+    Erased,
+    /// Nothing that says what was programmed.
+    Noise,
+}
+
+/// In the word of a block: it is locked as a whole. Below it, the minute of its first lock, and one; 0 without any.
+const BLOCK_LOCKED: u32 = 1 << 31;
+/// Nanoseconds of a minute.
+const MINUTE_NS: u64 = 60_000_000_000;
+
+/// What follows from the configuration.
+#[derive(Clone, Debug)]
+struct Rules {
+    what: Sanitizing,
+    pages_per_block: u32,
+    pages_per_wordline: u32,
+    cells: u32,
+    page: PageLock,
+    block: BlockLock,
+    seed: u64,
+    fails: u64,
+}
+
+/// The flags of a drive's chips.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Locks {
+    #[serde(skip)]
+    rules: Option<Rules>,
+    /// A bit for each page: it is locked or scrubbed.
+    #[serde(with = "raw")]
+    pages: Vec<u64>,
+    #[serde(with = "raw")]
+    blocks: Vec<u32>,
+    rng: Rng,
+}
+
+impl Locks {
+    /// No flag is set on so many blocks.
+    pub fn new(cfg: &Sections, what: Sanitizing, blocks: u32) -> Self {
+        let g = &cfg.geometry;
+        let pages = u64::from(blocks) * u64::from(g.pages_per_block());
+        let time = BLOCK_LOCK_US.iter().position(|&us| us == cfg.timing.t_block_lock_us);
+        let rules = Rules {
+            what,
+            pages_per_block: g.pages_per_block(),
+            pages_per_wordline: g.bits_per_cell,
+            cells: cfg.lock.cells,
+            page: PageLock { voltage: cfg.lock.page_voltage, us: cfg.timing.t_page_lock_us },
+            block: BlockLock { voltage: cfg.lock.block_voltage, time: time.unwrap_or_default() },
+            seed: Rng::named(cfg.drive.seed, "nand/lock_flips").next_u64(),
+            fails: chance(cfg.reliability.lock_fail_ppm),
+        };
+        Locks {
+            rules: Some(rules),
+            pages: vec![0; pages.div_ceil(64) as usize],
+            blocks: vec![0; blocks as usize],
+            rng: Rng::named(cfg.drive.seed, "nand/lock_fail"),
+        }
+    }
+
+    /// Takes what follows from the configuration from a fresh one, and checks the rest: no page is marked that is not
+    /// programmed, and none is locked in a block without a first lock.
+    pub fn restored(&mut self, fresh: Locks, programmed: &[u32]) -> Verdict {
+        alike("flags of pages", &self.pages, &fresh.pages)?;
+        alike("flags of blocks", &self.blocks, &fresh.blocks)?;
+        self.rules = fresh.rules;
+        let rules = self.rules();
+        let of_locks = rules.what == Sanitizing::Locks;
+        for (block, &pages) in (0..).zip(programmed) {
+            let word = self.blocks[block as usize];
+            ensure(word & !BLOCK_LOCKED < (MOST / MINUTE_NS) as u32 + 2, "when a block was locked first")?;
+            ensure(of_locks || word == 0, "locks on chips that have none")?;
+            ensure(word & BLOCK_LOCKED == 0 || word > BLOCK_LOCKED, "when a block was locked first")?;
+            let is_marked = |page| self.is_marked(block, page);
+            ensure(!(pages..rules.pages_per_block).any(is_marked), "a flag of a page that is erased")?;
+            let is_dated = !of_locks || word != 0 || !(0..pages).any(is_marked);
+            ensure(is_dated, "a locked page in a block that was never locked")?;
+        }
+        let beyond = programmed.len() as u64 * u64::from(rules.pages_per_block);
+        let is_clear =
+            beyond.is_multiple_of(64) || self.pages.last().is_none_or(|last| last >> (beyond % 64) == 0);
+        ensure(is_clear, "flags beyond the last page")
+    }
+
+    fn rules(&self) -> &Rules {
+        self.rules.as_ref().expect("flags have the rules of a configuration, or are not yet restored")
+    }
+
+    /// Bytes of the flags.
+    pub fn bytes(&self) -> usize {
+        8 * self.pages.len() + 4 * self.blocks.len()
+    }
+
+    fn place(&self, block: u32, page: u32) -> (usize, u64) {
+        let at = u64::from(block) * u64::from(self.rules().pages_per_block) + u64::from(page);
+        ((at / 64) as usize, 1 << (at % 64))
+    }
+
+    fn is_marked(&self, block: u32, page: u32) -> bool {
+        let (word, bit) = self.place(block, page);
+        self.pages[word] & bit != 0
+    }
+
+    /// Whether a page must not be read: the firmware never does.
+    #[cold]
+    #[inline(never)]
+    pub fn forbid(&self, block: u32, page: u32) -> bool {
+        self.blocks[block as usize] & BLOCK_LOCKED != 0 || self.is_marked(block, page)
+    }
+
+    fn mark(&mut self, block: u32, page: u32) {
+        let (word, bit) = self.place(block, page);
+        self.pages[word] |= bit;
+    }
+
+    fn date(&mut self, block: u32, now: SimTime) {
+        let word = &mut self.blocks[block as usize];
+        if *word == 0 {
+            *word = ((now.0 / MINUTE_NS) as u32 & !BLOCK_LOCKED) + 1;
+        }
+    }
+
+    /// Whether the chip says that a pulse has failed: it then has changed nothing.
+    fn fails(&mut self) -> bool {
+        let fails = self.rules().fails;
+        self.rng.hits(fails)
+    }
+
+    /// A page is locked, or scrubbed with its wordline, of a block of which so many are programmed. False if that has
+    /// failed.
+    pub fn take_page(&mut self, block: u32, page: u32, programmed: u32, now: SimTime) -> bool {
+        if self.fails() {
+            return false;
+        }
+        match self.rules().what {
+            Sanitizing::Locks => self.date(block, now),
+            Sanitizing::Scrubs => {
+                let width = self.rules().pages_per_wordline;
+                let first = page / width * width;
+                (first..(first + width).min(programmed)).for_each(|page| self.mark(block, page));
+            }
+        }
+        self.mark(block, page);
+        true
+    }
+
+    /// A block is locked. False if that failed.
+    pub fn take_block(&mut self, block: u32, now: SimTime) -> bool {
+        if self.fails() {
+            return false;
+        }
+        self.date(block, now);
+        self.blocks[block as usize] |= BLOCK_LOCKED;
+        true
+    }
+
+    /// A block was erased: its flags are as new.
+    pub fn erased(&mut self, block: u32) {
+        self.blocks[block as usize] = 0;
+        let count = self.rules().pages_per_block;
+        for page in 0..count {
+            let (word, bit) = self.place(block, page);
+            self.pages[word] &= !bit;
+        }
+    }
+
+    /// What a page answers, of which so many of its block were programmed after so many erases, at a time: so many
+    /// minutes later than `now`, in which nothing else happens.
+    pub fn answer(
+        &self,
+        (block, page): (u32, u32),
+        (programmed, cycles): (u32, u32),
+        at: (SimTime, u64),
+    ) -> Raw {
+        let (rules, word) = (self.rules(), self.blocks[block as usize]);
+        let first = u64::from(word & !BLOCK_LOCKED).saturating_sub(1);
+        let hours = ((at.0.0 / MINUTE_NS + at.1).saturating_sub(first)) as f64 / 60.0;
+        if word & BLOCK_LOCKED != 0 && rules.block.is_locked(hours) {
+            return Raw::Zeros;
+        }
+        match (page < programmed, self.is_marked(block, page), rules.what) {
+            (false, ..) => Raw::Erased,
+            (true, false, _) => Raw::Data,
+            (true, true, Sanitizing::Locks) => {
+                let lost = majority_lost(rules.cells, rules.page.flipped(hours, None));
+                let place = u64::from(block) << 32 | u64::from(page);
+                let quantile = mix(mix(rules.seed ^ u64::from(cycles)) ^ place);
+                if quantile < chance(1e6 * lost) { Raw::Data } else { Raw::Zeros }
+            }
+            (true, true, _) => Raw::Noise,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What a drive tells of its policies, and of the memory of their tables.
+
+use crate::drive::Drive;
+use crate::ftl::{page_class, slc_cache, stream};
+
+impl Drive {
+    /// Bytes of the tables that the read-reclaim policy keeps: its counters and limits.
+    pub fn read_reclaim_bytes(&self) -> usize {
+        self.state.ftl.read_reclaim_bytes()
+    }
+
+    /// Bytes of the firmware's tables of what is to be locked.
+    pub fn lock_bytes(&self) -> usize {
+        self.state.ftl.lock_bytes()
+    }
+
+    /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.
+    pub fn stream_report(&self) -> (stream::Report, u32) {
+        self.state.ftl.stream_report()
+    }
+
+    /// How many blocks the cache of one bit a cell has, and should have.
+    pub fn slc_report(&self) -> slc_cache::Report {
+        self.state.ftl.slc_report()
+    }
+
+    /// What the policy that sorts data by page type (`ftl.page_class`) knows of it now. Takes a look at every unit.
+    pub fn page_class_report(&self) -> page_class::Report {
+        self.state.ftl.page_classes.report(u64::from(self.logical_units()))
+    }
+
+    /// Bytes of the tables that grow with the drive.
+    pub fn table_bytes(&self) -> usize {
+        self.state.ftl.table_bytes() + self.state.flash.chip.aging_bytes().0
+    }
+}

@@ -1,0 +1,63 @@
+//! What random runs came to, together.
+
+/// What a run came to.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub runs: u64,
+    pub commands: u64,
+    pub refused: u64,
+    pub worn_out: u64,
+    pub erases: u64,
+    pub retired: u64,
+    pub uncorrectable: u64,
+    pub units_lost: u64,
+    pub reclaimed: u64,
+    pub replica_reads: u64,
+    pub replicas: u64,
+    pub adopted: u64,
+    pub cuts: u64,
+    pub cuts_in_programs: u64,
+    pub failed_replicas: u64,
+    pub mixed: u64,
+    pub matched: u64,
+    pub neighbour: u64,
+    /// Blocks of one bit a cell destaged.
+    pub destaged: u64,
+    /// Locks of pages and blocks, those that failed, and units moved for them.
+    pub page_locks: u64,
+    pub block_locks: u64,
+    pub failed_locks: u64,
+    pub lock_copies: u64,
+    /// Versions that a thief has looked for in vain.
+    pub looked: u64,
+}
+
+impl Tally {
+    /// Adds what another run came to.
+    pub fn add(&mut self, other: &Tally) {
+        self.runs += other.runs;
+        self.commands += other.commands;
+        self.refused += other.refused;
+        self.worn_out += other.worn_out;
+        self.erases += other.erases;
+        self.retired += other.retired;
+        self.uncorrectable += other.uncorrectable;
+        self.units_lost += other.units_lost;
+        self.reclaimed += other.reclaimed;
+        self.replica_reads += other.replica_reads;
+        self.replicas += other.replicas;
+        self.adopted += other.adopted;
+        self.cuts += other.cuts;
+        self.cuts_in_programs += other.cuts_in_programs;
+        self.failed_replicas += other.failed_replicas;
+        self.mixed += other.mixed;
+        self.matched += other.matched;
+        self.neighbour += other.neighbour;
+        self.destaged += other.destaged;
+        self.page_locks += other.page_locks;
+        self.block_locks += other.block_locks;
+        self.failed_locks += other.failed_locks;
+        self.lock_copies += other.lock_copies;
+        self.looked += other.looked;
+    }
+}

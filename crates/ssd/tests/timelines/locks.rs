@@ -1,0 +1,162 @@
+//! Locks of pages and blocks, on Evanesco's drive: a command of 290 ns, 100 us for a page, 300 us for a block.
+
+use super::*;
+use ssd::config::{Layer, Table, Value};
+use ssd::drive_config::resolve;
+use ssd::flash::op::OpKind;
+
+/// The command of a lock, as that of an erase (ns).
+const COMMAND: u64 = 290;
+const PAGE_LOCK: u64 = COMMAND + 100_000;
+const BLOCK_LOCK: u64 = COMMAND + 300_000;
+/// A whole-page read of that drive: 290 + 80 000 + 30 + 16 384 = 96 704 ns; a program: 361 + 16 384 + 700 000.
+const READ: u64 = 290 + 80_000 + 30 + 16_384;
+const PROGRAM: u64 = 361 + 16_384 + 700_000;
+/// Pages of a block.
+const BLOCK: u32 = 576;
+
+/// The preset with so many chips on one channel, and neither buffer nor time between host and drive.
+fn evanesco(chips: u32, policy: &str) -> DriveConfig {
+    let mut cfg = resolve(&[Layer::file("t.toml", "preset = \"evanesco\"\n")], &[]).unwrap().config;
+    (cfg.geometry.channels, cfg.geometry.chips_per_channel) = (1, chips);
+    cfg.drive.logical_gib = 3.0;
+    cfg.sanitize.select(policy).unwrap();
+    cfg.buffer = buffer::Config::None(buffer::none::Params { gather_timeout_us: 0.0, t_access_ns: 0 });
+    (cfg.link.bandwidth_mb_s, cfg.link.latency_us) = (4_000.0, 0.0);
+    cfg.firmware.t_command_us = 0.0;
+    cfg
+}
+
+fn trim(from: u64, pages: u32) -> Command {
+    command(OpCode::Trim, from * 32, pages * S16K)
+}
+
+/// Submits a command now, and returns when so many operations of a kind have ended.
+fn ends(drive: &mut Drive, command: Command, kind: OpKind, count: u64) -> u64 {
+    let begin = drive.now();
+    let before = drive.stats().ops(kind);
+    drive.submit(0, &Command { arrival: begin, ..command }, begin).unwrap();
+    while drive.stats().ops(kind) < before + count {
+        let at = drive.next_event_at().expect("the locks have yet to end");
+        drive.advance_to(SimTime(at.0 + 1));
+    }
+    let end = drive.now().0 - 1;
+    drive.drain();
+    while drive.pop_completion().is_some() {}
+    drive.check().unwrap();
+    assert_eq!(drive.stats().ops(kind), before + count, "no more than those");
+    end - begin.0
+}
+
+#[test]
+fn a_page_is_locked_as_soon_as_its_successor_is_programmed() {
+    // link     0 -- 4 096 (16 KiB)
+    // die             4 096 program 720 841
+    //                               720 841 lock 821 131
+    let mut drive = filled(&evanesco(1, "page_and_block_lock"), 100);
+    assert_eq!(ends(&mut drive, write(7), OpKind::PageLock, 1), LINK_16K + PROGRAM + PAGE_LOCK);
+    // A write to the medium is complete when what it replaced is locked; another when it is programmed.
+    for (fua, latency) in [(true, LINK_16K + PROGRAM + PAGE_LOCK), (false, LINK_16K + PROGRAM)] {
+        let now = drive.now().0;
+        let done = run(&mut drive, &[(now, Command { fua, ..write(8) })]);
+        assert_eq!(done[0].completed.0 - now, latency, "{fua}");
+    }
+}
+
+#[test]
+fn pages_of_a_trim_are_locked_one_after_the_other_or_together() {
+    let mut drive = filled(&evanesco(1, "page_and_block_lock"), 2 * BLOCK);
+    // Three of a block in which others live.
+    assert_eq!(ends(&mut drive, trim(0, 3), OpKind::PageLock, 3), 300_870);
+    // All but four of the rest; then these: one lock of the block.
+    let rest = u64::from(BLOCK) - 7;
+    assert_eq!(ends(&mut drive, trim(3, rest as u32), OpKind::PageLock, rest), rest * PAGE_LOCK);
+    assert_eq!(ends(&mut drive, trim(3 + rest, 4), OpKind::BlockLock, 1), 300_290);
+    // Three are locked as fast by themselves.
+    let last = u64::from(BLOCK) + rest + 4;
+    assert_eq!(
+        ends(&mut drive, trim(u64::from(BLOCK), BLOCK - 3), OpKind::PageLock, last - 576),
+        573 * PAGE_LOCK
+    );
+    assert_eq!(ends(&mut drive, trim(last, 3), OpKind::PageLock, 3), 300_870);
+}
+
+#[test]
+fn chips_of_a_channel_lock_at_once() {
+    // Their commands follow one another: 4 x 290 + 100 000.
+    let mut drive = filled(&evanesco(4, "page_and_block_lock"), 16);
+    assert_eq!(ends(&mut drive, trim(4, 4), OpKind::PageLock, 4), 101_160);
+}
+
+#[test]
+fn a_gigabyte_takes_seconds_page_by_page() {
+    // 65 536 x 100.290 us; the same in 114 blocks that hold nothing else: 114 x 300.290 us.
+    const PAGES: u32 = 65_536;
+    let mut drive = filled(&evanesco(1, "page_lock"), PAGES);
+    assert_eq!(ends(&mut drive, trim(0, PAGES), OpKind::PageLock, u64::from(PAGES)), 6_572_605_440);
+    let mut drive = filled(&evanesco(1, "page_and_block_lock"), 114 * BLOCK);
+    assert_eq!(ends(&mut drive, trim(0, 114 * BLOCK), OpKind::BlockLock, 114), 34_233_060);
+    assert_eq!(114 * BLOCK_LOCK, 34_233_060);
+}
+
+#[test]
+fn a_lock_waits_behind_older_reads_and_younger_ones_pass_it() {
+    // die      0 read 1    96 704
+    //     96 704 read 2   193 408    (both came before the trim)
+    //    193 408 read 3   290 112    (came after it, and passes)
+    //    290 112 lock     390 402
+    let mut drive = filled(&evanesco(1, "page_and_block_lock"), 100);
+    let script = [(0, read(1)), (10, read(2)), (20, trim(2, 1)), (30, read(3))];
+    let done = run(&mut drive, &script);
+    let reads = [done[0].completed.0, done[1].completed.0, done[3].completed.0];
+    assert_eq!(reads, [1, 2, 3].map(|nth| nth * READ + LINK_16K));
+    assert_eq!(done[2].completed.0, 3 * READ + PAGE_LOCK);
+    let stats = drive.stats();
+    assert_eq!(
+        (stats.ftl.exposed_ns, stats.ftl.exposed_ns_max),
+        (3 * READ + PAGE_LOCK - 20, 3 * READ + PAGE_LOCK - 20)
+    );
+}
+
+/// A block of four pages of which two live, when the next write makes the drive clean it, as in `cleaning`.
+fn cleaned(batch_ms: f64) -> Drive {
+    let mut cfg = one_die();
+    (cfg.geometry.blocks_per_plane, cfg.geometry.wordlines_per_block) = (8, 4);
+    cfg.sanitize.select("page_and_block_lock").unwrap();
+    cfg.sanitize.set("batch_ms", &Value::Float(batch_ms)).unwrap();
+    let mut drive = filled(&cfg, 16);
+    drive.overwrite(&[0, 1, 4, 8]).unwrap();
+    drive.reset_stats();
+    drive
+}
+
+#[test]
+fn copies_that_cleaning_kills_need_no_lock_if_their_block_is_soon_erased() {
+    // die     4 096 host program   620 880
+    //       620 880 read, read     754 328    (of the block to be emptied, queued since the write came)
+    //       754 328 lock           854 678    (of what the write replaced: 350 + 100 000)
+    //       854 678 program      1 471 462    (the first copy dies)
+    //     1 471 462 program      2 088 246    (the second, and the erase is on its way)
+    // If the first copy waits for less than the 616 784 ns between the two deaths, it is locked, too.
+    for (batch_ms, locks) in [(50.0, 1), (0.5, 2)] {
+        let mut drive = cleaned(batch_ms);
+        drive.submit(0, &write(5), SimTime(0)).unwrap();
+        while drive.stats().ops(OpKind::Erase) == 0 {
+            let at = drive.next_event_at().expect("the erase has yet to come");
+            drive.advance_to(SimTime(at.0 + 1));
+        }
+        let stats = drive.stats();
+        assert_eq!((stats.ops(OpKind::PageLock), stats.ops(OpKind::BlockLock)), (locks, 0), "{batch_ms} ms");
+    }
+}
+
+#[test]
+fn a_flush_does_not_wait_for_the_end_of_a_job() {
+    // The first copy dies at 1 471 462, in mid-job. A flush that comes then has it locked: it waits for what is queued
+    // at the die, the program of the second copy and two reads of the next block to be emptied, and for the lock behind
+    // them; not for the erase.
+    let mut drive = cleaned(50.0);
+    let done = run(&mut drive, &[(0, write(5)), (1_471_500, command(OpCode::Flush, 0, 0))]);
+    assert_eq!(done[1].completed.0, 2_088_246 + 2 * READ_16K + ERASE_COMMAND + 100_000);
+    assert_eq!(drive.stats().ops(OpKind::PageLock), 2);
+}
