@@ -76,7 +76,9 @@ fn limits_are_requests_bytes_seconds_and_drives_written_and_read() {
 fn a_generator_within_a_limit_does_not_begin_again() {
     let drive_sectors = 1 << 31;
     let lbas = |keys: &str| -> Vec<u64> {
-        let text = format!("[[phases]]\npattern = 'uniform'\nread_percent = 100\nuntil_requests = 2_000_100\n{keys}");
+        let text = format!(
+            "[[phases]]\npattern = 'uniform'\nread_percent = 100\nuntil_requests = 2_000_100\n{keys}"
+        );
         all(&text, drive_sectors).unwrap().into_iter().map(|request| request.lba).collect()
     };
     let (own, again) = (lbas(""), lbas("count = 1_000_000"));
