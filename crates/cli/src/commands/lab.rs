@@ -10,7 +10,6 @@ use lab::characterize::{curves, fit, fleet, locks};
 use lab::files::{FolderLock, replace_all};
 use ssd::config::{Layer, presets};
 use ssd::drive_config::resolve;
-use ssd::ftl::age_marker;
 
 use crate::failure::Failure;
 use crate::places::Places;
@@ -264,8 +263,7 @@ fn plots(sheet: &Sheet) -> Vec<(String, Vec<u8>)> {
 }
 
 fn write_fleet(args: &Fleet, out: &mut dyn Write) -> Result<(), Failure> {
-    let markers = age_marker::FAMILY.members.iter().map(|member| member.name);
-    let markers: Vec<&str> = markers.filter(|name| *name != age_marker::none::NAME).collect();
+    let markers = fleet::markers();
     if !markers.contains(&args.marker.as_str()) {
         return Err(Failure::no_such("marker that tells ages", &args.marker, &markers));
     }
@@ -319,9 +317,8 @@ fn cell_parts() -> Vec<&'static str> {
 
 /// The shipped cell part of that name.
 fn cell_part(name: &str) -> Result<&'static str, Failure> {
-    let parts = cell_parts();
-    let found = parts.iter().copied().find(|part| *part == name);
-    found.ok_or_else(|| Failure::no_such("cell part", name, &parts))
+    let found = presets::cell(name).map(|preset| preset.name);
+    found.ok_or_else(|| Failure::no_such("cell part", name, &cell_parts()))
 }
 
 /// The measured part of that name.

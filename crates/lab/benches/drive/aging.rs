@@ -1,31 +1,15 @@
 //! What cells that age cost: time of reads, and memory of what the chips remember of each block or wordline.
 
 use crate::report::{Goal, Row};
+use crate::speed::{filled, preset_with};
 use lab::process::{cpu_time, rss_bytes};
 use lab::result::RunResult;
 use lab::{LoopMode, RunSpec, run};
-use ssd::config::{Layer, presets};
-use ssd::drive_config::resolve;
 use ssd::{AgeStep, Drive, DriveConfig, Executor};
 use workload::{Prepared, Spec};
 
 /// Runs of each drive, in turns.
 const RUNS: usize = 7;
-
-/// A shipped drive with more settings, as `--set` takes them.
-fn preset(name: &str, settings: &[&str]) -> DriveConfig {
-    let preset = presets::drive(name).expect("a shipped preset");
-    let mut layers = vec![Layer::file(name, preset.text)];
-    layers.extend(settings.iter().map(|setting| Layer::set(setting).expect("a sound setting")));
-    resolve(&layers, &[]).expect("a sound configuration").config
-}
-
-/// A full drive.
-fn full(cfg: &DriveConfig) -> Drive {
-    let mut drive = Drive::new(cfg).expect("a sound configuration");
-    drive.fill(0, drive.logical_units()).expect("room for the logical space");
-    drive
-}
 
 fn age(drive: &mut Drive, step: &str) {
     let step: AgeStep = step.parse().expect("a sound step");
@@ -45,8 +29,8 @@ fn serve(cfg: &DriveConfig, drive: &Drive, load: &Prepared) -> RunResult {
 pub fn reads() -> Vec<Row> {
     let load = "pattern = 'uniform'\ncount = 2_000_000\nread_percent = 100\nsize_bytes = 4096";
     let load = Spec::parse(load).and_then(|spec| spec.prepare()).expect("a sound workload");
-    let (plain, aging) = (preset("m64", &[]), preset("m64", &["nand.errors.model=cells"]));
-    let (none, fresh) = (full(&plain), full(&aging));
+    let (plain, aging) = (preset_with("m64", &[]), preset_with("m64", &["nand.errors.model=cells"]));
+    let (none, fresh) = (filled(&plain, 100), filled(&aging, 100));
     let mut old = fresh.clone();
     age(&mut old, "cycle to 3000");
     age(&mut old, "retain 3 months");
@@ -93,8 +77,8 @@ pub fn counted_reads() -> Vec<Row> {
         let mut settings =
             vec!["nand.errors.model=cells", "nand.errors.disturb_counters=wordline", &policy_key];
         settings.extend((policy == "straw").then_some(counters_key.as_str()));
-        let cfg = preset("straw", &settings);
-        let mut drive = full(&cfg);
+        let cfg = preset_with("straw", &settings);
+        let mut drive = filled(&cfg, 100);
         age(&mut drive, "cycle to 2000");
         let mut source = load.open(drive.logical_sectors()).expect("a generator");
         let (loop_mode, executor) = (LoopMode::Closed { depth: 1 }, Executor::Functional);
@@ -112,7 +96,7 @@ pub fn counted_reads() -> Vec<Row> {
 pub fn memory() -> Vec<Row> {
     let measure = |settings: &[&str], ages: bool| {
         let before = rss_bytes().unwrap_or(0) as f64;
-        let mut drive = full(&preset("straw", settings));
+        let mut drive = filled(&preset_with("straw", settings), 100);
         let start = cpu_time();
         if ages {
             age(&mut drive, "disturb 1 reads");

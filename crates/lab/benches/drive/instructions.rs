@@ -6,10 +6,9 @@
 //! installed beside the library, and what is needed is one number of one function.
 
 use crate::report::{Goal, Row};
-use crate::speed::{filled, preset};
+use crate::speed::{filled, preset, preset_with};
 use lab::experiment::run;
 use lab::spec::{LoopMode, RunSpec};
-use ssd::config::Layer;
 use ssd::rng::Rng;
 use ssd::{AgeStep, Drive, DriveConfig, Executor};
 use std::collections::BTreeMap;
@@ -108,10 +107,7 @@ fn counting() -> (DriveConfig, Drive) {
         "ftl.read_reclaim.policy=straw",
         "ftl.read_reclaim.counters=space_saving",
     ];
-    let part = ssd::config::presets::drive("straw").expect("a shipped preset");
-    let layers = settings.map(|setting| Layer::set(setting).expect("a sound setting"));
-    let layers: Vec<_> = [Layer::file(part.name, part.text)].into_iter().chain(layers).collect();
-    let mut cfg = ssd::drive_config::resolve(&layers, &[]).expect("a sound configuration").config;
+    let mut cfg = preset_with("straw", &settings);
     (cfg.geometry.channels, cfg.geometry.chips_per_channel) = (1, 1);
     cfg.geometry.blocks_per_plane /= 4;
     cfg.drive.over_provisioning_percent = 20.0;

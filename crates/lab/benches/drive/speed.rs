@@ -18,8 +18,15 @@ const RUNS: u32 = 5;
 
 /// A shipped drive.
 pub fn preset(name: &str) -> DriveConfig {
+    preset_with(name, &[])
+}
+
+/// A shipped drive with more settings, as `--set` takes them.
+pub fn preset_with(name: &str, settings: &[&str]) -> DriveConfig {
     let preset = presets::drive(name).expect("a shipped preset");
-    resolve(&[Layer::file(name, preset.text)], &[]).expect("a sound preset").config
+    let mut layers = vec![Layer::file(name, preset.text)];
+    layers.extend(settings.iter().map(|setting| Layer::set(setting).expect("a sound setting")));
+    resolve(&layers, &[]).expect("a sound configuration").config
 }
 
 /// A drive with that share of its logical space written.

@@ -1,25 +1,15 @@
 //! What techniques cost beside a drive without them: processor time over its own, of runs that take turns.
 
 use crate::report::{Goal, Row};
-use crate::speed::filled;
+use crate::speed::{filled, preset_with};
 use lab::process::cpu_time;
 use lab::{LoopMode, RunSpec, run};
-use ssd::config::{Layer, presets};
-use ssd::drive_config::resolve;
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig, Executor};
 use workload::Spec;
 
 /// Turns of each.
 const TURNS: u32 = 7;
-
-/// A shipped drive with settings.
-fn preset(name: &str, settings: &[&str]) -> DriveConfig {
-    let part = presets::drive(name).expect("a shipped preset");
-    let settings = settings.iter().map(|setting| Layer::set(setting).expect("a sound setting"));
-    let layers: Vec<_> = [Layer::file(name, part.text)].into_iter().chain(settings).collect();
-    resolve(&layers, &[]).expect("a sound configuration").config
-}
 
 /// The fastest turn with over the fastest without.
 fn ratio(without: &Drive, with: &Drive, turn: &mut dyn FnMut(&mut Drive)) -> f64 {
@@ -56,7 +46,7 @@ pub fn read_heat() -> Vec<Row> {
             "ftl.gc_trigger.stop_free_percent=1",
             policy.as_str(),
         ];
-        preset("rhs", &small)
+        preset_with("rhs", &small)
     };
     let drive = |cfg: &DriveConfig| {
         let mut drive = filled(cfg, 100);
@@ -85,7 +75,7 @@ pub fn read_heat() -> Vec<Row> {
     with.overwrite(&all).expect("room");
     let writes = ratio(&cleaned, &with, &mut |drive| drive.overwrite(&all[..500_000]).expect("room"));
     let tables = |policy: &str| {
-        let whole = preset("rhs", &[policy]);
+        let whole = preset_with("rhs", &[policy]);
         Drive::new(&whole).expect("a sound configuration").table_bytes()
     };
     let bytes = tables("ftl.page_class.policy=read_heat") - tables("ftl.page_class.policy=sequential");
@@ -108,7 +98,7 @@ pub fn ages_and_suspends() -> Vec<Row> {
         "flash.read_voltage.policy=table_by_age",
     ];
     let all: Vec<&str> = base.into_iter().chain(more).collect();
-    let (without, with) = (preset("psr", &base), preset("psr", &all));
+    let (without, with) = (preset_with("psr", &base), preset_with("psr", &all));
     let drive = |cfg: &DriveConfig| {
         let mut drive = filled(cfg, 100);
         for step in ["cycle to 4000", "retain 3 months"] {

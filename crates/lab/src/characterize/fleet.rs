@@ -136,6 +136,12 @@ impl Plan {
     }
 }
 
+/// The markers that tell a block's age.
+pub fn markers() -> Vec<&'static str> {
+    let names = age_marker::FAMILY.members.iter().map(|member| member.name);
+    names.filter(|name| *name != age_marker::none::NAME).collect()
+}
+
 /// Lets a fleet live to its end.
 ///
 /// # Errors

@@ -5,7 +5,6 @@ use super::PaperError;
 use super::document::Walk;
 use crate::characterize::{check, fleet};
 use ssd::config::presets;
-use ssd::ftl::age_marker;
 use std::collections::BTreeMap;
 
 /// What is measured.
@@ -61,9 +60,9 @@ impl Laboratory {
             };
             Ok([full, whole(quick)?.unwrap_or(full)])
         };
-        let parts: Vec<&'static str> = presets::cells().iter().map(|preset| preset.name).collect();
         let part = walk.need_text("part")?;
-        let Some(part) = parts.iter().copied().find(|known| *known == part) else {
+        let Some(part) = presets::cell(&part).map(|preset| preset.name) else {
+            let parts: Vec<&str> = presets::cells().iter().map(|preset| preset.name).collect();
             return Err(walk.no_such("part", "cell part", &part, &parts));
         };
         let blocks = many("blocks", "quick_blocks")?;
@@ -109,9 +108,9 @@ fn plan(walk: &Walk<'_>, part: &'static str) -> Result<fleet::Plan, PaperError> 
         other => Err(walk.wrong(key, format!("found {other:?}"), format!("a number from {low} to {high}"))),
     };
     let marker = walk.need_text("marker")?;
-    let markers: Vec<&str> = age_marker::FAMILY.members.iter().map(|member| member.name).collect();
-    if !markers[1..].contains(&marker.as_str()) {
-        return Err(walk.no_such("marker", "marker that tells ages", &marker, &markers[1..]));
+    let markers = fleet::markers();
+    if !markers.contains(&marker.as_str()) {
+        return Err(walk.no_such("marker", "marker that tells ages", &marker, &markers));
     }
     let limits = walk.wholes("limits")?.unwrap_or_default();
     if limits.is_empty() || limits.iter().any(|limit| !(1..=20_000).contains(limit)) {

@@ -271,26 +271,28 @@ impl Flash {
     /// The same of what changes what a chip holds.
     #[inline(always)]
     fn change(&mut self, kind: OpKind, cause: Cause, mode: u8, (at, ppn): (PageAddress, Ppn)) -> Outcome {
-        let (outcome, fails) = if kind.erases() {
-            (self.chip.erase(at.block), &mut self.counts.erase_fails)
-        } else if kind.hides() {
-            (self.hide(kind, at), &mut self.counts.lock_fails)
-        } else {
-            (self.chip.program_in(at.block, at.page, mode), &mut self.counts.program_fails)
-        };
-        *fails += u64::from(outcome == Outcome::Fail);
+        if kind.ends_data() {
+            return self.end_data(kind, cause, (at, ppn));
+        }
+        let outcome = self.chip.program_in(at.block, at.page, mode);
+        self.counts.program_fails += u64::from(outcome == Outcome::Fail);
         self.record(kind, cause, ppn, false);
         outcome
     }
 
-    /// A page or a block is kept from being read.
-    #[cold]
+    /// What a page or a block holds is erased, or kept from being read.
     #[inline(never)]
-    fn hide(&mut self, kind: OpKind, at: PageAddress) -> Outcome {
-        match kind.row().effect {
-            Outcomes::HidesBlock => self.chip.lock_block(at.block, self.now),
-            _ => self.chip.sanitize_page(at.block, at.page, self.now),
-        }
+    fn end_data(&mut self, kind: OpKind, cause: Cause, (at, ppn): (PageAddress, Ppn)) -> Outcome {
+        let (outcome, fails) = match kind.row().effect {
+            Outcomes::HidesBlock => (self.chip.lock_block(at.block, self.now), &mut self.counts.lock_fails),
+            Outcomes::HidesPage => {
+                (self.chip.sanitize_page(at.block, at.page, self.now), &mut self.counts.lock_fails)
+            }
+            _ => (self.chip.erase(at.block), &mut self.counts.erase_fails),
+        };
+        *fails += u64::from(outcome == Outcome::Fail);
+        self.record(kind, cause, ppn, false);
+        outcome
     }
 
     /// Counts a read that is over, and adds it to the hash.

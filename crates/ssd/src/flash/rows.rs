@@ -156,7 +156,7 @@ impl OpKind {
     /// Whether it ends what a page or a block holds, so that no read that was issued before it may come after it.
     #[inline(always)]
     pub const fn ends_data(self) -> bool {
-        self.erases() || self.hides()
+        matches!(self.row().effect, Outcomes::Erases | Outcomes::HidesPage | Outcomes::HidesBlock)
     }
 
     /// Whether it keeps what a page or a block holds from being read.

@@ -184,11 +184,11 @@ impl Run {
     /// The run of a seed whose drive is drawn so, and is watched by a thief.
     pub fn watched(seed: u64, by: &str, draw: fn(&mut Rng) -> DriveConfig) -> Run {
         let mut run = Run::drawn(seed, by, draw);
-        run.chips = Some(Chips::of(&run.cfg));
-        run.oracle.dead = Some(Vec::new());
+        (run.chips, run.oracle.dead) = (Some(Chips::of(&run.cfg)), Some(Vec::new()));
+        // A thief is promised nothing gone where commands do not wait for locks; without locks he must find.
         let rules = sanitize::Policy::build(&run.cfg.sanitize).rules();
-        // Where commands do not wait for locks nothing is promised.
-        run.thief = rules.after_lock.then(|| Thief::new(rules.is_secure_by_default));
+        let finds = run.cfg.sanitize.name() == sanitize::FAMILY.default;
+        run.thief = (rules.after_lock || finds).then(|| Thief::new(rules.is_secure_by_default || finds));
         run.hints = Sayings::new(seed).with_classes(seed);
         record(&mut run.drive, true);
         run

@@ -217,10 +217,9 @@ impl Ftl {
         self.locks.on
     }
 
-    /// The class of data of which the host says this, where copies are locked; else what it says.
-    #[inline]
+    /// The class of data of which the host says this, where copies are locked.
     pub fn class_of(&self, said: u8) -> u8 {
-        if self.locks.on { self.locks.class_of(said) } else { said.min(3) }
+        self.locks.class_of(said)
     }
 
     /// Whether data from a place in flash is secured.

@@ -1,7 +1,6 @@
 //! The whole block is erased, and what lives there moves elsewhere first (the paper's erSSD).
 
 use super::{Acknowledge, Answer, Class, Deaths, Member, Rules};
-use crate::units::SimDuration;
 
 /// Name in configurations.
 pub const NAME: &str = "erase";
@@ -30,11 +29,7 @@ pub type Policy = Params;
 
 impl Member for Policy {
     fn rules(&self) -> Rules {
-        Rules {
-            is_secure_by_default: self.default_class == Class::Secure,
-            after_lock: self.acknowledge == Acknowledge::AfterLock,
-            batch_ns: SimDuration::from_ms(self.batch_ms).0,
-        }
+        Rules::of(self.default_class, self.acknowledge, self.batch_ms)
     }
 
     fn answer(&self, _: &Deaths) -> Answer {

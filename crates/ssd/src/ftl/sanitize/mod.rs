@@ -5,6 +5,7 @@
 //! page, a wordline or a block is kept from being read (RealWear chapter 5).
 
 use crate::nand::Sanitizing;
+use crate::units::SimDuration;
 use serde::{Deserialize, Serialize};
 
 choice! {
@@ -70,6 +71,18 @@ pub struct Rules {
     pub after_lock: bool,
     /// Copies that moves have killed wait for the end of the job so long at most; ns.
     pub batch_ns: u64,
+}
+
+impl Rules {
+    /// What parameters say.
+    // tidy: allow(float): called when a drive is built
+    fn of(default_class: Class, acknowledge: Acknowledge, batch_ms: f64) -> Self {
+        Rules {
+            is_secure_by_default: default_class == Class::Secure,
+            after_lock: acknowledge == Acknowledge::AfterLock,
+            batch_ns: SimDuration::from_ms(batch_ms).0,
+        }
+    }
 }
 
 /// Pages of a physical block that died together and are not locked.

@@ -3,7 +3,6 @@
 
 use super::{Acknowledge, Answer, Class, Deaths, Member, Rules};
 use crate::nand::Sanitizing;
-use crate::units::SimDuration;
 
 /// Name in configurations.
 pub const NAME: &str = "page_and_block_lock";
@@ -38,11 +37,7 @@ impl Member for Policy {
     }
 
     fn rules(&self) -> Rules {
-        Rules {
-            is_secure_by_default: self.default_class == Class::Secure,
-            after_lock: self.acknowledge == Acknowledge::AfterLock,
-            batch_ns: SimDuration::from_ms(self.batch_ms).0,
-        }
+        Rules::of(self.default_class, self.acknowledge, self.batch_ms)
     }
 
     fn locks_blocks(&self) -> bool {

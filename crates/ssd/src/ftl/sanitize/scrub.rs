@@ -3,7 +3,6 @@
 
 use super::{Acknowledge, Class, Member, Rules};
 use crate::nand::Sanitizing;
-use crate::units::SimDuration;
 
 /// Name in configurations.
 pub const NAME: &str = "scrub";
@@ -37,10 +36,6 @@ impl Member for Policy {
     }
 
     fn rules(&self) -> Rules {
-        Rules {
-            is_secure_by_default: self.default_class == Class::Secure,
-            after_lock: self.acknowledge == Acknowledge::AfterLock,
-            batch_ns: SimDuration::from_ms(self.batch_ms).0,
-        }
+        Rules::of(self.default_class, self.acknowledge, self.batch_ms)
     }
 }

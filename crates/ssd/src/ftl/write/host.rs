@@ -51,8 +51,10 @@ impl Ftl {
         let stream = self.stream_of_write(lpn, said, offer != Offer::New);
         // What hosts say beyond what is known must not turn into something else.
         let priority = u64::from(said.hints.priority.min(3));
-        let said_class = if offer == Offer::Promoted { self.class_in_flash(lpn) } else { said.hints.class };
-        let class = u64::from(self.class_of(said_class));
+        let class = u64::from(match self.locks_data() {
+            true => self.class_to_lock(lpn, said, offer),
+            false => said.hints.class.min(3),
+        });
         let facts = Facts::NONE
             .with_stream(u64::from(stream.0))
             .with_class(class)
@@ -65,10 +67,16 @@ impl Ftl {
         }
     }
 
-    /// The class of what is in flash of a logical unit, where copies are locked.
-    fn class_in_flash(&self, lpn: Lpn) -> u8 {
+    /// The class of a unit where copies are locked: what is promoted is as secret as where it lies.
+    #[cold]
+    fn class_to_lock(&self, lpn: Lpn, said: Said, offer: Offer) -> u8 {
         let at = self.map.lookup(lpn);
-        if self.locks_data() && at.is_some() { self.facts.get(at).class() as u8 } else { 0 }
+        let said = match offer {
+            Offer::Promoted if at.is_some() => self.facts.get(at).class() as u8,
+            Offer::Promoted => 0,
+            _ => said.hints.class,
+        };
+        self.class_of(said)
     }
 
     /// The class of pages that a unit deserves. What is promoted is moved, and not written by the host.
@@ -274,16 +282,22 @@ impl Ftl {
         let failed = outcome == Outcome::Fail;
         let spent = flash.pool.spent(id);
         let mut promoted = 0;
-        self.lock_clock(flash.now);
+        let locks = self.locks_data();
+        if locks {
+            self.count_exposure(flash.now);
+        }
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
-            if self.locks_data() && (failed || unit.lpn == NONE) {
+            if locks && (failed || unit.lpn == NONE) {
                 self.note_stillborn(to, unit.facts());
             }
             if failed && unit.lpn != NONE {
                 self.gather.put_back(slot);
             } else if unit.lpn != NONE {
-                self.forget_replica(Lpn(unit.lpn));
+                match locks {
+                    true => self.forget_replica(Lpn(unit.lpn)),
+                    false => self.replicas.forget(Lpn(unit.lpn)),
+                }
                 self.commit(Lpn(unit.lpn), to, unit.facts(), Death::Ended);
                 let of_host = 1 - unit.facts().promoted();
                 self.clock += of_host;
