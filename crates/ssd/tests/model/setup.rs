@@ -373,6 +373,12 @@ pub fn random_locks(rng: &mut Rng) -> DriveConfig {
         });
         cfg.reliability.lock_fail_ppm = pick(rng, &[0.0, 0.0, 1_000.0, 100_000.0]);
         cfg.timing.t_page_lock_us = pick(rng, &[10.0, 100.0, 200.0]);
+        if sanitize::Policy::build(&cfg.sanitize).locks_blocks() {
+            // Draws of its own. Most of these lock a block for two pages or even one, whatever was killed last there.
+            let rng = &mut Rng::named(cfg.drive.seed, "model/block locks");
+            cfg.timing.t_page_lock_us = pick(rng, &[100.0, 200.0, 400.0, 400.0]);
+            cfg.timing.t_block_lock_us = pick(rng, &[200.0, 300.0, 400.0]);
+        }
         if fits && make_room(&mut cfg) {
             return cfg;
         }

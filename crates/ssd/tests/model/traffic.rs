@@ -7,6 +7,7 @@ use super::setup::{
     choose_modes, may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, random_stream,
     weaken,
 };
+use super::style::Style;
 use super::tally::Tally;
 use super::thief::Thief;
 use ssd::config::{Table, Value};
@@ -61,51 +62,6 @@ pub struct Run {
     arrival: SimTime,
     /// The drive has refused writes once.
     refusing: bool,
-}
-
-/// How a run's host behaves.
-struct Style {
-    /// Commands under way that a closed loop keeps up; an open loop has arrival times instead.
-    depth: usize,
-    open_loop: bool,
-    mean_gap_ns: u32,
-    read_percent: u32,
-    trim_percent: u32,
-    flush_percent: u32,
-    fua_percent: u32,
-    hot_percent: u32,
-    hot_first: u32,
-    hot_units: u32,
-    /// Units from one hot unit to the next.
-    hot_stride: u32,
-    footprint: u32,
-    sectors_at_most: u32,
-    /// One action in so many is not a command or a wait.
-    upheaval_every: u32,
-}
-
-impl Style {
-    fn random(rng: &mut Rng, units: u32, unit_sectors: u32) -> Self {
-        let footprint =
-            (u64::from(units) * u64::from(pick(rng, &[10u32, 50, 90, 100, 100])) / 100).max(1) as u32;
-        let largest = [1, 8, unit_sectors, 3 * unit_sectors, 9 * unit_sectors, 40 * unit_sectors];
-        Style {
-            depth: pick(rng, &[1, 2, 7, 32, 200]),
-            open_loop: rng.below(3) == 0,
-            mean_gap_ns: pick(rng, &[100, 3_000, 100_000, 1_000_000]),
-            read_percent: pick(rng, &[5, 30, 50, 90]),
-            trim_percent: pick(rng, &[0, 2, 15]),
-            flush_percent: pick(rng, &[0, 1, 8]),
-            fua_percent: pick(rng, &[0, 5, 50]),
-            hot_percent: pick(rng, &[0, 30, 90]),
-            hot_first: rng.below(footprint),
-            hot_units: pick(rng, &[1, 3, 20]),
-            hot_stride: 1,
-            footprint,
-            sectors_at_most: pick(rng, &largest),
-            upheaval_every: pick(rng, &[60, 400, 3_000]),
-        }
-    }
 }
 
 impl Run {
@@ -190,6 +146,9 @@ impl Run {
         let finds = run.cfg.sanitize.name() == sanitize::FAMILY.default;
         run.thief = (rules.after_lock || finds).then(|| Thief::new(rules.is_secure_by_default || finds));
         run.hints = Sayings::new(seed).with_classes(seed);
+        if sanitize::Policy::build(&run.cfg.sanitize).locks_blocks() {
+            run.style.trims_ranges(&mut Rng::named(seed, "model/trims"), run.drive.unit_bytes() / 512);
+        }
         record(&mut run.drive, true);
         run
     }
