@@ -23,6 +23,7 @@ use crate::host::{Below, Host};
 use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
 use crate::nand::order::PageOrder;
+use crate::nand::torn::{AtWork, TornChips};
 use crate::observe::Effect;
 use crate::restore::{MOST, Verdict, distinct, ensure};
 use crate::rng::mix;
@@ -466,6 +467,21 @@ impl Drive {
     /// The chips: the ground truth that no firmware sees, for tests and reports.
     pub fn chips(&self) -> &Chip {
         &self.state.flash.chip
+    }
+
+    /// What the arrays of the dies do to the chips now: the state that it leaves if power is lost meanwhile is known.
+    pub fn at_work(&self) -> Vec<AtWork> {
+        self.state.flash.at_work()
+    }
+
+    /// The power is lost now: the chips as somebody finds them. All that DRAM held is gone; no capacitor lets an
+    /// operation end. What the spare areas say was told to whoever recorded effects ([`ChipEffect::Spare`]).
+    ///
+    /// [`ChipEffect::Spare`]: crate::observe::ChipEffect::Spare
+    #[cold]
+    pub fn cut(self) -> TornChips {
+        let State { flash, now, .. } = self.state;
+        flash.cut(now)
     }
 
     /// Pages of the chips that can hold data.

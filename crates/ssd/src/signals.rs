@@ -2,7 +2,7 @@
 //!
 //! A technique that needs to know more widens this file, visibly.
 
-use crate::units::{Lba, SimTime};
+use crate::units::{Lba, Lpn, SimTime};
 use serde::{Deserialize, Serialize};
 
 /// What a command asks for.
@@ -150,6 +150,16 @@ impl Facts {
     pub(crate) const fn of_bits(bits: u64) -> Facts {
         Facts(bits)
     }
+}
+
+/// What the spare area of a page says of one mapping unit on it. Everything that a drive can know of its data without
+/// its tables is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Spare {
+    /// The logical unit.
+    pub lpn: Lpn,
+    /// The rest; with the sequence of the write that it comes from, copies too.
+    pub facts: Facts,
 }
 
 facts! {

@@ -8,6 +8,7 @@ mod attempts;
 mod channel;
 mod copies;
 mod counts;
+mod cut;
 mod die;
 pub(crate) mod of_host;
 pub mod op;

@@ -440,6 +440,11 @@ impl Chip {
         }
     }
 
+    /// The flags, where pages can be kept from being read.
+    pub(super) fn flags(&self) -> Option<&Locks> {
+        self.locks.as_deref()
+    }
+
     fn locks(&mut self) -> &mut Locks {
         self.locks.as_mut().expect("chips whose pages can be kept from being read")
     }

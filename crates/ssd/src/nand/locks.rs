@@ -51,6 +51,7 @@ struct Rules {
     page: PageLock,
     block: BlockLock,
     seed: u64,
+    torn_seed: u64,
     fails: u64,
 }
 
@@ -81,6 +82,7 @@ impl Locks {
             page: PageLock { voltage: cfg.lock.page_voltage, us: cfg.timing.t_page_lock_us },
             block: BlockLock { voltage: cfg.lock.block_voltage, time: time.unwrap_or_default() },
             seed: Rng::named(cfg.drive.seed, "nand/lock_flips").next_u64(),
+            torn_seed: Rng::named(cfg.drive.seed, "nand/torn_locks").next_u64(),
             fails: chance(cfg.reliability.lock_fail_ppm),
         };
         Locks {
@@ -207,7 +209,7 @@ impl Locks {
     ) -> Raw {
         let (rules, word) = (self.rules(), self.blocks[block as usize]);
         let first = u64::from(word & !BLOCK_LOCKED).saturating_sub(1);
-        let hours = ((at.0.0 / MINUTE_NS + at.1).saturating_sub(first)) as f64 / 60.0;
+        let hours = hours_since(first, at);
         if word & BLOCK_LOCKED != 0 && rules.block.is_locked(hours) {
             return Raw::Zeros;
         }
@@ -216,11 +218,40 @@ impl Locks {
             (true, false, _) => Raw::Data,
             (true, true, Sanitizing::Locks) => {
                 let lost = majority_lost(rules.cells, rules.page.flipped(hours, None));
-                let place = u64::from(block) << 32 | u64::from(page);
-                let quantile = mix(mix(rules.seed ^ u64::from(cycles)) ^ place);
-                if quantile < chance(1e6 * lost) { Raw::Data } else { Raw::Zeros }
+                let is_lost = quantile(rules.seed, (block, page), cycles) < chance(1e6 * lost);
+                if is_lost { Raw::Data } else { Raw::Zeros }
             }
             (true, true, _) => Raw::Noise,
         }
     }
+
+    /// Whether a page still answers whose lock lost power after so many ns, begun at `since`, after so many erases of
+    /// its block. Its flips are not those of a lock that was whole.
+    pub fn answers_torn(
+        &self,
+        place: (u32, u32),
+        cycles: u32,
+        (cut_ns, since): (u64, SimTime),
+        at: (SimTime, u64),
+    ) -> bool {
+        let rules = self.rules();
+        let hours = hours_since(since.0 / MINUTE_NS, at);
+        let lost = majority_lost(rules.cells, rules.page.flipped(hours, Some(cut_ns as f64 / 1e3)));
+        lost >= 1.0 || quantile(rules.torn_seed, place, cycles) < chance(1e6 * lost)
+    }
+
+    /// Whether a block is locked whose lock lost power after so many ns, begun at `since`.
+    pub fn holds_torn(&self, (cut_ns, since): (u64, SimTime), at: (SimTime, u64)) -> bool {
+        self.rules().block.is_locked_cut(cut_ns as f64 / 1e3, hours_since(since.0 / MINUTE_NS, at))
+    }
+}
+
+/// Hours from a minute until so many minutes after a time.
+fn hours_since(minute: u64, (now, more): (SimTime, u64)) -> f64 {
+    (now.0 / MINUTE_NS + more).saturating_sub(minute) as f64 / 60.0
+}
+
+/// Where the flag cells of a page stand among all that could be, as a 64-bit fraction: those with the lowest are lost.
+fn quantile(seed: u64, (block, page): (u32, u32), cycles: u32) -> u64 {
+    mix(mix(seed ^ u64::from(cycles)) ^ (u64::from(block) << 32 | u64::from(page)))
 }

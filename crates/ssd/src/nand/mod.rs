@@ -9,6 +9,7 @@ pub mod chip;
 pub mod gray;
 mod locks;
 pub mod order;
+pub mod torn;
 
 pub use address::PageAddress;
 pub use chip::{Chip, Outcome};

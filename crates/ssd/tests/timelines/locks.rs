@@ -16,7 +16,7 @@ const PROGRAM: u64 = 361 + 16_384 + 700_000;
 const BLOCK: u32 = 576;
 
 /// The preset with so many chips on one channel, and neither buffer nor time between host and drive.
-fn evanesco(chips: u32, policy: &str) -> DriveConfig {
+pub fn evanesco(chips: u32, policy: &str) -> DriveConfig {
     let mut cfg = resolve(&[Layer::file("t.toml", "preset = \"evanesco\"\n")], &[]).unwrap().config;
     (cfg.geometry.channels, cfg.geometry.chips_per_channel) = (1, chips);
     cfg.drive.logical_gib = 3.0;
@@ -27,7 +27,7 @@ fn evanesco(chips: u32, policy: &str) -> DriveConfig {
     cfg
 }
 
-fn trim(from: u64, pages: u32) -> Command {
+pub fn trim(from: u64, pages: u32) -> Command {
     command(OpCode::Trim, from * 32, pages * S16K)
 }
 

@@ -6,6 +6,7 @@
 mod busy;
 mod cache;
 mod cleaning;
+mod cuts;
 mod host;
 mod locks;
 mod m64;

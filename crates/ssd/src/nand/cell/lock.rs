@@ -60,10 +60,12 @@ impl PageLock {
     }
 
     /// Share of cells that do not count as programmed after so many hours, power having been lost after `cut` us of the
-    /// pulse (none: after all of it). The drift is fitted at five years, its course over time assumed.
+    /// pulse (none: after all of it). The drift is fitted at five years, its course over time assumed; time programs no
+    /// cell that the pulse has not (assumed: the fit's spread alone would say so of pulses cut very short).
     pub fn flipped(&self, hours: f64, cut: Option<f64>) -> f64 {
         let drift = libm::log1p(hours) / libm::log1p(FIVE_YEARS_HOURS);
-        tail((self.margin(cut.unwrap_or(self.us)) - 0.74 * drift) / (1.0 + 1.53 * drift))
+        let margin = self.margin(cut.unwrap_or(self.us));
+        tail((margin - 0.74 * drift) / (1.0 + 1.53 * drift)).max(tail(margin))
     }
 
     /// Where in the design space it lies.
@@ -132,14 +134,33 @@ impl BlockLock {
         }
     }
 
+    /// Where it stands if power was lost after so many us of the pulse; V: on straight lines between the times that are
+    /// known, from 0 V at 0 us on (assumed: charge comes fastest at first, so that it stands no lower).
+    pub fn volts_cut(&self, us: f64) -> f64 {
+        let mut before = (0.0, 0.0);
+        for (time, &us_of_time) in BLOCK_LOCK_US.iter().enumerate().take(self.time + 1) {
+            let here = (us_of_time, BlockLock { time, ..*self }.volts_at_once());
+            if us < here.0 {
+                return before.1 + (here.1 - before.1) * (us - before.0) / (here.0 - before.0);
+            }
+            before = here;
+        }
+        before.1
+    }
+
     /// The same after so many hours.
     pub fn volts(&self, hours: f64) -> f64 {
-        self.volts_at_once() * (1.0 - 0.05 * libm::log10(1.0 + hours))
+        self.volts_at_once() * remaining(hours)
     }
 
     /// Whether the block cannot be read after so many hours.
     pub fn is_locked(&self, hours: f64) -> bool {
         self.volts(hours) > BLOCK_LOCKED_V
+    }
+
+    /// The same if power was lost after so many us of the pulse.
+    pub fn is_locked_cut(&self, us: f64, hours: f64) -> bool {
+        self.volts_cut(us) * remaining(hours) > BLOCK_LOCKED_V
     }
 
     /// How long it stays locked; hours. Zero if it never was, `None` if it stays for more than a century.
@@ -156,6 +177,11 @@ impl BlockLock {
     pub fn us(&self) -> f64 {
         BLOCK_LOCK_US[self.time]
     }
+}
+
+/// Share of a select line's voltage that is left after so many hours.
+fn remaining(hours: f64) -> f64 {
+    1.0 - 0.05 * libm::log10(1.0 + hours)
 }
 
 #[cfg(test)]
@@ -212,6 +238,32 @@ mod tests {
         assert!((0.60..0.70).contains(&answers(3.0, 0.0)), "{}", answers(3.0, 0.0));
         assert!(answers(10.0, 0.0) < 1e-3 && (0.06..0.10).contains(&answers(10.0, 8_760.0)));
         assert!(PageLock::CHOSEN.harm() == 1.0 && PageLock { voltage: 5, us: 200.0 }.harm() > 1.05);
+    }
+
+    /// What a pulse has not programmed time does not: however short it was, no lock comes to hold again.
+    #[test]
+    fn time_only_weakens_locks() {
+        for cut in [0.0, 0.3, 1.0, 3.0, 5.0, 8.0, 10.0, 30.0, 100.0] {
+            let lost = [0.0, 1.0, 730.0, 8_760.0, FIVE_YEARS_HOURS]
+                .map(|hours| majority_lost(9, PageLock::CHOSEN.flipped(hours, Some(cut))));
+            assert!(lost.is_sorted(), "after {cut} us: {lost:?}");
+        }
+        assert_eq!(majority_lost(9, PageLock::CHOSEN.flipped(0.0, Some(0.0))), 1.0);
+    }
+
+    /// A block lock that power cuts short: by the lines from 0 V over 4.7 V at 200 us to 5.0 V at 300.
+    #[test]
+    fn a_block_lock_cut_short_stands_lower() {
+        let volts = |us| BlockLock::CHOSEN.volts_cut(us);
+        for (us, expected) in [(0.0, 0.0), (100.0, 2.35), (200.0, 4.7), (250.0, 4.85), (300.0, 5.0)] {
+            assert!((volts(us) - expected).abs() < 1e-9, "{us} us: {}", volts(us));
+        }
+        let holds = |us, hours| BlockLock::CHOSEN.is_locked_cut(us, hours);
+        // 3 V are reached after 3 / 4.7 of 200 us. Half of the pulse gives 3.525 V, and 3 V again after
+        // 10^((1 - 3 / 3.525) / .05) - 1 = 953 hours.
+        assert!(!holds(127.6, 0.0) && holds(127.7, 0.0));
+        assert!(holds(150.0, 950.0) && !holds(150.0, 956.0));
+        assert!(holds(300.0, FIVE_YEARS_HOURS) == BlockLock::CHOSEN.is_locked(FIVE_YEARS_HOURS));
     }
 
     /// Section 5.3: 12 of 18 never lock; (5, 200) loses it after 90 days, (6, 400) stays above 4 V for five years;
