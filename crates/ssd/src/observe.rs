@@ -136,7 +136,7 @@ pub enum Effect {
         /// The granules returned.
         mask: u64,
     },
-    /// A DRAM slot was given up.
+    /// A DRAM slot was given up. Whoever holds the bytes of data that may be secret writes zeros over them.
     Release {
         /// The slot.
         slot: SlotId,

@@ -23,6 +23,7 @@ use model::oracle::Oracle;
 use model::setup::{random_caching, random_locks, random_sorting};
 use model::tally::Tally;
 use model::traffic::Run;
+use model::traffic::cuts::{CutTally, Lapse};
 use ssd::ftl::sanitize;
 use ssd::observe::{ChipEffect, Effect, Source};
 use ssd::rng::Rng;
@@ -238,6 +239,85 @@ fn a_thief_finds_what_is_not_locked() {
         let mut run = Run::watched(seed, "model/locks", unlocked);
         let found = run.run(COMMANDS_PER_RUN).expect_err("a thief finds something");
         assert!(found.contains("a thief reads version"), "{seed}: {found}");
+    }
+}
+
+/// The same where copies inside the chips carry what is locked: he has them make one.
+#[test]
+fn a_thief_goes_through_the_hole_of_copies() {
+    let holed = |rng: &mut Rng| {
+        let mut cfg = random_locks(rng);
+        cfg.lock.copyback_hole = true;
+        cfg.sanitize = sanitize::Config::named("page_lock").unwrap();
+        cfg
+    };
+    for seed in 1..=10 {
+        let mut run = Run::watched(seed, "model/locks", holed);
+        let found = run.run(COMMANDS_PER_RUN).expect_err("a thief finds something");
+        assert!(found.contains("a thief copies page"), "{seed}: {found}");
+    }
+}
+
+/// Cuts of one run, and commands after which it ends.
+const CUTS_PER_RUN: u64 = 20;
+const COMMANDS_PER_CUTS: u64 = 2_000;
+
+/// The power is lost so often, in runs of seeds from 0 on, on all processors; the first failures are told.
+fn cut_all(cuts: u64, lapse: Lapse) -> (CutTally, Vec<String>) {
+    let (total, next) = (Mutex::new((CutTally::default(), Vec::new())), AtomicUsize::new(0));
+    let first = variable("WORDLINE_MODEL_SEED");
+    let work = || {
+        while {
+            let total = total.lock().unwrap();
+            total.0.cuts < cuts && total.1.is_empty()
+        } {
+            let seed = first.unwrap_or_default() + next.fetch_add(1, Ordering::Relaxed) as u64;
+            let mut run = Run::cut(seed, CUTS_PER_RUN, lapse);
+            let result = catch_unwind(AssertUnwindSafe(|| run.run_cuts(COMMANDS_PER_CUTS)));
+            let mut total = total.lock().unwrap();
+            match result {
+                Ok(Ok(tally)) => total.0.add(&tally),
+                Ok(Err(what)) => total.1.push(format!("seed {seed}: {what}\n{}", run.describe())),
+                Err(_) => total.1.push(format!("seed {seed}: panic\n{}", run.describe())),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    total.into_inner().unwrap()
+}
+
+/// Cuts of the power before, in ten parts of, and after programs, erases, locks and scrubs; for a night
+/// `WORDLINE_MODEL_CUTS=100000`.
+#[test]
+fn a_thief_finds_nothing_after_power_cuts() {
+    let cuts = variable("WORDLINE_MODEL_CUTS").unwrap_or(2_000);
+    let (tally, failures) = cut_all(cuts, Lapse::Nothing);
+    println!("{tally:?}");
+    assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
+    assert!(tally.by.iter().flatten().all(|&count| count >= cuts / 500), "{tally:?}");
+    // Locks cut short answer as often as their cells say.
+    let off = (tally.answered as f64 - tally.expected).abs();
+    assert!(tally.torn > cuts / 8 && off < 4.0 * tally.variance.sqrt() + 1.0, "{tally:?}");
+    let most = tally.expected_after_year + 4.0 * tally.expected_after_year.sqrt();
+    assert!(tally.locked > 20 * cuts && tally.after_year as f64 <= most, "{tally:?}");
+}
+
+/// The same where recoveries leave something out: he finds it.
+#[test]
+fn a_thief_finds_what_recoveries_leave_out() {
+    let lapses = [
+        (Lapse::Everything, "the drive serves"),
+        (Lapse::Old, "an old version"),
+        (Lapse::Torn, "cannot be trusted"),
+        (Lapse::Background, "43200 minutes later"),
+    ];
+    for (lapse, how) in lapses {
+        let (_, failures) = cut_all(4_000, lapse);
+        assert!(failures.first().is_some_and(|found| found.contains(how)), "{lapse:?}: {failures:?}");
     }
 }
 

@@ -11,7 +11,7 @@ mod counts;
 pub mod foresight;
 pub mod gc_trigger;
 pub mod gc_victim;
-mod locks;
+pub mod locks;
 pub mod migration;
 mod moves;
 pub mod page_class;

@@ -445,6 +445,23 @@ impl Chip {
         self.locks.as_deref()
     }
 
+    /// Copies a page to the next of a block, by a raw command of somebody who has the chips; what the copy answers from
+    /// now on. The page buffer of a chip is cleared where a page is locked (assumed), so that the copy holds zeros,
+    /// unless `nand.lock.copyback_hole` says otherwise. Of an erased page there is no copy.
+    pub fn raw_copy(&mut self, from: (u32, u32), to: u32, now: SimTime) -> Raw {
+        let answer = self.raw_read(from.0, from.1, now, 0);
+        let carried = self.locks.as_ref().map_or(answer, |locks| locks.carried(from, answer));
+        if carried == Raw::Erased {
+            return carried;
+        }
+        let page = self.programmed_pages(to);
+        self.program(to, page);
+        if carried != Raw::Data {
+            self.locks().blank(to, page, now);
+        }
+        self.raw_read(to, page, now, 0)
+    }
+
     fn locks(&mut self) -> &mut Locks {
         self.locks.as_mut().expect("chips whose pages can be kept from being read")
     }

@@ -164,6 +164,9 @@ section! {
         page_voltage: u32 = 4, range 1..=5;
         /// With which of its voltages, a volt apart, a block is locked (RealWear section 5.2.4).
         block_voltage: u32 = 6, range 1..=6;
+        /// Copies inside a chip carry what a locked page holds: a lock that stops only what leaves the chip, and does
+        /// not clear the page buffer, has that hole.
+        copyback_hole: bool = false;
     }
 }
 

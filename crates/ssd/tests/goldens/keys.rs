@@ -21,6 +21,7 @@ const INERT: &[(&str, &str)] = &[
     ("nand.slc.part", "has one value: only one part of one bit a cell ships"),
     ("nand.lock.block_voltage", "says when a lock is lost: who reads behind the firmware's back is told"),
     ("nand.lock.cells", "the same"),
+    ("nand.lock.copyback_hole", "the same"),
     ("nand.lock.page_voltage", "the same"),
     ("nand.timing.t_block_lock_us", "where blocks are locked it is one of three: in timelines"),
     ("nand.timing.erase_steps", "acts where a read meets an erase: not in runs so short, but in timelines"),

@@ -9,8 +9,8 @@ use super::oracle::{Oracle, Verdict};
 use ssd::ftl::sanitize;
 use ssd::nand::Raw;
 use ssd::observe::{ChipEffect, Source};
-use ssd::signals::Facts;
-use ssd::units::Pun;
+use ssd::signals::{Facts, Spare};
+use ssd::units::{Lpn, Pun};
 use ssd::{Drive, DriveConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +21,29 @@ struct Unit {
     facts: Facts,
     /// Versions by granule, as the oracle counts them; `None` until the oracle says what was placed.
     data: Option<Vec<u64>>,
+}
+
+/// What somebody makes of a page.
+pub struct Found<'a> {
+    pub place: (u32, u32),
+    /// Its program has ended, and well.
+    pub is_whole: bool,
+    pub units: Vec<Seen<'a>>,
+}
+
+/// A unit of it: what its spare area says, its place among all writes as we count them, and its data.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    pub spare: Spare,
+    pub sequence: u64,
+    pub data: &'a [u64],
+}
+
+impl Seen<'_> {
+    fn of(unit: &Unit) -> Option<Seen<'_>> {
+        let spare = Spare { lpn: Lpn(unit.lpn), facts: unit.facts };
+        unit.data.as_deref().map(|data| Seen { spare, sequence: unit.sequence, data })
+    }
 }
 
 /// A page that was programmed, or is being.
@@ -46,9 +69,10 @@ pub struct Chips {
     sequence: u64,
     /// Units of flash that were programmed with a logical unit since, by that.
     of_unit: BTreeMap<u32, BTreeSet<u32>>,
-    /// Blocks that are locked, and those that are being erased.
+    /// Blocks that are locked, and those that are being erased, with what they held until then.
     locked: BTreeSet<u32>,
     erasing: BTreeSet<u32>,
+    going: BTreeMap<(u32, u32), Page>,
     /// Pages of a wordline, where one follows the other, and whether it is scrubbed.
     pages_per_wordline: u32,
     scrubs: bool,
@@ -95,7 +119,10 @@ impl Chips {
                 for (at, unit) in first {
                     self.of_unit.entry(unit.lpn).or_default().remove(at);
                 }
-                self.pages.retain(|place, _| place.0 != block);
+                let rest = self.pages.split_off(&(block, 0));
+                for (place, page) in rest {
+                    if place.0 == block { &mut self.going } else { &mut self.pages }.insert(place, page);
+                }
             }
             ChipEffect::PulseBegins { .. } => {}
             ChipEffect::LockPage { block, page, failed } => {
@@ -126,6 +153,7 @@ impl Chips {
             ChipEffect::EraseEnds { block } => {
                 self.erasing.remove(&block);
                 self.locked.remove(&block);
+                self.going.retain(|place, _| place.0 != block);
                 if self.pages.keys().any(|place| place.0 == block) {
                     return Err(format!("block {block} was programmed while it was erased"));
                 }
@@ -202,7 +230,38 @@ impl Chips {
                 }
             }
         }
+        self.check_copies(drive, pages_per_block)
+    }
+
+    /// What is hidden is hidden in copies, too, that a thief has the chips make, in a block that holds nothing of it.
+    fn check_copies(&self, drive: &Drive, pages_per_block: u32) -> Verdict {
+        let is_hidden = |(place, page): &(&(u32, u32), &Page)| {
+            page.ended && (page.hidden || self.locked.contains(&place.0)) && !self.erasing.contains(&place.0)
+        };
+        let hidden: Vec<_> = self.pages.iter().filter(is_hidden).map(|(&place, _)| place).collect();
+        let mut chips = drive.chips().clone();
+        let holds = |block: &u32| hidden.iter().all(|place| place.0 != *block);
+        let Some(to) = (0..chips.blocks()).find(holds) else { return Ok(()) };
+        chips.erase(to);
+        for (block, page) in hidden {
+            if chips.programmed_pages(to) == pages_per_block {
+                chips.erase(to);
+            }
+            let found = chips.raw_copy((block, page), to, drive.now());
+            if found == Raw::Data {
+                return Err(format!("a thief copies page {page} of block {block}, and reads it there"));
+            }
+        }
         Ok(())
+    }
+
+    /// Every page that holds anything, or did before the erase that is under way.
+    pub fn everything(&self) -> impl Iterator<Item = Found<'_>> {
+        self.pages.iter().chain(&self.going).map(|(&place, page)| Found {
+            place,
+            is_whole: page.whole,
+            units: page.units.values().filter_map(Seen::of).collect(),
+        })
     }
 
     /// A unit was placed below the buffer: this is its data.

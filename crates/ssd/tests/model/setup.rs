@@ -385,6 +385,22 @@ pub fn random_locks(rng: &mut Rng) -> DriveConfig {
     }
 }
 
+/// The same, small, whose cells make no errors, with the pulses of the paper: what becomes of those that are cut short
+/// is known. A third of them lock blocks, half of these for a single page.
+pub fn random_cuts(rng: &mut Rng) -> DriveConfig {
+    let of_blocks = rng.below(3) == 0;
+    loop {
+        let mut cfg = random_locks(rng);
+        let locks_blocks = sanitize::Policy::build(&cfg.sanitize).locks_blocks();
+        let is_small = cfg.errors.model == ErrorModel::None && cfg.physical_units() <= UNITS_AT_MOST / 4;
+        if is_small && (locks_blocks || !of_blocks) {
+            let page_us = if locks_blocks && rng.below(2) == 0 { 400.0 } else { 100.0 };
+            (cfg.timing.t_page_lock_us, cfg.timing.t_block_lock_us) = (page_us, 300.0);
+            return cfg;
+        }
+    }
+}
+
 /// Sorts data by the class of pages, in queues of any length; false if the drive has no room for it.
 fn random_page_class(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
     let bits = pick(rng, &[1, 2, 2, 3, 8]);

@@ -98,6 +98,11 @@ impl Thief {
         });
     }
 
+    /// Whether a version of a granule was said to be gone.
+    pub fn is_gone(&self, granule: usize, version: u64) -> bool {
+        self.gone.contains(&(granule, version))
+    }
+
     /// A page can be read from now on: nothing on it was said to be gone.
     pub fn appears(&self, granules: usize, units: impl Iterator<Item = (u32, Vec<u64>)>) -> Verdict {
         for (lpn, data) in units {

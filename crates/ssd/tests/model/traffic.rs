@@ -10,6 +10,7 @@ use super::setup::{
 use super::style::Style;
 use super::tally::Tally;
 use super::thief::Thief;
+use cuts::Cutter;
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::sanitize;
@@ -19,6 +20,9 @@ use ssd::rng::Rng;
 use ssd::sections::Placement;
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime};
 use std::collections::VecDeque;
+
+#[path = "cuts.rs"]
+pub mod cuts;
 
 /// The power is cut after one effect in so many.
 const CUT_EVERY: u32 = 1_000;
@@ -62,6 +66,8 @@ pub struct Run {
     arrival: SimTime,
     /// The drive has refused writes once.
     refusing: bool,
+    /// Who has the power cut in the middle of what chips do.
+    cutter: Option<Cutter>,
 }
 
 impl Run {
@@ -181,6 +187,7 @@ impl Run {
             next_tag: 1,
             arrival: SimTime(0),
             refusing: false,
+            cutter: None,
         }
     }
 
@@ -246,7 +253,7 @@ impl Run {
                 self.ahead.push_front(command);
             }
         }
-        if !self.drive.advance_to_completion() {
+        if !self.advance()? {
             return self.stuck();
         }
         self.collect()
@@ -263,7 +270,7 @@ impl Run {
             self.collect()?;
         }
         while !self.drive.queue_has_room(queue) {
-            if !self.drive.advance_to_completion() {
+            if !self.advance()? {
                 return self.stuck();
             }
             self.collect()?;
@@ -503,7 +510,7 @@ impl Run {
     fn finish(&mut self) -> Verdict {
         let until = self.oracle.done + self.oracle.outstanding() as u64;
         while self.oracle.done < until {
-            if !self.drive.advance_to_completion() {
+            if !self.advance()? {
                 return self.stuck();
             }
             self.collect()?;
@@ -515,7 +522,7 @@ impl Run {
             self.next_tag += 1;
             self.submit(0, Command { arrival: self.drive.now(), ..command }, self.drive.now())?;
             while self.oracle.outstanding() > 0 {
-                if !self.drive.advance_to_completion() {
+                if !self.advance()? {
                     return self.stuck();
                 }
                 self.collect()?;

@@ -14,6 +14,7 @@
 mod check;
 mod crowded;
 mod issue;
+pub mod recovery;
 
 use crate::flash::Flash;
 use crate::flash::op::{Op, UnitRef};
