@@ -316,7 +316,7 @@ impl RunResult {
         let flash = FlashWork::of(&stats);
         let written = meter.kind(OpCode::Write).bytes as f64;
         let amplification = |bytes: u64| ratio(bytes as f64, written);
-        let mut result = RunResult {
+        let result = RunResult {
             format: FORMAT,
             name: spec.name.clone(),
             version: version(),
@@ -366,6 +366,7 @@ impl RunResult {
             erase_count: EraseCount::of(drive),
             utilisation: Utilisation::of(&stats),
             drive: DriveSize::of(facts),
+            versions: facts.versions.cloned(),
             preconditioning: facts.aged.clone(),
             lifetime: Lifetime::of(facts),
             config: facts.settings(),
@@ -375,7 +376,12 @@ impl RunResult {
             peak_rss_bytes: peak_rss_bytes(),
             remarks: of_workload,
         };
-        result.remarks.extend(remarks::of(facts, &result));
-        result
+        result.remarked(facts)
+    }
+
+    /// The same with what must be known to read it.
+    fn remarked(mut self, facts: &Facts<'_>) -> Self {
+        self.remarks.extend(remarks::of(facts, &self));
+        self
     }
 }

@@ -8,8 +8,9 @@ use crate::phase::{Phase, Progress};
 use crate::result::MemberResult;
 use crate::spec::RunSpec;
 use crate::stop::Stop;
+use crate::versions::{Observer, Versions};
 use ssd::{Command, Completion, Drive, DriveConfig, Lba, SimTime, Status};
-use workload::{MemberNames, Request};
+use workload::{FilesAtStart, MemberNames, Request};
 
 /// Bits of a command's tag that hold a mark of the loop's.
 pub(crate) const MARK_BITS: u32 = 16;
@@ -28,10 +29,21 @@ fn member_of(tag: u64) -> usize {
     (tag >> MARK_BITS & ((1 << MEMBER_BITS) - 1)) as usize
 }
 
+/// What was counted of a run.
+pub(crate) struct Counted {
+    pub served: Served,
+    pub meter: Meter,
+    pub members: Vec<MemberResult>,
+    /// Versions of files, if they are to be told.
+    pub versions: Option<Versions>,
+}
+
 /// A drive that serves requests, and the books on them.
 pub(crate) struct Desk<'a> {
     pub drive: &'a mut Drive,
     pub books: Books,
+    /// Who is told what becomes of data in flash.
+    observer: Option<Box<Observer>>,
     /// What is kept of each workload that the run's is made of.
     members: Option<Members>,
     /// The workload's time zero.
@@ -45,17 +57,20 @@ pub(crate) struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    /// Opens the request log. `total` is how many requests there will be, where that is known.
+    /// Opens the request log. `total` is how many requests there will be, where that is known; the files are those that
+    /// lie on the drive.
     pub fn open(
         drive: &'a mut Drive,
         config: &DriveConfig,
         spec: &RunSpec,
-        total: Option<u64>,
+        (total, files): (Option<u64>, &FilesAtStart),
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, Failure> {
         let start = drive.now();
         let books = Books::open(start, config, spec)?;
-        Ok(Desk { drive, books, members: None, start, ended: None, progress, total, stop: spec.stop.clone() })
+        let observer = Observer::listen(drive, config, &spec.versions, files)?;
+        let stop = spec.stop.clone();
+        Ok(Desk { drive, books, observer, members: None, start, ended: None, progress, total, stop })
     }
 
     /// A time of the workload on the drive's clock.
@@ -115,6 +130,11 @@ impl<'a> Desk<'a> {
     /// Hands a request to a queue that has room; its tag is from [`Desk::tag`].
     #[inline(always)]
     pub fn submit(&mut self, queue: usize, request: &Request, tag: u64, arrival: SimTime, now: SimTime) {
+        if let Some(observer) = &mut self.observer
+            && let Err(failure) = observer.before(self.drive, (request, tag), now)
+        {
+            self.ended.get_or_insert(failure);
+        }
         let command = Command {
             op: request.op,
             fua: request.fua,
@@ -199,12 +219,16 @@ impl<'a> Desk<'a> {
     }
 
     /// Closes the log and gives back what was counted.
-    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter, Vec<MemberResult>) {
-        let Desk { drive, books, members, start, .. } = self;
+    pub fn finish(self, failure: &mut Option<Failure>) -> Counted {
+        let Desk { drive, books, observer, members, start, .. } = self;
         let told = |members: &Members| members.results(start, &drive.stats());
         let members = members.as_ref().map(told).unwrap_or_default();
+        let versions = observer.map_or(Ok(None), |observer| observer.finish(drive)).unwrap_or_else(|error| {
+            failure.get_or_insert(error);
+            None
+        });
         let (served, meter) = books.finish(failure);
-        (served, meter, members)
+        Counted { served, meter, members, versions }
     }
 
     #[cold]

@@ -3,17 +3,15 @@
 //! Nothing here allocates or grows with the number of requests: what finds all queues full is held, and no job sends
 //! more than its depth.
 
-use crate::books::Served;
-use crate::desk::{Desk, MARK_BITS, mark_of};
+use crate::desk::{Counted, Desk, MARK_BITS, mark_of};
 use crate::error::Failure;
 use crate::jobs::Jobs;
-use crate::meter::Meter;
 use crate::phase::Progress;
-use crate::result::{JobResult, MemberResult};
+use crate::result::JobResult;
 use crate::spec::RunSpec;
 use ssd::{Drive, DriveConfig, SimTime};
 use std::collections::VecDeque;
-use workload::{Driven, Poll, Request};
+use workload::{Driven, FilesAtStart, Poll, Request};
 
 /// A run of jobs in progress.
 pub(crate) struct DrivenSession<'a> {
@@ -44,7 +42,7 @@ impl<'a> DrivenSession<'a> {
         let jobs = Jobs::new(driven);
         assert!(driven.marks() <= 1 << MARK_BITS, "more lanes than a tag can name");
         let total = spec.total(driven.requests_at_most());
-        let mut desk = Desk::open(drive, config, spec, total, progress)?;
+        let mut desk = Desk::open(drive, config, spec, (total, &FilesAtStart::default()), progress)?;
         desk.set_members(&driven.members());
         let warm_up_end = driven.warm_up_ns().map(|ns| desk.at(ns));
         if warm_up_end.is_some() {
@@ -76,10 +74,9 @@ impl<'a> DrivenSession<'a> {
     }
 
     /// Closes the log and gives back what was counted.
-    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter, Vec<JobResult>, Vec<MemberResult>) {
+    pub fn finish(self, failure: &mut Option<Failure>) -> (Counted, Vec<JobResult>) {
         let results = self.jobs.results(self.driven, self.desk.start);
-        let (served, meter, members) = self.desk.finish(failure);
-        (served, meter, results, members)
+        (self.desk.finish(failure), results)
     }
 
     /// Takes all requests that jobs send now; when there will be more, if that is known. `None` if nothing comes by

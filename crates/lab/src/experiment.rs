@@ -1,17 +1,16 @@
 //! One experiment: a drive, a workload, a measurement.
 
 use crate::age::{self, AgeSteps};
-use crate::books::Served;
+use crate::desk::Counted;
 use crate::driven::DrivenSession;
 use crate::error::Failure;
 use crate::facts::{Cost, Facts};
 use crate::foresee::{check_told, foresee_prepared};
 use crate::loops::Session;
-use crate::meter::Meter;
 use crate::phase::Progress;
 use crate::precondition::{Preconditioned, Preconditioning, precondition_until};
 use crate::process::thread_cpu_time;
-use crate::result::{JobResult, MemberResult, RunResult};
+use crate::result::{JobResult, RunResult};
 use crate::spec::{LoopMode, RunSpec};
 use crate::stop::Stop;
 use ssd::{Drive, DriveConfig, Executor};
@@ -106,8 +105,8 @@ pub fn run<S: Source + ?Sized>(
     let total = spec.total(source.len_hint());
     let mut session = Session::new(drive, config, source, spec, progress)?;
     let mut failure = session.run(spec.loop_mode).err();
-    let (served, meter, members) = session.finish(&mut failure);
-    let measured = Measured { total, served, meter, jobs: Vec::new(), members, failure };
+    let counted = session.finish(&mut failure);
+    let measured = Measured { total, counted, jobs: Vec::new(), failure };
     before.end(drive, config, spec, measured, source.report().remarks())
 }
 
@@ -124,8 +123,8 @@ pub fn run_driven(
     let total = spec.total(driven.requests_at_most());
     let mut session = DrivenSession::new(drive, config, driven, spec, progress)?;
     let mut failure = session.run().err();
-    let (served, meter, jobs, members) = session.finish(&mut failure);
-    let measured = Measured { total, served, meter, jobs, members, failure };
+    let (counted, jobs) = session.finish(&mut failure);
+    let measured = Measured { total, counted, jobs, failure };
     before.end(drive, config, spec, measured, driven.report().remarks())
 }
 
@@ -140,10 +139,8 @@ struct Before {
 /// What a loop leaves behind.
 struct Measured {
     total: Option<u64>,
-    served: Served,
-    meter: Meter,
+    counted: Counted,
     jobs: Vec<JobResult>,
-    members: Vec<MemberResult>,
     failure: Option<Failure>,
 }
 
@@ -173,7 +170,8 @@ impl Before {
         remarks: Vec<String>,
     ) -> Result<RunResult, RunError> {
         let cost = self.clock.stop();
-        let Measured { total, served, meter, jobs, members, mut failure } = measured;
+        let Measured { total, counted, jobs, mut failure } = measured;
+        let Counted { served, meter, members, versions } = counted;
         if failure.is_none() && !self.was_read_only {
             failure = drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
         }
@@ -193,6 +191,7 @@ impl Before {
             failure: failure.as_ref(),
             was_used: self.was_used,
             was_read_only: self.was_read_only,
+            versions: versions.as_ref(),
         };
         let result = RunResult { jobs, members, ..RunResult::collect(&facts, remarks) };
         match failure {

@@ -5,6 +5,7 @@ use crate::error::Failure;
 use crate::meter::Meter;
 use crate::precondition::Preconditioned;
 use crate::spec::RunSpec;
+use crate::versions::Versions;
 use ssd::DriveConfig;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ pub(crate) struct Facts<'a> {
     pub was_used: bool,
     /// Whether it took no writes then.
     pub was_read_only: bool,
+    /// Versions of files, if they are to be told.
+    pub versions: Option<&'a Versions>,
 }
 
 /// Time that a run took of the machine.

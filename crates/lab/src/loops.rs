@@ -3,13 +3,10 @@
 //! Nothing here allocates or grows with the number of requests: in an open loop the requests that wait outside a full
 //! drive wait in the workload, which is not read on until there is room.
 
-use crate::books::Served;
-use crate::desk::{Desk, mark_of};
+use crate::desk::{Counted, Desk, mark_of};
 use crate::error::Failure;
 use crate::lookahead::Lookahead;
-use crate::meter::Meter;
 use crate::phase::Progress;
-use crate::result::MemberResult;
 use crate::spec::{LoopMode, RunSpec};
 use ssd::{Breakdown, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
 use workload::{Request, Source};
@@ -32,8 +29,10 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, Failure> {
         let total = spec.total(source.len_hint());
+        // Nothing is read of it yet.
+        let files = source.files_at_start();
         let requests = Lookahead::new(source, spec.requests.unwrap_or(u64::MAX), drive);
-        let mut desk = Desk::open(drive, config, spec, total, progress)?;
+        let mut desk = Desk::open(drive, config, spec, (total, &files), progress)?;
         desk.set_members(requests.names());
         Ok(Session { desk, requests, queue_depth: config.queues.depth })
     }
@@ -60,7 +59,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     }
 
     /// Closes the log and gives back what was counted.
-    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter, Vec<MemberResult>) {
+    pub fn finish(self, failure: &mut Option<Failure>) -> Counted {
         self.desk.finish(failure)
     }
 

@@ -15,7 +15,8 @@ use ssd::flash::op::Cause;
 type Remark = fn(&Facts<'_>, &RunResult) -> Option<String>;
 
 /// All of them, in the order in which they are told.
-const ALL: &[Remark] = &[unwritten_reads, looked_ahead, too_short, too_fast, too_close, no_reclaim_yet];
+const ALL: &[Remark] =
+    &[unwritten_reads, looked_ahead, too_short, too_fast, too_close, no_reclaim_yet, no_files];
 
 /// Share of the blocks that a steady drive must have erased for its write amplification to mean something; %.
 const ERASED_PERCENT_MIN: u64 = 5;
@@ -32,6 +33,16 @@ fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<String> {
     let which = if result.ftl.trimmed_units > 0 { "never written, or trimmed" } else { "never written" };
     let (unmapped, all, share) = (count(unmapped), count(all), digits(100.0 * share));
     Some(format!("{unmapped} of {all} units read ({share} %) were {which}: no flash is read for them"))
+}
+
+/// Versions are those of files, which only some workloads know.
+fn no_files(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+    let is_empty = result.versions.as_ref().is_some_and(|versions| versions.files() == 0);
+    is_empty.then(|| {
+        "no write said to which file it belongs: there are no versions of files to tell of (workloads of files, and \
+         traces with a column for them, say so)"
+            .to_owned()
+    })
 }
 
 /// What knows the future is no drive.

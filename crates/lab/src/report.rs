@@ -14,6 +14,8 @@ pub const CONFIG_NAME: &str = "config.toml";
 const COMPARISON_NAME: &str = "comparison.txt";
 /// The plot that only comparisons have.
 const AMPLIFICATION: &str = "write_amplification";
+/// The plot that only runs have.
+const VERSIONS: &str = "versions";
 /// Plots of a run, without the endings of their files.
 const PLOTS: [&str; 4] = ["latency", "breakdown", "retries", "victims"];
 /// Endings of the files that a plot may come in.
@@ -36,13 +38,16 @@ pub fn compare(results: &[RunResult]) -> String {
 }
 
 /// Writes a folder of results: `result.json`, the plots `latency` and `breakdown` (where time passes), `retries` (of a
-/// drive whose cells age) and `victims` (of one that was cleaned), each as SVG, PDF and CSV, and `config.toml` with the
-/// resolved configuration. Returns the files.
+/// drive whose cells age), `victims` (of one that was cleaned) and `versions` (if asked for), each as SVG, PDF and CSV,
+/// and `config.toml` with the resolved configuration. Returns the files.
 pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec<PathBuf>, ReportError> {
     // The plots can be made again of the rest.
     let mut files = vec![(FILE_NAME.to_owned(), result.to_json().into_bytes())];
     files.push((CONFIG_NAME.to_owned(), config_toml.as_bytes().to_vec()));
     files.extend(plots(std::slice::from_ref(result)));
+    if let Some(versions) = &result.versions {
+        files.extend(plot::versions(versions).files(VERSIONS));
+    }
     write_all(folder, &files)
 }
 
@@ -74,7 +79,7 @@ fn plots(results: &[RunResult]) -> Vec<(String, Vec<u8>)> {
 /// Names of all files that a run may write to its folder.
 pub fn run_files() -> Vec<String> {
     let others = [FILE_NAME, CONFIG_NAME].map(str::to_owned);
-    others.into_iter().chain(plot_files(&PLOTS)).collect()
+    others.into_iter().chain(plot_files(&PLOTS)).chain(plot_files(&[VERSIONS])).collect()
 }
 
 /// Names of all files that a comparison may write to its folder.

@@ -14,6 +14,7 @@ use crate::separation::StreamWork;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
 use crate::suspends::DieWork;
+use crate::versions::Versions;
 use serde::{Deserialize, Serialize};
 use ssd::Part;
 use ssd::counters::Count;
@@ -500,6 +501,9 @@ pub struct RunResult {
     pub utilisation: Utilisation,
     /// The drive's size.
     pub drive: DriveSize,
+    /// Versions of files in flash; not there unless they are asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<Versions>,
     /// What was done to the drive before.
     pub preconditioning: Preconditioned,
     /// Endurance, if the drive wore out.

@@ -4,6 +4,7 @@ use crate::age::AgeSteps;
 use crate::precondition::Preconditioning;
 use crate::settings::Settings;
 use crate::stop::Stop;
+use crate::versions::VersionsSpec;
 use ssd::Executor;
 use std::path::PathBuf;
 
@@ -52,6 +53,8 @@ pub struct RunSpec {
     pub executor: Executor,
     /// File for one row per request: CSV, compressed if the name ends in `.zst`; Parquet if it ends in `.parquet`.
     pub request_log: Option<PathBuf>,
+    /// What is told of versions of files in flash.
+    pub versions: VersionsSpec,
     /// What identifies the workload in the result ([`workload::Prepared::workload_hash`]).
     pub workload_hash: u64,
     /// What was set of the run and the workload, by key, for the result; those of the drive are added.
@@ -83,6 +86,7 @@ impl Default for RunSpec {
             requests: None,
             executor: Executor::Timed,
             request_log: None,
+            versions: VersionsSpec::default(),
             workload_hash: 0,
             settings: Settings::new(),
             was_used: false,

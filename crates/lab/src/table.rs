@@ -5,6 +5,7 @@ use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
 use crate::result::{Busy, Distribution, RunResult, Share, Victims};
 use crate::separation::StreamWork;
+use crate::versions::{Versions, VersionsOf};
 use ssd::Part;
 use ssd::flash::op::Cause;
 
@@ -377,6 +378,8 @@ fn rest(result: &RunResult) -> String {
         ),
         ("victims", victims(&result.ftl.victims)),
         ("separation", separation(&result.ftl.stream)),
+        ("uni-version", versions(result, |versions| &versions.uv)),
+        ("multi-version", versions(result, |versions| &versions.mv)),
         ("lifetime", lifetime(&result.lifetime)),
         ("dies busy", busy(result, &result.utilisation.die)),
         ("channels busy", busy(result, &result.utilisation.channel)),
@@ -412,6 +415,22 @@ fn victims(victims: &Victims) -> String {
     format!(
         "{all} blocks were cleaned, {dead} of them dead; {} units copied of one in the mean",
         digits(copied)
+    )
+}
+
+/// Versions of files of one kind; nothing if there are none, or nobody asked.
+fn versions(result: &RunResult, kind: impl Fn(&Versions) -> &VersionsOf) -> String {
+    let of = result.versions.as_ref().map(kind).filter(|of| of.files > 0);
+    let Some(of) = of else { return String::new() };
+    let (files, show) = (count(of.files), |value| or_none(value, digits));
+    let (vaf, time) = (&of.vaf, &of.t_insecure);
+    format!(
+        "{files} files; invalid over valid units {} in the mean, {} at most; insecure while {} and {} of the drive \
+         was written",
+        show(vaf.mean),
+        show(vaf.max),
+        show(time.mean),
+        show(time.max),
     )
 }
 

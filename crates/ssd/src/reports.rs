@@ -1,7 +1,8 @@
-//! What a drive tells of its policies, and of the memory of their tables.
+//! What a drive tells of its policies, of the memory of their tables, and of what lies where.
 
 use crate::drive::Drive;
 use crate::ftl::{page_class, slc_cache, stream};
+use crate::units::{Lpn, Pun};
 
 impl Drive {
     /// Bytes of the tables that the read-reclaim policy keeps: its counters and limits.
@@ -32,5 +33,27 @@ impl Drive {
     /// Bytes of the tables that grow with the drive.
     pub fn table_bytes(&self) -> usize {
         self.state.ftl.table_bytes() + self.state.flash.chip.aging_bytes().0
+    }
+
+    /// Mapping units of flash, as effects count them ([`crate::observe`]).
+    pub fn physical_units(&self) -> u32 {
+        self.state.ftl.map.physical()
+    }
+
+    /// Where a unit of flash is: its physical block, counted over the drive, and its page there.
+    pub fn place_of(&self, unit: Pun) -> (u32, u32) {
+        let layout = &self.state.ftl.layout;
+        let at = layout.locate(layout.page_of_unit(unit).0);
+        (at.block, at.page)
+    }
+
+    /// The logical unit that was stored in a unit of flash since its last erase, alive or dead.
+    pub fn stored_in(&self, unit: Pun) -> Option<Lpn> {
+        Some(self.state.ftl.map.stored(unit)).filter(|lpn| lpn.is_some())
+    }
+
+    /// The unit of flash that a logical unit is mapped to.
+    pub fn mapped_to(&self, lpn: Lpn) -> Option<Pun> {
+        Some(self.state.ftl.map.lookup(lpn)).filter(|unit| unit.is_some())
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::error::WorkloadError;
 use crate::page_cache::{PageCache, Rules};
-use crate::record::{PAGE_BYTES, PAGE_SECTORS, Request, Source};
+use crate::record::{FilesAtStart, PAGE_BYTES, PAGE_SECTORS, Request, Source};
 use crate::report::SourceReport;
 use ssd::signals::{Hints, OpCode};
 use std::collections::VecDeque;
@@ -208,6 +208,10 @@ impl Source for Cached {
 
     fn report(&self) -> SourceReport {
         self.source.report()
+    }
+
+    fn files_at_start(&self) -> FilesAtStart {
+        self.source.files_at_start()
     }
 }
 

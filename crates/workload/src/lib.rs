@@ -82,7 +82,7 @@ pub use reader::{
     AddressUnit, Columns, Event, FormatInfo, Header, OnBadLine, OnTimeStepBack, ReadOptions, Record,
     Separator, TimeUnit, formats,
 };
-pub use record::{MemberNames, PAGE_BYTES, Request, SECTOR_BYTES, Source};
+pub use record::{FilesAtStart, Held, MemberNames, PAGE_BYTES, Request, SECTOR_BYTES, Source};
 pub use recorded::Recorded;
 pub use report::{Assumed, Detected, Pace, Skipped, SourceReport};
 pub use select::{LeftOut, Operations};

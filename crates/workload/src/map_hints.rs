@@ -3,7 +3,7 @@
 
 use crate::error::WorkloadError;
 use crate::near::near;
-use crate::record::{Request, Source};
+use crate::record::{FilesAtStart, Request, Source};
 use crate::report::{NAMES_SHOWN, SourceReport};
 use crate::settings::{Value, found, quoted};
 use ssd::signals::Hints;
@@ -386,6 +386,12 @@ impl Source for Mapped {
         let mut report = self.source.report();
         self.mapping.tell(&mut report);
         report
+    }
+
+    fn files_at_start(&self) -> FilesAtStart {
+        let mut files = self.source.files_at_start();
+        files.held.iter_mut().for_each(|held| self.mapping.map(&mut held.hints));
+        files
     }
 }
 

@@ -1,7 +1,7 @@
 //! Priorities of requests of which nobody says one: drawn, so much of each.
 
 use crate::error::WorkloadError;
-use crate::record::{Request, Source};
+use crate::record::{FilesAtStart, Request, Source};
 use crate::report::SourceReport;
 use crate::settings::{Value, found};
 use crate::synthetic::TWO_TO_64;
@@ -92,6 +92,10 @@ impl Source for Prioritised {
 
     fn report(&self) -> SourceReport {
         self.source.report()
+    }
+
+    fn files_at_start(&self) -> FilesAtStart {
+        self.source.files_at_start()
     }
 }
 

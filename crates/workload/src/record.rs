@@ -61,6 +61,32 @@ pub struct MemberNames {
     pub in_turn: bool,
 }
 
+/// Files that lie on a drive before the first request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilesAtStart {
+    /// Files have numbers (`Hints::file`) from this on; those below it belong to nobody, or to the file system itself.
+    pub first: u32,
+    /// What they hold, file by file, each in its own order.
+    pub held: Vec<Held>,
+}
+
+/// A run of sectors that belongs to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// As a write of it would say.
+    pub hints: Hints,
+    /// First sector.
+    pub lba: u64,
+    /// Sectors.
+    pub sectors: u64,
+}
+
+impl Default for FilesAtStart {
+    fn default() -> Self {
+        FilesAtStart { first: 1, held: Vec::new() }
+    }
+}
+
 /// A stream of requests in order of arrival. Memory does not grow with its length.
 pub trait Source: Send {
     /// The next request; `None` after the last one. After an error the stream has ended.
@@ -80,5 +106,10 @@ pub trait Source: Send {
     /// Which of them the last request came from.
     fn member(&self) -> u16 {
         0
+    }
+
+    /// The files that lie on the drive before the first request, where the workload knows.
+    fn files_at_start(&self) -> FilesAtStart {
+        FilesAtStart::default()
     }
 }

@@ -208,3 +208,38 @@ fn a_drive_that_wears_out_ends_with_a_reason() {
     assert!(result["requests_served"].as_u64().unwrap() < 2_000_000);
     assert_eq!(result["requests_total"], json!(2_000_000));
 }
+
+/// Watching files changes nothing in the drive; the table, the result and the plot say the same.
+#[test]
+fn versions_of_files_are_told_on_request() {
+    let folder = folder("versions");
+    let at = |name: &str| folder.join(name).display().to_string();
+    let run = ["run", "--workload", "mailserver", "--footprint", "512MiB", "--requests", "40000"];
+    let (table, out) = (at("versions.csv"), at("out"));
+    let plain = wordline(&[&run[..], &["--json"]].concat()).ok().json();
+    let told = wordline(&[&run[..], &["--versions", &table, "--out", &out]].concat()).ok();
+    let result: Value = serde_json::from_str(&read(folder.join("out/result.json"))).unwrap();
+    assert_eq!(plain.get("versions"), None);
+    assert_eq!(plain["event_hash"], result["event_hash"]);
+    for kind in ["uv", "mv"] {
+        let of = &result["versions"][kind];
+        assert!(of["files"].as_u64().unwrap() > 100, "{of}");
+        for key in ["vaf", "t_insecure"] {
+            let [mean, max] = ["mean", "max"].map(|over| of[key][over].as_f64().unwrap());
+            assert!(0.0 < mean && mean < max && max < 10.0, "{kind} {key} {mean} {max}");
+        }
+    }
+    for text in ["uni-version", "multi-version"] {
+        assert!(told.out.contains(text), "{}", told.out);
+    }
+    // The file with the most invalid units is in the table, with as many.
+    let shown = &result["versions"]["mv"]["shown"];
+    let most = |rows: &mut dyn Iterator<Item = u64>| rows.max().unwrap();
+    let listed = most(&mut shown["invalid"].as_array().unwrap().iter().map(|x| x.as_u64().unwrap()));
+    let rows = read(&table);
+    let own = format!(",{},", shown["file"]);
+    let own = rows.lines().skip(1).filter(|line| line.contains(&own) && !line.ends_with(&own));
+    let written = most(&mut own.map(|line| line.rsplit(',').next().unwrap().parse().unwrap()));
+    assert!(written >= listed && listed > 0, "{written} {listed}");
+    assert!(read(folder.join("out/versions.svg")).contains("multi-version file"));
+}

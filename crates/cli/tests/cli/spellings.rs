@@ -82,7 +82,9 @@ fn what_means_nothing_is_refused() {
     run(&["--name", ""]).fails(2, &["--name"]);
     run(&["--name", " "]).fails(2, &["--name"]);
     for log in ["x.xlsx", "x.csv.gz", "x.txt"] {
-        run(&["--request-log", log]).fails(2, &["--request-log", log, ".csv", ".parquet"]);
+        for flag in ["--request-log", "--versions"] {
+            run(&[flag, log]).fails(2, &[flag, log, ".csv", ".parquet"]);
+        }
     }
     wordline(&["run", &trace(), "--first", "0"]).fails(2, &["--first", "found 0", "from 1"]);
     wordline(&["trace", &trace(), "--first", "0"]).fails(2, &["--first", "found 0", "from 1"]);

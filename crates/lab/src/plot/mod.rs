@@ -10,6 +10,7 @@ mod pdf;
 pub(crate) mod picture;
 mod retries;
 mod svg;
+mod versions;
 mod victims;
 mod workload;
 
@@ -26,6 +27,7 @@ pub(crate) use latency::{latency, log_marks};
 use lines::Across;
 pub(crate) use lines::{Line, Lines};
 pub(crate) use retries::retries;
+pub(crate) use versions::versions;
 pub(crate) use victims::victims;
 pub use workload::workload;
 

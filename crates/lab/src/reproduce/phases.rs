@@ -2,7 +2,7 @@
 
 use crate::spec::{LoopMode, RunSpec};
 use ssd::Executor;
-use workload::{Request, Source, SourceReport, WorkloadError};
+use workload::{FilesAtStart, Request, Source, SourceReport, WorkloadError};
 
 /// How a phase is served that is not measured: without time, as a warm-up is.
 pub(super) fn unmeasured(spec: &RunSpec) -> RunSpec {
@@ -66,6 +66,11 @@ impl<S: Source + ?Sized> Source for InPhases<'_, S> {
 
     fn report(&self) -> SourceReport {
         self.inner.report()
+    }
+
+    fn files_at_start(&self) -> FilesAtStart {
+        // Phases before this one have changed what there was.
+        FilesAtStart { held: Vec::new(), ..self.inner.files_at_start() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::experiment::{Experiment, From, Workload};
 use super::{Options, PaperError};
-use workload::{MemberNames, Prepared, Request, Source, SourceReport, Spec, WorkloadError};
+use workload::{FilesAtStart, MemberNames, Prepared, Request, Source, SourceReport, Spec, WorkloadError};
 
 /// A workload that was looked through, with its settings.
 pub(super) struct Ready {
@@ -88,5 +88,9 @@ impl Source for Again<'_> {
 
     fn member(&self) -> u16 {
         self.inner.member()
+    }
+
+    fn files_at_start(&self) -> FilesAtStart {
+        self.inner.files_at_start()
     }
 }

@@ -8,7 +8,7 @@ use super::system::{File, System, Who};
 use super::{CACHE_PAGES_MIN, FilesSpec, pages_of, sizes};
 use crate::error::{Problem, WorkloadError};
 use crate::page_cache::PageCache;
-use crate::record::{PAGE_BYTES, PAGE_SECTORS, Request, Source};
+use crate::record::{FilesAtStart, PAGE_BYTES, PAGE_SECTORS, Request, Source};
 use crate::report::SourceReport;
 use crate::synthetic::arrival::Clock;
 use crate::synthetic::scatter::Scatter;
@@ -439,5 +439,9 @@ impl Source for Load {
 
     fn report(&self) -> SourceReport {
         SourceReport { refused_operations: self.system.refused, ..SourceReport::default() }
+    }
+
+    fn files_at_start(&self) -> FilesAtStart {
+        self.system.files_now()
     }
 }

@@ -11,7 +11,7 @@ use super::out::{DOUBLEWRITE, FIRST, Out};
 use super::space::{Extent, Space};
 use super::trim::{Freed, trim_free};
 use crate::page_cache::PageCache;
-use crate::record::PAGE_BYTES;
+use crate::record::{FilesAtStart, Held, PAGE_BYTES, PAGE_SECTORS};
 use ssd::signals::{Hints, OpCode};
 
 /// Who does something to a file: the process, and the number of its operation.
@@ -254,6 +254,21 @@ impl System {
         let file = &self.files[slot as usize];
         let class = if file.is_secure { 2 } else { 1 };
         Hints { file: file.id, process: who.process, context: who.context, class, ..Hints::default() }
+    }
+
+    /// The files there are and where they lie; before the first request, those of the start.
+    pub(super) fn files_now(&self) -> FilesAtStart {
+        let sectors = |units: u32| u64::from(units * self.unit) * PAGE_SECTORS;
+        let of_file = |(slot, file): (u32, &File)| {
+            let hints = self.hints(slot, Who::default());
+            let held = |piece: &Piece| Held {
+                hints,
+                lba: sectors(piece.place.start),
+                sectors: sectors(piece.place.len),
+            };
+            file.pieces.iter().map(held).collect::<Vec<_>>()
+        };
+        FilesAtStart { first: FIRST, held: (0..).zip(&self.files).flat_map(of_file).collect() }
     }
 
     /// Writes bytes of a file, from `offset` on, which is not behind its end. `false`, and nothing is written, if there

@@ -287,3 +287,31 @@ fn files_over_the_drive_and_loops_without_requests_are_errors() {
         assert!(found.contains(says), "{text}\n  says: {found}\n  not:  {says}");
     }
 }
+
+/// What a drive is told lies on it at the start is what the file system knows, with the hints of a write to it.
+#[test]
+fn the_files_of_the_start_are_told() {
+    let mut load = load(&format!("{SERVER}\nalign_kib = 16\nsecure_percent = 50"));
+    let told = crate::record::Source::files_at_start(&load);
+    let mut owners_told = vec![0; 1 << 14];
+    for held in &told.held {
+        assert!(held.hints.file >= told.first && held.sectors > 0, "{held:?}");
+        let (first, end) = (held.lba / 8, (held.lba + held.sectors) / 8);
+        owners_told[first as usize..end as usize].fill(held.hints.file);
+    }
+    let known: Vec<u32> = owners(&load).iter().map(|(file, _)| *file).collect();
+    assert_eq!(owners_told, known);
+    assert!(known.iter().filter(|file| **file > 0).count() > 1 << 12);
+    let class =
+        |file: u32| told.held.iter().find(|held| held.hints.file == file).map(|held| held.hints.class);
+    let mut seen = BTreeSet::new();
+    for _ in 0..20_000 {
+        for request in step(&mut load).iter().filter(|request| request.hints.file >= FIRST) {
+            if let Some(class) = class(request.hints.file) {
+                assert_eq!(request.hints.class, class);
+                seen.insert(class);
+            }
+        }
+    }
+    assert_eq!(seen, BTreeSet::from([1, 2]));
+}

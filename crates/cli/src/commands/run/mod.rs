@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::{AgeSteps, RunResult, RunSpec, Stop};
+use lab::{AgeSteps, RunResult, RunSpec, Stop, VersionsSpec};
 use ssd::{Drive, Status};
 use workload::{Prepared, Spec};
 
@@ -38,6 +38,8 @@ Examples:
       my.toml: a drive, with the tables [workload] and [run]
   wordline run --requests 100000 --set nand.errors.model=cells --age \"cycle to 3000\" --age \"retain 3 months\"
       a drive whose cells have aged: how often reads are retried, what is lost
+  wordline run --workload mailserver --footprint 2GiB --requests 300000 --versions versions.parquet
+      how many old versions of which files flash holds
 
 Without --drive and without a drive in the configuration, the default drive (tlc) is made as small as the workload's
 footprint allows: it takes at most 80 % of the logical space. First there are fewer blocks in each plane (at least 64),
@@ -289,6 +291,7 @@ impl Run {
         let mut run = RunSpec {
             name: self.name(spec),
             request_log: self.output.request_log.clone(),
+            versions: VersionsSpec { table: self.output.versions.clone(), ..VersionsSpec::default() },
             workload_hash: prepared.workload_hash(),
             stop: stop.clone(),
             was_used: self.measurement.snapshot.is_some(),

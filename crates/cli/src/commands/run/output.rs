@@ -36,6 +36,11 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub request_log: Option<PathBuf>,
 
+    /// Tell how many valid and invalid units of each file flash holds, and write a row here each time they change:
+    /// .csv, .csv.zst or .parquet; a workload of files says which file a write is of
+    #[arg(long, value_name = "FILE")]
+    pub versions: Option<PathBuf>,
+
     /// What tables call this run [default: the last part of --out, or the name of the workload]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -55,18 +60,25 @@ impl OutputArgs {
         if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
             return Err(Failure::usage("--name: found nothing, allowed: what tables shall call this run"));
         }
-        let Some(path) = &self.request_log else { return Ok(()) };
-        let Some(ending) = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase())
-        else {
-            return Ok(());
-        };
-        if ["csv", "zst", "parquet"].contains(&ending.as_str()) {
-            return Ok(());
+        for (flag, path) in self.tables() {
+            let Some(ending) = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase())
+            else {
+                continue;
+            };
+            if !["csv", "zst", "parquet"].contains(&ending.as_str()) {
+                return Err(Failure::usage(format!(
+                    "{flag} {}: found a file that ends in .{ending}, allowed: .csv, .csv.zst (compressed) or .parquet",
+                    path.display()
+                )));
+            }
         }
-        Err(Failure::usage(format!(
-            "--request-log {}: found a file that ends in .{ending}, allowed: .csv, .csv.zst (compressed) or .parquet",
-            path.display()
-        )))
+        Ok(())
+    }
+
+    /// Tables of many rows, with their flags.
+    fn tables(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+        let all = [("--request-log", &self.request_log), ("--versions", &self.versions)];
+        all.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)))
     }
 }
 
@@ -80,8 +92,11 @@ impl Run {
             Some(folder) => Some(self.claim_folder(folder)?),
             None => None,
         };
-        let files =
-            [(&self.output.request_log, "write the request log"), (&self.measurement.save_snapshot, SAVING)];
+        let files = [
+            (&self.output.request_log, "write the request log"),
+            (&self.output.versions, "write the versions of files"),
+            (&self.measurement.save_snapshot, SAVING),
+        ];
         for (path, action) in files {
             let Some(path) = path else { continue };
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -125,8 +140,8 @@ impl Run {
                 places.writes("a file of --out,", &folder.join(name));
             }
         }
-        if let Some(path) = &self.output.request_log {
-            places.writes("--request-log", path);
+        for (flag, path) in self.output.tables() {
+            places.writes(flag, path);
         }
         if let Some(path) = &self.measurement.save_snapshot {
             places.writes("--save-snapshot", path);

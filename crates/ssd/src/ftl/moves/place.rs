@@ -411,6 +411,8 @@ impl Ftl {
             if self.locks_data() {
                 self.note_stillborn(to, unit.facts());
             }
+            // What the spare area says, though nobody will read it.
+            self.map.note_copy(lpn, to);
             self.effects.push(Effect::Dead { lpn, from, to });
         }
         let source = self.layout.block_of_unit(from);
@@ -507,10 +509,9 @@ impl Ftl {
         }
         self.replicas.reset(&self.layout, block);
         self.copies.on_erase(block);
-        self.effects.push(Effect::Erase {
-            first: self.layout.first_unit(block),
-            units: self.layout.units_per_block(),
-        });
+        let (first, units) = (self.layout.first_unit(block), self.layout.units_per_block());
+        self.map.note_erased(first, units);
+        self.effects.push(Effect::Erase { first, units });
         let destaged = self.blocks.cause(block) == Cause::Destage;
         if destaged {
             self.ring.lane_mut(lane).leaving -= 1;

@@ -121,7 +121,7 @@ impl Map {
         prefetch(&self.live, unit.index() / 64);
     }
 
-    /// The logical unit last stored in a unit of flash.
+    /// The logical unit stored in a unit of flash since its last erase: what its spare area says.
     #[inline]
     pub fn stored(&self, unit: Pun) -> Lpn {
         Lpn(self.inverse.get(unit.index()))
@@ -131,6 +131,11 @@ impl Map {
     #[inline]
     pub fn note_copy(&mut self, lpn: Lpn, unit: Pun) {
         self.inverse.replace(unit.index(), lpn.0);
+    }
+
+    /// So many units of flash are erased.
+    pub fn note_erased(&mut self, first: Pun, units: u32) {
+        self.inverse.0[first.index()..first.index() + units as usize].fill(0);
     }
 
     /// Whether a unit of flash holds live data.
@@ -238,6 +243,8 @@ mod tests {
         map.check().unwrap();
         assert_eq!(map.remove(Lpn(3)), Pun(64));
         assert_eq!(map.next_live(0, 200), None);
+        map.note_erased(Pun(60), 8);
+        assert_eq!((map.stored(Pun(64)), map.stored(Pun(130))), (Lpn::NONE, Lpn(3)));
         map.check().unwrap();
     }
 

@@ -8,7 +8,7 @@ use crate::files::layout::Layout;
 use crate::files::out::FIRST;
 use crate::files::system::{System, Who};
 use crate::page_cache::PageCache;
-use crate::record::{PAGE_BYTES, PAGE_SECTORS, Request, Source};
+use crate::record::{FilesAtStart, PAGE_BYTES, PAGE_SECTORS, Request, Source};
 use crate::report::SourceReport;
 use std::sync::Arc;
 
@@ -166,5 +166,9 @@ impl Source for Replay {
 
     fn report(&self) -> SourceReport {
         SourceReport { refused_operations: self.system.refused, ..SourceReport::default() }
+    }
+
+    fn files_at_start(&self) -> FilesAtStart {
+        self.system.files_now()
     }
 }

@@ -1,6 +1,6 @@
-//! Request logs as CSV, plain or compressed.
+//! Rows as CSV, plain or compressed.
 
-use super::{Row, request_log_columns};
+use super::{Cell, Column};
 use crate::error::ReportError;
 use crate::files::Replacement;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes gathered before they are written.
 const BUFFER_BYTES: usize = 64 << 10;
-/// No row is longer: 17 numbers of at most 20 digits, two words, and separators.
+/// No row is longer: that of a request has 17 numbers of at most 20 digits, two words, and separators.
 const ROW_BYTES: usize = 512;
 /// Compression level of Zstandard: its default, and faster than a disk.
 const LEVEL: i32 = 3;
@@ -35,14 +35,14 @@ impl Target {
 }
 
 /// A CSV file being written.
-pub(super) struct CsvLog {
+pub(super) struct CsvRows {
     path: PathBuf,
     target: Target,
     buffer: Vec<u8>,
 }
 
-impl CsvLog {
-    pub fn create(path: &Path, compressed: bool) -> Result<Self, ReportError> {
+impl CsvRows {
+    pub fn create(path: &Path, columns: &[Column], compressed: bool) -> Result<Self, ReportError> {
         let fail = |error: io::Error| ReportError::new(path, "create", error);
         let file = Replacement::create(path).map_err(fail)?;
         let target = if compressed {
@@ -51,22 +51,18 @@ impl CsvLog {
             Target::Plain(file)
         };
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
-        buffer.extend_from_slice(request_log_columns().join(",").as_bytes());
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        buffer.extend_from_slice(names.join(",").as_bytes());
         buffer.push(b'\n');
-        Ok(CsvLog { path: path.to_owned(), target, buffer })
+        Ok(CsvRows { path: path.to_owned(), target, buffer })
     }
 
-    pub fn add(&mut self, row: &Row) -> Result<(), ReportError> {
-        for time in row.times {
-            self.number(time);
-        }
-        self.word(row.op);
-        self.number(row.lba);
-        self.number(row.sectors);
-        self.word(row.status);
-        self.number(row.latency);
-        for part in row.parts {
-            self.number(part);
+    pub fn add(&mut self, cells: &[Cell]) -> Result<(), ReportError> {
+        for cell in cells {
+            match *cell {
+                Cell::Number(number) => self.number(number),
+                Cell::Word(word) => self.word(word),
+            }
         }
         if let Some(last) = self.buffer.last_mut() {
             *last = b'\n';

@@ -1,6 +1,6 @@
-//! Request logs as Parquet: numbers as 64-bit integers, operation and status as text, in groups of rows.
+//! Rows as Parquet: numbers as 64-bit integers, words as text, in groups of rows.
 
-use super::{Row, request_log_columns};
+use super::Cell;
 use crate::error::ReportError;
 use crate::files::Replacement;
 use parquet::basic::{Compression, ZstdLevel};
@@ -14,8 +14,6 @@ use std::sync::Arc;
 
 /// Rows of a group: what is held in memory.
 const GROUP_ROWS: usize = 1 << 16;
-/// Columns that hold text.
-const WORDS: [&str; 2] = ["op", "status"];
 
 /// A column of the group being gathered.
 enum Column {
@@ -24,45 +22,41 @@ enum Column {
 }
 
 /// A Parquet file being written.
-pub(super) struct ParquetLog {
+pub(super) struct ParquetRows {
     path: PathBuf,
     writer: SerializedFileWriter<Replacement>,
     columns: Vec<Column>,
     rows: usize,
 }
 
-impl ParquetLog {
-    pub fn create(path: &Path) -> Result<Self, ReportError> {
+impl ParquetRows {
+    pub fn create(path: &Path, what: &str, columns: &[super::Column]) -> Result<Self, ReportError> {
         let fail = |error: ParquetError| ReportError::new(path, "create", error);
         let file = Replacement::create(path).map_err(|error| ReportError::new(path, "create", error))?;
-        let names = request_log_columns();
-        let is_word = |name: &String| WORDS.contains(&name.as_str());
-        let field = |name: &String| {
-            let kind = if is_word(name) { ("BINARY", "UTF8") } else { ("INT64", "UINT_64") };
-            format!("REQUIRED {} {name} ({});", kind.0, kind.1)
+        let field = |column: &super::Column| {
+            let kind = if column.is_word { ("BINARY", "UTF8") } else { ("INT64", "UINT_64") };
+            format!("REQUIRED {} {} ({});", kind.0, column.name, kind.1)
         };
-        let schema = format!("message requests {{ {} }}", names.iter().map(field).collect::<String>());
+        let schema = format!("message {what} {{ {} }}", columns.iter().map(field).collect::<String>());
         let schema = Arc::new(parse_message_type(&schema).map_err(fail)?);
         let compression = Compression::ZSTD(ZstdLevel::default());
         let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
         let writer = SerializedFileWriter::new(file, schema, properties).map_err(fail)?;
-        let column = |name: &String| match is_word(name) {
+        let column = |column: &super::Column| match column.is_word {
             true => Column::Words(Vec::with_capacity(GROUP_ROWS)),
             false => Column::Numbers(Vec::with_capacity(GROUP_ROWS)),
         };
-        Ok(ParquetLog { path: path.to_owned(), writer, columns: names.iter().map(column).collect(), rows: 0 })
+        let columns = columns.iter().map(column).collect();
+        Ok(ParquetRows { path: path.to_owned(), writer, columns, rows: 0 })
     }
 
-    pub fn add(&mut self, row: &Row) -> Result<(), ReportError> {
-        let numbers =
-            [row.times[0], row.times[1], row.times[2], row.times[3], row.lba, row.sectors, row.latency];
-        let mut numbers = numbers.into_iter().chain(row.parts);
-        let mut words = [row.op, row.status].into_iter();
-        for column in &mut self.columns {
-            match column {
+    pub fn add(&mut self, cells: &[Cell]) -> Result<(), ReportError> {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            match (column, *cell) {
                 // All of them lie below 2^63: times end at 2^62 ns, addresses at 2^50 sectors.
-                Column::Numbers(values) => values.extend(numbers.next().map(|number| number as i64)),
-                Column::Words(values) => values.extend(words.next().map(ByteArray::from)),
+                (Column::Numbers(values), Cell::Number(number)) => values.push(number as i64),
+                (Column::Words(values), Cell::Word(word)) => values.push(ByteArray::from(word)),
+                (_, cell) => unreachable!("{cell:?} in a column of another kind"),
             }
         }
         self.rows += 1;
@@ -71,7 +65,7 @@ impl ParquetLog {
 
     pub fn finish(mut self: Box<Self>) -> Result<(), ReportError> {
         self.write_group()?;
-        let ParquetLog { path, writer, .. } = *self;
+        let ParquetRows { path, writer, .. } = *self;
         let file = writer.into_inner().map_err(|error| ReportError::new(&path, "write", error))?;
         file.commit().map_err(|error| ReportError::new(&path, "write", error))
     }

@@ -1,0 +1,17 @@
+//! Versions of files in flash over time, as RealWear figure 35 shows them.
+
+use super::{Line, Lines, Plot};
+use crate::versions::Versions;
+
+/// Valid and invalid units of the file of each kind that had the most invalid ones.
+pub(crate) fn versions(versions: &Versions) -> Plot {
+    let mut lines = Vec::new();
+    for (kind, of) in [("uni-version", &versions.uv), ("multi-version", &versions.mv)] {
+        let Some(line) = &of.shown else { continue };
+        for (what, units) in [("valid", &line.valid), ("invalid", &line.invalid)] {
+            let points = line.writes.iter().zip(units).map(|(x, y)| (*x as f64, f64::from(*y)));
+            lines.push(Line { name: format!("{kind} file {}: {what}", line.file), points: points.collect() });
+        }
+    }
+    Lines { up: "mapping units in flash", across: "4-KiB writes by the host", lines: &lines }.plot()
+}

@@ -1,0 +1,99 @@
+//! Tables of many rows, written as a run goes on: CSV, plain or compressed, or Parquet. Rows are not kept.
+
+mod csv;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use crate::error::{Failure, ReportError};
+use std::path::Path;
+
+/// A value of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cell {
+    /// Below 2^63.
+    Number(u64),
+    /// A word that needs no quotes.
+    Word(&'static str),
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    /// Its name.
+    pub name: String,
+    /// Whether it holds words, not numbers.
+    pub is_word: bool,
+}
+
+impl Column {
+    /// Columns of numbers.
+    pub fn numbers(names: &[&str]) -> Vec<Column> {
+        names.iter().map(|name| Column { name: (*name).to_owned(), is_word: false }).collect()
+    }
+}
+
+/// A kind of file.
+enum Writer {
+    Csv(csv::CsvRows),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet::ParquetRows>),
+}
+
+/// A table being written: it comes to its place when it is finished.
+pub(crate) struct Rows {
+    writer: Writer,
+    /// Which columns hold words.
+    words: Vec<bool>,
+}
+
+impl Rows {
+    /// Creates the file; its name says what it is: `.parquet`, `.zst` for compressed CSV, all else is CSV. `what` is in
+    /// the rows, as Parquet calls its schema.
+    pub fn create(path: &Path, what: &str, columns: Vec<Column>) -> Result<Self, ReportError> {
+        let is = |ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+        let words = columns.iter().map(|column| column.is_word).collect();
+        let writer = if is("parquet") {
+            create_parquet(path, what, columns)?
+        } else {
+            Writer::Csv(csv::CsvRows::create(path, &columns, is("zst"))?)
+        };
+        Ok(Rows { writer, words })
+    }
+
+    /// Writes a row: a cell for each column, of its kind.
+    pub fn add(&mut self, cells: &[Cell]) -> Result<(), ReportError> {
+        debug_assert!(cells.iter().map(|cell| matches!(cell, Cell::Word(_))).eq(self.words.iter().copied()));
+        match &mut self.writer {
+            Writer::Csv(rows) => rows.add(cells),
+            #[cfg(feature = "parquet")]
+            Writer::Parquet(rows) => rows.add(cells),
+        }
+    }
+
+    /// Writes what is left and closes the file.
+    pub fn finish(self) -> Result<(), ReportError> {
+        match self.writer {
+            Writer::Csv(rows) => rows.finish(),
+            #[cfg(feature = "parquet")]
+            Writer::Parquet(rows) => rows.finish(),
+        }
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        Failure::Log(error)
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn create_parquet(path: &Path, what: &str, columns: Vec<Column>) -> Result<Writer, ReportError> {
+    Ok(Writer::Parquet(Box::new(parquet::ParquetRows::create(path, what, &columns)?)))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn create_parquet(path: &Path, _: &str, _: Vec<Column>) -> Result<Writer, ReportError> {
+    let message = "this program was built without Parquet; name the file .csv or .csv.zst, or build with \
+                   cargo build --release -p wordline --features parquet";
+    Err(ReportError::new(path, "create", message))
+}

@@ -1,0 +1,237 @@
+//! Versions of files in flash (VerTrace; RealWear section 5.1.1): which of a file's units are valid, and which dead
+//! ones a chip still gives away to who asks it past the firmware.
+//!
+//! An observer of effects: the drive knows nothing of it, and is the same with and without. Time is counted in what
+//! the host writes. A unit is invalid as long as a copy of it has died and is neither locked nor scrubbed nor erased;
+//! copies that moves leave behind count like those that the host has replaced.
+
+mod book;
+mod ledger;
+
+use crate::error::Failure;
+use crate::rows::{Cell, Column, Rows};
+use book::{Book, File};
+use ledger::{Content, Ledger};
+use serde::{Deserialize, Serialize};
+use ssd::{Drive, DriveConfig, OpCode, SimTime};
+use std::path::PathBuf;
+use workload::{FilesAtStart, PAGE_BYTES, Request, SECTOR_BYTES};
+
+/// Sectors of a write that time is counted in.
+const WRITE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
+/// Columns of the table of versions.
+const TABLE: [&str; 4] = ["writes", "file", "valid", "invalid"];
+/// Columns of what units of flash hold.
+pub const KEPT: [&str; 6] = ["place", "unit", "version", "file", "class", "written_ns"];
+
+/// What is to be told of versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VersionsSpec {
+    /// The result tells of them.
+    pub watch: bool,
+    /// File for a row each time that a file's units have changed; the result tells of them as well.
+    pub table: Option<PathBuf>,
+    /// File for what each unit of flash holds at the end.
+    pub keep: Option<PathBuf>,
+}
+
+impl VersionsSpec {
+    fn is_watched(&self) -> bool {
+        self.watch || self.table.is_some()
+    }
+}
+
+/// Versions of files in flash.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Versions {
+    /// Of files that were only written once or appended to.
+    pub uv: VersionsOf,
+    /// Of files that were ever overwritten or deleted.
+    pub mv: VersionsOf,
+}
+
+/// Versions of files of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VersionsOf {
+    /// Files that had data in flash.
+    pub files: u64,
+    /// Version amplification: most invalid units of a file over most valid ones.
+    pub vaf: MeanMax,
+    /// What was written while a file had invalid units, over what fills the drive.
+    pub t_insecure: MeanMax,
+    /// The file with the most invalid units, over time; null if none had any.
+    pub shown: Option<FileLine>,
+}
+
+/// Over files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MeanMax {
+    /// In the mean; null without files.
+    pub mean: Option<f64>,
+    /// At most.
+    pub max: Option<f64>,
+}
+
+/// Units of one file over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileLine {
+    /// The file.
+    pub file: u32,
+    /// When its units had changed: writes of 4 KiB by the host since the run began, in steps of 1/128 of the drive.
+    pub writes: Vec<u64>,
+    /// Its valid units then.
+    pub valid: Vec<u32>,
+    /// Its invalid units.
+    pub invalid: Vec<u32>,
+}
+
+impl MeanMax {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let (mut count, mut sum, mut max) = (0.0, 0.0, 0.0f64);
+        for value in values {
+            (count, sum, max) = (count + 1.0, sum + value, max.max(value));
+        }
+        match count {
+            0.0 => MeanMax::default(),
+            count => MeanMax { mean: Some(sum / count), max: Some(max) },
+        }
+    }
+}
+
+impl Versions {
+    /// Files of both kinds.
+    pub fn files(&self) -> u64 {
+        self.uv.files + self.mv.files
+    }
+
+    fn of(book: &Book, fill_sectors: u64) -> Self {
+        Versions {
+            uv: VersionsOf::of(book, fill_sectors, false),
+            mv: VersionsOf::of(book, fill_sectors, true),
+        }
+    }
+}
+
+impl VersionsOf {
+    fn of(book: &Book, fill_sectors: u64, is_multi: bool) -> Self {
+        let files = || book.files().filter(|(_, file, _)| file.is_multi == is_multi);
+        let amplification = |file: &File| f64::from(file.invalid_max) / f64::from(file.valid_max);
+        let most = files().filter(|(_, file, _)| file.invalid_max > 0);
+        // Of several the first.
+        let most = most.max_by_key(|(place, file, _)| (file.invalid_max, std::cmp::Reverse(*place)));
+        VersionsOf {
+            files: files().count() as u64,
+            vaf: MeanMax::of(files().map(|(_, file, _)| amplification(file))),
+            t_insecure: MeanMax::of(files().map(|(.., sectors)| sectors as f64 / fill_sectors as f64)),
+            shown: most.map(|(place, file, _)| FileLine::of(book, place, file)),
+        }
+    }
+}
+
+impl FileLine {
+    fn of(book: &Book, place: u32, file: &File) -> Self {
+        let mut line = FileLine { file: file.id, ..FileLine::default() };
+        for (sectors, valid, invalid) in book.line(place) {
+            line.writes.push(sectors / WRITE_SECTORS);
+            line.valid.push(valid);
+            line.invalid.push(invalid);
+        }
+        line
+    }
+}
+
+/// Who watches a drive during a run.
+pub(crate) struct Observer {
+    book: Book,
+    ledger: Ledger,
+    table: Option<Rows>,
+    keep: Option<PathBuf>,
+    is_watched: bool,
+    fill_sectors: u64,
+}
+
+impl Observer {
+    /// Begins to listen, if anything is to be told; the files are those that lie on the drive.
+    pub fn listen(
+        drive: &mut Drive,
+        config: &DriveConfig,
+        spec: &VersionsSpec,
+        files: &FilesAtStart,
+    ) -> Result<Option<Box<Self>>, Failure> {
+        if !spec.is_watched() && spec.keep.is_none() {
+            return Ok(None);
+        }
+        let unit_sectors = u64::from(drive.unit_bytes()) / SECTOR_BYTES;
+        let units = drive.logical_units();
+        let mut book = Book::new(files.first, units, drive.logical_sectors());
+        for held in &files.held {
+            let place = book.place(held.hints.file);
+            let (first, end) = (held.lba / unit_sectors, (held.lba + held.sectors).div_ceil(unit_sectors));
+            (first..end.min(u64::from(units))).for_each(|lpn| book.hold(lpn as u32, place));
+        }
+        let ledger = Ledger::new(drive, config.units_per_page(), config.geometry.bits_per_cell, &mut book);
+        let table = spec.table.as_ref().map(|path| Rows::create(path, "versions", Column::numbers(&TABLE)));
+        drive.record_chip_effects(true);
+        Ok(Some(Box::new(Observer {
+            book,
+            ledger,
+            table: table.transpose()?,
+            keep: spec.keep.clone(),
+            is_watched: spec.is_watched(),
+            fill_sectors: drive.logical_sectors(),
+        })))
+    }
+
+    /// A request is handed to the drive next, under that tag.
+    #[cold]
+    pub fn before(
+        &mut self,
+        drive: &mut Drive,
+        (request, tag): (&Request, u64),
+        now: SimTime,
+    ) -> Result<(), Failure> {
+        self.hear(drive)?;
+        if request.op == OpCode::Write {
+            let file = self.book.place(request.hints.file);
+            let content = Content { file, version: 0, class: request.hints.class, written_ns: now.0 };
+            self.ledger.note_command(tag, content);
+            self.book.sectors += u64::from(request.sectors);
+        }
+        Ok(())
+    }
+
+    /// Takes in what has happened.
+    fn hear(&mut self, drive: &mut Drive) -> Result<(), Failure> {
+        while let Some(effect) = drive.pop_effect() {
+            self.ledger.apply(effect, &mut self.book);
+        }
+        let writes = self.book.sectors / WRITE_SECTORS;
+        while let Some(file) = self.book.take_changed() {
+            if let Some(table) = &mut self.table {
+                let cells = [writes, file.id.into(), file.valid.into(), file.invalid.into()];
+                table.add(&cells.map(Cell::Number))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The run is over: writes what is to be written, and says what is to be told.
+    pub fn finish(mut self, drive: &mut Drive) -> Result<Option<Versions>, Failure> {
+        self.hear(drive)?;
+        drive.record_effects(false);
+        if let Some(table) = self.table {
+            table.finish()?;
+        }
+        if let Some(path) = &self.keep {
+            let mut rows = Rows::create(path, "units", Column::numbers(&KEPT))?;
+            for (place, unit, content) in self.ledger.held() {
+                let file = self.book.id(content.file);
+                let cells = [place, unit, content.version, file, content.class.into()].map(u64::from);
+                let [place, unit, version, file, class] = cells.map(Cell::Number);
+                rows.add(&[place, unit, version, file, class, Cell::Number(content.written_ns)])?;
+            }
+            rows.finish()?;
+        }
+        Ok(self.is_watched.then(|| Versions::of(&self.book, self.fill_sectors)))
+    }
+}
