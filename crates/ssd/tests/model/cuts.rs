@@ -15,7 +15,7 @@ use super::super::setup::random_cuts;
 use super::{Run, Verdict};
 use ssd::ftl::locks::recovery::{Place, Recovery, Scanned, recover};
 use ssd::nand::cell::lock::{PageLock, majority_lost};
-use ssd::nand::torn::{Doing, TornChips};
+use ssd::nand::torn::{AtWork, Doing, TornChips};
 use ssd::nand::{Outcome, Raw};
 use ssd::rng::Rng;
 use ssd::signals::Spare;
@@ -45,6 +45,8 @@ pub enum Lapse {
 #[derive(Clone, Debug, Default)]
 pub struct CutTally {
     pub cuts: u64,
+    /// Of these, recoveries that were cut off, too.
+    pub again: u64,
     /// By what was under way (programs, erases, locks of pages and blocks, scrubs), and when.
     pub by: [[u64; WHEN]; 5],
     /// Pages that recoveries locked first and later, blocks that they erased.
@@ -65,6 +67,7 @@ pub struct CutTally {
 impl CutTally {
     pub fn add(&mut self, other: &CutTally) {
         self.cuts += other.cuts;
+        self.again += other.again;
         for (row, more) in self.by.iter_mut().flatten().zip(other.by.iter().flatten()) {
             *row += more;
         }
@@ -184,8 +187,14 @@ impl Run {
         let mut chips = self.drive.clone().cut();
         cutter.tally.cuts += 1;
         cutter.count_torn(&chips, now, self.cfg.lock.cells);
-        let (scene, plan) = self.scan(&chips, cutter)?;
+        // Of a page whose program was torn a drive may, or may not, read all.
+        let read: BTreeSet<_> = chips.torn_programs().filter(|_| cutter.rng.below(2) == 0).collect();
+        let (mut scene, mut plan) = self.scan(&chips, &read, cutter.lapse)?;
         self.look(&scene, &chips, (0, false))?;
+        if self.cut_again(&mut chips, &plan, cutter) {
+            self.look(&scene, &chips, (0, false))?;
+            (scene, plan) = self.scan(&chips, &read, cutter.lapse)?;
+        }
         for place in &plan.first {
             self.hide(&mut chips, place);
         }
@@ -203,11 +212,42 @@ impl Run {
         Ok(())
     }
 
-    /// What a drive finds that has lost its memory, and what it makes of it.
-    fn scan(&self, chips: &TornChips, cutter: &mut Cutter) -> Result<(Scene<'_>, Recovery), String> {
+    /// The power is lost once more, while pages are locked before the drive serves; not where data moves for that,
+    /// which nobody models.
+    fn cut_again(&self, chips: &mut TornChips, plan: &Recovery, cutter: &mut Cutter) -> bool {
+        let locks = self.cfg.sanitize.name().contains("lock");
+        let moves = plan.first.iter().any(|place| place.lives);
+        if !locks || moves || plan.first.is_empty() || cutter.rng.below(2) > 0 {
+            return false;
+        }
+        let until = cutter.rng.below(plan.first.len() as u32) as usize;
+        plan.first[..until].iter().for_each(|place| self.hide(chips, place));
+        let (place, now) = (plan.first[until], self.drive.now());
+        let pulse = AtWork {
+            doing: Doing::LocksPage,
+            block: place.block,
+            page: place.page,
+            since: now,
+            until: SimTime(u64::MAX),
+            before_ns: u64::from(cutter.rng.below(100_000)),
+            lead_ns: 0,
+            total_ns: 100_000,
+        };
+        chips.tear(&pulse, now);
+        cutter.tally.again += 1;
+        true
+    }
+
+    /// What a drive finds that has lost its memory, and what it makes of it; of pages whose programs were torn it reads
+    /// some.
+    fn scan(
+        &self,
+        chips: &TornChips,
+        read: &BTreeSet<(u32, u32)>,
+        lapse: Lapse,
+    ) -> Result<(Scene<'_>, Recovery), String> {
         let now = self.drive.now();
         let model = self.chips.as_ref().ok_or("chips are not recorded")?;
-        let torn: BTreeSet<_> = chips.torn_programs().collect();
         let mut scene = Scene {
             pages: model.everything().collect(),
             newest: BTreeMap::new(),
@@ -219,9 +259,7 @@ impl Run {
             if chips.raw_read(page.place.0, page.place.1, now, 0) != Raw::Data {
                 continue;
             }
-            // Of a page whose program was torn a drive may, or may not, read all.
-            let reads = torn.contains(&page.place) && cutter.rng.below(2) == 0;
-            if !page.is_whole && !reads {
+            if !page.is_whole && !read.contains(&page.place) {
                 scene.untrusted.insert(page.place);
             } else {
                 for unit in &page.units {
@@ -245,7 +283,7 @@ impl Run {
             .collect();
         let mut plan = recover(&pages);
         scene.keeps(&plan, &spares)?;
-        cutter.lapse.leave_out(&mut plan, &scene);
+        lapse.leave_out(&mut plan, &scene);
         Ok((scene, plan))
     }
 

@@ -139,6 +139,13 @@ impl Ftl {
                 continue;
             }
             if self.blocks.state(block) == BlockState::Open {
+                if !self.may_close_early(lane, block) {
+                    // What is cleaned fills it, or makes room.
+                    let locks = &mut self.locks.lanes[lane.index()];
+                    locks.lacks_room = true;
+                    locks.hopeless.push_back(block);
+                    continue;
+                }
                 self.close_early(block);
             }
             let is_still = self.blocks.state(block) == BlockState::Closed
@@ -150,6 +157,18 @@ impl Ftl {
             self.locks.lanes[lane.index()].hopeless.push_back(block);
         }
         false
+    }
+
+    /// Whether what lives in a block that is being filled finds room elsewhere: where moves fill it, its own is lost.
+    fn may_close_early(&self, lane: LaneId, block: BlockId) -> bool {
+        let streams = self.allocator.streams();
+        let is_of_moves = |stream| !streams.is_of_host(stream) || streams.is_shared(stream);
+        let filled = self.allocator.filled(lane, block).unwrap_or_default() * self.layout.units_per_page;
+        let lost = match self.allocator.stream_of(lane, block) {
+            Some(stream) if is_of_moves(stream) => self.layout.data_units_per_block() - filled,
+            _ => 0,
+        };
+        self.has_room(lane, self.blocks.live(block) + lost, Cause::Sanitize)
     }
 
     /// A block that is being filled is filled no further.
