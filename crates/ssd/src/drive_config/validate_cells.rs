@@ -97,14 +97,6 @@ impl DriveConfig {
             let allowed = "ftl.age_marker.policy = \"real_wear\", or another that is fitted";
             conflicts.add(&[policy, "ftl.age_marker.policy"], found, allowed);
         }
-        if self.errors.disturb_law == DisturbLaw::Voltage {
-            let found = format!(
-                "voltages by \"{by}\" for cells whose erased state rises with reads, which no entry of the retry table \
-                 follows, nor what lies between: beyond half of ERC_MAX no set reads all that the best voltages do"
-            );
-            let allowed = "nand.errors.disturb_law = \"linear\", or another flash.read_voltage.policy";
-            conflicts.add(&[policy, "nand.errors.disturb_law"], found, allowed);
-        }
     }
 
     /// Whether voltages are chosen by the ages of blocks.
@@ -128,7 +120,8 @@ impl DriveConfig {
     ) -> Result<read_voltage::Policy, ConfigErrors> {
         let mut policy = read_voltage::Policy::build(&self.read_voltage);
         let Some(cells) = chip.cells() else { return Ok(policy) };
-        policy.learn(cells, off).map_err(|why| {
+        let reads_move = self.errors.disturb_law == DisturbLaw::Voltage;
+        policy.learn(cells, off, reads_move).map_err(|why| {
             let mut conflicts = Conflicts(Vec::new());
             let found = format!("voltages by \"{}\": {why}", self.read_voltage.name());
             let allowed = "another flash.read_voltage.policy, or a marker of age that is less off";

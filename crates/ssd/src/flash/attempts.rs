@@ -32,7 +32,7 @@ impl Flash {
         let sensed = self.chip.sense_with(at.block, at.page, &sequence);
         let attempts = sensed.failed + u8::from(sensed.readable);
         if !self.age_ranges.is_empty() {
-            let beyond = usize::from(sensed.failed) >= sequence.places().len();
+            let beyond = usize::from(sensed.failed) >= sequence.sets().len();
             self.counts.beyond_bound += u64::from(beyond);
         }
         (attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail })

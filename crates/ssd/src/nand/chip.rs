@@ -7,6 +7,7 @@ use super::aging::build;
 use super::aging::tables::Dwell;
 use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Sequence, Telemetry, TrueWear, Uses};
 use super::cell::CellModel;
+use super::cell::voltages::Voltages;
 use super::locks::{Locks, Raw, Sanitizing};
 use crate::config::ConfigErrors;
 use crate::restore::{Verdict, alike, ensure, within};
@@ -272,7 +273,7 @@ impl Chip {
         let cycles = self.cycles(block);
         match &self.aging {
             Some(aging) => aging.page_age(block, page, cycles),
-            None => PageAge { cycles, minutes: 0, age_range: 0, group: 0, page_type: 0 },
+            None => PageAge { cycles, minutes: 0, age_range: 0, group: 0, page_type: 0, reads_q12: 0 },
         }
     }
 
@@ -339,11 +340,11 @@ impl Chip {
         self.aging.as_ref().map(|aging| aging.disturb_q12(block, page, self.cycles(block)))
     }
 
-    /// Effective reads, in units of the counters, up to which an attempt with the voltages at a place ([`Sequence`])
+    /// Effective reads, in units of the counters, up to which an attempt with such voltages
     /// surely reads a page; all where cells do not age.
-    pub(crate) fn plain_until(&self, block: u32, page: u32, at: u8) -> u64 {
+    pub(crate) fn plain_until(&self, block: u32, page: u32, first: Voltages) -> u64 {
         let aging = self.aging.as_ref();
-        aging.map_or(u64::MAX, |aging| aging.plain_until(block, page, at, self.cycles(block)))
+        aging.map_or(u64::MAX, |aging| aging.plain_until(block, page, first, self.cycles(block)))
     }
 
     /// How often so many attempts to read a page of a block sense it; 1 each where cells do not age.

@@ -17,9 +17,10 @@ family! {
     }
     methods {
         /// Told once, when the drive is built, of the cells, and of the least and the most that N12 is less what the
-        /// marker of age estimates, in bits, where a marker estimates it; an error is why that cannot be worked with.
+        /// marker of age estimates, in bits, where a marker estimates it; and whether reads move the cells
+        /// (the law of voltage). An error is why that cannot be worked with.
         // tidy: allow(float): called when a drive is built
-        fn learn(&mut self, cells: &CellModel, off: Option<[f64; 2]>) -> Result<(), String> {
+        fn learn(&mut self, cells: &CellModel, off: Option<[f64; 2]>, reads_move: bool) -> Result<(), String> {
             Ok(())
         }
         /// Whether it goes by the ages of blocks, and by voltages between the entries of the retry table; then the

@@ -51,7 +51,7 @@ impl Member for Policy {
     /// Makes the table: for each row (in its middle) and range of time (at its beginning) the first entry that reads a
     /// page of the sample block, or the one with the fewest errors if none does.
     // tidy: allow(float): called when a drive is built
-    fn learn(&mut self, cells: &CellModel, _: Option<[f64; 2]>) -> Result<(), String> {
+    fn learn(&mut self, cells: &CellModel, _: Option<[f64; 2]>, _: bool) -> Result<(), String> {
         self.page_types = cells.page_types();
         let sample = Block {
             quality: self.params.sample_quality,
@@ -117,15 +117,16 @@ mod tests {
     fn learned(params: &Params) -> Policy {
         let mut policy = Policy::new(params);
         let cells = CellModel::preset("tlc_48l").expect("a shipped part");
-        policy.learn(&cells, None).expect("cells of any kind");
+        policy.learn(&cells, None, false).expect("cells of any kind");
         policy
     }
 
     #[test]
     fn begins_further_down_the_table_the_older_the_data_and_the_block() {
         let policy = learned(&Params::default());
-        let age = |cycles, minutes| PageAge { cycles, minutes, age_range: 0, group: 3, page_type: 0 };
-        let first = |cycles, minutes| policy.sequence(&age(cycles, minutes)).first();
+        let age =
+            |cycles, minutes| PageAge { cycles, minutes, age_range: 0, group: 3, page_type: 0, reads_q12: 0 };
+        let first = |cycles, minutes| policy.sequence(&age(cycles, minutes)).first().place;
         assert_eq!(first(0, 0), 0);
         assert!(first(6_000, 525_600) > first(1_000, 525_600));
         assert!(first(6_000, 525_600) > first(6_000, 43_800));
@@ -136,8 +137,9 @@ mod tests {
     fn a_table_of_a_poor_sample_begins_no_earlier() {
         let (best, worst) =
             (learned(&Params::default()), learned(&Params { sample_quality: 0.0, ..Params::default() }));
-        let age = |cycles| PageAge { cycles, minutes: 525_600, age_range: 0, group: 3, page_type: 0 };
-        let first = |policy: &Policy, cycles| policy.sequence(&age(cycles)).first();
+        let age =
+            |cycles| PageAge { cycles, minutes: 525_600, age_range: 0, group: 3, page_type: 0, reads_q12: 0 };
+        let first = |policy: &Policy, cycles| policy.sequence(&age(cycles)).first().place;
         assert!((0..16).all(|row| first(&worst, row * 1_000) >= first(&best, row * 1_000)));
         assert!(first(&worst, 7_000) > first(&best, 7_000));
     }

@@ -146,6 +146,7 @@ fn error_tables(cells: &Cells, law: DisturbLaw) -> (Vec<Errors>, Vec<usize>) {
             cycles,
             mode,
             warmer_c: 0.0,
+            apart: between && law == DisturbLaw::Voltage,
         };
         of_mode.push(tables.len());
         tables.push(match law {

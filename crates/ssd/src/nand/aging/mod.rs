@@ -63,6 +63,9 @@ pub struct PageAge {
     pub group: u8,
     /// Page type.
     pub page_type: u8,
+    /// Effective reads over what the wordline endures, in 1/4096, as its counters say; 0 under the linear law, by which
+    /// reads tell no voltages apart.
+    pub reads_q12: u32,
 }
 
 /// What a block shows of its wear (calibration section 4.2).
@@ -299,13 +302,14 @@ impl Aging {
 
     #[inline]
     pub(crate) fn page_age(&self, block: u32, page: u32, cycles: u32) -> PageAge {
-        let (_, place) = self.at(block, page);
+        let (mode, place) = self.at(block, page);
         PageAge {
             cycles,
             minutes: self.data_minutes(block),
             age_range: 0,
             group: place.group() as u8,
             page_type: place.page_type() as u8,
+            reads_q12: self.moved_q12(block, place, mode, cycles),
         }
     }
 

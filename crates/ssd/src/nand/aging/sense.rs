@@ -1,10 +1,11 @@
 //! Reading a page: how far it is disturbed, how many errors that makes, and which attempt corrects them.
 
 use super::sequence::{PARTS_SHIFT, Sequence};
-use super::tables::{Errors, Limit, Mode, Place, Tables};
+use super::tables::{Errors, LINE_MASK, LOWEST_SHIFT, Limit, Mode, Place, Tables};
 use super::{Aging, Attempt, Margin, Sensed, UNHARMED};
 use crate::nand::cell::still::{StillRow, StillTable};
 use crate::nand::cell::table::{CellTable, TablePoint};
+use crate::nand::cell::voltages::Voltages;
 
 /// Effective reads beyond this are all alike: more than four times the highest ERC_MAX.
 const MOST_ERC: u64 = 1 << 42;
@@ -16,6 +17,14 @@ struct Disturbed {
     erc: u64,
     /// Those that the wordline endures.
     most: u64,
+}
+
+impl Disturbed {
+    /// The ones over the others, in 1/4096.
+    #[inline]
+    fn share_q12(self) -> u32 {
+        ((self.erc << 12) / self.most).min(u64::from(u32::MAX)) as u32
+    }
 }
 
 /// Errors of one page in its state.
@@ -86,7 +95,11 @@ impl Reading<'_> {
                 harmed(table.sector_bits_q8(row, set), *harm_q12).saturating_add(*added_q8)
             }
             Page::Moved { table, place, at, harm_q12, carried_q8 } => {
-                let own = harmed(table.sector_bits_q8(place.group(), set, place.page_type(), at), *harm_q12);
+                let bits_q8 = match set >> LOWEST_SHIFT {
+                    0 => table.sector_bits_q8(place.group(), set, place.page_type(), at),
+                    lowest => table.apart_bits_q8(place.group(), set & LINE_MASK, lowest as u8, at),
+                };
+                let own = harmed(bits_q8, *harm_q12);
                 own.saturating_add(*carried_q8)
             }
         }
@@ -135,15 +148,15 @@ impl Reading<'_> {
         let near = |place: u8| ((u32::from(place) + (1 << PARTS_SHIFT >> 1)) >> PARTS_SHIFT) as u8;
         let order = |first: u8| (first..entries).chain((0..first).rev());
         let (mut failed, mut tried) = (0, 0_u64);
-        for &place in sequence.places() {
-            if !self.lost && self.succeeds(self.tables.set_at(place), &self.mode.own) {
+        for &set in sequence.sets() {
+            if !self.lost && self.succeeds(self.tables.set_at(set), &self.mode.own) {
                 return Sensed { failed, readable: true };
             }
-            let stands_for = order(near(place)).find(|entry| tried >> entry & 1 == 0);
+            let stands_for = order(near(set.place)).find(|entry| tried >> entry & 1 == 0);
             tried |= stands_for.map_or(0, |entry| 1 << entry);
             failed += 1;
         }
-        for entry in order(near(sequence.first())).filter(|entry| tried >> entry & 1 == 0) {
+        for entry in order(near(sequence.first().place)).filter(|entry| tried >> entry & 1 == 0) {
             if !self.lost && self.succeeds(usize::from(entry), &self.mode.own) {
                 return Sensed { failed, readable: true };
             }
@@ -191,6 +204,15 @@ impl Aging {
         (others + ((adjacent * alpha_q16) >> 16)).min(MOST_ERC)
     }
 
+    /// Effective reads of a page over what it endures, in 1/4096, where the law of voltage moves its cells.
+    #[inline]
+    pub(super) fn moved_q12(&self, block: u32, place: Place, mode: &Mode, cycles: u32) -> u32 {
+        match self.tables().errors[mode.errors] {
+            Errors::Still(_) => 0,
+            Errors::Moved(_) => self.disturbed(block, place, mode, cycles).share_q12(),
+        }
+    }
+
     #[inline]
     fn disturbed(&self, block: u32, place: Place, mode: &Mode, cycles: u32) -> Disturbed {
         let erc = self.effective(block, place, mode, cycles);
@@ -217,8 +239,8 @@ impl Aging {
                 Page::Still { table, row, added_q8, harm_q12 }
             }
             Errors::Moved(table) => {
-                let erc_q12 = ((disturbed.erc << 12) / disturbed.most).min(u64::from(u32::MAX)) as u32;
-                Page::Moved { table, place, at: table.locate(worn, minutes, erc_q12), harm_q12, carried_q8 }
+                let at = table.locate(worn, minutes, disturbed.share_q12());
+                Page::Moved { table, place, at, harm_q12, carried_q8 }
             }
         }
     }
@@ -245,16 +267,16 @@ impl Aging {
         bits_q8 <= limit_q8 && limit_q8 * disturbed.erc <= (limit_q8 - bits_q8) * disturbed.most
     }
 
-    /// Effective reads up to which an attempt with the voltages at a place surely reads a page, whatever the noise;
+    /// Effective reads up to which an attempt with such voltages surely reads a page, whatever the noise;
     /// none where that cannot be told.
-    pub(crate) fn plain_until(&self, block: u32, page: u32, at: u8, cycles: u32) -> u64 {
+    pub(crate) fn plain_until(&self, block: u32, page: u32, first: Voltages, cycles: u32) -> u64 {
         let tables = self.tables();
         let (mode, place) = self.at(block, page);
         let Errors::Still(table) = &tables.errors[mode.errors] else { return 0 };
         let point = table.locate(self.worn[block as usize], self.data_minutes(block));
         let row = table.row(place.group(), place.page_type(), point);
         let harm_q12 = self.harm_q12(block);
-        let still_q8 = harmed(table.sector_bits_q8(&row, tables.set_at(at)), harm_q12);
+        let still_q8 = harmed(table.sector_bits_q8(&row, tables.set_at(first)), harm_q12);
         let noise_q8 = u32::try_from(mode.noise_q8).unwrap_or(0).min(still_q8);
         let (carried_q8, limit_q8) = (self.carried_q8(block, page), mode.own.bits_q8);
         if tables.drawn || still_q8 + noise_q8 + carried_q8 > limit_q8 {

@@ -1,5 +1,6 @@
 //! The voltages that a page is read with first.
 
+use crate::nand::cell::voltages::Voltages;
 use serde::{Deserialize, Serialize};
 
 /// Parts of a step of the retry table, as a power of two.
@@ -10,11 +11,11 @@ pub const PARTS: u8 = 1 << PARTS_SHIFT;
 pub const MOST_SETS: usize = 3;
 
 /// What a page is read with before the retry table is gone through: up to three sets of voltages, each by its place on
-/// the line of the retry table, in quarters of the table's step ([`PARTS`]). A place that is no whole step needs chips
-/// whose tables know it ([`crate::nand::Chip::with_cells_for`]).
+/// the line of the retry table, in quarters of the table's step ([`PARTS`]). A place that is no whole step, and a
+/// lowest reference apart from the line, need chips whose tables know it ([`crate::nand::Chip::with_cells_for`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sequence {
-    places: [u8; MOST_SETS],
+    sets: [Voltages; MOST_SETS],
     len: u8,
 }
 
@@ -23,26 +24,27 @@ impl Sequence {
     #[inline]
     pub const fn entry(entry: u8) -> Self {
         assert!(entry < 1 << (8 - PARTS_SHIFT), "an entry beyond the longest retry table");
-        Sequence { places: [entry << PARTS_SHIFT, 0, 0], len: 1 }
+        let none = Voltages::at(0);
+        Sequence { sets: [Voltages::at(entry << PARTS_SHIFT), none, none], len: 1 }
     }
 
-    /// The sets at these places, one to three, in the order in which they are tried.
-    pub fn new(places: &[u8]) -> Self {
-        assert!((1..=MOST_SETS).contains(&places.len()), "a sequence of {} sets", places.len());
-        let mut all = [0; MOST_SETS];
-        all[..places.len()].copy_from_slice(places);
-        Sequence { places: all, len: places.len() as u8 }
+    /// These sets, one to three, in the order in which they are tried.
+    pub fn new(sets: &[Voltages]) -> Self {
+        assert!((1..=MOST_SETS).contains(&sets.len()), "a sequence of {} sets", sets.len());
+        let mut all = [Voltages::default(); MOST_SETS];
+        all[..sets.len()].copy_from_slice(sets);
+        Sequence { sets: all, len: sets.len() as u8 }
     }
 
-    /// Where its sets lie, in quarters of a step.
+    /// Its sets.
     #[inline]
-    pub fn places(&self) -> &[u8] {
-        &self.places[..usize::from(self.len)]
+    pub fn sets(&self) -> &[Voltages] {
+        &self.sets[..usize::from(self.len)]
     }
 
-    /// The place of its first set.
+    /// The first of them.
     #[inline]
-    pub fn first(&self) -> u8 {
-        self.places[0]
+    pub fn first(&self) -> Voltages {
+        self.sets[0]
     }
 }

@@ -5,8 +5,13 @@ use super::sequence::{PARTS, PARTS_SHIFT};
 use crate::nand::cell::CellModel;
 use crate::nand::cell::still::StillTable;
 use crate::nand::cell::table::{CellTable, ReadOdds};
+use crate::nand::cell::voltages::Voltages;
 use std::sync::Arc;
 
+/// Bits of a set of voltages that say where it lies on the line of the retry table.
+pub(crate) const LOWEST_SHIFT: u32 = 16;
+/// Those bits.
+pub(crate) const LINE_MASK: usize = (1 << LOWEST_SHIFT) - 1;
 /// Parts of a reference minute that the clock counts.
 pub(crate) const TICKS_PER_MINUTE: u32 = 16;
 /// Longest time that is told apart, in minutes at the reference temperature: 255 years. Tables and clock end there.
@@ -295,10 +300,16 @@ impl Tables {
         if self.traits.len() == 1 { &self.traits[0] } else { &self.traits[block as usize] }
     }
 
-    /// The set of voltages at a place on the line of the retry table, in quarters of its step. Sets are the entries,
-    /// the best voltages, and (`parts`) what lies between the entries.
+    /// A set of voltages: its place on the line of the retry table, in quarters of its step, and above
+    /// [`LOWEST_SHIFT`] where its lowest reference lies apart. Places are the entries, the best voltages, and (`parts`)
+    /// what lies between the entries.
     #[inline]
-    pub(crate) fn set_at(&self, place: u8) -> usize {
+    pub(crate) fn set_at(&self, set: Voltages) -> usize {
+        self.place_at(set.place) | usize::from(set.lowest) << LOWEST_SHIFT
+    }
+
+    #[inline]
+    fn place_at(&self, place: u8) -> usize {
         let (entry, part) = (usize::from(place >> PARTS_SHIFT), usize::from(place & (PARTS - 1)));
         let entries = usize::from(self.entries);
         debug_assert!(entry < entries, "entry {entry} of the retry table, which has {entries}");

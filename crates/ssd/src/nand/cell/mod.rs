@@ -28,6 +28,7 @@ pub mod still;
 pub mod table;
 #[cfg(test)]
 mod tests;
+pub mod voltages;
 pub mod wear;
 
 pub use crate::sections::CellPart;
@@ -114,6 +115,11 @@ impl CellModel {
     /// Thresholds sensed by each page type.
     pub fn code(&self) -> &[Vec<u32>] {
         &self.code
+    }
+
+    /// The page type that senses the lowest threshold, above which reads lift cells.
+    pub fn lowest_page(&self) -> usize {
+        self.code.iter().position(|thresholds| thresholds.contains(&1)).unwrap_or(0)
     }
 
     /// States of a cell.

@@ -8,7 +8,7 @@
 //! - **Time.** 5 ns to locate a state, 5 ns for a set of references.
 
 use super::normal::tail;
-use super::table::{Axis, Between, Powers, ReferenceSet, Square, TablePlan, to_log};
+use super::table::{Axis, Between, Powers, Square, TablePlan, to_log};
 use super::{CellModel, CellState, Distribution, References};
 
 /// Beyond so many standard deviations nothing of a state is left that one sector would show.
@@ -104,15 +104,7 @@ impl StillTable {
             let references: Vec<Option<References>> = plan
                 .sets
                 .iter()
-                .map(|set| match set {
-                    ReferenceSet::Entry(entry) => {
-                        Some(model.entry_references(&programmed, plan.mode, *entry))
-                    }
-                    ReferenceSet::Quarters(place) => {
-                        Some(model.step_references(&programmed, plan.mode, f64::from(*place) / 4.0))
-                    }
-                    ReferenceSet::Optimal => None,
-                })
+                .map(|set| Some(model.step_references(&programmed, plan.mode, set.steps()?)))
                 .collect();
             for (above, &height) in plan.heights.iter().enumerate() {
                 for aged in 0..retention.points {

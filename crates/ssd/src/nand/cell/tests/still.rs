@@ -22,6 +22,7 @@ fn the_table_of_still_cells_agrees_with_the_exact_model() {
             mode: 0,
             cycles: 1.0,
             warmer_c: 0.0,
+            apart: false,
         };
         let table = StillTable::new(&model, &plan);
         let mut rng = Rng::named(17, name);

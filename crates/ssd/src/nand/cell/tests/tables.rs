@@ -3,6 +3,7 @@
 use super::part;
 use crate::nand::cell::sector::binomial_at_most;
 use crate::nand::cell::table::{CellTable, ERC_ONE, FACTOR_ONE, PageRead, ReadOdds, ReferenceSet, TablePlan};
+use crate::nand::cell::voltages::{LOWEST_STEP_V, LOWEST_ZERO};
 use crate::nand::cell::{CellModel, CellState, Group};
 use crate::rng::Rng;
 
@@ -18,6 +19,7 @@ fn plan(model: &CellModel, most_cycles: u32) -> TablePlan {
         mode: 0,
         cycles: 1.0,
         warmer_c: 0.0,
+        apart: false,
     }
 }
 
@@ -28,6 +30,51 @@ fn spread(rng: &mut Rng, most: u32) -> u32 {
 }
 
 /// At most 1 % of the errors or 0.2 bit off, over the whole range.
+/// The same of a lowest reference that lies apart from the line of the retry table.
+#[test]
+fn a_lowest_reference_apart_agrees_with_the_exact_model() {
+    for (name, most_cycles) in
+        [("tlc_48l", 16_000), ("slc", 100_000), ("mlc", 12_000), ("mlc_hire", 1_000), ("qlc", 2_000)]
+    {
+        let model = part(name);
+        let sets: Vec<ReferenceSet> = (0..8).map(|at| ReferenceSet::Quarters(7 * at)).collect();
+        let plan = TablePlan { sets, apart: true, ..plan(&model, most_cycles) };
+        let table = CellTable::new(&model, &plan);
+        let mut rng = Rng::named(18, name);
+        let mut worst = (0.0, String::new());
+        for _ in 0..3_000 {
+            let (cycles, minutes) = (spread(&mut rng, most_cycles), spread(&mut rng, plan.most_minutes));
+            let (erc, lowest) = (rng.below(2 * ERC_ONE + 1), 1 + rng.below(96) as u8);
+            let (height, set) = (rng.below(4) as usize, rng.below(8));
+            let state = CellState {
+                wear_kcycles: f64::from(cycles) / 1000.0,
+                retention_hours: f64::from(minutes) / 60.0,
+                erc_fraction: f64::from(erc) / f64::from(ERC_ONE),
+                height: plan.heights[height],
+                ..CellState::default()
+            };
+            let first = model.retry_references(state.wear_kcycles, 0, 0);
+            let worn =
+                model.distribution(&CellState { wear_kcycles: state.wear_kcycles, ..CellState::default() });
+            let mut references = model.step_references(&worn, 0, f64::from(7 * set) / 4.0);
+            references[1] = first[1] + (f64::from(lowest) - f64::from(LOWEST_ZERO)) * LOWEST_STEP_V;
+            let exact = model.sector_bits(model.page_rber(
+                &model.distribution(&state),
+                model.lowest_page(),
+                &references,
+            ));
+            let found =
+                table.apart_bits_q8(height, set as usize, lowest, &table.locate(cycles, minutes, erc));
+            let found = f64::from(found) / 256.0;
+            let off = (found - exact).abs() / (0.01 * exact).max(0.2);
+            if off > worst.0 {
+                worst = (off, format!("{name} {state:?} {set} {lowest}: {found}, {exact}"));
+            }
+        }
+        assert!(worst.0 <= 1.0, "{worst:?}");
+    }
+}
+
 #[test]
 fn tables_agree_with_the_exact_model() {
     for (name, most_cycles) in

@@ -15,9 +15,12 @@
 //! - **Time**, on a busy machine of 2 cores: 6 ns to locate a state, 10 ns for a page type without threshold 1, 20 ns
 //!   for the one with it; 0.13 s to build four heights and eight entries.
 
+mod lowest;
+
 use super::normal::tail;
 use super::sector::binomial_at_most;
 use super::{CellModel, CellState, Distribution, MAX_STATES};
+use lowest::Lowest;
 
 /// Points of the axis of effective reads for each ERC_MAX.
 const ERC_POINTS: u32 = 32;
@@ -55,6 +58,17 @@ pub enum ReferenceSet {
     Optimal,
 }
 
+impl ReferenceSet {
+    /// Steps of the retry table from its first entry, whole or not; `None` of what does not lie on its line.
+    pub(super) fn steps(self) -> Option<f64> {
+        match self {
+            ReferenceSet::Entry(entry) => Some(f64::from(entry)),
+            ReferenceSet::Quarters(place) => Some(f64::from(place) / 4.0),
+            ReferenceSet::Optimal => None,
+        }
+    }
+}
+
 /// What to tabulate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TablePlan {
@@ -72,6 +86,8 @@ pub struct TablePlan {
     pub mode: usize,
     /// How much warmer the read is than the program, in degrees C.
     pub warmer_c: f64,
+    /// Whether the lowest reference may lie apart from the line ([`CellTable::apart_bits_q8`]).
+    pub apart: bool,
 }
 
 /// An axis with `1 << fine` points for each doubling.
@@ -170,6 +186,8 @@ pub struct CellTable {
     retention: Axis,
     /// For each height, its reference sets.
     tables: Vec<SetTable>,
+    /// For each height, its sets with the lowest reference apart; none if there are no such.
+    lowest: Vec<Lowest>,
     sets: usize,
     /// The page type that senses threshold 1.
     low_page: usize,
@@ -245,6 +263,12 @@ fn tail_logs() -> Vec<i32> {
     (0..=TAIL_POINTS).map(|point| libm::round(log(point)) as i32).collect()
 }
 
+/// Logarithm of the errors if all cells of a state were beyond a reference, in 1/256 of its steps.
+fn whole_of(model: &CellModel, fresh: &CellState) -> i64 {
+    let whole = model.sector_bits(model.distribution(fresh).factor / model.states() as f64);
+    libm::round((libm::log2(whole) + FLOOR) * LOG_STEPS * 256.0) as i64
+}
+
 #[inline]
 fn between(a: i64, b: i64, part: u32) -> i64 {
     a + (((b - a) * i64::from(part)) >> 16)
@@ -257,8 +281,9 @@ impl CellTable {
             wear: Axis::up_to(plan.most_cycles, 3),
             retention: Axis::up_to(plan.most_minutes, 1),
             tables: Vec::new(),
+            lowest: Vec::new(),
             sets: plan.sets.len(),
-            low_page: model.code().iter().position(|thresholds| thresholds.contains(&1)).unwrap_or(0),
+            low_page: model.lowest_page(),
             tail: tail_logs(),
             powers: Powers::new(),
         };
@@ -268,16 +293,16 @@ impl CellTable {
             ..CellState::default()
         };
         for &height in &plan.heights {
+            let fresh = CellState { height, ..fresh };
             for set in &plan.sets {
-                let fresh = CellState { height, ..fresh };
-                let tables = match set {
-                    ReferenceSet::Entry(entry) => table.fixed(model, &fresh, plan.cycles, f64::from(*entry)),
-                    ReferenceSet::Quarters(place) => {
-                        table.fixed(model, &fresh, plan.cycles, f64::from(*place) / 4.0)
-                    }
-                    ReferenceSet::Optimal => table.tracked(model, &fresh, plan.cycles),
+                let tables = match set.steps() {
+                    Some(steps) => table.fixed(model, &fresh, plan.cycles, steps),
+                    None => table.tracked(model, &fresh, plan.cycles),
                 };
                 table.tables.push(tables);
+            }
+            if plan.apart {
+                table.lowest.push(table.lowest_of(model, &fresh, plan));
             }
         }
         table
@@ -322,9 +347,7 @@ impl CellTable {
             let fall = model.erased_shift_v(wear) / cells.sigma[0];
             places.push([to_u16((z - Z_LOW) * Z_STEPS), to_u16(fall * FALL_STEPS)]);
         }
-        let whole = model.sector_bits(model.distribution(fresh).factor / model.states() as f64);
-        let whole = libm::round((libm::log2(whole) + FLOOR) * LOG_STEPS * 256.0) as i64;
-        SetTable { pages, reads: Reads::Fixed { places, whole } }
+        SetTable { pages, reads: Reads::Fixed { places, whole: whole_of(model, fresh) } }
     }
 
     /// The best references.
@@ -361,7 +384,8 @@ impl CellTable {
             };
             table.pages.len() * 2 + reads
         };
-        self.tables.iter().map(set).sum::<usize>() + self.tail.len() * 4 + self.powers.bytes()
+        let lowest: usize = self.lowest.iter().map(Lowest::bytes).sum();
+        self.tables.iter().map(set).sum::<usize>() + lowest + self.tail.len() * 4 + self.powers.bytes()
     }
 
     /// Where a state lies: wear in cycles, retention in minutes at the reference temperature, effective reads in

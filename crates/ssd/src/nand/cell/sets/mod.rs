@@ -4,9 +4,15 @@
 //! finer than their retry tables: on that line the tables that chips age by hold the errors of every state, so that
 //! what is chosen here by the exact model is what a drive's reads meet. Voltages off the line would need a table of
 //! errors each.
+//!
+//! Where reads move the erased state (the law of voltage) no place on that line follows it. Then the lowest reference
+//! is chosen apart from the others ([`Voltages::lowest`]), for the page type that senses it.
+
+mod apart;
 
 use super::still::Tails;
-use super::{CellModel, CellState, Group, References};
+use super::voltages::Voltages;
+use super::{CellModel, CellState, Distribution, Group, References};
 
 /// Points of a range of wear or of retention that are looked at, its ends included.
 const POINTS: u32 = 9;
@@ -22,9 +28,6 @@ pub struct States {
     pub kcycles: [f64; 2],
     /// From the shortest to the longest time since programming, in hours at the reference temperature.
     pub hours: [f64; 2],
-    /// From the fewest to the most effective reads, as shares of ERC_MAX, under the law of voltage; `None` under the
-    /// linear law, by which reads add the same to all voltages.
-    pub reads: Option<[f64; 2]>,
 }
 
 /// What sets must do, and how many there may be.
@@ -36,6 +39,9 @@ pub struct Demand {
     pub parts: u8,
     /// Most sets.
     pub most: usize,
+    /// Where reads move the erased state and the most sets do not read all such states, a bit more is asked for, and
+    /// another, up to so many.
+    pub spare_at_worst_bits: f64,
 }
 
 /// Pages whose states so many sets do not read.
@@ -45,7 +51,7 @@ pub struct Uncovered {
     pub group: Group,
     /// Their page type.
     pub page: usize,
-    /// Sets that they need; `None` if there is a state that no set reads.
+    /// Sets that they need, or more; `None` if there is a state that no set reads.
     pub needed: Option<usize>,
 }
 
@@ -59,7 +65,7 @@ pub struct SetFinder<'a> {
 }
 
 /// What sets make of the states of a page: for each state and place the errors, with noise, beyond those of the best
-/// voltages, or where reads are part of the state beyond those that leave `spare_bits` to the limit; in bits.
+/// voltages, or under the law of voltage beyond those that leave `spare_bits` to the limit; in bits.
 struct Excess {
     places: usize,
     bits: Vec<f64>,
@@ -115,34 +121,65 @@ impl<'a> SetFinder<'a> {
         SetFinder { model, demand, tails: Tails::new(), places }
     }
 
-    /// The sets for each group and page type (in this order), each a list of places on the line of the retry table.
+    /// The sets for each group and page type (in this order), for each range of effective reads, in shares of ERC_MAX,
+    /// under the law of voltage; none are given under the linear law, and then the sets are for all reads.
     ///
-    /// Under the linear law of disturb reads add the same to all voltages, up to the limit itself: so a set reads all
-    /// that the best voltages read with `spare_bits` to the limit if it makes at most `spare_bits` errors more than
-    /// they, noise included. Under the law of voltage reads are part of the state, and a set reads what it brings down
-    /// to the limit itself.
+    /// Under the linear law reads add the same to all voltages, up to the limit itself: so a set reads all that the
+    /// best voltages read with `spare_bits` to the limit if it makes at most `spare_bits` errors more than they, noise
+    /// included. Under the law of voltage reads are part of the state of pages that sense the lowest reference and
+    /// nothing to others, and a set reads what it brings down to the limit itself.
     ///
     /// # Errors
     /// The first pages whose states need more sets.
-    pub fn find(&self, states: &States) -> Result<Vec<Vec<u8>>, Uncovered> {
-        let most = self.demand.spare_bits - GUARD_BITS;
-        let wear = points(states.kcycles, |kcycles| kcycles, |at| at);
+    pub fn find(&self, states: &States, reads: &[[f64; 2]]) -> Result<Vec<Vec<Voltages>>, Uncovered> {
+        let wear = points(states.kcycles, POINTS, |kcycles| kcycles, |at| at);
         let lines: Vec<(f64, Vec<References>)> = wear.map(|kcycles| (kcycles, self.line(kcycles))).collect();
-        let mut found = Vec::new();
+        let low = (!reads.is_empty()).then(|| self.model.lowest_page());
+        let mut of_line = Vec::new();
         for group in Group::ALL {
-            for (page, (demanded, all)) in self.excess(group, &lines, states).into_iter().enumerate() {
-                if demanded.bits.is_empty() {
-                    found.push(vec![all.least()]);
-                    continue;
-                }
-                let sets = demanded.best_within(most);
-                match sets.as_ref().map(Vec::len) {
-                    Some(needed) if needed <= self.demand.most => found.extend(sets),
-                    needed => return Err(Uncovered { group, page, needed }),
+            for (page, (demanded, all)) in
+                self.excess(group, &lines, states, low.is_some()).into_iter().enumerate()
+            {
+                let sets = match demanded.bits.is_empty() || low == Some(page) {
+                    true => Some(vec![all.least()]),
+                    false => demanded.best_within(self.demand.spare_bits - GUARD_BITS),
+                };
+                match sets {
+                    Some(sets) if sets.len() <= self.demand.most => {
+                        of_line.push(sets.into_iter().map(Voltages::at).collect::<Vec<_>>());
+                    }
+                    sets => return Err(Uncovered { group, page, needed: sets.map(|sets| sets.len()) }),
                 }
             }
         }
+        let Some(low) = low else { return Ok(of_line) };
+        let mut found = Vec::new();
+        for &range in reads {
+            for (pages, group) in of_line.chunks(self.model.page_types()).zip(Group::ALL) {
+                let begin = found.len();
+                found.extend_from_slice(pages);
+                found[begin + low] = self.apart_at_worst((group, low), states, range)?;
+            }
+        }
         Ok(found)
+    }
+
+    /// The sets of pages that sense the lowest reference; where they are too many for what is demanded, of as little
+    /// less as can be.
+    fn apart_at_worst(
+        &self,
+        page: (Group, usize),
+        states: &States,
+        reads: [f64; 2],
+    ) -> Result<Vec<Voltages>, Uncovered> {
+        let mut spare_bits = self.demand.spare_bits;
+        loop {
+            let found = self.apart(page, states, reads, spare_bits);
+            spare_bits += 1.0;
+            if found.is_ok() || spare_bits > self.demand.spare_at_worst_bits {
+                return found;
+            }
+        }
     }
 
     /// References at all places, for cells of that wear.
@@ -152,38 +189,41 @@ impl<'a> SetFinder<'a> {
         (0..self.places).map(|place| self.model.step_references(&worn, 0, step(place))).collect()
     }
 
-    /// For each page type the excess in states of which something is demanded, and in all.
+    /// Times of a range, even on the scale on which charge is lost.
+    fn times(&self, hours: [f64; 2], count: u32) -> impl Iterator<Item = f64> {
+        let onset = self.model.part().retention.onset_hours;
+        points(hours, count, move |hours| libm::log1p(hours / onset), move |at| onset * libm::expm1(at))
+    }
+
+    /// Mean errors of a sector at these thresholds.
+    fn bits(&self, cells: &Distribution, thresholds: &[u32], volts: &References) -> f64 {
+        let at = |&at: &u32| self.tails.overlap(cells, at as usize, volts[at as usize]);
+        self.model.sector_bits(thresholds.iter().map(at).sum())
+    }
+
+    /// For each page type the excess in states of which something is demanded, and in all; reads do nothing to them.
     fn excess(
         &self,
         group: Group,
         lines: &[(f64, Vec<References>)],
         ranges: &States,
+        reads_move: bool,
     ) -> Vec<(Excess, Excess)> {
         let (model, part) = (self.model, self.model.part());
         let limit = f64::from(model.hard_limit_bits());
         let none = || Excess { places: usize::from(self.places), bits: Vec::new() };
         let mut found: Vec<(Excess, Excess)> = (0..model.page_types()).map(|_| (none(), none())).collect();
-        let onset = part.retention.onset_hours;
         for &(wear_kcycles, ref line) in lines {
-            let times =
-                points(ranges.hours, |hours| libm::log1p(hours / onset), |at| onset * libm::expm1(at));
-            let shares = || points(ranges.reads.unwrap_or_default(), |share| share, |at| at);
-            let read = times.flat_map(|hours| shares().map(move |share| (hours, share)));
-            for (retention_hours, erc_fraction) in read {
+            for retention_hours in self.times(ranges.hours, POINTS) {
                 let height = model.height_of(group);
-                let state =
-                    CellState { wear_kcycles, retention_hours, erc_fraction, height, ..CellState::default() };
+                let state = CellState { wear_kcycles, retention_hours, height, ..CellState::default() };
                 let cells = model.distribution(&state);
                 let best = model.optimal_references(&cells);
                 for (thresholds, (demanded, all)) in model.code().iter().zip(&mut found) {
-                    let bits = |volts: &References| {
-                        let at = |&at: &u32| self.tails.overlap(&cells, at as usize, volts[at as usize]);
-                        model.sector_bits(thresholds.iter().map(at).sum())
-                    };
-                    let least = bits(&best);
-                    let free = ranges.reads.map_or(least, |_| limit - self.demand.spare_bits);
+                    let least = self.bits(&cells, thresholds, &best);
+                    let free = if reads_move { limit - self.demand.spare_bits } else { least };
                     let excess = |volts: &References| {
-                        let bits = bits(volts);
+                        let bits = self.bits(&cells, thresholds, volts);
                         bits + bits.min(part.effects.rtn_bits) - free
                     };
                     let begin = all.bits.len();
@@ -198,15 +238,16 @@ impl<'a> SetFinder<'a> {
     }
 }
 
-/// Points from one end to the other, even on a scale; one if the ends are the same.
+/// So many points from one end to the other, even on a scale; one if the ends are the same.
 fn points(
     ends: [f64; 2],
+    count: u32,
     to_scale: impl Fn(f64) -> f64,
     from_scale: impl Fn(f64) -> f64,
 ) -> impl Iterator<Item = f64> {
     let [low, high] = ends.map(to_scale);
-    let count = if high > low { POINTS } else { 1 };
-    (0..count).map(move |i| from_scale(low + (high - low) * f64::from(i) / f64::from(POINTS - 1)))
+    let many = if high > low { count } else { 1 };
+    (0..many).map(move |i| from_scale(low + (high - low) * f64::from(i) / f64::from(count - 1)))
 }
 
 #[cfg(test)]
@@ -233,14 +274,14 @@ mod tests {
     #[test]
     fn young_cells_need_one_set_and_a_wide_range_names_who_needs_more() {
         let tlc = CellModel::preset("tlc_48l").expect("a shipped part");
-        let demand = Demand { spare_bits: 4.0, parts: 4, most: 3 };
-        let young = States { kcycles: [0.0, 0.2], hours: [0.0, 24.0], reads: None };
-        let found = SetFinder::new(&tlc, demand).find(&young).expect("one set each");
+        let demand = Demand { spare_bits: 4.0, parts: 4, most: 3, spare_at_worst_bits: 4.0 };
+        let young = States { kcycles: [0.0, 0.2], hours: [0.0, 24.0] };
+        let found = SetFinder::new(&tlc, demand).find(&young, &[]).expect("one set each");
         assert_eq!((found.len(), found.iter().all(|sets| sets.len() == 1)), (12, true));
-        let wide = States { kcycles: [0.0, 10.0], hours: [0.0, 8_760.0], reads: None };
-        let refused = SetFinder::new(&tlc, demand).find(&wide).expect_err("too much");
+        let wide = States { kcycles: [0.0, 10.0], hours: [0.0, 8_760.0] };
+        let refused = SetFinder::new(&tlc, demand).find(&wide, &[]).expect_err("too much");
         assert!(refused.needed.is_some_and(|needed| needed > 3), "{refused:?}");
-        let none = SetFinder::new(&tlc, Demand { spare_bits: 1.0, ..demand }).find(&young);
+        let none = SetFinder::new(&tlc, Demand { spare_bits: 1.0, ..demand }).find(&young, &[]);
         assert_eq!(none.expect_err("noise alone is more").needed, None);
     }
 }
