@@ -189,7 +189,7 @@ impl Drive {
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
-        let room = Room { host: operations, moves: ftl.operations_of_moves() };
+        let room = Room { host: operations, moves: ftl.operations_of_moves(operations) };
         let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), ftl.with_copies(chip), room);
         ftl.tell_ages(&mut flash);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 9;
@@ -339,6 +339,9 @@ impl Drive {
     pub(crate) fn apply_executor(&mut self, executor: Executor) {
         self.state.executor = executor;
         self.state.flash.set_instant(executor == Executor::Functional);
+        if executor == Executor::Functional && self.state.ftl.erases_lazily() {
+            self.state.ftl.erase_all_stale(&mut self.state.flash);
+        }
     }
 
     #[inline]

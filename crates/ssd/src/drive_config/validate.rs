@@ -47,6 +47,7 @@ impl DriveConfig {
             self.check_preemption(&mut conflicts);
             self.check_sanitize(&mut conflicts);
             if self.check_capacity(&mut conflicts) {
+                self.check_lazy_erase(&mut conflicts);
                 self.check_spare(&mut conflicts);
             }
             errors = conflicts.0;
@@ -269,6 +270,30 @@ impl DriveConfig {
             return false;
         }
         true
+    }
+
+    /// Can blocks wait for their erase until they are opened, if they are to?
+    fn check_lazy_erase(&self, conflicts: &mut Conflicts) {
+        const LAZY: &str = "ftl.cleaning.lazy_erase";
+        if !self.cleaning.lazy_erase {
+            return;
+        }
+        let lanes = u64::from(self.lanes());
+        let blocks = u64::from(self.geometry.blocks_per_plane);
+        let spare = blocks.saturating_sub(self.data_blocks_per_lane()) * lanes;
+        if spare < lanes {
+            let found = format!("true, with {spare} spare blocks in {lanes} lanes");
+            let allowed =
+                format!("at least {lanes} spare blocks, one to wait in each lane; or {LAZY} = false");
+            conflicts.add(&[LAZY, "drive.over_provisioning_percent", "drive.logical_gib"], found, &allowed);
+        }
+        if self.slc_blocks_per_lane() > 0 {
+            let cache = self.slc_cache.name();
+            let found =
+                format!("true, with a cache (\"{cache}\") that keeps erased blocks of one bit a cell");
+            let allowed = format!("ftl.slc_cache.policy = \"none\", or {LAZY} = false");
+            conflicts.add(&[LAZY, "ftl.slc_cache.policy"], found, &allowed);
+        }
     }
 
     /// Has each lane enough blocks beside its data for cleaning to go on?

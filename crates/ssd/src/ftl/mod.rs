@@ -252,10 +252,11 @@ impl Ftl {
         self
     }
 
-    /// Flash operations that moves may have in flight at once: so many are kept for them.
-    pub fn operations_of_moves(&self) -> usize {
+    /// Flash operations that moves may have in flight at once, beside so many of the host's: they are kept for them.
+    pub fn operations_of_moves(&self, of_host: usize) -> usize {
         let locks = self.locks.operations_at_most();
-        self.mover.operations_at_most() + self.age_checks_at_most() + locks
+        let moves = self.mover.operations_at_most() + self.age_checks_at_most() + locks;
+        moves + self.late_erases_at_most(of_host + moves)
     }
 
     /// Nanoseconds without commands after which [`Ftl::set_idle`] should be called, if ever.
@@ -488,12 +489,15 @@ impl Ftl {
 
     /// Blocks agree with the operations under way, and without any nothing is on its way out of them.
     fn check_blocks(&self, flash: &Flash) -> Result<(), String> {
-        let mut programs = vec![0; self.layout.blocks() as usize];
-        // The read of a first page keeps its block as a program does.
-        let keeps =
-            |op: &Op| matches!(op.kind, OpKind::Program | OpKind::Copyback) || op.cause == Cause::AgeCheck;
-        for (_, op) in flash.pool.iter().filter(|(_, op)| keeps(op)) {
-            programs[self.layout.block_of_page(op.ppn).0.index()] += 1;
+        let mut programs = vec![(0, 0); self.layout.blocks() as usize];
+        // The read of a first page keeps its block as a program does, and so does the erase of one that is open.
+        for (_, op) in flash.pool.iter() {
+            let block = self.layout.block_of_page(op.ppn).0;
+            let (programs, erases) = &mut programs[block.index()];
+            let is_late = op.kind.erases() && self.blocks.state(block) != BlockState::Erasing;
+            *erases += u32::from(op.kind.erases());
+            let keeps = matches!(op.kind, OpKind::Program | OpKind::Copyback) || op.cause == Cause::AgeCheck;
+            *programs += u32::from(keeps || is_late);
         }
         for (block, programs) in (0..).map(BlockId).zip(programs) {
             self.blocks.check(block, programs)?;

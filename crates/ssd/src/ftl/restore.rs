@@ -195,6 +195,7 @@ impl Ftl {
                 let physical = self.layout.member(block, member).block;
                 let issued = flash.chip.programmed_pages(physical) + under_way[physical as usize];
                 let expected = match (self.blocks.state(block), open) {
+                    _ if self.blocks.is_stale(block) || self.blocks.is_erasing(block) => None,
                     (BlockState::Free, _) => Some(0),
                     (BlockState::Open, Some(next)) => {
                         Some((next + self.layout.span - 1 - member) / self.layout.span)

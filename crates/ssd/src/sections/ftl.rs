@@ -110,5 +110,8 @@ section! {
         copies_in_flight: u32 = 4, unit "pages", range 1..=4_096;
         /// Free blocks of each lane that only cleaning may open.
         reserve_blocks: u32 = 1, unit "blocks", range 1..=65_536;
+        /// Emptied blocks wait, and are erased when they are opened for writing: data is more reliable the sooner it
+        /// follows the erase (RealWear section 5.2.4). Those that `ftl.sanitize` erases do not wait.
+        lazy_erase: bool = false;
     }
 }

@@ -37,6 +37,7 @@ pub fn random_config(rng: &mut Rng) -> DriveConfig {
         random_faults(&mut cfg, rng);
         random_dealing(&mut cfg);
         random_stops(&mut cfg);
+        cfg.cleaning.lazy_erase = Rng::named(cfg.drive.seed, "model/lazy_erase").below(3) == 0;
         // Tiny drives need a larger share of spare blocks than usual; some need more than they have.
         let usual = pick(rng, &[7.0, 12.0, 28.0, 60.0]);
         for step in 0..12 {
@@ -317,6 +318,7 @@ pub fn random_caching(rng: &mut Rng) -> DriveConfig {
             random_aging(&mut cfg, rng);
         }
         cfg.read_reclaim.select("never").unwrap();
+        cfg.cleaning.lazy_erase = false;
         let policies =
             names(&slc_cache::FAMILY).into_iter().filter(|&name| name != slc_cache::FAMILY.default);
         random_policy(&mut cfg, "ftl.slc_cache", pick(rng, &policies.collect::<Vec<_>>()), |key| {

@@ -197,3 +197,26 @@ fn copies_in_flight_are_bounded() {
     assert_eq!(620_880 + 3 * (READ_16K + PROGRAM_16K), 2_671_404);
     assert_eq!(done[1].completed.0, read_from(2_671_404 + ERASE));
 }
+
+#[test]
+fn an_emptied_block_is_erased_when_it_is_opened() {
+    // Whenever a block is opened one that is dead is emptied, without more ado: 0, 1 and 2 join 5, 6 and 7 on the free
+    // list. Blocks 5, 6 and 7 are filled; then block 0 is opened, and its erase goes before its first program.
+    //   link  0 -- 4 096
+    //   die         4 096 erase 3 004 446
+    //                           3 004 446 program 3 621 230
+    let mut cfg = small();
+    cfg.cleaning.lazy_erase = true;
+    let mut drive = prepared(&cfg, [0, 1, 2, 3]);
+    let pages = [5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12];
+    let script: Vec<_> = (0..).zip(pages).map(|(nth, page)| (nth * 1_000_000, write(page))).collect();
+    for ((at, _), done) in script.iter().zip(run(&mut drive, &script)) {
+        assert_eq!(done.completed.0 - at, LINK_16K + PROGRAM_16K);
+    }
+    assert_eq!(drive.stats().ops(OpKind::Erase), 0);
+    let done = run(&mut drive, &[(12_000_000, write(0))]);
+    assert_eq!(done[0].completed.0 - 12_000_000, 3_621_230);
+    assert_eq!(LINK_16K + ERASE + PROGRAM_16K, 3_621_230);
+    assert_eq!(drive.stats().ops(OpKind::Erase), 1);
+    drive.check().unwrap();
+}

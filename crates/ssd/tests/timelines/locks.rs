@@ -160,3 +160,37 @@ fn a_flush_does_not_wait_for_the_end_of_a_job() {
     assert_eq!(done[1].completed.0, 2_088_246 + 2 * READ_16K + ERASE_COMMAND + 100_000);
     assert_eq!(drive.stats().ops(OpKind::PageLock), 2);
 }
+
+#[test]
+fn a_block_that_is_emptied_and_not_erased_is_locked() {
+    // Blocks of eight pages; blocks 0 to 3 hold six live ones each, block 4 eight. Page 2 is written: block 5 is opened
+    // for it, and block 0 is emptied, then block 1. Of moves four operations are under way at most, and the die does
+    // them and locks in the order in which they came.
+    // die     4 096 host program                 620 880    (the old page 2 dies, and is to be locked)
+    //       620 880 reads of 2, 3, 4, 5          887 776    (2 is dead when it comes, so that 6 is to be read)
+    //       887 776 lock of 2                    988 126    (350 + 100 000)
+    //       988 126 read of 6                  1 054 850
+    //     1 054 850 programs of 3, 4, 5, 6     3 521 986    (for each that ends another is to be read)
+    //     3 521 986 reads of 7, 10, 11, 12     3 788 882
+    //     3 788 882 program of 7               4 405 666    (block 0 is empty: five pages are to be locked)
+    //     4 405 666 programs of 10, 11, 12     6 256 018
+    //     6 256 018 read of 13                 6 322 742    (there is room for it since 7 was programmed)
+    //     6 322 742 block lock                 6 623 092    (350 + 300 000)
+    let mut cfg = one_die();
+    (cfg.geometry.blocks_per_plane, cfg.geometry.wordlines_per_block) = (8, 8);
+    cfg.cleaning.lazy_erase = true;
+    cfg.sanitize.select("page_and_block_lock").unwrap();
+    let mut drive = filled(&cfg, 24);
+    drive.overwrite(&[24, 25, 26, 27, 28, 29, 0, 1]).unwrap();
+    drive.overwrite(&[30, 31, 8, 9, 16, 17, 24, 25]).unwrap();
+    drive.reset_stats();
+    drive.submit(0, &write(2), SimTime(0)).unwrap();
+    while drive.stats().ops(OpKind::BlockLock) == 0 {
+        let at = drive.next_event_at().expect("the lock has yet to end");
+        drive.advance_to(SimTime(at.0 + 1));
+    }
+    assert_eq!(620_880 + 9 * READ_16K + ERASE_COMMAND + 100_000 + 5 * PROGRAM_16K, 4_405_666);
+    assert_eq!(4_405_666 + 3 * PROGRAM_16K + READ_16K + ERASE_COMMAND + 300_000, 6_623_092);
+    let stats = drive.stats();
+    assert_eq!((drive.now().0 - 1, stats.ops(OpKind::PageLock), stats.ops(OpKind::Erase)), (6_623_092, 1, 0));
+}

@@ -18,6 +18,7 @@ impl Locks {
         (self.page_ns, self.block_ns) = (fresh.page_ns, fresh.block_ns);
         alike("pages that are exposed", &self.pages, &fresh.pages)?;
         alike("blocks that are exposed", &self.blocks, &fresh.blocks)?;
+        alike("pages that an erase hides", &self.ending, &fresh.ending)?;
         alike("lanes with locks", &self.lanes, &fresh.lanes)?;
         let is_past = |block: &super::Exposed| block.since <= now;
         ensure(self.blocks.iter().all(is_past), "since when a block is exposed")?;
@@ -64,9 +65,14 @@ impl Ftl {
                 waiting[usize::from(state & ODD > 0)] += u64::from(is_exposed);
                 exposed += u32::from(is_exposed);
                 issued += u64::from(state & ISSUED != 0);
-                if !is_exposed {
+                if !is_exposed && !self.blocks.is_erasing(block) {
                     self.check_hidden(page)?;
                 }
+            }
+            if let Some(&ending) = self.locks.ending.get(block.index()) {
+                let is_over = ending != [0; 2] && !self.blocks.is_erasing(block);
+                ensure(!is_over, "pages wait for an erase that is over")?;
+                waiting = [0, 1].map(|at| waiting[at] + u64::from(ending[at]));
             }
             let listed = self.locks.blocks[block.index()];
             if exposed != listed.pages {

@@ -89,7 +89,7 @@ impl Ftl {
     }
 
     /// There may be room for what must leave pages of a lane.
-    pub(super) fn uncrowd(&mut self, lane: LaneId) {
+    pub(in crate::ftl) fn uncrowd(&mut self, lane: LaneId) {
         self.locks.lanes[lane.index()].lacks_room = false;
         while let Some(block) = self.locks.lanes[lane.index()].crowded.pop_front() {
             self.list_all(block);

@@ -46,7 +46,8 @@ impl Ftl {
     fn lock_next(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId) -> bool {
         loop {
             // What leaves a page may be the last of its block, which is then erased.
-            if matches!(self.blocks.state(block), BlockState::Free | BlockState::Erasing) {
+            let is_erased = self.blocks.state(block) == BlockState::Free && !self.blocks.is_stale(block);
+            if is_erased || self.blocks.is_erasing(block) {
                 return false;
             }
             let exposed = &mut self.locks.blocks[block.index()];
@@ -242,8 +243,8 @@ impl Ftl {
 
     /// Whether nothing lives in a physical block, and nothing more is programmed there.
     fn is_member_dead(&self, block: BlockId, member: u32) -> bool {
-        use BlockState::{Bad, Closed, Draining, Migrating, Moving};
-        let is_full = matches!(self.blocks.state(block), Closed | Moving | Draining | Migrating | Bad)
+        use BlockState::{Bad, Closed, Draining, Free, Migrating, Moving};
+        let is_full = matches!(self.blocks.state(block), Closed | Moving | Draining | Migrating | Bad | Free)
             && self.blocks.programming(block) == 0;
         let units = self.layout.units_per_page;
         let has_live = |page: Ppn| self.map.live_of(page.0 * units, units) != 0;
@@ -268,7 +269,11 @@ impl Ftl {
             return;
         }
         if op.kind != OpKind::BlockLock {
-            return self.end_lock_of(block, op.ppn, op.outcome);
+            // The block may have been opened since: then the page is another's, or free.
+            if self.locks.pages[op.ppn.index()] & ISSUED != 0 {
+                self.end_lock_of(block, op.ppn, op.outcome);
+            }
+            return;
         }
         let member = (0..self.layout.span).find(|&member| self.layout.member(block, member) == op.at);
         for page in self.pages_of_member(block, member.unwrap_or_default()) {
@@ -283,7 +288,8 @@ impl Ftl {
             return self.cover(page);
         }
         // One more try, then the block is emptied and erased; one that can be neither is tried again and again.
-        let can_leave = self.blocks.state(block) != BlockState::Bad && !self.blocks.is_one_bit(block);
+        let is_at_rest = matches!(self.blocks.state(block), BlockState::Bad | BlockState::Free);
+        let can_leave = !is_at_rest && !self.blocks.is_one_bit(block);
         let state = &mut self.locks.pages[page.index()];
         let is_hopeless = *state & FAILED != 0 && can_leave;
         *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };

@@ -14,6 +14,7 @@
 mod check;
 mod crowded;
 mod issue;
+mod late;
 pub mod recovery;
 
 use crate::flash::Flash;
@@ -102,6 +103,9 @@ pub(in crate::ftl) struct Locks {
     #[serde(with = "raw")]
     pages: Vec<u8>,
     blocks: Vec<Exposed>,
+    /// By block, where emptied blocks wait for their erase: pages of each generation that are exposed until that ends.
+    #[serde(with = "raw")]
+    ending: Vec<[u32; 2]>,
     lanes: Vec<LaneLocks>,
     /// Blocks whose pages wait for a job, those first that have waited for longest.
     deferred: VecDeque<BlockId>,
@@ -149,6 +153,7 @@ impl Locks {
             block_ns: SimDuration::from_us(cfg.timing.t_block_lock_us).0,
             pages: vec![0; of(layout.blocks() * layout.pages_per_block)],
             blocks: vec![fresh; of(layout.blocks())],
+            ending: vec![[0; 2]; if cfg.cleaning.lazy_erase { of(layout.blocks()) } else { 0 }],
             lanes: (0..of(layout.lanes)).map(lane).collect(),
             deferred: VecDeque::with_capacity(of(layout.blocks())),
             copying: Vec::with_capacity(if on { copies * layout.units_per_page as usize } else { 0 }),
@@ -174,7 +179,7 @@ impl Locks {
 
     /// Bytes of memory of the controller.
     pub fn bytes(&self) -> usize {
-        self.pages.len() + self.blocks.len() * core::mem::size_of::<Exposed>()
+        self.pages.len() + self.blocks.len() * core::mem::size_of::<Exposed>() + 8 * self.ending.len()
     }
 
     /// The class of data of which the host says this.

@@ -107,6 +107,7 @@ impl Ftl {
         let unit = self.in_stream_of_move(cause, unit);
         let op = self.op_of_move(flash, OpKind::Copyback, cause, found.page, lane);
         let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
+        self.erase_if_opened(flash, found);
         self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
         self.counts.copies += 1;
         self.counts.copies_in_a_row_max = self.counts.copies_in_a_row_max.max(u32::from(row & MOST));

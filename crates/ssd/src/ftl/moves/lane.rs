@@ -79,6 +79,9 @@ pub(in crate::ftl) struct Mover {
     pub coming_at_most: u32,
     spare: u32,
     span: u32,
+    /// Emptied blocks are erased when they are opened.
+    #[serde(skip)]
+    pub lazy: bool,
     pub idle: bool,
     /// Where victims are looked for.
     pub victims: Victims,
@@ -141,6 +144,7 @@ impl Mover {
             // Each stream has a block open.
             spare: layout.blocks_per_lane.saturating_sub(share as u32 + u32::from(streams.count)),
             span: layout.span,
+            lazy: cfg.cleaning.lazy_erase,
             idle: false,
             victims: Victims::new(asks, layout.blocks_per_lane),
             pace: Pace::Relaxed,
@@ -154,6 +158,7 @@ impl Mover {
         self.victims = fresh.victims;
         self.in_flight_at_most = fresh.in_flight_at_most;
         (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
+        self.lazy = fresh.lazy;
         self.coming_at_most = fresh.coming_at_most;
     }
 

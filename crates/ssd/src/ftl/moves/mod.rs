@@ -6,6 +6,7 @@ pub(in crate::ftl) mod copies;
 pub(in crate::ftl) mod deal;
 mod dealing;
 mod destage;
+mod erase;
 pub(in crate::ftl) mod gathered;
 mod issue;
 pub(in crate::ftl) mod job;

@@ -153,6 +153,7 @@ impl Ftl {
             let cause = self.blocks.cause(self.layout.block_of_unit(source));
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
             let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
+            self.erase_if_opened(flash, found);
             self.work(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
                 count = self.fill_up(lane, stream, count, &mut units[..per_page]);
@@ -168,8 +169,9 @@ impl Ftl {
     pub(in crate::ftl) fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
         if found.lane != lane {
             self.update_wanted(found.lane);
-        } else if found.opened && (self.reclaim.is_active() || self.locks_data()) {
-            // Moves because of reads, or for locks, use up blocks that no cleaning is about to make good.
+        } else if found.opened && (self.reclaim.is_active() || self.locks_data() || self.mover.lazy) {
+            // Moves because of reads, or for locks, use up blocks that no cleaning is about to make good; nor do blocks
+            // that have come free at once.
             self.update_wanted(lane);
             self.look_soon(lane);
         }
@@ -204,6 +206,7 @@ impl Ftl {
             let cause = self.blocks.cause(self.layout.block_of_unit(Pun(units[0].source)));
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
             let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
+            self.erase_if_opened(flash, found);
             self.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.after_allocation(lane, found);
@@ -464,25 +467,21 @@ impl Ftl {
             self.retire(block);
             return;
         }
-        let cause = self.blocks.cause(block);
+        if self.mover.lazy && self.can_wait_for_erase(flash, block) {
+            return self.shelve(block);
+        }
         self.mover.emptied = true;
         self.blocks.erase_issued(block, self.layout.span);
         let lane = self.layout.lane_of(block);
         self.work(lane).erasing += 1;
-        let ppn = crate::units::Ppn(block.0 * self.layout.pages_per_block);
-        // What has left the block is safe: only room is urgent.
-        let due = self.work(lane).is_due(Cause::Cleaning);
-        let critical = due || self.is_at_reserve(lane);
         for k in 0..self.layout.span {
-            let at = self.layout.member(block, k);
-            let page_type = if self.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
-            let op = Op { tag: block.0, due, critical, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) };
+            let op = self.erase_of(block, k);
             self.issue(flash, op, &[]);
         }
     }
 
     /// A block is used no more.
-    fn retire(&mut self, block: BlockId) {
+    pub(super) fn retire(&mut self, block: BlockId) {
         self.blocks.set_state(block, BlockState::Bad);
         self.counts.retired_blocks += 1;
         if self.locks_data() {
@@ -498,6 +497,9 @@ impl Ftl {
     pub(in crate::ftl) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         flash.pool.remove(id);
         let block = BlockId(op.tag);
+        if self.blocks.state(block) != BlockState::Erasing {
+            return self.on_late_erase(flash, block, op);
+        }
         self.note_erase(flash, block, op.at.block);
         if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
             return;
@@ -526,21 +528,32 @@ impl Ftl {
             } else {
                 self.allocator.give_back(lane, block, &mut self.blocks);
             }
-            self.counts.reclaimed_blocks += 1;
-            let mode = usize::from(self.blocks.mode(block));
-            self.counts.erased_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
-            self.waits.come(Lack::Page);
+            self.note_reclaimed(block);
         }
         let work = self.work(lane);
         work.coming -= u32::from(!destaged);
         work.erasing -= 1;
+        self.count_erase(lane);
+        self.check_lane(flash, lane);
+    }
+
+    /// A block has come free.
+    pub(super) fn note_reclaimed(&mut self, block: BlockId) {
+        self.counts.reclaimed_blocks += 1;
+        let mode = usize::from(self.blocks.mode(block));
+        self.counts.erased_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
+        self.waits.come(Lack::Page);
+    }
+
+    /// A block of a lane was emptied and is, or will be, erased: wear levelling is asked.
+    pub(super) fn count_erase(&mut self, lane: LaneId) {
+        let work = self.work(lane);
         work.erases += 1;
         let erases = work.erases;
         let view = self.blocks.lane_view(&self.layout, lane, self.clock);
         if let Some(cold) = self.wear_leveling.choose(&view, erases) {
             self.work(lane).swap = BlockId(self.layout.first_block(lane).0 + cold);
         }
-        self.check_lane(flash, lane);
     }
 
     /// A failing block is closed and quiet: queue it for retirement.

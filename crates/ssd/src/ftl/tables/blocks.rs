@@ -60,6 +60,8 @@ pub struct Blocks {
     wear_q12: Vec<u16>,
     /// Failed a program: to be retired.
     failing: Vec<bool>,
+    /// Emptied and not erased since: it is when it is opened (`ftl.cleaning.lazy_erase`).
+    stale: Vec<bool>,
     /// Why the block was last emptied.
     cause: Vec<Cause>,
     units_per_block: u32,
@@ -176,6 +178,7 @@ impl Blocks {
             one_bit: vec![false; n],
             wear_q12: vec![0; n],
             failing: vec![false; n],
+            stale: vec![false; n],
             cause: vec![Cause::Cleaning; n],
             units_per_block: layout.data_units_per_block(),
             units_per_page: layout.units_per_page,
@@ -202,6 +205,10 @@ impl Blocks {
         alike("bits a cell of blocks", &self.one_bit, &fresh.one_bit)?;
         alike("ages by wear", &self.wear_q12, &fresh.wear_q12)?;
         alike("failing blocks", &self.failing, &fresh.failing)?;
+        alike("blocks that wait for their erase", &self.stale, &fresh.stale)?;
+        let can_wait = |state: &BlockState| matches!(state, BlockState::Free | BlockState::Open);
+        let mut stale = self.stale.iter().zip(&self.state).filter(|(stale, _)| **stale);
+        ensure(stale.all(|(_, state)| can_wait(state)), "a block that waits for its erase")?;
         alike("causes of moves", &self.cause, &fresh.cause)?;
         (self.units_per_block, self.units_per_page) = (fresh.units_per_block, fresh.units_per_page);
         let live = self.live.iter().map(|live| live & !NOT_ELIGIBLE);
@@ -382,8 +389,8 @@ impl Blocks {
         self.live[block.index()] = if self.is_eligible(block) { live } else { live | NOT_ELIGIBLE };
     }
 
-    /// Checks what is known of a block, to which so many programs are under way.
-    pub fn check(&self, block: BlockId, programs: u32) -> Result<(), String> {
+    /// Checks what is known of a block, to which so many programs and erases are under way.
+    pub fn check(&self, block: BlockId, (programs, erases): (u32, u32)) -> Result<(), String> {
         let (b, state) = (block.index(), self.state(block));
         let marked = self.live[b] & NOT_ELIGIBLE == 0;
         if self.programming[b] != programs {
@@ -393,8 +400,11 @@ impl Blocks {
         if marked != self.is_eligible(block) {
             return Err(format!("block {b} is {state:?} and marked as to be chosen: {marked}"));
         }
-        if (self.erasing[b] > 0) != (state == BlockState::Erasing) {
-            return Err(format!("block {b} is {state:?}, {} erases are under way", self.erasing[b]));
+        let said = self.erasing[b];
+        if said != erases || erases == 0 && state == BlockState::Erasing {
+            return Err(format!(
+                "{erases} erases of block {b} are under way, its count says {said}: {state:?}"
+            ));
         }
         Ok(())
     }
@@ -479,6 +489,32 @@ impl Blocks {
         self.set_state(block, BlockState::Erasing);
     }
 
+    /// A block holds nothing and is not erased before it is opened.
+    pub(in crate::ftl) fn set_stale(&mut self, block: BlockId) {
+        self.stale[block.index()] = true;
+    }
+
+    /// Whether a block holds nothing and is not erased yet, nor being erased.
+    #[inline]
+    pub(in crate::ftl) fn is_stale(&self, block: BlockId) -> bool {
+        self.stale[block.index()]
+    }
+
+    /// Erases of the members of a block that was opened first are issued: it is kept as by programs until they end.
+    pub(in crate::ftl) fn late_erase_issued(&mut self, block: BlockId, members: u32) {
+        let b = block.index();
+        self.stale[b] = false;
+        self.erasing[b] = members;
+        self.programming[b] += members;
+        self.live[b] |= NOT_ELIGIBLE;
+    }
+
+    /// Whether members of a block are still to be erased, whether it is open already or not.
+    #[inline]
+    pub(in crate::ftl) fn is_erasing(&self, block: BlockId) -> bool {
+        self.erasing[block.index()] > 0
+    }
+
     /// One of them is done; `failed` counts against the block. Returns whether it was the last.
     pub fn erase_done(&mut self, block: BlockId, failed: bool) -> bool {
         let b = block.index();
@@ -511,68 +547,4 @@ impl Blocks {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::drive_config::DriveConfig;
-    use crate::nand::Chip;
-
-    /// Two lanes of eight blocks, each over the four planes of a die.
-    fn blocks() -> (Layout, Blocks) {
-        let mut cfg = DriveConfig::default();
-        let g = &mut cfg.geometry;
-        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 1, 1, 4);
-        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (8, 4, 1);
-        cfg.allocation.superblock = crate::sections::Superblock::Planes;
-        let chip = Chip::new(8, 8, 4, &cfg.reliability, 1);
-        let layout = Layout::new(&cfg, &chip);
-        let blocks = Blocks::new(&layout, (0..layout.blocks()).map(|_| 5));
-        (layout, blocks)
-    }
-
-    #[test]
-    fn an_erase_of_all_members_counts_once() {
-        let (layout, mut blocks) = blocks();
-        let block = BlockId(3);
-        blocks.erase_issued(block, layout.span);
-        let last: Vec<bool> = (0..layout.span).map(|_| blocks.erase_done(block, false)).collect();
-        assert_eq!(last, [false, false, false, true]);
-        assert_eq!((blocks.erase_count(block), blocks.erase_count(BlockId(4))), (6, 5));
-    }
-
-    #[test]
-    fn a_block_is_bad_if_the_erase_of_any_member_fails() {
-        for fails in [None, Some(0), Some(2), Some(3)] {
-            let (layout, mut blocks) = blocks();
-            let block = BlockId(3);
-            blocks.erase_issued(block, layout.span);
-            (0..layout.span).for_each(|member| _ = blocks.erase_done(block, fails == Some(member)));
-            assert_eq!(blocks.is_failing(block), fails.is_some(), "{fails:?}");
-        }
-    }
-
-    #[test]
-    fn a_block_is_as_old_as_when_it_was_last_filled() {
-        let (layout, mut blocks) = blocks();
-        let age = |blocks: &Blocks, now| blocks.lane_view(&layout, LaneId(1), now).age(2);
-        let block = BlockId(layout.blocks_per_lane + 2);
-        blocks.close(block, 100);
-        assert_eq!(age(&blocks, 130), 30);
-        blocks.set_state(block, BlockState::Open);
-        blocks.close(block, 400);
-        assert_eq!(age(&blocks, 430), 30);
-    }
-
-    #[test]
-    fn what_is_known_of_a_block_is_checked() {
-        let (_, mut blocks) = blocks();
-        let block = BlockId(0);
-        blocks.program_issued(block);
-        assert!(blocks.check(block, 0).unwrap_err().contains("its count says 1"));
-        assert_eq!(blocks.check(block, 1), Ok(()));
-        blocks.program_done(block);
-        blocks.close(block, 1);
-        assert_eq!(blocks.check(block, 0), Ok(()));
-        blocks.live[0] |= NOT_ELIGIBLE;
-        assert!(blocks.check(block, 0).unwrap_err().contains("is Closed"));
-    }
-}
+mod tests;

@@ -159,6 +159,7 @@ impl Ftl {
         let Some(found) = found else { return Written::NoRoom };
         let (block, _) = self.layout.block_of_page(found.page);
         let mut op = self.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));
+        self.erase_if_opened(flash, found);
         flash.do_at_once(&mut op);
         let class = if self.locks_data() { self.class_of(0) } else { 0 };
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());

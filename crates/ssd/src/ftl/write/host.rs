@@ -189,6 +189,7 @@ impl Ftl {
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
         let op = Op { bytes, ..self.op(OpKind::Program, cause, found.page) };
         let op = self.bound_for(self.layout.block_of_page(found.page).0, op);
+        self.erase_if_opened(flash, found);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
         if found.opened {

@@ -1,0 +1,58 @@
+//! Locks of blocks that were emptied and wait for their erase (`ftl.cleaning.lazy_erase`): nothing lives there, and
+//! what is dead is locked as anywhere. Once such a block is opened, what was not locked in time is left to its erase:
+//! its pages are other data's from then on, and what dies of that is exposed anew.
+
+use super::{EXPOSED, HOPELESS, ODD};
+use crate::flash::Flash;
+use crate::ftl::Ftl;
+use crate::units::{BlockId, Ppn, Pun};
+
+impl Ftl {
+    /// Whether only an erase hides what is exposed in a block.
+    #[cold]
+    pub(in crate::ftl) fn must_be_erased(&self, block: BlockId) -> bool {
+        let first = (block.0 * self.layout.pages_per_block) as usize;
+        let pages = &self.locks.pages[first..first + self.layout.pages_per_block as usize];
+        self.locks.erases && self.locks.blocks[block.index()].pages > 0
+            || pages.iter().any(|state| state & HOPELESS != 0)
+    }
+
+    /// A block is erased before it is programmed again: what is exposed in it ends with that.
+    pub(in crate::ftl) fn leave_to_erase(&mut self, block: BlockId) {
+        let first = block.0 * self.layout.pages_per_block;
+        for page in (first..first + self.layout.pages_per_block).map(Ppn) {
+            let state = core::mem::take(&mut self.locks.pages[page.index()]);
+            if state & EXPOSED != 0 {
+                self.locks.ending[block.index()][usize::from(state & ODD > 0)] += 1;
+            }
+        }
+        self.locks.blocks[block.index()].pages = 0;
+    }
+
+    /// A member of the block is erased, and all that was read of it before is known: none of its units is secured any
+    /// more. Those that come after are programmed later.
+    pub(in crate::ftl) fn forget_erased(&mut self, block: BlockId, physical: u32) {
+        if self.locks.ending[block.index()] == [0; 2] {
+            return;
+        }
+        let first = block.0 * self.layout.pages_per_block;
+        let pages = (first..first + self.layout.pages_per_block).map(Ppn);
+        for page in pages.filter(|&page| self.layout.locate(page).block == physical) {
+            let units = page.0 * self.layout.units_per_page..(page.0 + 1) * self.layout.units_per_page;
+            units.for_each(|unit| self.facts.set_secured(Pun(unit), false));
+        }
+    }
+
+    /// That erase is over. What has died in the block since can be looked at now.
+    pub(in crate::ftl) fn note_late_erase(&mut self, flash: &Flash, block: BlockId) {
+        self.lock_clock(flash.now);
+        let ending = core::mem::take(&mut self.locks.ending[block.index()]);
+        for (waiting, count) in self.locks.waiting.iter_mut().zip(ending) {
+            *waiting -= u64::from(count);
+        }
+        self.locks.turn();
+        self.list_all(block);
+        let lane = self.layout.lane_of(block);
+        self.uncrowd(lane);
+    }
+}

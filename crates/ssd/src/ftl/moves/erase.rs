@@ -1,0 +1,180 @@
+//! Erases, and blocks that wait for theirs until they are opened (`ftl.cleaning.lazy_erase`; RealWear sections 5.2.4
+//! and 5.3): an emptied block goes on its lane's free list as it is. When its first page is about to be programmed the
+//! erase is issued before that, and the die, which keeps their order, does one after the other. Until the erase ends it
+//! keeps the block as a program does. Where no time passes nothing waits: blocks are erased when they are emptied, and
+//! those that wait when time stops.
+
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind};
+use crate::ftl::Ftl;
+use crate::ftl::write::open::Allocated;
+use crate::nand::Outcome;
+use crate::observe::Effect;
+use crate::units::{BlockId, LaneId, Ppn, Pun};
+
+impl Ftl {
+    /// Whether emptied blocks wait for their erase until they are opened.
+    #[inline]
+    pub(crate) fn erases_lazily(&self) -> bool {
+        self.mover.lazy
+    }
+
+    /// Erases that there may be at once of blocks that are open already, with so many operations in all: each lane can
+    /// have one for each block that it opens, and more once all pages of those are on their way.
+    pub(in crate::ftl) fn late_erases_at_most(&self, operations: usize) -> usize {
+        if !self.mover.lazy {
+            return 0;
+        }
+        let each = (self.allocator.streams().all() as u32 + 4).min(self.layout.blocks_per_lane);
+        let filled = operations / self.layout.data_pages_per_block as usize;
+        ((self.layout.lanes * each) as usize + filled) * self.layout.span as usize
+    }
+
+    /// The erase of a member of a block. What has left the block is safe: only room is urgent.
+    pub(super) fn erase_of(&self, block: BlockId, member: u32) -> Op {
+        let lane = self.layout.lane_of(block);
+        let due = self.mover.lanes[lane.index()].is_due(Cause::Cleaning);
+        let critical = due || self.is_at_reserve(lane);
+        let page_type = if self.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
+        let (cause, at) = (self.blocks.cause(block), self.layout.member(block, member));
+        let ppn = Ppn(block.0 * self.layout.pages_per_block);
+        Op { tag: block.0, due, critical, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) }
+    }
+
+    /// Whether an emptied block can be left as it is: time passes, it is not about to be retired, and nothing of it is
+    /// to be hidden that only an erase hides.
+    pub(super) fn can_wait_for_erase(&self, flash: &Flash, block: BlockId) -> bool {
+        let hides = self.locks_data() && self.must_be_erased(block);
+        !(flash.is_instant() || self.blocks.is_failing(block) || hides)
+    }
+
+    /// An emptied block is free, and waits for its erase.
+    #[cold]
+    pub(super) fn shelve(&mut self, block: BlockId) {
+        let lane = self.layout.lane_of(block);
+        self.forget_reads(block);
+        self.allocator.give_back(lane, block, &mut self.blocks);
+        self.blocks.set_stale(block);
+        self.note_reclaimed(block);
+        if self.locks_data() {
+            self.list_all(block);
+            self.uncrowd(lane);
+        }
+        self.work(lane).coming -= 1;
+        self.count_erase(lane);
+        self.update_wanted(lane);
+        self.look_soon(lane);
+    }
+
+    /// No time passes from now on: what waits for its erase is erased.
+    #[cold]
+    pub(crate) fn erase_all_stale(&mut self, flash: &mut Flash) {
+        for lane in (0..self.layout.lanes).map(LaneId) {
+            for _ in 0..self.allocator.free(lane) {
+                let Some(block) = self.allocator.take_back(lane) else { return };
+                if !self.blocks.is_stale(block) || self.erase_at_rest(flash, block) {
+                    self.allocator.give_back(lane, block, &mut self.blocks);
+                } else {
+                    self.retire(block);
+                }
+            }
+        }
+    }
+
+    /// Erases a block that waits for it, and is not opened; false if it is used no more.
+    fn erase_at_rest(&mut self, flash: &mut Flash, block: BlockId) -> bool {
+        self.begin_late_erase(block);
+        for member in 0..self.layout.span {
+            let mut op = self.erase_of(block, member);
+            flash.do_at_once(&mut op);
+            self.tell_at_once(&op, &[]);
+            self.note_erase(flash, block, op.at.block);
+            self.blocks.program_done(block);
+            let is_last = self.blocks.erase_done(block, op.outcome == Outcome::Fail);
+            if self.locks_data() {
+                self.forget_erased(block, op.at.block);
+            }
+            if is_last && self.locks_data() {
+                self.note_late_erase(flash, block);
+            }
+            self.tell_late_erase(block, &op);
+        }
+        let is_dead = self.is_dead(block);
+        self.counts.age_retired += u64::from(is_dead);
+        !self.blocks.is_failing(block) && !is_dead
+    }
+
+    /// A page is about to be programmed: if a block was opened for it that waits for its erase, that goes first.
+    #[inline(always)]
+    pub(in crate::ftl) fn erase_if_opened(&mut self, flash: &mut Flash, found: Allocated) {
+        if found.opened && self.mover.lazy {
+            self.erase_if_stale(flash, self.layout.block_of_page(found.page).0);
+        }
+    }
+
+    /// The same, whichever page of the block it is.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn erase_if_stale(&mut self, flash: &mut Flash, block: BlockId) {
+        if !self.blocks.is_stale(block) {
+            return;
+        }
+        self.begin_late_erase(block);
+        if flash.is_instant() {
+            // Locks of it may be among them.
+            self.apply_outbox(flash);
+        }
+        for member in 0..self.layout.span {
+            let mut op = self.erase_of(block, member);
+            if flash.is_instant() {
+                flash.do_at_once(&mut op);
+                self.tell_at_once(&op, &[]);
+                self.on_late_erase(flash, block, &op);
+            } else {
+                self.issue(flash, op, &[]);
+            }
+        }
+    }
+
+    /// What is known of a block that waits for its erase, and is erased now, ends: what is programmed there is other
+    /// data.
+    fn begin_late_erase(&mut self, block: BlockId) {
+        self.forget_reads(block);
+        self.replicas.reset(&self.layout, block);
+        self.copies.on_erase(block);
+        if self.locks_data() {
+            self.leave_to_erase(block);
+        }
+        self.blocks.late_erase_issued(block, self.layout.span);
+    }
+
+    /// A member of a block is erased that was opened first. If that fails the block is filled no further, and retired:
+    /// what was meant for it by then is programmed, and moves.
+    #[cold]
+    pub(super) fn on_late_erase(&mut self, flash: &mut Flash, block: BlockId, op: &Op) {
+        self.note_erase(flash, block, op.at.block);
+        let is_last = self.blocks.erase_done(block, false);
+        self.tell_late_erase(block, op);
+        if self.locks_data() {
+            self.forget_erased(block, op.at.block);
+        }
+        if is_last && self.locks_data() {
+            self.note_late_erase(flash, block);
+        }
+        let is_dead = is_last && self.is_dead(block);
+        self.counts.age_retired += u64::from(is_dead);
+        self.after_program(flash, block, op.outcome == Outcome::Fail || is_dead);
+    }
+
+    /// Members of a block are erased one by one, and others of their pages may be programmed already.
+    fn tell_late_erase(&mut self, block: BlockId, op: &Op) {
+        let (first, units) = (self.layout.first_unit(block), self.layout.units_per_page);
+        if self.layout.span == 1 {
+            return self.effects.push(Effect::Erase { first, units: self.layout.units_per_block() });
+        }
+        let pages = (block.0 * self.layout.pages_per_block..).take(self.layout.pages_per_block as usize);
+        for page in pages.filter(|&page| self.layout.locate(Ppn(page)).block == op.at.block) {
+            self.effects.push(Effect::Erase { first: Pun(page * units), units });
+        }
+    }
+}
