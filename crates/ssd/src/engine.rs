@@ -289,7 +289,8 @@ impl Drive {
             return true;
         }
         if state.flash.pool.in_flight() > 0 {
-            return false;
+            // Where no time passes, moves that were tried again may have had an erase done on the way.
+            return !state.flash.done.is_empty();
         }
         if !refused {
             // Who was once refused a page was trimmed meanwhile, or waits for others to share it with.

@@ -20,7 +20,7 @@ mod model {
 
 use model::chips::Chips;
 use model::oracle::Oracle;
-use model::setup::{random_caching, random_locks, random_sorting};
+use model::setup::{random_caching, random_locked_replicas, random_locks, random_sorting};
 use model::tally::Tally;
 use model::traffic::Run;
 use model::traffic::cuts::{CutTally, Lapse};
@@ -49,6 +49,8 @@ const SORTED_COMMANDS: u64 = 800_000;
 const CACHED_COMMANDS: u64 = 800_000;
 /// Commands of all runs with replicas.
 const REPLICA_COMMANDS: u64 = 600_000;
+/// Commands of all runs with locks and replicas.
+const LOCKED_REPLICA_COMMANDS: u64 = 120_000;
 /// Commands of all runs with locks.
 const LOCKED_COMMANDS: u64 = 1_200_000;
 /// Seeds of longer searches that found something: they are always run.
@@ -229,6 +231,17 @@ fn a_thief_finds_nothing_that_was_said_to_be_gone() {
     }
 }
 
+/// The same of drives with replicas.
+#[test]
+fn a_thief_finds_no_replica_of_what_was_said_to_be_gone() {
+    let draw = |seed| Run::watched(seed, "model/locked replicas", random_locked_replicas);
+    let tally = check(LOCKED_REPLICA_COMMANDS, &[], draw);
+    println!(
+        "{} units replicated, {} replicas adopted, {} locks",
+        tally.replicas, tally.adopted, tally.page_locks
+    );
+}
+
 /// The same where nothing is locked: then he finds, in every run.
 #[test]
 fn a_thief_finds_what_is_not_locked() {
@@ -260,6 +273,8 @@ fn a_thief_goes_through_the_hole_of_copies() {
     }
 }
 
+/// Seeds of longer searches that found something: a drive that was stuck with an erase that was done and not told.
+const CUT_FINDS: [u64; 1] = [1_057];
 /// Cuts of one run, and commands after which it ends.
 const CUTS_PER_RUN: u64 = 20;
 const COMMANDS_PER_CUTS: u64 = 2_000;
@@ -273,7 +288,11 @@ fn cut_all(cuts: u64, lapse: Lapse) -> (CutTally, Vec<String>) {
             let total = total.lock().unwrap();
             total.0.cuts < cuts && total.1.is_empty()
         } {
-            let seed = first.unwrap_or_default() + next.fetch_add(1, Ordering::Relaxed) as u64;
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let seed = match (first, CUT_FINDS.get(at)) {
+                (None, Some(&seed)) => seed,
+                _ => first.unwrap_or_default() + at as u64,
+            };
             let mut run = Run::cut(seed, CUTS_PER_RUN, lapse);
             let result = catch_unwind(AssertUnwindSafe(|| run.run_cuts(COMMANDS_PER_CUTS)));
             let mut total = total.lock().unwrap();

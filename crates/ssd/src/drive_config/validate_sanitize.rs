@@ -11,13 +11,6 @@ impl DriveConfig {
     /// Can pages be kept from being read, if they are to be?
     pub(super) fn check_sanitize(&self, conflicts: &mut Conflicts) {
         let policy = sanitize::Policy::build(&self.sanitize);
-        if policy.acts() && self.replica_pages_per_block() > 0 {
-            let found = format!("\"{}\", with replicas of what is read often", self.sanitize.name());
-            let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.replica_limit"];
-            let allowed = "ftl.read_reclaim.replica_limit = 0, or ftl.sanitize.policy = \"none\": not every end of a \
-                           replica is known to the locks";
-            conflicts.add(&keys, found, allowed);
-        }
         if policy.means() == Some(Sanitizing::Locks) {
             self.check_flags(conflicts);
             self.check_pulses(conflicts, policy.locks_blocks());
@@ -47,6 +40,11 @@ impl DriveConfig {
                 format!("\"{name}\", with blocks that \"{by}\" deals to, whose wordlines nobody finishes");
             let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.policy"];
             conflicts.add(&keys, found, &format!("another ftl.read_reclaim.policy, {OR}"));
+        }
+        if scrubs && self.replica_pages_per_block() > 0 {
+            let found = format!("\"{name}\", with replicas of what is read often on wordlines that data has begun");
+            let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.replica_limit"];
+            conflicts.add(&keys, found, &format!("ftl.read_reclaim.replica_limit = 0, {OR}"));
         }
         if scrubs && self.timing.t_scrub_us <= 0.0 {
             let found = format!("\"{name}\", with scrubs that take 0 us");

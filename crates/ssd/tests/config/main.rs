@@ -1,6 +1,7 @@
 //! The configuration: what is accepted, what is refused and how it is told, how layers add up.
 
 mod cells;
+mod locks;
 mod wrong;
 
 use ssd::DriveConfig;

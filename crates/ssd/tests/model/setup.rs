@@ -356,35 +356,54 @@ pub fn random_locks(rng: &mut Rng) -> DriveConfig {
             1..=3 if is_plain => random_stream(&mut cfg, rng),
             _ => true,
         };
-        let names = names(&sanitize::FAMILY).into_iter().filter(|&name| name != sanitize::FAMILY.default);
-        if cfg.replica_pages_per_block() > 0 {
-            cfg.read_reclaim.set("replica_limit", &Value::Integer(0)).unwrap();
+        if random_sanitize(&mut cfg, rng) && fits && make_room(&mut cfg) {
+            return cfg;
         }
-        let policy = pick(rng, &names.collect::<Vec<_>>());
-        if ["erase", "scrub"].contains(&policy) && cfg.slc_blocks_per_lane() > 0 {
-            continue;
+    }
+}
+
+/// The same, with cells that age and replicas of what is read often.
+pub fn random_locked_replicas(rng: &mut Rng) -> DriveConfig {
+    loop {
+        let mut cfg = random_config(rng);
+        random_aging(&mut cfg, rng);
+        random_redftl(&mut cfg, rng);
+        if rng.below(2) == 0 {
+            weaken(&mut cfg);
         }
-        if policy == "scrub" && cfg.read_reclaim.name() == redftl_plus::NAME {
-            continue;
-        }
-        if policy == "scrub" {
-            cfg.cell.program_order = ProgramOrder::WordlineMajor;
-        }
-        random_policy(&mut cfg, "ftl.sanitize", policy, |key| {
-            (key == "batch_ms").then(|| Value::Float(pick(rng, &[0.0, 0.3, 50.0])))
-        });
-        cfg.reliability.lock_fail_ppm = pick(rng, &[0.0, 0.0, 1_000.0, 100_000.0]);
-        cfg.timing.t_page_lock_us = pick(rng, &[10.0, 100.0, 200.0]);
-        if sanitize::Policy::build(&cfg.sanitize).locks_blocks() {
-            // Draws of its own. Most of these lock a block for two pages or even one, whatever was killed last there.
-            let rng = &mut Rng::named(cfg.drive.seed, "model/block locks");
-            cfg.timing.t_page_lock_us = pick(rng, &[100.0, 200.0, 400.0, 400.0]);
-            cfg.timing.t_block_lock_us = pick(rng, &[200.0, 300.0, 400.0]);
-        }
+        let fits = cfg.replica_pages_per_block() > 0 && random_sanitize(&mut cfg, rng);
         if fits && make_room(&mut cfg) {
             return cfg;
         }
     }
+}
+
+/// Locks what dies by any policy; false if it does not suit the drive.
+fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
+    let names = names(&sanitize::FAMILY).into_iter().filter(|&name| name != sanitize::FAMILY.default);
+    let policy = pick(rng, &names.collect::<Vec<_>>());
+    if ["erase", "scrub"].contains(&policy) && cfg.slc_blocks_per_lane() > 0 {
+        return false;
+    }
+    let replicates = cfg.replica_pages_per_block() > 0;
+    if policy == "scrub" && (replicates || cfg.read_reclaim.name() == redftl_plus::NAME) {
+        return false;
+    }
+    if policy == "scrub" {
+        cfg.cell.program_order = ProgramOrder::WordlineMajor;
+    }
+    random_policy(cfg, "ftl.sanitize", policy, |key| {
+        (key == "batch_ms").then(|| Value::Float(pick(rng, &[0.0, 0.3, 50.0])))
+    });
+    cfg.reliability.lock_fail_ppm = pick(rng, &[0.0, 0.0, 1_000.0, 100_000.0]);
+    cfg.timing.t_page_lock_us = pick(rng, &[10.0, 100.0, 200.0]);
+    if sanitize::Policy::build(&cfg.sanitize).locks_blocks() {
+        // Draws of its own. Most of these lock a block for two pages or even one, whatever was killed last there.
+        let rng = &mut Rng::named(cfg.drive.seed, "model/block locks");
+        cfg.timing.t_page_lock_us = pick(rng, &[100.0, 200.0, 400.0, 400.0]);
+        cfg.timing.t_block_lock_us = pick(rng, &[200.0, 300.0, 400.0]);
+    }
+    true
 }
 
 /// The same, small, whose cells make no errors, with the pulses of the paper: what becomes of those that are cut short

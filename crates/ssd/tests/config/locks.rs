@@ -1,0 +1,77 @@
+//! What drives that lock what dies cannot be, and how it is told.
+
+use super::{accepted, assert_has, refused};
+
+/// What is set beside the preset `evanesco`, and what the message must hold: keys, what was found, what is allowed.
+const WRONG: &[(&str, &[&str])] = &[
+    ("[nand.lock]\ncells = 8", &["nand.lock.cells: impossible", "8 flag cells", "an odd number, such as 9"]),
+    ("[nand.lock]\ncells = 65", &["nand.lock.cells", "65", "1", "63"]),
+    (
+        "[nand.lock]\ncells = 63\n[nand.geometry]\nspare_bytes = 16",
+        &["nand.lock.cells", "nand.geometry.spare_bytes", "189 flag cells", "has 128", "a larger spare area"],
+    ),
+    ("[nand.lock]\npage_voltage = 6", &["nand.lock.page_voltage", "6", "1", "5"]),
+    ("[nand.lock]\nblock_voltage = 7", &["nand.lock.block_voltage", "7", "1", "6"]),
+    ("[nand.lock]\ncopyback_hole = 1", &["nand.lock.copyback_hole", "1", "true"]),
+    (
+        "[nand.timing]\nt_page_lock_us = 0",
+        &["nand.timing.t_page_lock_us", "locks of pages that take 0 us", "more than 0 us"],
+    ),
+    (
+        "[nand.timing]\nt_block_lock_us = 250",
+        &["nand.timing.t_block_lock_us", "locks of blocks that take 250 us", "200, 300 or 400 us"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"page_locks\"",
+        &["ftl.sanitize.policy", "page_and_block_lock", "mean \"page_lock\"?"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"page_lock\"\ndefault_class = \"secret\"",
+        &["ftl.sanitize.default_class", "insecure, secure"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"scrub\"\n[nand.timing]\nt_scrub_us = 0",
+        &["nand.timing.t_scrub_us", "scrubs that take 0 us", "more than 0 us"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"scrub\"\n[nand.cell]\nprogram_order = \"shadow\"",
+        &["nand.cell.program_order", "finished when others have begun", "wordline_major"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"scrub\"\n[ftl.read_reclaim]\npolicy = \"redftl\"\nreplica_limit = 2",
+        &["ftl.read_reclaim.replica_limit", "replicas of what is read often", "replica_limit = 0"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"scrub\"\n[ftl.read_reclaim]\npolicy = \"redftl_plus\"",
+        &["ftl.read_reclaim.policy", "\"redftl_plus\" deals to", "another ftl.read_reclaim.policy"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"erase\"\n[ftl.slc_cache]\npolicy = \"fixed\"",
+        &["ftl.slc_cache.policy", "blocks of one bit a cell", "ftl.slc_cache.policy = \"none\""],
+    ),
+];
+
+fn beside_evanesco(text: &str) -> String {
+    format!("preset = \"evanesco\"\n{text}")
+}
+
+#[test]
+fn what_locks_cannot_be_is_told_with_key_finding_and_remedy() {
+    for (text, parts) in WRONG {
+        assert_has(&refused(&beside_evanesco(text)), parts);
+    }
+}
+
+/// Where nothing is scrubbed there may be replicas, and where no block is locked that may take any time.
+#[test]
+fn what_locks_can_be_is_accepted() {
+    for policy in ["page_lock", "page_and_block_lock", "erase"] {
+        let replicas =
+            "[ftl.read_reclaim]\npolicy = \"redftl\"\nreplica_limit = 2\n[nand.errors]\nmodel = \"cells\"";
+        let text = format!("[ftl.sanitize]\npolicy = \"{policy}\"\n{replicas}");
+        accepted(&beside_evanesco(&text));
+    }
+    accepted(&beside_evanesco(
+        "[ftl.sanitize]\npolicy = \"page_lock\"\n[nand.timing]\nt_block_lock_us = 250",
+    ));
+}
