@@ -135,7 +135,7 @@ impl FlashWork {
             program_fails: stats.flash.program_fails,
             erase_fails: stats.flash.erase_fails,
             bytes_programmed: By::new(|cause: Cause| bytes[cause.index()]),
-            retries: Retries::of(&stats.flash.retries, stats.flash.beyond_bound),
+            retries: Retries::of(&stats.flash.retries, [stats.flash.beyond_bound, stats.flash.bound_broken]),
             uncorrectable: By::new(|cause: Cause| stats.flash.uncorrectable[cause.index()]),
             dies: DieWork::of(&stats.flash),
         }

@@ -17,11 +17,14 @@ pub struct Retries {
     /// where voltages are not chosen by age.
     #[serde(default)]
     pub beyond_bound: u64,
+    /// Those of them that the table has promised to correct: none, or the run fails.
+    #[serde(default)]
+    pub bound_broken: u64,
 }
 
 impl Retries {
-    /// From page reads by the number of attempts that failed, and those of them beyond the bound.
-    pub(crate) fn of(reads: &[u64], beyond_bound: u64) -> Self {
+    /// From page reads by the number of attempts that failed, those of them beyond the bound, and those that break it.
+    pub(crate) fn of(reads: &[u64], [beyond_bound, bound_broken]: [u64; 2]) -> Self {
         let Some(max) = reads.iter().rposition(|&count| count > 0) else { return Self::default() };
         let histogram = reads[..=max].to_vec();
         let all: u64 = histogram.iter().sum();
@@ -32,6 +35,7 @@ impl Retries {
             max: u32::try_from(max).ok(),
             histogram,
             beyond_bound,
+            bound_broken,
         }
     }
 }
@@ -42,10 +46,10 @@ mod tests {
 
     #[test]
     fn retries_are_summed_up_from_their_histogram() {
-        let retries = Retries::of(&[60, 0, 30, 10, 0, 0], 4);
+        let retries = Retries::of(&[60, 0, 30, 10, 0, 0], [4, 0]);
         assert_eq!((retries.histogram.as_slice(), retries.beyond_bound), (&[60, 0, 30, 10][..], 4));
         assert_eq!((retries.mean, retries.share, retries.max), (Some(0.9), Some(0.4), Some(3)));
-        assert_eq!(Retries::of(&[7, 0], 0).max, Some(0));
-        assert_eq!(Retries::of(&[0; 32], 0), Retries::default());
+        assert_eq!(Retries::of(&[7, 0], [0; 2]).max, Some(0));
+        assert_eq!(Retries::of(&[0; 32], [0; 2]), Retries::default());
     }
 }

@@ -137,6 +137,7 @@ fn with_errors(name: &str, histogram: &[u64]) -> RunResult {
         share: Some((reads - histogram[0]) as f64 / reads as f64),
         max: Some(histogram.len() as u32 - 1),
         beyond_bound: 0,
+        bound_broken: 0,
     };
     aged.flash.uncorrectable[ssd::flash::op::Cause::Cleaning] = 3;
     (aged.ftl.lost_units, aged.requests_uncorrectable) = (12, 5);

@@ -347,11 +347,12 @@ fn a_thief_finds_what_recoveries_leave_out() {
 fn a_drive_that_loses_data_says_so() {
     let tally = check(AGING_COMMANDS, &[], Run::aging);
     println!(
-        "{} commands ended uncorrectable, {} units were lost, {} pages moved because of reads",
-        tally.uncorrectable, tally.units_lost, tally.reclaimed
+        "{} commands ended uncorrectable, {} units were lost, {} pages moved because of reads; {} read by age",
+        tally.uncorrectable, tally.units_lost, tally.reclaimed, tally.read_by_age
     );
     if !is_search() {
         assert!(tally.uncorrectable > 200 && tally.units_lost > 100 && tally.reclaimed > 10_000, "{tally:?}");
+        assert!(tally.read_by_age > 10_000, "{tally:?}");
     }
 }
 

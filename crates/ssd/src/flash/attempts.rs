@@ -31,11 +31,20 @@ impl Flash {
         let sequence = self.sequence(at.block, at.page);
         let sensed = self.chip.sense_with(at.block, at.page, &sequence);
         let attempts = sensed.failed + u8::from(sensed.readable);
-        if !self.age_ranges.is_empty() {
-            let beyond = usize::from(sensed.failed) >= sequence.sets().len();
-            self.counts.beyond_bound += u64::from(beyond);
+        if !self.age_ranges.is_empty() && usize::from(sensed.failed) >= sequence.sets().len() {
+            self.count_beyond(at);
         }
         (attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail })
+    }
+
+    /// None of the sets has read a page that were chosen for its age: that breaks a promise, if it was given for
+    /// what the page truly is.
+    #[cold]
+    fn count_beyond(&mut self, PageAddress { block, page, .. }: PageAddress) {
+        self.counts.beyond_bound += 1;
+        let Some((margin, wear)) = self.chip.plain_margin(block, page) else { return };
+        let age = PageAge { age_range: self.age_ranges[block as usize], ..self.chip.page_age(block, page) };
+        self.counts.bound_broken += u64::from(self.read_voltage.promises(&age, &margin, wear));
     }
 
     /// The firmware has told the age of a physical block, in 1/4096 of its life.

@@ -34,6 +34,8 @@ counters! {
         retries: [u64; ATTEMPTS], "pages", in "flash.retries.histogram";
         /// Page reads that none of the sets of voltages corrected that `table_by_age` chose for the age of their block.
         beyond_bound: u64, "pages", in "flash.retries.beyond_bound";
+        /// Those of them that the policy has promised to correct: none, or the run fails.
+        bound_broken: u64, "pages", in "flash.retries.bound_broken";
         /// Page reads that no attempt could correct, by cause.
         uncorrectable: [u64; CAUSES], "pages", in "flash.uncorrectable";
         /// Pages read for the host by the program mode of their block, where cells age; retries do not count.

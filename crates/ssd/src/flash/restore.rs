@@ -48,10 +48,11 @@ impl Flash {
         self.dies.iter_mut().zip(&fresh.dies).for_each(|(die, fresh)| die.channel = fresh.channel);
         let counts = self.counts.ops.iter().flatten().chain(&self.counts.retries);
         let of_stops = self.counts.suspends.iter().flatten().chain(&self.counts.suspends_per_erase);
-        let counts = counts
-            .chain(of_stops)
-            .chain(&self.counts.delayed_by_lower)
-            .chain([&self.counts.inversions, &self.counts.beyond_bound]);
+        let counts = counts.chain(of_stops).chain(&self.counts.delayed_by_lower).chain([
+            &self.counts.inversions,
+            &self.counts.beyond_bound,
+            &self.counts.bound_broken,
+        ]);
         let counts = counts.chain(&self.counts.uncorrectable).copied();
         let counts = counts.chain(self.dies.iter().map(|die| die.busy_ns));
         let mut counts = counts.chain(self.channels.iter().map(|channel| channel.busy_ns));

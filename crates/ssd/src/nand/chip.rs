@@ -333,6 +333,14 @@ impl Chip {
         self.aging.as_ref().map(|aging| aging.margin(block, page, self.cycles(block)))
     }
 
+    /// The margin of a page and the cycles of the average block that have worn as its block; `None` of a page that
+    /// something else than wear, time and reads has changed, or that is not read by its worst sector.
+    pub(crate) fn plain_margin(&self, block: u32, page: u32) -> Option<(Margin, u32)> {
+        let aging = self.aging.as_ref().filter(|aging| aging.is_plain(block, page))?;
+        let cycles = aging.true_wear(block).equivalent_cycles;
+        Some((aging.margin(block, page, self.cycles(block)), cycles))
+    }
+
     /// Effective reads of a page's wordline over what it endures, in 1/4096, as in [`Margin`]; `None` where cells do
     /// not age.
     #[inline]

@@ -206,6 +206,11 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     let marker = if part == "tlc_48l" { marker } else { "pe_cycles" };
     let is_asked = cfg.wear_leveling.name() == "age_aware" && marker == "none";
     random_policy(cfg, "ftl.age_marker", if is_asked { "real_wear" } else { marker }, |_| None);
+    if cfg.read_voltage.name() == "table_by_age" && part == "tlc_48l" {
+        // Voltages by age lie on the whole line of the retry table.
+        cfg.cells.retry.entries = 15;
+        (cfg.errors.sectors, cfg.errors.variation) = (SectorErrors::Worst, true);
+    }
     // The model takes other constants of the same part.
     cfg.cells.markers.fitted_on = cfg.cells.fingerprint();
     if cfg.units_per_page() == 1 {

@@ -30,6 +30,8 @@ pub struct Tally {
     pub lock_copies: u64,
     /// Versions that a thief has looked for in vain.
     pub looked: u64,
+    /// Pages read with voltages by age, none of them against what those promise ([`ssd::Stats::check`]).
+    pub read_by_age: u64,
 }
 
 impl Tally {
@@ -59,5 +61,6 @@ impl Tally {
         self.failed_locks += other.failed_locks;
         self.lock_copies += other.lock_copies;
         self.looked += other.looked;
+        self.read_by_age += other.read_by_age;
     }
 }

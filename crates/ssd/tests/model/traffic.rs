@@ -558,6 +558,10 @@ impl Run {
             failed_locks: self.drive.stats().flash.lock_fails,
             lock_copies: self.drive.stats().ftl.sanitize_copies,
             looked: self.thief.as_ref().map_or(0, |thief| thief.looked),
+            read_by_age: match self.cfg.read_voltage.name() {
+                "table_by_age" => self.drive.stats().flash.retries.iter().sum(),
+                _ => 0,
+            },
             worn_out: u64::from(health.read_only.is_some()),
             erases: health.wear.total,
             retired: u64::from(health.wear.retired),

@@ -4,7 +4,7 @@
 //! voltages to begin with, entries or what lies between them; when those fail the read goes on from the first of them
 //! upwards, then downwards, then by tracking (see `nand::aging`).
 
-use crate::nand::aging::{PageAge, Sequence};
+use crate::nand::aging::{Margin, PageAge, Sequence};
 use crate::nand::cell::CellModel;
 
 family! {
@@ -31,6 +31,11 @@ family! {
         /// The range of ages, as it tells them apart, of a block of that age in 1/4096 of its life.
         fn age_range(&self, age_q12: u32) -> u8 {
             0
+        }
+        /// Whether the sets for such a page were promised to read it, whose block has worn as so many cycles of the
+        /// average block.
+        fn promises(&self, age: &PageAge, margin: &Margin, cycles: u32) -> bool {
+            false
         }
         /// Whether it looks at pages. If not, each is read by the retry table from its beginning.
         fn looks(&self) -> bool {

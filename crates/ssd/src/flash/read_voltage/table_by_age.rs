@@ -22,7 +22,7 @@
 //! of sectors that are the worst of their page; others are read with the same sets, and then by the old order.
 
 use super::{Member, RANGES};
-use crate::nand::aging::{MOST_SETS, PARTS, PageAge, Sequence};
+use crate::nand::aging::{MOST_SETS, Margin, PARTS, PageAge, Sequence};
 use crate::nand::cell::sets::{Demand, SetFinder, States};
 use crate::nand::cell::{CellModel, Group};
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,8 @@ pub struct Policy {
     page_types: usize,
     /// Ranges of effective reads.
     reads: u32,
+    /// By range of age: cycles of the average block that wear as much as blocks may that are told to be so old.
+    wear: Vec<[u32; 2]>,
     /// Range of age, range of time, range of reads, group, page type.
     sets: Vec<Sequence>,
 }
@@ -70,7 +72,7 @@ pub struct Policy {
 impl Policy {
     /// Builds it; [`Policy::learn`] fills the table.
     pub fn new(_: &Params) -> Self {
-        Policy { page_types: 1, reads: 1, sets: Vec::new() }
+        Policy { page_types: 1, reads: 1, wear: Vec::new(), sets: Vec::new() }
     }
 
     /// Cells of the table by how many sets they hold: one, two, three.
@@ -115,8 +117,10 @@ impl Member for Policy {
         let reads: Vec<[f64; 2]> = (0..READS).filter(|_| reads_move).map(shares).collect();
         (self.page_types, self.reads) = (cells.page_types(), if reads_move { READS } else { 1 });
         self.sets.clear();
+        self.wear.clear();
         for age in 0..AGES {
             let kcycles = wear_of(cells, age, off);
+            self.wear.push([libm::ceil(kcycles[0] * 1e3) as u32, libm::floor(kcycles[1] * 1e3) as u32]);
             for (range, &begin) in RANGES[..RANGES.len() - 1].iter().enumerate() {
                 let hours = [begin, RANGES[range + 1].min(END)].map(|minutes| f64::from(minutes) / 60.0);
                 let found = finder.find(&States { kcycles, hours }, &reads).map_err(|wrong| {
@@ -141,6 +145,15 @@ impl Member for Policy {
 
     fn age_range(&self, age_q12: u32) -> u8 {
         (age_q12 * AGES / LIFE).min(AGES - 1) as u8
+    }
+
+    fn promises(&self, age: &PageAge, margin: &Margin, cycles: u32) -> bool {
+        let Some(&[least, most]) = self.wear.get(usize::from(age.age_range)) else { return false };
+        // Only beyond half of ERC_MAX, where reads move cells, three sets do not always do.
+        let spare_bits = if age.reads_q12 < 1 << 11 { SPARE_BITS } else { SPARE_AT_WORST_BITS };
+        (least..=most).contains(&cycles)
+            && age.minutes <= END
+            && margin.bits_q8 + spare_bits * 256 <= margin.limit_q8
     }
 
     /// The sets of the page's age, ranges of time and of reads, group and type.
@@ -295,6 +308,26 @@ mod tests {
                 "{part}"
             );
         }
+    }
+
+    /// What is promised ends with what a page has to spare, with a year, and with what the marker may be off.
+    #[test]
+    fn no_more_is_promised_than_was_demanded() {
+        let (cells, policy) = learned("tlc_48l", true);
+        let limit_q8 = cells.hard_limit_bits() << 8;
+        let page = PageAge { cycles: 0, minutes: END, age_range: 3, group: 0, page_type: 0, reads_q12: 0 };
+        let margin = |spare_q8: u32| Margin { erc_q12: 0, bits_q8: limit_q8 - spare_q8, limit_q8 };
+        let [least, most] = policy.wear[3];
+        assert!(least < most && policy.promises(&page, &margin(1_024), least));
+        assert!(policy.promises(&page, &margin(1_024), most));
+        assert!(!policy.promises(&page, &margin(1_023), least));
+        assert!(!policy.promises(&page, &margin(1_024), most + 1));
+        assert!(!policy.promises(&PageAge { minutes: END + 1, ..page }, &margin(1_024), least));
+        let read = PageAge { reads_q12: ERC_ONE / 2, ..page };
+        assert!(
+            policy.promises(&read, &margin(7 * 256), least)
+                && !policy.promises(&read, &margin(7 * 256 - 1), least)
+        );
     }
 
     /// The bound, at random states of all cells: with the noise that is worst, and as many reads as leave 4 bits.

@@ -359,6 +359,12 @@ impl Aging {
         }
     }
 
+    /// Whether a page's errors are those of its block's wear, its age and reads in the normal mode, worst sector.
+    pub(crate) fn is_plain(&self, block: u32, page: u32) -> bool {
+        let is_normal = self.mode(block) == 0 && self.harm_q12(block) == UNHARMED;
+        is_normal && !self.tables().drawn && self.carried_q8(block, page) == 0
+    }
+
     fn forget_reads(&mut self, block: u32) {
         if core::mem::take(&mut self.reads[block as usize]) != 0 && !self.wordline_reads.is_empty() {
             let wordlines = self.tables().wordlines as usize;
