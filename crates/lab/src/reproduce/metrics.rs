@@ -214,6 +214,12 @@ metrics! {
         let all = work.copybacks + work.off_chip;
         (all > 0).then(|| 100.0 * work.copybacks as f64 / all as f64)
     };
+    "page_locks", "pages", "pages locked by their flags", |f| {
+        Some(f.result.ftl.sanitize.page_locks as f64)
+    };
+    "block_locks", "blocks", "physical blocks locked as a whole", |f| {
+        Some(f.result.ftl.sanitize.block_locks as f64)
+    };
     "write_mean_us", "us", "mean latency of writes", |f| timed(f, f.result.latency_ns.write.mean.map(|ns| ns / 1e3));
     "wearing_weight", "", "wear of an erase in the mean, by the program mode of the block", |f| {
         f.result.wearing_weight.per_erase
