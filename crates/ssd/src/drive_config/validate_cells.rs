@@ -33,6 +33,12 @@ impl DriveConfig {
         self.check_voltages(conflicts);
         let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
         if self.errors.model == ErrorModel::None {
+            if self.errors.open_interval {
+                let keys = ["nand.errors.open_interval", "nand.errors.model"];
+                let found = "true, for cells that do not age".to_owned();
+                let allowed = "nand.errors.model = \"cells\", or nand.errors.open_interval = false";
+                conflicts.add(&keys, found, allowed);
+            }
             if reclaims {
                 conflicts.0.extend(self.cells.validate().err().map_or_else(Vec::new, |errors| errors.0));
                 // Cells of fewer bits would say nothing of some page types.

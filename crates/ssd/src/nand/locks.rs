@@ -299,4 +299,41 @@ mod tests {
             assert!(off <= 4.0 * expected.sqrt(), "{found} of 10^8 locks are lost, expected {expected}");
         }
     }
+
+    /// Two blocks of six pages, of which three and none are programmed; a page of the first is locked.
+    fn flags(what: Sanitizing) -> (Locks, Locks, [u32; 2]) {
+        let mut cfg = crate::drive_config::DriveConfig::default();
+        (cfg.geometry.wordlines_per_block, cfg.geometry.bits_per_cell) = (2, 3);
+        let fresh = || Locks::new(&cfg, what, 2);
+        let mut locks = fresh();
+        locks.take_page(0, 1, 3, SimTime(120_000_000_000));
+        (locks, fresh(), [3, 0])
+    }
+
+    /// Damages a table of flags and says what is told of it.
+    fn told(what: Sanitizing, damage: impl Fn(&mut Locks)) -> Result<(), String> {
+        let (mut locks, fresh, programmed) = flags(what);
+        damage(&mut locks);
+        locks.restored(fresh, &programmed)
+    }
+
+    #[test]
+    fn a_damaged_table_of_flags_is_refused() {
+        assert_eq!(told(Sanitizing::Locks, |_| {}), Ok(()));
+        assert_eq!(told(Sanitizing::Scrubs, |_| {}), Ok(()));
+        let refused = |what, damage: &dyn Fn(&mut Locks), says: &str| {
+            let found = told(what, damage).unwrap_err();
+            assert!(found.contains(says), "{found:?}, not {says:?}");
+        };
+        let of_locks = Sanitizing::Locks;
+        refused(of_locks, &|locks| locks.pages.push(0), "flags of pages");
+        refused(of_locks, &|locks| _ = locks.blocks.pop(), "flags of blocks");
+        refused(of_locks, &|locks| locks.mark(0, 4), "a flag of a page that is erased");
+        refused(of_locks, &|locks| locks.mark(1, 0), "a flag of a page that is erased");
+        refused(of_locks, &|locks| locks.blocks[0] = 0, "in a block that was never locked");
+        refused(of_locks, &|locks| locks.blocks[1] = BLOCK_LOCKED, "when a block was locked first");
+        refused(of_locks, &|locks| locks.blocks[1] = BLOCK_LOCKED - 1, "when a block was locked first");
+        refused(of_locks, &|locks| locks.pages[0] |= 1 << 12, "flags beyond the last page");
+        refused(Sanitizing::Scrubs, &|locks| locks.blocks[0] = 1, "locks on chips that have none");
+    }
 }

@@ -77,7 +77,7 @@ section! {
     pub struct Effects {
         /// Fall of the top state for each degree that the read is warmer than the program.
         cross_temperature_v_per_c: f64 = 0.000_6, unit "V/degree C", range 0.0..=0.1;
-        /// Share of errors added when the next wordline is programmed `open_full_minutes` later or more.
+        /// Share of errors added when a block is first programmed `open_full_minutes` after its erase or later.
         open_share: f64 = 0.30, range 0.0..=10.0;
         /// Time from which the open interval counts.
         open_onset_minutes: f64 = 1.0, unit "minutes", range 0.001..=100000.0;

@@ -206,6 +206,9 @@ section! {
         tracking_reads: u32 = 8, unit "reads", range 0..=64;
         /// How long the array programs and erases.
         array_times: ArrayTimes = ArrayTimes::Fixed;
+        /// Data has more errors the longer its block had waited for its first program since its erase
+        /// (`cell.effects.open_*`; RealWear section 5.2.4).
+        open_interval: bool = false;
     }
 }
 

@@ -49,6 +49,30 @@ const WRONG: &[(&str, &[&str])] = &[
         "[ftl.sanitize]\npolicy = \"erase\"\n[ftl.slc_cache]\npolicy = \"fixed\"",
         &["ftl.slc_cache.policy", "blocks of one bit a cell", "ftl.slc_cache.policy = \"none\""],
     ),
+    ("[nand.lock]\ncells = 0", &["nand.lock.cells", "0", "1", "63"]),
+    ("[nand.lock]\npage_voltage = 0", &["nand.lock.page_voltage", "0", "1 to 5"]),
+    ("[nand.lock]\nblock_voltage = 0", &["nand.lock.block_voltage", "0", "1 to 6"]),
+    (
+        "[nand.timing]\nt_block_lock_us = 0",
+        &["nand.timing.t_block_lock_us", "locks of blocks that take 0 us", "200, 300 or 400 us"],
+    ),
+    (
+        "[ftl.cleaning]\nlazy_erase = true\n[drive]\nlogical_gib = 30.09",
+        &[
+            "ftl.cleaning.lazy_erase",
+            "drive.over_provisioning_percent",
+            "true, with 0 spare blocks in 8 lanes",
+            "at least 8 spare blocks, one to wait in each lane; or ftl.cleaning.lazy_erase = false",
+        ],
+    ),
+    (
+        "[ftl.cleaning]\nlazy_erase = true\n[ftl.slc_cache]\npolicy = \"fixed\"",
+        &["ftl.cleaning.lazy_erase", "ftl.slc_cache.policy", "\"fixed\"", "\"none\""],
+    ),
+    (
+        "[nand.errors]\nopen_interval = true",
+        &["nand.errors.open_interval", "nand.errors.model", "cells that do not age", "\"cells\""],
+    ),
 ];
 
 fn beside_evanesco(text: &str) -> String {

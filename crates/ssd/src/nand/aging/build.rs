@@ -2,7 +2,7 @@
 
 use super::tables::{
     CYCLE, Dwell, ERC_SHIFT, Endurance, Errors, Limit, MOST_CYCLES, MOST_DWELL_TICKS, MOST_MINUTES, Mode,
-    Place, Rest, Seen, Soft, TICKS_PER_MINUTE, Tables, Traits,
+    OpenInterval, Place, Rest, Seen, Soft, TICKS_PER_MINUTE, Tables, Traits,
 };
 use crate::config::ConfigErrors;
 use crate::nand::cell::still::StillTable;
@@ -86,6 +86,7 @@ pub(crate) fn tables(cfg: &Sections, uses: Uses) -> Result<Option<Tables>, Confi
         suspend_wear: suspends(&model)
             .map(|factor| fixed(model.part().effects.suspend_wear * (factor - 1.0), 20) as u64)
             .collect(),
+        open: if errors.open_interval { open_interval(&model) } else { OpenInterval::default() },
         seen: seen(&model),
         traits: traits(cfg, &model),
         model,
@@ -342,6 +343,20 @@ fn seen(model: &CellModel) -> Seen {
 /// Factor on errors by suspends at once of an erase.
 fn suspends(model: &CellModel) -> impl Iterator<Item = f64> {
     (0..=u32::from(u8::MAX)).map(|count| model.suspend_factor(count))
+}
+
+/// The factor in 256 steps, from 1 to its most, each where it is nearest.
+fn open_interval(model: &CellModel) -> OpenInterval {
+    let e = &model.part().effects;
+    let full = libm::log1p(e.open_full_minutes / e.open_onset_minutes);
+    let last = f64::from(u8::MAX);
+    let minutes = |share: f64| e.open_onset_minutes * libm::expm1(share * full);
+    let ticks = |share: f64| libm::floor(minutes(share) * f64::from(TICKS_PER_MINUTE)) as u32;
+    let steps = || (0..=u8::MAX).map(f64::from);
+    OpenInterval {
+        until: steps().map(|step| ticks((step + 0.5) / last)).collect(),
+        factor_q12: steps().map(|step| fixed(1.0 + e.open_share * step / last, 12) as u32).collect(),
+    }
 }
 
 fn traits(cfg: &Sections, model: &CellModel) -> Vec<Traits> {

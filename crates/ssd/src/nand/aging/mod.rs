@@ -151,6 +151,9 @@ pub struct Aging {
     /// Suspends at once of each block's last erase; empty where nothing is suspended at once.
     #[serde(with = "raw")]
     suspends: Vec<u8>,
+    /// Step of the time from each block's erase to its first program; empty where that does nothing.
+    #[serde(with = "raw")]
+    opened: Vec<u8>,
     /// Errors that each page's data came with, copy after copy inside the chips; empty where nothing is copied there.
     #[serde(with = "raw")]
     carried: Vec<u8>,
@@ -180,10 +183,16 @@ impl Aging {
             wordline_reads: vec![0; counters],
             modes: vec![0; blocks],
             suspends: Vec::new(),
+            opened: Vec::new(),
             carried: Vec::new(),
             read_rng: Rng::named(seed, "nand/read_noise"),
             telemetry_rng: Rng::named(seed, "nand/telemetry"),
         };
+        if !aging.tables().open.until.is_empty() {
+            // What suspends do is known beside it.
+            aging.remember_suspends();
+            aging.opened = vec![0; blocks];
+        }
         for block in 0..blocks as u32 {
             aging.wear_out(block);
         }
@@ -201,6 +210,7 @@ impl Aging {
         alike("reads of wordlines", &self.wordline_reads, &fresh.wordline_reads)?;
         alike("modes of blocks", &self.modes, &fresh.modes)?;
         alike("suspends of blocks", &self.suspends, &fresh.suspends)?;
+        alike("how long blocks were open", &self.opened, &fresh.opened)?;
         alike("errors that pages carry", &self.carried, &fresh.carried)?;
         (self.tables, self.plain) = (fresh.tables, fresh.plain);
         let modes = self.tables().modes.len();
@@ -354,7 +364,7 @@ impl Aging {
     #[inline]
     fn harm_q12(&self, block: u32) -> u32 {
         match self.suspends.get(block as usize) {
-            Some(&count) if count > 0 => self.tables().suspended_q12[usize::from(count)],
+            Some(&count) if count > 0 || !self.opened.is_empty() => self.harmed_q12(block, count),
             _ => UNHARMED,
         }
     }
@@ -363,6 +373,16 @@ impl Aging {
     pub(crate) fn is_plain(&self, block: u32, page: u32) -> bool {
         let is_normal = self.mode(block) == 0 && self.harm_q12(block) == UNHARMED;
         is_normal && !self.tables().drawn && self.carried_q8(block, page) == 0
+    }
+
+    /// What so many suspends of its erase, and the time from that to its first program, make of a block's errors.
+    fn harmed_q12(&self, block: u32, suspends: u8) -> u32 {
+        let tables = self.tables();
+        let suspended_q12 = tables.suspended_q12[usize::from(suspends)];
+        match self.opened.get(block as usize) {
+            Some(&step) => (suspended_q12 * tables.open.factor_q12[usize::from(step)]) >> 12,
+            None => suspended_q12,
+        }
     }
 
     fn forget_reads(&mut self, block: u32) {
@@ -378,6 +398,10 @@ impl Aging {
         assert!(usize::from(mode) < self.modes(), "program mode {mode}, the part has {}", self.modes());
         self.modes[block as usize] = mode;
         self.programmed_at[block as usize] = self.minutes();
+        if !self.opened.is_empty() {
+            let ticks = self.clock.ticks - self.erased_at[block as usize];
+            self.opened[block as usize] = self.tables().open.step(ticks);
+        }
     }
 
     /// All that is done to a block, and what of it lasts, after so many cycles more in a mode.
@@ -443,6 +467,7 @@ impl Aging {
                 + long * 8
                 + self.modes.len()
                 + self.suspends.len()
+                + self.opened.len()
                 + self.carried.len(),
             self.tables().bytes(),
         )

@@ -290,8 +290,27 @@ pub(crate) struct Tables {
     /// By suspends at once of an erase: factor on errors, in 1/4096, and what it wears more, in [`CYCLE`].
     pub suspended_q12: Vec<u32>,
     pub suspend_wear: Vec<u64>,
+    /// What it makes of a block's errors that it waited for its first program, if anything.
+    pub open: OpenInterval,
     /// Blocks, or one for all where they do not differ.
     pub traits: Vec<Traits>,
+}
+
+/// Steps of the factor on errors by the time from the erase of a block to its first program, all alike; none if that
+/// does nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenInterval {
+    /// Ticks of the clock up to which a step holds.
+    pub until: Vec<u32>,
+    /// Factor of each, in 1/4096.
+    pub factor_q12: Vec<u32>,
+}
+
+impl OpenInterval {
+    /// The step of so many ticks.
+    pub fn step(&self, ticks: u32) -> u8 {
+        self.until.partition_point(|&until| until < ticks).min(usize::from(u8::MAX)) as u8
+    }
 }
 
 impl Tables {

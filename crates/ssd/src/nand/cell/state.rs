@@ -104,7 +104,8 @@ impl CellModel {
         if centre >= 1.0 { 1.0 } else { ((errors - centre) / (1.0 - centre)).clamp(0.0, 1.0).sqrt() }
     }
 
-    /// Factor on errors when the next wordline was programmed so many minutes later (calibration section 1.2).
+    /// Factor on errors where a block had waited so many minutes for its first program since its erase (calibration
+    /// section 1.2).
     pub fn open_interval_factor(&self, minutes: f64) -> f64 {
         let e = &self.part.effects;
         let scale = libm::log1p(minutes / e.open_onset_minutes)

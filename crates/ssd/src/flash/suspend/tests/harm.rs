@@ -3,6 +3,7 @@
 use crate::drive_config::DriveConfig;
 use crate::nand::Chip;
 use crate::sections::{ErrorModel, Errors};
+use crate::units::SimTime;
 
 use super::{ERASE, Given, High, Low, US, psr, read, run};
 
@@ -36,6 +37,39 @@ fn what_lies_in_a_block_has_more_errors() {
     for (count, factor) in [(1, 1.0), (30, 1.0), (65, 1.24), (100, 1.48), (0, 1.0)] {
         let found = bits(count) / unharmed;
         assert!((found - factor).abs() < 0.003, "{count} suspends: {found}, not {factor}");
+    }
+}
+
+/// A block that waited for its first program: 1 + .30 ln(1 + t / 1 min) / ln(1 + 1440), and no more than 1.30; with 100
+/// suspends of its erase 1.48 times as many. Until the next erase.
+#[test]
+fn data_in_a_block_that_was_open_for_long_has_more_errors() {
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+    (g.blocks_per_plane, g.wordlines_per_block) = (1, 48);
+    cfg.errors = Errors { model: ErrorModel::Cells, variation: false, ..Errors::default() };
+    let bits = |open_interval: bool, minutes: u64, suspends: u32| {
+        let mut cfg = cfg.clone();
+        cfg.errors.open_interval = open_interval;
+        let g = &cfg.geometry;
+        let chip = Chip::new(1, 1, g.pages_per_block(), &cfg.reliability, 1);
+        let mut chip = chip.with_cells(&cfg).expect("a part that fits");
+        chip.set_erase_count(0, 4_000);
+        chip.erase(0);
+        chip.note_suspends(0, suspends);
+        chip.advance_clock(SimTime(minutes * 60_000_000_000));
+        (0..g.pages_per_block()).for_each(|page| _ = chip.program_in(0, page, 0));
+        f64::from(chip.margin(0, 7).expect("cells that age").bits_q8)
+    };
+    let at_once = bits(true, 0, 0);
+    assert!((at_once, bits(false, 100, 0)) == (bits(false, 0, 0), at_once), "{at_once}");
+    for minutes in [1u64, 10, 60, 600, 1_440, 100_000] {
+        let formula = 1.0 + 0.30 * (libm::log1p(minutes as f64) / libm::log1p(1_440.0)).min(1.0);
+        for (suspends, factor) in [(0, formula), (100, 1.48 * formula)] {
+            let found = bits(true, minutes, suspends) / at_once;
+            assert!((found - factor).abs() < 0.004, "{minutes} minutes: {found}, not {factor}");
+        }
     }
 }
 
