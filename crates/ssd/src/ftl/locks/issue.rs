@@ -178,9 +178,11 @@ impl Ftl {
     /// Locks a page of a block, or its whole physical block.
     fn lock(&mut self, flash: &mut Flash, block: BlockId, at: u32) {
         let member = at % self.layout.span;
+        let is_dead = self.is_member_dead(block, member);
         let deaths = Deaths {
-            pages: self.dead_pages(flash, block, at),
-            is_dead: self.is_member_dead(block, member),
+            // Where something lives nobody asks how many there are: counting them for each would cost most of all.
+            pages: if is_dead { self.dead_pages(flash, block, at) } else { 1 },
+            is_dead,
             is_bad: self.blocks.state(block) == BlockState::Bad,
             page_ns: self.locks.page_ns,
             block_ns: self.locks.block_ns,

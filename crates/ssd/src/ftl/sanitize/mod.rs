@@ -88,7 +88,7 @@ impl Rules {
 /// Pages of a physical block that died together and are not locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deaths {
-    /// How many.
+    /// How many, where nothing else lives in the block; else 1.
     pub pages: u32,
     /// Nothing lives in the block, and nothing more is programmed there.
     pub is_dead: bool,
