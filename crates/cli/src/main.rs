@@ -12,6 +12,7 @@ mod places;
 mod plan;
 mod progress;
 mod size;
+mod snapshots;
 mod stdout;
 mod text;
 mod workload_args;
@@ -23,8 +24,8 @@ use std::sync::LazyLock;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    capture as capturing, compare, completion, explain, formats, lab as laboratory, policies, presets,
-    reproduce, run, trace,
+    capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory, policies,
+    presets, reproduce, run, trace,
 };
 use failure::Failure;
 use stdout::Output;
@@ -71,6 +72,8 @@ enum Command {
     Lab(laboratory::Lab),
     /// Run what papers have run, and put what they claim beside what is measured
     Reproduce(reproduce::Reproduce),
+    /// Find what a thief reads on the chips of a saved drive
+    Forensics(forensics::ForensicsArgs),
     /// Put the results of several runs side by side
     Compare(compare::Compare),
     /// Print a script that lets a shell complete commands and flags
@@ -89,6 +92,7 @@ impl Command {
             Command::Formats(args) => formats::run(args, out),
             Command::Lab(args) => laboratory::run(args, out),
             Command::Reproduce(args) => reproduce::run(args, out),
+            Command::Forensics(args) => forensics::run(args, out),
             Command::Compare(args) => compare::run(args, out),
             Command::Completion(args) => completion::run(args, out),
         }

@@ -1,6 +1,9 @@
 //! Text for people: aligned columns, wrapped sentences, numbers with thousands and sizes with units.
 
 use std::io::{self, Write};
+use std::path::Path;
+
+use crate::failure::Failure;
 
 /// Columns of a line of prose.
 const WIDTH: usize = 100;
@@ -51,6 +54,20 @@ pub fn wrapped(out: &mut dyn Write, indent: usize, text: &str) -> io::Result<()>
         line.push_str(word);
     }
     if line.is_empty() { Ok(()) } else { writeln!(out, "{margin}{line}") }
+}
+
+/// Refuses a table of rows that ends in something else than what would be written.
+pub fn check_table(flag: &str, path: &Path) -> Result<(), Failure> {
+    let Some(ending) = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()) else {
+        return Ok(());
+    };
+    if ["csv", "zst", "parquet"].contains(&ending.as_str()) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{flag} {}: found a file that ends in .{ending}, allowed: .csv, .csv.zst (compressed) or .parquet",
+        path.display()
+    )))
 }
 
 /// A whole number with its thousands set apart: `1,234,567`.

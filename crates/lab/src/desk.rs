@@ -130,11 +130,6 @@ impl<'a> Desk<'a> {
     /// Hands a request to a queue that has room; its tag is from [`Desk::tag`].
     #[inline(always)]
     pub fn submit(&mut self, queue: usize, request: &Request, tag: u64, arrival: SimTime, now: SimTime) {
-        if let Some(observer) = &mut self.observer
-            && let Err(failure) = observer.before(self.drive, (request, tag), now)
-        {
-            self.ended.get_or_insert(failure);
-        }
         let command = Command {
             op: request.op,
             fua: request.fua,
@@ -146,6 +141,20 @@ impl<'a> Desk<'a> {
         };
         let accepted = self.drive.submit(queue, &command, now);
         assert!(accepted.is_ok(), "queue {queue} had room and refused a command");
+        // Behind it, where nothing of the request is needed any more: a call before it would cost runs without.
+        if self.observer.is_some() {
+            self.observe(&command, now);
+        }
+    }
+
+    /// Tells who watches the drive of a command that was handed to it.
+    #[cold]
+    #[inline(never)]
+    fn observe(&mut self, command: &Command, now: SimTime) {
+        let Some(observer) = &mut self.observer else { return };
+        if let Err(failure) = observer.after(self.drive, command, now) {
+            self.ended.get_or_insert(failure);
+        }
     }
 
     /// Whether completions are to come.

@@ -8,7 +8,7 @@ use ssd::config::Table;
 use ssd::nand::Raw;
 use ssd::rng::Rng;
 use ssd::sections::MappingUnit;
-use ssd::units::{Lpn, Pun};
+use ssd::units::Pun;
 use ssd::{Drive, DriveConfig, Executor, Hints, OpCode};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -207,12 +207,12 @@ fn recount(drive: &Drive) -> Units {
     let mut found = Units::new();
     for unit in (0..drive.physical_units()).map(Pun) {
         let (block, page) = drive.place_of(unit);
-        let Some(lpn) = drive.stored_in(unit) else { continue };
+        let Some(spare) = drive.spare_of(unit) else { continue };
         if drive.chips().raw_read(block, page, drive.now(), 0) != Raw::Data {
             continue;
         }
-        let (valid, invalid) = found.entry(100 + u64::from(lpn.0) / 16).or_default();
-        match drive.mapped_to(Lpn(lpn.0)) == Some(unit) {
+        let (valid, invalid) = found.entry(100 + u64::from(spare.lpn.0) / 16).or_default();
+        match drive.mapped_to(spare.lpn) == Some(unit) {
             true => *valid += 1,
             false => *invalid += 1,
         }

@@ -2,6 +2,7 @@
 
 use crate::drive::Drive;
 use crate::ftl::{page_class, slc_cache, stream};
+use crate::signals::Spare;
 use crate::units::{Lpn, Pun};
 
 impl Drive {
@@ -47,9 +48,9 @@ impl Drive {
         (at.block, at.page)
     }
 
-    /// The logical unit that was stored in a unit of flash since its last erase, alive or dead.
-    pub fn stored_in(&self, unit: Pun) -> Option<Lpn> {
-        Some(self.state.ftl.map.stored(unit)).filter(|lpn| lpn.is_some())
+    /// What the spare area of a unit of flash says, its data alive or dead.
+    pub fn spare_of(&self, unit: Pun) -> Option<Spare> {
+        self.state.ftl.spare_of(unit)
     }
 
     /// The unit of flash that a logical unit is mapped to.

@@ -512,6 +512,7 @@ impl Prepared {
         let has_copies = !self.entries.iter().any(|entry| is_single(&entry));
         // What came to be a key later and is not used leaves the number as it was.
         let has_bursts = self.entries.contains(&("arrival", "\"bursts\"".to_string()));
+        let has_untouched = !self.entries.contains(&("untouched_percent", "0.0".to_string()));
         let counts = |entry: &&(&str, String)| match entry.0 {
             "copies" => has_copies,
             // Of a trace, only the copies' gaps and drawn priorities depend on it.
@@ -521,10 +522,9 @@ impl Prepared {
             "burst_requests" | "burst_rate_iops" => has_bursts,
             "write_zipf_theta" => entry.1 != "0.0",
             "scatter_seed" => entry.1 != "0",
-            // Without a cache nothing is different from before there were any.
-            "page_cache_mib" => self.cache.is_some(),
-            "page_cache_us" => self.cache.is_some(),
+            "page_cache_mib" | "page_cache_us" => self.cache.is_some(),
             "map_hints" => !self.mapping.is_empty(),
+            "untouched_percent" | "untouched_mib" => has_untouched,
             "plain_lru" => self.cache.is_some() || entry.1 != "false",
             key => !done.contains(&key),
         };

@@ -4,6 +4,7 @@ pub mod capture;
 pub mod compare;
 pub mod completion;
 pub mod explain;
+pub mod forensics;
 pub mod formats;
 pub mod lab;
 pub mod policies;

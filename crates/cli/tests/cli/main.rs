@@ -7,6 +7,7 @@ mod capture;
 mod explain;
 mod files;
 mod fio;
+mod forensics;
 mod interrupts;
 mod laboratory;
 mod lists;

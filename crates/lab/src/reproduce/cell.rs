@@ -139,13 +139,14 @@ fn take_preparation(spec: &mut RunSpec) -> Preparation {
 /// What a run depends on, but for the drive, the workload and the program.
 fn spec_identity(spec: &RunSpec) -> String {
     format!(
-        "{:?} {:?} {:?} warm_up {} requests {:?} {:?}",
+        "{:?} {:?} {:?} warm_up {} requests {:?} {:?}{}",
         spec.preconditioning,
         spec.age.texts(),
         spec.loop_mode,
         spec.warm_up,
         spec.requests,
-        spec.executor
+        spec.executor,
+        if spec.versions.watch { " versions" } else { "" },
     )
 }
 
@@ -200,6 +201,7 @@ impl At<'_> {
             phase: String::new(),
         };
         spec.name = place.name();
+        spec.versions.watch = self.study.versions;
         let passes = if spec.requests.is_some() { u64::MAX } else { self.study.repeat };
         let future = if self.study.bound {
             let recorded = Recorded::new(workload, &work.aged[aged].config, run, spec.requests, passes);

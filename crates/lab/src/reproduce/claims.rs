@@ -48,6 +48,8 @@ impl Basis {
 pub enum Rule {
     /// The claimed number, within a factor of [`FACTOR`](super::FACTOR): of itself, or of the share that it leaves.
     Number,
+    /// The same within half of the claimed number: of traces that nobody else has.
+    Rough,
     /// On the claimed side of a bound, which is the claimed value.
     Sign {
         /// Above it; else below.
@@ -58,6 +60,11 @@ pub enum Rule {
         /// Their names.
         techniques: Vec<String>,
     },
+    /// Workloads in this order, under one technique.
+    OrderOfWorkloads {
+        /// Their names.
+        workloads: Vec<String>,
+    },
 }
 
 impl Rule {
@@ -65,18 +72,33 @@ impl Rule {
     pub fn text(&self) -> &'static str {
         match self {
             Rule::Number => "factor 1.25",
+            Rule::Rough => "50 %",
             Rule::Sign { above: true } => "above",
             Rule::Sign { above: false } => "below",
-            Rule::Order { .. } => "order",
+            Rule::Order { .. } | Rule::OrderOfWorkloads { .. } => "order",
         }
     }
 
-    /// `number`, `sign` or `order`.
+    /// `number`, `rough`, `sign` or `order`.
     pub fn kind(&self) -> &'static str {
         match self {
             Rule::Number => "number",
+            Rule::Rough => "rough",
             Rule::Sign { .. } => "sign",
-            Rule::Order { .. } => "order",
+            Rule::Order { .. } | Rule::OrderOfWorkloads { .. } => "order",
+        }
+    }
+
+    /// Whether it is one of an order, not of a number.
+    fn is_order(&self) -> bool {
+        matches!(self, Rule::Order { .. } | Rule::OrderOfWorkloads { .. })
+    }
+
+    /// What stands in order, the least first; nothing for a number.
+    pub(super) fn order(&self) -> &[String] {
+        match self {
+            Rule::Order { techniques: names } | Rule::OrderOfWorkloads { workloads: names } => names,
+            Rule::Number | Rule::Rough | Rule::Sign { .. } => &[],
         }
     }
 }
@@ -177,10 +199,10 @@ fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
     let laboratory = laboratory(walk, &rule)?;
     let claimed = walk.number("claimed")?;
     match (&rule, claimed) {
-        (Rule::Order { .. }, Some(_)) => {
+        (rule, Some(_)) if rule.is_order() => {
             return Err(walk.wrong("claimed", "a value with kind = \"order\"", "only order"));
         }
-        (Rule::Number | Rule::Sign { .. }, None) => {
+        (Rule::Number | Rule::Rough | Rule::Sign { .. }, None) => {
             return Err(walk.wrong("claimed", "found nothing", "a number"));
         }
         _ => {}
@@ -203,8 +225,8 @@ fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
 /// The line of a laboratory that is a number.
 fn laboratory(walk: &Walk<'_>, rule: &Rule) -> Result<Option<Line>, PaperError> {
     let line = Line::read(walk)?;
-    if line.is_some() && matches!(rule, Rule::Order { .. }) {
-        return Err(walk.wrong("kind", "an order of techniques, of a laboratory", "number, sign"));
+    if line.is_some() && rule.is_order() {
+        return Err(walk.wrong("kind", "an order, of a laboratory", "number, sign"));
     }
     Ok(line)
 }
@@ -221,7 +243,7 @@ fn basis(walk: &Walk<'_>) -> Result<Basis, PaperError> {
 }
 
 fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
-    const KINDS: [&str; 3] = ["number", "sign", "order"];
+    const KINDS: [&str; 4] = ["number", "rough", "sign", "order"];
     let kind = walk.need_text("kind")?;
     if !KINDS.contains(&kind.as_str()) {
         return Err(walk.no_such("kind", "kind of claim", &kind, &KINDS));
@@ -233,30 +255,38 @@ fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
     }
     let side = walk.text("side")?;
     let order = walk.texts("order")?;
+    let of_workloads = walk.texts("order_of_workloads")?;
     let only = |key, of| {
         Err(walk.wrong(key, format!("a key of kind = {of:?}, with kind = {kind:?}"), "no such key"))
     };
     if side.is_some() && kind != "sign" {
         return only("side", "sign");
     }
-    if order.is_some() && kind != "order" {
-        return only("order", "order");
+    for (key, names) in [("order", &order), ("order_of_workloads", &of_workloads)] {
+        if names.is_some() && kind != "order" {
+            return only(key, "order");
+        }
     }
     match kind.as_str() {
         "number" => Ok(Rule::Number),
+        "rough" => Ok(Rule::Rough),
         "sign" => match side.as_deref() {
             Some("above") => Ok(Rule::Sign { above: true }),
             Some("below") => Ok(Rule::Sign { above: false }),
             Some(other) => Err(walk.no_such("side", "side", other, &["above", "below"])),
             None => Err(walk.wrong("side", "found nothing", "\"above\" or \"below\" (the claimed value)")),
         },
-        _ => {
-            let techniques = order.unwrap_or_default();
-            if techniques.len() < 2 {
-                return Err(walk.wrong("order", "fewer than two techniques", "two or more, the least first"));
-            }
-            Ok(Rule::Order { techniques })
-        }
+        _ => match (order, of_workloads) {
+            (Some(techniques), None) if techniques.len() > 1 => Ok(Rule::Order { techniques }),
+            (None, Some(workloads)) if workloads.len() > 1 => Ok(Rule::OrderOfWorkloads { workloads }),
+            (Some(_), Some(_)) => Err(walk.wrong("order", "beside order_of_workloads", "one of the two")),
+            (_, Some(_)) => Err(walk.wrong(
+                "order_of_workloads",
+                "fewer than two workloads",
+                "two or more, the least first",
+            )),
+            _ => Err(walk.wrong("order", "fewer than two techniques", "two or more, the least first")),
+        },
     }
 }
 
@@ -282,7 +312,7 @@ fn measure(walk: &Walk<'_>, rule: &Rule, may_lack: bool) -> Result<Option<Measur
     }
     let names = AS.map(|(name, _)| name);
     let how = match how.as_deref() {
-        None if matches!(rule, Rule::Order { .. }) => As::Value,
+        None if rule.is_order() => As::Value,
         None => return Err(walk.wrong("as", "found nothing", names.join(", "))),
         Some(name) => match AS.iter().find(|(known, _)| *known == name) {
             Some((_, how)) => *how,

@@ -90,6 +90,7 @@ pub struct Figure {
     pub study: String,
     /// `bars`: a metric, normalised to `against` if that is named. `lines`: the same as curves. `cdf`: latencies of
     /// reads. `shares`: metrics that are parts of a whole. `series`: a metric as curves over the measured phases.
+    /// `versions`: units of files in flash.
     pub kind: FigureKind,
     /// Bars, lines and series: normalised to this technique.
     pub against: String,
@@ -112,6 +113,8 @@ pub enum FigureKind {
     Cdf,
     /// Parts of a whole.
     Shares(Vec<String>),
+    /// Units of files in flash over time, a plot for each workload.
+    Versions,
 }
 
 /// How far a quick run may drift from its expectations; %.
@@ -277,12 +280,14 @@ fn figure(walk: &Walk<'_>, studies: &[Study], all: &Names) -> Result<Figure, Pap
         ("series", [metric]) => FigureKind::Series(metric.clone()),
         ("cdf", []) => FigureKind::Cdf,
         ("shares", [_, _, ..]) => FigureKind::Shares(metrics),
-        ("bars" | "lines" | "series" | "cdf" | "shares", _) => {
-            let allowed = "one metric for bars, lines and series, none for cdf, two or more for shares";
+        ("versions", []) => FigureKind::Versions,
+        ("bars" | "lines" | "series" | "cdf" | "shares" | "versions", _) => {
+            let allowed =
+                "one metric for bars, lines and series, none for cdf and versions, two or more for shares";
             return Err(walk.wrong("metrics", format!("{metrics:?}"), allowed));
         }
         (other, _) => {
-            let kinds = ["bars", "lines", "series", "cdf", "shares"];
+            let kinds = ["bars", "lines", "series", "cdf", "shares", "versions"];
             return Err(walk.no_such("kind", "kind of figure", other, &kinds));
         }
     };
@@ -300,6 +305,10 @@ fn figure(walk: &Walk<'_>, studies: &[Study], all: &Names) -> Result<Figure, Pap
         let allowed =
             "what is on the horizontal axis of kind = \"lines\" or \"series\", with its unit; else nothing";
         return Err(walk.wrong("across", format!("{across:?}"), allowed));
+    }
+    if kind == FigureKind::Versions && !study.versions {
+        let found = format!("study {name_of_study:?}, which does not watch files");
+        return Err(walk.wrong("study", found, "a study with versions = true for kind = \"versions\""));
     }
     if matches!(kind, FigureKind::Series(_)) && study.measured.is_empty() {
         let found = format!("study {name_of_study:?}, which measures no phases");

@@ -46,6 +46,12 @@ impl Outcome {
                             plots.push((shown.stem(workload), shown.distributions(workload)));
                         }
                     }
+                    FigureKind::Versions => {
+                        for workload in study.workloads(self.quick) {
+                            let plot = shown.versions(workload);
+                            plots.extend(plot.map(|plot| (shown.stem(workload), plot)));
+                        }
+                    }
                     FigureKind::Shares(parts) => {
                         plots.push((shown.stem(""), shown.shares(parts, study.workloads(self.quick))));
                     }
@@ -230,6 +236,12 @@ impl Shown<'_> {
             frame.picture.curve(points, colour(number), false);
         }
         Plot::new(frame.picture.titled(title), data)
+    }
+
+    /// Units of files in flash, of the first technique that was run.
+    fn versions(&self, workload: &str) -> Option<Plot> {
+        let (technique, _) = *self.techniques().first()?;
+        Some(crate::plot::versions(self.cell(technique, workload)?.result.versions.as_ref()?))
     }
 
     /// Parts of a whole in percent, a stacked bar for each workload and technique.

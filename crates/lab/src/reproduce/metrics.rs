@@ -239,6 +239,28 @@ metrics! {
     "low_erases", "%", "share of blocks with reduced voltages in the blocks erased", |f| {
         f.result.ftl.program_mode.share_of_blocks("low").map(|share| 100.0 * share)
     };
+    "uv_files", "files", "files that were never overwritten nor deleted, with data in flash", |f| {
+        f.result.versions.as_ref().map(|versions| versions.uv.files as f64)
+    };
+    "mv_files", "files", "files that were overwritten or deleted", |f| {
+        f.result.versions.as_ref().map(|versions| versions.mv.files as f64)
+    };
+    "uv_vaf_mean", "", "most invalid over most valid units of a file of one version, in the mean", |f| {
+        f.result.versions.as_ref()?.uv.vaf.mean
+    };
+    "uv_vaf_max", "", "the same at most", |f| f.result.versions.as_ref()?.uv.vaf.max;
+    "uv_t_insecure_mean", "fills", "drive writes while a file of one version had invalid units, in the mean", |f| {
+        f.result.versions.as_ref()?.uv.t_insecure.mean
+    };
+    "uv_t_insecure_max", "fills", "the same at most", |f| f.result.versions.as_ref()?.uv.t_insecure.max;
+    "mv_vaf_mean", "", "most invalid over most valid units of a file of several versions, in the mean", |f| {
+        f.result.versions.as_ref()?.mv.vaf.mean
+    };
+    "mv_vaf_max", "", "the same at most", |f| f.result.versions.as_ref()?.mv.vaf.max;
+    "mv_t_insecure_mean", "fills", "drive writes while a file of several versions had invalid units, in the mean", |f| {
+        f.result.versions.as_ref()?.mv.t_insecure.mean
+    };
+    "mv_t_insecure_max", "fills", "the same at most", |f| f.result.versions.as_ref()?.mv.t_insecure.max;
     "buffer_hits", "%", "share of mapping units read from DRAM", |f| {
         let all = f.result.buffer.hits + f.result.buffer.misses;
         (all > 0).then(|| 100.0 * f.result.buffer.hits as f64 / all as f64)

@@ -412,13 +412,16 @@ fn check_names(path: &Path, experiment: &Experiment, claim: &Claim) -> Result<()
         return Err(wrong("study", &measure.study, names));
     };
     let mut techniques = vec![&measure.technique, &measure.against];
-    if let Rule::Order { techniques: order, .. } = &claim.rule {
-        techniques.extend(order);
+    let mut workloads: Vec<&String> = measure.workloads.iter().collect();
+    match &claim.rule {
+        Rule::Order { techniques: order } => techniques.extend(order),
+        Rule::OrderOfWorkloads { workloads: order } => workloads.extend(order),
+        _ => {}
     }
     techniques.retain(|name| !name.is_empty());
     let lists = [
         ("technique", techniques, &study.techniques),
-        ("workloads", measure.workloads.iter().collect(), &study.workloads),
+        ("workloads", workloads, &study.workloads),
         ("ages", measure.ages.iter().collect(), &study.ages),
         ("phase", measure.phase.iter().collect(), &study.measured),
     ];

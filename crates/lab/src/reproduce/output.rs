@@ -12,7 +12,7 @@ impl Finding {
     pub fn claimed_text(&self) -> String {
         let claim = &self.claim;
         match (&claim.rule, claim.claimed) {
-            (super::Rule::Order { techniques, .. }, _) => techniques.join(" < "),
+            (rule, _) if !rule.order().is_empty() => rule.order().join(" < "),
             (super::Rule::Sign { above }, Some(bound)) => {
                 format!("{} {} {}", if *above { ">" } else { "<" }, digits(bound), claim.unit)
                     .trim_end()

@@ -63,6 +63,8 @@ pub struct Study {
     pub bound: bool,
     /// Whether its runs go on until the drive is worn out, and fail if it is not.
     pub until_worn: bool,
+    /// Whether it is watched what becomes of files in flash ([`crate::versions`]).
+    pub versions: bool,
     /// How often each workload is served, one pass after the other.
     pub repeat: u64,
     /// The phases of its workloads that are measured, each for itself; none to measure workloads as a whole.
@@ -140,6 +142,7 @@ pub(super) fn study(walk: &Walk<'_>, name: String, folder: &Path, all: &Names) -
         over,
         bound: walk.flag("bound")?.unwrap_or(false),
         until_worn: walk.flag("until_worn")?.unwrap_or(false),
+        versions: walk.flag("versions")?.unwrap_or(false),
         measured: walk.texts("measured")?.unwrap_or_default(),
         measured_across: walk.numbers("measured_across")?.unwrap_or_default(),
         quick_seeds: self::seeds(walk, "quick_seeds")?.unwrap_or_else(|| seeds.clone()),
@@ -192,7 +195,12 @@ fn check_measured(walk: &Walk<'_>, study: &Study, all: &Names) -> Result<(), Pap
         let allowed = "no warm-up: phases that are not measured are served without time, as one is";
         return Err(walk.wrong("warm", found, allowed));
     }
-    let taken = [("repeat", study.repeat > 1), ("bound", study.bound), ("until_worn", study.until_worn)];
+    let taken = [
+        ("repeat", study.repeat > 1),
+        ("bound", study.bound),
+        ("until_worn", study.until_worn),
+        ("versions", study.versions),
+    ];
     if let Some((key, _)) = taken.iter().find(|(_, is_set)| *is_set) {
         return Err(walk.wrong(key, format!("{key} beside measured phases"), "no such key"));
     }

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// A number is met if it, or the share that a reduction leaves, is within this factor of the claimed one.
 pub const FACTOR: f64 = 1.25;
 
+/// A rough number is met if it is off by no more than this share of the claimed one (assumed).
+pub const ROUGHLY: f64 = 0.5;
+
 /// What becomes of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
@@ -143,15 +146,16 @@ pub fn judge(rule: &Rule, how: As, claimed: Option<f64>, measured: &Measured) ->
     match (rule, measured, claimed) {
         (_, Measured::Nothing(why), _) => Verdict::NotJudged(why.clone()),
         (Rule::Number, Measured::Number(value), Some(claimed)) => number(how, claimed, *value),
+        (Rule::Rough, Measured::Number(value), Some(claimed)) => rough(claimed, *value),
         (Rule::Sign { above }, Measured::Number(value), Some(bound)) => {
             let holds = if *above { *value > bound } else { *value < bound };
             let side = if *above { "above" } else { "below" };
             if holds { Verdict::Met } else { Verdict::Missed(format!("not {side} {}", digits(bound))) }
         }
-        (Rule::Order { techniques }, Measured::Order(found), _) => {
+        (Rule::Order { .. } | Rule::OrderOfWorkloads { .. }, Measured::Order(found), _) => {
             let value =
                 |name: &String| found.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
-            for pair in techniques.windows(2) {
+            for pair in rule.order().windows(2) {
                 let (Some(first), Some(second)) = (value(&pair[0]), value(&pair[1])) else {
                     return Verdict::NotJudged(format!("{} or {} was not run", pair[0], pair[1]));
                 };
@@ -188,9 +192,46 @@ fn number(how: As, claimed: f64, measured: f64) -> Verdict {
     Verdict::Missed(format!("{of}{} x the claimed", digits(factor)))
 }
 
+/// Whether a measured number is within half of the claimed one.
+fn rough(claimed: f64, measured: f64) -> Verdict {
+    let least = (1.0 - ROUGHLY) * claimed - 1e-9;
+    if (least..=(1.0 + ROUGHLY) * claimed + 1e-9).contains(&measured) {
+        return Verdict::Met;
+    }
+    match claimed {
+        0.0 => Verdict::Missed(format!("{}, not 0", digits(measured))),
+        _ => Verdict::Missed(format!("{} x the claimed", digits(measured / claimed))),
+    }
+}
+
+/// What was measured of workloads that are put in order, under the measure's technique: in the mean over ages.
+fn workloads(measure: &Measure, names: &[String], runs: &Runs<'_>) -> (Measured, usize, Option<String>) {
+    let one = |name: &String| {
+        let own = Measure { workloads: vec![name.clone()], ..measure.clone() };
+        measured(&own, &Rule::Number, runs)
+    };
+    let mut found = Vec::new();
+    let mut pairs = 0;
+    for name in names {
+        match one(name) {
+            (Measured::Number(value), count, None) => {
+                found.push((name.clone(), value));
+                pairs += count;
+            }
+            (_, _, why) => {
+                let why = why.unwrap_or_else(|| format!("no {} of {name}", measure.metric));
+                return (Measured::Nothing(why.clone()), pairs, Some(why));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    (Measured::Order(found), pairs, None)
+}
+
 /// What was measured, on how many pairs, and which are missing.
 fn measured(measure: &Measure, rule: &Rule, runs: &Runs<'_>) -> (Measured, usize, Option<String>) {
     let techniques = match rule {
+        Rule::OrderOfWorkloads { workloads: names } => return workloads(measure, names, runs),
         Rule::Order { techniques } => techniques.as_slice(),
         _ => std::slice::from_ref(&measure.technique),
     };

@@ -90,8 +90,8 @@ impl Ledger {
             ledger.firsts[place] = first;
             let is_there = page < chips.programmed_pages(block);
             for unit in (first..first + units_per_page).filter(|_| is_there) {
-                let Some(lpn) = drive.stored_in(Pun(unit)) else { continue };
-                ledger.units[unit as usize] = Unit { lpn: lpn.0, content: UNKNOWN, state: State::Dead };
+                let Some(spare) = drive.spare_of(Pun(unit)) else { continue };
+                ledger.units[unit as usize] = Unit { lpn: spare.lpn.0, content: UNKNOWN, state: State::Dead };
             }
         }
         for lpn in 0..drive.logical_units() {

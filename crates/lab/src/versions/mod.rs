@@ -6,6 +6,7 @@
 //! copies that moves leave behind count like those that the host has replaced.
 
 mod book;
+mod kept;
 mod ledger;
 
 use crate::error::Failure;
@@ -13,16 +14,19 @@ use crate::rows::{Cell, Column, Rows};
 use book::{Book, File};
 use ledger::{Content, Ledger};
 use serde::{Deserialize, Serialize};
-use ssd::{Drive, DriveConfig, OpCode, SimTime};
+use ssd::units::Pun;
+use ssd::{Command, Drive, DriveConfig, OpCode, SimTime};
 use std::path::PathBuf;
-use workload::{FilesAtStart, PAGE_BYTES, Request, SECTOR_BYTES};
+use workload::{FilesAtStart, PAGE_BYTES, SECTOR_BYTES};
+
+pub use kept::{Kept, read_kept};
 
 /// Sectors of a write that time is counted in.
 const WRITE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// Columns of the table of versions.
 const TABLE: [&str; 4] = ["writes", "file", "valid", "invalid"];
 /// Columns of what units of flash hold.
-pub const KEPT: [&str; 6] = ["place", "unit", "version", "file", "class", "written_ns"];
+const KEPT: [&str; 6] = ["place", "unit", "version", "file", "class", "written_ns"];
 
 /// What is to be told of versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -182,21 +186,16 @@ impl Observer {
         })))
     }
 
-    /// A request is handed to the drive next, under that tag.
-    #[cold]
-    pub fn before(
-        &mut self,
-        drive: &mut Drive,
-        (request, tag): (&Request, u64),
-        now: SimTime,
-    ) -> Result<(), Failure> {
-        self.hear(drive)?;
-        if request.op == OpCode::Write {
-            let file = self.book.place(request.hints.file);
-            let content = Content { file, version: 0, class: request.hints.class, written_ns: now.0 };
-            self.ledger.note_command(tag, content);
-            self.book.sectors += u64::from(request.sectors);
+    /// A command was handed to the drive: what has happened until then comes before what it writes.
+    pub fn after(&mut self, drive: &mut Drive, command: &Command, now: SimTime) -> Result<(), Failure> {
+        let is_write = command.op == OpCode::Write;
+        if is_write {
+            let file = self.book.place(command.hints.file);
+            let content = Content { file, version: 0, class: command.hints.class, written_ns: now.0 };
+            self.ledger.note_command(command.tag, content);
         }
+        self.hear(drive)?;
+        self.book.sectors += if is_write { u64::from(command.sectors) } else { 0 };
         Ok(())
     }
 
@@ -224,7 +223,11 @@ impl Observer {
         }
         if let Some(path) = &self.keep {
             let mut rows = Rows::create(path, "units", Column::numbers(&KEPT))?;
-            for (place, unit, content) in self.ledger.held() {
+            let is_there = |place: u32| {
+                let (block, page) = drive.place_of(Pun(place));
+                page < drive.chips().programmed_pages(block)
+            };
+            for (place, unit, content) in self.ledger.held().filter(|(place, ..)| is_there(*place)) {
                 let file = self.book.id(content.file);
                 let cells = [place, unit, content.version, file, content.class.into()].map(u64::from);
                 let [place, unit, version, file, class] = cells.map(Cell::Number);

@@ -72,6 +72,21 @@ fn claims_with_mistakes_are_refused_with_their_place() {
             "order = [\"late\"]",
             &["claims.toml:23: claim[2].order", "fewer than two"],
         ),
+        (
+            "order = [\"late\", \"early\"]",
+            "order_of_workloads = [\"late\"]",
+            &["claims.toml:23: claim[2].order_of_workloads", "fewer than two workloads"],
+        ),
+        (
+            "order = [\"late\", \"early\"]",
+            "order = [\"late\", \"early\"]\norder_of_workloads = [\"a\", \"b\"]",
+            &["claim[2].order", "one of the two"],
+        ),
+        (
+            "order = [\"late\", \"early\"]",
+            "technique = \"late\"\norder_of_workloads = [\"no\", \"such\"]",
+            &["claim \"order\"", "workloads", "\"no\""],
+        ),
         ("order = [\"late\", \"early\"]", "order = [\"late\", \"never\"]", &["claim \"order\"", "\"never\""]),
         ("not_judged = \"it needs a crystal ball\"", "", &["claims.toml:24: claim[3].study", "not_judged"]),
         ("id = \"fewer\"", "id = fewer", &["claims.toml:3", "TOML"]),

@@ -24,6 +24,18 @@ fn a_number_is_met_within_a_factor_of_one_and_a_quarter_the_edge_included() {
 }
 
 #[test]
+fn a_rough_number_is_met_within_half_of_the_claimed_one() {
+    let rough =
+        |claimed, measured| judge(&Rule::Rough, As::Value, Some(claimed), &Measured::Number(measured));
+    for met in [10.0, 5.0, 15.0] {
+        assert_eq!(rough(10.0, met), Verdict::Met, "{met}");
+    }
+    assert_eq!(rough(10.0, 15.1), Verdict::Missed("1.51 x the claimed".to_owned()));
+    assert_eq!(rough(10.0, 4.9), Verdict::Missed("0.49 x the claimed".to_owned()));
+    assert_eq!((rough(0.0, 0.0), rough(0.0, 0.1)), (Verdict::Met, Verdict::Missed("0.1, not 0".to_owned())));
+}
+
+#[test]
 fn a_reduction_is_judged_by_what_it_leaves() {
     // Of 91.5 % less 8.5 % remain; 5 points less of it would be half as much again and more.
     assert_eq!(number(As::Reduction, 91.5, 90.0), Verdict::Met);
@@ -67,6 +79,13 @@ fn an_order_is_met_if_no_technique_is_above_its_successor() {
     let missed = order(&[("b", 1.0), ("a", 1.01), ("c", 3.0)]);
     assert_eq!(missed, Verdict::Missed("a is above b: 1.01 over 1".to_owned()));
     assert_eq!(order(&[("a", 1.0), ("b", 2.0)]).name(), "not judged");
+    // The same of workloads.
+    let workloads = ["a", "b"].map(str::to_owned).to_vec();
+    let of = |a: f64, b: f64| {
+        let values = Measured::Order(vec![("a".to_owned(), a), ("b".to_owned(), b)]);
+        judge(&Rule::OrderOfWorkloads { workloads: workloads.clone() }, As::Value, None, &values)
+    };
+    assert_eq!((of(1.0, 2.0), of(2.0, 1.0).name()), (Verdict::Met, "missed"));
 }
 
 #[test]

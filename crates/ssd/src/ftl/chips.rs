@@ -7,6 +7,7 @@ use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::flash::rows::Outcomes;
 use crate::nand::Outcome;
 use crate::observe::{ChipEffect, Effect, Source};
+use crate::signals::Spare;
 use crate::units::{Lpn, NONE, Pun, SlotId};
 
 impl Ftl {
@@ -28,6 +29,13 @@ impl Ftl {
                 self.tell_end(op);
             }
         }
+    }
+
+    /// What the spare area of a unit of flash says; nothing where none was programmed since the last erase. Of the
+    /// facts those that somebody asked for; of the class only what is not locked yet, and where it is locked at all.
+    pub fn spare_of(&self, unit: Pun) -> Option<Spare> {
+        let lpn = self.map.stored(unit);
+        lpn.is_some().then(|| Spare { lpn, facts: self.facts.get(unit) })
     }
 
     /// Tells of an operation of which the flash has no number: it was done at once.

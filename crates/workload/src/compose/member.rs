@@ -4,7 +4,7 @@ use crate::driven::Driven;
 use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::near::near;
-use crate::record::{Request, SECTOR_BYTES, Source};
+use crate::record::{FilesAtStart, Request, SECTOR_BYTES, Source};
 use crate::report::SourceReport;
 use crate::settings::{Value, found, settings};
 use crate::spec::{Prepared, Spec, is_key, unknown_key};
@@ -529,6 +529,16 @@ impl Running {
     /// What it remarks.
     pub(super) fn told(&self) -> Vec<String> {
         self.seen.told(&self.source.report())
+    }
+
+    /// The files that lie there before its first request.
+    pub(super) fn files_at_start(&self) -> FilesAtStart {
+        let mut files = self.source.files_at_start();
+        for held in &mut files.held {
+            held.lba += self.base;
+            self.seen.keys.set_hints(&mut held.hints);
+        }
+        files
     }
 
     /// The next request; `None` at its end.

@@ -9,7 +9,7 @@ use crate::driven::Driven;
 use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready};
-use crate::record::{MemberNames, Request, Source};
+use crate::record::{FilesAtStart, MemberNames, Request, Source};
 use crate::report::SourceReport;
 use crate::settings::settings;
 use crate::spec::Spec;
@@ -176,6 +176,11 @@ impl Source for InTurn {
 
     fn member(&self) -> u16 {
         self.at as u16
+    }
+
+    fn files_at_start(&self) -> FilesAtStart {
+        // Later phases find what those before have left.
+        self.running.files_at_start()
     }
 }
 

@@ -119,8 +119,9 @@ impl Load {
         let population = Population::new(spec, blocks, &mut lengths);
         let has_log = spec.steps.has(|step| matches!(step, Step::Log | Step::SyncLog));
         let has_tables = spec.steps.has(Step::is_of_database);
+        let untouched = (f64::from(blocks) * PAGE_BYTES as f64 * (spec.untouched_percent / 100.0)) as u64;
         // The log, the redo, the doublewrite area.
-        let slots = population.slots + 3;
+        let slots = population.slots + 3 + (untouched / (spec.untouched_mib << 20)) as u32;
         let layout = Layout::new(spec, slots, blocks)?;
         let data = layout.data;
         let pages = match has_tables {
@@ -175,6 +176,7 @@ impl Load {
                 special.push((first + 2, Database::double_bytes(&self.spec)));
             }
         }
+        special.extend((first + 3..slots).map(|slot| (slot, self.spec.untouched_mib << 20)));
         let all = || special.iter().map(|(_, bytes)| *bytes).chain(population.sizes.iter().copied());
         let needed = all().map(|bytes| bytes.div_ceil(unit)).sum();
         for (slot, bytes) in (0..).zip(population.sizes.iter().copied()).chain(special.iter().copied()) {

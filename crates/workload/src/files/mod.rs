@@ -95,6 +95,10 @@ settings! {
         secure_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// So many of the files are never deleted, only appended to.
         kept_percent: f64 = 0.0, unit "%", allowed "0 to 90", if |x| (0.0..=90.0).contains(x);
+        /// So much of the file system holds other files, which nobody touches: what lies on a drive.
+        untouched_percent: f64 = 0.0, unit "%", allowed "0 to 95", if |x| (0.0..=95.0).contains(x);
+        /// Size of each of them.
+        untouched_mib: u64 = 64, unit "MiB", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
         /// The log begins anew when it is so long.
         log_mib: u64 = 64, unit "MiB", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
         /// Files lie in units of this size, and are written in whole ones.

@@ -315,3 +315,23 @@ fn the_files_of_the_start_are_told() {
     }
     assert_eq!(seen, BTreeSet::from([1, 2]));
 }
+
+/// Half of 48 MiB beside the files that are used: 24 of 1 MiB, of which no request is.
+#[test]
+fn untouched_files_lie_there_and_are_left_alone() {
+    let mut load = load(&format!("{MAIL}\nfill_percent = 30\nuntouched_percent = 50\nuntouched_mib = 1"));
+    let held = crate::record::Source::files_at_start(&load).held;
+    let mut sizes = std::collections::BTreeMap::new();
+    held.iter().for_each(|held| *sizes.entry(held.hints.file).or_insert(0) += held.sectors);
+    let untouched: Vec<u32> =
+        sizes.iter().filter(|(_, sectors)| **sectors == 2048).map(|(id, _)| *id).collect();
+    assert_eq!(untouched.len(), 24);
+    let mut requests = 0;
+    for _ in 0..5_000 {
+        for request in step(&mut load) {
+            assert!(!untouched.contains(&request.hints.file), "{request:?}");
+            requests += 1;
+        }
+    }
+    assert!(requests > 5_000, "{requests}");
+}

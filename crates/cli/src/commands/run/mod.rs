@@ -12,13 +12,13 @@ use ssd::{Drive, Status};
 use workload::{Prepared, Spec};
 
 use self::measurement::MeasurementArgs;
-use self::output::{OutputArgs, beside, save};
+use self::output::{OutputArgs, save};
 use crate::failure::Failure;
-use crate::files;
 use crate::inputs::{DriveArgs, Inputs, is_config};
 use crate::interrupt::Interrupt;
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::snapshots::restore;
 use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs, set, with_path};
 
 /// Examples for the help text.
@@ -241,16 +241,7 @@ impl Run {
     fn drive(&self, plan: &Plan) -> Result<Drive, Failure> {
         let config = &plan.resolved.config;
         let Some(path) = &self.measurement.snapshot else { return Ok(Drive::new(config)?) };
-        let bytes = files::read(path, "read the snapshot")?;
-        Drive::restore(config, &bytes).map_err(|error| {
-            let hint = match error {
-                ssd::snapshot::SnapshotError::OtherConfig { .. } => {
-                    format!("\n    the drive it was saved with: --config {}", beside(path).display())
-                }
-                _ => String::new(),
-            };
-            Failure::usage(format!("{}: {error}{hint}", path.display()))
-        })
+        restore(path, config)
     }
 
     /// Ages the drive and saves it.
@@ -291,7 +282,11 @@ impl Run {
         let mut run = RunSpec {
             name: self.name(spec),
             request_log: self.output.request_log.clone(),
-            versions: VersionsSpec { table: self.output.versions.clone(), ..VersionsSpec::default() },
+            versions: VersionsSpec {
+                table: self.output.versions.clone(),
+                keep: self.output.keep_versions.clone(),
+                ..VersionsSpec::default()
+            },
             workload_hash: prepared.workload_hash(),
             stop: stop.clone(),
             was_used: self.measurement.snapshot.is_some(),

@@ -16,6 +16,8 @@ use crate::files;
 use crate::inputs::is_config;
 use crate::places::Places;
 use crate::plan::Plan;
+use crate::snapshots::beside;
+use crate::text::check_table;
 
 /// What a failure says of a snapshot that cannot be saved.
 const SAVING: &str = "write the snapshot";
@@ -41,6 +43,11 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub versions: Option<PathBuf>,
 
+    /// Write what each unit of the saved drive's flash holds: unit, version, file, class, time; for `wordline forensics
+    /// --versions`
+    #[arg(long, value_name = "FILE", requires = "save_snapshot", conflicts_with = "precondition_only")]
+    pub keep_versions: Option<PathBuf>,
+
     /// What tables call this run [default: the last part of --out, or the name of the workload]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -60,24 +67,16 @@ impl OutputArgs {
         if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
             return Err(Failure::usage("--name: found nothing, allowed: what tables shall call this run"));
         }
-        for (flag, path) in self.tables() {
-            let Some(ending) = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase())
-            else {
-                continue;
-            };
-            if !["csv", "zst", "parquet"].contains(&ending.as_str()) {
-                return Err(Failure::usage(format!(
-                    "{flag} {}: found a file that ends in .{ending}, allowed: .csv, .csv.zst (compressed) or .parquet",
-                    path.display()
-                )));
-            }
-        }
-        Ok(())
+        self.tables().try_for_each(|(flag, path)| check_table(flag, path))
     }
 
     /// Tables of many rows, with their flags.
     fn tables(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
-        let all = [("--request-log", &self.request_log), ("--versions", &self.versions)];
+        let all = [
+            ("--request-log", &self.request_log),
+            ("--versions", &self.versions),
+            ("--keep-versions", &self.keep_versions),
+        ];
         all.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)))
     }
 }
@@ -95,6 +94,7 @@ impl Run {
         let files = [
             (&self.output.request_log, "write the request log"),
             (&self.output.versions, "write the versions of files"),
+            (&self.output.keep_versions, "write what units of flash hold"),
             (&self.measurement.save_snapshot, SAVING),
         ];
         for (path, action) in files {
@@ -205,13 +205,6 @@ impl Run {
         }
         Ok(Some(error.to_string()))
     }
-}
-
-/// Where a snapshot's configuration lies.
-pub fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".toml");
-    PathBuf::from(name)
 }
 
 /// Writes the drive, and its configuration beside it, with a remark if there is one.

@@ -170,10 +170,12 @@ impl Ftl {
     fn tell_late_erase(&mut self, block: BlockId, op: &Op) {
         let (first, units) = (self.layout.first_unit(block), self.layout.units_per_page);
         if self.layout.span == 1 {
+            self.map.note_erased(first, self.layout.units_per_block());
             return self.effects.push(Effect::Erase { first, units: self.layout.units_per_block() });
         }
         let pages = (block.0 * self.layout.pages_per_block..).take(self.layout.pages_per_block as usize);
         for page in pages.filter(|&page| self.layout.locate(Ppn(page)).block == op.at.block) {
+            self.map.note_erased(Pun(page * units), units);
             self.effects.push(Effect::Erase { first: Pun(page * units), units });
         }
     }

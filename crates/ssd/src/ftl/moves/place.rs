@@ -403,6 +403,7 @@ impl Ftl {
             if self.locks_data() {
                 self.note_stillborn(to, unit.facts());
             }
+            self.map.note_stray(Lpn(unit.lpn), to);
             return self.move_again(flash, lane, *op, unit);
         }
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
@@ -415,7 +416,7 @@ impl Ftl {
                 self.note_stillborn(to, unit.facts());
             }
             // What the spare area says, though nobody will read it.
-            self.map.note_copy(lpn, to);
+            self.map.note_stray(lpn, to);
             self.effects.push(Effect::Dead { lpn, from, to });
         }
         let source = self.layout.block_of_unit(from);

@@ -133,7 +133,15 @@ impl Map {
         self.inverse.replace(unit.index(), lpn.0);
     }
 
+    /// Notes that a unit of flash holds a copy that is dead on arrival, or whose program has failed.
+    #[cold]
+    #[inline(never)]
+    pub fn note_stray(&mut self, lpn: Lpn, unit: Pun) {
+        self.inverse.replace(unit.index(), lpn.0);
+    }
+
     /// So many units of flash are erased.
+    #[inline(never)]
     pub fn note_erased(&mut self, first: Pun, units: u32) {
         self.inverse.0[first.index()..first.index() + units as usize].fill(0);
     }

@@ -185,6 +185,11 @@ impl Ftl {
                 self.note_bypass(found.page, page_units.len());
             }
         }
+        if outcome == Outcome::Fail {
+            for (to, &lpn) in (found.page.0 * units_per_page..).zip(page_units) {
+                self.map.note_stray(Lpn(lpn), Pun(to));
+            }
+        }
         if self.locks_data() && outcome == Outcome::Fail {
             let first = found.page.0 * units_per_page;
             let units = first..first + page_units.len() as u32;

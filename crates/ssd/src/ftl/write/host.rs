@@ -293,6 +293,7 @@ impl Ftl {
                 self.note_stillborn(to, unit.facts());
             }
             if failed && unit.lpn != NONE {
+                self.map.note_stray(Lpn(unit.lpn), to);
                 self.gather.put_back(slot);
             } else if unit.lpn != NONE {
                 match locks {

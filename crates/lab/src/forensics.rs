@@ -1,0 +1,248 @@
+//! What a thief finds on the chips of a drive, who sends them every command that there is (RealWear section 5.2.1).
+//!
+//! Data is found by [`Chip::raw_read`](ssd::nand::Chip::raw_read) alone: pages answer data, zeros or noise, or are
+//! erased. What the firmware knows, and what a run has written down, only says what that data was.
+
+use crate::error::ReportError;
+use crate::rows::{Cell, Column, Rows};
+use crate::versions::Kept;
+use serde::Serialize;
+use ssd::ftl::sanitize;
+use ssd::nand::Raw;
+use ssd::units::Pun;
+use ssd::{Drive, DriveConfig, Hints};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Columns of a table of finds.
+const FINDS: [&str; 9] =
+    ["block", "page", "place", "unit", "version", "file", "class", "written_ns", "is_old"];
+
+/// What became of units of flash of one kind: how many a thief reads, and what he finds in place of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// Read as they were written.
+    pub data: u64,
+    /// Zeros: locked.
+    pub zeros: u64,
+    /// Noise: scrubbed.
+    pub noise: u64,
+}
+
+impl Found {
+    fn add(&mut self, raw: Raw) {
+        match raw {
+            Raw::Data => self.data += 1,
+            Raw::Zeros => self.zeros += 1,
+            Raw::Noise => self.noise += 1,
+            Raw::Erased => {}
+        }
+    }
+}
+
+/// Dead data that a thief reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Find {
+    /// Physical block, counted over the drive.
+    pub block: u32,
+    /// Page in it.
+    pub page: u32,
+    /// Unit of flash.
+    pub place: u32,
+    /// Logical unit.
+    pub unit: u32,
+    /// Its version: as the run counted them, or else the sequence number in the spare area; null if nobody knows.
+    pub version: Option<u64>,
+    /// Its file, if the run knew one.
+    pub file: Option<u32>,
+    /// Whether it is secured.
+    pub is_secured: bool,
+    /// When it was written, if the run knew; ns.
+    pub written_ns: Option<u64>,
+    /// Whether the drive holds a newer version, or none any more; null if nobody knows.
+    pub is_old: Option<bool>,
+}
+
+/// All that a thief finds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Forensics {
+    /// What the drive does about dead copies (`ftl.sanitize.policy`).
+    pub policy: String,
+    /// The thief comes so many minutes after the drive was saved.
+    pub after_minutes: u64,
+    /// Units of flash in all.
+    pub units: u64,
+    /// Of them, on pages that are erased.
+    pub erased: u64,
+    /// On programmed pages, and never filled.
+    pub empty: u64,
+    /// Units that live.
+    pub live: Found,
+    /// Dead copies of secured data.
+    pub dead_secured: Found,
+    /// Dead copies of other data.
+    pub dead_insecure: Found,
+    /// On pages that were locked when the drive was saved and answer again.
+    pub unlocked: u64,
+    /// Logical units of which a dead copy of secured data is read.
+    pub units_secured: u64,
+    /// Files of such copies, if the run knew them.
+    pub files_secured: Option<u64>,
+    /// Dead copies of secured data that are read and are not what lives: null if the run has not written them down.
+    pub old_secured: Option<u64>,
+    /// Whether anything says of which class data is; else all of it counts as secured.
+    pub knows_classes: bool,
+}
+
+/// Who looks at a drive.
+struct Thief<'a> {
+    drive: &'a Drive,
+    minutes: u64,
+    secure_by_default: bool,
+    knows_classes: bool,
+    /// What is known of each unit of flash.
+    kept: BTreeMap<u32, &'a Kept>,
+}
+
+impl Thief<'_> {
+    fn raw(&self, block: u32, page: u32, minutes: u64) -> Raw {
+        self.drive.chips().raw_read(block, page, self.drive.now(), minutes)
+    }
+
+    fn is_secured(&self, place: u32, class: u64, is_locked: bool) -> bool {
+        let class = match self.kept.get(&place) {
+            Some(kept) => kept.class,
+            // What is locked is, or was, secured.
+            None if is_locked => Hints::SECURE,
+            None => class as u8,
+        };
+        class == Hints::SECURE || (class == 0 && self.secure_by_default)
+    }
+
+    /// The version that lives of a logical unit, if that is known.
+    fn live_version(&self, lpn: ssd::units::Lpn) -> Option<u32> {
+        Some(self.kept.get(&self.drive.mapped_to(lpn)?.0)?.version)
+    }
+}
+
+/// Looks at every page of a drive's chips so many minutes after now. With what a run has kept of its versions, finds
+/// are told as such.
+pub fn look(
+    drive: &Drive,
+    config: &DriveConfig,
+    minutes: u64,
+    kept: Option<&[Kept]>,
+) -> (Forensics, Vec<Find>) {
+    let policy = sanitize::Policy::build(&config.sanitize);
+    let thief = Thief {
+        drive,
+        minutes,
+        // Without a policy nothing says so; all that have a default have this one.
+        secure_by_default: !policy.acts() || policy.rules().is_secure_by_default,
+        knows_classes: policy.acts() || kept.is_some(),
+        kept: kept.unwrap_or_default().iter().map(|kept| (kept.place, kept)).collect(),
+    };
+    let mut told = Forensics {
+        policy: config.sanitize.name().to_owned(),
+        after_minutes: minutes,
+        units: u64::from(drive.physical_units()),
+        knows_classes: thief.knows_classes,
+        ..Forensics::default()
+    };
+    let finds: Vec<Find> =
+        (0..drive.physical_units()).filter_map(|place| look_at(&thief, place, &mut told)).collect();
+    let secured = || finds.iter().filter(|find| find.is_secured);
+    told.units_secured = secured().map(|find| find.unit).collect::<BTreeSet<_>>().len() as u64;
+    if kept.is_some() {
+        told.files_secured =
+            Some(secured().filter_map(|find| find.file).collect::<BTreeSet<_>>().len() as u64);
+        told.old_secured = Some(secured().filter(|find| find.is_old == Some(true)).count() as u64);
+    }
+    (told, finds)
+}
+
+/// Looks at a unit of flash; what is found if it is dead and reads.
+fn look_at(thief: &Thief<'_>, place: u32, told: &mut Forensics) -> Option<Find> {
+    let (block, page) = thief.drive.place_of(Pun(place));
+    let raw = thief.raw(block, page, thief.minutes);
+    if page >= thief.drive.chips().programmed_pages(block) {
+        told.erased += 1;
+        return None;
+    }
+    let Some(spare) = thief.drive.spare_of(Pun(place)) else {
+        told.empty += 1;
+        return None;
+    };
+    if thief.drive.mapped_to(spare.lpn) == Some(Pun(place)) {
+        told.live.add(raw);
+        return None;
+    }
+    let was_locked = thief.raw(block, page, 0) != Raw::Data;
+    let is_secured = thief.is_secured(place, spare.facts.class(), was_locked);
+    if is_secured {
+        told.dead_secured.add(raw)
+    } else {
+        told.dead_insecure.add(raw)
+    }
+    if raw != Raw::Data {
+        return None;
+    }
+    told.unlocked += u64::from(was_locked);
+    let kept = thief.kept.get(&place);
+    let sequence = Some(spare.facts.sequence()).filter(|sequence| *sequence > 0);
+    Some(Find {
+        block,
+        page,
+        place,
+        unit: spare.lpn.0,
+        version: kept.map(|kept| u64::from(kept.version)).or(sequence),
+        file: kept.map(|kept| kept.file).filter(|file| *file > 0),
+        is_secured,
+        written_ns: kept.map(|kept| kept.written_ns),
+        is_old: kept.map(|kept| thief.live_version(spare.lpn) != Some(kept.version)),
+    })
+}
+
+impl Forensics {
+    /// What it comes to, in a sentence.
+    pub fn statement(&self) -> String {
+        let Found { data, zeros, noise } = self.dead_secured;
+        let all = data + zeros + noise;
+        let secured = if self.knows_classes { "of secured data" } else { "of data" };
+        let of = match (self.files_secured, self.old_secured) {
+            (Some(files), Some(old)) => {
+                format!(
+                    ", of {} units and {files} files; {old} of them are not what lives",
+                    self.units_secured
+                )
+            }
+            _ => format!(", of {} units", self.units_secured),
+        };
+        match (data, all) {
+            (0, 0) => format!("There is no dead copy {secured}."),
+            (0, _) => format!("A thief reads none of {all} dead copies {secured}."),
+            _ => format!("A thief reads {data} of {all} dead copies {secured}{of}."),
+        }
+    }
+}
+
+/// Writes finds as a table of rows (.csv, .csv.zst, .parquet). What is not known is 0.
+pub fn write_finds(path: &Path, finds: &[Find]) -> Result<(), ReportError> {
+    let mut rows = Rows::create(path, "finds", Column::numbers(&FINDS))?;
+    for find in finds {
+        let class = if find.is_secured { Hints::SECURE } else { Hints::INSECURE };
+        let cells = [
+            u64::from(find.block),
+            u64::from(find.page),
+            u64::from(find.place),
+            u64::from(find.unit),
+            find.version.unwrap_or(0),
+            u64::from(find.file.unwrap_or(0)),
+            u64::from(class),
+            find.written_ns.unwrap_or(0),
+            u64::from(find.is_old.unwrap_or(false)),
+        ];
+        rows.add(&cells.map(Cell::Number))?;
+    }
+    rows.finish()
+}

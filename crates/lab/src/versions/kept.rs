@@ -1,0 +1,146 @@
+//! What units of flash held when a drive was saved, as a run has written it, read back.
+
+use super::KEPT;
+use crate::error::ReportError;
+use ssd::Drive;
+use ssd::units::Pun;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// What one unit of flash held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The unit of flash.
+    pub place: u32,
+    /// The logical unit.
+    pub unit: u32,
+    /// The logical unit was written so often by the host until then; 0 for what lay there before the run.
+    pub version: u32,
+    /// The file; 0 for none.
+    pub file: u32,
+    /// Security class, as the write said it.
+    pub class: u8,
+    /// When it was written; ns.
+    pub written_ns: u64,
+}
+
+/// Reads what `wordline run --keep-versions` has written, and holds it against the drive: each unit of flash that was
+/// programmed, in their order, and nothing else.
+pub fn read_kept(path: &Path, drive: &Drive) -> Result<Vec<Kept>, ReportError> {
+    let is = |ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+    let rows = if is("parquet") { from_parquet(path)? } else { from_csv(path, is("zst"))? };
+    check(&rows, drive).map_err(|wrong| ReportError::new(path, "use", wrong))?;
+    Ok(rows)
+}
+
+/// Whether rows are of what is on this drive.
+fn check(rows: &[Kept], drive: &Drive) -> Result<(), String> {
+    let programmed = |place: &u32| {
+        let (block, page) = drive.place_of(Pun(*place));
+        page < drive.chips().programmed_pages(block)
+    };
+    let on_drive = (0..drive.physical_units()).filter(programmed);
+    let mut on_drive = on_drive.filter_map(|place| Some((place, drive.spare_of(Pun(place))?.lpn.0)));
+    for (number, row) in (2..).zip(rows) {
+        let found = on_drive.next();
+        if found != Some((row.place, row.unit)) {
+            let there = found
+                .map_or("nothing more".to_owned(), |(place, unit)| format!("unit {unit} at place {place}"));
+            return Err(format!(
+                "it is of another snapshot\n    found:   unit {} at place {} in row {number}\n    allowed: {there}, as \
+                 on this drive",
+                row.unit, row.place
+            ));
+        }
+    }
+    match on_drive.next() {
+        None => Ok(()),
+        Some((place, unit)) => Err(format!(
+            "it is of another snapshot, or not whole\n    found:   {} rows\n    allowed: one more for unit {unit} at \
+             place {place}, as on this drive",
+            rows.len()
+        )),
+    }
+}
+
+/// A row of numbers.
+fn kept(numbers: &[u64]) -> Option<Kept> {
+    let [place, unit, version, file, class, written_ns] = *numbers else { return None };
+    let small = |number: u64| u32::try_from(number).ok();
+    Some(Kept {
+        place: small(place)?,
+        unit: small(unit)?,
+        version: small(version)?,
+        file: small(file)?,
+        class: u8::try_from(class).ok().filter(|class| *class <= 2)?,
+        written_ns,
+    })
+}
+
+fn from_csv(path: &Path, is_packed: bool) -> Result<Vec<Kept>, ReportError> {
+    let fail = |error: std::io::Error| ReportError::new(path, "read", error);
+    let file = File::open(path).map_err(fail)?;
+    let lines: Box<dyn BufRead> = match is_packed {
+        true => Box::new(BufReader::new(zstd::Decoder::new(file).map_err(fail)?)),
+        false => Box::new(BufReader::new(file)),
+    };
+    let wrong = |number: usize, found: &str, allowed: &str| {
+        let what = format!("line {number}\n    found:   {found:?}\n    allowed: {allowed}");
+        ReportError::new(path, "understand", what)
+    };
+    let mut rows = Vec::new();
+    let mut any = false;
+    for (number, line) in (1..).zip(lines.lines()) {
+        let line = line.map_err(fail)?;
+        if number == 1 {
+            if line != KEPT.join(",") {
+                return Err(wrong(1, &line, &KEPT.join(",")));
+            }
+            any = true;
+            continue;
+        }
+        let numbers: Option<Vec<u64>> = line.split(',').map(|number| number.parse().ok()).collect();
+        let row = numbers.as_deref().and_then(kept);
+        rows.push(row.ok_or_else(|| {
+            wrong(number, &line, "six whole numbers, as wordline run --keep-versions writes")
+        })?);
+    }
+    match any {
+        true => Ok(rows),
+        false => Err(wrong(1, "", &KEPT.join(","))),
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn from_parquet(path: &Path) -> Result<Vec<Kept>, ReportError> {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+    let fail = |error: &dyn std::fmt::Display| ReportError::new(path, "read", error.to_string());
+    let file = File::open(path).map_err(|error| fail(&error))?;
+    let reader = SerializedFileReader::new(file).map_err(|error| fail(&error))?;
+    let wrong = || {
+        let what = format!("it has other columns\n    allowed: {}, whole numbers", KEPT.join(", "));
+        ReportError::new(path, "understand", what)
+    };
+    let mut rows = Vec::new();
+    for row in reader.get_row_iter(None).map_err(|error| fail(&error))? {
+        let row = row.map_err(|error| fail(&error))?;
+        let mut numbers = Vec::with_capacity(KEPT.len());
+        for ((name, field), expected) in row.get_column_iter().zip(KEPT) {
+            let Field::ULong(number) = field else { return Err(wrong()) };
+            if name != expected {
+                return Err(wrong());
+            }
+            numbers.push(*number);
+        }
+        rows.push(kept(&numbers).ok_or_else(wrong)?);
+    }
+    Ok(rows)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn from_parquet(path: &Path) -> Result<Vec<Kept>, ReportError> {
+    let message = "this program was built without Parquet, allowed: .csv or .csv.zst";
+    Err(ReportError::new(path, "read", message))
+}
