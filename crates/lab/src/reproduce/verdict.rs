@@ -171,8 +171,13 @@ pub fn judge(rule: &Rule, how: As, claimed: Option<f64>, measured: &Measured) ->
 }
 
 /// Whether a measured number is within [`FACTOR`] of the claimed one. Of 91.5 % less, 8.5 % remain, and that is what is
-/// compared: five points of the reduction would allow more than half as much again.
+/// compared: five points of the reduction would allow more than half as much again. What grows where less is claimed, or
+/// the other way round, is missed however little.
 fn number(how: As, claimed: f64, measured: f64) -> Verdict {
+    let is_change = matches!(how, As::Reduction | As::Increase);
+    if is_change && claimed * measured < 0.0 {
+        return Verdict::Missed("the other way".to_owned());
+    }
     let (of, amount): (_, fn(f64) -> f64) = match how {
         As::Value | As::Ratio => ("", |value| value),
         As::Reduction => ("what remains is ", |percent| 100.0 - percent),

@@ -3,48 +3,47 @@
 
 use super::{Finding, Fitted, Rule};
 
-const RECLAIM: Rule = Rule::None("needs read reclaim under traces");
-const TRACES: Rule = Rule::None("needs the technique under traces");
-const SANITISE: Rule = Rule::None("needs page and block locks");
-const PREEMPT: Rule = Rule::None("needs suspending firmware under load");
-const PLACEMENT: Rule = Rule::None("needs placement by page type under traces");
+const DRIVE: Rule = Rule::None("wordline reproduce judges it");
+const SANITISE: Rule = Rule::None("wordline reproduce evanesco, wordline lab locks");
+const PREEMPT: Rule = Rule::None("wordline reproduce psr judges it");
+const PLACEMENT: Rule = Rule::None("wordline reproduce rhs judges it");
 const CHIPS: Rule = Rule::None("chips that are none of our parts");
 
 /// Quantity, source, claimed, why it is not measured.
 const CLAIMS: [(&str, &str, f64, Rule); 57] = [
     ("errors corrected by 30 nm MLC (bits in 1 KB)", "redFTL section 1.1", 24.0, CHIPS),
-    ("rescues at 40K over 200K reads endured", "redFTL Fig. 7", 8.0, RECLAIM),
-    ("rescues' share of overhead at 40K reads endured (%)", "redFTL Fig. 7", 88.0, RECLAIM),
-    ("longest read during a rescue (ms)", "redFTL Fig. 8", 332.0, RECLAIM),
-    ("pages moved by a rescue (%)", "redFTL Fig. 8", 99.0, RECLAIM),
-    ("redFTL: rescues less (%)", "redFTL section 3.1", 60.0, RECLAIM),
-    ("redFTL: rescue time less (%)", "redFTL Fig. 11", 50.0, RECLAIM),
-    ("redFTL: cleaning and rescue time less (%)", "redFTL Fig. 12", 34.0, RECLAIM),
-    ("read-resistant blocks alone: rescue time less (%)", "redFTL Fig. 21", 30.0, RECLAIM),
-    ("redFTL+: rescue time less (%)", "redFTL Fig. 21", 62.0, RECLAIM),
-    ("redFTL+: share of LSB reads more (%)", "redFTL Fig. 22", 40.0, RECLAIM),
-    ("redFTL+: read response shorter (times)", "redFTL Fig. 23", 150.0, RECLAIM),
-    ("PDS: cleaning time less than HASH (%)", "redFTL Fig. 30", 58.0, TRACES),
-    ("PDS: best threshold, gcc (updates)", "redFTL Fig. 31", 1.0, TRACES),
-    ("PDS: best threshold, tpc-h (updates)", "redFTL Fig. 31", 16.0, TRACES),
-    ("IDS: distance of two program contexts, example", "redFTL Fig. 33", 1.2, TRACES),
-    ("IDS: distance of two others, example", "redFTL Fig. 33", 1.8, TRACES),
-    ("IDS: cleaning time less than PDS (%)", "redFTL Fig. 35", 18.0, TRACES),
-    ("IDS: cleaning time less than HASH (%)", "redFTL Fig. 35", 42.0, TRACES),
-    ("IDS: copies of a victim less than PDS (%)", "redFTL Fig. 36", 15.0, TRACES),
-    ("IDS: copies of a victim less than HASH (%)", "redFTL Fig. 36", 44.0, TRACES),
-    ("IDS: hot archive blocks (%)", "redFTL Fig. 38", 28.0, TRACES),
-    ("HIRE: read time less, mean of 17 traces (%)", "HIRE Fig. 3", 43.49, TRACES),
-    ("HIRE: read time less, stg1 (%)", "HIRE Fig. 3", 58.59, TRACES),
-    ("HIRE: read time less, fin1 (%)", "HIRE Fig. 3", 6.89, TRACES),
-    ("HIRE: wear less, mean of 17 traces (%)", "HIRE Fig. 4", 16.87, TRACES),
-    ("HIRE: wear less, stg1 (%)", "HIRE Fig. 4", 19.99, TRACES),
-    ("HIRE: wear less, fin2 (%)", "HIRE Fig. 4", 1.66, TRACES),
-    ("Straw with 32 counters: rescue copies less, 2K (%)", "Straw Fig. 8", 83.8, RECLAIM),
-    ("limits by page type: rescue copies less (%)", "Straw Fig. 8", 29.4, RECLAIM),
-    ("Straw with 32 counters: slowest reads faster (%)", "Straw Fig. 9", 70.4, RECLAIM),
-    ("Straw with all counters: slowest reads faster (%)", "Straw Fig. 9", 81.3, RECLAIM),
-    ("FastCopy: throughput more, most (%)", "RealWear Fig. 25", 21.0, TRACES),
+    ("rescues at 40K over 200K reads endured", "redFTL Fig. 7", 8.0, DRIVE),
+    ("rescues' share of overhead at 40K reads endured (%)", "redFTL Fig. 7", 88.0, DRIVE),
+    ("longest read during a rescue (ms)", "redFTL Fig. 8", 332.0, DRIVE),
+    ("pages moved by a rescue (%)", "redFTL Fig. 8", 99.0, DRIVE),
+    ("redFTL: rescues less (%)", "redFTL section 3.1", 60.0, DRIVE),
+    ("redFTL: rescue time less (%)", "redFTL Fig. 11", 50.0, DRIVE),
+    ("redFTL: cleaning and rescue time less (%)", "redFTL Fig. 12", 34.0, DRIVE),
+    ("read-resistant blocks alone: rescue time less (%)", "redFTL Fig. 21", 30.0, DRIVE),
+    ("redFTL+: rescue time less (%)", "redFTL Fig. 21", 62.0, DRIVE),
+    ("redFTL+: share of LSB reads more (%)", "redFTL Fig. 22", 40.0, DRIVE),
+    ("redFTL+: read response shorter (times)", "redFTL Fig. 23", 150.0, DRIVE),
+    ("PDS: cleaning time less than HASH (%)", "redFTL Fig. 30", 58.0, DRIVE),
+    ("PDS: best threshold, gcc (updates)", "redFTL Fig. 31", 1.0, DRIVE),
+    ("PDS: best threshold, tpc-h (updates)", "redFTL Fig. 31", 16.0, DRIVE),
+    ("IDS: distance of two program contexts, example", "redFTL Fig. 33", 1.2, DRIVE),
+    ("IDS: distance of two others, example", "redFTL Fig. 33", 1.8, DRIVE),
+    ("IDS: cleaning time less than PDS (%)", "redFTL Fig. 35", 18.0, DRIVE),
+    ("IDS: cleaning time less than HASH (%)", "redFTL Fig. 35", 42.0, DRIVE),
+    ("IDS: copies of a victim less than PDS (%)", "redFTL Fig. 36", 15.0, DRIVE),
+    ("IDS: copies of a victim less than HASH (%)", "redFTL Fig. 36", 44.0, DRIVE),
+    ("IDS: hot archive blocks (%)", "redFTL Fig. 38", 28.0, DRIVE),
+    ("HIRE: read time less, mean of 17 traces (%)", "HIRE Fig. 3", 43.49, DRIVE),
+    ("HIRE: read time less, stg1 (%)", "HIRE Fig. 3", 58.59, DRIVE),
+    ("HIRE: read time less, fin1 (%)", "HIRE Fig. 3", 6.89, DRIVE),
+    ("HIRE: wear less, mean of 17 traces (%)", "HIRE Fig. 4", 16.87, DRIVE),
+    ("HIRE: wear less, stg1 (%)", "HIRE Fig. 4", 19.99, DRIVE),
+    ("HIRE: wear less, fin2 (%)", "HIRE Fig. 4", 1.66, DRIVE),
+    ("Straw with 32 counters: rescue copies less, 2K (%)", "Straw Fig. 8", 83.8, DRIVE),
+    ("limits by page type: rescue copies less (%)", "Straw Fig. 8", 29.4, DRIVE),
+    ("Straw with 32 counters: slowest reads faster (%)", "Straw Fig. 9", 70.4, DRIVE),
+    ("Straw with all counters: slowest reads faster (%)", "Straw Fig. 9", 81.3, DRIVE),
+    ("FastCopy: throughput more, most (%)", "RealWear Fig. 25", 21.0, DRIVE),
     ("longest wait of a read over a mean read", "RealWear Fig. 26", 23.0, PREEMPT),
     ("range of retries after 100 suspends", "RealWear Fig. 29", 12.0, PREEMPT),
     ("pSR: slowest 0.01 % of reads faster (%)", "RealWear Fig. 34", 50.0, PREEMPT),

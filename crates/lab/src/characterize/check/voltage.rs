@@ -157,17 +157,18 @@ fn retries(model: &CellModel, population: &Population<'_>, to: &mut Findings) {
         Rule::AtMost,
         No,
     );
-    let alive = n12.iter().filter(|bits| **bits < limit);
-    let extra: Vec<f64> = alive
-        .map(|bits| f64::from(model.retries_by_index(bits * model.suspend_factor(100), *bits)))
-        .collect();
-    let rule = Rule::None("the blocks' age is not told");
-    to.add("retries more after 100 suspends, mean, at 7K", "RealWear Fig. 29", (2.8, mean(&extra)), rule, No);
-    to.add(
-        "retries more after 100 suspends, most, at 7K",
-        "RealWear Fig. 29",
-        (4.0, extremes(&extra).1),
-        rule,
-        No,
-    );
+    // Of drives at 4K cycles the claims of chapter 4 speak (assumed); 7K is where Fig. 20 tells retries.
+    for (kcycles, mean_name, most_name) in [
+        (4.0, "retries more after 100 suspends, mean, at 4K", "retries more after 100 suspends, most, at 4K"),
+        (7.0, "retries more after 100 suspends, mean, at 7K", "retries more after 100 suspends, most, at 7K"),
+    ] {
+        let n12 = population.n12(kcycles);
+        let alive = n12.iter().filter(|bits| **bits < limit);
+        let extra: Vec<f64> = alive
+            .map(|bits| f64::from(model.retries_by_index(bits * model.suspend_factor(100), *bits)))
+            .collect();
+        let rule = Rule::None("the blocks' age is not told");
+        to.add(mean_name, "RealWear Fig. 29", (2.8, mean(&extra)), rule, No);
+        to.add(most_name, "RealWear Fig. 29", (4.0, extremes(&extra).1), rule, No);
+    }
 }
