@@ -284,8 +284,8 @@ impl Drive {
             return false;
         }
         state.ftl.retry(&mut state.flash);
-        let may_come = state.ftl.locks_data() || state.ftl.erases_lazily();
-        if !state.ftl.outbox.is_empty() || may_come && state.ftl.waits.has_come(Lack::Page) {
+        let may_come = || state.ftl.locks_data() || state.ftl.erases_lazily();
+        if !state.ftl.outbox.is_empty() || state.ftl.waits.has_come(Lack::Page) && may_come() {
             return true;
         }
         if state.flash.pool.in_flight() > 0 {

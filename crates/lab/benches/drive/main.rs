@@ -32,6 +32,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "decision", run: separators::rows },
     Bench { name: "read_heat", run: techniques::read_heat },
     Bench { name: "ages_and_suspends", run: techniques::ages_and_suspends },
+    Bench { name: "locks", run: techniques::locks },
     Bench { name: "memory_flat", run: memory::flat },
     Bench { name: "instructions", run: instructions::rows },
 ];

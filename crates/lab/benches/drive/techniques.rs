@@ -117,3 +117,31 @@ pub fn ages_and_suspends() -> Vec<Row> {
     let value = ratio(&drive(&without), &drive(&with), &mut mix);
     vec![Row::new("ages_and_suspends_70_30", value, "x", Goal::AtMost(1.3))]
 }
+
+/// Locks of all that dies, pages and blocks, on a filled drive that is written over, 16 KiB at a time; and what the
+/// flags of chips take: a bit a page and four bytes a block.
+pub fn locks() -> Vec<Row> {
+    let small = |policy: &str| {
+        let settings = ["drive.logical_gib=3.5", "nand.geometry.blocks_per_plane=54", policy];
+        preset_with("evanesco", &settings)
+    };
+    let (without, with) =
+        (small("ftl.sanitize.policy=none"), small("ftl.sanitize.policy=page_and_block_lock"));
+    let text = "pattern = 'uniform'\ncount = 200_000\nread_percent = 0\nsize_bytes = 16384";
+    let load = Spec::parse(text).and_then(|spec| spec.prepare()).expect("a sound workload");
+    let spec = RunSpec { loop_mode: LoopMode::Closed { depth: 16 }, ..RunSpec::default() };
+    let mut overwrite = |drive: &mut Drive| {
+        let mut source = load.open(drive.logical_sectors()).expect("a generator");
+        run(drive, &without, &mut *source, &spec, &mut |_| {}).expect("a complete run");
+    };
+    let value = ratio(&filled(&without, 100), &filled(&with, 100), &mut overwrite);
+    let chips = |cfg: &DriveConfig| Drive::new(cfg).expect("a sound configuration").chips().lock_bytes();
+    let g = &with.geometry;
+    let blocks = g.planes() * g.blocks_per_plane;
+    let said = (blocks * g.pages_per_block()).div_ceil(8) + 4 * blocks;
+    vec![
+        Row::new("locks_overwrite", value, "x", Goal::AtMost(1.2)),
+        Row::new("locks_flags", chips(&with) as f64 / f64::from(said), "x as said", Goal::AtMost(1.0)),
+        Row::new("locks_flags_without", chips(&without) as f64, "bytes", Goal::AtMost(0.0)),
+    ]
+}

@@ -171,8 +171,8 @@ pub fn judge(rule: &Rule, how: As, claimed: Option<f64>, measured: &Measured) ->
 }
 
 /// Whether a measured number is within [`FACTOR`] of the claimed one. Of 91.5 % less, 8.5 % remain, and that is what is
-/// compared: five points of the reduction would allow more than half as much again. What grows where less is claimed, or
-/// the other way round, is missed however little.
+/// compared: five points of the reduction would allow more than half as much again. What grows where less is claimed,
+/// or the other way round, is missed however little.
 fn number(how: As, claimed: f64, measured: f64) -> Verdict {
     let is_change = matches!(how, As::Reduction | As::Increase);
     if is_change && claimed * measured < 0.0 {

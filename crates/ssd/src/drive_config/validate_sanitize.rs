@@ -42,7 +42,8 @@ impl DriveConfig {
             conflicts.add(&keys, found, &format!("another ftl.read_reclaim.policy, {OR}"));
         }
         if scrubs && self.replica_pages_per_block() > 0 {
-            let found = format!("\"{name}\", with replicas of what is read often on wordlines that data has begun");
+            let found =
+                format!("\"{name}\", with replicas of what is read often on wordlines that data has begun");
             let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.replica_limit"];
             conflicts.add(&keys, found, &format!("ftl.read_reclaim.replica_limit = 0, {OR}"));
         }

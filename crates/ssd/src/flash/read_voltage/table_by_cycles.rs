@@ -126,7 +126,7 @@ mod tests {
         let policy = learned(&Params::default());
         let age =
             |cycles, minutes| PageAge { cycles, minutes, age_range: 0, group: 3, page_type: 0, reads_q12: 0 };
-        let first = |cycles, minutes| policy.sequence(&age(cycles, minutes)).first().place;
+        let first = |cycles, minutes| policy.sequence(&age(cycles, minutes)).first().place();
         assert_eq!(first(0, 0), 0);
         assert!(first(6_000, 525_600) > first(1_000, 525_600));
         assert!(first(6_000, 525_600) > first(6_000, 43_800));
@@ -139,7 +139,7 @@ mod tests {
             (learned(&Params::default()), learned(&Params { sample_quality: 0.0, ..Params::default() }));
         let age =
             |cycles| PageAge { cycles, minutes: 525_600, age_range: 0, group: 3, page_type: 0, reads_q12: 0 };
-        let first = |policy: &Policy, cycles| policy.sequence(&age(cycles)).first().place;
+        let first = |policy: &Policy, cycles| policy.sequence(&age(cycles)).first().place();
         assert!((0..16).all(|row| first(&worst, row * 1_000) >= first(&best, row * 1_000)));
         assert!(first(&worst, 7_000) > first(&best, 7_000));
     }

@@ -152,11 +152,11 @@ impl Reading<'_> {
             if !self.lost && self.succeeds(self.tables.set_at(set), &self.mode.own) {
                 return Sensed { failed, readable: true };
             }
-            let stands_for = order(near(set.place)).find(|entry| tried >> entry & 1 == 0);
+            let stands_for = order(near(set.place())).find(|entry| tried >> entry & 1 == 0);
             tried |= stands_for.map_or(0, |entry| 1 << entry);
             failed += 1;
         }
-        for entry in order(near(sequence.first().place)).filter(|entry| tried >> entry & 1 == 0) {
+        for entry in order(near(sequence.first().place())).filter(|entry| tried >> entry & 1 == 0) {
             if !self.lost && self.succeeds(usize::from(entry), &self.mode.own) {
                 return Sensed { failed, readable: true };
             }

@@ -16,7 +16,7 @@ pub const MOST_SETS: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sequence {
     sets: [Voltages; MOST_SETS],
-    len: u8,
+    len: u16,
 }
 
 impl Sequence {
@@ -33,7 +33,7 @@ impl Sequence {
         assert!((1..=MOST_SETS).contains(&sets.len()), "a sequence of {} sets", sets.len());
         let mut all = [Voltages::default(); MOST_SETS];
         all[..sets.len()].copy_from_slice(sets);
-        Sequence { sets: all, len: sets.len() as u8 }
+        Sequence { sets: all, len: sets.len() as u16 }
     }
 
     /// Its sets.

@@ -324,7 +324,7 @@ impl Tables {
     /// what lies between the entries.
     #[inline]
     pub(crate) fn set_at(&self, set: Voltages) -> usize {
-        self.place_at(set.place) | usize::from(set.lowest) << LOWEST_SHIFT
+        self.place_at(set.place()) | usize::from(set.lowest()) << LOWEST_SHIFT
     }
 
     #[inline]

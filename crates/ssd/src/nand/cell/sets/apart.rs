@@ -120,7 +120,7 @@ impl Errors {
                 let states =
                     others.iter().zip(bits).map(|(others, lowest)| others + lowest <= most).enumerate();
                 let mask = states.fold(Mask::default(), |mask, (state, is_read)| mask.with(state, is_read));
-                all.push((mask, Voltages { place, lowest }));
+                all.push((mask, Voltages::apart(place, lowest)));
             }
         }
         all.sort_by_key(|(mask, _)| core::cmp::Reverse(mask.count()));
@@ -240,6 +240,6 @@ impl SetFinder<'_> {
         let least = |bits: &[Vec<f64>]| {
             (0..bits.len()).min_by(|&a, &b| bits[a][0].total_cmp(&bits[b][0])).unwrap_or(0) as u8
         };
-        Voltages { place: least(&errors.others), lowest: errors.first + least(&errors.lowest) }
+        Voltages::apart(least(&errors.others), errors.first + least(&errors.lowest))
     }
 }
