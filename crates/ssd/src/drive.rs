@@ -185,7 +185,7 @@ impl Drive {
         let ages = Ages::new(&cfg.age_marker, &mut chip);
         let read_voltage = cfg.voltages(&chip, ages.off_bits(&chip))?;
         let ftl = ftl.with_ages(ages, &chip);
-        let host = host.telling(&ftl);
+        let host = host.telling(&ftl).waiting(&ftl);
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;

@@ -205,6 +205,8 @@ pub struct Host {
     flushes: CommandList,
     /// Trims, flushes and writes to the medium that wait for locks.
     unlocked: CommandList,
+    /// All writes do.
+    writes_wait: bool,
     read_only: Option<Reason>,
     hash: u64,
 }
@@ -266,6 +268,7 @@ impl Host {
             stalled: CommandList::EMPTY,
             flushes: CommandList::EMPTY,
             unlocked: CommandList::EMPTY,
+            writes_wait: false,
             read_only: None,
             hash: 0,
         }
@@ -274,6 +277,14 @@ impl Host {
     /// The same, which tells policies below of reads and asks them about commands, if they want it.
     pub fn telling(self, ftl: &Ftl) -> Self {
         Host { tells_reads: ftl.counts_host_reads(), looks_ahead: ftl.looks_ahead().is_some(), ..self }
+    }
+
+    /// The same, which answers no write while what that killed can be read, if locks ask for that: then all writes are
+    /// to the medium.
+    pub fn waiting(self, ftl: &Ftl) -> Self {
+        let writes_wait = ftl.locks_before_writes_end();
+        let write_back = self.rules.write_back && !writes_wait;
+        Host { writes_wait, rules: Rules { write_back, ..self.rules }, ..self }
     }
 
     /// Slots of host data in DRAM.

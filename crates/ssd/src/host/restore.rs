@@ -23,6 +23,7 @@ impl Host {
         alike("queues", &self.queues, &fresh.queues)?;
         (self.depth, self.firmware_ns, self.shape) = (fresh.depth, fresh.firmware_ns, fresh.shape);
         (self.logical_sectors, self.rules) = (fresh.logical_sectors, fresh.rules);
+        self.writes_wait = fresh.writes_wait;
         (self.programs_at_most, self.by_priority) = (fresh.programs_at_most, fresh.by_priority);
         ensure(self.in_a_row <= IN_A_ROW, "commands fetched in a row")?;
         (self.hotness, self.follows) = (fresh.hotness, fresh.follows);

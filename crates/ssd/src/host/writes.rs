@@ -361,7 +361,7 @@ impl Host {
         if entry.outstanding == 0 && entry.cursor == entry.end {
             entry.book_operation(done.queued, &done.times, b.now);
             entry.ready_at = b.now;
-            if entry.command.fua {
+            if entry.command.fua || self.writes_wait {
                 return self.answer(id, b);
             }
             self.respond(id, b);

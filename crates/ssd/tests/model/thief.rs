@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Default)]
 pub struct Thief {
     secure_by_default: bool,
+    every_write: bool,
     /// Versions that were written as secured.
     secured: BTreeSet<u64>,
     /// What has died, by granule; and in the order in which it did.
@@ -28,6 +29,11 @@ impl Thief {
     /// A thief of a drive that takes data for secret of which nothing is said, or not.
     pub fn new(secure_by_default: bool) -> Self {
         Thief { secure_by_default, ..Thief::default() }
+    }
+
+    /// All writes promise what those to the medium do.
+    pub fn of_every_write(self, every_write: bool) -> Self {
+        Thief { every_write, ..self }
     }
 
     /// A version was written in a command that said so of its class.
@@ -60,7 +66,7 @@ impl Thief {
                     granules.for_each(|granule| self.take(granule, until, &mut gone));
                 }
             }
-            OpCode::Write if command.fua && !refuses && oracle.is_valid(command) => {
+            OpCode::Write if (command.fua || self.every_write) && !refuses && oracle.is_valid(command) => {
                 for &(lpn, mask, clock) in parts {
                     let granules = bits(mask).map(|g| lpn as usize * shape.granules + g);
                     granules.for_each(|granule| self.take(granule, clock, &mut gone));

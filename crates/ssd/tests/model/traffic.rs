@@ -150,7 +150,8 @@ impl Run {
         // A thief is promised nothing gone where commands do not wait for locks; without locks he must find.
         let rules = sanitize::Policy::build(&run.cfg.sanitize).rules();
         let finds = run.cfg.sanitize.name() == sanitize::FAMILY.default;
-        run.thief = (rules.after_lock || finds).then(|| Thief::new(rules.is_secure_by_default || finds));
+        run.thief = (rules.after_lock || finds)
+            .then(|| Thief::new(rules.is_secure_by_default || finds).of_every_write(rules.every_write));
         run.hints = Sayings::new(seed).with_classes(seed);
         if sanitize::Policy::build(&run.cfg.sanitize).locks_blocks() {
             run.style.trims_ranges(&mut Rng::named(seed, "model/trims"), run.drive.unit_bytes() / 512);
@@ -167,7 +168,8 @@ impl Run {
         let chips = (cuts.below(4) == 0).then(Chips::default);
         record(&mut drive, chips.is_some());
         let physical = drive.physical_pages() as usize * cfg.units_per_page() as usize;
-        let write_through = matches!(cfg.buffer, buffer::Config::None(_));
+        let every_write = sanitize::Policy::build(&cfg.sanitize).rules().every_write;
+        let write_through = matches!(cfg.buffer, buffer::Config::None(_)) || every_write;
         let (unit_bytes, units) = (drive.unit_bytes(), drive.logical_units());
         let oracle = Oracle::new(unit_bytes, units, physical, write_through, drive.chips().ages());
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);

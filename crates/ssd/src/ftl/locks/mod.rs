@@ -223,6 +223,11 @@ impl Ftl {
         self.locks.on
     }
 
+    /// Whether no write is complete while what it has killed can be read.
+    pub fn locks_before_writes_end(&self) -> bool {
+        self.locks.on && self.locks.rules.every_write
+    }
+
     /// The class of data of which the host says this, where copies are locked.
     pub fn class_of(&self, said: u8) -> u8 {
         self.locks.class_of(said)

@@ -23,6 +23,9 @@ choice! {
     pub enum Acknowledge {
         /// When what they have killed cannot be read any more, copies by moves included (assumed).
         AfterLock = "after_lock",
+        /// The same, and all writes are to the medium: none is complete while what it has killed can be read (the
+        /// paper's drives have no such page at any time, section 5.4).
+        EveryWrite = "every_write",
         /// At once; the locks follow (the paper says nothing of it).
         AtOnce = "at_once",
     }
@@ -69,6 +72,8 @@ pub struct Rules {
     pub is_secure_by_default: bool,
     /// Commands wait for locks.
     pub after_lock: bool,
+    /// So do all writes.
+    pub every_write: bool,
     /// Copies that moves have killed wait for the end of the job so long at most; ns.
     pub batch_ns: u64,
 }
@@ -79,7 +84,8 @@ impl Rules {
     fn of(default_class: Class, acknowledge: Acknowledge, batch_ms: f64) -> Self {
         Rules {
             is_secure_by_default: default_class == Class::Secure,
-            after_lock: acknowledge == Acknowledge::AfterLock,
+            after_lock: acknowledge != Acknowledge::AtOnce,
+            every_write: acknowledge == Acknowledge::EveryWrite,
             batch_ns: SimDuration::from_ms(batch_ms).0,
         }
     }
