@@ -259,7 +259,9 @@ impl Ftl {
         };
         let op = self.op_of_move(flash, OpKind::Program, Cause::ReadReclaim, page, lane);
         let mut op = self.bound_for(self.layout.block_of_page(page).0, op);
-        self.erase_if_stale(flash, self.layout.block_of_page(page).0);
+        if self.mover.lazy {
+            self.erase_if_stale(flash, page);
+        }
         self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
         self.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
         self.program_moved(flash, lane, &mut op, units);

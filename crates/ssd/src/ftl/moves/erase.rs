@@ -108,14 +108,15 @@ impl Ftl {
     #[inline(always)]
     pub(in crate::ftl) fn erase_if_opened(&mut self, flash: &mut Flash, found: Allocated) {
         if found.opened && self.mover.lazy {
-            self.erase_if_stale(flash, self.layout.block_of_page(found.page).0);
+            self.erase_if_stale(flash, found.page);
         }
     }
 
     /// The same, whichever page of the block it is.
     #[cold]
     #[inline(never)]
-    pub(in crate::ftl) fn erase_if_stale(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn erase_if_stale(&mut self, flash: &mut Flash, page: Ppn) {
+        let (block, _) = self.layout.block_of_page(page);
         if !self.blocks.is_stale(block) {
             return;
         }

@@ -31,6 +31,24 @@ choice! {
     }
 }
 
+/// The parameters of every policy that acts.
+macro_rules! acting_params {
+    ($doc:literal) => {
+        section! {
+            #[doc = $doc]
+            pub struct Params {
+                /// What data is of which the host says nothing (`Hints::class`).
+                default_class: Class = Class::Secure;
+                /// When trims, flushes and writes to the medium (FUA) are complete.
+                acknowledge: Acknowledge = Acknowledge::AfterLock;
+                /// Copies that moves have killed wait for the end of their job so long at most (assumed): a block that
+                /// is erased then needs no lock.
+                batch_ms: f64 = 50.0, unit "ms", range 0..=1_000_000;
+            }
+        }
+    };
+}
+
 family! {
     /// What becomes of copies in flash that nobody may read any more?
     path "ftl/sanitize", default none;

@@ -188,12 +188,10 @@ impl Ftl {
         if outcome == Outcome::Fail {
             for (to, &lpn) in (found.page.0 * units_per_page..).zip(page_units) {
                 self.map.note_stray(Lpn(lpn), Pun(to));
+                if self.locks_data() {
+                    self.note_stillborn(Pun(to), facts);
+                }
             }
-        }
-        if self.locks_data() && outcome == Outcome::Fail {
-            let first = found.page.0 * units_per_page;
-            let units = first..first + page_units.len() as u32;
-            units.for_each(|unit| self.note_stillborn(Pun(unit), facts));
         }
         self.sequence += count;
         self.after_program(flash, block, outcome == Outcome::Fail);

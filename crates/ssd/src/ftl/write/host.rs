@@ -179,6 +179,7 @@ impl Ftl {
             self.waits.lack(Lack::Page);
             return Paged::NoRoom;
         };
+        self.erase_if_opened(flash, found);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let class = if self.gather.sorts() { self.class_of_page(found.page) } else { 0 };
         let (count, bytes) = self.take_units((stream, class), &mut units);
@@ -189,7 +190,6 @@ impl Ftl {
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
         let op = Op { bytes, ..self.op(OpKind::Program, cause, found.page) };
         let op = self.bound_for(self.layout.block_of_page(found.page).0, op);
-        self.erase_if_opened(flash, found);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
         if found.opened {
@@ -269,6 +269,14 @@ impl Ftl {
         waiting.bytes
     }
 
+    /// A unit was programmed in vain: it waits again, and what its place in flash says is of no use.
+    #[cold]
+    #[inline(never)]
+    fn take_back(&mut self, lpn: Lpn, to: Pun, slot: SlotId) {
+        self.map.note_stray(lpn, to);
+        self.gather.put_back(slot);
+    }
+
     /// A page of host data is programmed, or it has failed.
     #[inline(always)]
     pub(in crate::ftl) fn on_host_program(
@@ -293,8 +301,7 @@ impl Ftl {
                 self.note_stillborn(to, unit.facts());
             }
             if failed && unit.lpn != NONE {
-                self.map.note_stray(Lpn(unit.lpn), to);
-                self.gather.put_back(slot);
+                self.take_back(Lpn(unit.lpn), to, slot);
             } else if unit.lpn != NONE {
                 match locks {
                     true => self.forget_replica(Lpn(unit.lpn)),

@@ -294,7 +294,8 @@ impl Aging {
     pub(crate) fn sense(&mut self, block: u32, page: u32, sequence: &Sequence, cycles: u32) -> Sensed {
         let draw = self.read_rng.next_u64();
         let tables = self.tables();
-        let first = tables.set_at(sequence.first());
+        // Still cells are read on the line of the retry table, whatever the sequence.
+        let first = tables.place_at(sequence.first().place());
         let (mode, place) = self.at(block, page);
         let disturbed = self.disturbed(block, place, mode, cycles);
         let plain = self.plain && self.plainly(block, place, mode, first, disturbed, draw);

@@ -327,8 +327,9 @@ impl Tables {
         self.place_at(set.place()) | usize::from(set.lowest()) << LOWEST_SHIFT
     }
 
+    /// The same of a set that lies on the line as a whole.
     #[inline]
-    fn place_at(&self, place: u8) -> usize {
+    pub(crate) fn place_at(&self, place: u8) -> usize {
         let (entry, part) = (usize::from(place >> PARTS_SHIFT), usize::from(place & (PARTS - 1)));
         let entries = usize::from(self.entries);
         debug_assert!(entry < entries, "entry {entry} of the retry table, which has {entries}");
