@@ -11,7 +11,7 @@ CARGO ?= cargo
 # In CI the lock file is the truth; elsewhere cargo may update it after an edit of a Cargo.toml.
 LOCKED := $(if $(CI),--locked,)
 
-.PHONY: help demo test check bench instructions tidy fmt clippy unit toolchain clean
+.PHONY: help demo test check bench instructions tidy fmt clippy doc unit toolchain clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -23,7 +23,7 @@ test: toolchain ## Every test: units, bare-device timelines, formulas, random ru
 	$(CARGO) test --workspace $(LOCKED)
 	@$(MAKE) --no-print-directory instructions
 
-check: fmt clippy tidy unit ## Format, lints, tidy, quick unit tests (under 5 minutes on two cores)
+check: fmt clippy tidy doc unit ## Format, lints, tidy, documentation, quick unit tests (under 5 minutes on two cores)
 
 # Without the lab's formats of files, which are not measured and take longest to build.
 BENCH := bench -p wordline-lab --no-default-features --bench drive $(LOCKED)
@@ -40,6 +40,9 @@ fmt: toolchain ## Is the code formatted? (mend with: rustfmt --edition 2024 FILE
 
 clippy: toolchain ## Lints, warnings are errors
 	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
+
+doc: toolchain ## The documentation of all crates; links to nothing, or to what is private, are errors
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps $(LOCKED)
 
 tidy: toolchain ## The project's own rules: sizes, layers, families, purity of the core
 	$(CARGO) run --quiet --package xtask $(LOCKED) -- tidy

@@ -29,7 +29,7 @@ const CAPACITY_KEYS: &[&str] = &["nand.geometry.blocks_per_plane", "drive.logica
 /// Which drive: the flags that all commands about a drive share.
 #[derive(Args, Debug, Default)]
 pub struct DriveArgs {
-    /// Configuration file (TOML): a drive, and optionally the tables [workload] and [run]
+    /// Configuration file (TOML): a drive, and optionally the tables `[workload]` and `[run]`
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 

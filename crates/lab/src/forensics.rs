@@ -25,7 +25,7 @@ pub struct Found {
     pub data: u64,
     /// Zeros: locked.
     pub zeros: u64,
-    /// Noise: scrubbed.
+    /// Noise: scrubbed or reprogrammed.
     pub noise: u64,
 }
 
@@ -84,6 +84,9 @@ pub struct Forensics {
     pub dead_insecure: Found,
     /// On pages that were locked when the drive was saved and answer again.
     pub unlocked: u64,
+    /// How many of all dead units that are locked can be expected to answer by then: the sum of their chances, of which
+    /// `unlocked` is one draw.
+    pub unlocked_expected: f64,
     /// Logical units of which a dead copy of secured data is read.
     pub units_secured: u64,
     /// Files of such copies, if the run knew them.
@@ -184,6 +187,9 @@ fn look_at(thief: &Thief<'_>, place: u32, told: &mut Forensics) -> Option<Find> 
     } else {
         told.dead_insecure.add(raw)
     }
+    let chips = thief.drive.chips();
+    let chance = chips.chance_of_answer(block, page, thief.drive.now(), thief.minutes);
+    told.unlocked_expected += chance.unwrap_or_default();
     if raw != Raw::Data {
         return None;
     }

@@ -15,8 +15,16 @@ use ssd::flash::op::Cause;
 type Remark = fn(&Facts<'_>, &RunResult) -> Option<String>;
 
 /// All of them, in the order in which they are told.
-const ALL: &[Remark] =
-    &[unwritten_reads, looked_ahead, too_short, too_fast, too_close, no_reclaim_yet, no_files];
+const ALL: &[Remark] = &[
+    unwritten_reads,
+    looked_ahead,
+    too_short,
+    too_fast,
+    too_close,
+    no_reclaim_yet,
+    no_files,
+    lost_with_others,
+];
 
 /// Share of the blocks that a steady drive must have erased for its write amplification to mean something; %.
 const ERASED_PERCENT_MIN: u64 = 5;
@@ -33,6 +41,21 @@ fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<String> {
     let which = if result.ftl.trimmed_units > 0 { "never written, or trimmed" } else { "never written" };
     let (unmapped, all, share) = (count(unmapped), count(all), digits(100.0 * share));
     Some(format!("{unmapped} of {all} units read ({share} %) were {which}: no flash is read for them"))
+}
+
+/// Data that nobody has deleted goes with what is reprogrammed.
+fn lost_with_others(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+    let (work, found) = (&result.ftl.sanitize, result.ftl.lost_units);
+    if work.reprograms == 0 || work.lost_pages + found == 0 {
+        return None;
+    }
+    Some(format!(
+        "reprogramming {} pages has lost live data on others of their wordlines: {} units were found to be lost, {} \
+         pages have yet to be",
+        count(work.reprograms),
+        count(found),
+        count(work.lost_pages)
+    ))
 }
 
 /// Versions are those of files, which only some workloads know.

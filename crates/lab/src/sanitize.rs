@@ -15,8 +15,14 @@ pub struct SanitizeWork {
     pub block_locks: u64,
     /// Wordlines scrubbed.
     pub scrubs: u64,
+    /// Pages reprogrammed.
+    pub reprograms: u64,
+    /// Pages with live data that cannot be read any more, because others of their wordline were reprogrammed.
+    pub lost_pages: u64,
     /// Mapping units moved because their page was to be locked.
     pub copies: u64,
+    /// Of the locks, those of what was locked already, because that was old (`ftl.sanitize.relock_months`).
+    pub relocks: u64,
     /// Of all of these, operations that failed.
     pub failed: u64,
     /// Bytes of the firmware's tables of what is to be locked.
@@ -47,7 +53,10 @@ impl SanitizeWork {
             page_locks: stats.ops(OpKind::PageLock),
             block_locks: stats.ops(OpKind::BlockLock),
             scrubs: stats.ops(OpKind::Scrub),
+            reprograms: stats.ops(OpKind::Reprogram),
+            lost_pages: drive.lost_pages(),
             copies: counts.sanitize_copies,
+            relocks: counts.sanitize_relocks,
             failed: stats.flash.lock_fails,
             table_bytes: drive.lock_bytes() as u64,
             exposed: Exposed {

@@ -62,9 +62,19 @@ fn write(file: u32, unit: u32) -> Request {
 
 /// Serves requests one by one, in no time; what became of versions, and the drive.
 fn serve(config: &DriveConfig, requests: &[Request], files: FilesAtStart) -> (Versions, RunResult, Drive) {
+    serve_by(Executor::Functional, config, requests, files)
+}
+
+/// The same where time passes or not.
+fn serve_by(
+    executor: Executor,
+    config: &DriveConfig,
+    requests: &[Request],
+    files: FilesAtStart,
+) -> (Versions, RunResult, Drive) {
     let spec = RunSpec {
         loop_mode: LoopMode::Closed { depth: 1 },
-        executor: Executor::Functional,
+        executor,
         versions: VersionsSpec { watch: true, ..VersionsSpec::default() },
         ..RunSpec::default()
     };
@@ -103,6 +113,28 @@ fn overwritten_units_are_invalid_until_the_end() {
     assert_eq!((versions.uv.files, versions.uv.vaf.max), (1, Some(0.0)));
     let shown = versions.mv.shown.unwrap();
     assert_eq!((shown.file, shown.valid.last(), shown.invalid.last()), (16, Some(&4), Some(&2)));
+    // Nothing was moved.
+    assert_eq!((versions.mv.by_moves.files, versions.mv.by_moves.t_insecure.max), (0, Some(0.0)));
+}
+
+/// Two files fill the same blocks; one is overwritten until cleaning has to move what is beside it. What the other has
+/// of invalid units moves have left, all of it; of the overwritten one's they have left a part.
+#[test]
+fn copies_that_moves_leave_are_told_apart() {
+    let mut requests: Vec<Request> = (0..40).flat_map(|n| [write(16, n), write(17, 48 + n)]).collect();
+    requests.extend((0..400).map(|n| write(17, 48 + n * 7 % 40)));
+    let mut config = chips(1);
+    // What moves leave stays for a while.
+    config.cleaning.lazy_erase = true;
+    let (versions, ..) = serve_by(Executor::Timed, &config, &requests, FilesAtStart::default());
+    let (uv, mv) = (versions.uv, versions.mv);
+    assert_eq!((uv.files, mv.files), (1, 1));
+    assert!(uv.vaf.max > Some(0.0) && uv.t_insecure.max > Some(0.0), "{uv:?}");
+    assert_eq!((uv.by_moves.files, uv.by_moves.vaf, uv.by_moves.t_insecure), (1, uv.vaf, uv.t_insecure));
+    assert!(mv.by_moves.vaf.max < mv.vaf.max && mv.by_moves.t_insecure.max <= mv.t_insecure.max, "{mv:?}");
+    // Before the first move there is nothing of it.
+    let (versions, ..) = serve_by(Executor::Timed, &config, &requests[..90], FilesAtStart::default());
+    assert_eq!((versions.mv.by_moves.files, versions.mv.files, versions.uv.vaf.max), (0, 1, Some(0.0)));
 }
 
 /// An append that begins in the file's last unit leaves what was there a part of what is there: one version, though the
@@ -137,12 +169,16 @@ fn a_deleted_file_stays_in_flash() {
 #[test]
 fn what_is_locked_is_not_invalid() {
     let overwritten: Vec<Request> = (0..60).map(|n| write(16, n % 20)).collect();
-    for policy in ["page_lock", "page_and_block_lock", "scrub", "erase"] {
+    for policy in ["page_lock", "page_and_block_lock", "scrub", "erase", "reprogram"] {
         let mut config = chips(1);
         config.sanitize.select(policy).unwrap();
         let (versions, result, _) = serve(&config, &overwritten, FilesAtStart::default());
         let work = &result.ftl.sanitize;
-        assert!(work.page_locks + work.block_locks + work.scrubs + result.flash.erases.sum() > 0, "{policy}");
+        assert!(
+            work.page_locks + work.block_locks + work.scrubs + work.reprograms + result.flash.erases.sum()
+                > 0,
+            "{policy}"
+        );
         assert_eq!((versions.mv.files, versions.mv.t_insecure.max), (1, Some(0.0)), "{policy}");
     }
     let (versions, ..) = serve(&chips(1), &overwritten, FilesAtStart::default());
@@ -168,10 +204,15 @@ fn files_of_the_start_are_known() {
     };
     let config = chips(1);
     let mut drive = Drive::new(&config).unwrap();
-    let mut source = List([write(16, 2), write(3, 21), write(3, 22)].into(), files);
+    let mut source = List([write(16, 2), write(3, 21), write(3, 22), write(18, 30)].into(), files);
     let result = run(&mut drive, &config, &mut source, &spec, &mut |_| {}).unwrap();
     let versions = result.versions.unwrap();
-    assert_eq!((versions.uv.files, versions.mv.files, versions.mv.vaf.max), (1, 1, Some(0.125)));
+    assert_eq!((versions.uv.files, versions.mv.files, versions.mv.vaf.max), (2, 1, Some(0.125)));
+    // File 18 came later.
+    assert_eq!(
+        (versions.uv.of_run.files, versions.mv.of_run.files, versions.mv.of_run.vaf.max),
+        (1, 0, None)
+    );
 }
 
 #[test]
@@ -228,12 +269,12 @@ type Units = BTreeMap<u64, (u64, u64)>;
 fn rows(path: &PathBuf) -> (Units, Units) {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("writes,file,valid,invalid"));
+    assert_eq!(lines.next(), Some("writes,file,valid,invalid,moved"));
     let (mut last, mut most, mut before) = (BTreeMap::new(), BTreeMap::new(), 0);
     for line in lines {
         let numbers: Vec<u64> = line.split(',').map(|number| number.parse().unwrap()).collect();
-        let [writes, file, valid, invalid] = numbers[..] else { panic!("{line}") };
-        assert!(writes >= before, "{line}");
+        let [writes, file, valid, invalid, moved] = numbers[..] else { panic!("{line}") };
+        assert!(writes >= before && moved <= invalid, "{line}");
         before = writes;
         last.insert(file, (valid, invalid));
         let (valid_max, invalid_max) = most.entry(file).or_insert((0, 0));
@@ -248,10 +289,11 @@ fn rows(path: &PathBuf) -> (Units, Units) {
 fn random_runs_agree_with_a_look_at_every_page() {
     let path = fresh_path("versions.csv");
     let (mut compared, mut hidden) = (0, 0);
-    for seed in 0..40 {
+    // Eight of each policy.
+    for seed in 0..48 {
         let mut config = chips(1 + (seed % 2) as u32);
         config.drive.seed = seed;
-        let policies = ["none", "page_lock", "page_and_block_lock", "scrub", "erase"];
+        let policies = ["none", "page_lock", "page_and_block_lock", "scrub", "erase", "reprogram"];
         let policy = policies[seed as usize % policies.len()];
         config.sanitize.select(policy).unwrap();
         let depth = if seed % 3 == 0 { 1 } else { 8 };
@@ -281,7 +323,8 @@ fn random_runs_agree_with_a_look_at_every_page() {
             let about = format!("seed {seed}, {policy}, {count} requests, depth {depth}, {executor:?}");
             assert_eq!(last, recount(&drive), "{about}");
             compared += last.values().map(|(_, invalid)| invalid).sum::<u64>();
-            hidden += result.ftl.sanitize.page_locks + result.ftl.sanitize.scrubs;
+            let work = &result.ftl.sanitize;
+            hidden += work.page_locks + work.scrubs + work.reprograms;
             // The result's maxima see each effect, the table what is so between two requests.
             let versions = result.versions.unwrap();
             assert_eq!(

@@ -155,10 +155,12 @@ impl Drive {
         cfg.validate()?;
         check_memory(cfg.memory_bytes())?;
         let g = &cfg.geometry;
+        let sanitize = sanitize::Policy::build(&cfg.sanitize);
         let mut chip =
             Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
                 .with_cells_for(cfg, cfg.uses_of_cells())?
-                .with_locks(cfg, sanitize::Policy::build(&cfg.sanitize).means());
+                .with_locks(cfg, sanitize.means())
+                .with_renewals(sanitize.rules().relock_ns > 0);
         let layout = Layout::new(cfg, &chip).keeping(cfg.replica_pages_per_block());
         check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
         let order = PageOrder::of(cfg);
@@ -166,7 +168,7 @@ impl Drive {
         let queued = cfg.host_queue_units();
         let mut needs = stream.needs();
         // Of what class data is, is said with it.
-        needs.hints |= sanitize::Policy::build(&cfg.sanitize).acts();
+        needs.hints |= sanitize.acts();
         let host = Host::new(cfg, (&cfg.buffer, &cfg.hotness), needs, (streams, queued));
         let policies = Policies {
             gc_victim: &cfg.gc_victim,
@@ -465,6 +467,12 @@ impl Drive {
     /// age. Takes a look at every wordline. With `FtlCounts::disturbed_q12_max` it is the smallest margin of a run.
     pub fn worst_disturb_q12(&self) -> Option<u32> {
         self.state.ftl.worst_disturb_q12(&self.state.flash)
+    }
+
+    /// Pages with live data that cannot be read any more, because others of their wordline were reprogrammed
+    /// (`ftl.sanitize.policy = "reprogram"`): the truth, also of pages that nobody has read since. Looks at every page.
+    pub fn lost_pages(&self) -> u64 {
+        self.state.ftl.lost_pages(&self.state.flash)
     }
 
     /// The chips: the ground truth that no firmware sees, for tests and reports.

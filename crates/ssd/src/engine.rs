@@ -24,9 +24,15 @@ impl Drive {
     /// Everything due strictly before `end` happens.
     #[inline]
     pub(crate) fn run_until_before(&mut self, end: SimTime) {
-        // Nothing is due before the drive's time.
-        while end > self.state.now && self.state.events.next_at().is_some_and(|at| at < end) {
-            self.step();
+        loop {
+            // Nothing is due before the drive's time.
+            while end > self.state.now && self.state.events.next_at().is_some_and(|at| at < end) {
+                self.step();
+            }
+            // Whoever looks at the next event only would not see that commands still wait for locks.
+            if !self.state.events.is_empty() || !self.unlock() {
+                return;
+            }
         }
     }
 
@@ -135,6 +141,7 @@ impl Drive {
     #[inline(always)]
     fn carry(&mut self) -> bool {
         let mut something_done = false;
+        let locks = self.state.ftl.locks_data();
         loop {
             self.empty_outbox();
             if self.state.flash.done.is_empty() {
@@ -144,19 +151,26 @@ impl Drive {
                     state.ftl.look_at_candidates(&mut state.flash);
                     continue;
                 }
-                if state.ftl.locks_data() && self.tend_locks() {
+                let tends = locks
+                    && (state.host.waits_for_locks()
+                        || state.ftl.next_lock_at().is_some()
+                        || state.ftl.renews_locks());
+                if tends && self.tend_locks() {
                     continue;
                 }
                 return something_done;
             }
-            something_done = true;
             let mut programs = false;
             let mut next = 0;
             while let Some(&id) = self.state.flash.done.get(next) {
                 next += 1;
+                // A lock makes no room.
+                something_done |= !locks || !self.state.flash.pool.get(id).kind.hides();
                 programs |= self.on_done(id);
             }
             self.state.flash.done.clear();
+            // Who waits for room is told that nothing will come.
+            something_done |= locks && self.state.flash.pool.in_flight() == 0;
             if programs {
                 let (host, mut below) = self.split();
                 host.after_programs(&mut below);
@@ -184,6 +198,9 @@ impl Drive {
             host.after_locks(false, &mut below);
         }
         let state = &mut self.state;
+        if state.ftl.renews_locks() {
+            state.ftl.renew_locks(state.now);
+        }
         if let Some(at) = state.ftl.next_lock_at()
             && state.executor == Executor::Timed
         {

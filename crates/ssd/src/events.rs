@@ -285,7 +285,7 @@ impl Serialize for EventQueue {
     }
 }
 
-/// A queue that is read has yet to be [`EventQueue::restored`].
+/// A queue that is read has yet to be checked (`EventQueue::restored`).
 impl<'de> Deserialize<'de> for EventQueue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut queue = EventQueue::with_capacity(0);

@@ -198,7 +198,7 @@ pub enum ChipEffect {
         /// The block.
         block: u32,
     },
-    /// A chip begins to lock or scrub a page, or to lock a block.
+    /// A chip begins to lock, scrub or reprogram a page, or to lock a block.
     PulseBegins {
         /// The block.
         block: u32,
@@ -218,6 +218,15 @@ pub enum ChipEffect {
     LockBlock {
         /// The block.
         block: u32,
+        /// Whether the chip said that it failed: then nothing has changed.
+        failed: bool,
+    },
+    /// A page is noise, until its block is erased; others of its wordline may be lost.
+    Reprogram {
+        /// The block.
+        block: u32,
+        /// The page in the block.
+        page: u32,
         /// Whether the chip said that it failed: then nothing has changed.
         failed: bool,
     },

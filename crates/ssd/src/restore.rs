@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 /// Whether a part of a snapshot can be what it says; the error says what cannot.
 pub(crate) type Verdict = Result<(), String>;
 
-/// No time, count of reads or of anything else is as large as this.
-pub(crate) const MOST: u64 = 1 << 56;
+/// No time, count of reads or of anything else is as large as this: of times, nine years.
+pub(crate) const MOST: u64 = 1 << 58;
 
 /// The condition holds.
 pub(crate) fn ensure(holds: bool, what: &str) -> Verdict {

@@ -118,7 +118,7 @@ fn what_is_told_of_chips_is_what_is_counted() {
                     ended[2] += 1;
                     failed[1] += u64::from(has_failed);
                 }
-                ChipEffect::Scrub { .. } => panic!("nothing is scrubbed"),
+                ChipEffect::Scrub { .. } | ChipEffect::Reprogram { .. } => panic!("nothing is scrubbed"),
                 ChipEffect::Spare { .. } => {}
             }
         }

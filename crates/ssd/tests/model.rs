@@ -10,6 +10,7 @@ mod model {
     #[path = "../support/hints.rs"]
     pub mod hints;
     pub mod oracle;
+    pub mod reprogram;
     pub mod setup;
     pub mod shape;
     pub mod style;
@@ -20,6 +21,7 @@ mod model {
 
 use model::chips::Chips;
 use model::oracle::Oracle;
+use model::reprogram::random_reprograms;
 use model::setup::{random_caching, random_locked_replicas, random_locks, random_sorting};
 use model::tally::Tally;
 use model::traffic::Run;
@@ -27,6 +29,7 @@ use model::traffic::cuts::{CutTally, Lapse};
 use ssd::ftl::sanitize;
 use ssd::observe::{ChipEffect, Effect, Source};
 use ssd::rng::Rng;
+use ssd::sections::Reliability;
 use ssd::signals::Facts;
 use ssd::units::{Lpn, Pun};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -219,16 +222,48 @@ fn a_drive_with_a_cache_of_one_bit_a_cell_agrees_too() {
 fn a_thief_finds_nothing_that_was_said_to_be_gone() {
     let tally = check(LOCKED_COMMANDS, &LOCKED_FINDS, |seed| Run::watched(seed, "model/locks", random_locks));
     println!(
-        "{} locks of pages and {} of blocks, {} failed, {} units moved for them; {} versions looked for",
-        tally.page_locks, tally.block_locks, tally.failed_locks, tally.lock_copies, tally.looked
+        "{} locks of pages and {} of blocks, {} of them once more, {} failed, {} units moved for them; {} versions looked for",
+        tally.page_locks,
+        tally.block_locks,
+        tally.relocks,
+        tally.failed_locks,
+        tally.lock_copies,
+        tally.looked
     );
     if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
         assert!(
             tally.page_locks > 100_000 && tally.block_locks > 20_000 && tally.failed_locks > 1_000,
             "{tally:?}"
         );
+        assert!(tally.relocks > 10_000, "{tally:?}");
         assert!(tally.lock_copies > 10_000 && tally.looked > 100_000, "{tally:?}");
     }
+}
+
+/// What is reprogrammed is gone, too, and some of what lives goes with it; by no other means data is lost.
+#[test]
+fn reprogramming_loses_data_and_nothing_else_does() {
+    let of = |policy: &'static str| {
+        let mut total = Tally::default();
+        for seed in 1..=20 {
+            let mut run = Run::watched(seed, "model/reprogrammed", random_reprograms);
+            if policy != sanitize::reprogram::NAME {
+                run = Run::watched(seed, "model/reprogrammed", |rng| {
+                    let mut cfg = random_reprograms(rng);
+                    cfg.sanitize = sanitize::Config::named("page_lock").unwrap();
+                    cfg
+                });
+            }
+            let verdict = run.run(COMMANDS_PER_RUN);
+            verdict.unwrap_or_else(|what| panic!("seed {seed}: {what}\n{}", run.describe()));
+            total.add(&run.tally());
+        }
+        total
+    };
+    let (locked, lossy) = (of("page_lock"), of(sanitize::reprogram::NAME));
+    println!("{} pages reprogrammed, {} units lost with them", lossy.reprograms, lossy.spoiled);
+    assert!(lossy.reprograms > 10_000 && lossy.spoiled > 1_000, "{lossy:?}");
+    assert!(locked.page_locks > 10_000 && locked.units_lost == 0, "{locked:?}");
 }
 
 /// The same of drives with replicas.
@@ -263,6 +298,8 @@ fn a_thief_goes_through_the_hole_of_copies() {
     let holed = |rng: &mut Rng| {
         let mut cfg = random_locks(rng);
         cfg.lock.copyback_hole = true;
+        // Drives that soon take no more writes may have no block to copy to.
+        cfg.reliability = Reliability::default();
         cfg.sanitize = sanitize::Config::named("page_lock").unwrap();
         cfg
     };

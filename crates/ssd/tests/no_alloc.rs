@@ -11,7 +11,7 @@ use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::habits::with_habits;
-use support::{Load, reclaiming, small, with_every_policy, with_policy};
+use support::{Load, reclaiming, relocking, small, with_every_policy, with_policy};
 
 thread_local! {
     /// Allocations of this thread: other tests run beside it.
@@ -86,6 +86,19 @@ fn no_allocation_under_any_policy() {
             assert_loop_allocates_nothing(&cfg, executor, &policy);
         }
     }
+}
+
+#[test]
+fn no_allocation_where_locks_are_set_again() {
+    let cfg = relocking();
+    let mut drive = Drive::new(&cfg).unwrap();
+    let mut load = Load::new(3);
+    load.run(&mut drive, 8_000);
+    let before = drive.stats().ftl.sanitize_relocks;
+    let found = allocations(|| load.run(&mut drive, 30_000));
+    let relocks = drive.stats().ftl.sanitize_relocks - before;
+    assert!(found == 0 && relocks > 100, "{found} allocations, {relocks} locks set again");
+    assert_loop_allocates_nothing(&cfg, Executor::Timed, "relocks");
 }
 
 /// Reads of a few units one after the other.

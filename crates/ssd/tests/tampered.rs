@@ -8,7 +8,7 @@ use ssd::rng::Rng;
 use ssd::snapshot::{HEADER_BYTES, SnapshotError, checksum};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use support::{Load, reclaiming, small, with_every_policy};
+use support::{Load, reclaiming, relocking, small, with_every_policy};
 
 fn variable(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
@@ -25,7 +25,7 @@ fn plain() -> Vec<DriveConfig> {
     let mut slow = small();
     (slow.link.latency_us, slow.firmware.t_command_us) = (1.0, 0.5);
     let policies = with_every_policy().map(|(_, cfg)| cfg);
-    [small(), cache, faulty, slow].into_iter().chain(policies).collect()
+    [small(), cache, faulty, slow, relocking()].into_iter().chain(policies).collect()
 }
 
 /// Drives that move data because of reads, one for each policy and way to count.

@@ -28,9 +28,9 @@ Examples:
   wordline forensics stolen.snap --after \"5 years\" --out finds.csv
       when the flags of locks have weakened; all finds as rows
 
-A thief has the chips and sends them every command that there is: pages answer data, zeros (locked), noise (scrubbed) or
-are erased. Live data he reads as it is: drives encrypt nothing here. Dead data is what was overwritten or trimmed, and
-what moves have left behind (docs/threat-model.md).";
+A thief has the chips and sends them every command that there is: pages answer data, zeros (locked), noise (scrubbed or
+reprogrammed) or are erased. Live data he reads as it is: drives encrypt nothing here. Dead data is what was overwritten
+or trimmed, and what moves have left behind (docs/threat-model.md).";
 
 /// Flags of `forensics`.
 #[derive(Args, Debug)]
@@ -174,11 +174,27 @@ fn print(
         let again = format!("{} of the units read were locked when the drive was saved.", told.unlocked);
         wrapped(out, 0, &again)?;
     }
+    if args.after.is_some() && told.dead_secured.zeros + told.unlocked > 0 {
+        let expected = format!(
+            "Of what is locked, {} units can be expected to answer then.",
+            share(told.unlocked_expected)
+        );
+        wrapped(out, 0, &expected)?;
+    }
     if !told.knows_classes {
         let text = "Nothing on this drive says of which class data is: all of it counts as secured. --versions tells.";
         wrapped(out, 0, text)?;
     }
     print_finds(args.show, finds, has_versions, out)
+}
+
+/// A number that may be very small, in three digits.
+fn share(number: f64) -> String {
+    match number {
+        0.0 => "0".to_owned(),
+        ..0.01 => format!("{number:.2e}"),
+        _ => format!("{number:.2}"),
+    }
 }
 
 /// The first finds, secured ones first; with versions the files that most are of.

@@ -135,7 +135,7 @@ struct FitMarkers {
     #[arg(long, value_name = "N", default_value_t = fit::Plan::FULL.seed)]
     seed: u32,
 
-    /// Write <part>.toml of each part to this folder; without it they are printed
+    /// Write PART.toml of each part to this folder; without it they are printed
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

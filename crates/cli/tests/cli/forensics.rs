@@ -148,12 +148,19 @@ fn after_five_years_the_expected_few_pages_answer_again() {
         let [least, most] = [locked as f64 * least - sigmas(least), locked as f64 * most + sigmas(most)];
         assert!((least..=most).contains(&(answer as f64)), "{after}: {answer} of {locked}");
         assert_eq!(answer, number(&told, "/unlocked"));
+        let expected = told["unlocked_expected"].as_f64().unwrap();
+        assert!((expected - answer as f64).abs() <= 4.5 * expected.sqrt() + 1.0, "{answer} for {expected}");
+        if after == "5 years" {
+            // Locks were set up to some seconds before the run ended.
+            assert!((expected / (locked as f64 * 0.0103) - 1.0).abs() < 0.02, "{expected} of {locked}");
+        }
         assert!(answer >= before);
         before = answer;
     }
     assert!(before > 0 && locked > 1_500, "{before} of {locked}");
     let told = look(&snapshot, &["--after", "5 years", "--versions", &kept]).ok();
     assert!(told.out.contains("5 years later") && told.out.contains("were locked when the drive was saved"));
+    assert!(told.out.contains("units can be expected to answer then"), "{}", told.out);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 use crate::report::{Goal, Row};
 use crate::speed::{filled, preset, preset_with};
+use crate::techniques::locking;
 use lab::experiment::run;
 use lab::spec::{LoopMode, RunSpec};
 use ssd::rng::Rng;
@@ -61,6 +62,22 @@ const CASES: &[Case] = &[
         before: 1_000,
         requests: 300_000,
     },
+    Case {
+        name: "page_overwrite",
+        prepare: || overwritten("none"),
+        depth: 16,
+        load: PAGE_WRITES,
+        before: 5_000,
+        requests: 15_000,
+    },
+    Case {
+        name: "page_overwrite_locked",
+        prepare: || overwritten("page_and_block_lock"),
+        depth: 16,
+        load: PAGE_WRITES,
+        before: 5_000,
+        requests: 15_000,
+    },
 ];
 
 const READS: &str = "read_percent = 100\nsize_bytes = 4096";
@@ -68,6 +85,7 @@ const MIX: &str = "read_percent = 70\nsize_bytes = 4096";
 const WRITES: &str = "read_percent = 0\nsize_bytes = 4096";
 const LARGE_WRITES: &str = "read_percent = 0\nsize_bytes = 8192";
 const PAGE_READS: &str = "read_percent = 100\nsize_bytes = 16384";
+const PAGE_WRITES: &str = "read_percent = 0\nsize_bytes = 16384";
 
 /// A quarter of m64, 16 GiB: filling the whole takes most of the time under valgrind, and counts differ little.
 fn quarter() -> DriveConfig {
@@ -115,6 +133,17 @@ fn counting() -> (DriveConfig, Drive) {
     let step: AgeStep = "cycle to 2000".parse().expect("a sound step");
     drive.age(&step).expect("a drive whose cells age");
     drive.set_executor(Executor::Functional);
+    (cfg, drive)
+}
+
+/// The drive of the bench `locks`, full and written over once more, with a policy of `ftl.sanitize`.
+fn overwritten(policy: &str) -> (DriveConfig, Drive) {
+    let cfg = locking(policy);
+    let mut drive = filled(&cfg, 100);
+    let mut rng = Rng::named(cfg.drive.seed, "bench/instructions");
+    let units = drive.logical_units();
+    let lpns: Vec<u32> = (0..units / 2).map(|_| rng.below(units)).collect();
+    drive.overwrite(&lpns).expect("room");
     (cfg, drive)
 }
 

@@ -118,15 +118,16 @@ pub fn ages_and_suspends() -> Vec<Row> {
     vec![Row::new("ages_and_suspends_70_30", value, "x", Goal::AtMost(1.3))]
 }
 
+/// An eighth of Evanesco's drive, with a policy of `ftl.sanitize`.
+pub fn locking(policy: &str) -> DriveConfig {
+    let policy = format!("ftl.sanitize.policy={policy}");
+    preset_with("evanesco", &["drive.logical_gib=3.5", "nand.geometry.blocks_per_plane=54", &policy])
+}
+
 /// Locks of all that dies, pages and blocks, on a filled drive that is written over, 16 KiB at a time; and what the
 /// flags of chips take: a bit a page and four bytes a block.
 pub fn locks() -> Vec<Row> {
-    let small = |policy: &str| {
-        let settings = ["drive.logical_gib=3.5", "nand.geometry.blocks_per_plane=54", policy];
-        preset_with("evanesco", &settings)
-    };
-    let (without, with) =
-        (small("ftl.sanitize.policy=none"), small("ftl.sanitize.policy=page_and_block_lock"));
+    let (without, with) = (locking("none"), locking("page_and_block_lock"));
     let text = "pattern = 'uniform'\ncount = 200_000\nread_percent = 0\nsize_bytes = 16384";
     let load = Spec::parse(text).and_then(|spec| spec.prepare()).expect("a sound workload");
     let spec = RunSpec { loop_mode: LoopMode::Closed { depth: 16 }, ..RunSpec::default() };

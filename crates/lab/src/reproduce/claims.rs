@@ -108,7 +108,7 @@ impl Rule {
 pub struct Measure {
     /// In which study.
     pub study: String,
-    /// What ([`super::metrics`]).
+    /// What (`reproduce/metrics.rs`).
     pub metric: String,
     /// Of which technique; empty for an order.
     pub technique: String,

@@ -253,6 +253,18 @@ metrics! {
         f.result.versions.as_ref()?.uv.t_insecure.mean
     };
     "uv_t_insecure_max", "fills", "the same at most", |f| f.result.versions.as_ref()?.uv.t_insecure.max;
+    "uv_vaf_by_moves_mean", "", "the same of copies alone that moves have left, in the mean", |f| {
+        f.result.versions.as_ref()?.uv.by_moves.vaf.mean
+    };
+    "uv_t_insecure_by_moves_mean", "fills", "drive writes while such a file had those copies, in the mean", |f| {
+        f.result.versions.as_ref()?.uv.by_moves.t_insecure.mean
+    };
+    "uv_vaf_of_run_mean", "", "the same of files alone that were created in the run, in the mean", |f| {
+        f.result.versions.as_ref()?.uv.of_run.vaf.mean
+    };
+    "uv_t_insecure_of_run_mean", "fills", "drive writes while such a file had invalid units, in the mean", |f| {
+        f.result.versions.as_ref()?.uv.of_run.t_insecure.mean
+    };
     "mv_vaf_mean", "", "most invalid over most valid units of a file of several versions, in the mean", |f| {
         f.result.versions.as_ref()?.mv.vaf.mean
     };

@@ -1,4 +1,5 @@
-//! What is counted of each file: valid and invalid units now and at most, and how long it was insecure.
+//! What is counted of each file: valid and invalid units now and at most, and how long it was insecure; of invalid ones
+//! all, and those alone that moves have left behind.
 
 use ssd::units::NONE;
 use std::collections::BTreeMap;
@@ -6,22 +7,53 @@ use std::collections::BTreeMap;
 /// Points of a drive's writes at which what a file has is kept for its plot.
 const POINTS_OF_A_FILL: u64 = 128;
 
+/// Invalid units of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Invalid {
+    /// Units now, and at most.
+    pub now: u32,
+    pub max: u32,
+    /// Sectors written while there were some, and what had been written when there came to be some.
+    insecure: u64,
+    since: Option<u64>,
+}
+
+impl Invalid {
+    /// An effect is over.
+    fn settle(&mut self, sectors: u64) {
+        self.max = self.max.max(self.now);
+        match (self.now > 0, self.since) {
+            (true, None) => self.since = Some(sectors),
+            (false, Some(since)) => {
+                self.insecure += sectors - since;
+                self.since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Sectors written while there were some, when so many have been written in all.
+    pub fn insecure(&self, sectors: u64) -> u64 {
+        self.insecure + self.since.map_or(0, |since| sectors - since)
+    }
+}
+
 /// A file, and what it has in flash.
 #[derive(Clone, Debug)]
 pub(super) struct File {
     /// Its number in hints.
     pub id: u32,
     pub valid: u32,
-    pub invalid: u32,
     pub valid_max: u32,
-    pub invalid_max: u32,
+    pub invalid: Invalid,
+    /// Those of them that moves have left behind.
+    pub moved: Invalid,
+    /// It lay on the drive before the first request.
+    pub is_of_start: bool,
     /// A version of it died because the host overwrote or trimmed it.
     pub is_multi: bool,
     /// The logical unit that it got last: a write that begins there is taken for an append.
     tail: u32,
-    /// Sectors written while it had invalid units, and what had been written when it came to have some.
-    insecure: u64,
-    insecure_since: Option<u64>,
     /// Its last point, by number.
     point: u32,
     is_touched: bool,
@@ -82,13 +114,12 @@ impl Book {
             files.push(File {
                 id,
                 valid: 0,
-                invalid: 0,
                 valid_max: 0,
-                invalid_max: 0,
+                invalid: Invalid::default(),
+                moved: Invalid::default(),
+                is_of_start: false,
                 is_multi: false,
                 tail: NONE,
-                insecure: 0,
-                insecure_since: None,
                 point: NONE,
                 is_touched: false,
                 is_changed: false,
@@ -111,6 +142,7 @@ impl Book {
     pub fn hold(&mut self, lpn: u32, place: u32) {
         self.owners[lpn as usize] = place;
         if let Some(file) = self.files.get_mut(place as usize) {
+            file.is_of_start = true;
             file.tail = lpn;
         }
     }
@@ -140,11 +172,12 @@ impl Book {
         }
     }
 
-    /// A file has so many units more or less.
-    pub fn change(&mut self, place: u32, valid: i32, invalid: i32) {
+    /// A file has so many units more or less: valid, invalid, of these left by moves.
+    pub fn change(&mut self, place: u32, valid: i32, invalid: i32, moved: i32) {
         let Some(file) = self.files.get_mut(place as usize) else { return };
         file.valid = file.valid.wrapping_add_signed(valid);
-        file.invalid = file.invalid.wrapping_add_signed(invalid);
+        file.invalid.now = file.invalid.now.wrapping_add_signed(invalid);
+        file.moved.now = file.moved.now.wrapping_add_signed(moved);
         if !file.is_touched {
             file.is_touched = true;
             self.touched.push(place);
@@ -158,16 +191,9 @@ impl Book {
             let file = &mut self.files[place as usize];
             file.is_touched = false;
             file.valid_max = file.valid_max.max(file.valid);
-            file.invalid_max = file.invalid_max.max(file.invalid);
-            match (file.invalid > 0, file.insecure_since) {
-                (true, None) => file.insecure_since = Some(self.sectors),
-                (false, Some(since)) => {
-                    file.insecure += self.sectors - since;
-                    file.insecure_since = None;
-                }
-                _ => {}
-            }
-            let point = Point { file: place, at, valid: file.valid, invalid: file.invalid };
+            file.invalid.settle(self.sectors);
+            file.moved.settle(self.sectors);
+            let point = Point { file: place, at, valid: file.valid, invalid: file.invalid.now };
             match self.points.get_mut(file.point as usize) {
                 Some(last) if last.at == at => *last = point,
                 _ => {
@@ -189,12 +215,9 @@ impl Book {
         Some(file)
     }
 
-    /// All files that have had data in flash, with the sectors that were written while each was insecure.
-    pub fn files(&self) -> impl Iterator<Item = (u32, &File, u64)> {
-        let insecure =
-            |file: &File| file.insecure + file.insecure_since.map_or(0, |since| self.sectors - since);
-        let all = (0..).zip(&self.files).filter(|(_, file)| file.valid_max > 0);
-        all.map(move |(place, file)| (place, file, insecure(file)))
+    /// All files that have had data in flash.
+    pub fn files(&self) -> impl Iterator<Item = (u32, &File)> {
+        (0..).zip(&self.files).filter(|(_, file)| file.valid_max > 0)
     }
 
     /// What a file had, over the sectors written: each point is the last of its step.

@@ -19,6 +19,8 @@ enum State {
     Replica,
     /// It has died, and the chip still gives it away.
     Dead,
+    /// The same, of a copy that a move has left behind, or made for nothing.
+    Left,
     /// It has died, and its page is locked or scrubbed.
     Hidden,
 }
@@ -99,7 +101,7 @@ impl Ledger {
             ledger.mapped[lpn as usize] = unit.0;
             let content = Content { file: book.owner(lpn), ..UNKNOWN };
             ledger.units[unit.index()] = Unit { lpn, content, state: State::Live };
-            book.change(content.file, 1, 0);
+            book.change(content.file, 1, 0, 0);
         }
         book.settle();
         ledger
@@ -128,20 +130,20 @@ impl Ledger {
             Effect::Program { lpn, slot, to } => {
                 self.arrive(lpn, Source::Slot(slot), to);
                 self.end_replicas(lpn, book);
-                self.map(lpn, to, book);
+                self.map(lpn, to, State::Dead, book);
             }
             Effect::Place { lpn, to } => {
                 self.arrive(lpn, Source::Zero, to);
                 self.end_replicas(lpn, book);
-                self.map(lpn, to, book);
+                self.map(lpn, to, State::Dead, book);
             }
             Effect::Copy { lpn, from, to } => {
                 self.arrive(lpn, Source::Flash(from), to);
-                self.map(lpn, to, book);
+                self.map(lpn, to, State::Left, book);
             }
             Effect::Dead { lpn, from, to } => {
                 self.arrive(lpn, Source::Flash(from), to);
-                self.set(to.0, State::Dead, book);
+                self.set(to.0, State::Left, book);
             }
             Effect::Replicate { lpn, from, to } => {
                 self.arrive(lpn, Source::Flash(from), to);
@@ -152,7 +154,7 @@ impl Ledger {
                 if let Some(replicas) = self.replicas.get_mut(&lpn.0) {
                     replicas.retain(|&replica| replica != to.0);
                 }
-                self.map(lpn, to, book);
+                self.map(lpn, to, State::Left, book);
             }
             Effect::Trim { lpn } => {
                 book.trim(lpn.0);
@@ -175,14 +177,15 @@ impl Ledger {
                 // It is programmed elsewhere once more; what is here a thief may read.
                 self.set_all(
                     (block, page, 1),
-                    |state| (state == State::Pending).then_some(State::Dead),
+                    |state| (state == State::Pending).then_some(State::Left),
                     book,
                 );
             }
             ChipEffect::EraseEnds { block } => {
                 self.set_all((block, 0, self.pages_per_block), |_| Some(State::Erased), book);
             }
-            ChipEffect::LockPage { block, page, failed: false } => self.hide((block, page, 1), book),
+            ChipEffect::LockPage { block, page, failed: false }
+            | ChipEffect::Reprogram { block, page, failed: false } => self.hide((block, page, 1), book),
             ChipEffect::LockBlock { block, failed: false } => {
                 self.hide((block, 0, self.pages_per_block), book)
             }
@@ -227,24 +230,24 @@ impl Ledger {
         }
     }
 
-    /// A logical unit lives in a unit of flash from now on.
-    fn map(&mut self, lpn: Lpn, to: Pun, book: &mut Book) {
-        let old = std::mem::replace(&mut self.mapped[lpn.index()], to.0);
-        self.end_copy(old, book);
+    /// A logical unit lives in a unit of flash from now on, and the copy before becomes what is said.
+    fn map(&mut self, lpn: Lpn, to: Pun, old: State, book: &mut Book) {
+        let unit = std::mem::replace(&mut self.mapped[lpn.index()], to.0);
+        self.end_copy(unit, old, book);
         self.set(to.0, State::Live, book);
     }
 
     /// A logical unit lives no more.
     fn end(&mut self, lpn: Lpn, book: &mut Book) {
         let old = std::mem::replace(&mut self.mapped[lpn.index()], NONE);
-        self.end_copy(old, book);
+        self.end_copy(old, State::Dead, book);
         self.end_replicas(lpn, book);
     }
 
-    fn end_copy(&mut self, unit: u32, book: &mut Book) {
+    fn end_copy(&mut self, unit: u32, state: State, book: &mut Book) {
         let is_there = |unit: &Unit| matches!(unit.state, State::Live | State::Replica);
         if self.units.get(unit as usize).is_some_and(is_there) {
-            self.set(unit, State::Dead, book);
+            self.set(unit, state, book);
         }
     }
 
@@ -255,14 +258,15 @@ impl Ledger {
         for unit in self.replicas.remove(&lpn.0).unwrap_or_default() {
             // Its block may have been erased and be in use for other data.
             if self.units[unit as usize].lpn == lpn.0 && self.units[unit as usize].state == State::Replica {
-                self.set(unit, State::Dead, book);
+                self.set(unit, State::Left, book);
             }
         }
     }
 
     /// A lock or a scrub is over.
     fn hide(&mut self, pages: (u32, u32, u32), book: &mut Book) {
-        self.set_all(pages, |state| (state == State::Dead).then_some(State::Hidden), book);
+        let is_exposed = |state| matches!(state, State::Dead | State::Left);
+        self.set_all(pages, |state| is_exposed(state).then_some(State::Hidden), book);
     }
 
     /// Gives the units of so many pages from one on of a physical block a state that depends on their own.
@@ -289,9 +293,9 @@ impl Ledger {
         let place = &mut self.units[unit as usize];
         let old = std::mem::replace(&mut place.state, state);
         let more = |which: State| i32::from(state == which) - i32::from(old == which);
-        let (valid, invalid) = (more(State::Live), more(State::Dead));
-        if (valid, invalid) != (0, 0) {
-            book.change(place.content.file, valid, invalid);
+        let (valid, dead, left) = (more(State::Live), more(State::Dead), more(State::Left));
+        if (valid, dead, left) != (0, 0, 0) {
+            book.change(place.content.file, valid, dead + left, left);
         }
     }
 

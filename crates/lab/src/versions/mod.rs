@@ -11,7 +11,7 @@ mod ledger;
 
 use crate::error::Failure;
 use crate::rows::{Cell, Column, Rows};
-use book::{Book, File};
+use book::{Book, File, Invalid};
 use ledger::{Content, Ledger};
 use serde::{Deserialize, Serialize};
 use ssd::units::Pun;
@@ -24,7 +24,7 @@ pub use kept::{Kept, read_kept};
 /// Sectors of a write that time is counted in.
 const WRITE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// Columns of the table of versions.
-const TABLE: [&str; 4] = ["writes", "file", "valid", "invalid"];
+const TABLE: [&str; 5] = ["writes", "file", "valid", "invalid", "moved"];
 /// Columns of what units of flash hold.
 const KEPT: [&str; 6] = ["place", "unit", "version", "file", "class", "written_ns"];
 
@@ -63,8 +63,23 @@ pub struct VersionsOf {
     pub vaf: MeanMax,
     /// What was written while a file had invalid units, over what fills the drive.
     pub t_insecure: MeanMax,
+    /// The same of units alone that moves have left behind: what the host did not replace.
+    pub by_moves: Share,
+    /// The same of files alone that were created in the run: those that lay on the drive before are left out.
+    pub of_run: Share,
     /// The file with the most invalid units, over time; null if none had any.
     pub shown: Option<FileLine>,
+}
+
+/// A part of what is told of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// Files that are so, or had such units.
+    pub files: u64,
+    /// Version amplification.
+    pub vaf: MeanMax,
+    /// Insecure time.
+    pub t_insecure: MeanMax,
 }
 
 /// Over files.
@@ -118,16 +133,31 @@ impl Versions {
 
 impl VersionsOf {
     fn of(book: &Book, fill_sectors: u64, is_multi: bool) -> Self {
-        let files = || book.files().filter(|(_, file, _)| file.is_multi == is_multi);
-        let amplification = |file: &File| f64::from(file.invalid_max) / f64::from(file.valid_max);
-        let most = files().filter(|(_, file, _)| file.invalid_max > 0);
+        let files = || book.files().filter(|(_, file)| file.is_multi == is_multi);
+        let share = |is_in: fn(&File) -> bool, invalid: fn(&File) -> &Invalid| {
+            let files = || files().map(|(_, file)| file).filter(|file| is_in(file));
+            let amplification = |file: &File| f64::from(invalid(file).max) / f64::from(file.valid_max);
+            let insecure = |file: &File| invalid(file).insecure(book.sectors) as f64 / fill_sectors as f64;
+            Share {
+                files: files().count() as u64,
+                vaf: MeanMax::of(files().map(amplification)),
+                t_insecure: MeanMax::of(files().map(insecure)),
+            }
+        };
+        let all = share(|_| true, |file| &file.invalid);
+        // Means are over all files of the kind, moved or not.
+        let moved = files().filter(|(_, file)| file.moved.max > 0).count() as u64;
+        let by_moves = Share { files: moved, ..share(|_| true, |file| &file.moved) };
+        let most = files().filter(|(_, file)| file.invalid.max > 0);
         // Of several the first.
-        let most = most.max_by_key(|(place, file, _)| (file.invalid_max, std::cmp::Reverse(*place)));
+        let most = most.max_by_key(|(place, file)| (file.invalid.max, std::cmp::Reverse(*place)));
         VersionsOf {
-            files: files().count() as u64,
-            vaf: MeanMax::of(files().map(|(_, file, _)| amplification(file))),
-            t_insecure: MeanMax::of(files().map(|(.., sectors)| sectors as f64 / fill_sectors as f64)),
-            shown: most.map(|(place, file, _)| FileLine::of(book, place, file)),
+            files: all.files,
+            vaf: all.vaf,
+            t_insecure: all.t_insecure,
+            by_moves,
+            of_run: share(|file| !file.is_of_start, |file| &file.invalid),
+            shown: most.map(|(place, file)| FileLine::of(book, place, file)),
         }
     }
 }
@@ -207,7 +237,8 @@ impl Observer {
         let writes = self.book.sectors / WRITE_SECTORS;
         while let Some(file) = self.book.take_changed() {
             if let Some(table) = &mut self.table {
-                let cells = [writes, file.id.into(), file.valid.into(), file.invalid.into()];
+                let units = [file.valid, file.invalid.now, file.moved.now].map(u64::from);
+                let cells = [writes, file.id.into(), units[0], units[1], units[2]];
                 table.add(&cells.map(Cell::Number))?;
             }
         }

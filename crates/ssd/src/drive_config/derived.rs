@@ -30,12 +30,15 @@ impl DriveConfig {
         };
         let size = read_reclaim::Size { pages: g.physical_pages(), wordlines, logical_units: logical };
         let policy = read_reclaim::Policy::build(&self.read_reclaim).memory_estimate(&size);
-        let locked = sanitize::Policy::build(&self.sanitize).acts();
+        let sanitize = sanitize::Policy::build(&self.sanitize);
         // Of the firmware a byte a page, a bit a unit, 24 bytes a block; of the chips a bit a page, four bytes a block.
         let locks = (g.physical_pages().saturating_mul(9) / 8)
             .saturating_add(physical / 8)
             .saturating_add(g.blocks().saturating_mul(28));
-        let locks = if locked { locks } else { 0 };
+        // Where locks are set again, of the firmware 8 bytes a block, of the chips as much once more.
+        let renewed = (g.physical_pages() / 8).saturating_add(g.blocks().saturating_mul(12));
+        let renewed = if sanitize.rules().relock_ns > 0 { renewed } else { 0 };
+        let locks = if sanitize.acts() { locks.saturating_add(renewed) } else { 0 };
         let heats = page_class::Policy::build(&self.page_class).table_bytes(logical);
         [blocks, carried, counters, policy, heats, locks, self.stream_bytes()]
             .into_iter()

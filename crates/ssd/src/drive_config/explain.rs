@@ -16,8 +16,8 @@ pub struct Explained {
     pub unit: String,
     /// `my.toml:12`, `preset drive/tlc:5`, `--set ...`, `default` or `derived`.
     pub source: String,
-    /// What stands beside the value in a shipped preset: its tag ([P] paper, [D] derived, [F] fitted, [A] assumed) and
-    /// where it is from. Empty for other values.
+    /// What stands beside the value in a shipped preset: its tag (`[P]` paper, `[D]` derived, `[F]` fitted, `[A]`
+    /// assumed) and where it is from. Empty for other values.
     pub note: String,
     /// What it means.
     pub doc: String,

@@ -8,6 +8,7 @@ use super::document::{Document, elsewhere};
 use crate::config::layer::{Entry, apply_table};
 use crate::config::presets::{self, Preset};
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Layer, Origin, Problem, Table, Value};
+use crate::ftl::sanitize;
 use crate::sections::ErrorModel;
 
 /// A configuration with the place each value came from.
@@ -144,9 +145,10 @@ impl Resolver {
         documents.push(document);
     }
 
-    /// If cells age and nobody said which: those with as many bits, wherever no layer says otherwise.
+    /// If cells lose data and nobody said which: those with as many bits, wherever no layer says otherwise.
     fn put_cells_under(&mut self) {
-        if self.cells_named || self.config.errors.model == ErrorModel::None {
+        let reprograms = self.config.sanitize.name() == sanitize::reprogram::NAME;
+        if self.cells_named || self.config.errors.model == ErrorModel::None && !reprograms {
             return;
         }
         let cells = presets::default_cell(self.config.geometry.bits_per_cell);

@@ -2,10 +2,14 @@
 
 use super::DriveConfig;
 use super::validate::Conflicts;
-use crate::ftl::{read_reclaim, sanitize};
+use crate::config::presets;
+use crate::ftl::{migration, read_reclaim, sanitize};
 use crate::nand::Sanitizing;
 use crate::nand::cell::lock::BLOCK_LOCK_US;
 use crate::sections::ProgramOrder;
+
+/// The other way out of a conflict.
+const OR: &str = "or another ftl.sanitize.policy";
 
 impl DriveConfig {
     /// Can pages be kept from being read, if they are to be?
@@ -14,43 +18,89 @@ impl DriveConfig {
         if policy.means() == Some(Sanitizing::Locks) {
             self.check_flags(conflicts);
             self.check_pulses(conflicts, policy.locks_blocks());
+            self.check_relocks(conflicts, policy.rules().relock_ns);
         } else if policy.acts() {
-            self.check_wholes(conflicts, policy.means() == Some(Sanitizing::Scrubs));
+            self.check_beside_cache(conflicts);
+            match policy.means() {
+                Some(Sanitizing::Scrubs) => {
+                    let key = "nand.timing.t_scrub_us";
+                    self.check_wordlines(conflicts);
+                    self.check_pulse(conflicts, (key, self.timing.t_scrub_us), "scrubs");
+                }
+                Some(Sanitizing::Reprograms) => {
+                    let key = "nand.timing.t_reprogram_us";
+                    self.check_wordlines(conflicts);
+                    self.check_reprogram(conflicts);
+                    self.check_pulse(conflicts, (key, self.timing.t_reprogram_us), "reprograms");
+                }
+                _ => {}
+            }
         }
     }
 
     /// Where wordlines or blocks go as a whole, do they hold what they seem to?
-    fn check_wholes(&self, conflicts: &mut Conflicts, scrubs: bool) {
+    fn check_beside_cache(&self, conflicts: &mut Conflicts) {
         let name = self.sanitize.name();
-        const OR: &str = "or another ftl.sanitize.policy";
         if self.slc_blocks_per_lane() > 0 {
             let cache = self.slc_cache.name();
             let found = format!("\"{name}\", with a cache (\"{cache}\") of blocks of one bit a cell");
             let keys = ["ftl.sanitize.policy", "ftl.slc_cache.policy"];
             conflicts.add(&keys, found, &format!("ftl.slc_cache.policy = \"none\", {OR}"));
         }
-        if scrubs && self.cell.program_order != ProgramOrder::WordlineMajor {
+    }
+
+    /// Where pages wait until their wordline is full, does somebody fill it?
+    fn check_wordlines(&self, conflicts: &mut Conflicts) {
+        let name = self.sanitize.name();
+        if self.cell.program_order != ProgramOrder::WordlineMajor {
             let found = format!("\"{name}\", with wordlines that are finished when others have begun");
             let keys = ["ftl.sanitize.policy", "nand.cell.program_order"];
             conflicts.add(&keys, found, &format!("nand.cell.program_order = \"wordline_major\", {OR}"));
         }
-        if scrubs && read_reclaim::Policy::build(&self.read_reclaim).deals() {
+        if read_reclaim::Policy::build(&self.read_reclaim).deals() {
             let by = self.read_reclaim.name();
             let found =
                 format!("\"{name}\", with blocks that \"{by}\" deals to, whose wordlines nobody finishes");
             let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.policy"];
             conflicts.add(&keys, found, &format!("another ftl.read_reclaim.policy, {OR}"));
         }
-        if scrubs && self.replica_pages_per_block() > 0 {
+        if self.replica_pages_per_block() > 0 {
             let found =
                 format!("\"{name}\", with replicas of what is read often on wordlines that data has begun");
             let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.replica_limit"];
             conflicts.add(&keys, found, &format!("ftl.read_reclaim.replica_limit = 0, {OR}"));
         }
-        if scrubs && self.timing.t_scrub_us <= 0.0 {
-            let found = format!("\"{name}\", with scrubs that take 0 us");
-            let keys = ["nand.timing.t_scrub_us", "ftl.sanitize.policy"];
-            conflicts.add(&keys, found, "more than 0 us: a pulse without length programs nothing");
+    }
+
+    /// Is it known what reprogramming a page does to others, and does no copy hide it?
+    fn check_reprogram(&self, conflicts: &mut Conflicts) {
+        let name = self.sanitize.name();
+        let (bits, of_cells) = (self.geometry.bits_per_cell, self.cells.states.bits_per_cell);
+        if bits == 1 {
+            let found = format!("\"{name}\", with cells of one bit: a wordline is a page");
+            let keys = ["ftl.sanitize.policy", "nand.geometry.bits_per_cell"];
+            conflicts.add(&keys, found, &format!("nand.geometry.bits_per_cell of 2 to 4, {OR}"));
+        } else if bits != of_cells {
+            let keys = ["cell.states.bits_per_cell", "nand.geometry.bits_per_cell"];
+            let found = format!("\"{name}\", with cells of {of_cells} bits in a geometry of {bits} bits");
+            let part = presets::default_cell(bits).name;
+            conflicts.add(&keys, found, &format!("the same number; [cell] part = \"{part}\" has {bits}"));
+        }
+        let moves = migration::Policy::build(&self.migration);
+        if moves.copies() {
+            let by = self.migration.name();
+            let found = format!("\"{name}\", with copies by \"{by}\" that carry what is lost on");
+            let keys = ["ftl.sanitize.policy", "ftl.migration.policy"];
+            conflicts.add(&keys, found, &format!("ftl.migration.policy = \"off_chip\", {OR}"));
+        }
+    }
+
+    /// Does the pulse that hides a page take time?
+    fn check_pulse(&self, conflicts: &mut Conflicts, (key, us): (&'static str, f64), what: &str) {
+        if us <= 0.0 {
+            let found = format!("\"{}\", with {what} that take 0 us", self.sanitize.name());
+            let allowed = "more than 0 us: a pulse without length programs nothing";
+            conflicts.add(&[key, "ftl.sanitize.policy"], found, allowed);
         }
     }
 
@@ -68,13 +118,25 @@ impl DriveConfig {
         }
     }
 
+    /// Is there time to lock every page again before the next are due?
+    fn check_relocks(&self, conflicts: &mut Conflicts, relock_ns: u64) {
+        let g = &self.geometry;
+        let blocks = f64::from(g.planes_per_die) * f64::from(g.blocks_per_plane);
+        let round_ms = blocks * f64::from(g.pages_per_block()) * self.timing.t_page_lock_us / 1e3;
+        let relock_ms = relock_ns as f64 / 1e6;
+        if relock_ns > 0 && relock_ms < 2.0 * round_ms {
+            let found = format!(
+                "locks that are set again after {relock_ms:.1} ms, where all pages of a die take {round_ms:.1} ms"
+            );
+            let allowed = "0, or at least twice as long as that";
+            conflicts.add(&["ftl.sanitize.relock_months", "nand.timing.t_page_lock_us"], found, allowed);
+        }
+    }
+
     fn check_pulses(&self, conflicts: &mut Conflicts, of_blocks: bool) {
         let name = self.sanitize.name();
-        if self.timing.t_page_lock_us <= 0.0 {
-            let found = format!("\"{name}\", with locks of pages that take 0 us");
-            let keys = ["nand.timing.t_page_lock_us", "ftl.sanitize.policy"];
-            conflicts.add(&keys, found, "more than 0 us: a pulse without length programs nothing");
-        }
+        let key = "nand.timing.t_page_lock_us";
+        self.check_pulse(conflicts, (key, self.timing.t_page_lock_us), "locks of pages");
         let us = self.timing.t_block_lock_us;
         if of_blocks && !BLOCK_LOCK_US.contains(&us) {
             let found = format!("\"{name}\", with locks of blocks that take {us} us");

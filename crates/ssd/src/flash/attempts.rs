@@ -37,6 +37,15 @@ impl Flash {
         (attempts, if sensed.readable { Outcome::Pass } else { Outcome::Fail })
     }
 
+    /// The same of a page that is lost, because others of its wordline were reprogrammed; nothing was promised of it.
+    #[cold]
+    pub(super) fn sense_lost(&mut self, at: PageAddress, cause: Cause) -> (u8, Outcome) {
+        let failed = self.chip.sense_lost(at.block, at.page);
+        // Where cells age, what is read is counted by its attempts.
+        self.counts.uncorrectable[cause as usize] += u64::from(!self.chip.ages());
+        (failed, Outcome::Fail)
+    }
+
     /// None of the sets has read a page that were chosen for its age: that breaks a promise, if it was given for
     /// what the page truly is.
     #[cold]
@@ -97,10 +106,10 @@ impl Flash {
     }
 
     fn on_attempt(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
-        let &Op { at, attempts, .. } = self.pool.get(id);
-        self.chip.open(at.block, at.page);
+        let &Op { at, cause, attempts, .. } = self.pool.get(id);
+        let is_lost = self.chip.is_lost(at.block, at.page, self.now);
         if attempts == 0 {
-            let (due, outcome) = self.sense(at);
+            let (due, outcome) = if is_lost { self.sense_lost(at, cause) } else { self.sense(at) };
             let op = self.pool.get_mut(id);
             (op.attempts_due, op.outcome) = (due, outcome);
         }

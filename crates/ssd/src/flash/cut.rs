@@ -67,6 +67,7 @@ fn doing(op: &Op) -> Option<Doing> {
         Outcomes::Erases => Some(Doing::Erases),
         Outcomes::HidesBlock => Some(Doing::LocksBlock),
         Outcomes::HidesPage if op.kind == OpKind::Scrub => Some(Doing::Scrubs),
+        Outcomes::HidesPage if op.kind == OpKind::Reprogram => Some(Doing::Reprograms),
         Outcomes::HidesPage => Some(Doing::LocksPage),
     }
 }

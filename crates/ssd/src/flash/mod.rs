@@ -263,8 +263,12 @@ impl Flash {
             return (self.change(op.kind, op.cause, op.mode, (op.at, op.ppn)), 0);
         }
         self.chip.read(op.at.block, op.at.page);
-        self.chip.open(op.at.block, op.at.page);
-        let (attempts, outcome) = if self.chip.ages() { self.sense(op.at) } else { (0, Outcome::Pass) };
+        let is_lost = self.chip.is_lost(op.at.block, op.at.page, self.now);
+        let (attempts, outcome) = match self.chip.ages() {
+            _ if is_lost => self.sense_lost(op.at, op.cause),
+            true => self.sense(op.at),
+            false => (0, Outcome::Pass),
+        };
         self.record_read(op, outcome, attempts);
         (outcome, attempts)
     }
@@ -350,10 +354,20 @@ impl Flash {
         if self.chip.ages() {
             self.finish_attempts(id);
         } else {
-            self.chip.open(at.block, at.page);
-            self.record(kind, cause, ppn, false);
+            let is_lost = self.chip.is_lost(at.block, at.page, self.now);
+            if is_lost {
+                self.note_lost(id);
+            }
+            self.record(kind, cause, ppn, is_lost);
         }
         self.done.push(id);
+    }
+
+    /// A read of cells that do not age has found a page that is lost.
+    #[cold]
+    fn note_lost(&mut self, id: OpId) {
+        let &Op { at, cause, .. } = self.pool.get(id);
+        self.pool.get_mut(id).outcome = self.sense_lost(at, cause).1;
     }
 
     /// What became of a read of cells that age: where time passes the first attempt has told that.
@@ -361,7 +375,9 @@ impl Flash {
     fn finish_attempts(&mut self, id: OpId) {
         let mut op = *self.pool.get(id);
         if op.attempts == 0 {
-            (op.attempts, op.outcome) = self.sense(op.at);
+            let is_lost = self.chip.is_lost(op.at.block, op.at.page, self.now);
+            (op.attempts, op.outcome) =
+                if is_lost { self.sense_lost(op.at, op.cause) } else { self.sense(op.at) };
             let in_pool = self.pool.get_mut(id);
             (in_pool.attempts, in_pool.outcome) = (op.attempts, op.outcome);
         }

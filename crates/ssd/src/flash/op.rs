@@ -39,6 +39,8 @@ named! {
         BlockLock = "block_locks",
         /// All cells of a wordline, until nothing can be told from them.
         Scrub = "scrubs",
+        /// The cells of a wordline, until one of its pages cannot be told.
+        Reprogram = "reprograms",
     }
 }
 

@@ -130,7 +130,7 @@ impl OpKind {
             OpKind::Program => &PROGRAM,
             OpKind::Erase => &ERASE,
             OpKind::Copyback => &COPYBACK,
-            OpKind::PageLock | OpKind::Scrub => &OF_PAGE,
+            OpKind::PageLock | OpKind::Scrub | OpKind::Reprogram => &OF_PAGE,
             OpKind::BlockLock => &OF_BLOCK,
         }
     }

@@ -19,7 +19,7 @@ use super::rows::{Outcomes, Stops};
 use super::timing::Steps;
 use crate::events::EventKind;
 use crate::events::EventQueue;
-use crate::sections::ReclaimOrder;
+use crate::sections::{ChannelOrder, ReclaimOrder};
 use crate::signals::{PRIORITIES, Priority};
 use crate::units::{OpId, SimTime};
 
@@ -353,13 +353,18 @@ impl At<'_> {
     }
 
     /// Counts a high read, alone at its die, that waited longer than the rule allows: until the transfer in progress
-    /// ended, and from then on for what is there to be resumed, to end its step, and to stop.
+    /// ended, and from then on for what is there to be resumed, to end its step, and to stop. Nothing is promised where
+    /// channels carry data first: a command waits for all that the dies have to send.
     #[cold]
     pub(super) fn judge_wait(&mut self, leader: OpId) {
         let op = self.pool.get(leader);
         let high = Priority::High as usize;
         let queued = self.pool.spent(leader).queued;
-        if !self.rules.precedence.is_priority_aware || op.priority as usize != high || !op.alone {
+        let is_judged = self.rules.precedence.is_priority_aware
+            && self.rules.channel == ChannelOrder::CommandsFirst
+            && op.priority as usize == high
+            && op.alone;
+        if !is_judged {
             return;
         }
         let stops = &self.die.stops;

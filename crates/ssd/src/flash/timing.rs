@@ -74,8 +74,8 @@ pub struct Timing {
     erase_one_bit_ns: u64,
     program_steps: u32,
     erase_steps: u32,
-    /// Of locks of pages and blocks, and scrubs.
-    pulse_ns: [u64; 3],
+    /// Of locks of pages and blocks, scrubs, and reprograms.
+    pulse_ns: [u64; 4],
     suspend_ns: u64,
     resume_ns: u64,
     /// By kind of operation.
@@ -246,8 +246,13 @@ impl Timing {
             erase_one_bit_ns: SimDuration::from_us(cfg.slc.t_erase_us).0,
             program_steps: timing.program_steps,
             erase_steps: timing.erase_steps,
-            pulse_ns: [timing.t_page_lock_us, timing.t_block_lock_us, timing.t_scrub_us]
-                .map(|us| SimDuration::from_us(us).0),
+            pulse_ns: [
+                timing.t_page_lock_us,
+                timing.t_block_lock_us,
+                timing.t_scrub_us,
+                timing.t_reprogram_us,
+            ]
+            .map(|us| SimDuration::from_us(us).0),
             suspend_ns: SimDuration::from_us(timing.t_suspend_us).0,
             resume_ns: SimDuration::from_us(timing.t_resume_us).0,
             command_ns: OpKind::ALL.map(|kind| command_ns(channel, kind)),

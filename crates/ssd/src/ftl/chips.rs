@@ -85,6 +85,7 @@ impl Ftl {
             Outcomes::HidesBlock => self.tell_chip(ChipEffect::LockBlock { block, failed }),
             Outcomes::HidesPage => self.tell_chip(match op.kind {
                 OpKind::Scrub => ChipEffect::Scrub { block, page, failed },
+                OpKind::Reprogram => ChipEffect::Reprogram { block, page, failed },
                 _ => ChipEffect::LockPage { block, page, failed },
             }),
         }

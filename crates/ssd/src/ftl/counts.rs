@@ -97,6 +97,8 @@ counters! {
         age_checks: u64, "reads", in "ftl.age.checks";
         /// Mapping units moved because their page was to be locked.
         sanitize_copies: u64, "units", in "ftl.sanitize.copies";
+        /// Locks of pages and blocks that were set again because they were old.
+        sanitize_relocks: u64, "operations", in "ftl.sanitize.relocks";
         /// Pages in which a copy of secured data died.
         exposed_pages: u64, "pages", in "ftl.sanitize.exposed.pages";
         /// Most of them that were not locked or erased at any time.

@@ -200,14 +200,15 @@ impl Ftl {
             gather = gather.by_class(page_classes.count(), page_classes.queue_units());
         }
         let locks = Locks::new(cfg, policies.sanitize, &layout, mover.operations_at_most());
+        let loses = cfg.errors.model == ErrorModel::Cells || locks.reprograms();
         let mut ftl = Ftl {
-            map: Map::new(logical as usize, physical, cfg.errors.model == ErrorModel::Cells),
+            map: Map::new(logical as usize, physical, loses),
             blocks,
             counts: FtlCounts::default(),
             outbox: Vec::with_capacity(mover.operations_at_most() + locks.operations_at_most() + 1024),
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
-            waits: Waits::default(),
+            waits: Waits::watched(locks.are_renewed()),
             gather,
             page_classes,
             facts: FactsTable::new(needs.facts, physical, locks.are_on()),

@@ -39,7 +39,7 @@ impl Ftl {
         self.ring.restored(fresh.ring, &self.layout, &self.blocks)?;
         self.reclaim.restored(fresh.reclaim, &self.layout)?;
         self.replicas.restored(fresh.replicas, &self.map)?;
-        self.locks.restored(fresh.locks, self.layout.blocks_per_lane, flash.now)?;
+        self.locks.restored(fresh.locks, (self.layout.blocks_per_lane, self.map.logical()), flash.now)?;
         flash.pool.iter().try_for_each(|(id, op)| self.check_op(flash, id, op))?;
         for lane in 0..self.mover.lanes.len().max(fresh.mover.lanes.len()) {
             let (Some(work), Some(fresh)) = (self.mover.lanes.get_mut(lane), fresh.mover.lanes.get(lane))

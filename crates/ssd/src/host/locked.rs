@@ -25,6 +25,24 @@ impl Host {
         }
     }
 
+    /// A write begins: if it is complete when its data is in flash, what it kills is taken together.
+    #[cold]
+    pub(super) fn begin_durable(&self, id: CommandId, b: &mut Below<'_>) {
+        let entry = self.commands.get(id);
+        if entry.command.fua || !self.rules.write_back {
+            b.ftl.begin_write(entry.cursor..entry.end);
+        }
+    }
+
+    /// All its data is in flash, or never will be.
+    #[cold]
+    pub(super) fn end_durable(&self, id: CommandId, b: &mut Below<'_>) {
+        let entry = self.commands.get(id);
+        if entry.command.fua || !self.rules.write_back {
+            b.ftl.end_write(self.shape.unit_of(entry.command.lba.0) as u32..entry.end);
+        }
+    }
+
     /// Whether a command waits for locks.
     pub fn waits_for_locks(&self) -> bool {
         self.unlocked.front().is_some()

@@ -16,6 +16,9 @@ impl Host {
     /// A write's data is in the drive.
     pub fn on_data_in(&mut self, id: CommandId, b: &mut Below<'_>) {
         self.commands.get_mut(id).book(Part::Link, b.now);
+        if b.ftl.locks_data() {
+            self.begin_durable(id, b);
+        }
         if self.stalled.is_empty() {
             self.continue_write(id, b);
         } else {
@@ -47,6 +50,9 @@ impl Host {
         entry.book(Part::Buffer, b.now);
         if entry.outstanding == 0 {
             entry.ready_at = SimTime(b.now.0 + access_ns);
+            if b.ftl.locks_data() {
+                self.end_durable(id, b);
+            }
             self.respond(id, b);
         }
         true
@@ -361,6 +367,10 @@ impl Host {
         if entry.outstanding == 0 && entry.cursor == entry.end {
             entry.book_operation(done.queued, &done.times, b.now);
             entry.ready_at = b.now;
+            if b.ftl.locks_data() {
+                self.end_durable(id, b);
+            }
+            let entry = self.commands.get(id);
             if entry.command.fua || self.writes_wait {
                 return self.answer(id, b);
             }

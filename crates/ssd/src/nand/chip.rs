@@ -3,12 +3,14 @@
 //! Chip rules are asserted, in release builds too: a page is programmed once after an erase and in order, a page is
 //! read only after it was programmed, a block marked bad is left alone. Breaking one is a bug of the firmware.
 
+mod raw;
+
 use super::aging::build;
 use super::aging::tables::Dwell;
 use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Sequence, Telemetry, TrueWear, Uses};
 use super::cell::CellModel;
 use super::cell::voltages::Voltages;
-use super::locks::{Locks, Raw, Sanitizing};
+use super::locks::{Locks, Sanitizing};
 use crate::config::ConfigErrors;
 use crate::restore::{Verdict, alike, ensure, within};
 use crate::rng::{Rng, chance};
@@ -76,6 +78,14 @@ impl Chip {
     /// The same, whose pages can be kept from being read in some way.
     pub fn with_locks(mut self, cfg: &Sections, what: Option<Sanitizing>) -> Self {
         self.locks = what.map(|what| Box::new(Locks::new(cfg, what, self.blocks())));
+        self
+    }
+
+    /// The same, if some of their locks may be set again when they are old: then the second date counts.
+    pub fn with_renewals(mut self, renews: bool) -> Self {
+        if renews && let Some(locks) = self.locks.take() {
+            self.locks = Some(Box::new(locks.renewing()));
+        }
         self
     }
 
@@ -430,23 +440,21 @@ impl Chip {
         );
     }
 
-    /// Senses a page that the firmware has asked for: never one that is locked.
+    /// Senses a page that the firmware has asked for, never one that is locked: whether it is lost, because others of
+    /// its wordline were reprogrammed.
     #[inline(always)]
-    pub(crate) fn open(&self, block: u32, page: u32) {
-        if let Some(locks) = &self.locks {
-            assert!(!locks.forbid(block, page), "read of page {page} of block {block}, which is locked");
+    pub(crate) fn is_lost(&self, block: u32, page: u32, now: SimTime) -> bool {
+        match &self.locks {
+            Some(locks) => locks.is_lost(block, page, self.erase_count(block), now),
+            None => false,
         }
     }
 
-    /// What somebody finds on a page who sends every command that there is, so many minutes later than `now` if
-    /// nothing else happens meanwhile (RealWear section 5.2.1).
-    pub fn raw_read(&self, block: u32, page: u32, now: SimTime, minutes: u64) -> Raw {
-        let programmed = self.programmed_pages(block);
-        match &self.locks {
-            Some(locks) => locks.answer((block, page), (programmed, self.erase_count(block)), (now, minutes)),
-            None if page < programmed => Raw::Data,
-            None => Raw::Erased,
-        }
+    /// Reads a page that is lost: all attempts are made, as many as [`Chip::sense_with`] makes of a page that none
+    /// corrects, and disturb the others.
+    #[cold]
+    pub(crate) fn sense_lost(&mut self, block: u32, page: u32) -> u8 {
+        self.aging.as_mut().map_or(0, |aging| aging.sense_lost(block, page))
     }
 
     /// The flags, where pages can be kept from being read.
@@ -454,28 +462,11 @@ impl Chip {
         self.locks.as_deref()
     }
 
-    /// Copies a page to the next of a block, by a raw command of somebody who has the chips; what the copy answers from
-    /// now on. The page buffer of a chip is cleared where a page is locked (assumed), so that the copy holds zeros,
-    /// unless `nand.lock.copyback_hole` says otherwise. Of an erased page there is no copy.
-    pub fn raw_copy(&mut self, from: (u32, u32), to: u32, now: SimTime) -> Raw {
-        let answer = self.raw_read(from.0, from.1, now, 0);
-        let carried = self.locks.as_ref().map_or(answer, |locks| locks.carried(from, answer));
-        if carried == Raw::Erased {
-            return carried;
-        }
-        let page = self.programmed_pages(to);
-        self.program(to, page);
-        if carried != Raw::Data {
-            self.locks().blank(to, page, now);
-        }
-        self.raw_read(to, page, now, 0)
-    }
-
     fn locks(&mut self) -> &mut Locks {
         self.locks.as_mut().expect("chips whose pages can be kept from being read")
     }
 
-    /// Locks a page, or scrubs its wordline. A page that is not programmed has nothing to hide; of a
+    /// Locks or reprograms a page, or scrubs its wordline. A page that is not programmed has nothing to hide; of a
     /// wordline that is scrubbed all pages are.
     pub fn sanitize_page(&mut self, block: u32, page: u32, now: SimTime) -> Outcome {
         let programmed = self.programmed_pages(block);

@@ -6,7 +6,7 @@
 //! - a *lock of a page* has programmed as many flag cells as a pulse of that length does; more of them flip later;
 //! - a *lock of a block* has brought the select line up part of the way, and it comes down from there;
 //! - a page whose *program* has begun answers with all that was to be programmed;
-//! - a wordline whose *scrub* has begun answers as before;
+//! - a wordline whose *scrub* has begun, or a page that is being *reprogrammed*, answers as before;
 //! - a block whose *erase* has begun answers zeros, until an erase is whole.
 //!
 //! What has begun and has had no time yet has left nothing. Locks that were cut short do not add up with those before
@@ -30,6 +30,8 @@ pub enum Doing {
     LocksBlock,
     /// Scrubs the wordline of a page.
     Scrubs,
+    /// Reprograms the wordline of a page.
+    Reprograms,
 }
 
 /// An array at work.
@@ -95,7 +97,7 @@ impl TornChips {
             Doing::Erases => _ = self.erasing.insert(place.0),
             Doing::LocksPage => _ = self.pages.insert(place, (done, now)),
             Doing::LocksBlock => _ = self.blocks.insert(place.0, (done, now)),
-            Doing::Scrubs => {}
+            Doing::Scrubs | Doing::Reprograms => {}
         }
     }
 

@@ -124,6 +124,8 @@ section! {
         t_block_lock_us: f64 = 300.0, unit "us", range 0..=1_000_000;
         /// Scrub of a wordline.
         t_scrub_us: f64 = 100.0, unit "us", range 0..=1_000_000;
+        /// Reprogram of a page (assumed: as long as a lock).
+        t_reprogram_us: f64 = 100.0, unit "us", range 0..=1_000_000;
         /// Cache read and cache program: the array works while the page register is transferred.
         cache_operations: bool = false;
     }

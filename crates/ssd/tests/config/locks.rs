@@ -46,9 +46,54 @@ const WRONG: &[(&str, &[&str])] = &[
         &["ftl.read_reclaim.policy", "\"redftl_plus\" deals to", "another ftl.read_reclaim.policy"],
     ),
     (
+        "[ftl.sanitize]\npolicy = \"reprogram\"\n[nand.geometry]\nbits_per_cell = 1",
+        &["ftl.sanitize.policy", "nand.geometry.bits_per_cell", "cells of one bit", "2 to 4"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"reprogram\"\n[cell]\npart = \"mlc\"",
+        &["cell.states.bits_per_cell", "cells of 2 bits in a geometry of 3 bits", "part = \"tlc_48l\" has 3"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"reprogram\"\n[nand.timing]\nt_reprogram_us = 0",
+        &["nand.timing.t_reprogram_us", "reprograms that take 0 us", "more than 0 us"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"reprogram\"\n[ftl.migration]\npolicy = \"copyback_always\"",
+        &["ftl.migration.policy", "\"copyback_always\" that carry what is lost on", "\"off_chip\""],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"reprogram\"\n[nand.cell]\nprogram_order = \"shadow\"",
+        &["nand.cell.program_order", "\"reprogram\"", "wordline_major"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"reprogram\"\n[ftl.slc_cache]\npolicy = \"fixed\"",
+        &["ftl.slc_cache.policy", "blocks of one bit a cell", "ftl.slc_cache.policy = \"none\""],
+    ),
+    (
         "[ftl.sanitize]\npolicy = \"erase\"\n[ftl.slc_cache]\npolicy = \"fixed\"",
         &["ftl.slc_cache.policy", "blocks of one bit a cell", "ftl.slc_cache.policy = \"none\""],
     ),
+    ("[ftl.sanitize]\nrelock_months = -1", &["ftl.sanitize.relock_months", "-1", "0 to 1200 months"]),
+    ("[ftl.sanitize]\nrelock_months = nan", &["ftl.sanitize.relock_months", "nan", "0 to 1200 months"]),
+    ("[ftl.sanitize]\nrelock_months = inf", &["ftl.sanitize.relock_months", "inf", "0 to 1200 months"]),
+    ("[ftl.sanitize]\nrelock_months = 1201", &["ftl.sanitize.relock_months", "1201", "0 to 1200 months"]),
+    (
+        "[ftl.sanitize]\nrelock_months = 1e-9",
+        &[
+            "ftl.sanitize.relock_months",
+            "set again after 2.6 ms, where all pages of a die take 24652.8 ms",
+            "at least twice as long",
+        ],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"scrub\"\nrelock_months = 12",
+        &["ftl.sanitize.relock_months", "default_class, acknowledge, batch_ms"],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"erase\"\nrelock_months = 12",
+        &["ftl.sanitize.relock_months", "default_class, acknowledge, batch_ms"],
+    ),
+    ("[ftl.sanitize]\npolicy = \"none\"\nrelock_months = 12", &["ftl.sanitize.relock_months"]),
     ("[nand.lock]\ncells = 0", &["nand.lock.cells", "0", "1", "63"]),
     ("[nand.lock]\npage_voltage = 0", &["nand.lock.page_voltage", "0", "1 to 5"]),
     ("[nand.lock]\nblock_voltage = 0", &["nand.lock.block_voltage", "0", "1 to 6"]),
@@ -95,6 +140,9 @@ fn what_locks_can_be_is_accepted() {
         let text = format!("[ftl.sanitize]\npolicy = \"{policy}\"\n{replicas}");
         accepted(&beside_evanesco(&text));
     }
+    // Cells of two bits are those of the part with two, where nobody says otherwise.
+    accepted(&beside_evanesco("[ftl.sanitize]\npolicy = \"reprogram\""));
+    accepted("[ftl.sanitize]\npolicy = \"reprogram\"\n[nand.geometry]\nbits_per_cell = 2");
     accepted(&beside_evanesco(
         "[ftl.sanitize]\npolicy = \"page_lock\"\n[nand.timing]\nt_block_lock_us = 250",
     ));

@@ -140,7 +140,11 @@ fn drives() -> Vec<DriveConfig> {
     locked.reliability.lock_fail_ppm = 10_000.0;
     let mut scrubbed = used();
     choose(&mut scrubbed, "ftl.sanitize", "scrub");
-    vec![used(), placed, sensed, worn(), soft, weak, cached, worn_cache, stopped, locked, scrubbed]
+    let mut reprogrammed = used();
+    choose(&mut reprogrammed, "ftl.sanitize", "reprogram");
+    let sanitized = [locked, scrubbed, reprogrammed];
+    let others = [used(), placed, sensed, worn(), soft, weak, cached, worn_cache, stopped];
+    others.into_iter().chain(sanitized).collect()
 }
 
 /// A key, and the policy whose it is if it is one's.

@@ -13,6 +13,7 @@ use ssd::signals::{Facts, Spare};
 use ssd::units::{Lpn, Pun};
 use ssd::{Drive, DriveConfig};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// What is in one unit of a page, spare area and data.
 struct Unit {
@@ -73,9 +74,9 @@ pub struct Chips {
     locked: BTreeSet<u32>,
     erasing: BTreeSet<u32>,
     going: BTreeMap<(u32, u32), Page>,
-    /// Pages of a wordline, where one follows the other, and whether it is scrubbed.
+    /// Pages of a wordline, where one follows the other, and whether what is hidden is noise.
     pages_per_wordline: u32,
-    scrubs: bool,
+    noisy: bool,
     /// Cuts between a program's begin and its end, and others.
     pub cuts_in_programs: u64,
     pub cuts: u64,
@@ -86,7 +87,7 @@ impl Chips {
     pub fn of(cfg: &DriveConfig) -> Self {
         Chips {
             pages_per_wordline: cfg.geometry.bits_per_cell,
-            scrubs: cfg.sanitize.name() == sanitize::scrub::NAME,
+            noisy: [sanitize::scrub::NAME, sanitize::reprogram::NAME].contains(&cfg.sanitize.name()),
             ..Chips::default()
         }
     }
@@ -101,6 +102,9 @@ impl Chips {
                 }
                 if self.pages.get(&place).is_some_and(|page| page.whole) {
                     return Err(format!("page {page} of block {block} is programmed over data"));
+                }
+                if self.noisy && self.pages.range(self.wordline(place)).any(|(_, page)| page.hidden) {
+                    return Err(format!("page {page} of block {block} is programmed on a wordline of noise"));
                 }
                 let page = Page { whole: false, ended: false, hidden: false, units: BTreeMap::new() };
                 self.pages.insert(place, page);
@@ -125,7 +129,7 @@ impl Chips {
                 }
             }
             ChipEffect::PulseBegins { .. } => {}
-            ChipEffect::LockPage { block, page, failed } => {
+            ChipEffect::LockPage { block, page, failed } | ChipEffect::Reprogram { block, page, failed } => {
                 let Some(found) = self.pages.get_mut(&(block, page)).filter(|found| found.ended) else {
                     return Err(format!("page {page} of block {block} is locked, and was not programmed"));
                 };
@@ -139,8 +143,7 @@ impl Chips {
                 }
             }
             ChipEffect::Scrub { block, page, failed } => {
-                let first = page / self.pages_per_wordline * self.pages_per_wordline;
-                let wordline = (block, first)..(block, first + self.pages_per_wordline);
+                let wordline = self.wordline((block, page));
                 for (_, found) in self.pages.range_mut(wordline).filter(|_| !failed) {
                     if !found.ended {
                         return Err(format!(
@@ -160,6 +163,26 @@ impl Chips {
             }
         }
         Ok(())
+    }
+
+    /// The pages of a page's wordline.
+    fn wordline(&self, (block, page): (u32, u32)) -> Range<(u32, u32)> {
+        let first = page / self.pages_per_wordline * self.pages_per_wordline;
+        (block, first)..(block, first + self.pages_per_wordline)
+    }
+
+    /// Cells make no errors, and a page cannot be corrected: one beside it was reprogrammed.
+    pub fn is_spoiled(&self, mut units: Range<u32>) -> Verdict {
+        let place = units.find_map(|unit| self.places.get(&unit)).copied();
+        let place = place.ok_or("a page cannot be corrected, and was not programmed")?;
+        let is_noise = |(at, page): (&(u32, u32), &Page)| *at != place && page.hidden;
+        // Its erase may have begun since it was read, or where no time passes have ended.
+        let wordline = [&self.pages, &self.going].map(|pages| pages.range(self.wordline(place)));
+        let is_erased = !self.pages.contains_key(&place) && !self.going.contains_key(&place);
+        match self.noisy && (is_erased || wordline.into_iter().flatten().any(is_noise)) {
+            true => Ok(()),
+            false => Err(format!("page {place:?} is lost, and none of its wordline was reprogrammed")),
+        }
     }
 
     fn fill(&mut self, to: Pun, lpn: u32, from: Source, facts: Facts, oracle: &Oracle) -> Verdict {
@@ -220,7 +243,7 @@ impl Chips {
                 let expected = match self.pages.get(&(block, page)).filter(|page| page.ended) {
                     _ if self.locked.contains(&block) => Raw::Zeros,
                     None => Raw::Erased,
-                    Some(page) if page.hidden && self.scrubs => Raw::Noise,
+                    Some(page) if page.hidden && self.noisy => Raw::Noise,
                     Some(page) if page.hidden => Raw::Zeros,
                     Some(_) => Raw::Data,
                 };

@@ -48,7 +48,7 @@ pub struct CutTally {
     /// Of these, recoveries that were cut off, too.
     pub again: u64,
     /// By what was under way (programs, erases, locks of pages and blocks, scrubs), and when.
-    pub by: [[u64; WHEN]; 5],
+    pub by: [[u64; WHEN]; 6],
     /// Pages that recoveries locked first and later, blocks that they erased.
     pub first: u64,
     pub later: u64,
@@ -104,6 +104,7 @@ fn one_in(doing: Doing) -> u32 {
         Doing::LocksPage => 60,
         Doing::LocksBlock => 2,
         Doing::Scrubs => 20,
+        Doing::Reprograms => 2,
     }
 }
 
@@ -371,7 +372,10 @@ impl Lapse {
 impl Cutter {
     /// Pages whose locks were cut short answer as often as their cells say.
     fn count_torn(&mut self, chips: &TornChips, now: SimTime, cells: u32) {
-        for ((block, page), ns) in chips.torn_locks() {
+        // Where an old lock was being set again that one still holds.
+        let is_first =
+            |&((block, page), _): &((u32, u32), u64)| chips.chip().raw_read(block, page, now, 0) == Raw::Data;
+        for ((block, page), ns) in chips.torn_locks().filter(is_first) {
             let chance = majority_lost(cells, PageLock::CHOSEN.flipped(0.0, Some(ns as f64 / 1e3)));
             self.tally.torn += 1;
             self.tally.answered += u64::from(chips.raw_read(block, page, now, 0) == Raw::Data);

@@ -85,7 +85,7 @@ pub struct Oracle {
     /// When each unit was last lost to errors, and when it was next written or trimmed.
     lost: Vec<(u64, u64)>,
     /// Cells make errors at all; and units of flash whose page could not be corrected since it was programmed.
-    ages: bool,
+    loses: bool,
     unreadable: Vec<bool>,
     /// Completed writes in order of completion, and how many of them are durable by a flush.
     completed: Vec<Vec<(u32, u64, u64)>>,
@@ -113,7 +113,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    pub fn new(unit_bytes: u32, units: u32, physical: usize, write_through: bool, ages: bool) -> Self {
+    pub fn new(unit_bytes: u32, units: u32, physical: usize, write_through: bool, loses: bool) -> Self {
         let shape = Shape::new(unit_bytes);
         let granules = units as usize * shape.granules;
         Oracle {
@@ -126,7 +126,7 @@ impl Oracle {
             durable: vec![0; granules],
             trimmed: vec![0; units as usize],
             lost: vec![(0, 0); units as usize],
-            ages,
+            loses,
             unreadable: vec![false; physical],
             completed: Vec::new(),
             flushed: 0,
@@ -244,7 +244,7 @@ impl Oracle {
             Effect::Trim { lpn } => self.trim(lpn.0),
             Effect::Lose { lpn } => self.lose(lpn.0),
             Effect::Unreadable { first, units } => {
-                ensure!(self.ages, "a page cannot be corrected, and cells make no errors");
+                ensure!(self.loses, "a page cannot be corrected, and cells make no errors");
                 self.unreadable[first.index()..][..units as usize].fill(true);
                 Ok(())
             }

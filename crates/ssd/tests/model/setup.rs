@@ -1,5 +1,6 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
+use super::reprogram::can_reprogram;
 use ssd::config::{Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
@@ -79,7 +80,7 @@ fn random_geometry(cfg: &mut DriveConfig, rng: &mut Rng) {
 
 /// A policy of a family and its parameters: values for keys that the model knows, drawn where a policy has them; what
 /// it does not know is drawn if it is a choice or a switch, from a stream of the family's own.
-fn random_policy(
+pub fn random_policy(
     cfg: &mut DriveConfig,
     section: &str,
     policy: &str,
@@ -264,7 +265,7 @@ fn random_read_reclaim(cfg: &mut DriveConfig, rng: &mut Rng) {
 }
 
 /// Gives the drive the spare room that its policies need; false, and the drive as it was, if room makes none of it.
-fn make_room(cfg: &mut DriveConfig) -> bool {
+pub fn make_room(cfg: &mut DriveConfig) -> bool {
     let usual = cfg.drive.over_provisioning_percent;
     for step in 0..16 {
         cfg.drive.over_provisioning_percent = f64::round(usual * f64::powi(1.2, step));
@@ -385,8 +386,12 @@ pub fn random_locked_replicas(rng: &mut Rng) -> DriveConfig {
 
 /// Locks what dies by any policy; false if it does not suit the drive.
 fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
-    let names = names(&sanitize::FAMILY).into_iter().filter(|&name| name != sanitize::FAMILY.default);
+    let left_out = [sanitize::FAMILY.default, sanitize::reprogram::NAME];
+    let names = names(&sanitize::FAMILY).into_iter().filter(|name| !left_out.contains(name));
     let policy = pick(rng, &names.collect::<Vec<_>>());
+    // Draws of its own: the others stay what they were.
+    let reprograms = Rng::named(cfg.drive.seed, "model/reprogram").below(6) == 0;
+    let policy = if reprograms && can_reprogram(cfg) { sanitize::reprogram::NAME } else { policy };
     if ["erase", "scrub"].contains(&policy) && cfg.slc_blocks_per_lane() > 0 {
         return false;
     }
@@ -407,6 +412,15 @@ fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
         let rng = &mut Rng::named(cfg.drive.seed, "model/block locks");
         cfg.timing.t_page_lock_us = pick(rng, &[100.0, 200.0, 400.0, 400.0]);
         cfg.timing.t_block_lock_us = pick(rng, &[200.0, 300.0, 400.0]);
+    }
+    if policy.contains("lock") {
+        // Draws of its own. Months so short that a run lasts many, and long enough for all pages of a die.
+        let rng = &mut Rng::named(cfg.drive.seed, "model/relocks");
+        let g = &cfg.geometry;
+        let pages = g.planes_per_die * g.blocks_per_plane * g.pages_per_block();
+        let round_months = f64::from(pages) * 400e-6 / (730.0 * 3_600.0);
+        let months = round_months * pick(rng, &[0.0, 0.0, 2.1, 5.0]);
+        cfg.sanitize.set("relock_months", &Value::Float(months)).unwrap();
     }
     true
 }

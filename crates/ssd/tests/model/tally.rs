@@ -27,7 +27,12 @@ pub struct Tally {
     pub page_locks: u64,
     pub block_locks: u64,
     pub failed_locks: u64,
+    /// Locks that were set again because they were old.
+    pub relocks: u64,
     pub lock_copies: u64,
+    /// Pages reprogrammed, and units lost on drives whose cells make no errors of their own.
+    pub reprograms: u64,
+    pub spoiled: u64,
     /// Versions that a thief has looked for in vain.
     pub looked: u64,
     /// Pages read with voltages by age, none of them against what those promise ([`ssd::Stats::check`]).
@@ -59,7 +64,10 @@ impl Tally {
         self.page_locks += other.page_locks;
         self.block_locks += other.block_locks;
         self.failed_locks += other.failed_locks;
+        self.relocks += other.relocks;
         self.lock_copies += other.lock_copies;
+        self.reprograms += other.reprograms;
+        self.spoiled += other.spoiled;
         self.looked += other.looked;
         self.read_by_age += other.read_by_age;
     }

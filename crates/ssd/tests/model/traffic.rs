@@ -171,7 +171,8 @@ impl Run {
         let every_write = sanitize::Policy::build(&cfg.sanitize).rules().every_write;
         let write_through = matches!(cfg.buffer, buffer::Config::None(_)) || every_write;
         let (unit_bytes, units) = (drive.unit_bytes(), drive.logical_units());
-        let oracle = Oracle::new(unit_bytes, units, physical, write_through, drive.chips().ages());
+        let loses = drive.chips().ages() || cfg.sanitize.name() == sanitize::reprogram::NAME;
+        let oracle = Oracle::new(unit_bytes, units, physical, write_through, loses);
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
         let (ahead, ahead_rng) = (VecDeque::new(), Rng::named(cfg.drive.seed, "model/ahead"));
         Run {
@@ -388,6 +389,9 @@ impl Run {
                         thief.appears(granules, chips.on_page(block, page)).map_err(what)?;
                     }
                 }
+                Effect::Unreadable { first, units } if !self.drive.chips().ages() => {
+                    chips.is_spoiled(first.0..first.0 + units).map_err(what)?;
+                }
                 Effect::Place { to, .. } => {
                     chips.place(to.0, self.oracle.stored(to.0).unwrap_or_default()).map_err(what)?;
                 }
@@ -558,6 +562,9 @@ impl Run {
             page_locks: self.drive.stats().ops(OpKind::PageLock),
             block_locks: self.drive.stats().ops(OpKind::BlockLock),
             failed_locks: self.drive.stats().flash.lock_fails,
+            reprograms: self.drive.stats().ops(OpKind::Reprogram),
+            spoiled: if self.drive.chips().ages() { 0 } else { self.oracle.units_lost },
+            relocks: self.drive.stats().ftl.sanitize_relocks,
             lock_copies: self.drive.stats().ftl.sanitize_copies,
             looked: self.thief.as_ref().map_or(0, |thief| thief.looked),
             read_by_age: match self.cfg.read_voltage.name() {

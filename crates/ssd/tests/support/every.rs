@@ -61,14 +61,25 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
     if section == "ftl.slc_cache" && policy != "none" {
         let_cache(cfg);
     }
-    if section == "ftl.sanitize" && policy == "scrub" {
+    if section == "ftl.sanitize" && ["scrub", "reprogram"].contains(&policy) {
         cfg.cell.program_order = ProgramOrder::WordlineMajor;
+    }
+    if section == "ftl.sanitize" && policy == "reprogram" {
+        let_reprogram(cfg);
     }
     if section == "ftl.program_mode" && policy != "nominal" {
         // Modes are those of cells, and have these names.
         cfg.errors.model = ErrorModel::Cells;
         cfg.cells.modes.names = ["nominal", "high", "low"].map(str::to_owned).to_vec();
     }
+}
+
+/// Wordlines hold several pages, and it is known what programming one of them over does to the others.
+pub fn let_reprogram(cfg: &mut DriveConfig) {
+    let bits = cfg.geometry.bits_per_cell.max(2);
+    let part = ["mlc", "tlc_48l", "qlc"][bits as usize - 2];
+    cfg.geometry.bits_per_cell = bits;
+    cfg.cells = CellPart::preset(part).expect("a shipped part");
 }
 
 /// Blocks have ages, and those with the most errors of the cells are taken to be dead after 3000 cycles.

@@ -7,6 +7,7 @@ pub mod hints;
 pub mod reclaiming;
 
 use hints::{random_hints, random_priority};
+use ssd::config::Value;
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
 
@@ -28,6 +29,14 @@ pub fn with_policy(family: &str, policy: &str) -> DriveConfig {
     let mut cfg = small();
     every::choose(&mut cfg, &section, policy);
     every::fitted(cfg).unwrap_or_else(|wrong| panic!("{section} {policy}: {wrong}"))
+}
+
+/// A drive that locks what dies, and locks it again after 60 ms: as soon as it may.
+pub fn relocking() -> DriveConfig {
+    let mut cfg = with_policy("sanitize", "page_and_block_lock");
+    let table = cfg.section_mut("ftl.sanitize").unwrap();
+    table.set("relock_months", &Value::Float(0.06 / (730.0 * 3_600.0))).unwrap();
+    cfg
 }
 
 /// The same drive with every policy of every family.

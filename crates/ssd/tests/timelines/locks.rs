@@ -4,6 +4,7 @@ use super::*;
 use ssd::config::{Layer, Table, Value};
 use ssd::drive_config::resolve;
 use ssd::flash::op::OpKind;
+use ssd::observe::{ChipEffect, Effect};
 
 /// The command of a lock, as that of an erase (ns).
 const COMMAND: u64 = 290;
@@ -136,8 +137,9 @@ fn copies_that_cleaning_kills_need_no_lock_if_their_block_is_soon_erased() {
     //       620 880 read, read     754 328    (of the block to be emptied, queued since the write came)
     //       754 328 lock           854 678    (of what the write replaced: 350 + 100 000)
     //       854 678 program      1 471 462    (the first copy dies)
-    //     1 471 462 program      2 088 246    (the second, and the erase is on its way)
-    // If the first copy waits for less than the 616 784 ns between the two deaths, it is locked, too.
+    //     1 471 462 read, read   1 604 910    (of the next block to be emptied)
+    //     1 604 910 program      2 221 694    (the second, and the erase is on its way)
+    // If the first copy waits for less than the 750 232 ns between the two deaths, it is locked, too.
     for (batch_ms, locks) in [(50.0, 1), (0.5, 2)] {
         let mut drive = cleaned(batch_ms);
         drive.submit(0, &write(5), SimTime(0)).unwrap();
@@ -153,12 +155,130 @@ fn copies_that_cleaning_kills_need_no_lock_if_their_block_is_soon_erased() {
 #[test]
 fn a_flush_does_not_wait_for_the_end_of_a_job() {
     // The first copy dies at 1 471 462, in mid-job. A flush that comes then has it locked: it waits for what is queued
-    // at the die, the program of the second copy and two reads of the next block to be emptied, and for the lock behind
+    // at the die, two reads of the next block to be emptied and the program of the second copy, and for the lock behind
     // them; not for the erase.
     let mut drive = cleaned(50.0);
     let done = run(&mut drive, &[(0, write(5)), (1_471_500, command(OpCode::Flush, 0, 0))]);
-    assert_eq!(done[1].completed.0, 2_088_246 + 2 * READ_16K + ERASE_COMMAND + 100_000);
+    assert_eq!(done[1].completed.0, 2_221_694 + ERASE_COMMAND + 100_000);
     assert_eq!(drive.stats().ops(OpKind::PageLock), 2);
+}
+
+/// When pulses and erases of a run until `end` have ended, with the physical block and the page.
+fn ends_of_data(drive: &mut Drive, end: u64) -> Vec<(u64, u32, Option<u32>)> {
+    let mut ends = Vec::new();
+    while let Some(at) = drive.next_event_at().filter(|at| at.0 < end) {
+        drive.advance_to(SimTime(at.0 + 1));
+        while let Some(effect) = drive.pop_effect() {
+            match effect {
+                Effect::Chip(ChipEffect::LockPage { block, page, .. }) => {
+                    ends.push((at.0, block, Some(page)))
+                }
+                Effect::Chip(ChipEffect::LockBlock { block, .. } | ChipEffect::EraseEnds { block }) => {
+                    ends.push((at.0, block, None));
+                }
+                _ => {}
+            }
+        }
+    }
+    ends
+}
+
+#[test]
+fn what_the_host_kills_in_mid_job_is_locked_at_once() {
+    // As in the case before, but page 3, which is about to be moved, is written at 700 000. What a move kills waits for
+    // the end of the job, and the erase is that; what the host kills does not. So there are two locks by 5 ms, not one:
+    // that of page 3 was issued at 2 221 694, and the erase, which would have hidden it too, not before 2 838 478. Once
+    // issued both are done in turn. The copy of page 3 was on its way by then and is dead when it comes: it is locked
+    // behind the erase.
+    // die   754 328 lock of 5              854 678
+    //       854 678 program of 2         1 471 462    (the old 2 dies by a move)
+    //     1 471 462 read, read           1 604 910    (6 and 7, of the next block to be emptied)
+    //     1 604 910 host program of 3    2 221 694    (the old 3 dies, and is to be locked)
+    //     2 221 694 program of 3         2 838 478    (dead; the block is empty, and to be erased)
+    //     2 838 478 program of 6, of 7   4 072 046    (they were issued before that)
+    //     4 072 046 lock of the old 3    4 172 396
+    //     4 172 396 erase                7 172 746
+    //     7 172 746 lock of the dead 3   7 273 096
+    let mut drive = cleaned(50.0);
+    drive.record_chip_effects(true);
+    for (at, write) in [(0, write(5)), (700_000, write(3))] {
+        drive.submit(0, &Command { arrival: SimTime(at), ..write }, SimTime(at)).unwrap();
+    }
+    let lock = ERASE_COMMAND + 100_000;
+    let moved = LINK_16K + 5 * PROGRAM_16K + 4 * READ_16K + lock + PROGRAM_16K;
+    assert_eq!(moved, 4_072_046);
+    let erased = moved + lock + ERASE_COMMAND + 3_000_000;
+    let by_hand =
+        [(854_678, 1, Some(1)), (moved + lock, 0, Some(3)), (erased, 0, None), (erased + lock, 6, Some(1))];
+    assert_eq!(ends_of_data(&mut drive, 7_300_000), by_hand);
+    assert_eq!(erased + lock, 7_273_096);
+}
+
+#[test]
+fn pages_that_one_write_kills_are_locked_together() {
+    // Pages 572 to 575, the last that live in their block, are written at once.
+    // link     0 -- 16 384 (64 KiB)
+    // die            16 384 four programs   2 883 364    (each 717 us kills a page, with the last the block is dead)
+    //                                       2 883 364 lock of the block   3 183 654
+    let four = Command { sectors: 4 * S16K, ..write(572) };
+    let alone = || {
+        let mut drive = filled(&evanesco(1, "page_and_block_lock"), 2 * BLOCK);
+        ends(&mut drive, trim(0, BLOCK - 4), OpKind::PageLock, 572);
+        drive
+    };
+    let mut drive = alone();
+    let programmed = 4 * LINK_16K + 4 * PROGRAM;
+    assert_eq!(ends(&mut drive, four, OpKind::BlockLock, 1), programmed + BLOCK_LOCK);
+    assert_eq!((programmed + BLOCK_LOCK, drive.stats().ops(OpKind::PageLock)), (3_183_654, 572));
+    // A write to the medium waits for that, another does not.
+    for (fua, latency) in [(true, programmed + BLOCK_LOCK), (false, programmed)] {
+        let mut drive = alone();
+        let now = drive.now().0;
+        let done = run(&mut drive, &[(now, Command { fua, ..four })]);
+        assert_eq!(done[0].completed.0 - now, latency, "{fua}");
+    }
+    // Of four commands each kills one. The locks are queued behind the programs, which came before.
+    let mut drive = alone();
+    let now = drive.now().0;
+    let each: Vec<_> = (572..576).map(|page| (now, write(page))).collect();
+    run(&mut drive, &each);
+    assert_eq!((drive.stats().ops(OpKind::PageLock), drive.stats().ops(OpKind::BlockLock)), (576, 0));
+    // So it is where the write is complete in DRAM.
+    let mut cfg = evanesco(1, "page_and_block_lock");
+    cfg.buffer = write_back();
+    let mut drive = filled(&cfg, 2 * BLOCK);
+    ends(&mut drive, trim(0, BLOCK - 4), OpKind::PageLock, 572);
+    let now = drive.now().0;
+    run(&mut drive, &[(now, four), (now + 20_000, command(OpCode::Flush, 0, 0))]);
+    assert_eq!((drive.stats().ops(OpKind::PageLock), drive.stats().ops(OpKind::BlockLock)), (576, 0));
+}
+
+#[test]
+fn pages_that_wait_for_the_end_of_a_write_are_locked_for_whoever_waits() {
+    // The same, but page 600 of another block is trimmed while the second page is programmed: all that is dead then is
+    // locked for that, page 575, too (the last of a write goes first). The three that die later are locked by
+    // themselves: that takes as long.
+    // die    16 384 four programs     2 883 364
+    //     2 883 364 locks of 600, 575 3 083 944    (queued since the trim came: it is complete)
+    //     3 083 944 three locks       3 384 814
+    let four = Command { sectors: 4 * S16K, ..write(572) };
+    let mut drive = filled(&evanesco(1, "page_and_block_lock"), 2 * BLOCK);
+    ends(&mut drive, trim(0, BLOCK - 4), OpKind::PageLock, 572);
+    drive.record_chip_effects(true);
+    let now = drive.now().0;
+    for (at, command) in [(now, four), (now + 1_000_000, trim(600, 1))] {
+        drive.submit(0, &Command { arrival: SimTime(at), ..command }, SimTime(at)).unwrap();
+    }
+    let programmed = now + 4 * LINK_16K + 4 * PROGRAM;
+    let locks = ends_of_data(&mut drive, now + 3_400_000);
+    let expected = (1..=5).map(|nth| programmed + nth * PAGE_LOCK);
+    assert!(locks.iter().map(|lock| lock.0).eq(expected), "{locks:?}");
+    assert_eq!(
+        locks[..2].iter().map(|lock| (lock.1, lock.2)).collect::<Vec<_>>(),
+        [(1, Some(24)), (0, Some(575))]
+    );
+    let trimmed = std::iter::from_fn(|| drive.pop_completion()).find(|done| done.op == OpCode::Trim).unwrap();
+    assert_eq!(trimmed.completed.0, programmed + 2 * PAGE_LOCK);
 }
 
 #[test]
@@ -193,4 +313,34 @@ fn a_block_that_is_emptied_and_not_erased_is_locked() {
     assert_eq!(4_405_666 + 3 * PROGRAM_16K + READ_16K + ERASE_COMMAND + 300_000, 6_623_092);
     let stats = drive.stats();
     assert_eq!((drive.now().0 - 1, stats.ops(OpKind::PageLock), stats.ops(OpKind::Erase)), (6_623_092, 1, 0));
+}
+
+#[test]
+fn a_page_is_reprogrammed_without_copies_when_its_wordline_is_full() {
+    // Three pages of one wordline, one after the other; nothing moves.
+    let mut drive = filled(&evanesco(1, "reprogram"), 100);
+    assert_eq!(ends(&mut drive, trim(0, 3), OpKind::Reprogram, 3), 300_870);
+    // Pages 99 to 101 share a wordline, and 99 is the last that is programmed: two programs come first, without data.
+    let two = 2 * (PROGRAM - 16_384);
+    assert_eq!(ends(&mut drive, trim(99, 1), OpKind::Reprogram, 1), two + PAGE_LOCK);
+    assert_eq!((drive.stats().ftl.sanitize_copies, drive.lost_pages()), (0, 0));
+    // One page of each of 16 wordlines: of the 32 pages beside them half are lost, but for what chance does.
+    for wordline in 1..17 {
+        assert_eq!(ends(&mut drive, trim(3 * wordline, 1), OpKind::Reprogram, 1), PAGE_LOCK);
+    }
+    let truth = drive.lost_pages();
+    assert!((8..=24).contains(&truth), "{truth} of 32 pages are lost");
+    // Who reads one waits for its only attempt, and is told.
+    let mut lost = 0;
+    for page in (3..51).filter(|page| page % 3 > 0) {
+        let now = drive.now().0;
+        let done = run(&mut drive, &[(now, read(page))]);
+        let is_lost = done[0].status == Status::Uncorrectable;
+        let latency = if is_lost { READ } else { READ + LINK_16K };
+        assert_eq!(done[0].completed.0 - now, latency, "page {page}");
+        lost += u64::from(is_lost);
+    }
+    // What is lost is dead, and reprogrammed in its turn: that takes some of the last pages with it.
+    assert!(lost >= truth && lost == drive.stats().ftl.lost_units, "{lost} of {truth}");
+    assert_eq!(drive.stats().ops(OpKind::Reprogram), 3 + 1 + 16 + lost);
 }

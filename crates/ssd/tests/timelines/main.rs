@@ -15,6 +15,7 @@ mod preemption;
 mod programs;
 mod reads;
 mod reclaim;
+mod relocks;
 mod slc;
 mod writes;
 

@@ -2,7 +2,7 @@
 //!
 //! An age is the share of its life that a block has behind it: 1 where its data would no longer be corrected after 12
 //! months. Markers estimate the errors after 12 months (N12) from what the firmware sees of a block, and set them
-//! against the errors that are corrected (RealWear section 3.2); what is seen is kept by [`crate::ftl::ages`].
+//! against the errors that are corrected (RealWear section 3.2); what is seen is kept by `ftl/ages.rs`.
 
 use crate::config::member::Misfit;
 use crate::nand::cell::CellModel;

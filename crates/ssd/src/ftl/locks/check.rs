@@ -1,18 +1,24 @@
 //! The lock manager's tables against all others.
 
-use super::{Copying, EXPOSED, ISSUED, Locks, ODD};
+use super::{EXPOSED, ISSUED, Locks, ODD};
 use crate::flash::Flash;
 use crate::flash::op::OpKind;
 use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
-use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room};
+use crate::restore::{MOST, Verdict, alike, ensure, keep_line};
 use crate::units::{BlockId, Ppn, Pun, SimTime};
 
 impl Locks {
     /// Takes what follows from the configuration from fresh ones, and checks what is not checked with the rest.
-    pub(in crate::ftl) fn restored(&mut self, fresh: Locks, blocks_per_lane: u32, now: SimTime) -> Verdict {
+    pub(in crate::ftl) fn restored(
+        &mut self,
+        fresh: Locks,
+        (blocks_per_lane, logical): (u32, u32),
+        now: SimTime,
+    ) -> Verdict {
         self.policy.restored(fresh.policy)?;
         (self.on, self.scrubs, self.erases) = (fresh.on, fresh.scrubs, fresh.erases);
+        (self.page_op, self.finishes) = (fresh.page_op, fresh.finishes);
         (self.rules, self.pages_per_wordline, self.span) =
             (fresh.rules, fresh.pages_per_wordline, fresh.span);
         (self.page_ns, self.block_ns) = (fresh.page_ns, fresh.block_ns);
@@ -23,6 +29,7 @@ impl Locks {
         let is_past = |block: &super::Exposed| block.since <= now;
         ensure(self.blocks.iter().all(is_past), "since when a block is exposed")?;
         ensure(self.now <= now && self.counted <= now, "the time of locks")?;
+        self.renewals.restored(&fresh.renewals, blocks_per_lane, now)?;
         ensure(self.generation < MOST && self.wanted <= self.generation + 1, "who waits for locks")?;
         let in_lane = |lane: u32, block: &BlockId| {
             (lane * blocks_per_lane..(lane + 1) * blocks_per_lane).contains(&block.0)
@@ -41,11 +48,12 @@ impl Locks {
         }
         ensure(self.deferred.len() <= self.blocks.len(), "blocks whose locks wait")?;
         ensure(
-            self.deferred.iter().all(|block| block.index() < self.blocks.len()),
+            self.deferred.iter().all(|(block, since)| block.index() < self.blocks.len() && *since <= now),
             "blocks whose locks wait",
         )?;
         keep_line(&mut self.deferred, &fresh.deferred);
-        keep_room(&mut self.copying, &fresh.copying);
+        self.copying.restored(&fresh.copying);
+        self.restored_writes(&fresh.writes, logical)?;
         Ok(())
     }
 }
@@ -69,6 +77,7 @@ impl Ftl {
                     self.check_hidden(page)?;
                 }
             }
+            self.check_renewals(block)?;
             if let Some(&ending) = self.locks.ending.get(block.index()) {
                 let is_over = ending != [0; 2] && !self.blocks.is_erasing(block);
                 ensure(!is_over, "pages wait for an erase that is over")?;
@@ -83,7 +92,7 @@ impl Ftl {
             }
             let lane = &self.locks.lanes[self.layout.lane_of(block).index()];
             if lane.ready.contains(&block) != listed.listed
-                || self.locks.deferred.contains(&block) != listed.deferred
+                || self.locks.deferred.iter().any(|waiting| waiting.0 == block) != listed.deferred
             {
                 return Err(format!("block {} is on other lists of locks than it says", block.0));
             }
@@ -131,17 +140,16 @@ impl Ftl {
                 };
             } else if matches!(op.kind, OpKind::Program | OpKind::Copyback) && !op.cause.is_for_host() {
                 let units = flash.pool.units(id).iter();
-                copying.extend(units.map(|unit| Copying { from: unit.source, to: op.ppn }));
+                copying.extend(units.map(|unit| (op.ppn.0, unit.source)));
             }
         }
         let said = self.locks.lanes.iter().map(|lane| lane.in_flight);
         ensure(said.eq(in_flight), "locks under way in a lane")?;
         // A page may be locked by itself and with its block.
         ensure(pages >= issued, "a lock is said to be under way, and is not")?;
-        let key = |copying: &Copying| (copying.to, copying.from);
-        let mut found = self.locks.copying.clone();
-        found.sort_unstable_by_key(key);
-        copying.sort_unstable_by_key(key);
+        let mut found: Vec<_> = self.locks.copying.iter().collect();
+        found.sort_unstable();
+        copying.sort_unstable();
         ensure(found == copying, "copies under way")
     }
 }

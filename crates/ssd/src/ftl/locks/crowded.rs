@@ -80,6 +80,9 @@ impl Ftl {
     /// The host lacks a page: no block is kept from it for what must leave pages, if one was. It goes on then.
     #[cold]
     pub(in crate::ftl) fn give_up_claims(&mut self) {
+        if !self.allocator.has_claims() {
+            return;
+        }
         for lane in (0..self.layout.lanes).map(LaneId) {
             let work = self.work(lane);
             if work.reads + work.programs == 0 && self.allocator.unclaim(lane) {

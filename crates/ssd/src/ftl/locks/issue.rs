@@ -1,6 +1,6 @@
 //! Locks on their way: which page or block is next, and what became of it.
 
-use super::{DEFERRED, EXPOSED, FAILED, HOPELESS, IN_FLIGHT_AT_MOST, ISSUED, LEAVING};
+use super::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, IN_FLIGHT_AT_MOST, ISSUED, LEAVING};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
@@ -15,7 +15,7 @@ use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 enum Look {
     /// Nothing, now or ever.
     Nothing,
-    /// It waits for the end of a job.
+    /// It waits for the end of a job or a write.
     Waits,
     /// Something else lives there or on its wordline, on this page, and must leave.
     Crowded(Ppn),
@@ -26,10 +26,10 @@ enum Look {
 }
 
 impl Ftl {
-    /// Locks what is exposed in a lane, as far as there are operations.
+    /// Locks what is exposed in a lane, as far as there are operations. False if its moves are to be looked at, too.
     #[cold]
     #[inline(never)]
-    pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+    pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         self.lock_clock(flash.now);
         let at_most = IN_FLIGHT_AT_MOST * self.layout.span;
         while self.locks.lanes[lane.index()].in_flight < at_most {
@@ -40,6 +40,11 @@ impl Ftl {
                 (exposed.listed, exposed.first, exposed.end) = (false, 0, 0);
             }
         }
+        if self.renews_locks() {
+            self.renew_lane(flash, lane);
+        }
+        let locks = &self.locks.lanes[lane.index()];
+        locks.alone && !locks.lacks_room && locks.hopeless.is_empty()
     }
 
     /// Does what is next about a block; false if there is nothing.
@@ -50,12 +55,7 @@ impl Ftl {
             if is_erased || self.blocks.is_erasing(block) {
                 return false;
             }
-            let exposed = &mut self.locks.blocks[block.index()];
-            if exposed.first >= exposed.end {
-                return false;
-            }
-            let at = exposed.first;
-            exposed.first += 1;
+            let Some(at) = self.next_listed(block) else { return false };
             let page = Ppn(block.0 * self.layout.pages_per_block + at);
             match self.look_at_page(flash, block, page) {
                 Look::Nothing => {}
@@ -70,6 +70,23 @@ impl Ftl {
         }
     }
 
+    /// Takes the next page of a block that is to be looked at; where pages are locked each by itself, the next that is
+    /// exposed and has no lock on its way.
+    #[inline]
+    fn next_listed(&mut self, block: BlockId) -> Option<u32> {
+        let locks = &mut self.locks;
+        let exposed = &mut locks.blocks[block.index()];
+        if exposed.first < exposed.end && !locks.scrubs {
+            let from = (block.0 * self.layout.pages_per_block) as usize;
+            let pages = &locks.pages[from + exposed.first as usize..from + exposed.end as usize];
+            let is_next = |state: &u8| state & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
+            exposed.first += pages.iter().position(is_next).unwrap_or(pages.len()) as u32;
+        }
+        let at = exposed.first;
+        exposed.first += 1;
+        (at < exposed.end).then_some(at)
+    }
+
     fn look_at_page(&mut self, flash: &Flash, block: BlockId, page: Ppn) -> Look {
         if self.locks.scrubs {
             return self.look_at_wordline(flash, block, page);
@@ -78,8 +95,10 @@ impl Ftl {
         if found & EXPOSED == 0 || found & (ISSUED | HOPELESS) != 0 {
             return Look::Nothing;
         }
-        let at = self.layout.locate(page);
-        if at.page >= flash.chip.programmed_pages(at.block) {
+        if self.blocks.programming(block) > 0 && {
+            let at = self.layout.locate(page);
+            at.page >= flash.chip.programmed_pages(at.block)
+        } {
             // Its program is on its way; its end comes in by the door again.
             return Look::Nothing;
         }
@@ -91,14 +110,35 @@ impl Ftl {
         if self.locks.erases {
             return if leaves { Look::Nothing } else { Look::Dead };
         }
+        if found & HELD != 0 && self.is_held(found, block, page.0 % self.layout.span) {
+            return Look::Waits;
+        }
         let (first, units) = (page.0 * self.layout.units_per_page, self.layout.units_per_page);
         if self.map.live_of(first, units) != 0 {
             return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Crowded(page) };
+        }
+        if let Some(waits) = self.locks.finishes.then(|| self.unfinished(flash, block, page)).flatten() {
+            return waits;
         }
         if self.replicas.count > 0 {
             (first..first + units).map(Pun).for_each(|unit| self.give_up_replica(unit));
         }
         Look::Dead
+    }
+
+    /// What is to be done about a page's wordline before it is full; nothing if it is, or becomes no fuller: a block
+    /// that is retired, or was closed before it was full, takes no more.
+    fn unfinished(&self, flash: &Flash, block: BlockId, page: Ppn) -> Option<Look> {
+        let is_programmed = |page: Ppn| {
+            let at = self.layout.locate(page);
+            at.page < flash.chip.programmed_pages(at.block)
+        };
+        match () {
+            () if self.pages_of_wordline(page).all(is_programmed) => None,
+            () if self.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
+            // It is looked at again when its last program has ended.
+            () => (self.blocks.programming(block) > 0).then_some(Look::Nothing),
+        }
     }
 
     /// The same of all pages of its wordline, which are scrubbed together: nothing may live on any of them, and none
@@ -119,19 +159,8 @@ impl Ftl {
         {
             return Look::Waits;
         }
-        // A block that is retired, or was closed before it was full, takes no more.
-        let is_programmed = |page: Ppn| {
-            let at = self.layout.locate(page);
-            at.page < flash.chip.programmed_pages(at.block)
-        };
-        if !pages.clone().all(is_programmed) {
-            if state == BlockState::Open {
-                return Look::Unfinished;
-            }
-            if self.blocks.programming(block) > 0 {
-                // It is looked at again when its last program has ended.
-                return Look::Nothing;
-            }
+        if let Some(waits) = self.unfinished(flash, block, page) {
+            return waits;
         }
         let units = self.layout.units_per_page;
         let mut live = pages.clone().filter(|page| self.map.live_of(page.0 * units, units) != 0);
@@ -166,12 +195,12 @@ impl Ftl {
         }
     }
 
-    /// The pages of a block wait for the end of its job.
-    fn defer_locks(&mut self, block: BlockId) {
+    /// The pages of a block wait for the end of its job, or of a write.
+    pub(super) fn defer_locks(&mut self, block: BlockId) {
         let exposed = &mut self.locks.blocks[block.index()];
         if !exposed.deferred {
             exposed.deferred = true;
-            self.locks.deferred.push_back(block);
+            self.locks.deferred.push_back((block, self.locks.now));
         }
     }
 
@@ -211,7 +240,7 @@ impl Ftl {
             Answer::Pages => {
                 let page = Ppn(first.0 + at);
                 self.locks.pages[page.index()] |= ISSUED;
-                self.op(OpKind::PageLock, Cause::Sanitize, page)
+                self.op(self.locks.page_op, Cause::Sanitize, page)
             }
             Answer::Block => {
                 // Nothing that a locked block holds is read, or programmed behind it.
@@ -244,7 +273,7 @@ impl Ftl {
     }
 
     /// Whether nothing lives in a physical block, and nothing more is programmed there.
-    fn is_member_dead(&self, block: BlockId, member: u32) -> bool {
+    pub(super) fn is_member_dead(&self, block: BlockId, member: u32) -> bool {
         use BlockState::{Bad, Closed, Draining, Free, Migrating, Moving};
         let is_full = matches!(self.blocks.state(block), Closed | Moving | Draining | Migrating | Bad | Free)
             && self.blocks.programming(block) == 0;
@@ -255,7 +284,7 @@ impl Ftl {
                 || self.layout.span > 1 && !self.pages_of_member(block, member).any(has_live))
     }
 
-    fn pages_of_member(&self, block: BlockId, member: u32) -> impl Iterator<Item = Ppn> + use<> {
+    pub(super) fn pages_of_member(&self, block: BlockId, member: u32) -> impl Iterator<Item = Ppn> + use<> {
         let pages = self.layout.pages_per_block;
         (block.0 * pages + member..(block.0 + 1) * pages).step_by(self.layout.span as usize).map(Ppn)
     }
@@ -287,11 +316,15 @@ impl Ftl {
 
     fn end_lock_of(&mut self, block: BlockId, page: Ppn, outcome: Outcome) {
         if outcome == Outcome::Pass {
-            return self.cover(page);
+            self.cover(page);
+            return self.note_locked(block, page);
         }
         // One more try, then the block is emptied and erased; one that can be neither is tried again and again.
         let is_at_rest = matches!(self.blocks.state(block), BlockState::Bad | BlockState::Free);
         let can_leave = !is_at_rest && !self.blocks.is_one_bit(block);
+        if self.locks.pages[page.index()] & EXPOSED == 0 {
+            return self.end_renewal(block, page, can_leave);
+        }
         let state = &mut self.locks.pages[page.index()];
         let is_hopeless = *state & FAILED != 0 && can_leave;
         *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };

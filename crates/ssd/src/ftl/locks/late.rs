@@ -27,6 +27,7 @@ impl Ftl {
             }
         }
         self.locks.blocks[block.index()].pages = 0;
+        self.locks.renewals.forget(block);
     }
 
     /// A member of the block is erased, and all that was read of it before is known: none of its units is secured any

@@ -1,24 +1,29 @@
 //! The lock manager: which copies in flash have died that nobody may read, and what is done about them.
 //!
-//! Every death comes in by one door ([`Ftl::note_death`]): overwrites, trims, moves, copies that are dead on arrival,
+//! Every death comes in by one door (`Ftl::note_death`): overwrites, trims, moves, copies that are dead on arrival,
 //! replicas that are given up, programs that fail, data that is lost. A page with a dead copy of secured data is
-//! *exposed* until it is locked or its block erased. Deaths of one event are taken together for each block, and the
-//! policy (`ftl/sanitize`) says how they are locked. Copies that a move has killed wait for the end of its job, for a
-//! block that is erased needs no lock, but not for long, and not while a command waits for them. A page in which
-//! something else lives is locked when that has moved (`crowded.rs`; assumed: the paper's pages are one unit each).
+//! *exposed* until it is locked or its block erased. Deaths of one event are taken together for each block, those of
+//! one write too where it ends a block (`together.rs`), and the policy (`ftl/sanitize`) says how they are locked.
+//! Copies that a move has killed wait for the end of its job, for a block that is erased needs no lock, but not for
+//! long, and not while a command waits for them. A page in which something else lives is locked when that has moved
+//! (`crowded.rs`; assumed: the paper's pages are one unit each).
 //!
 //! Who waits for locks (trims, flushes, writes to the medium) waits for all that was exposed when it came. Exposed
 //! pages are counted in two generations: one that is waited for, and one that grows. The first is over when its count
 //! is zero.
 
 mod check;
+mod copying;
 mod crowded;
 mod issue;
 mod late;
 pub mod recovery;
+mod renewals;
+mod together;
 
+use self::renewals::Renewals;
 use crate::flash::Flash;
-use crate::flash::op::{Op, UnitRef};
+use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
 use crate::ftl::sanitize::{self, Rules};
 use crate::ftl::tables::facts::Death;
@@ -28,9 +33,11 @@ use crate::observe::Source;
 use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
 use crate::snapshot::raw;
-use crate::units::{BlockId, OpId, Ppn, Pun, SimDuration, SimTime};
+use crate::units::{BlockId, LaneId, OpId, Ppn, Pun, SimDuration, SimTime};
+use copying::Copying;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use together::Writing;
 
 /// Locks that a lane may have on their way: enough for its dies never to wait for the next.
 const IN_FLIGHT_AT_MOST: u32 = 4;
@@ -49,6 +56,8 @@ const FAILED: u8 = 16;
 const HOPELESS: u8 = 32;
 /// What lives there is on its way out.
 const LEAVING: u8 = 64;
+/// What died there died by a write that goes on.
+const HELD: u8 = 128;
 
 /// What is known of a block.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -75,13 +84,8 @@ struct LaneLocks {
     /// Blocks to be emptied and erased, because locks in them fail.
     hopeless: VecDeque<BlockId>,
     in_flight: u32,
-}
-
-/// A copy that is being programmed: where from, and to which page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Copying {
-    from: u32,
-    to: Ppn,
+    /// It is looked at soon for its locks, and not for its moves.
+    alone: bool,
 }
 
 /// The state of all locks.
@@ -89,8 +93,12 @@ struct Copying {
 pub(in crate::ftl) struct Locks {
     policy: sanitize::Policy,
     on: bool,
+    /// What is done to a page.
+    page_op: OpKind,
     /// A wordline goes as a whole.
     scrubs: bool,
+    /// Nothing is done to a page before its wordline is full.
+    finishes: bool,
     /// A block does.
     erases: bool,
     pages_per_wordline: u32,
@@ -107,10 +115,12 @@ pub(in crate::ftl) struct Locks {
     #[serde(with = "raw")]
     ending: Vec<[u32; 2]>,
     lanes: Vec<LaneLocks>,
-    /// Blocks whose pages wait for a job, those first that have waited for longest.
-    deferred: VecDeque<BlockId>,
+    /// Blocks whose pages wait for a job or a write, and since when; those first that have waited for longest.
+    deferred: VecDeque<(BlockId, SimTime)>,
+    /// Host writes under way whose deaths are taken together.
+    writes: Vec<Writing>,
     /// Copies under way, where time passes.
-    copying: Vec<Copying>,
+    copying: Copying,
     /// The generation that grows; pages of each, the older one's included.
     generation: u64,
     waiting: [u64; 2],
@@ -121,14 +131,21 @@ pub(in crate::ftl) struct Locks {
     counted: SimTime,
     /// A look at those that wait for their job is scheduled.
     pub timer: bool,
+    /// Locks that are set again when they are old.
+    renewals: Renewals,
 }
 
 impl Locks {
     /// Nothing is exposed on a drive of a checked configuration.
     pub fn new(cfg: &Sections, policy: &sanitize::Config, layout: &Layout, copies: usize) -> Self {
         let policy = sanitize::Policy::build(policy);
+        let rules = policy.rules();
         let on = policy.acts();
-        let scrubs = policy.means() == Some(Sanitizing::Scrubs);
+        let page_op = match policy.means() {
+            Some(Sanitizing::Scrubs) => OpKind::Scrub,
+            Some(Sanitizing::Reprograms) => OpKind::Reprogram,
+            Some(Sanitizing::Locks) | None => OpKind::PageLock,
+        };
         let erases = on && policy.means().is_none();
         let of = |count: u32| if on { count as usize } else { 0 };
         let fresh =
@@ -140,12 +157,15 @@ impl Locks {
             lacks_room: false,
             hopeless: line(),
             in_flight: 0,
+            alone: false,
         };
         Locks {
-            rules: policy.rules(),
+            rules,
             policy,
             on,
-            scrubs,
+            page_op,
+            scrubs: page_op == OpKind::Scrub,
+            finishes: page_op != OpKind::PageLock,
             erases,
             pages_per_wordline: cfg.geometry.bits_per_cell,
             span: layout.span,
@@ -156,13 +176,15 @@ impl Locks {
             ending: vec![[0; 2]; if cfg.cleaning.lazy_erase { of(layout.blocks()) } else { 0 }],
             lanes: (0..of(layout.lanes)).map(lane).collect(),
             deferred: VecDeque::with_capacity(of(layout.blocks())),
-            copying: Vec::with_capacity(if on { copies * layout.units_per_page as usize } else { 0 }),
+            writes: Vec::with_capacity(of(cfg.queues.count * cfg.queues.depth)),
+            copying: Copying::with_capacity(if on { copies * layout.units_per_page as usize } else { 0 }),
             generation: 0,
             waiting: [0; 2],
             wanted: 0,
             now: SimTime::ZERO,
             counted: SimTime::ZERO,
             timer: false,
+            renewals: Renewals::new(rules.relock_ns, layout),
         }
     }
 
@@ -172,6 +194,16 @@ impl Locks {
         self.on
     }
 
+    /// Whether pages are reprogrammed, so that others of their wordline may be lost.
+    pub fn reprograms(&self) -> bool {
+        self.page_op == OpKind::Reprogram
+    }
+
+    /// Whether any lock is ever set again.
+    pub fn are_renewed(&self) -> bool {
+        self.renewals.are_on()
+    }
+
     /// Operations that there may be at once.
     pub fn operations_at_most(&self) -> usize {
         self.lanes.len() * (IN_FLIGHT_AT_MOST * self.span + IN_FLIGHT_AT_MOST) as usize
@@ -179,7 +211,8 @@ impl Locks {
 
     /// Bytes of memory of the controller.
     pub fn bytes(&self) -> usize {
-        self.pages.len() + self.blocks.len() * core::mem::size_of::<Exposed>() + 8 * self.ending.len()
+        let blocks = self.blocks.len() * core::mem::size_of::<Exposed>() + 8 * self.ending.len();
+        self.pages.len() + blocks + self.renewals.bytes()
     }
 
     /// The class of data of which the host says this.
@@ -190,6 +223,20 @@ impl Locks {
             0 => Hints::INSECURE,
             said => said.min(Hints::SECURE),
         }
+    }
+
+    /// A lane is looked at soon for what may move in it, too.
+    #[inline]
+    pub fn look_at_moves(&mut self, lane: LaneId) {
+        if self.on {
+            self.lanes[lane.index()].alone = false;
+        }
+    }
+
+    /// The same for its locks only. What fills wordlines or empties blocks is a matter of moves.
+    #[inline]
+    pub fn look_at_locks(&mut self, lane: LaneId) {
+        self.lanes[lane.index()].alone = !self.finishes && !self.erases;
     }
 
     /// Exposed pages.
@@ -250,8 +297,12 @@ impl Ftl {
     #[cold]
     pub(crate) fn count_exposure(&mut self, now: SimTime) {
         let locks = &mut self.locks;
-        self.counts.exposed_ns += locks.exposed() * now.since(locks.counted);
-        (locks.now, locks.counted) = (now, now);
+        if locks.counted != now || locks.now != now {
+            // Years may pass in which nothing comes to a drive that lacks room.
+            let ns = locks.exposed().saturating_mul(now.since(locks.counted));
+            self.counts.exposed_ns = self.counts.exposed_ns.saturating_add(ns);
+            (locks.now, locks.counted) = (now, now);
+        }
     }
 
     /// A unit of flash that counted does so no more.
@@ -299,12 +350,15 @@ impl Ftl {
     /// Copies of a unit that are being programmed come too late, for it does not count any more: each is exposed as
     /// soon as it is there.
     fn note_copies(&mut self, unit: Pun) {
-        if self.blocks.leaving(self.layout.block_of_unit(unit)) == 0 || !self.facts.is_secured(unit) {
+        if self.blocks.leaving(self.layout.block_of_unit(unit)) == 0
+            || !self.locks.copying.has(unit)
+            || !self.facts.is_secured(unit)
+        {
             return;
         }
         for at in 0..self.locks.copying.len() {
-            if self.locks.copying[at].from == unit.0 {
-                self.expose(self.locks.copying[at].to, Death::Ended);
+            if let Some(page) = self.locks.copying.target(at, unit) {
+                self.expose(page, Death::Ended);
             }
         }
     }
@@ -312,14 +366,13 @@ impl Ftl {
     /// Copies begin to be programmed to a page, where time passes.
     #[cold]
     pub(in crate::ftl) fn note_copying(&mut self, to: Ppn, units: &[UnitRef]) {
-        let all = units.iter().map(|unit| Copying { from: unit.source, to });
-        self.locks.copying.extend(all);
+        self.locks.copying.begin(to, units);
     }
 
     /// They are there.
     #[cold]
     pub(in crate::ftl) fn end_copying(&mut self, to: Ppn) {
-        self.locks.copying.retain(|copying| copying.to != to);
+        self.locks.copying.end(to);
     }
 
     /// Of units that are about to be programmed, those that have died since they were read go no further. How many are
@@ -346,18 +399,33 @@ impl Ftl {
         let growing = locks.growing();
         let state = &mut locks.pages[page.index()];
         if *state & EXPOSED == 0 {
-            *state = EXPOSED | growing | if by == Death::Moved { DEFERRED } else { 0 };
+            let waits = match by {
+                Death::Ended => 0,
+                Death::Moved => DEFERRED,
+                Death::Written => HELD,
+            };
+            *state = EXPOSED | growing | waits;
             locks.waiting[usize::from(growing > 0)] += 1;
             locks.blocks[block.index()].pages += 1;
             self.counts.exposed_pages += 1;
             let exposed = locks.waiting[0] + locks.waiting[1];
             self.counts.exposed_pages_max = self.counts.exposed_pages_max.max(exposed);
-        } else if by == Death::Ended {
-            *state &= !DEFERRED;
+        } else if by != Death::Moved {
+            *state &= !(DEFERRED | if by == Death::Ended { HELD } else { 0 });
         }
-        if *state & (ISSUED | HOPELESS) == 0 {
-            self.list_exposed(block, at..at + 1);
+        if *state & (ISSUED | HOPELESS) != 0 {
+            return;
         }
+        let exposed = &mut locks.blocks[block.index()];
+        if *state & DEFERRED != 0 && !locks.scrubs && locks.wanted == 0 && self.blocks.leaves(block) {
+            if !exposed.deferred && exposed.first >= exposed.end {
+                exposed.since = locks.now;
+            }
+            return self.defer_locks(block);
+        }
+        // Others of the block may wait for the same end.
+        let waits = by == Death::Written && exposed.deferred;
+        self.list_exposed(block, if waits { 0..self.layout.pages_per_block } else { at..at + 1 });
     }
 
     /// Pages of a block are to be looked at.
@@ -377,24 +445,24 @@ impl Ftl {
             exposed.listed = true;
             locks.lanes[lane.index()].ready.push_back(block);
         }
-        self.look_soon(lane);
+        self.lock_soon(lane);
     }
 
-    /// What waited for the job of a block is to be looked at now: the job is over, and the block stays.
+    /// What waited in a block is to be looked at now: its job is over, and it stays.
     #[cold]
     pub(in crate::ftl) fn list_all(&mut self, block: BlockId) {
         if self.locks.blocks[block.index()].pages > 0 {
             let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
             let states = &mut self.locks.pages[first as usize..(first + pages) as usize];
-            states.iter_mut().for_each(|state| *state &= !DEFERRED);
+            states.iter_mut().for_each(|state| *state &= !(DEFERRED | HELD));
             self.list_exposed(block, 0..pages);
         }
     }
 
-    /// The last program of a block has ended: a wordline that is full now may be scrubbed.
+    /// The last program of a block has ended: a wordline that is full now may be scrubbed or reprogrammed.
     #[cold]
     pub(in crate::ftl) fn list_wordlines(&mut self, block: BlockId) {
-        if self.locks.scrubs && self.locks.blocks[block.index()].pages > 0 {
+        if self.locks.finishes && self.locks.blocks[block.index()].pages > 0 {
             self.list_exposed(block, 0..self.layout.pages_per_block);
         }
     }
@@ -436,18 +504,19 @@ impl Ftl {
         self.locks.wanted = 0;
     }
 
-    /// While somebody waits nothing waits for the end of a job.
+    /// Somebody waits for what is exposed now: none of that waits for the end of a job or a write.
     fn hurry_deferred(&mut self) {
-        while let Some(block) = self.locks.deferred.pop_front() {
-            self.locks.blocks[block.index()].deferred = false;
+        while let Some((block, _)) = self.locks.deferred.pop_front() {
+            // In this order: since when it was exposed is not forgotten.
             self.list_all(block);
+            self.locks.blocks[block.index()].deferred = false;
         }
     }
 
     /// When the next block has waited long enough for the end of its job, if one waits and nobody looks then.
     pub fn next_lock_at(&self) -> Option<SimTime> {
-        let block = self.locks.deferred.front().filter(|_| !self.locks.timer)?;
-        Some(SimTime(self.locks.blocks[block.index()].since.0 + self.locks.rules.batch_ns))
+        let (_, since) = self.locks.deferred.front().filter(|_| !self.locks.timer)?;
+        Some(SimTime(since.0 + self.locks.rules.batch_ns))
     }
 
     /// Whether a look at those that wait for the end of their job is scheduled.
@@ -464,12 +533,12 @@ impl Ftl {
     pub fn on_locks_due(&mut self, now: SimTime) {
         self.lock_clock(now);
         self.locks.timer = false;
-        while let Some(&block) = self.locks.deferred.front()
-            && self.locks.blocks[block.index()].since.0 + self.locks.rules.batch_ns <= now.0
+        while let Some(&(block, since)) = self.locks.deferred.front()
+            && since.0 + self.locks.rules.batch_ns <= now.0
         {
             self.locks.deferred.pop_front();
-            self.locks.blocks[block.index()].deferred = false;
             self.list_all(block);
+            self.locks.blocks[block.index()].deferred = false;
         }
     }
 
@@ -477,12 +546,16 @@ impl Ftl {
     #[cold]
     pub(in crate::ftl) fn note_erased_locks(&mut self, flash: &Flash, block: BlockId) {
         self.lock_clock(flash.now);
-        let first = block.0 * self.layout.pages_per_block;
-        for page in first..first + self.layout.pages_per_block {
-            self.cover(Ppn(page));
+        let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
+        for page in first..first + pages {
+            if self.locks.pages[page as usize] != 0 {
+                self.forget_page(Ppn(page));
+            }
         }
+        self.facts.forget_secured(self.layout.first_unit(block), self.layout.units_per_block());
         let exposed = &mut self.locks.blocks[block.index()];
         (exposed.first, exposed.end) = (0, 0);
+        self.locks.renewals.forget(block);
         let lane = self.layout.lane_of(block);
         self.uncrowd(lane);
     }
@@ -491,6 +564,11 @@ impl Ftl {
     fn cover(&mut self, page: Ppn) {
         let first = page.0 * self.layout.units_per_page;
         (first..first + self.layout.units_per_page).for_each(|unit| self.facts.set_secured(Pun(unit), false));
+        self.forget_page(page);
+    }
+
+    /// It is not exposed any more.
+    fn forget_page(&mut self, page: Ppn) {
         let locks = &mut self.locks;
         let state = core::mem::take(&mut locks.pages[page.index()]);
         if state & EXPOSED != 0 {
@@ -512,6 +590,6 @@ impl Ftl {
         self.counts.exposed_ns_max = self.counts.exposed_ns_max.max(flash.now.since(since));
         self.end_lock(block, op);
         // What is next is looked at when all that has ended is known: a program may have.
-        self.look_soon(lane);
+        self.lock_soon(lane);
     }
 }

@@ -178,6 +178,15 @@ impl Ftl {
         if !self.reclaim.lanes.contains(&lane) {
             self.reclaim.lanes.push(lane);
         }
+        self.locks.look_at_moves(lane);
+    }
+
+    /// The same for its locks alone.
+    pub(in crate::ftl) fn lock_soon(&mut self, lane: LaneId) {
+        if !self.reclaim.lanes.contains(&lane) {
+            self.reclaim.lanes.push(lane);
+            self.locks.look_at_locks(lane);
+        }
     }
 
     /// What a block on a lane's list may have waited for is over.
@@ -210,10 +219,9 @@ impl Ftl {
     /// Lets the lanes whose lists have grown look at them.
     pub fn look_at_candidates(&mut self, flash: &mut Flash) {
         while let Some(lane) = self.reclaim.lanes.pop() {
-            if self.locks_data() {
-                self.lock_lane(flash, lane);
+            if !(self.locks_data() && self.lock_lane(flash, lane)) {
+                self.pump_lane(flash, lane);
             }
-            self.pump_lane(flash, lane);
         }
     }
 

@@ -33,7 +33,7 @@ choice! {
 
 /// The parameters of every policy that acts.
 macro_rules! acting_params {
-    ($doc:literal) => {
+    ($doc:literal $(, $($more:tt)*)?) => {
         section! {
             #[doc = $doc]
             pub struct Params {
@@ -44,7 +44,22 @@ macro_rules! acting_params {
                 /// Copies that moves have killed wait for the end of their job so long at most (assumed): a block that
                 /// is erased then needs no lock.
                 batch_ms: f64 = 50.0, unit "ms", range 0..=1_000_000;
+                $($($more)*)?
             }
+        }
+    };
+}
+
+/// The parameters of every policy that locks.
+macro_rules! locking_params {
+    ($doc:literal) => {
+        acting_params! {
+            $doc,
+            /// Pages and blocks whose oldest lock is so old are locked again, months of 730 hours (assumed: the
+            /// project's own; flags lose their charge over the years). 0: never. A drive that no command comes to does
+            /// nothing.
+            // tidy: allow(float): read when a drive is built
+            relock_months: f64 = 0.0, unit "months", range 0..=1_200;
         }
     };
 }
@@ -58,6 +73,7 @@ family! {
         page_and_block_lock: PageAndBlockLock,
         erase: Erase,
         scrub: Scrub,
+        reprogram: Reprogram,
     }
     methods {
         /// Whether anything is done.
@@ -94,7 +110,12 @@ pub struct Rules {
     pub every_write: bool,
     /// Copies that moves have killed wait for the end of the job so long at most; ns.
     pub batch_ns: u64,
+    /// Locks so old are set again; ns. 0: none.
+    pub relock_ns: u64,
 }
+
+/// Hours of a month, a twelfth of 365 days.
+const HOURS_PER_MONTH: f64 = 730.0; // tidy: allow(float): for tables that are built with the drive
 
 impl Rules {
     /// What parameters say.
@@ -105,7 +126,14 @@ impl Rules {
             after_lock: acknowledge != Acknowledge::AtOnce,
             every_write: acknowledge == Acknowledge::EveryWrite,
             batch_ns: SimDuration::from_ms(batch_ms).0,
+            relock_ns: 0,
         }
+    }
+
+    /// The same where locks of so many months are set again.
+    // tidy: allow(float): called when a drive is built
+    fn renewing(self, months: f64) -> Self {
+        Rules { relock_ns: SimDuration::from_ms(months * HOURS_PER_MONTH * 3_600_000.0).0, ..self }
     }
 }
 

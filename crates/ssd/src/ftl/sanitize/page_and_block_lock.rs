@@ -12,10 +12,10 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 5.3 (SecureSSD: pLock and bLock)";
 /// What it costs.
-pub const MEMORY: &str =
-    "1 byte per page, 1 bit per mapping unit, 24 bytes per block; on chips 1 bit per page, 4 bytes per block";
+pub const MEMORY: &str = "1 byte per page, 1 bit per mapping unit, 24 bytes per block (32 if locks are set again); \
+                          on chips 1 bit per page, 4 bytes per block (twice as much then)";
 
-acting_params!("Parameters of `page_and_block_lock`.");
+locking_params!("Parameters of `page_and_block_lock`.");
 
 /// The policy keeps nothing.
 pub type Policy = Params;
@@ -26,7 +26,7 @@ impl Member for Policy {
     }
 
     fn rules(&self) -> Rules {
-        Rules::of(self.default_class, self.acknowledge, self.batch_ms)
+        Rules::of(self.default_class, self.acknowledge, self.batch_ms).renewing(self.relock_months)
     }
 
     fn locks_blocks(&self) -> bool {

@@ -10,10 +10,10 @@ pub const SUMMARY: &str = "each page that dies is locked by its flags";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear sections 5.2.3 and 5.4 (pLock)";
 /// What it costs.
-pub const MEMORY: &str =
-    "1 byte per page, 1 bit per mapping unit, 24 bytes per block; on chips 1 bit per page, 4 bytes per block";
+pub const MEMORY: &str = "1 byte per page, 1 bit per mapping unit, 24 bytes per block (32 if locks are set again); \
+                          on chips 1 bit per page, 4 bytes per block (twice as much then)";
 
-acting_params!("Parameters of `page_lock`.");
+locking_params!("Parameters of `page_lock`.");
 
 /// The policy keeps nothing.
 pub type Policy = Params;
@@ -24,6 +24,6 @@ impl Member for Policy {
     }
 
     fn rules(&self) -> Rules {
-        Rules::of(self.default_class, self.acknowledge, self.batch_ms)
+        Rules::of(self.default_class, self.acknowledge, self.batch_ms).renewing(self.relock_months)
     }
 }

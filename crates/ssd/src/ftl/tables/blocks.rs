@@ -235,6 +235,12 @@ impl Blocks {
         }
     }
 
+    /// Whether what lives in a block is leaving it, all or some of it.
+    #[inline]
+    pub fn leaves(&self, block: BlockId) -> bool {
+        matches!(self.state(block), BlockState::Moving | BlockState::Draining | BlockState::Migrating)
+    }
+
     /// State of a block.
     #[inline]
     pub fn state(&self, block: BlockId) -> BlockState {

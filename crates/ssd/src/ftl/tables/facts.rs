@@ -13,6 +13,8 @@ pub(in crate::ftl) enum Death {
     Moved,
     /// Its data is old, or gone.
     Ended,
+    /// Its data is old, and the command that wrote what is newer goes on.
+    Written,
 }
 
 /// The facts of each unit of flash; empty if nobody asks. A drive reads them with the page when it moves: the table
@@ -64,6 +66,17 @@ impl FactsTable {
     pub fn set_secured(&mut self, unit: Pun, secured: bool) {
         let (word, bit) = (&mut self.secured[unit.index() / 64], 1 << (unit.0 % 64));
         *word = if secured { *word | bit } else { *word & !bit };
+    }
+
+    /// So many units of flash hold none any more.
+    pub fn forget_secured(&mut self, first: Pun, count: u32) {
+        let mut unit = first.0;
+        while unit < first.0 + count {
+            let (at, bit) = ((unit / 64) as usize, unit % 64);
+            let here = (64 - bit).min(first.0 + count - unit);
+            self.secured[at] &= !(u64::MAX >> (64 - here) << bit);
+            unit += here;
+        }
     }
 
     /// Bytes of memory of the controller.

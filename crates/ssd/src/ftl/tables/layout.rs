@@ -185,6 +185,12 @@ impl Layout {
         (Ppn(page), slot)
     }
 
+    /// The units of a page.
+    #[inline]
+    pub fn units_of_page(&self, page: Ppn) -> impl Iterator<Item = Pun> + Clone + use<> {
+        (page.0 * self.units_per_page..(page.0 + 1) * self.units_per_page).map(Pun)
+    }
+
     /// Whether two units lie in the same page.
     #[inline]
     pub fn share_page(&self, a: Pun, b: Pun) -> bool {

@@ -206,6 +206,11 @@ impl Map {
 
     /// Checks that the map and its inverse agree (slow); the error names the first place where they do not.
     pub fn check(&self) -> Result<(), String> {
+        // First: a drive that loses nothing has no bits to look at.
+        let lost: u32 = self.lost.iter().map(|word| word.count_ones()).sum();
+        if lost != self.lost_units {
+            return Err(format!("{lost} logical units are lost, their count says {}", self.lost_units));
+        }
         for lpn in 0..self.logical() {
             let unit = self.lookup(Lpn(lpn));
             if unit.is_some() && !(self.is_live(unit) && self.stored(unit).0 == lpn) {
@@ -217,10 +222,6 @@ impl Map {
             if unit.is_some() && self.is_lost(Lpn(lpn)) {
                 return Err(format!("logical unit {lpn} is mapped, and its data is said to be lost"));
             }
-        }
-        let lost: u32 = self.lost.iter().map(|word| word.count_ones()).sum();
-        if lost != self.lost_units {
-            return Err(format!("{lost} logical units are lost, their count says {}", self.lost_units));
         }
         let mapped = (0..self.logical()).filter(|&lpn| self.lookup(Lpn(lpn)).is_some()).count() as u64;
         let live: u64 = self.live.iter().map(|word| u64::from(word.count_ones())).sum();

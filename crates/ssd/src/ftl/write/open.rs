@@ -66,6 +66,8 @@ pub struct Allocator {
     least_erased: bool,
     /// The most blocks that streams have had open in one lane.
     most_open: u32,
+    /// A block may be claimed.
+    claims: bool,
     /// By stream: whose turn it is.
     turns: Box<[Turn]>,
 }
@@ -116,6 +118,7 @@ impl Allocator {
             program_modes,
             least_erased: false,
             most_open: 0,
+            claims: false,
             turns: vec![Turn { lane: 0, left: layout.pages_per_turn }; usize::from(streams.count)]
                 .into_boxed_slice(),
         }
@@ -142,7 +145,7 @@ impl Allocator {
             let own = first..first + layout.blocks_per_lane;
             ensure(lane.free.len() == own.len(), "room for free blocks")?;
             ensure(lane.head < own.len().max(1) as u32 && lane.len <= own.len() as u32, "free blocks")?;
-            ensure(lane.claimed <= 1, "blocks that are claimed")?;
+            ensure(lane.claimed <= u32::from(self.claims), "blocks that are claimed")?;
             ensure(lane.open.len() == self.streams.all(), "open blocks")?;
             let free = (0..lane.len).map(|at| lane.free[lane.slot(at)]);
             distinct("free blocks", free.clone().map(|block| block.wrapping_sub(first)), own.len())?;
@@ -215,6 +218,14 @@ impl Allocator {
     pub fn claim(&mut self, lane: LaneId) {
         let lane = &mut self.lanes[lane.index()];
         lane.claimed = u32::from(lane.len > self.reserve);
+        self.claims |= lane.claimed > 0;
+    }
+
+    /// Whether a block of some lane is claimed.
+    pub fn has_claims(&mut self) -> bool {
+        let claims = self.claims && self.lanes.iter().any(|lane| lane.claimed > 0);
+        self.claims = claims;
+        claims
     }
 
     /// Gives up that claim; returns whether there was one.

@@ -21,6 +21,9 @@ impl Lack {
     }
 }
 
+/// In what has come: somebody always looks (see [`Waits::watched`]).
+const WATCHED: u8 = 1 << 7;
+
 /// Who waits, and what has come: a bit for each [`Lack`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waits {
@@ -92,11 +95,16 @@ impl Waits {
         has_come
     }
 
+    /// Nobody waits; somebody has to look after each event even so, or not.
+    pub fn watched(always: bool) -> Self {
+        Waits { come: if always { WATCHED } else { 0 }, ..Waits::default() }
+    }
+
     /// Whether nobody has to look for it: none has come and nobody was refused; nor does anybody who waits for it try
     /// again, as after an operation.
     #[inline]
     pub fn is_quiet(&self, what: Lack, tries_again: bool) -> bool {
         let asks = if tries_again { self.wanted } else { 0 };
-        (self.come | self.refused | asks) & what.bit() == 0
+        (self.come | self.refused | asks) & (what.bit() | WATCHED) == 0
     }
 }

@@ -21,6 +21,7 @@ pub mod markers;
 mod normal;
 pub mod rber;
 pub mod read;
+pub mod reprogram;
 pub mod sector;
 pub mod sets;
 pub mod state;

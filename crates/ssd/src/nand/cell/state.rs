@@ -1,6 +1,6 @@
 //! From the history of a wordline to the distributions of its cells' threshold voltages (calibration section 1).
 
-use super::{ABSOLUTE_ZERO_C, CellModel, Group, MAX_STATES};
+use super::{ABSOLUTE_ZERO_C, CellModel, Group, MAX_STATES, reprogram};
 
 /// What has happened to the cells of a wordline. The default is fresh: the worst wordline, just programmed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,10 +123,8 @@ impl CellModel {
     /// Share of pages that are over the limit after one-shot over-programming: of one lower page or of both, and
     /// right after it or a year later (calibration section 1.2).
     pub fn sanitised_over_limit(&self, both: bool, year: bool) -> f64 {
-        let e = &self.part.effects;
-        let median = if both { e.osr_both_median } else { e.osr_one_median };
-        let growth = if year { e.osr_year_factor } else { 1.0 };
-        super::normal::tail(-libm::log(median * growth) / e.osr_sigma)
+        let hours = if year { reprogram::YEAR_HOURS } else { 0.0 };
+        reprogram::over_limit(&self.part.effects, both, hours)
     }
 
     /// The distributions of the cells' threshold voltages (calibration section 1.1).

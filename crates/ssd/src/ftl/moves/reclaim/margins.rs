@@ -27,6 +27,22 @@ impl Ftl {
         self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
     }
 
+    /// See [`crate::Drive::lost_pages`].
+    pub fn lost_pages(&self, flash: &Flash) -> u64 {
+        if !self.locks.reprograms() {
+            return 0;
+        }
+        let units = self.layout.units_per_page;
+        let pages = 0..self.layout.blocks() * self.layout.pages_per_block;
+        let is_lost = |page: &Ppn| {
+            let at = self.layout.locate(*page);
+            self.map.live_of(page.0 * units, units) != 0
+                && at.page < flash.chip.programmed_pages(at.block)
+                && flash.chip.is_lost(at.block, at.page, flash.now)
+        };
+        pages.map(Ppn).filter(is_lost).count() as u64
+    }
+
     /// See [`crate::Drive::worst_disturb_q12`].
     pub fn worst_disturb_q12(&self, flash: &Flash) -> Option<u32> {
         let mut worst = flash.chip.ages().then_some(0)?;

@@ -1,0 +1,76 @@
+//! Copies that are being programmed where time passes: where from, and to which page.
+
+use crate::flash::op::UnitRef;
+use crate::units::{Ppn, Pun};
+use serde::{Deserialize, Serialize};
+
+/// One of them, in a word, so that looking for one is quick: that is done for every death.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Way(u64);
+
+impl Way {
+    fn from(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn to(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// All of them, in the order in which they were issued: those to one page follow one another.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Copying {
+    all: Vec<Way>,
+}
+
+impl Copying {
+    /// None, with room for so many.
+    pub fn with_capacity(count: usize) -> Self {
+        Copying { all: Vec::with_capacity(count) }
+    }
+
+    /// Takes the room of fresh ones.
+    pub fn restored(&mut self, fresh: &Copying) {
+        crate::restore::keep_room(&mut self.all, &fresh.all);
+    }
+
+    /// Units begin to be copied to a page.
+    pub fn begin(&mut self, to: Ppn, units: &[UnitRef]) {
+        for unit in units {
+            self.all.push(Way(u64::from(to.0) << 32 | u64::from(unit.source)));
+        }
+    }
+
+    /// They are there.
+    pub fn end(&mut self, to: Ppn) {
+        if let Some(first) = self.all.iter().position(|copy| copy.to() == to.0) {
+            let count = self.all[first..].iter().take_while(|copy| copy.to() == to.0).count();
+            self.all.copy_within(first + count.., first);
+            self.all.truncate(self.all.len() - count);
+        }
+    }
+
+    /// Whether a unit is being copied.
+    #[inline]
+    pub fn has(&self, unit: Pun) -> bool {
+        self.all.iter().fold(false, |has, copy| has | (copy.from() == unit.0))
+    }
+
+    /// The page that one of them goes to, if it is of this unit.
+    #[inline]
+    pub fn target(&self, at: usize, unit: Pun) -> Option<Ppn> {
+        let copy = self.all[at];
+        (copy.from() == unit.0).then(|| Ppn(copy.to()))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// All of them: to which page, where from.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.all.iter().map(|copy| (copy.to(), copy.from()))
+    }
+}

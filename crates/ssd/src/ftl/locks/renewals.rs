@@ -1,0 +1,268 @@
+//! Locks that are set again when they are old (`ftl.sanitize.relock_months`; the project's own): flags lose their
+//! charge over the years, and a pulse gives it back.
+//!
+//! The firmware keeps for each block when its oldest lock was set, and a bit for each page that is locked. Once one is
+//! so old, all blocks are looked at: the locked pages of those that are due are locked again, one lock at a time on
+//! each plane and behind all others, a block in which nothing lives by one lock if the policy would do so. It looks
+//! when something else happens: a drive that no command comes to does nothing, as one without power.
+
+use super::{EXPOSED, FAILED, HOPELESS, ISSUED, LEAVING, ODD};
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::ftl::Ftl;
+use crate::ftl::sanitize::{Answer, Deaths};
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::layout::Layout;
+use crate::restore::{Verdict, alike, ensure, keep_line};
+use crate::snapshot::raw;
+use crate::units::{BlockId, LaneId, Ppn, SimTime};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Of a page that is not exposed, so that nothing leaves it: it is locked, where locks are set again.
+const LOCKED: u8 = LEAVING;
+/// Of such a page, which is of no generation: it is to be locked again.
+const DUE: u8 = ODD;
+/// Nothing is locked.
+const NEVER: u64 = u64::MAX;
+
+/// Blocks of a lane whose locks are set again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Line {
+    blocks: VecDeque<BlockId>,
+    /// The first page of the first of them that was not looked at.
+    at: u32,
+}
+
+/// When locks were set, and what of them is set again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Renewals {
+    /// How old they grow; ns. 0: as old as they will.
+    after_ns: u64,
+    /// By block: when the oldest of its locks was set; ns.
+    #[serde(with = "raw")]
+    since: Vec<u64>,
+    /// No lock is too old before.
+    due: u64,
+    lines: Vec<Line>,
+}
+
+impl Renewals {
+    /// Nothing is locked yet. Locks so old are set again; 0: none.
+    pub fn new(after_ns: u64, layout: &Layout) -> Self {
+        let of = |count: u32| if after_ns > 0 { count } else { 0 };
+        let line = |_| Line { blocks: VecDeque::with_capacity(layout.blocks_per_lane as usize), at: 0 };
+        Renewals {
+            after_ns,
+            since: vec![NEVER; of(layout.blocks()) as usize],
+            due: NEVER,
+            lines: (0..of(layout.lanes)).map(line).collect(),
+        }
+    }
+
+    /// Whether any lock is ever set again.
+    pub fn are_on(&self) -> bool {
+        self.after_ns > 0
+    }
+
+    /// Bytes of memory of the controller.
+    pub fn bytes(&self) -> usize {
+        8 * self.since.len()
+    }
+
+    fn are_under_way(&self) -> bool {
+        self.lines.iter().any(|line| !line.blocks.is_empty())
+    }
+
+    /// A block is erased: nothing there is locked.
+    pub fn forget(&mut self, block: BlockId) {
+        if let Some(since) = self.since.get_mut(block.index()) {
+            *since = NEVER;
+        }
+    }
+
+    /// Takes what follows from the configuration from fresh ones, and checks what is not checked with the rest.
+    pub fn restored(&mut self, fresh: &Renewals, blocks_per_lane: u32, now: SimTime) -> Verdict {
+        alike("blocks with locks to be set again", &self.since, &fresh.since)?;
+        alike("lanes with locks to be set again", &self.lines, &fresh.lines)?;
+        self.after_ns = fresh.after_ns;
+        ensure(self.since.iter().all(|&at| at <= now.0 || at == NEVER), "when a block was locked")?;
+        for (lane, (line, fresh)) in (0..).zip(self.lines.iter_mut().zip(&fresh.lines)) {
+            let blocks = lane * blocks_per_lane..(lane + 1) * blocks_per_lane;
+            ensure(
+                line.blocks.iter().all(|block| blocks.contains(&block.0)),
+                "another lane's block to be locked again",
+            )?;
+            ensure(line.blocks.len() <= blocks_per_lane as usize, "blocks to be locked again")?;
+            keep_line(&mut line.blocks, &fresh.blocks);
+        }
+        Ok(())
+    }
+}
+
+impl Ftl {
+    /// Whether any lock is ever set again.
+    pub fn renews_locks(&self) -> bool {
+        self.locks.are_renewed()
+    }
+
+    /// A page is locked.
+    pub(super) fn note_locked(&mut self, block: BlockId, page: Ppn) {
+        let now = self.locks.now.0;
+        let renewals = &mut self.locks.renewals;
+        if renewals.are_on() {
+            self.locks.pages[page.index()] |= LOCKED;
+            let since = &mut renewals.since[block.index()];
+            *since = now.min(*since);
+            renewals.due = renewals.due.min(since.saturating_add(renewals.after_ns));
+        }
+    }
+
+    /// Begins to set again what is too old, if anything is, and the last round is over.
+    #[cold]
+    pub fn renew_locks(&mut self, now: SimTime) {
+        if now.0 < self.locks.renewals.due || self.locks.renewals.are_under_way() {
+            return;
+        }
+        let mut due = NEVER;
+        for block in (0..self.layout.blocks()).map(BlockId) {
+            let after = self.locks.renewals.after_ns;
+            let since = &mut self.locks.renewals.since[block.index()];
+            if since.saturating_add(after) <= now.0 {
+                // None that is set from now on is older.
+                *since = now.0;
+                self.line_up(block);
+            }
+            due = due.min(self.locks.renewals.since[block.index()].saturating_add(after));
+        }
+        self.locks.renewals.due = due;
+    }
+
+    /// All locked pages of a block are to be locked again.
+    fn line_up(&mut self, block: BlockId) {
+        let first = (block.0 * self.layout.pages_per_block) as usize;
+        let pages = &mut self.locks.pages[first..first + self.layout.pages_per_block as usize];
+        for state in pages.iter_mut().filter(|state| **state & (LOCKED | EXPOSED | HOPELESS) == LOCKED) {
+            *state |= DUE;
+        }
+        let lane = self.layout.lane_of(block);
+        self.locks.renewals.lines[lane.index()].blocks.push_back(block);
+        self.lock_soon(lane);
+    }
+
+    /// Sets locks of a lane again, one at a time on each plane.
+    pub(super) fn renew_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+        while self.locks.lanes[lane.index()].in_flight < self.layout.span
+            && let Some(&block) = self.locks.renewals.lines[lane.index()].blocks.front()
+        {
+            if let Some(page) = self.next_due(lane, block) {
+                self.renew(flash, lane, block, page);
+            } else {
+                let line = &mut self.locks.renewals.lines[lane.index()];
+                line.blocks.pop_front();
+                line.at = 0;
+            }
+        }
+    }
+
+    /// The next page of a block to be locked again. None if it is being erased, which ends all that is locked there.
+    fn next_due(&mut self, lane: LaneId, block: BlockId) -> Option<u32> {
+        let is_erased = self.blocks.state(block) == BlockState::Free && !self.blocks.is_stale(block);
+        if is_erased || self.blocks.is_erasing(block) {
+            return None;
+        }
+        let first = block.0 * self.layout.pages_per_block;
+        let line = &mut self.locks.renewals.lines[lane.index()];
+        let due = |at: &u32| is_due(self.locks.pages[(first + at) as usize]);
+        let found = (line.at..self.layout.pages_per_block).find(due);
+        line.at = found.map_or(self.layout.pages_per_block, |at| at + 1);
+        found
+    }
+
+    /// Locks a page again, or its physical block.
+    fn renew(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId, at: u32) {
+        let member = at % self.layout.span;
+        let is_dead = self.is_member_dead(block, member);
+        let due = |page: &Ppn| is_due(self.locks.pages[page.index()]);
+        let deaths = Deaths {
+            pages: if is_dead { self.pages_of_member(block, member).filter(due).count() as u32 } else { 1 },
+            is_dead,
+            is_bad: self.blocks.state(block) == BlockState::Bad,
+            page_ns: self.locks.page_ns,
+            block_ns: self.locks.block_ns,
+        };
+        let first = Ppn(block.0 * self.layout.pages_per_block);
+        let op = if self.locks.policy.answer(&deaths) == Answer::Block {
+            self.drop_replicas(block);
+            self.replicas.close_off(&self.layout, block);
+            for page in self.pages_of_member(block, member) {
+                self.set_renewing(page);
+            }
+            Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.layout.member(block, member), 0)
+        } else {
+            self.set_renewing(Ppn(first.0 + at));
+            self.op(OpKind::PageLock, Cause::Sanitize, Ppn(first.0 + at))
+        };
+        self.counts.sanitize_relocks += 1;
+        self.locks.lanes[lane.index()].in_flight += 1;
+        // Nothing of it is exposed: nobody asks since when.
+        let since = UnitRef::PADDING.with_mask(u64::MAX);
+        self.issue(flash, Op { tag: lane.0, ..op }, &[since]);
+    }
+
+    fn set_renewing(&mut self, page: Ppn) {
+        let state = &mut self.locks.pages[page.index()];
+        if is_due(*state) {
+            *state = *state & !DUE | ISSUED;
+        }
+    }
+
+    /// A lock that was set again has failed; the first still stands. One more try, then the block is emptied and
+    /// erased; one that cannot be keeps what it has until the next round.
+    pub(super) fn end_renewal(&mut self, block: BlockId, page: Ppn, can_leave: bool) {
+        let state = &mut self.locks.pages[page.index()];
+        let has_failed = *state & FAILED != 0;
+        *state &= !(ISSUED | FAILED);
+        match (has_failed, can_leave) {
+            (true, true) => {
+                *state |= HOPELESS;
+                self.give_up_block(block);
+            }
+            (true, false) => {}
+            (false, _) => {
+                *state |= FAILED | DUE;
+                let (lane, at) = (self.layout.lane_of(block), page.0 % self.layout.pages_per_block);
+                let line = &mut self.locks.renewals.lines[lane.index()];
+                if line.blocks.front() == Some(&block) {
+                    line.at = line.at.min(at);
+                } else if !line.blocks.contains(&block) {
+                    line.blocks.push_back(block);
+                }
+                self.lock_soon(lane);
+            }
+        }
+    }
+
+    /// Whether the locks of a block are those that are set again, and known to be there.
+    pub(super) fn check_renewals(&self, block: BlockId) -> Verdict {
+        if !self.renews_locks() {
+            return Ok(());
+        }
+        let renewals = &self.locks.renewals;
+        let first = (block.0 * self.layout.pages_per_block) as usize;
+        let pages = &self.locks.pages[first..first + self.layout.pages_per_block as usize];
+        let is_locked = pages.iter().any(|state| state & (LOCKED | EXPOSED) == LOCKED);
+        let since = renewals.since[block.index()];
+        ensure(!is_locked || since != NEVER, "a page is locked in a block that was never locked")?;
+        let is_late = since.saturating_add(renewals.after_ns) < renewals.due;
+        ensure(!is_late, "locks grow too old before anybody looks")?;
+        let line = &renewals.lines[self.layout.lane_of(block).index()].blocks;
+        let is_lined_up = line.contains(&block) || self.blocks.is_erasing(block);
+        ensure(is_lined_up || !pages.iter().any(|&state| is_due(state)), "a page that nobody locks again")
+    }
+}
+
+/// Whether a page is to be locked again.
+fn is_due(state: u8) -> bool {
+    state & (LOCKED | DUE | EXPOSED | ISSUED | HOPELESS) == LOCKED | DUE
+}

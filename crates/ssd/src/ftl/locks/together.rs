@@ -1,0 +1,101 @@
+//! Writes whose deaths are taken together. A command that is complete when all its data is in flash (FUA, or no buffer)
+//! is programmed page by page, so that what it replaces dies page by page. Where one of them is about to end all that
+//! lives in a physical block, pages of that block wait for the end of the command: one lock of the block may then do.
+//!
+//! A write that is complete in DRAM has no end that anybody could wait for: what it wrote leaves DRAM later, unit by
+//! unit, and some of it never. Each of its programs is taken by itself.
+
+use super::{HELD, Locks, ODD};
+use crate::ftl::Ftl;
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::facts::Death;
+use crate::restore::{Verdict, ensure, keep_room};
+use crate::units::{BlockId, Lpn};
+use core::ops::Range;
+use serde::{Deserialize, Serialize};
+
+/// Logical units that a command writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Writing {
+    first: u32,
+    end: u32,
+}
+
+impl Locks {
+    /// Whether somebody waits for what was exposed with a page of this state.
+    fn is_awaited(&self, state: u8) -> bool {
+        let is_older = state & ODD != self.growing();
+        self.generation < self.wanted + u64::from(is_older)
+    }
+
+    /// Takes the room of a fresh list of writes, and checks that they can be.
+    pub(super) fn restored_writes(&mut self, fresh: &Vec<Writing>, units: u32) -> Verdict {
+        let can_be = |it: &Writing| it.first < it.end && it.end <= units;
+        let is_sound = self.writes.len() <= fresh.capacity() && self.writes.iter().all(can_be);
+        keep_room(&mut self.writes, fresh);
+        ensure(is_sound, "writes whose deaths are taken together")
+    }
+}
+
+impl Ftl {
+    /// A host write of these logical units begins that is complete when all of them are in flash. A few pages are
+    /// locked one by one in any case.
+    #[cold]
+    pub fn begin_write(&mut self, units: Range<u32>) {
+        let locks = &mut self.locks;
+        let count = units.end.saturating_sub(units.start);
+        if locks.policy.locks_blocks() && u64::from(count) * locks.page_ns > locks.block_ns {
+            locks.writes.push(Writing { first: units.start, end: units.end });
+        }
+    }
+
+    /// All of them are, or will never be: what has waited for that is looked at.
+    #[cold]
+    pub fn end_write(&mut self, units: Range<u32>) {
+        let written = Writing { first: units.start, end: units.end };
+        let Some(at) = self.locks.writes.iter().position(|it| *it == written) else { return };
+        self.locks.writes.swap_remove(at);
+        for _ in 0..self.locks.deferred.len() {
+            let Some((block, since)) = self.locks.deferred.pop_front() else { return };
+            if self.blocks.state(block) == BlockState::Closed && self.locks.blocks[block.index()].pages > 0 {
+                self.list_exposed(block, 0..self.layout.pages_per_block);
+                self.locks.blocks[block.index()].deferred = false;
+            } else {
+                self.locks.deferred.push_back((block, since));
+            }
+        }
+    }
+
+    fn is_being_written(&self, lpn: Lpn) -> bool {
+        self.locks.writes.iter().any(|it| (it.first..it.end).contains(&lpn.0))
+    }
+
+    /// The death of the old copy of a unit that the host has written.
+    #[cold]
+    pub(in crate::ftl) fn death_by_write(&self, lpn: Lpn) -> Death {
+        if self.is_being_written(lpn) { Death::Written } else { Death::Ended }
+    }
+
+    /// Whether a page of this state waits for the end of a write: all that lives in its physical block, which is full,
+    /// is about to die by writes under way.
+    pub(super) fn is_held(&self, state: u8, block: BlockId, member: u32) -> bool {
+        if state & HELD == 0
+            || self.locks.writes.is_empty()
+            || self.locks.is_awaited(state)
+            || self.blocks.state(block) != BlockState::Closed
+            || self.blocks.programming(block) > 0
+            || self.blocks.live(block) == 0
+        {
+            return false;
+        }
+        let of_page = |page: crate::units::Ppn| self.layout.units_of_page(page);
+        let mut live =
+            self.pages_of_member(block, member).flat_map(of_page).filter(|&it| self.map.is_live(it));
+        let mut lives = false;
+        // In most blocks the first that lives stays.
+        live.all(|unit| {
+            lives = true;
+            self.is_being_written(self.map.stored(unit))
+        }) && lives
+    }
+}

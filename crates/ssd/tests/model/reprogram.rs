@@ -1,0 +1,37 @@
+//! Random drives that program over what dies (`ftl.sanitize.policy = "reprogram"`).
+
+use super::setup::{make_room, random_config, random_policy};
+use ssd::DriveConfig;
+use ssd::ftl::{migration, read_reclaim, sanitize};
+use ssd::nand::cell::CellPart;
+use ssd::rng::Rng;
+use ssd::sections::{ErrorModel, ProgramOrder, Reliability};
+
+/// Whether pages of a drive can be programmed over, and what that does to others be known; it is, then.
+pub fn can_reprogram(cfg: &mut DriveConfig) -> bool {
+    let (bits, reclaim) = (cfg.geometry.bits_per_cell, read_reclaim::Policy::build(&cfg.read_reclaim));
+    let has_others = cfg.slc_blocks_per_lane() > 0 || cfg.replica_pages_per_block() > 0 || reclaim.deals();
+    if bits == 1 || has_others || migration::Policy::build(&cfg.migration).copies() {
+        return false;
+    }
+    cfg.cell.program_order = ProgramOrder::WordlineMajor;
+    if cfg.errors.model == ErrorModel::None {
+        cfg.cells = CellPart::preset(["mlc", "tlc_48l", "qlc"][bits as usize - 2]).unwrap();
+    }
+    cfg.timing.t_reprogram_us = cfg.timing.t_page_lock_us.max(10.0);
+    true
+}
+
+/// A drive without errors of its own that programs over what dies.
+pub fn random_reprograms(rng: &mut Rng) -> DriveConfig {
+    loop {
+        let mut cfg = random_config(rng);
+        cfg.reliability = Reliability::default();
+        if can_reprogram(&mut cfg) {
+            random_policy(&mut cfg, "ftl.sanitize", sanitize::reprogram::NAME, |_| None);
+            if make_room(&mut cfg) {
+                return cfg;
+            }
+        }
+    }
+}
