@@ -292,7 +292,7 @@ impl Load {
 
     fn append(&mut self, slot: u32, who: Who) {
         let (least, most) = ((self.spec.append_min_kib << 10).max(1), self.spec.append_max_kib << 10);
-        let bytes = least + below(&mut self.lengths, most - least + 1);
+        let bytes = sizes::even(&self.spec, least, most, &mut self.lengths);
         let end = self.system.files[slot as usize].bytes;
         self.system.write(slot, end, bytes, who);
     }

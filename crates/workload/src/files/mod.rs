@@ -1,7 +1,7 @@
 //! Applications that use files: what reaches a drive through a file system and a page cache.
 //!
 //! Processes go through a loop of steps (`steps`: create, append, fsync, …) at so many operations per second. Below
-//! them are a page cache ([`crate::page_cache`]) and a file system like ext4 (`system.rs`: space, journal, delayed
+//! them are a page cache (`page_cache.rs`) and a file system like ext4 (`system.rs`: space, journal, delayed
 //! allocation, discard). Requests carry the file, its security class, the process and the step as hints; journal and
 //! metadata have their own. Every number is a setting; what has no source is assumed.
 //!
@@ -81,6 +81,9 @@ settings! {
         append_min_kib: u64 = 0, unit "KiB", allowed "0 to 1048576", if |n| *n <= 1 << 20;
         /// Most to append.
         append_max_kib: u64 = 16, unit "KiB", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
+        /// Sizes of new files and of appends are whole multiples of this, so that no append begins in a page of that
+        /// size that has been written; 0 for any number of bytes.
+        size_step_kib: u64 = 0, unit "KiB", allowed "0 to 1024", if |n| *n <= 1024;
         /// Least to overwrite in a file, or to read of it, in whole pages of 4 KiB.
         part_min_kib: u64 = 4, unit "KiB", allowed "4 to 1048576", if |n| (4..=1 << 20).contains(n);
         /// Most of that.
@@ -225,6 +228,22 @@ impl FilesSpec {
         }
     }
 
+    /// A range of sizes that holds no multiple of the step: the key of its end, and that.
+    fn too_small_for_steps(&self) -> Option<(&'static str, u64)> {
+        let has_appends = self.steps.has(|step| matches!(step, Step::Append | Step::Log));
+        let ranges = [
+            ("append_max_kib", has_appends, self.append_min_kib, self.append_max_kib),
+            ("size_max_kib", self.sizes == SizeLaw::Uniform, self.size_min_kib, self.size_max_kib),
+        ];
+        let holds_none = |least: u64, most: u64| {
+            most.checked_div(self.size_step_kib)
+                .is_some_and(|steps| steps < least.div_ceil(self.size_step_kib).max(1))
+        };
+        let wrong =
+            ranges.into_iter().find(|(_, is_used, least, most)| *is_used && holds_none(*least, *most));
+        wrong.map(|(key, _, _, most)| (key, most))
+    }
+
     fn check(&self) -> Result<(), WorkloadError> {
         let wrong = |key: &str, found: String, allowed: String| {
             Err(WorkloadError::setting(key, format!("found {found}"), allowed))
@@ -256,6 +275,11 @@ impl FilesSpec {
         if let Some((key, low, high)) = ranges.into_iter().find(|(_, low, high)| low > high) {
             let allowed = format!("at most {} = {high}", key.replace("_min_", "_max_"));
             return wrong(key, low.to_string(), allowed);
+        }
+        if let Some((key, most)) = self.too_small_for_steps() {
+            let allowed =
+                format!("at least size_step_kib = {}, and a multiple of it in the range", self.size_step_kib);
+            return wrong(key, most.to_string(), allowed);
         }
         if self.burst_ops > 0 && self.burst_ops_per_s < self.ops_per_s {
             let allowed = format!("at least ops_per_s = {:?}", self.ops_per_s);

@@ -40,15 +40,29 @@ pub(super) fn gamma(shape: f64, rng: &mut Rng) -> f64 {
     }
 }
 
-/// The size of a new file in bytes, at least one.
+/// The size of a new file in bytes, at least one, in whole steps.
 pub(super) fn draw(spec: &FilesSpec, rng: &mut Rng) -> u64 {
     match spec.sizes {
         SizeLaw::Gamma => {
             let mean = spec.mean_kib * 1024.0;
-            ((gamma(spec.size_shape, rng) * (mean / spec.size_shape)) as u64).max(1)
+            let bytes = ((gamma(spec.size_shape, rng) * (mean / spec.size_shape)) as u64).max(1);
+            match spec.size_step_kib << 10 {
+                0 => bytes,
+                // The nearest: so the mean stays what it is, but for the smallest.
+                step => ((bytes + step / 2) / step).max(1) * step,
+            }
         }
-        SizeLaw::Uniform => {
-            (spec.size_min_kib << 10) + below(rng, ((spec.size_max_kib - spec.size_min_kib) << 10) + 1)
+        SizeLaw::Uniform => even(spec, spec.size_min_kib << 10, spec.size_max_kib << 10, rng),
+    }
+}
+
+/// A number of bytes from `least` up to `most`, each as likely; in whole steps.
+pub(super) fn even(spec: &FilesSpec, least: u64, most: u64, rng: &mut Rng) -> u64 {
+    match spec.size_step_kib << 10 {
+        0 => least + below(rng, most - least + 1),
+        step => {
+            let (least, most) = (least.div_ceil(step).max(1), most / step);
+            (least + below(rng, most - least + 1)) * step
         }
     }
 }
@@ -56,6 +70,29 @@ pub(super) fn draw(spec: &FilesSpec, rng: &mut Rng) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All multiples in a range come, nothing else does, and both laws keep their means.
+    #[test]
+    fn sizes_in_whole_steps() {
+        let mut spec = FilesSpec { size_step_kib: 16, mean_kib: 96.0, ..FilesSpec::default() };
+        let mut rng = Rng::named(5, "steps");
+        let mut seen = [0u32; 6];
+        for _ in 0..6_000 {
+            let bytes = even(&spec, 5 << 10, 100 << 10, &mut rng);
+            assert_eq!(bytes % (16 << 10), 0);
+            seen[(bytes >> 14) as usize - 1] += 1;
+        }
+        assert!(seen.iter().all(|&count| count.abs_diff(1_000) < 160), "{seen:?}");
+        let n = 100_000;
+        let mean = |spec: &FilesSpec, rng: &mut Rng| {
+            (0..n).map(|_| draw(spec, rng)).sum::<u64>() as f64 / f64::from(n) / 1024.0
+        };
+        let gamma = mean(&spec, &mut rng);
+        assert!((gamma / 96.0 - 1.0).abs() < 0.02, "{gamma}");
+        (spec.sizes, spec.size_min_kib, spec.size_max_kib) = (SizeLaw::Uniform, 512, 8192);
+        let uniform = mean(&spec, &mut rng);
+        assert!((uniform / 4352.0 - 1.0).abs() < 0.02, "{uniform}");
+    }
 
     /// Mean and variance of a gamma distribution are both its shape; a third of the draws lies below its quantile.
     #[test]

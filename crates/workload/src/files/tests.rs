@@ -273,6 +273,11 @@ fn files_over_the_drive_and_loops_without_requests_are_errors() {
             format!("steps = ['create']\n{small}\nops_per_s = 0.001\ncommit_s = 1e6\nflusher_s = 1e9"),
             "146 years",
         ),
+        (
+            "steps = ['pick append']\nappend_max_kib = 31\nappend_min_kib = 20\nsize_step_kib = 16"
+                .to_string(),
+            "workload.append_max_kib: found 31",
+        ),
         ("steps = ['pick raed']".to_string(), "steps[0]: found raed (did you mean `read`?)"),
         ("steps = ['pick * 0']".to_string(), "workload.steps[0]: found \"pick * 0\""),
         ("steps = ['point']".to_string(), "workload.files: found 0"),
@@ -334,4 +339,30 @@ fn untouched_files_lie_there_and_are_left_alone() {
         }
     }
     assert!(requests > 5_000, "{requests}");
+}
+
+/// Blocks that are written again for the same file, of those written: appends by bytes begin in the unit that the file
+/// ended in, those of whole units do not.
+#[test]
+fn appends_of_whole_units_rewrite_nothing() {
+    let rewritten = |more: &str| {
+        let mut load = load(&format!(
+            "{MAIL}\nmean_kib = 48\nappend_min_kib = 16\nappend_max_kib = 32\nalign_kib = 16{more}"
+        ));
+        let (mut seen, mut again, mut all) = (BTreeSet::new(), 0, 0);
+        for _ in 0..5_000 {
+            for request in step(&mut load) {
+                if request.op == OpCode::Write && request.hints.file >= FIRST {
+                    all += request.sectors / 8;
+                    again +=
+                        blocks(&request).filter(|block| !seen.insert((request.hints.file, *block))).count();
+                }
+            }
+        }
+        (again, all)
+    };
+    let (again, all) = rewritten("");
+    assert!(again as u32 > all / 10, "{again} of {all}");
+    let (again, all) = rewritten("\nsize_step_kib = 16");
+    assert!(again == 0 && all > 5_000, "{again} of {all}");
 }
