@@ -24,14 +24,16 @@ impl Drive {
     /// Everything due strictly before `end` happens.
     #[inline]
     pub(crate) fn run_until_before(&mut self, end: SimTime) {
-        loop {
-            // Nothing is due before the drive's time.
-            while end > self.state.now && self.state.events.next_at().is_some_and(|at| at < end) {
-                self.step();
-            }
-            // Whoever looks at the next event only would not see that commands still wait for locks.
-            if !self.state.events.is_empty() || !self.unlock() {
-                return;
+        // Nothing is due before the drive's time.
+        while end > self.state.now {
+            match self.state.events.next_at() {
+                Some(at) if at < end => {
+                    self.step();
+                }
+                Some(_) => return,
+                // Whoever looks at the next event only would not see that commands still wait for locks.
+                None if self.unlock() => {}
+                None => return,
             }
         }
     }
@@ -122,9 +124,23 @@ impl Drive {
         }
     }
 
-    fn settle_all(&mut self, mut something_done: bool) {
+    fn settle_all(&mut self, something_done: bool) {
+        match self.state.ftl.locks_data() {
+            true => self.settle_locked(something_done),
+            false => self.settle_kind::<false>(something_done),
+        }
+    }
+
+    /// The same of a drive that locks what has died.
+    #[inline(never)]
+    fn settle_locked(&mut self, something_done: bool) {
+        self.settle_kind::<true>(something_done);
+    }
+
+    #[inline(always)]
+    fn settle_kind<const LOCKS: bool>(&mut self, mut something_done: bool) {
         loop {
-            something_done |= self.carry();
+            something_done |= self.carry::<LOCKS>();
             // Try again only if something changed: an operation is done, or another program was refused.
             let waits = &mut self.state.ftl.waits;
             let tries_again = waits.take_refusal(Lack::Page) || something_done;
@@ -137,11 +153,18 @@ impl Drive {
         }
     }
 
-    /// Carries until nothing is left; returns whether an operation was done.
+    /// Carries until nothing is left, where nobody waits for room.
+    fn carry_all(&mut self) {
+        match self.state.ftl.locks_data() {
+            true => self.carry::<true>(),
+            false => self.carry::<false>(),
+        };
+    }
+
+    /// Carries until nothing is left; returns whether an operation was done that may have made room.
     #[inline(always)]
-    fn carry(&mut self) -> bool {
+    fn carry<const LOCKS: bool>(&mut self) -> bool {
         let mut something_done = false;
-        let locks = self.state.ftl.locks_data();
         loop {
             self.empty_outbox();
             if self.state.flash.done.is_empty() {
@@ -151,7 +174,8 @@ impl Drive {
                     state.ftl.look_at_candidates(&mut state.flash);
                     continue;
                 }
-                let tends = locks
+                let state = &self.state;
+                let tends = LOCKS
                     && (state.host.waits_for_locks()
                         || state.ftl.next_lock_at().is_some()
                         || state.ftl.renews_locks());
@@ -165,12 +189,12 @@ impl Drive {
             while let Some(&id) = self.state.flash.done.get(next) {
                 next += 1;
                 // A lock makes no room.
-                something_done |= !locks || !self.state.flash.pool.get(id).kind.hides();
+                something_done |= !LOCKS || !self.state.flash.pool.get(id).kind.hides();
                 programs |= self.on_done(id);
             }
             self.state.flash.done.clear();
             // Who waits for room is told that nothing will come.
-            something_done |= locks && self.state.flash.pool.in_flight() == 0;
+            something_done |= LOCKS && self.state.flash.pool.in_flight() == 0;
             if programs {
                 let (host, mut below) = self.split();
                 host.after_programs(&mut below);
@@ -259,16 +283,20 @@ impl Drive {
         let &Op { kind, cause, tag, .. } = op;
         if kind == OpKind::Read {
             state.ftl.after_read(&state.flash, op);
+            match cause {
+                Cause::Host => {
+                    self.on_read(id);
+                    return false;
+                }
+                Cause::Merge => {
+                    let (host, mut below) = self.split();
+                    host.on_merged(id, tag, &mut below);
+                    return false;
+                }
+                _ => {}
+            }
         }
-        if kind == OpKind::Read && cause == Cause::Host {
-            self.on_read(id);
-            return false;
-        }
-        if cause == Cause::Merge {
-            let (host, mut below) = self.split();
-            host.on_merged(id, tag, &mut below);
-            return false;
-        }
+        let state = &mut self.state;
         state.ftl.on_done(&mut state.flash, id);
         if !cause.is_for_host() {
             return false;
@@ -413,12 +441,12 @@ impl Drive {
                 state.ftl.check_lanes(&mut state.flash);
             }
             let cleaning = !state.ftl.outbox.is_empty();
-            self.carry();
+            self.carry_all();
             if result == Err(0) && !cleaning {
                 let state = &mut self.state;
                 state.ftl.retry(&mut state.flash);
                 stuck = state.ftl.outbox.is_empty();
-                self.carry();
+                self.carry_all();
             }
         }
         if stuck {

@@ -25,21 +25,27 @@ impl Host {
         }
     }
 
-    /// A write begins: if it is complete when its data is in flash, what it kills is taken together.
+    /// The units of a command that is complete when its data is in flash, where its deaths are taken together.
+    fn durable(&self, id: CommandId, b: &Below<'_>) -> Option<core::ops::Range<u32>> {
+        let entry = self.commands.get(id);
+        let is_durable = b.ftl.locks_data() && (entry.command.fua || !self.rules.write_back);
+        is_durable.then(|| self.shape.unit_of(entry.command.lba.0) as u32..entry.end)
+    }
+
+    /// A unit of a write has a slot. With the first of them the write begins.
     #[cold]
     pub(super) fn begin_durable(&self, id: CommandId, b: &mut Below<'_>) {
-        let entry = self.commands.get(id);
-        if entry.command.fua || !self.rules.write_back {
-            b.ftl.begin_write(entry.cursor..entry.end);
+        let cursor = self.commands.get(id).cursor;
+        if let Some(units) = self.durable(id, b).filter(|units| units.start == cursor) {
+            b.ftl.begin_write(units);
         }
     }
 
     /// All its data is in flash, or never will be.
     #[cold]
     pub(super) fn end_durable(&self, id: CommandId, b: &mut Below<'_>) {
-        let entry = self.commands.get(id);
-        if entry.command.fua || !self.rules.write_back {
-            b.ftl.end_write(self.shape.unit_of(entry.command.lba.0) as u32..entry.end);
+        if let Some(units) = self.durable(id, b) {
+            b.ftl.end_write(units);
         }
     }
 

@@ -16,9 +16,6 @@ impl Host {
     /// A write's data is in the drive.
     pub fn on_data_in(&mut self, id: CommandId, b: &mut Below<'_>) {
         self.commands.get_mut(id).book(Part::Link, b.now);
-        if b.ftl.locks_data() {
-            self.begin_durable(id, b);
-        }
         if self.stalled.is_empty() {
             self.continue_write(id, b);
         } else {
@@ -37,7 +34,7 @@ impl Host {
             let lpn = self.commands.get(id).cursor;
             let mask = self.shape.mask(lpn, first, end);
             if self.read_only.is_some() {
-                self.commands.get_mut(id).status = Status::ReadOnly;
+                self.refuse_unit(id, b);
             } else if !self.write_unit(id, Lpn(lpn), mask, durable, b) {
                 self.counts.buffer_stalls += 1;
                 self.stalled.push(&mut self.commands, id);
@@ -50,12 +47,19 @@ impl Host {
         entry.book(Part::Buffer, b.now);
         if entry.outstanding == 0 {
             entry.ready_at = SimTime(b.now.0 + access_ns);
-            if b.ftl.locks_data() {
-                self.end_durable(id, b);
-            }
             self.respond(id, b);
         }
         true
+    }
+
+    /// A drive in read-only takes no unit of a command any more.
+    #[cold]
+    fn refuse_unit(&mut self, id: CommandId, b: &mut Below<'_>) {
+        let entry = self.commands.get_mut(id);
+        entry.status = Status::ReadOnly;
+        if entry.outstanding == 0 && entry.cursor + 1 == entry.end {
+            self.end_durable(id, b);
+        }
     }
 
     /// Puts write data for one unit in a slot: the unit's newest, if it may still change, or a new one.
@@ -100,11 +104,12 @@ impl Host {
 
     /// What the host says with a write is kept with its slot.
     #[inline]
-    fn note_said(&mut self, id: CommandId, slot: SlotId, is_fresh: bool, b: &Below<'_>) {
+    fn note_said(&mut self, id: CommandId, slot: SlotId, is_fresh: bool, b: &mut Below<'_>) {
         let command = &self.commands.get(id).command;
         let mut said = Said { hints: command.hints, sectors: command.sectors };
         if b.ftl.locks_data() {
             said.hints.class = self.class_of_slot(slot, said.hints.class, is_fresh, b);
+            self.begin_durable(id, b);
         }
         self.said[slot.index()] = said;
     }
@@ -367,9 +372,7 @@ impl Host {
         if entry.outstanding == 0 && entry.cursor == entry.end {
             entry.book_operation(done.queued, &done.times, b.now);
             entry.ready_at = b.now;
-            if b.ftl.locks_data() {
-                self.end_durable(id, b);
-            }
+            self.end_durable(id, b);
             let entry = self.commands.get(id);
             if entry.command.fua || self.writes_wait {
                 return self.answer(id, b);

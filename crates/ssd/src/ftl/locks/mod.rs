@@ -321,7 +321,7 @@ impl Ftl {
     pub(in crate::ftl) fn note_death(&mut self, unit: Pun, by: Death) {
         let page = self.layout.page_of_unit(unit).0;
         if self.facts.is_secured(unit) || self.locks.pages[page.index()] & EXPOSED != 0 {
-            self.expose(page, by);
+            self.expose(page, self.death_of(unit, by));
         } else if self.locks.scrubs && self.locks.blocks[self.layout.block_of_page(page).0.index()].pages > 0
         {
             // Others of its wordline may wait for it to leave.

@@ -10,7 +10,7 @@ use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::restore::{Verdict, ensure, keep_room};
-use crate::units::{BlockId, Lpn};
+use crate::units::{BlockId, Lpn, Pun};
 use core::ops::Range;
 use serde::{Deserialize, Serialize};
 
@@ -70,10 +70,12 @@ impl Ftl {
         self.locks.writes.iter().any(|it| (it.first..it.end).contains(&lpn.0))
     }
 
-    /// The death of the old copy of a unit that the host has written.
-    #[cold]
-    pub(in crate::ftl) fn death_by_write(&self, lpn: Lpn) -> Death {
-        if self.is_being_written(lpn) { Death::Written } else { Death::Ended }
+    /// How a copy has died: one that the host has written again died by that, if the write goes on.
+    pub(super) fn death_of(&self, unit: Pun, by: Death) -> Death {
+        match by {
+            Death::Written if !self.is_being_written(self.map.stored(unit)) => Death::Ended,
+            by => by,
+        }
     }
 
     /// Whether a page of this state waits for the end of a write: all that lives in its physical block, which is full,

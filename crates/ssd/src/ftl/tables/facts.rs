@@ -13,7 +13,7 @@ pub(in crate::ftl) enum Death {
     Moved,
     /// Its data is old, or gone.
     Ended,
-    /// Its data is old, and the command that wrote what is newer goes on.
+    /// Its data is old, because the host has written what is newer: by a command that may go on.
     Written,
 }
 

@@ -307,8 +307,7 @@ impl Ftl {
                     true => self.forget_replica(Lpn(unit.lpn)),
                     false => self.replicas.forget(Lpn(unit.lpn)),
                 }
-                let by = if locks { self.death_by_write(Lpn(unit.lpn)) } else { Death::Ended };
-                self.commit(Lpn(unit.lpn), to, unit.facts(), by);
+                self.commit(Lpn(unit.lpn), to, unit.facts(), Death::Written);
                 let of_host = 1 - unit.facts().promoted();
                 self.clock += of_host;
                 self.counts.host_units += of_host;
