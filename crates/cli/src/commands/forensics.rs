@@ -158,7 +158,7 @@ fn print(
     let when = args.after.as_ref().map_or(String::new(), |after| format!(", {after} later"));
     writeln!(out, "{}: ftl.sanitize.policy = {:?}{when}\n", args.snapshot.display(), told.policy)?;
     let mut table = Columns::default();
-    table.row(["units of flash", "read as data", "zeros (locked)", "noise (scrubbed)", ""]);
+    table.row(["units of flash", "read as data", "zeros (locked)", "noise (scrubbed, reprogrammed)", ""]);
     for (name, found) in
         [("live", &told.live), ("dead, secured", &told.dead_secured), ("dead, insecure", &told.dead_insecure)]
     {

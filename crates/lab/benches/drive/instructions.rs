@@ -108,8 +108,12 @@ fn full() -> (DriveConfig, Drive) {
 
 /// Three quarters written, and overwritten until every lane is cleaned.
 fn cleaned() -> (DriveConfig, Drive) {
-    let cfg = quarter();
-    let mut drive = filled(&cfg, 75);
+    used(quarter(), 75)
+}
+
+/// So many percent written, and half as many units as there are overwritten.
+fn used(cfg: DriveConfig, percent: u64) -> (DriveConfig, Drive) {
+    let mut drive = filled(&cfg, percent);
     let mut rng = Rng::named(cfg.drive.seed, "bench/instructions");
     let units = drive.logical_units();
     let lpns: Vec<u32> = (0..units / 2).map(|_| rng.below(units)).collect();
@@ -138,13 +142,7 @@ fn counting() -> (DriveConfig, Drive) {
 
 /// The drive of the bench `locks`, full and written over once more, with a policy of `ftl.sanitize`.
 fn overwritten(policy: &str) -> (DriveConfig, Drive) {
-    let cfg = locking(policy);
-    let mut drive = filled(&cfg, 100);
-    let mut rng = Rng::named(cfg.drive.seed, "bench/instructions");
-    let units = drive.logical_units();
-    let lpns: Vec<u32> = (0..units / 2).map(|_| rng.below(units)).collect();
-    drive.overwrite(&lpns).expect("room");
-    (cfg, drive)
+    used(locking(policy), 100)
 }
 
 /// The function whose instructions are counted, by its name: all of a run as users have it.

@@ -5,16 +5,16 @@ use super::validate::Conflicts;
 use crate::config::member::Misfit;
 use crate::config::{ConfigErrors, presets};
 use crate::flash::{PROGRAM_MODES, read_voltage};
-use crate::ftl::{age_marker, program_mode, read_reclaim, stream, wear_leveling};
+use crate::ftl::{age_marker, program_mode, read_reclaim, sanitize, stream, wear_leveling};
 use crate::host::{buffer, hotness};
 use crate::nand::aging::Uses;
-use crate::nand::{Chip, gray};
+use crate::nand::{Chip, Sanitizing, gray};
 use crate::sections::cell::Sensing;
 use crate::sections::{DisturbLaw, ErrorModel};
 
 impl DriveConfig {
-    /// Nothing is checked while cells make no errors and no data moves because of reads: their constants are not used
-    /// then.
+    /// Nothing is checked while cells make no errors, no data moves because of reads and no page is reprogrammed: their
+    /// constants are not used then.
     pub(super) fn check_cells(&self, conflicts: &mut Conflicts) {
         if let Some(Misfit { keys, found, allowed }) = program_mode::misfit(&self.program_mode, self) {
             conflicts.add(keys, found, &allowed);
@@ -39,12 +39,14 @@ impl DriveConfig {
                 let allowed = "nand.errors.model = \"cells\", or nand.errors.open_interval = false";
                 conflicts.add(&keys, found, allowed);
             }
-            if reclaims {
+            let reprograms = sanitize::Policy::build(&self.sanitize).means() == Some(Sanitizing::Reprograms);
+            if reclaims || reprograms {
                 conflicts.0.extend(self.cells.validate().err().map_or_else(Vec::new, |errors| errors.0));
-                // Cells of fewer bits would say nothing of some page types.
-                if self.cells.states.bits_per_cell < self.geometry.bits_per_cell {
-                    self.check_bits_and_code(conflicts);
-                }
+            }
+            // Cells of fewer bits would say nothing of some page types.
+            let says_nothing = reclaims && self.cells.states.bits_per_cell < self.geometry.bits_per_cell;
+            if says_nothing || reprograms && self.geometry.bits_per_cell > 1 {
+                self.check_bits_and_code(conflicts);
             }
             return;
         }

@@ -2,7 +2,6 @@
 
 use super::DriveConfig;
 use super::validate::Conflicts;
-use crate::config::presets;
 use crate::ftl::{migration, read_reclaim, sanitize};
 use crate::nand::Sanitizing;
 use crate::nand::cell::lock::BLOCK_LOCK_US;
@@ -75,16 +74,10 @@ impl DriveConfig {
     /// Is it known what reprogramming a page does to others, and does no copy hide it?
     fn check_reprogram(&self, conflicts: &mut Conflicts) {
         let name = self.sanitize.name();
-        let (bits, of_cells) = (self.geometry.bits_per_cell, self.cells.states.bits_per_cell);
-        if bits == 1 {
+        if self.geometry.bits_per_cell == 1 {
             let found = format!("\"{name}\", with cells of one bit: a wordline is a page");
             let keys = ["ftl.sanitize.policy", "nand.geometry.bits_per_cell"];
             conflicts.add(&keys, found, &format!("nand.geometry.bits_per_cell of 2 to 4, {OR}"));
-        } else if bits != of_cells {
-            let keys = ["cell.states.bits_per_cell", "nand.geometry.bits_per_cell"];
-            let found = format!("\"{name}\", with cells of {of_cells} bits in a geometry of {bits} bits");
-            let part = presets::default_cell(bits).name;
-            conflicts.add(&keys, found, &format!("the same number; [cell] part = \"{part}\" has {bits}"));
         }
         let moves = migration::Policy::build(&self.migration);
         if moves.copies() {

@@ -17,8 +17,7 @@ impl Locks {
         now: SimTime,
     ) -> Verdict {
         self.policy.restored(fresh.policy)?;
-        (self.on, self.scrubs, self.erases) = (fresh.on, fresh.scrubs, fresh.erases);
-        (self.page_op, self.finishes) = (fresh.page_op, fresh.finishes);
+        (self.on, self.page_op, self.erases) = (fresh.on, fresh.page_op, fresh.erases);
         (self.rules, self.pages_per_wordline, self.span) =
             (fresh.rules, fresh.pages_per_wordline, fresh.span);
         (self.page_ns, self.block_ns) = (fresh.page_ns, fresh.block_ns);

@@ -74,9 +74,10 @@ impl Ftl {
     /// exposed and has no lock on its way.
     #[inline]
     fn next_listed(&mut self, block: BlockId) -> Option<u32> {
+        let one_by_one = !self.locks.scrubs();
         let locks = &mut self.locks;
         let exposed = &mut locks.blocks[block.index()];
-        if exposed.first < exposed.end && !locks.scrubs {
+        if exposed.first < exposed.end && one_by_one {
             let from = (block.0 * self.layout.pages_per_block) as usize;
             let pages = &locks.pages[from + exposed.first as usize..from + exposed.end as usize];
             let is_next = |state: &u8| state & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
@@ -88,7 +89,7 @@ impl Ftl {
     }
 
     fn look_at_page(&mut self, flash: &Flash, block: BlockId, page: Ppn) -> Look {
-        if self.locks.scrubs {
+        if self.locks.scrubs() {
             return self.look_at_wordline(flash, block, page);
         }
         let found = self.locks.pages[page.index()];
@@ -102,11 +103,10 @@ impl Ftl {
             // Its program is on its way; its end comes in by the door again.
             return Look::Nothing;
         }
-        let state = self.blocks.state(block);
-        let leaves = matches!(state, BlockState::Moving | BlockState::Draining);
-        if found & DEFERRED != 0 && (leaves || state == BlockState::Migrating) && self.locks.wanted == 0 {
+        if found & DEFERRED != 0 && self.locks.wanted == 0 && self.blocks.leaves(block) {
             return Look::Waits;
         }
+        let leaves = matches!(self.blocks.state(block), BlockState::Moving | BlockState::Draining);
         if self.locks.erases {
             return if leaves { Look::Nothing } else { Look::Dead };
         }
@@ -117,7 +117,9 @@ impl Ftl {
         if self.map.live_of(first, units) != 0 {
             return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Crowded(page) };
         }
-        if let Some(waits) = self.locks.finishes.then(|| self.unfinished(flash, block, page)).flatten() {
+        if self.locks.finishes()
+            && let Some(waits) = self.unfinished(flash, block, page)
+        {
             return waits;
         }
         if self.replicas.count > 0 {
@@ -150,13 +152,8 @@ impl Ftl {
         if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
             return Look::Nothing;
         }
-        let state = self.blocks.state(block);
-        let leaves = matches!(state, BlockState::Moving | BlockState::Draining);
         let is_deferred = |page: Ppn| self.locks.pages[page.index()] & (EXPOSED | DEFERRED) != EXPOSED;
-        if (leaves || state == BlockState::Migrating)
-            && self.locks.wanted == 0
-            && pages.clone().all(is_deferred)
-        {
+        if self.locks.wanted == 0 && self.blocks.leaves(block) && pages.clone().all(is_deferred) {
             return Look::Waits;
         }
         if let Some(waits) = self.unfinished(flash, block, page) {
@@ -165,6 +162,7 @@ impl Ftl {
         let units = self.layout.units_per_page;
         let mut live = pages.clone().filter(|page| self.map.live_of(page.0 * units, units) != 0);
         if let Some(page) = live.clone().find(|page| self.locks.pages[page.index()] & LEAVING == 0) {
+            let leaves = matches!(self.blocks.state(block), BlockState::Moving | BlockState::Draining);
             return if leaves { Look::Nothing } else { Look::Crowded(page) };
         }
         if live.next().is_some() {
@@ -225,7 +223,7 @@ impl Ftl {
                 self.locks.pages[first.index() + at as usize] |= HOPELESS;
                 return self.give_up_block(block);
             }
-            Answer::Pages if self.locks.scrubs => {
+            Answer::Pages if self.locks.scrubs() => {
                 // One of them stands for all.
                 let mut page = Ppn(first.0 + at);
                 for other in self.pages_of_wordline(page) {
@@ -235,7 +233,7 @@ impl Ftl {
                         page = other;
                     }
                 }
-                self.op(OpKind::Scrub, Cause::Sanitize, page)
+                self.op(self.locks.page_op, Cause::Sanitize, page)
             }
             Answer::Pages => {
                 let page = Ppn(first.0 + at);

@@ -95,11 +95,7 @@ pub(in crate::ftl) struct Locks {
     on: bool,
     /// What is done to a page.
     page_op: OpKind,
-    /// A wordline goes as a whole.
-    scrubs: bool,
-    /// Nothing is done to a page before its wordline is full.
-    finishes: bool,
-    /// A block does.
+    /// A block goes as a whole.
     erases: bool,
     pages_per_wordline: u32,
     /// Planes of a block.
@@ -164,8 +160,6 @@ impl Locks {
             policy,
             on,
             page_op,
-            scrubs: page_op == OpKind::Scrub,
-            finishes: page_op != OpKind::PageLock,
             erases,
             pages_per_wordline: cfg.geometry.bits_per_cell,
             span: layout.span,
@@ -192,6 +186,16 @@ impl Locks {
     #[inline(always)]
     pub fn are_on(&self) -> bool {
         self.on
+    }
+
+    /// Whether a wordline goes as a whole.
+    fn scrubs(&self) -> bool {
+        self.page_op == OpKind::Scrub
+    }
+
+    /// Whether nothing is done to a page before its wordline is full.
+    fn finishes(&self) -> bool {
+        self.page_op != OpKind::PageLock
     }
 
     /// Whether pages are reprogrammed, so that others of their wordline may be lost.
@@ -236,7 +240,7 @@ impl Locks {
     /// The same for its locks only. What fills wordlines or empties blocks is a matter of moves.
     #[inline]
     pub fn look_at_locks(&mut self, lane: LaneId) {
-        self.lanes[lane.index()].alone = !self.finishes && !self.erases;
+        self.lanes[lane.index()].alone = !self.finishes() && !self.erases;
     }
 
     /// Exposed pages.
@@ -322,11 +326,12 @@ impl Ftl {
         let page = self.layout.page_of_unit(unit).0;
         if self.facts.is_secured(unit) || self.locks.pages[page.index()] & EXPOSED != 0 {
             self.expose(page, self.death_of(unit, by));
-        } else if self.locks.scrubs && self.locks.blocks[self.layout.block_of_page(page).0.index()].pages > 0
-        {
+        } else if self.locks.scrubs() {
             // Others of its wordline may wait for it to leave.
             let (block, at) = self.layout.block_of_page(page);
-            self.list_exposed(block, at..at + 1);
+            if self.locks.blocks[block.index()].pages > 0 {
+                self.list_exposed(block, at..at + 1);
+            }
         }
     }
 
@@ -396,7 +401,7 @@ impl Ftl {
     fn expose(&mut self, page: Ppn, by: Death) {
         let locks = &mut self.locks;
         let (block, at) = self.layout.block_of_page(page);
-        let growing = locks.growing();
+        let (growing, scrubs) = (locks.growing(), locks.scrubs());
         let state = &mut locks.pages[page.index()];
         if *state & EXPOSED == 0 {
             let waits = match by {
@@ -417,7 +422,7 @@ impl Ftl {
             return;
         }
         let exposed = &mut locks.blocks[block.index()];
-        if *state & DEFERRED != 0 && !locks.scrubs && locks.wanted == 0 && self.blocks.leaves(block) {
+        if *state & DEFERRED != 0 && !scrubs && locks.wanted == 0 && self.blocks.leaves(block) {
             if !exposed.deferred && exposed.first >= exposed.end {
                 exposed.since = locks.now;
             }
@@ -462,7 +467,7 @@ impl Ftl {
     /// The last program of a block has ended: a wordline that is full now may be scrubbed or reprogrammed.
     #[cold]
     pub(in crate::ftl) fn list_wordlines(&mut self, block: BlockId) {
-        if self.locks.finishes && self.locks.blocks[block.index()].pages > 0 {
+        if self.locks.finishes() && self.locks.blocks[block.index()].pages > 0 {
             self.list_exposed(block, 0..self.layout.pages_per_block);
         }
     }

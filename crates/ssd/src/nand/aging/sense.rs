@@ -350,12 +350,10 @@ impl Aging {
     /// All attempts at a page that none corrects: how many there are. They disturb the block as any others.
     pub(crate) fn sense_lost(&mut self, block: u32, page: u32) -> u8 {
         let (mode, place) = self.at(block, page);
-        let tables = self.tables();
-        let soft = if tables.tracking > 0 { 1 + mode.soft.len() as u8 } else { 0 };
-        let failed = tables.entries + soft;
-        let harm = mode.weights[place.page_type()] * mode.readings[usize::from(failed)];
+        let failed = mode.readings.len() - 1;
+        let harm = mode.weights[place.page_type()] * mode.readings[failed];
         self.count(block, place, harm);
-        failed
+        failed as u8
     }
 
     /// Counts what a read does to the other wordlines.
