@@ -10,6 +10,10 @@ use std::collections::BTreeMap;
 /// A number is met if it, or the share that a reduction leaves, is within this factor of the claimed one.
 pub const FACTOR: f64 = 1.25;
 
+/// A reduction or an increase is met if it is within this factor of the claimed one, too (assumed): what remains of a
+/// small one is within [`FACTOR`] even if nothing is gained.
+pub const CHANGE: f64 = 2.0;
+
 /// A rough number is met if it is off by no more than this share of the claimed one (assumed).
 pub const ROUGHLY: f64 = 0.5;
 
@@ -171,8 +175,8 @@ pub fn judge(rule: &Rule, how: As, claimed: Option<f64>, measured: &Measured) ->
 }
 
 /// Whether a measured number is within [`FACTOR`] of the claimed one. Of 91.5 % less, 8.5 % remain, and that is what is
-/// compared: five points of the reduction would allow more than half as much again. What grows where less is claimed,
-/// or the other way round, is missed however little.
+/// compared: five points of the reduction would allow more than half as much again. The reduction itself must be within
+/// [`CHANGE`] of the claimed one. What grows where less is claimed, or the other way round, is missed however little.
 fn number(how: As, claimed: f64, measured: f64) -> Verdict {
     let is_change = matches!(how, As::Reduction | As::Increase);
     if is_change && claimed * measured < 0.0 {
@@ -183,6 +187,8 @@ fn number(how: As, claimed: f64, measured: f64) -> Verdict {
         As::Reduction => ("what remains is ", |percent| 100.0 - percent),
         As::Increase => ("the whole is ", |percent| 100.0 + percent),
     };
+    // A claimed 0 % has no multiples, but what remains of it has.
+    let change = if is_change && claimed != 0.0 { measured / claimed } else { 1.0 };
     let (claimed, measured) = (amount(claimed), amount(measured));
     if claimed == 0.0 {
         // Nothing has no multiples.
@@ -191,10 +197,13 @@ fn number(how: As, claimed: f64, measured: f64) -> Verdict {
     }
     let factor = measured / claimed;
     // A hair more than the factor, for quotients of decimal fractions.
-    if (1.0 / FACTOR - 1e-9..=FACTOR + 1e-9).contains(&factor) {
-        return Verdict::Met;
+    if !(1.0 / FACTOR - 1e-9..=FACTOR + 1e-9).contains(&factor) {
+        return Verdict::Missed(format!("{of}{} x the claimed", digits(factor)));
     }
-    Verdict::Missed(format!("{of}{} x the claimed", digits(factor)))
+    if !(1.0 / CHANGE - 1e-9..=CHANGE + 1e-9).contains(&change) {
+        return Verdict::Missed(format!("{} x the claimed change", digits(change)));
+    }
+    Verdict::Met
 }
 
 /// Whether a measured number is within half of the claimed one.

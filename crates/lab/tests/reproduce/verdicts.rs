@@ -45,7 +45,12 @@ fn a_reduction_is_judged_by_what_it_leaves() {
         Verdict::Missed("what remains is 1.588 x the claimed".to_owned())
     );
     assert_eq!(number(As::Reduction, 91.5, 96.5).name(), "missed", "too good is not as claimed");
-    assert_eq!(number(As::Reduction, 30.0, 13.0), Verdict::Met, "70 and 87 remain");
+    assert_eq!(number(As::Reduction, 30.0, 15.0), Verdict::Met, "70 and 85 remain");
+    // 82.9 and 98.2 remain, which is near; a tenth of the reduction is not.
+    assert_eq!(number(As::Reduction, 17.1, 1.8), Verdict::Missed("0.105 x the claimed change".to_owned()));
+    assert_eq!(number(As::Reduction, 5.0, 10.5).name(), "missed");
+    assert_eq!(number(As::Increase, 3.0, 0.8).name(), "missed");
+    assert_eq!(number(As::Increase, 3.0, 1.5), Verdict::Met);
     assert_eq!(number(As::Reduction, 0.0, -25.0), Verdict::Met);
     assert_eq!(number(As::Reduction, 100.0, 99.0).name(), "missed");
     // 88 and 101 remain: near enough, but more where less is claimed.
