@@ -10,7 +10,7 @@ use ssd::observe::{Effect, Source};
 use ssd::rng::Rng;
 use ssd::units::Ppn;
 use ssd::{Command, Completion, Drive, DriveConfig, Lba, OpCode, SimTime, Status};
-use support::{Load, small, with_policy};
+use support::{Load, every, small, with_policy};
 
 fn command(op: OpCode, lba: u64, sectors: u32, tag: u64) -> Command {
     Command { op, lba: Lba(lba), sectors, tag, ..Command::default() }
@@ -175,5 +175,34 @@ fn what_finds_no_room_below_the_buffer_does_not_wait_for_ever() {
         let mut bytes = Vec::new();
         drive.save(&mut bytes).unwrap();
         assert_eq!(Drive::restore(&cfg, &bytes).unwrap().event_hash(), drive.event_hash(), "seed {seed}");
+    }
+}
+
+/// A trim or a flush waited for a page to be locked. What else lived there had been read, and waited for more data of its
+/// class until the cache would be emptied again: nothing was due, so that whoever went by the next event waited for ever.
+#[test]
+fn who_goes_by_the_next_event_sees_that_commands_wait_for_locks() {
+    let mut cfg = with_policy("sanitize", "page_lock");
+    let policies = [("ftl.slc_cache", "fixed"), ("ftl.page_class", "read_heat"), ("host.buffer", "none")];
+    policies.into_iter().for_each(|(section, policy)| every::choose(&mut cfg, section, policy));
+    let mut drive = Drive::new(&every::fitted(cfg).unwrap()).unwrap();
+    let units = drive.logical_units();
+    drive.fill(0, units / 2).unwrap();
+    let mut rng = Rng::named(7, "regressions/locks");
+    for tag in 0..300 {
+        let lba = u64::from(rng.below(units - 32)) * 8;
+        submit(
+            &mut drive,
+            match rng.below(3) {
+                0 => command(OpCode::Write, lba, 8, tag),
+                1 => command(OpCode::Trim, lba, 8 * (1 + rng.below(32)), tag),
+                _ => command(OpCode::Flush, 0, 0, tag),
+            },
+        );
+        while let Some(at) = drive.next_event_at() {
+            drive.advance_to(at);
+        }
+        let done = drive.pop_completion().map(|done| (done.tag, done.status));
+        assert_eq!(done, Some((tag, Status::Ok)));
     }
 }
