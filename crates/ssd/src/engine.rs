@@ -25,16 +25,8 @@ impl Drive {
     #[inline]
     pub(crate) fn run_until_before(&mut self, end: SimTime) {
         // Nothing is due before the drive's time.
-        while end > self.state.now {
-            match self.state.events.next_at() {
-                Some(at) if at < end => {
-                    self.step();
-                }
-                Some(_) => return,
-                // Whoever looks at the next event only would not see that commands still wait for locks.
-                None if self.unlock() => {}
-                None => return,
-            }
+        while end > self.state.now && self.state.events.next_at().is_some_and(|at| at < end) {
+            self.step();
         }
     }
 
@@ -46,7 +38,7 @@ impl Drive {
     /// The same for who takes many steps.
     #[inline(always)]
     pub(crate) fn step_here(&mut self) -> bool {
-        let Some((at, kind, id)) = self.state.events.pop() else { return self.unlock() };
+        let Some((at, kind, id)) = self.state.events.pop() else { return false };
         debug_assert!(at >= self.state.now);
         self.set_now(at);
         let mut is_news = true;
@@ -202,16 +194,6 @@ impl Drive {
         }
     }
 
-    /// Nothing is due any more: commands that still wait for locks get them, or fail.
-    #[cold]
-    #[inline(never)]
-    fn unlock(&mut self) -> bool {
-        if self.state.host.waits_for_locks() {
-            self.settle();
-        }
-        !self.state.events.is_empty()
-    }
-
     /// Nothing is left to carry: commands whose locks are there are answered, and the next look at locks that wait is
     /// scheduled. Returns whether there is something to carry again.
     #[cold]
@@ -234,7 +216,13 @@ impl Drive {
         if state.ftl.has_new_candidates() || !state.ftl.outbox.is_empty() {
             return true;
         }
-        if !state.host.waits_for_locks() || state.flash.pool.in_flight() > 0 {
+        if !state.host.waits_for_locks() {
+            return false;
+        }
+        if state.ftl.hurry_leaving(&mut state.flash) {
+            return true;
+        }
+        if state.flash.pool.in_flight() > 0 {
             return false;
         }
         // What is to be locked finds no room to make the page free of what lives there.

@@ -63,7 +63,7 @@ impl Ftl {
         if !self.locks.on {
             return Ok(());
         }
-        let (mut waiting, mut issued) = ([0u64; 2], 0u64);
+        let (mut waiting, mut issued, mut leaving) = ([0u64; 2], 0u64, 0u32);
         for block in (0..self.layout.blocks()).map(BlockId) {
             let (mut exposed, first) = (0, block.0 * self.layout.pages_per_block);
             for page in (first..first + self.layout.pages_per_block).map(Ppn) {
@@ -72,6 +72,7 @@ impl Ftl {
                 waiting[usize::from(state & ODD > 0)] += u64::from(is_exposed);
                 exposed += u32::from(is_exposed);
                 issued += u64::from(state & ISSUED != 0);
+                leaving += u32::from(self.locks.is_leaving(state));
                 if !is_exposed && !self.blocks.is_erasing(block) {
                     self.check_hidden(page)?;
                 }
@@ -98,6 +99,9 @@ impl Ftl {
         }
         if waiting != self.locks.waiting {
             return Err(format!("{waiting:?} pages are exposed, the counts say {:?}", self.locks.waiting));
+        }
+        if leaving != self.locks.leaving {
+            return Err(format!("{leaving} pages are being left, the count says {}", self.locks.leaving));
         }
         self.check_locks_under_way(flash, issued)
     }

@@ -28,7 +28,10 @@ impl Ftl {
             }
             return;
         }
+        let before = self.locks.pages[page.index()];
         self.locks.pages[page.index()] |= LEAVING;
+        let is_new = self.locks.is_leaving(before | LEAVING) && !self.locks.is_leaving(before);
+        self.locks.leaving += u32::from(is_new);
         self.counts.sanitize_copies += count as u64;
         self.blocks.set_cause(block, Cause::Sanitize);
         let mut op = self.op_of_move(flash, OpKind::Read, Cause::Sanitize, page, lane);
@@ -186,6 +189,20 @@ impl Ftl {
         let first = block.0 * self.layout.pages_per_block;
         let pages = &self.locks.pages[first as usize..(first + self.layout.pages_per_block) as usize];
         pages.iter().any(|state| state & HOPELESS != 0)
+    }
+
+    /// Somebody waits for locks: what leaves pages waits no longer for more of its class to share a page with. Elsewhere a
+    /// rest goes as soon as no more will join it. Returns whether anything goes.
+    pub fn hurry_leaving(&mut self, flash: &mut Flash) -> bool {
+        if self.locks.leaving == 0 || !self.page_classes.sorts() {
+            return false;
+        }
+        for lane in (0..self.layout.lanes).map(LaneId) {
+            if self.work(lane).reads == 0 {
+                self.program_all_gathered(flash, lane, true);
+            }
+        }
+        !self.outbox.is_empty()
     }
 
     /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that

@@ -22,6 +22,7 @@ impl Ftl {
         let first = block.0 * self.layout.pages_per_block;
         for page in (first..first + self.layout.pages_per_block).map(Ppn) {
             let state = core::mem::take(&mut self.locks.pages[page.index()]);
+            self.locks.leaving -= u32::from(self.locks.is_leaving(state));
             if state & EXPOSED != 0 {
                 self.locks.ending[block.index()][usize::from(state & ODD > 0)] += 1;
             }

@@ -122,6 +122,8 @@ pub(in crate::ftl) struct Locks {
     waiting: [u64; 2],
     /// The youngest generation that somebody waits for, and one; 0 if nobody does.
     wanted: u64,
+    /// Pages that what lives there is leaving, or has left, for their locks.
+    leaving: u32,
     /// The time of what is being handled, and that up to which exposures are counted.
     now: SimTime,
     counted: SimTime,
@@ -175,6 +177,7 @@ impl Locks {
             generation: 0,
             waiting: [0; 2],
             wanted: 0,
+            leaving: 0,
             now: SimTime::ZERO,
             counted: SimTime::ZERO,
             timer: false,
@@ -241,6 +244,12 @@ impl Locks {
     #[inline]
     pub fn look_at_locks(&mut self, lane: LaneId) {
         self.lanes[lane.index()].alone = !self.finishes() && !self.erases;
+    }
+
+    /// Whether what lives in a page of this state is leaving it. Of a wordline that is to be scrubbed not all pages are
+    /// exposed.
+    fn is_leaving(&self, state: u8) -> bool {
+        state & LEAVING != 0 && (state & EXPOSED != 0 || self.scrubs())
     }
 
     /// Exposed pages.
@@ -404,6 +413,7 @@ impl Ftl {
         let (growing, scrubs) = (locks.growing(), locks.scrubs());
         let state = &mut locks.pages[page.index()];
         if *state & EXPOSED == 0 {
+            locks.leaving -= u32::from(scrubs && *state & LEAVING != 0);
             let waits = match by {
                 Death::Ended => 0,
                 Death::Moved => DEFERRED,
@@ -485,6 +495,7 @@ impl Ftl {
         if !locks.rules.after_lock || locks.exposed() == 0 {
             return None;
         }
+        self.waits.watch(true);
         let growing = locks.generation;
         if locks.waiting[(growing % 2) as usize] == 0 {
             // Nothing is exposed but what others wait for.
@@ -507,6 +518,7 @@ impl Ftl {
     /// Nobody waits any more.
     pub fn end_wait_for_locks(&mut self) {
         self.locks.wanted = 0;
+        self.waits.watch(self.renews_locks());
     }
 
     /// Somebody waits for what is exposed now: none of that waits for the end of a job or a write.
@@ -576,6 +588,7 @@ impl Ftl {
     fn forget_page(&mut self, page: Ppn) {
         let locks = &mut self.locks;
         let state = core::mem::take(&mut locks.pages[page.index()]);
+        locks.leaving -= u32::from(locks.is_leaving(state));
         if state & EXPOSED != 0 {
             locks.waiting[usize::from(state & ODD > 0)] -= 1;
             locks.blocks[self.layout.block_of_page(page).0.index()].pages -= 1;

@@ -21,7 +21,7 @@ impl Lack {
     }
 }
 
-/// In what has come: somebody always looks (see [`Waits::watched`]).
+/// In what has come: somebody looks after each event (see [`Waits::watch`]).
 const WATCHED: u8 = 1 << 7;
 
 /// Who waits, and what has come: a bit for each [`Lack`].
@@ -97,7 +97,14 @@ impl Waits {
 
     /// Nobody waits; somebody has to look after each event even so, or not.
     pub fn watched(always: bool) -> Self {
-        Waits { come: if always { WATCHED } else { 0 }, ..Waits::default() }
+        let mut waits = Waits::default();
+        waits.watch(always);
+        waits
+    }
+
+    /// From now on somebody has to look after each event, whoever waits; or not any more.
+    pub fn watch(&mut self, on: bool) {
+        self.come = self.come & !WATCHED | if on { WATCHED } else { 0 };
     }
 
     /// Whether nobody has to look for it: none has come and nobody was refused; nor does anybody who waits for it try
