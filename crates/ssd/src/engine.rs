@@ -167,11 +167,10 @@ impl Drive {
                     continue;
                 }
                 let state = &self.state;
-                let tends = LOCKS
-                    && (state.host.waits_for_locks()
-                        || state.ftl.next_lock_at().is_some()
-                        || state.ftl.renews_locks());
-                if tends && self.tend_locks() {
+                if LOCKS
+                    && (state.ftl.waits.is_watched() || state.ftl.lacks_lock_timer())
+                    && self.tend_locks()
+                {
                     continue;
                 }
                 return something_done;
@@ -186,7 +185,9 @@ impl Drive {
             }
             self.state.flash.done.clear();
             // Who waits for room is told that nothing will come.
-            something_done |= LOCKS && self.state.flash.pool.in_flight() == 0;
+            if LOCKS && !something_done {
+                something_done = self.state.flash.pool.in_flight() == 0;
+            }
             if programs {
                 let (host, mut below) = self.split();
                 host.after_programs(&mut below);

@@ -248,6 +248,7 @@ impl Locks {
 
     /// Whether what lives in a page of this state is leaving it. Of a wordline that is to be scrubbed not all pages are
     /// exposed.
+    #[inline]
     fn is_leaving(&self, state: u8) -> bool {
         state & LEAVING != 0 && (state & EXPOSED != 0 || self.scrubs())
     }
@@ -413,7 +414,9 @@ impl Ftl {
         let (growing, scrubs) = (locks.growing(), locks.scrubs());
         let state = &mut locks.pages[page.index()];
         if *state & EXPOSED == 0 {
-            locks.leaving -= u32::from(scrubs && *state & LEAVING != 0);
+            if scrubs && *state & LEAVING != 0 {
+                locks.leaving -= 1;
+            }
             let waits = match by {
                 Death::Ended => 0,
                 Death::Moved => DEFERRED,
@@ -530,9 +533,15 @@ impl Ftl {
         }
     }
 
-    /// When the next block has waited long enough for the end of its job, if one waits and nobody looks then.
+    /// Whether a block waits for the end of its job and nobody looks when it has waited long enough.
+    #[inline]
+    pub fn lacks_lock_timer(&self) -> bool {
+        !self.locks.timer && !self.locks.deferred.is_empty()
+    }
+
+    /// When that is.
     pub fn next_lock_at(&self) -> Option<SimTime> {
-        let (_, since) = self.locks.deferred.front().filter(|_| !self.locks.timer)?;
+        let (_, since) = self.locks.deferred.front().filter(|_| self.lacks_lock_timer())?;
         Some(SimTime(since.0 + self.locks.rules.batch_ns))
     }
 
@@ -588,7 +597,9 @@ impl Ftl {
     fn forget_page(&mut self, page: Ppn) {
         let locks = &mut self.locks;
         let state = core::mem::take(&mut locks.pages[page.index()]);
-        locks.leaving -= u32::from(locks.is_leaving(state));
+        if locks.is_leaving(state) {
+            locks.leaving -= 1;
+        }
         if state & EXPOSED != 0 {
             locks.waiting[usize::from(state & ODD > 0)] -= 1;
             locks.blocks[self.layout.block_of_page(page).0.index()].pages -= 1;

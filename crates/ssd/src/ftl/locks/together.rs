@@ -73,6 +73,7 @@ impl Ftl {
     /// How a copy has died: one that the host has written again died by that, if the write goes on.
     pub(super) fn death_of(&self, unit: Pun, by: Death) -> Death {
         match by {
+            Death::Written if self.locks.writes.is_empty() => Death::Ended,
             Death::Written if !self.is_being_written(self.map.stored(unit)) => Death::Ended,
             by => by,
         }

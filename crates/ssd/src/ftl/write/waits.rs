@@ -107,6 +107,12 @@ impl Waits {
         self.come = self.come & !WATCHED | if on { WATCHED } else { 0 };
     }
 
+    /// Whether somebody does.
+    #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.come & WATCHED != 0
+    }
+
     /// Whether nobody has to look for it: none has come and nobody was refused; nor does anybody who waits for it try
     /// again, as after an operation.
     #[inline]
