@@ -507,9 +507,7 @@ impl Drive {
         host.check(&ftl.gather)?;
         self.counted().check()?;
         let left = flash.pool.in_flight() + host.working();
-        // Who waits for locks that lack room is told when somebody asks for what is next.
-        let waits = host.waits_for_locks() && flash.pool.in_flight() == 0;
-        if events.is_empty() && left > 0 && !waits {
+        if events.is_empty() && left > 0 {
             return Err(format!("nothing will happen, but {left} operations and commands are under way"));
         }
         Ok(())

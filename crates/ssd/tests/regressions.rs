@@ -178,8 +178,8 @@ fn what_finds_no_room_below_the_buffer_does_not_wait_for_ever() {
     }
 }
 
-/// Trims and flushes waited for pages to be locked. What else lived there had been read, and waited for more data of its
-/// class until the cache would be emptied again: for ever, if the host did nothing but read, or nothing at all.
+/// Trims and flushes waited for pages to be locked. What else lived there had been read, and waited for more data of
+/// its class until the cache would be emptied again: for ever, if the host did nothing but read, or nothing at all.
 #[test]
 fn who_waits_for_locks_does_not_wait_for_pages_to_fill() {
     let policies = [("ftl.slc_cache", "fixed"), ("ftl.page_class", "read_heat"), ("host.buffer", "none")];

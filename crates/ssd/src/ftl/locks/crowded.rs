@@ -191,20 +191,6 @@ impl Ftl {
         pages.iter().any(|state| state & HOPELESS != 0)
     }
 
-    /// Somebody waits for locks: what leaves pages waits no longer for more of its class to share a page with. Elsewhere a
-    /// rest goes as soon as no more will join it. Returns whether anything goes.
-    pub fn hurry_leaving(&mut self, flash: &mut Flash) -> bool {
-        if self.locks.leaving == 0 || !self.page_classes.sorts() {
-            return false;
-        }
-        for lane in (0..self.layout.lanes).map(LaneId) {
-            if self.work(lane).reads == 0 {
-                self.program_all_gathered(flash, lane, true);
-            }
-        }
-        !self.outbox.is_empty()
-    }
-
     /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
     /// helps.
     pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
