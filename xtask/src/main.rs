@@ -1,5 +1,7 @@
 //! Jobs of the project that are not part of the product. Run with `cargo run -p xtask -- <job>`.
 
+mod faults;
+mod suite;
 mod tidy;
 
 use std::path::PathBuf;
@@ -9,7 +11,9 @@ const HELP: &str = "usage: cargo run -p xtask -- <job>
 
 jobs:
   tidy [DIR]   hold the project's own rules over the checkout (or over DIR)
-  rules        list the rules that tidy holds";
+  rules        list the rules that tidy holds
+  test [NAME...]    build all tests and run those whose names hold one of these (`make test` runs all)
+  faults [NAME...]  put the faults of xtask/faults into a copy of the code, one at a time: does a test turn red?";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -21,6 +25,8 @@ fn main() -> ExitCode {
             }
             ExitCode::SUCCESS
         }
+        Some("test") => suite::test(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
+        Some("faults") => faults::faults(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
         Some("help" | "--help" | "-h") => {
             println!("{HELP}");
             ExitCode::SUCCESS
@@ -38,6 +44,11 @@ fn checkout() -> PathBuf {
     let mut directory = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     directory.pop();
     directory
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| checkout().join("target"), PathBuf::from)
 }
 
 fn tidy(root: PathBuf) -> ExitCode {
