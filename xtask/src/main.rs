@@ -1,6 +1,7 @@
 //! Jobs of the project that are not part of the product. Run with `cargo run -p xtask -- <job>`.
 
 mod faults;
+mod soak;
 mod suite;
 mod tidy;
 
@@ -13,7 +14,8 @@ jobs:
   tidy [DIR]   hold the project's own rules over the checkout (or over DIR)
   rules        list the rules that tidy holds
   test [NAME...]    build all tests and run those whose names hold one of these (`make test` runs all)
-  faults [NAME...]  put the faults of xtask/faults into a copy of the code, one at a time: does a test turn red?";
+  faults [NAME...]  put the faults of xtask/faults into a copy of the code, one at a time: does a test turn red?
+  soak [NAME...]    the long runs that are left for this commit; says what they take";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         }
         Some("test") => suite::test(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
         Some("faults") => faults::faults(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
+        Some("soak") => soak::soak(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
         Some("help" | "--help" | "-h") => {
             println!("{HELP}");
             ExitCode::SUCCESS

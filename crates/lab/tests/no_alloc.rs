@@ -2,6 +2,7 @@
 //!
 //! Alone in its binary: it counts the allocations of its own thread by a global allocator.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use common::{generator, small_drive, used};

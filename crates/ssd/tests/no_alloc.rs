@@ -4,6 +4,7 @@
     reason = "an allocator that counts is the only way to see allocations, and its trait is unsafe"
 )]
 
+#[path = "suite/support/mod.rs"]
 mod support;
 
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};

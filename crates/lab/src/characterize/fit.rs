@@ -5,7 +5,6 @@
 //! the limit when blocks die.
 
 use super::population::{Population, quantile};
-use nalgebra::{DMatrix, DVector};
 use ssd::config::{ConfigErrors, Table};
 use ssd::nand::cell::sector::{place_stream, uniform};
 use ssd::nand::cell::{Block, CellModel, Damage};
@@ -145,17 +144,39 @@ pub(super) fn product(a: &[f64], b: &[f64]) -> f64 {
 /// depend on each other: of a part whose blocks are dead when they are born there is nothing to fit.
 fn least_squares(rows: &[(Vec<f64>, f64)]) -> Option<Vec<f64>> {
     let width = rows.first().map_or(0, |(row, _)| row.len());
-    let (mut normal, mut right) = (DMatrix::<f64>::zeros(width, width), DVector::<f64>::zeros(width));
+    let (mut normal, mut right) = (vec![vec![0.0; width]; width], vec![0.0; width]);
     for (row, wanted) in rows {
         for (i, x) in row.iter().enumerate() {
             right[i] += x * wanted;
             for (j, y) in row.iter().enumerate() {
-                normal[(i, j)] += x * y;
+                normal[i][j] += x * y;
             }
         }
     }
-    let solved = normal.cholesky().map(|factors| factors.solve(&right));
-    solved.map(|found| found.iter().copied().collect())
+    solved(normal, right)
+}
+
+/// Solves a symmetric, positive definite system by Cholesky's factors; none if it is not definite.
+fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
+    // The lower triangle becomes the factor L, and the right side the solution of L x = right.
+    for i in 0..right.len() {
+        for j in 0..=i {
+            let rest = matrix[i][j] - product(&matrix[i][..j], &matrix[j][..j]);
+            if i > j {
+                matrix[i][j] = rest / matrix[j][j];
+            } else if rest > 0.0 {
+                matrix[i][i] = libm::sqrt(rest);
+            } else {
+                return None;
+            }
+        }
+        right[i] = (right[i] - product(&matrix[i][..i], &right[..i])) / matrix[i][i];
+    }
+    for i in (0..right.len()).rev() {
+        let below: f64 = (i + 1..right.len()).map(|j| matrix[j][i] * right[j]).sum();
+        right[i] = (right[i] - below) / matrix[i][i];
+    }
+    Some(right)
 }
 
 /// The file `presets/marker/<part>.toml`.

@@ -1,0 +1,20 @@
+//! Experiments from outside, in one binary, which is linked once after an edit. What counts allocations has an allocator
+//! and so a binary of its own, `no_alloc`.
+
+mod aging;
+mod characterize;
+mod common;
+mod curves;
+mod determinism;
+mod jobs;
+mod loops;
+mod matrix;
+mod members;
+mod oracle;
+mod parquet;
+mod precondition;
+mod reports;
+mod reproduce;
+mod results;
+mod run_config;
+mod versions;

@@ -1,0 +1,262 @@
+//! Tables and plots: what people read.
+
+use crate::common;
+
+use common::{closed, fresh_path, generator, run, small_drive};
+use lab::{RunResult, RunSpec, report};
+
+const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 3], [16384, 1]]";
+
+fn result(name: &str, policy: &str, settings: &str) -> RunResult {
+    let mut config = small_drive();
+    config.gc_victim = ssd::ftl::gc_victim::Config::named(policy).unwrap();
+    run(&config, &generator(10_000, settings), &RunSpec { name: name.to_owned(), ..closed(16) })
+}
+
+fn results() -> Vec<RunResult> {
+    vec![
+        result("greedy", "greedy", MIX),
+        result("first in, first out", "fifo", MIX),
+        result("<&\">", "random", MIX),
+    ]
+}
+
+fn names(files: &[std::path::PathBuf]) -> Vec<&str> {
+    files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect()
+}
+
+/// The line that begins so, split at runs of two or more spaces.
+fn row<'a>(table: &'a str, start: &str) -> Vec<&'a str> {
+    let line = table.lines().find(|line| line.trim_start().starts_with(start));
+    let line = line.unwrap_or_else(|| panic!("no line begins with {start}:\n{table}"));
+    line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
+}
+
+#[test]
+fn the_table_shows_what_was_asked_for() {
+    let result = &results()[0];
+    let table = report::table(result);
+    assert!(table.starts_with("greedy: complete\n") && table.ends_with('\n'), "{table}");
+    assert!(table.is_ascii() && !table.contains('\x1b'), "plain text: {table}");
+    let head = row(&table, "latency");
+    assert_eq!(head[1..], ["IOPS", "bandwidth", "mean", "min", "p50", "p99", "p99.9", "p99.99", "max"]);
+    for kind in ["all", "read", "write"] {
+        assert_eq!(row(&table, kind).len(), head.len(), "{table}");
+    }
+    assert!(row(&table, "write amplification")[1].contains("cleaning"), "{table}");
+    assert_eq!(row(&table, "flash operations").len(), 7);
+    assert_eq!(row(&table, "programs")[2], lab_count(result.flash.programs[ssd::flash::op::Cause::Host]));
+    let (_, times) = table.split_once("where the time went").unwrap();
+    for part in ssd::Part::ALL.into_iter().filter(|part| *part != ssd::Part::Decode) {
+        assert!(row(times, part.name())[1].ends_with('s'), "{table}");
+    }
+    for word in ["erase counts", "dies busy", "channels busy", &result.event_hash, &result.config_hash] {
+        assert!(table.contains(word), "{word}: {table}");
+    }
+    let width = table.lines().map(str::len).max().unwrap();
+    assert!(width <= 125, "{width} columns");
+}
+
+/// Thousands apart.
+fn lab_count(number: u64) -> String {
+    if number < 1000 { number.to_string() } else { format!("{} {:03}", number / 1000, number % 1000) }
+}
+
+#[test]
+fn a_table_without_writes_or_time_has_no_numbers_there() {
+    let reads = result("reads", "greedy", "read_percent = 100");
+    let table = report::table(&reads);
+    assert_eq!(row(&table, "write amplification"), ["write amplification", "-"]);
+    assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
+    let spec = RunSpec { executor: ssd::Executor::Functional, ..closed(16) };
+    let timeless = run(&small_drive(), &generator(1_000, MIX), &spec);
+    let table = report::table(&timeless);
+    assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
+    // Where no time passes there is no latency, and no time in which a die could be busy.
+    for word in ["0 ns", "latency", "where the time went", "dies busy", "in flight in the mean"] {
+        assert!(!table.contains(word), "{word}: {table}");
+    }
+    assert!(table.contains("this run only counts") && table.contains("write amplification"), "{table}");
+}
+
+#[test]
+fn a_comparison_of_runs_without_time_has_no_latencies() {
+    let spec = RunSpec { executor: ssd::Executor::Functional, name: "counted".to_owned(), ..closed(16) };
+    let timeless = run(&small_drive(), &generator(10_000, MIX), &spec);
+    let timed = result("timed", "greedy", MIX);
+    let table = report::compare(&[timeless.clone(), timeless.clone()]);
+    for word in ["0 ns", "latency", "Latencies", "simulated time"] {
+        assert!(!table.contains(word), "{word}: {table}");
+    }
+    let table = report::compare(&[timed.clone(), timeless.clone()]);
+    assert!(!table.contains("0 ns"), "{table}");
+    assert_eq!(row(&table, "read latency mean")[2..], ["-"]);
+    // No plots of time, or none of what took none.
+    let folder = fresh_path("timeless");
+    let files = report::write(&folder, &timeless, "").unwrap();
+    let victims = ["victims.svg", "victims.pdf", "victims.csv"];
+    assert_eq!(names(&files), [&["result.json", "config.toml"][..], &victims].concat());
+    report::write_comparison(&folder, &[timed, timeless]).unwrap();
+    for name in ["latency", "breakdown"] {
+        for ending in ["svg", "csv"] {
+            let text = std::fs::read_to_string(folder.join(format!("{name}.{ending}"))).unwrap();
+            assert!(text.contains("timed") && !text.contains("counted"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_comparison_has_ratios_to_the_first() {
+    let results = results();
+    let table = report::compare(&results);
+    assert_eq!(row(&table, "greedy"), ["greedy", "first in, first out", "<&\">"]);
+    let amplification = row(&table, "write amplification");
+    let [first, second] = [0, 1].map(|at| results[at].write_amplification.unwrap());
+    let ratio: f64 = amplification[3].strip_prefix('x').unwrap().parse().unwrap();
+    assert!((ratio / (second / first) - 1.0).abs() < 1e-3, "{amplification:?}");
+    let remark = format!("greedy: {}.\n", results[0].remarks[0]);
+    assert!(remark.contains("too little for a write amplification") && table.contains(&remark), "{table}");
+    assert_eq!(report::compare(&[]), "");
+    // With some thousand writes one lies beyond the 99.9th percentile, but none beyond the 99.99th.
+    let alone = report::compare(&results[..1]);
+    assert!(alone.contains("write latency p99.9 ") && !alone.contains("write latency p99.99"), "{alone}");
+    assert!(alone.contains("left out"), "{alone}");
+    let other = result("other", "greedy", "read_percent = 10");
+    assert!(report::compare(&[results[0].clone(), other]).contains("The workloads are not the same."));
+}
+
+/// A result with errors in it.
+fn with_errors(name: &str, histogram: &[u64]) -> RunResult {
+    let mut aged = result(name, "greedy", MIX);
+    aged.error_model = "cells".to_owned();
+    let reads: u64 = histogram.iter().sum();
+    let failed: u64 = (0..).zip(histogram).map(|(attempts, count)| attempts * count).sum();
+    aged.flash.retries = lab::Retries {
+        histogram: histogram.to_vec(),
+        mean: Some(failed as f64 / reads as f64),
+        share: Some((reads - histogram[0]) as f64 / reads as f64),
+        max: Some(histogram.len() as u32 - 1),
+        beyond_bound: 0,
+        bound_broken: 0,
+    };
+    aged.flash.uncorrectable[ssd::flash::op::Cause::Cleaning] = 3;
+    (aged.ftl.lost_units, aged.requests_uncorrectable) = (12, 5);
+    aged.breakdown_ns.read[ssd::Part::Decode] = lab::Spent { sum: 2_000_000, mean: Some(20_000.0) };
+    aged
+}
+
+#[test]
+fn errors_are_told_where_there_are_any_and_only_there() {
+    let plain = report::table(&results()[0]);
+    for word in ["retries", "uncorrectable", "data loss", "decode", "lost"] {
+        assert!(!plain.contains(word), "{word}: {plain}");
+    }
+    let aged = with_errors("aged", &[600, 0, 300, 100]);
+    let table = report::table(&aged);
+    let line = row(&table, "retries").join(" ");
+    assert_eq!(line, "retries 0.9 a page read in the mean, 40.0 % of them took at least one, 3 at most");
+    assert_eq!(row(&table, "uncorrectable"), ["uncorrectable", "3", "0", "0", "3", "0", "0"]);
+    let line = row(&table, "data loss").join(" ");
+    assert_eq!(line, "data loss 5 requests ended uncorrectable, 12 units lost");
+    assert_eq!(row(&table, "decode")[1], "20 us");
+    // A drive without aging cells can still have lost something before.
+    let mut lost = results()[0].clone();
+    lost.requests_uncorrectable = 1;
+    assert!(report::table(&lost).contains("1 requests ended uncorrectable"));
+}
+
+#[test]
+fn retries_are_compared_and_drawn() {
+    let (fresh, aged) = (with_errors("fresh", &[900, 100]), with_errors("<old>", &[0, 500, 500]));
+    let text = report::compare(&[fresh.clone(), aged.clone()]);
+    assert_eq!(row(&text, "retries a page read"), ["retries a page read", "0.1", "1.5", "x15"]);
+    assert_eq!(row(&text, "page reads retried"), ["page reads retried", "10.0 %", "100.0 %", "x10"]);
+    assert_eq!(row(&text, "units lost"), ["units lost", "12", "12", "x1"]);
+    assert!(!report::compare(&results()).contains("retr"));
+    let folder = fresh_path("retries");
+    let files = report::write_comparison(&folder, &[results().remove(0), fresh.clone(), aged]).unwrap();
+    assert_eq!(files.len(), 1 + 5 * 3);
+    let csv = std::fs::read_to_string(folder.join("retries.csv")).unwrap();
+    let rows = ["run,failed_attempts,page_reads,share", "fresh,0,900,0.9", "fresh,1,100,0.1", "<old>,0,0,0"];
+    assert!(csv.starts_with(&rows.join("\n")) && csv.lines().count() == 1 + 2 + 3, "{csv}");
+    let svg = std::fs::read_to_string(folder.join("retries.svg")).unwrap();
+    // Paper, two bars for each result that has retries, and its mark in the legend.
+    assert_eq!(count_tags(&svg, "rect"), 1 + 2 * 2 + 2);
+    assert!(svg.contains("&lt;old&gt;, 2 failed: 50.0 %") && svg.contains("fresh: 0.1 in the mean"), "{svg}");
+    let files = report::write(&fresh_path("retries-of-one"), &fresh, "").unwrap();
+    assert!(files.iter().any(|path| path.ends_with("retries.svg")));
+}
+
+/// Checks that tags are closed in the order they were opened; returns how many there are of a kind.
+fn count_tags(svg: &str, wanted: &str) -> usize {
+    let mut open = Vec::new();
+    let mut count = 0;
+    for tag in svg.split('<').skip(1) {
+        let (tag, text) = tag.split_once('>').expect("every tag ends");
+        assert!(!text.contains('>') && !text.contains("NaN") && !tag.contains("NaN"), "{tag} {text}");
+        let name = tag.split([' ', '/']).find(|word| !word.is_empty()).unwrap();
+        count += usize::from(name == wanted && !tag.starts_with('/'));
+        match (tag.starts_with('/'), tag.ends_with('/')) {
+            (true, _) => assert_eq!(open.pop(), Some(name), "{tag}"),
+            (false, false) => open.push(name),
+            (false, true) => {}
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    count
+}
+
+#[test]
+fn plots_are_whole_and_need_nothing_else() {
+    let results = results();
+    let folder = fresh_path("comparison");
+    let files = report::write_comparison(&folder, &results).unwrap();
+    let plots = ["latency", "breakdown", "victims", "write_amplification"];
+    let of_plot = |name: &str| ["svg", "pdf", "csv"].map(|ending| format!("{name}.{ending}"));
+    let all: Vec<String> =
+        ["comparison.txt".to_owned()].into_iter().chain(plots.into_iter().flat_map(of_plot)).collect();
+    assert_eq!(names(&files), all);
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    // Three results with a curve of reads and one of writes, each with its line in the legend.
+    assert_eq!(count_tags(&read("latency.svg"), "polyline"), 12);
+    assert!(count_tags(&read("breakdown.svg"), "rect") > 12);
+    assert!(count_tags(&read("write_amplification.svg"), "rect") >= 6);
+    for (name, [across, up]) in plots.into_iter().zip([
+        ["latency", "share of requests that take at most so long"],
+        ["mean latency", "requests"],
+        ["share of a victim's units that lived, at most", "share of victims of cleaning"],
+        ["bytes programmed for each byte written", "run"],
+    ]) {
+        let svg = read(&format!("{name}.svg"));
+        assert!(svg.contains("&lt;&amp;&quot;&gt;"), "names are escaped");
+        assert_eq!(svg.matches("http").count(), 1, "only the name of the format");
+        // What a headline would say is on the axes.
+        assert!(!svg.contains("bold"), "{svg}");
+        for title in [across, up] {
+            assert!(svg.contains(&format!(">{title}</text>")), "{title} in {svg}");
+        }
+        let csv = read(&format!("{name}.csv"));
+        assert!(csv.contains("\n\"first in, first out\",") && csv.contains("\n\"<&\"\">\","), "{csv}");
+        let pdf = std::fs::read(folder.join(format!("{name}.pdf"))).unwrap();
+        assert!(pdf.starts_with(b"%PDF-1.") && pdf.trim_ascii_end().ends_with(b"%%EOF"), "{name}");
+    }
+    // The numbers are those of the results.
+    let csv = read("write_amplification.csv");
+    let host = results[0].write_amplification_by_cause[ssd::flash::op::Cause::Host].unwrap();
+    assert!(csv.contains(&format!("\ngreedy,host,{host}\n")), "{csv}");
+    let csv = read("latency.csv");
+    let (percent, ns) = results[0].latency_ns.read.percentiles[0];
+    assert!(csv.contains(&format!("\ngreedy,read,{percent},{ns}\n")), "{csv}");
+}
+
+#[test]
+fn plots_of_nothing_are_still_plots() {
+    let mut nothing = result("nothing", "greedy", "read_percent = 100");
+    nothing.latency_ns.read = lab::Distribution::default();
+    let folder = fresh_path("nothing");
+    report::write_comparison(&folder, &[nothing]).unwrap();
+    for name in ["latency.svg", "breakdown.svg", "write_amplification.svg"] {
+        let svg = std::fs::read_to_string(folder.join(name)).unwrap();
+        assert!(count_tags(&svg, "text") >= 2 && svg.contains("nothing to show"), "{name}");
+    }
+}

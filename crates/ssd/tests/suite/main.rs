@@ -1,0 +1,28 @@
+//! The drive from outside, in one binary, which is linked once after an edit: by hand on paper (`timelines`), by closed
+//! formulas, beside a plain model, by known hashes, by every policy's contract. What counts allocations has an allocator
+//! and so a binary of its own, `no_alloc`.
+
+mod aging;
+mod busy;
+mod config;
+mod contexts;
+mod determinism;
+mod formulas;
+mod goldens;
+mod model;
+mod oracle;
+mod page_class;
+mod policy_contract;
+mod presets;
+mod program_modes;
+mod reclaim;
+mod reclaim_redftl;
+mod reclaim_redftl_plus;
+mod regressions;
+mod slc;
+mod snapshot;
+mod static_placement;
+mod streams;
+mod support;
+mod tampered;
+mod timelines;

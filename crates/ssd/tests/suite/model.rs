@@ -1,0 +1,408 @@
+//! Random whole-drive runs beside a plain map of last-written versions.
+//!
+//! Every run is named by its seed, which also draws its configuration. A failure prints both;
+//! `WORDLINE_MODEL_SEED=n cargo test -p wordline-ssd --test suite model` repeats just that run, and
+//! `WORDLINE_MODEL_OPS=n` changes how many commands all runs together make (millions by default, five times as many
+//! with `WORDLINE_SOAK=1`), and `WORDLINE_MODEL_FROM=n` with which seed they begin: a long search goes on where the last
+//! one ended.
+
+mod chips;
+mod oracle;
+mod reprogram;
+mod setup;
+mod shape;
+mod style;
+mod tally;
+mod thief;
+mod traffic;
+
+use crate::support::{hints, soaked, variable};
+use self::chips::Chips;
+use self::oracle::Oracle;
+use self::reprogram::random_reprograms;
+use self::setup::{random_caching, random_locked_replicas, random_locks, random_sorting};
+use self::tally::Tally;
+use self::traffic::Run;
+use self::traffic::cuts::{CutTally, Lapse};
+use ssd::ftl::sanitize;
+use ssd::observe::{ChipEffect, Effect, Source};
+use ssd::rng::Rng;
+use ssd::sections::Reliability;
+use ssd::signals::Facts;
+use ssd::units::{Lpn, Pun};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Commands of one run.
+const COMMANDS_PER_RUN: u64 = 4_000;
+/// Commands of all runs.
+const COMMANDS: u64 = 1_000_000;
+/// Commands of all runs with cells that age: making their tables, at every snapshot again, is most of the time.
+const AGING_COMMANDS: u64 = 80_000;
+/// Commands of all runs with a plane for each page.
+const PLACED_COMMANDS: u64 = 160_000;
+/// Commands of all runs with data in streams.
+const SEPARATED_COMMANDS: u64 = 200_000;
+/// Commands of all runs with data sorted by the class of pages.
+const SORTED_COMMANDS: u64 = 160_000;
+/// Commands of all runs with a cache of one bit a cell.
+const CACHED_COMMANDS: u64 = 160_000;
+/// Commands of all runs with replicas.
+const REPLICA_COMMANDS: u64 = 120_000;
+/// Commands of all runs with locks and replicas.
+const LOCKED_REPLICA_COMMANDS: u64 = 24_000;
+/// Commands of all runs with locks.
+const LOCKED_COMMANDS: u64 = 240_000;
+/// Seeds of longer searches that found something: they are always run.
+const FINDS: [u64; 6] = [1_484, 1_826, 5_011, 8_985, 107_232, 114_325];
+/// The same with locks: a drive that closed the block that its moves filled, and had no other.
+const LOCKED_FINDS: [u64; 1] = [407];
+/// So many failures are reported.
+const FAILURES: usize = 5;
+
+
+/// How the drive of a seed is drawn.
+type Draw = fn(u64) -> Run;
+
+/// Runs one seed; the error is a whole report.
+fn run(seed: u64, draw: Draw) -> Result<Tally, String> {
+    let mut run = draw(seed);
+    let verdict = catch_unwind(AssertUnwindSafe(|| run.run(COMMANDS_PER_RUN)));
+    let what = match verdict {
+        Ok(Ok(())) => return Ok(run.tally()),
+        Ok(Err(what)) => what,
+        Err(panic) => match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
+            (Some(text), _) => format!("panic: {text}"),
+            (_, Some(text)) => format!("panic: {text}"),
+            _ => "panic".to_owned(),
+        },
+    };
+    Err(format!("WORDLINE_MODEL_SEED={seed}: {what}\n{}", run.describe()))
+}
+
+/// Runs seeds on all processors.
+fn run_all(seeds: &[u64], draw: Draw) -> (Tally, Vec<String>) {
+    let total = Mutex::new((Tally::default(), Vec::new()));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+            let result = run(seed, draw);
+            let mut total = total.lock().unwrap();
+            match result {
+                Ok(tally) => total.0.add(&tally),
+                Err(report) => total.1.push(report),
+            }
+            if total.1.len() >= FAILURES {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    total.into_inner().unwrap()
+}
+
+/// The seeds of so many commands: from 0 on with the finds, or from where the environment says.
+fn seeds(from: Option<u64>, commands: u64, finds: &[u64]) -> Vec<u64> {
+    let first = from.unwrap_or(0);
+    let finds = finds.iter().copied().filter(|_| from.is_none());
+    (first..first + commands.div_ceil(COMMANDS_PER_RUN)).chain(finds).collect()
+}
+
+/// Whether the environment chooses the seeds: what is known of the usual ones is then not asserted.
+fn is_search() -> bool {
+    ["WORDLINE_MODEL_SEED", "WORDLINE_MODEL_FROM"].into_iter().any(|name| variable(name).is_some())
+}
+
+#[test]
+fn a_search_begins_where_it_is_told() {
+    assert_eq!(seeds(None, 3 * COMMANDS_PER_RUN - 1, &[9]), [0, 1, 2, 9]);
+    assert_eq!(seeds(Some(70), 2 * COMMANDS_PER_RUN, &[9]), [70, 71]);
+}
+
+/// Runs so many commands, or one seed, as the environment says.
+fn check(commands: u64, finds: &[u64], draw: Draw) -> Tally {
+    if let Some(seed) = variable("WORDLINE_MODEL_SEED") {
+        return run(seed, draw).unwrap_or_else(|report| panic!("{report}"));
+    }
+    let commands = variable("WORDLINE_MODEL_OPS").unwrap_or(soaked(commands));
+    let seeds = seeds(variable("WORDLINE_MODEL_FROM"), commands, finds);
+    let (tally, failures) = run_all(&seeds, draw);
+    println!(
+        "seeds from {}: {} commands in {} runs, {} erases, {} blocks retired; {} drives worn out, {} commands refused by them",
+        seeds[0], tally.commands, tally.runs, tally.erases, tally.retired, tally.worn_out, tally.refused
+    );
+    assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
+    assert!(tally.commands >= commands, "{} commands of {commands}", tally.commands);
+    tally
+}
+
+#[test]
+fn a_drive_agrees_with_a_map_of_versions() {
+    let tally = check(COMMANDS, &FINDS, Run::new);
+    println!(
+        "power cut {} times, {} of them while pages were programmed",
+        tally.cuts, tally.cuts_in_programs
+    );
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(tally.cuts_in_programs > soaked(1_000) && tally.cuts > tally.cuts_in_programs, "{tally:?}");
+    }
+}
+
+/// The observer of chips finds what was promised in whole pages, and nowhere else.
+#[test]
+fn a_scan_finds_whole_pages_only() {
+    let mut oracle = Oracle::new(4_096, 4, 16, false, false);
+    let mut chips = Chips::default();
+    let (lpn, to) = (Lpn(0), Pun(0));
+    let begins = ChipEffect::ProgramBegins { block: 0, page: 0, first: to };
+    let spare = ChipEffect::Spare { to, lpn, from: Source::Zero, facts: Facts::NONE };
+    let ends = |failed| ChipEffect::ProgramEnds { block: 0, page: 0, failed };
+    for effect in [begins, spare] {
+        chips.apply(effect, &oracle).unwrap();
+    }
+    oracle.apply(Effect::Place { lpn, to }).unwrap();
+    chips.place(to.0, oracle.stored(to.0).unwrap()).unwrap();
+    assert!(chips.cut(&oracle).is_err(), "the program has not ended");
+    chips.apply(ends(true), &oracle).unwrap();
+    assert!(chips.cut(&oracle).is_err(), "the program has failed");
+    chips.apply(ends(false), &oracle).unwrap();
+    chips.cut(&oracle).unwrap();
+    assert!(chips.apply(begins, &oracle).is_err(), "the page holds data");
+    chips.apply(ChipEffect::EraseBegins { block: 0 }, &oracle).unwrap();
+    assert!(chips.cut(&oracle).is_err(), "the block is being erased");
+    assert_eq!((chips.cuts, chips.cuts_in_programs), (4, 2));
+}
+
+#[test]
+fn a_drive_with_a_plane_for_each_page_agrees_too() {
+    check(PLACED_COMMANDS, &[], Run::placed);
+}
+
+#[test]
+fn a_drive_that_separates_data_agrees_too() {
+    let tally = check(SEPARATED_COMMANDS, &[], Run::separated);
+    println!("{} units filled pages of streams that are not theirs", tally.mixed);
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(tally.mixed > soaked(60), "{tally:?}");
+    }
+}
+
+#[test]
+fn a_drive_that_sorts_data_by_page_types_agrees_too() {
+    let tally = check(SORTED_COMMANDS, &[], |seed| Run::drawn(seed, "model/page classes", random_sorting));
+    println!("{} units programmed to pages of their class, {} to others", tally.matched, tally.neighbour);
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(tally.matched > soaked(20_000) && tally.neighbour > soaked(20_000), "{tally:?}");
+    }
+}
+
+#[test]
+fn a_drive_with_a_cache_of_one_bit_a_cell_agrees_too() {
+    let tally = check(CACHED_COMMANDS, &[], |seed| Run::drawn(seed, "model/slc cache", random_caching));
+    println!("{} blocks destaged", tally.destaged);
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(tally.destaged > soaked(4_000), "{tally:?}");
+    }
+}
+
+/// Every version is unique bytes: a thief finds none that the drive has said is gone, at any step.
+#[test]
+fn a_thief_finds_nothing_that_was_said_to_be_gone() {
+    let tally = check(LOCKED_COMMANDS, &LOCKED_FINDS, |seed| Run::watched(seed, "model/locks", random_locks));
+    println!(
+        "{} locks of pages and {} of blocks, {} of them once more, {} failed, {} units moved for them; {} versions looked for",
+        tally.page_locks,
+        tally.block_locks,
+        tally.relocks,
+        tally.failed_locks,
+        tally.lock_copies,
+        tally.looked
+    );
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(
+            tally.page_locks > soaked(20_000)
+                && tally.block_locks > soaked(4_000)
+                && tally.failed_locks > soaked(200),
+            "{tally:?}"
+        );
+        assert!(tally.relocks > soaked(2_000), "{tally:?}");
+        assert!(tally.lock_copies > soaked(2_000) && tally.looked > soaked(20_000), "{tally:?}");
+    }
+}
+
+/// What is reprogrammed is gone, too, and some of what lives goes with it; by no other means data is lost.
+#[test]
+fn reprogramming_loses_data_and_nothing_else_does() {
+    let of = |policy: &'static str| {
+        let mut total = Tally::default();
+        for seed in 1..=20 {
+            let mut run = Run::watched(seed, "model/reprogrammed", random_reprograms);
+            if policy != sanitize::reprogram::NAME {
+                run = Run::watched(seed, "model/reprogrammed", |rng| {
+                    let mut cfg = random_reprograms(rng);
+                    cfg.sanitize = sanitize::Config::named("page_lock").unwrap();
+                    cfg
+                });
+            }
+            let verdict = run.run(COMMANDS_PER_RUN);
+            verdict.unwrap_or_else(|what| panic!("seed {seed}: {what}\n{}", run.describe()));
+            total.add(&run.tally());
+        }
+        total
+    };
+    let (locked, lossy) = (of("page_lock"), of(sanitize::reprogram::NAME));
+    println!("{} pages reprogrammed, {} units lost with them", lossy.reprograms, lossy.spoiled);
+    assert!(lossy.reprograms > 10_000 && lossy.spoiled > 1_000, "{lossy:?}");
+    assert!(locked.page_locks > 10_000 && locked.units_lost == 0, "{locked:?}");
+}
+
+/// The same of drives with replicas.
+#[test]
+fn a_thief_finds_no_replica_of_what_was_said_to_be_gone() {
+    let draw = |seed| Run::watched(seed, "model/locked replicas", random_locked_replicas);
+    let tally = check(LOCKED_REPLICA_COMMANDS, &[], draw);
+    println!(
+        "{} units replicated, {} replicas adopted, {} locks",
+        tally.replicas, tally.adopted, tally.page_locks
+    );
+}
+
+/// The same where nothing is locked: then he finds, in every run.
+#[test]
+fn a_thief_finds_what_is_not_locked() {
+    let unlocked = |rng: &mut Rng| {
+        let mut cfg = random_locks(rng);
+        cfg.sanitize = sanitize::Config::named("none").unwrap();
+        cfg
+    };
+    for seed in 1..=10 {
+        let mut run = Run::watched(seed, "model/locks", unlocked);
+        let found = run.run(COMMANDS_PER_RUN).expect_err("a thief finds something");
+        assert!(found.contains("a thief reads version"), "{seed}: {found}");
+    }
+}
+
+/// The same where copies inside the chips carry what is locked: he has them make one.
+#[test]
+fn a_thief_goes_through_the_hole_of_copies() {
+    let holed = |rng: &mut Rng| {
+        let mut cfg = random_locks(rng);
+        cfg.lock.copyback_hole = true;
+        // Drives that soon take no more writes may have no block to copy to.
+        cfg.reliability = Reliability::default();
+        cfg.sanitize = sanitize::Config::named("page_lock").unwrap();
+        cfg
+    };
+    for seed in 1..=10 {
+        let mut run = Run::watched(seed, "model/locks", holed);
+        let found = run.run(COMMANDS_PER_RUN).expect_err("a thief finds something");
+        assert!(found.contains("a thief copies page"), "{seed}: {found}");
+    }
+}
+
+/// Seeds of longer searches that found something: a drive that was stuck with an erase that was done and not told.
+const CUT_FINDS: [u64; 1] = [1_057];
+/// Cuts of one run, and commands after which it ends.
+const CUTS_PER_RUN: u64 = 20;
+const COMMANDS_PER_CUTS: u64 = 2_000;
+
+/// The power is lost so often, in runs of seeds from 0 on, on all processors; the first failures are told.
+fn cut_all(cuts: u64, lapse: Lapse) -> (CutTally, Vec<String>) {
+    let (total, next) = (Mutex::new((CutTally::default(), Vec::new())), AtomicUsize::new(0));
+    let first = variable("WORDLINE_MODEL_SEED");
+    let work = || {
+        while {
+            let total = total.lock().unwrap();
+            total.0.cuts < cuts && total.1.is_empty()
+        } {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let seed = match (first, CUT_FINDS.get(at)) {
+                (None, Some(&seed)) => seed,
+                _ => first.unwrap_or_default() + at as u64,
+            };
+            let mut run = Run::cut(seed, CUTS_PER_RUN, lapse);
+            let result = catch_unwind(AssertUnwindSafe(|| run.run_cuts(COMMANDS_PER_CUTS)));
+            let mut total = total.lock().unwrap();
+            match result {
+                Ok(Ok(tally)) => total.0.add(&tally),
+                Ok(Err(what)) => total.1.push(format!("seed {seed}: {what}\n{}", run.describe())),
+                Err(_) => total.1.push(format!("seed {seed}: panic\n{}", run.describe())),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    total.into_inner().unwrap()
+}
+
+/// Cuts of the power before, in ten parts of, and after programs, erases, locks and scrubs; for a night
+/// `WORDLINE_MODEL_CUTS=100000`.
+#[test]
+fn a_thief_finds_nothing_after_power_cuts() {
+    let cuts = variable("WORDLINE_MODEL_CUTS").unwrap_or(2_000);
+    let (tally, failures) = cut_all(cuts, Lapse::Nothing);
+    println!("{tally:?}");
+    assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
+    assert!(tally.by.iter().flatten().all(|&count| count >= cuts / 500), "{tally:?}");
+    assert!(tally.again > cuts / 50, "{tally:?}");
+    // Locks cut short answer as often as their cells say.
+    let off = (tally.answered as f64 - tally.expected).abs();
+    assert!(tally.torn > cuts / 8 && off < 4.0 * tally.variance.sqrt() + 1.0, "{tally:?}");
+    let most = tally.expected_after_year + 4.0 * tally.expected_after_year.sqrt();
+    assert!(tally.locked > 20 * cuts && tally.after_year as f64 <= most, "{tally:?}");
+}
+
+/// The same where recoveries leave something out: he finds it.
+#[test]
+fn a_thief_finds_what_recoveries_leave_out() {
+    let lapses = [
+        (Lapse::Everything, "the drive serves"),
+        (Lapse::Old, "an old version"),
+        (Lapse::Torn, "cannot be trusted"),
+        (Lapse::Background, "43200 minutes later"),
+    ];
+    for (lapse, how) in lapses {
+        let (_, failures) = cut_all(4_000, lapse);
+        assert!(failures.first().is_some_and(|found| found.contains(how)), "{lapse:?}: {failures:?}");
+    }
+}
+
+#[test]
+fn a_drive_that_loses_data_says_so() {
+    let tally = check(AGING_COMMANDS, &[], Run::aging);
+    println!(
+        "{} commands ended uncorrectable, {} units were lost, {} pages moved because of reads; {} read by age",
+        tally.uncorrectable, tally.units_lost, tally.reclaimed, tally.read_by_age
+    );
+    if !is_search() {
+        assert!(tally.uncorrectable > soaked(40) && tally.units_lost > soaked(20) && tally.reclaimed > soaked(2_000), "{tally:?}");
+        assert!(tally.read_by_age > soaked(2_000), "{tally:?}");
+    }
+}
+
+#[test]
+fn a_drive_with_replicas_never_reads_an_old_one() {
+    let tally = check(REPLICA_COMMANDS, &[], Run::replicating);
+    println!(
+        "{} units replicated, {} replicas adopted, {} failed; {} units read from replicas",
+        tally.replicas, tally.adopted, tally.failed_replicas, tally.replica_reads
+    );
+    if !is_search() {
+        assert!(
+            tally.replicas > soaked(200)
+                && tally.adopted > soaked(6)
+                && tally.failed_replicas > soaked(1)
+                && tally.replica_reads > soaked(200),
+            "{tally:?}"
+        );
+    }
+}

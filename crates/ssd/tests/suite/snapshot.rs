@@ -1,0 +1,158 @@
+//! Snapshots: bit-exact, and a file that is not one is a typed error, whatever is wrong with it.
+
+use crate::support;
+
+use ssd::rng::Rng;
+use ssd::snapshot::{HEADER_BYTES, MAGIC, SnapshotError, VERSION};
+use ssd::{Drive, DriveConfig, Executor};
+use support::habits::with_habits;
+use support::{Load, small, with_every_policy, with_policy};
+
+fn saved(drive: &Drive) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    drive.save(&mut bytes).unwrap();
+    bytes
+}
+
+/// A drive in the middle of its work, as bytes.
+fn sample(cfg: &DriveConfig) -> Vec<u8> {
+    let mut drive = Drive::new(cfg).unwrap();
+    Load::new(1).run(&mut drive, 3_000);
+    assert!(drive.outstanding() > 0);
+    saved(&drive)
+}
+
+fn refused(cfg: &DriveConfig, bytes: &[u8]) -> SnapshotError {
+    Drive::restore(cfg, bytes).map(|_| ()).expect_err("a wrong file is refused")
+}
+
+#[test]
+fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
+    let mut faulty = small();
+    faulty.reliability.program_fail_ppm = 2_000.0;
+    faulty.reliability.factory_bad_ppm = 20_000.0;
+    let placed = [with_habits(with_policy("buffer", "none")), with_habits(small())];
+    let policies = with_every_policy().map(|(_, cfg)| cfg);
+    for cfg in [small(), faulty].into_iter().chain(placed).chain(policies) {
+        for executor in [Executor::Timed, Executor::Functional] {
+            let mut drive = Drive::new(&cfg).unwrap();
+            drive.set_executor(executor);
+            let mut load = Load::new(1);
+            for _ in 0..20 {
+                load.run(&mut drive, 150);
+                let bytes = saved(&drive);
+                let restored = Drive::restore(&cfg, &bytes).unwrap();
+                assert!(saved(&restored) == bytes, "{executor:?}, {}", cfg.to_toml());
+                drive = restored;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fresh_drive_survives_it_too() {
+    let drive = Drive::new(&small()).unwrap();
+    let restored = Drive::restore(&small(), &saved(&drive)).unwrap();
+    assert_eq!((restored.event_hash(), restored.stats()), (drive.event_hash(), drive.stats()));
+}
+
+#[test]
+fn other_files_are_told_apart() {
+    let cfg = small();
+    for bytes in [&b"WLSNAQ\r\n and so on"[..], b"x", b"[drive]\nseed = 1\n", &[0; 4096], b"WLSNAP\n\n"] {
+        assert_eq!(refused(&cfg, bytes), SnapshotError::NotASnapshot);
+    }
+    assert!(refused(&cfg, b"x").to_string().contains("not a Wordline snapshot"));
+}
+
+#[test]
+fn a_snapshot_cut_off_anywhere_says_so() {
+    let (cfg, whole) = (small(), sample(&small()));
+    let n = whole.len();
+    let header = HEADER_BYTES;
+    let near = [0, 1, 7, 8, 9, 15, 16, 24, 39, header, header + 1, header + 8, n / 2, n - 8, n - 7, n - 1];
+    let mut rng = Rng::named(1, "cut");
+    let anywhere = (0..200).map(|_| rng.below(n as u32) as usize);
+    for length in near.into_iter().chain(anywhere) {
+        let expected = if length < header { header as u64 } else { n as u64 };
+        let error = SnapshotError::Truncated { expected, found: length as u64 };
+        assert_eq!(refused(&cfg, &whole[..length]), error);
+        assert!(error.to_string().contains(&format!("{length} bytes were found, {expected} expected")));
+    }
+    let longer = [&whole[..], &[0]].concat();
+    let error = SnapshotError::Truncated { expected: n as u64, found: n as u64 + 1 };
+    assert_eq!(refused(&cfg, &longer), error);
+}
+
+#[test]
+fn every_flipped_bit_is_noticed() {
+    let (cfg, whole) = (small(), sample(&small()));
+    let flipped = |bit: usize| {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        refused(&cfg, &bytes)
+    };
+    for bit in 0..8 * HEADER_BYTES {
+        let error = flipped(bit);
+        let expected = match bit / 64 {
+            0 => matches!(error, SnapshotError::NotASnapshot),
+            1 => matches!(error, SnapshotError::Version { .. }),
+            2 => matches!(error, SnapshotError::OtherConfig { .. }),
+            3 => matches!(error, SnapshotError::Truncated { .. }),
+            _ => matches!(error, SnapshotError::Damaged),
+        };
+        assert!(expected, "bit {bit} of the header flipped: {error}");
+    }
+    let mut rng = Rng::named(2, "flip");
+    let content = (whole.len() - HEADER_BYTES) as u32;
+    for _ in 0..300 {
+        let bit = 8 * (HEADER_BYTES + rng.below(content) as usize) + rng.below(8) as usize;
+        assert_eq!(flipped(bit), SnapshotError::Damaged, "bit {bit}");
+    }
+}
+
+#[test]
+fn damage_of_many_bytes_is_noticed() {
+    let (cfg, whole) = (small(), sample(&small()));
+    let mut rng = Rng::named(3, "damage");
+    for _ in 0..200 {
+        let mut bytes = whole.clone();
+        let from = HEADER_BYTES + rng.below((bytes.len() - HEADER_BYTES) as u32) as usize;
+        let end = (from + 1 + rng.below(5_000) as usize).min(bytes.len());
+        for byte in &mut bytes[from..end] {
+            *byte = rng.next_u64() as u8;
+        }
+        if bytes != whole {
+            assert_eq!(refused(&cfg, &bytes), SnapshotError::Damaged);
+        }
+        let (left, right) = whole[HEADER_BYTES..].split_at(from - HEADER_BYTES);
+        let turned = [&whole[..HEADER_BYTES], right, left].concat();
+        if turned != whole {
+            assert_eq!(refused(&cfg, &turned), SnapshotError::Damaged);
+        }
+    }
+}
+
+#[test]
+fn another_configuration_or_version_is_refused() {
+    let whole = sample(&small());
+    let changes: [fn(&mut DriveConfig); 4] = [
+        |cfg| cfg.drive.seed += 1,
+        |cfg| cfg.geometry.blocks_per_plane += 1,
+        |cfg| cfg.timing.t_erase_us += 0.001,
+        |cfg| cfg.gc_victim = ssd::ftl::gc_victim::Config::named("fifo").unwrap(),
+    ];
+    for change in changes {
+        let mut cfg = small();
+        change(&mut cfg);
+        let error = refused(&cfg, &whole);
+        assert!(
+            matches!(error, SnapshotError::OtherConfig { expected, found } if expected != found),
+            "{error}"
+        );
+    }
+    let mut older = whole.clone();
+    older[8] = 0;
+    assert_eq!(refused(&small(), &older), SnapshotError::Version { found: 0 });
+    assert_eq!((&whole[..8], u64::from(whole[8])), (&MAGIC[..], VERSION));
+}
