@@ -11,7 +11,10 @@ CARGO ?= cargo
 # In CI the lock file is the truth; elsewhere cargo may update it after an edit of a Cargo.toml.
 LOCKED := $(if $(CI),--locked,)
 
-.PHONY: help demo test check bench instructions tidy fmt clippy doc unit toolchain clean
+# Steps of one job tell how long they took, in a table at its end.
+STEP := scripts/step.sh
+
+.PHONY: help demo test check bench instructions soak faults tidy fmt clippy doc unit release toolchain clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -19,11 +22,25 @@ help: ## Show this list
 demo: toolchain ## Replay a real trace with three cleaning policies and compare them (out/demo)
 	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" scripts/demo.sh
 
-test: toolchain ## Every test: units, bare-device timelines, formulas, random runs, the command line, instruction counts
-	$(CARGO) test --workspace $(LOCKED)
-	@$(MAKE) --no-print-directory instructions
+test: toolchain ## Every test: units, timelines, formulas, random runs, the command line (ONLY=name)
+	@$(STEP) tests $(CARGO) run --quiet --package xtask $(LOCKED) -- test $(ONLY) $(if $(BUT),$(UNITS:%=--but %))
+	@$(STEP) examples $(CARGO) test --quiet --workspace --doc $(LOCKED)
 
-check: fmt clippy tidy doc unit ## Format, lints, tidy, documentation, quick unit tests (under 5 minutes on two cores)
+check: toolchain ## Format, lints, tidy, documentation, unit tests
+	@$(STEP) format $(MAKE) --no-print-directory fmt
+	@$(STEP) lints $(MAKE) --no-print-directory clippy
+	@$(STEP) tidy $(MAKE) --no-print-directory tidy
+	@$(STEP) documentation $(MAKE) --no-print-directory doc
+	@$(STEP) units $(MAKE) --no-print-directory unit
+
+release: toolchain ## The program as it is published: slower to build, faster to run (target/release/wordline)
+	$(CARGO) build --release --package wordline $(LOCKED)
+
+soak: toolchain ## The long runs that are left for this commit: hours; goes on where it was ended (ONLY=name)
+	@$(CARGO) run --quiet --package xtask $(LOCKED) -- soak $(ONLY)
+
+faults: toolchain ## Put deliberate faults into a copy of the code: does a test turn red? (ONLY=part of a name)
+	@$(CARGO) run --quiet --package xtask $(LOCKED) -- faults $(ONLY)
 
 # Without the lab's formats of files, which are not measured and take longest to build.
 BENCH := bench -p wordline-lab --no-default-features --bench drive $(LOCKED)
@@ -47,8 +64,11 @@ doc: toolchain ## The documentation of all crates; links to nothing, or to what 
 tidy: toolchain ## The project's own rules: sizes, layers, families, purity of the core
 	$(CARGO) run --quiet --package xtask $(LOCKED) -- tidy
 
+# What `unit` runs, so that CI runs it once.
+UNITS := /lib:: /wordline:: xtask::
+
 unit: toolchain ## Unit tests only
-	$(CARGO) test --workspace --lib --bins $(LOCKED)
+	$(CARGO) run --quiet --package xtask $(LOCKED) -- test $(UNITS)
 
 toolchain:
 	@scripts/toolchain.sh

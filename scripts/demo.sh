@@ -9,8 +9,9 @@ mix=data/shop.toml
 policies=(greedy cost_benefit fifo)
 out=out/demo
 
-"${CARGO:-cargo}" build --release --package wordline ${LOCKED:+"$LOCKED"}
-wordline=${CARGO_TARGET_DIR:-target}/release/wordline
+# As the tests are built, which then begin with what is there; `make release` builds what is published.
+"${CARGO:-cargo}" build --workspace --bins ${LOCKED:+"$LOCKED"}
+wordline=${CARGO_TARGET_DIR:-target}/debug/wordline
 
 show() { # prints a command as the reader would type it, then runs it
   printf '\n$ %s\n' "$*"
@@ -26,3 +27,4 @@ show "$wordline" compare "${policies[@]/#/$out/}" --out "$out/compared"
 
 printf '\nThe files, under %s:\n' "$out"
 find "$out" -type f | LC_ALL=C sort | sed 's/^/  /'
+printf '\nThe program is %s; `make release` builds a faster one.\n' "$wordline"

@@ -1,9 +1,9 @@
 //! Deliberate faults: each is put into the code, and a test must turn red.
 //!
-//! `xtask/faults/*.txt` name them, in the form of [`text`]. All are compiled into one build of a copy of the checkout, and
-//! a variable of the environment switches on one at a time: sixty faults cost one build. The nearest tests run first,
-//! the quickest of the others next, and the first that fails ends it. What came of each is kept, so that a run that was
-//! ended goes on where it was.
+//! `xtask/faults/*.txt` name them, in the form of [`text`]. All are compiled into one build of a copy of the checkout,
+//! and a variable of the environment switches on one at a time: a hundred faults cost one build. The nearest tests run
+//! first, the quickest of the others next, and the first that fails ends it. What came of each is kept, so that a run
+//! that was ended goes on where it was.
 
 mod text;
 mod tree;

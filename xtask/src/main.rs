@@ -13,7 +13,8 @@ const HELP: &str = "usage: cargo run -p xtask -- <job>
 jobs:
   tidy [DIR]   hold the project's own rules over the checkout (or over DIR)
   rules        list the rules that tidy holds
-  test [NAME...]    build all tests and run those whose names hold one of these (`make test` runs all)
+  test [NAME...] [--but NAME...]
+                    build all tests and run those whose names hold one of these (all without names), but not those
   faults [NAME...]  put the faults of xtask/faults into a copy of the code, one at a time: does a test turn red?
   soak [NAME...]    the long runs that are left for this commit; says what they take";
 

@@ -1,4 +1,4 @@
-//! Long runs, for a night: random runs at five times the size of `make test` and more, every paper, the faults, fuzzing.
+//! Long runs, for a night: random runs at twenty times the size of `make test`, papers, faults, fuzzing.
 //!
 //! Each step says beforehand what it takes. What is done is kept under the hash of the commit, so that a soak that was
 //! ended goes on where it was; the figures that steps print are kept in `benches/soak/<commit>.txt`.
@@ -13,7 +13,7 @@ use std::time::Instant;
 struct Step {
     name: &'static str,
     about: &'static str,
-    /// Minutes that it took on two idle cores.
+    /// Minutes that it takes on two idle cores, about.
     minutes: u64,
     variables: &'static [(&'static str, &'static str)],
     command: &'static [&'static str],
@@ -23,18 +23,29 @@ struct Step {
 
 /// Runs tests of the drive as they are called, one after the other, and shows what they print.
 const fn ssd(filter: &'static str) -> [&'static str; 10] {
-    ["cargo", "test", "-p", "wordline-ssd", "--test", "suite", filter, "--", "--nocapture", "--test-threads=1"]
+    [
+        "cargo",
+        "test",
+        "-p",
+        "wordline-ssd",
+        "--test",
+        "suite",
+        filter,
+        "--",
+        "--nocapture",
+        "--test-threads=1",
+    ]
 }
 
-/// Five times what `make test` runs.
-const FIVE: &[(&str, &str)] = &[("WORDLINE_SOAK", "1")];
+/// Twenty times what `make test` runs.
+const TWENTY: &[(&str, &str)] = &[("WORDLINE_SOAK", "1")];
 
 const STEPS: &[Step] = &[
     Step {
         name: "model",
-        about: "random drives beside a plain model, five times as many",
-        minutes: 12,
-        variables: FIVE,
+        about: "random drives beside a plain model, twenty times as many",
+        minutes: 45,
+        variables: TWENTY,
         command: &ssd("model::"),
         figures: &["commands in", "CutTally", "locks of", "units "],
     },
@@ -49,7 +60,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "far",
         about: "the same random drives from seeds that nobody has run",
-        minutes: 15,
+        minutes: 30,
         variables: &[("WORDLINE_SOAK", "1"), ("WORDLINE_MODEL_FROM", "{commit}")],
         command: &ssd("agree"),
         figures: &["commands in"],
@@ -57,10 +68,18 @@ const STEPS: &[Step] = &[
     Step {
         name: "suite",
         about: "all other tests at their full sizes",
-        minutes: 12,
-        variables: FIVE,
-        command: &["cargo", "run", "--quiet", "-p", "xtask", "--", "test"],
+        minutes: 30,
+        variables: TWENTY,
+        command: &["cargo", "run", "--quiet", "-p", "xtask", "--", "test", "--but", "model::"],
         figures: &["passed", " s  "],
+    },
+    Step {
+        name: "voltages",
+        about: "voltages by age of the parts that `make test` leaves out",
+        minutes: 1,
+        variables: &[],
+        command: &["cargo", "test", "-p", "wordline-ssd", "--lib", "table_by_age", "--", "--ignored"],
+        figures: &["test result"],
     },
     Step {
         name: "papers",
@@ -68,8 +87,18 @@ const STEPS: &[Step] = &[
         minutes: 10,
         variables: &[],
         command: &[
-            "cargo", "run", "--quiet", "--release", "-p", "wordline", "--", "reproduce", "--quick", "--check",
-            "--out", "target/soak/papers",
+            "cargo",
+            "run",
+            "--quiet",
+            "--release",
+            "-p",
+            "wordline",
+            "--",
+            "reproduce",
+            "--quick",
+            "--check",
+            "--out",
+            "target/soak/papers",
         ],
         figures: &["as expected", "drift"],
     },
@@ -125,7 +154,11 @@ fn try_soak(root: &Path, target: &Path, names: &[String]) -> Result<bool, String
     let done = |step: &Step| place.join(format!("{}.done", step.name));
     let left: Vec<&&Step> = steps.iter().filter(|step| !done(step).exists()).collect();
     let minutes: u64 = left.iter().map(|step| step.minutes).sum();
-    println!("{commit}: {} of {} long runs are left, about {minutes} min on two cores", left.len(), steps.len());
+    println!(
+        "{commit}: {} of {} long runs are left, about {minutes} min on two cores",
+        left.len(),
+        steps.len()
+    );
     for step in &steps {
         let state = if done(step).exists() { "done" } else { "left" };
         println!("  {state}  {:3} min  {:17} {}", step.minutes, step.name, step.about);

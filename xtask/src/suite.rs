@@ -77,8 +77,41 @@ fn keep_times(target: &Path, times: &BTreeMap<String, u64>) {
     let _ = fs::write(target.join("suite-times.txt"), text);
 }
 
-/// Runs all tests whose names hold one of the filters (all without filters), and prints what came of them.
-pub fn test(root: &Path, target: &Path, filters: &[String]) -> ExitCode {
+/// Which tests are meant: those whose names hold a word (all without words) and none of those behind a `--but`.
+struct Choice {
+    words: Vec<String>,
+    but: Vec<String>,
+}
+
+impl Choice {
+    fn of(arguments: &[String]) -> Result<Self, String> {
+        let mut choice = Choice { words: Vec::new(), but: Vec::new() };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--but" => choice.but.push(arguments.next().ok_or("--but: no name behind it")?.clone()),
+                other if other.starts_with('-') => return Err(format!("`{other}`: allowed is --but NAME")),
+                word => choice.words.push(word.to_owned()),
+            }
+        }
+        Ok(choice)
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        let is_in = |words: &[String]| words.iter().any(|word| name.contains(word.as_str()));
+        (self.words.is_empty() || is_in(&self.words)) && !is_in(&self.but)
+    }
+}
+
+/// Runs tests as the arguments choose them, and prints what came of them.
+pub fn test(root: &Path, target: &Path, arguments: &[String]) -> ExitCode {
+    let choice = match Choice::of(arguments) {
+        Ok(choice) => choice,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            return ExitCode::from(2);
+        }
+    };
     let begun = Instant::now();
     let suite = match Suite::build(root, target) {
         Ok(suite) => suite,
@@ -89,16 +122,13 @@ pub fn test(root: &Path, target: &Path, filters: &[String]) -> ExitCode {
     };
     let built = begun.elapsed();
     let mut times = times(target);
-    let chosen = |test: &&Test| {
-        let name = suite.name(test);
-        filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()))
-    };
-    let mut tests: Vec<Test> = suite.tests.iter().filter(chosen).cloned().collect();
+    let mut tests = suite.tests.clone();
+    tests.retain(|test| choice.holds(&suite.name(test)));
     // The longest first, so that both processors end together; what is not known may be long.
     let known = |test: &Test| times.get(&suite.name(test)).copied().unwrap_or(u64::MAX);
     tests.sort_by_key(|test| std::cmp::Reverse(known(test)));
     if tests.is_empty() {
-        eprintln!("xtask: no test is called like {}", filters.join(" or "));
+        eprintln!("xtask: no test is called like {}", arguments.join(" "));
         return ExitCode::from(2);
     }
     println!("{} tests in {} binaries, built in {} s", tests.len(), suite.binaries.len(), built.as_secs());

@@ -1,5 +1,5 @@
-//! Experiments from outside, in one binary, which is linked once after an edit. What counts allocations has an allocator
-//! and so a binary of its own, `no_alloc`.
+//! Experiments from outside, in one binary, which is linked once after an edit. What counts allocations has an
+//! allocator and so a binary of its own, `no_alloc`.
 
 mod aging;
 mod characterize;

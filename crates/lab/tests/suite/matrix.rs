@@ -2,6 +2,7 @@
 //! fill levels, workloads and loops. Every run ends with each request served once and all tables in agreement; a drive
 //! that cannot go on ends with a reason.
 
+use crate::common::soaked;
 use lab::{LoopMode, Overwrite, Preconditioning, RunSpec};
 use ssd::config::presets;
 use ssd::policy::FAMILIES;
@@ -454,7 +455,8 @@ fn random_config(rng: &mut Rng) -> DriveConfig {
 fn random_drives_of_every_kind() {
     let mut rng = Rng::named(7, "matrix/random_drives");
     let mut cases = Vec::new();
-    while cases.len() < 300 {
+    // 1,200 in `make soak`.
+    while (cases.len() as u64) < soaked(60) {
         let config = random_config(&mut rng);
         if config.validate().is_err() || Drive::new(&config).is_err() {
             continue;

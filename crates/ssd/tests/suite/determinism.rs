@@ -99,7 +99,7 @@ fn a_snapshot_goes_on_in_another_process() {
     drive.save(&mut bytes).unwrap();
     std::fs::write(&path, bytes).unwrap();
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_snapshot_goes_on_in_another_process", "--nocapture"])
+        .args(["--exact", "determinism::a_snapshot_goes_on_in_another_process", "--nocapture"])
         .env(CHILD, &path)
         .output()
         .unwrap();

@@ -1,6 +1,6 @@
-//! The drive from outside, in one binary, which is linked once after an edit: by hand on paper (`timelines`), by closed
-//! formulas, beside a plain model, by known hashes, by every policy's contract. What counts allocations has an allocator
-//! and so a binary of its own, `no_alloc`.
+//! The drive from outside, in one binary, which is linked once after an edit: by hand on paper (`timelines`), by
+//! closed formulas, beside a plain model, by known hashes, by every policy's contract. What counts allocations has an
+//! allocator and so a binary of its own, `no_alloc`.
 
 mod aging;
 mod busy;

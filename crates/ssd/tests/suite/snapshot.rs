@@ -6,7 +6,7 @@ use ssd::rng::Rng;
 use ssd::snapshot::{HEADER_BYTES, MAGIC, SnapshotError, VERSION};
 use ssd::{Drive, DriveConfig, Executor};
 use support::habits::with_habits;
-use support::{Load, small, with_every_policy, with_policy};
+use support::{Load, small, soaked, with_every_policy, with_policy};
 
 fn saved(drive: &Drive) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -38,7 +38,7 @@ fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
             let mut drive = Drive::new(&cfg).unwrap();
             drive.set_executor(executor);
             let mut load = Load::new(1);
-            for _ in 0..20 {
+            for _ in 0..soaked(4) {
                 load.run(&mut drive, 150);
                 let bytes = saved(&drive);
                 let restored = Drive::restore(&cfg, &bytes).unwrap();

@@ -117,7 +117,7 @@ fn run(configs: &[DriveConfig], cases: u64) {
 
 #[test]
 fn a_tampered_snapshot_never_panics() {
-    run(&plain(), 40);
+    run(&plain(), 20);
 }
 
 #[test]

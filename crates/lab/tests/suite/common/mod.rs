@@ -1,5 +1,5 @@
 //! What the tests of experiments share: a small drive, workloads, a folder for files, a reader of request logs.
-#![allow(dead_code, reason = "each test binary uses some of it")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses some of it")]
 
 use lab::{Experiment, LoopMode, Overwrite, Preconditioning, RunError, RunResult, RunSpec};
 use ssd::DriveConfig;
@@ -8,9 +8,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use workload::{Prepared, Spec};
 
+pub use sizes::soaked;
+
 /// The drive's own tests know what each policy needs.
 #[path = "../../../../ssd/tests/suite/support/every.rs"]
 mod every;
+/// How much is run.
+#[path = "../../../../ssd/tests/suite/support/sizes.rs"]
+mod sizes;
 
 /// 2 channels, 4 dies, 8 planes; 150 MiB of flash in 4-KiB units, a buffer of 2 MiB.
 pub fn small_drive() -> DriveConfig {

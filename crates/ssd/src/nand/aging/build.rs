@@ -5,6 +5,7 @@ use super::tables::{
     OpenInterval, Place, Rest, Seen, Soft, TICKS_PER_MINUTE, Tables, Traits,
 };
 use crate::config::ConfigErrors;
+use crate::memo::Memo;
 use crate::nand::cell::still::StillTable;
 use crate::nand::cell::table::{CellTable, ReadOdds, ReferenceSet, TablePlan};
 use crate::nand::cell::wear::{Block, LONGEST_REST_MINUTES, MEAN_QUALITY};
@@ -43,22 +44,20 @@ pub(crate) fn tables(cfg: &Sections, uses: Uses) -> Result<Option<Tables>, Confi
     let (errors, part) = (&cfg.errors, model.part());
     let unit = counter_unit(&model);
     let cells = Cells { model: &model, cycles: 1.0, between: uses.between };
-    let (mut error_tables, table_of_mode) = error_tables(&cells, errors.disturb_law);
+    let one_bit = if uses.one_bit { Some((one_bit_model(cfg)?, 1.0 / cfg.slc.wear)) } else { None };
+    let made = made(&cells, errors.disturb_law, one_bit.as_ref());
     let drawn = errors.sectors == SectorErrors::Drawn;
     let most = Arc::new(endurance(&cells, unit));
-    let modes = table_of_mode.iter().enumerate();
+    let modes = made.of_mode.iter().enumerate();
     let of_mode = |(mode, &table)| self::mode(cfg, &model, (unit, &most), mode, table);
     let mut modes: Vec<Mode> = modes.map(of_mode).collect();
     let mut places = places(cfg, &model);
     let pages = places.len() as u32;
-    let one_bit = uses.one_bit.then_some(modes.len() as u8);
-    if uses.one_bit {
-        let own = one_bit_model(cfg)?;
-        let cells = Cells { model: &own, cycles: 1.0 / cfg.slc.wear, between: false };
-        let most = Arc::new(endurance(&cells, unit));
-        let mode = self::mode(cfg, &own, (unit, &most), 0, error_tables.len());
+    let one_bit_mode = uses.one_bit.then_some(modes.len() as u8);
+    if let Some((own, cycles)) = &one_bit {
+        let most = Arc::new(endurance(&Cells { model: own, cycles: *cycles, between: false }, unit));
+        let mode = self::mode(cfg, own, (unit, &most), 0, made.one_bit);
         modes.push(Mode { places: pages, wear: libm::round(cfg.slc.wear * CYCLE as f64) as u64, ..mode });
-        error_tables.extend(self::error_tables(&cells, errors.disturb_law).0);
         places.extend(one_bit_places(cfg, &model));
     }
     let rate = model.arrhenius(part.retention.reference_c, errors.temperature_c)
@@ -68,7 +67,7 @@ pub(crate) fn tables(cfg: &Sections, uses: Uses) -> Result<Option<Tables>, Confi
         places,
         pages,
         wordlines: cfg.geometry.wordlines_per_block,
-        errors: error_tables,
+        errors: made.errors,
         carried_unit_q8: carried_unit_q8(&modes),
         modes,
         entries: part.retry.entries as u8 + 1,
@@ -78,7 +77,7 @@ pub(crate) fn tables(cfg: &Sections, uses: Uses) -> Result<Option<Tables>, Confi
         by_wordline: errors.disturb_counters == DisturbCounters::Wordline,
         worn_times: errors.array_times == ArrayTimes::Worn,
         unit,
-        one_bit,
+        one_bit: one_bit_mode,
         dwell_q16: dwell(&model),
         rest: rest(&model),
         ticks_q64: fixed(rate, 64) as u64,
@@ -125,6 +124,47 @@ fn one_bit_model(cfg: &Sections) -> Result<CellModel, ConfigErrors> {
     let mut part = CellPart::preset(cfg.slc.part.name())?;
     part.retry.entries = cfg.cells.retry.entries;
     CellModel::new(part)
+}
+
+/// Tables of errors.
+#[derive(Clone)]
+struct Made {
+    errors: Arc<[Errors]>,
+    /// Which of them each program mode of the part uses.
+    of_mode: Arc<[usize]>,
+    /// Where those of blocks of one bit a cell begin.
+    one_bit: usize,
+}
+
+/// All that tables of errors are made of.
+#[derive(Clone, PartialEq)]
+struct Ground {
+    part: CellPart,
+    law: DisturbLaw,
+    between: bool,
+    /// The part of blocks of one bit a cell, and its cycles for one of the drive's own part.
+    one_bit: Option<(CellPart, f64)>,
+}
+
+/// Those that were used last: 20 MB each at most.
+static MADE: Memo<Ground, Made> = Memo::new(4);
+
+/// The tables of errors of a part, and of blocks of one bit a cell behind them.
+fn made(cells: &Cells, law: DisturbLaw, one_bit: Option<&(CellModel, f64)>) -> Made {
+    let ground = Ground {
+        part: cells.model.part().clone(),
+        law,
+        between: cells.between,
+        one_bit: one_bit.map(|(own, cycles)| (own.part().clone(), *cycles)),
+    };
+    MADE.get(ground, |_| {
+        let (mut errors, of_mode) = error_tables(cells, law);
+        let own = errors.len();
+        if let Some(&(ref model, cycles)) = one_bit {
+            errors.extend(error_tables(&Cells { model, cycles, between: false }, law).0);
+        }
+        Made { errors: errors.into(), of_mode: of_mode.into(), one_bit: own }
+    })
 }
 
 /// The tables of errors, and which of them each program mode uses: modes of the same voltages share one.

@@ -259,7 +259,7 @@ pub(crate) struct Tables {
     /// Pages of a block that uses all bits of its cells.
     pub pages: u32,
     pub wordlines: u32,
-    pub errors: Vec<Errors>,
+    pub errors: Arc<[Errors]>,
     pub modes: Vec<Mode>,
     /// Entries of the retry table, the first included.
     pub entries: u8,

@@ -2,6 +2,7 @@
 //! the best voltages would leave 4 bits takes more than three attempts.
 
 use crate::aging::support::varied;
+use crate::support::is_soak;
 use ssd::config::Table;
 use ssd::nand::cell::CellModel;
 use ssd::sections::{DisturbLaw, ErrorModel};
@@ -117,7 +118,9 @@ fn what_reads_have_moved_takes_no_more_than_three_attempts() {
         of(&cfg, steps)
     };
     let (mut read, mut others) = (0, 0);
-    for (stage, cycles) in [STAGES[0], STAGES[2]] {
+    // The younger stage in `make soak`.
+    let stages = if is_soak() { &[STAGES[0], STAGES[2]][..] } else { &STAGES[2..] };
+    for &(stage, cycles) in stages {
         for (months, reads) in [(0, 130_000), (1, 110_000), (12, 90_000)] {
             let mut steps = vec![format!("cycle to {cycles}"), format!("disturb {reads} reads")];
             steps.extend((months > 0).then(|| format!("retain {months} months")));
@@ -133,7 +136,7 @@ fn what_reads_have_moved_takes_no_more_than_three_attempts() {
             read += all - misjudged - tight;
         }
     }
-    assert!(read > 20_000 && others > 7_000, "{read} pages, {others} reads of the retry table");
+    assert!(read > 10_000 && others > 3_500, "{read} pages, {others} reads of the retry table");
 }
 
 /// A snapshot keeps the ages that voltages are chosen by.

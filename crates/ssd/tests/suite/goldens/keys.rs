@@ -11,9 +11,9 @@ use ssd::{Drive, DriveConfig, Executor, SimDuration, Stats};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::support::Load;
 use super::support::every::{choose, fitted, is_idle};
 use super::support::habits::with_habits;
+use super::support::{Load, is_soak};
 
 /// Keys that change no drive, and why.
 const INERT: &[(&str, &str)] = &[
@@ -247,6 +247,10 @@ fn every_key_does_something() {
     let drives: Vec<_> = drives().into_iter().map(|cfg| of(cfg).expect("a drive")).collect();
     let mut keys = keys();
     keys.retain(|key| !key.policy.is_some_and(is_idle));
+    if !is_soak() {
+        // Half of them: the others in `make soak`.
+        keys = keys.into_iter().step_by(2).collect();
+    }
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let worker = || {
         while let Some(key) = keys.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -261,7 +265,8 @@ fn every_key_does_something() {
     std::thread::scope(|scope| (0..processors).for_each(|_| _ = scope.spawn(worker)));
     let mut found = found.into_inner().unwrap();
     found.sort();
-    let mut inert: Vec<&str> = INERT.iter().map(|(name, _)| *name).collect();
+    let is_tried = |name: &&str| keys.iter().any(|key| key.name() == *name);
+    let mut inert: Vec<&str> = INERT.iter().map(|(name, _)| *name).filter(is_tried).collect();
     inert.sort_unstable();
     assert_eq!(found, inert, "of {} keys these change nothing, and these are known to", keys.len());
 }

@@ -1,8 +1,9 @@
 //! Event hashes of every policy and every switch on small drives, in both executors: `hashes.txt`.
 //!
 //! Lines and policies are held against each other, so a new policy fails here until it has its line:
-//! `WORDLINE_GOLDENS=write cargo test -p wordline-ssd --test suite goldens` writes the file anew. If a line changes that was
-//! there before, numbers that users see change too: say which, and why, under "Results change" in CHANGELOG.md.
+//! `WORDLINE_GOLDENS=write cargo test -p wordline-ssd --test suite goldens` writes the file anew. If a line changes
+//! that was there before, numbers that users see change too: say which, and why, under "Results change" in
+//! CHANGELOG.md.
 
 mod keys;
 use crate::support;

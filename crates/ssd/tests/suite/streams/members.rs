@@ -1,7 +1,7 @@
 //! The separators of the drive: what they gain where data can be told apart, and what they cost where it cannot.
 
 use super::small;
-use super::support::{Load, every, tell, with_every_policy};
+use super::support::{Load, every, soaked, tell, with_every_policy};
 use ssd::ftl::stream::{self, FAMILY};
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Executor, Hints, Lba, OpCode};
@@ -61,9 +61,9 @@ fn amplification(cfg: &DriveConfig) -> (f64, u64) {
     let mut drive = Drive::new(cfg).unwrap();
     drive.set_executor(Executor::Functional);
     let mut load = TwoPrograms(Rng::named(7, "two programs"));
-    load.write(&mut drive, 200_000);
+    load.write(&mut drive, soaked(80_000));
     drive.reset_stats();
-    load.write(&mut drive, 200_000);
+    load.write(&mut drive, soaked(40_000));
     drive.drain();
     while drive.pop_completion().is_some() {}
     drive.check().unwrap();

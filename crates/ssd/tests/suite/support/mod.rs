@@ -1,26 +1,17 @@
 //! A small drive that is soon full, and a load that makes it clean.
-#![allow(dead_code, reason = "each test binary uses some of it")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses some of it")]
 
 pub mod every;
 pub mod habits;
 pub mod hints;
 pub mod reclaiming;
+pub mod sizes;
 
 use hints::{random_hints, random_priority};
+pub use sizes::{is_soak, soaked, variable};
 use ssd::config::Value;
 use ssd::rng::Rng;
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
-
-/// A variable of the environment that is a whole number.
-pub fn variable(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: not a whole number")))
-}
-
-/// So much in `make test`, and five times as much in `make soak` (`WORDLINE_SOAK=1`).
-pub fn soaked(quick: u64) -> u64 {
-    if variable("WORDLINE_SOAK").is_some_and(|n| n > 0) { 5 * quick } else { quick }
-}
 
 /// 4 dies of 2 planes, 18 MiB, cleaned after a few thousand writes.
 pub fn small() -> DriveConfig {
