@@ -22,6 +22,18 @@ fn small() -> &'static [Sheet] {
     SHEETS.get_or_init(|| sheets(&SMALL))
 }
 
+/// All that is asked of the small plan: its sheets take seconds to measure, and each test has a process of its own.
+#[test]
+fn the_small_plan_holds() {
+    the_same_seed_gives_the_same_bytes();
+    parquet_holds_what_the_csv_holds_and_where_it_is_from();
+    the_table_of_reads_has_straws_law_its_modes_and_its_page_types();
+    best_references_are_those_found_by_trying_all();
+    errors_grow_to_the_edge_and_with_time();
+    cells_counted_one_by_one_have_the_voltages_told();
+    blocks_die_and_retry_as_the_table_of_blocks_has_it();
+}
+
 /// Rows of a sheet that have these values, each with the number in the last named column.
 fn numbers(sheet: &Sheet, wanted: &[(&str, &str)], column: &str) -> Vec<f64> {
     let text = |name: &str, row: usize| sheet.values(name).expect("a column").text(row);
@@ -33,7 +45,6 @@ fn sheet<'a>(sheets: &'a [Sheet], name: &str) -> &'a Sheet {
     sheets.iter().find(|sheet| sheet.name == name).expect("a sheet")
 }
 
-#[test]
 fn the_same_seed_gives_the_same_bytes() {
     let (one, two) = (small(), sheets(&SMALL));
     let told = SMALL.provenance(Some("today")).unwrap();
@@ -81,7 +92,6 @@ fn provenance_tells_what_the_tables_are_made_from() {
     assert_eq!((hash("mlc").0, hash("mlc").1.len()), ("part_hash", 16));
 }
 
-#[test]
 #[cfg(feature = "parquet")]
 fn parquet_holds_what_the_csv_holds_and_where_it_is_from() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -162,7 +172,6 @@ fn reads_endured_are_those_of_reading_one_by_one() {
     }
 }
 
-#[test]
 fn the_table_of_reads_has_straws_law_its_modes_and_its_page_types() {
     let (model, sheets) = (tlc(), small());
     let table = sheet(sheets, "max_reads");
@@ -204,7 +213,6 @@ fn the_table_of_reads_has_straws_law_its_modes_and_its_page_types() {
     assert_eq!(numbers(of_block, &[("mode", "2"), ("page_type", "1")], "reads"), [200_000.0]);
 }
 
-#[test]
 fn best_references_are_those_found_by_trying_all() {
     let (model, sheets) = (tlc(), small());
     let table = sheet(sheets, "reference_shifts");
@@ -234,7 +242,6 @@ fn best_references_are_those_found_by_trying_all() {
     }
 }
 
-#[test]
 fn errors_grow_to_the_edge_and_with_time() {
     let (model, sheets) = (tlc(), small());
     let table = sheet(sheets, "rber_by_wordline");
@@ -263,7 +270,6 @@ fn errors_grow_to_the_edge_and_with_time() {
     assert!(model.hard_limit_bits() == 64);
 }
 
-#[test]
 fn cells_counted_one_by_one_have_the_voltages_told() {
     let sheets = small();
     let table = sheet(sheets, "threshold_voltages");
@@ -280,7 +286,6 @@ fn cells_counted_one_by_one_have_the_voltages_told() {
     assert!(deviations.len() == 4 * 3 * 2 && deviations.iter().all(|sigma| *sigma < 4.0));
 }
 
-#[test]
 fn blocks_die_and_retry_as_the_table_of_blocks_has_it() {
     let (model, sheets) = (tlc(), small());
     let blocks = sheet(sheets, "blocks");
