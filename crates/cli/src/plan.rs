@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lab::{LoopMode, RunConfig};
+use lab::sizing::SizeChoice;
+use lab::{LoopMode, Past, RunConfig};
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
 use ssd::drive_config::Resolved;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
@@ -27,6 +28,14 @@ impl Plan {
     pub fn new(inputs: &Inputs, workload: Option<(&Spec, &Prepared)>) -> Result<Self, Failure> {
         let (mut run, origins) = inputs.run()?;
         let Some((spec, prepared)) = workload.filter(|_| inputs.leave_the_size_open()) else {
+            if let Some(origin) = origins.get("run.size").filter(|_| run.size != SizeChoice::Auto) {
+                let message = format!(
+                    "{origin}: run.size\n    found:   {}, and a drive that is named, or nothing to run\n    allowed: a \
+                     workload without --drive, drive.logical_gib or a drive in the configuration",
+                    run.size.name()
+                );
+                return Err(Failure::usage(message));
+            }
             let resolved = inputs.resolve(None)?;
             check_age(&run, &origins, &resolved)?;
             check_depth(workload, &run, &origins, &resolved)?;
@@ -36,12 +45,12 @@ impl Plan {
             };
             return Ok(Plan { resolved, run, notes: note.into_iter().collect() });
         };
-        let sized = size::size(inputs, size::need(prepared.space_sectors()))?;
+        let sized = size::size(inputs, size::need(prepared.space_sectors()), run.size)?;
         let resolved = inputs.resolve(Some(&sized.toml))?;
         check_age(&run, &origins, &resolved)?;
         check_depth(workload, &run, &origins, &resolved)?;
-        if !origins.contains_key("run.fill_percent") {
-            run.fill_percent = sized.fill_percent;
+        if !origins.contains_key("run.past") {
+            run.past = Past::Own;
         }
         let mut notes = vec![sized.note];
         notes.extend(address_note(spec, prepared, &resolved)?);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use ssd::config::Value;
+use ssd::config::{Layer, Value};
 use workload::{SECTOR_BYTES, Spec, SyntheticSpec, TraceSpec};
 
 use crate::failure::Failure;
@@ -115,9 +115,10 @@ pub struct SyntheticArgs {
     #[arg(long, value_name = "PERCENT")]
     pub read_percent: Option<String>,
 
-    /// Size of a request, or several with their weights: 4KiB, or 4KiB:9,64KiB:1 [default: 4KiB]
+    /// Size of a request, or several with their weights: 4KiB, or 4KiB:9,64KiB:1 [default: 4KiB]; or footprint, for any
+    /// workload: a drive as small as what it touches (both: --size 4KiB --size footprint)
     #[arg(long, value_name = "SIZE")]
-    pub size: Option<String>,
+    pub size: Vec<String>,
 
     /// Zipf: so many % of the accesses go to so many % of the space, such as 80/20; or the exponent, such as 1.2
     #[arg(long, value_name = "A/S")]
@@ -221,13 +222,37 @@ impl SyntheticArgs {
             &self.workload,
             &self.requests,
             &self.read_percent,
-            &self.size,
             &self.zipf,
             &self.zipf_theta,
             &self.footprint,
             &self.rate,
         ];
-        flags.into_iter().any(Option::is_some)
+        self.request_size().is_some() || flags.into_iter().any(Option::is_some)
+    }
+
+    /// What `--size` says of requests.
+    fn request_size(&self) -> Option<&String> {
+        self.size.iter().find(|size| *size != FOOTPRINT)
+    }
+
+    /// `--size footprint` as a setting; `--size` says either thing once.
+    pub fn layers(&self) -> Result<Vec<Layer>, Failure> {
+        let (of_drive, of_requests): (Vec<&String>, Vec<&String>) =
+            self.size.iter().partition(|size| *size == FOOTPRINT);
+        if of_drive.len() > 1 || of_requests.len() > 1 {
+            let found = self.size.join(" --size ");
+            let allowed = "the size of requests once (several: 4KiB:9,64KiB:1), and footprint once";
+            return Err(Failure::usage(format!(
+                "--size {found}\n    found:   {} sizes\n    allowed: {allowed}",
+                self.size.len()
+            )));
+        }
+        if of_drive.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut layer = Layer::set("run.size=footprint")?;
+        layer.source = format!("--size {FOOTPRINT}");
+        Ok(vec![layer])
     }
 
     /// What the flags are applied to: the stand-in named, what the configuration has, or a generator with all defaults.
@@ -249,7 +274,7 @@ impl SyntheticArgs {
         set(spec, "--synthetic", "pattern", pattern)?;
         set(spec, "--requests", "count", self.requests.as_deref())?;
         set(spec, "--read-percent", "read_percent", self.read_percent.as_deref())?;
-        if let Some(text) = &self.size {
+        if let Some(text) = self.request_size() {
             set(spec, "--size", "size_bytes", Some(&sizes(text).map_err(|e| e.about("--size"))?))?;
         }
         if let Some(text) = &self.zipf {
@@ -282,6 +307,9 @@ impl SyntheticArgs {
         Ok(())
     }
 }
+
+/// What `--size` calls a drive as small as its workload.
+const FOOTPRINT: &str = "footprint";
 
 /// Exponents that `--zipf` takes for one; above, a share without its other half is more likely.
 const THETA_MAX: f64 = 4.0;

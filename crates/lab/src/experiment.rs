@@ -8,7 +8,7 @@ use crate::facts::{Cost, Facts};
 use crate::foresee::{check_told, foresee_prepared};
 use crate::loops::Session;
 use crate::phase::Progress;
-use crate::precondition::{Preconditioned, Preconditioning, precondition_until};
+use crate::precondition::{Own, Preconditioned, Preconditioning, Spare, precondition_until};
 use crate::process::thread_cpu_time;
 use crate::result::{JobResult, RunResult};
 use crate::spec::{LoopMode, RunSpec};
@@ -48,12 +48,24 @@ pub fn prepare(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Preconditioned, Failure> {
+    prepare_for(drive, config, None, preconditioning, steps, (stop, progress))
+}
+
+/// The same for a workload, whose own writes may make the drive's past.
+fn prepare_for(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    own: Option<Own<'_>>,
+    preconditioning: &Preconditioning,
+    steps: &AgeSteps,
+    (stop, progress): (&Stop, &mut dyn FnMut(Progress)),
+) -> Result<Preconditioned, Failure> {
     let cpu = thread_cpu_time();
     age::check(drive, config.errors.model, steps)?;
     let programmed = |drive: &Drive| drive.stats().programmed_bytes().iter().sum::<u64>();
     let before = programmed(drive);
     let mut done =
-        precondition_until(drive, Some(config), config.drive.seed, preconditioning, stop, progress)?;
+        precondition_until(drive, Some(config), own, config.drive.seed, preconditioning, (stop, progress))?;
     age::age(drive, steps, stop, progress)?;
     done.bytes_written = (done.units_filled + done.units_overwritten) * u64::from(drive.unit_bytes());
     done.bytes_programmed = programmed(drive) - before;
@@ -74,7 +86,8 @@ pub fn run_prepared(
     match workload.driven(drive.logical_sectors()) {
         None => {
             let mut source = workload.open(drive.logical_sectors()).map_err(Failure::Workload)?;
-            run(drive, config, &mut *source, spec, progress)
+            let before = begin(drive, config, Some(workload), spec, progress)?;
+            serve(before, drive, config, &mut *source, spec, progress)
         }
         Some(driven) => {
             if spec.executor == Executor::Functional
@@ -101,7 +114,19 @@ pub fn run<S: Source + ?Sized>(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
-    let before = begin(drive, config, spec, progress)?;
+    let before = begin(drive, config, None, spec, progress)?;
+    serve(before, drive, config, source, spec, progress)
+}
+
+/// Serves the requests, on a drive that is ready.
+fn serve<S: Source + ?Sized>(
+    before: Before,
+    drive: &mut Drive,
+    config: &DriveConfig,
+    source: &mut S,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<RunResult, RunError> {
     let total = spec.total(source.len_hint());
     let mut session = Session::new(drive, config, source, spec, progress)?;
     let mut failure = session.run(spec.loop_mode).err();
@@ -119,7 +144,7 @@ pub fn run_driven(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
     let spec = &RunSpec { loop_mode: LoopMode::Jobs, ..spec.clone() };
-    let before = begin(drive, config, spec, progress)?;
+    let before = begin(drive, config, None, spec, progress)?;
     let total = spec.total(driven.requests_at_most());
     let mut session = DrivenSession::new(drive, config, driven, spec, progress)?;
     let mut failure = session.run().err();
@@ -148,12 +173,15 @@ struct Measured {
 fn begin(
     drive: &mut Drive,
     config: &DriveConfig,
+    workload: Option<&Prepared>,
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Before, Failure> {
     check_told(drive)?;
     let was_used = spec.was_used || drive.health().wear.total > 0;
-    let aged = prepare(drive, config, &spec.preconditioning, &spec.age, &spec.stop, progress)?;
+    let own = workload.map(|workload| Own { workload, requests: spec.requests });
+    let mut aged = prepare_for(drive, config, own, &spec.preconditioning, &spec.age, (&spec.stop, progress))?;
+    aged.spare = Spare::of(drive, config);
     drive.set_executor(spec.executor);
     drive.reset_stats();
     Ok(Before { was_used, was_read_only: drive.health().read_only.is_some(), aged, clock: Clock::start() })

@@ -67,6 +67,7 @@ pub mod run_config;
 mod sanitize;
 pub mod separation;
 pub mod settings;
+pub mod sizing;
 mod slc;
 pub mod spec;
 mod stop;
@@ -84,7 +85,9 @@ pub use lifetime::Lifetime;
 pub use many::run_all;
 pub use phase::{Phase, Progress};
 pub use plot::Plot;
-pub use precondition::{EraseCounts, Overwrite, Preconditioned, Preconditioning, SteadyWay, precondition};
+pub use precondition::{
+    EraseCounts, Overwrite, Past, Preconditioned, Preconditioning, Spare, SteadyWay, precondition,
+};
 pub use request_log::request_log_columns;
 pub use result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, JobResult, Latencies,

@@ -1,8 +1,9 @@
 //! The `[run]` table: how a workload is run, as a user writes it.
 
 use crate::age::AgeSteps;
-use crate::precondition::{EraseCounts, Overwrite, Preconditioning, SteadyWay};
+use crate::precondition::{EraseCounts, Overwrite, Past, Preconditioning, SteadyWay};
 use crate::settings::{Settings, value};
+use crate::sizing::SizeChoice;
 use crate::spec::{LoopMode, RunSpec};
 use ssd::config::Table;
 use ssd::{Executor, Pace};
@@ -60,10 +61,15 @@ ssd::section! {
     /// The defaults are in the manner of SNIA's Solid State Storage Performance Test Specification: written in order
     /// over the whole space, then overwritten at random to steady state.
     pub struct RunConfig {
+        /// How small the drive is made where nothing says which one it is.
+        size: SizeChoice = SizeChoice::Auto;
         /// Share of the logical space that is written in order before the measurement.
         fill_percent: f64 = 100.0, unit "%", range 0..=100;
         /// How what was filled is overwritten at random after that.
         overwrite: OverwriteChoice = OverwriteChoice::SteadyState;
+        /// What it is overwritten with: units at random, or the workload's own writes and trims. A drive that nobody
+        /// described has `own` (docs/default-drive.md).
+        past: Past = Past::Uniform;
         /// So many times the filled space is overwritten: exactly for overwrite = "times", at most for steady_state.
         overwrite_times: f64 = 10.0, range 0..=1_000;
         /// How fast the host is thought to write that, beside cleaning: it decides how many blocks stay free.
@@ -107,6 +113,7 @@ impl RunConfig {
                 },
             },
             pace: self.pace(workload),
+            past: self.past,
             steady_way: self.steady_way,
             erase_counts: match (self.erase_count_min, self.erase_count_max) {
                 (0, 0) => EraseCounts::AsIs,

@@ -79,6 +79,7 @@ fn head(result: &RunResult) -> String {
             ),
         ),
         ("before", preconditioning(result)),
+        ("spare", spare(result)),
         ("aged", result.preconditioning.age_steps.join(", ")),
         ("requests", requests(result)),
         (
@@ -120,13 +121,23 @@ fn preconditioning(result: &RunResult) -> String {
     let mut text = format!("{} units filled", count(done.units_filled));
     if done.units_overwritten > 0 {
         text.push_str(&format!(", {} overwritten", count(done.units_overwritten)));
+        text.push_str(&match (done.past.as_str(), done.passes) {
+            ("own", 1) => " by a pass of the workload's own writes".to_owned(),
+            ("own", passes) => format!(" by {} passes of the workload's own writes", count(passes)),
+            _ => " at random".to_owned(),
+        });
     }
-    match done.steady {
-        Some(true) => text.push_str(" to steady state"),
-        Some(false) => text.push_str(", not steady yet"),
-        None => {}
+    if !done.state.is_empty() {
+        text.push_str(&format!(": {}", done.state));
     }
     text
+}
+
+/// Room beyond the data at the first request; nothing where a result does not tell.
+fn spare(result: &RunResult) -> String {
+    let spare = &result.preconditioning.spare;
+    let (Some(gross), Some(net)) = (spare.gross, spare.net) else { return String::new() };
+    format!("{} beyond the data, {} of that for cleaning to gain from", percent(gross), percent(net))
 }
 
 fn requests(result: &RunResult) -> String {

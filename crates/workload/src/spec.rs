@@ -461,7 +461,7 @@ impl Spec {
         let ready = self.kind().prepare(progress)?;
         let mapping = Arc::new(Mapping::new(&self.kind().map_hints().with_names(&ready.report())?));
         let priorities = self.kind().priorities();
-        Ok(Prepared { entries: self.entries(), ready, cache, mapping, priorities })
+        Ok(Prepared { spec: self.clone(), entries: self.entries(), ready, cache, mapping, priorities })
     }
 
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
@@ -472,6 +472,7 @@ impl Spec {
 
 /// A workload that was looked through: its footprint is known and it can be opened any number of times.
 pub struct Prepared {
+    spec: Spec,
     entries: Vec<(&'static str, String)>,
     ready: Box<dyn Ready>,
     cache: Option<(f64, bool)>,
@@ -500,6 +501,15 @@ impl Prepared {
         let mut report = self.ready.report();
         self.mapping.tell(&mut report);
         report
+    }
+
+    /// Of a generator whose requests are drawn one by one: the same draws with another seed, at the same hot places.
+    /// `None` for all else.
+    pub fn redrawn(&self, seed: u64) -> Option<Result<Prepared, WorkloadError>> {
+        let Spec::Synthetic(spec) = &self.spec else { return None };
+        let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
+        let spec = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
+        Some(Spec::Synthetic(spec).prepare())
     }
 
     /// Identifies the workload: the requests themselves (not the file's name, compression or unused columns) and

@@ -5,6 +5,7 @@
 
 mod one_die;
 mod overwriting;
+mod own;
 
 pub use crate::error::PreconditionError;
 
@@ -12,6 +13,8 @@ use crate::error::Failure;
 use crate::phase::{Phase, Progress};
 use crate::stop::Stop;
 use overwriting::Overwriting;
+pub(crate) use own::Own;
+use own::{Ageing, Turnover};
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig, Pace};
 
@@ -27,6 +30,8 @@ pub struct Preconditioning {
     pub overwrite: Overwrite,
     /// How fast the host is thought to write that: as fast as the one of the measurement.
     pub pace: Pace,
+    /// What overwrites it.
+    pub past: Past,
     /// How the steady state is reached, if it is asked for.
     pub steady_way: SteadyWay,
     /// Erase counts that blocks have at the end.
@@ -51,6 +56,24 @@ pub enum Overwrite {
         /// At most so many times the filled space is written; then it is left as it is, and the result says so.
         times_at_most: f64,
     },
+}
+
+ssd::choice! {
+    /// What a drive is overwritten with before a measurement.
+    pub enum Past {
+        /// Whole units of the filled space, each with the same probability.
+        Uniform = "uniform",
+        /// The workload's own writes and trims, over and over, in pieces whose order is drawn anew. Where they cannot be
+        /// known (jobs that wait for the drive, more than 50 million requests, no workload): as `uniform`.
+        Own = "own",
+    }
+}
+
+#[expect(clippy::derivable_impls, reason = "choice! marks no default")]
+impl Default for Past {
+    fn default() -> Self {
+        Past::Uniform
+    }
 }
 
 ssd::choice! {
@@ -97,6 +120,25 @@ pub struct Preconditioned {
     pub units_filled: u64,
     /// Mapping units overwritten at random.
     pub units_overwritten: u64,
+    /// What overwrote it: `uniform` or `own`.
+    #[serde(default)]
+    pub past: String,
+    /// Passes over the workload's own writes.
+    #[serde(default)]
+    pub passes: u64,
+    /// Whether every lane has erased as many blocks as it has to spare.
+    #[serde(default)]
+    pub turned_over: bool,
+    /// Write amplification of each window by which steadiness was judged, of a past of the workload's own writes: a
+    /// pass, and at least a quarter of the spare room.
+    #[serde(default)]
+    pub write_amplification_by_window: Vec<f64>,
+    /// Room beyond the data at the first request.
+    #[serde(default)]
+    pub spare: Spare,
+    /// The state in words; empty where the drive was not overwritten.
+    #[serde(default)]
+    pub state: String,
     /// Pace of the host meanwhile: `relaxed` or `saturated`.
     #[serde(default)]
     pub pace: String,
@@ -121,6 +163,57 @@ pub struct Preconditioned {
     pub cpu_seconds: f64,
 }
 
+/// Room of a drive beyond what holds data, over what holds data; null where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Spare {
+    /// All of it: good blocks without what the live units take.
+    pub gross: Option<f64>,
+    /// Without the blocks that are open, in reserve, or kept to clean into.
+    pub net: Option<f64>,
+}
+
+impl Spare {
+    /// Of a drive as it is, which is of this configuration.
+    pub(crate) fn of(drive: &Drive, config: &DriveConfig) -> Self {
+        let (lanes, blocks, units) = drive.lanes();
+        let block = f64::from(units);
+        let good = f64::from(drive.health().wear.blocks) * block;
+        let data = drive.live_units() as f64;
+        let kept = config.spare_blocks_to_work_per_lane(blocks) as f64 * f64::from(lanes) * block;
+        let share = |room: f64| (data > 0.0).then(|| room.max(0.0) / data);
+        Spare { gross: share(good - data), net: share(good - data - kept) }
+    }
+}
+
+impl Preconditioned {
+    /// By how much the last two windows differ; %.
+    fn change_percent(&self) -> Option<f64> {
+        let [.., before, last] = self.write_amplification_by_window[..] else { return None };
+        Some(100.0 * (last / before - 1.0).abs())
+    }
+
+    /// The word for what came of it.
+    fn say(&mut self) {
+        let was_laid_out = self.steady_way.as_deref() == Some("one_die");
+        self.state = match (self.steady, self.change_percent()) {
+            _ if self.units_filled == 0 => String::new(),
+            _ if was_laid_out && self.steady == Some(true) => "laid out as if overwritten".to_owned(),
+            _ if self.units_overwritten == 0 => "written once".to_owned(),
+            _ if !self.turned_over => "not turned over".to_owned(),
+            (Some(true), _) => "steady".to_owned(),
+            (Some(false), Some(moved)) => format!("still moving by {moved:.1} %"),
+            (Some(false), None) => "still moving".to_owned(),
+            (None, _) => "overwritten".to_owned(),
+        };
+    }
+}
+
+/// Units programmed so far, by the host and by moves, places left empty included.
+fn units_programmed(drive: &Drive) -> u64 {
+    let counts = drive.stats().ftl;
+    counts.host_units + counts.moved_units.iter().sum::<u64>() + counts.padded_units
+}
+
 /// Ages a drive. Counters are not reset. Without its configuration the whole drive is overwritten until it is steady,
 /// whatever `steady_way` says.
 pub fn precondition(
@@ -129,17 +222,17 @@ pub fn precondition(
     wanted: &Preconditioning,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Preconditioned, Failure> {
-    precondition_until(drive, None, seed, wanted, &Stop::default(), progress)
+    precondition_until(drive, None, None, seed, wanted, (&Stop::default(), progress))
 }
 
 /// The same for a drive of a configuration, of which a single die can be built; ending early if `stop` is asked for.
 pub(crate) fn precondition_until(
     drive: &mut Drive,
     config: Option<&DriveConfig>,
+    own: Option<Own<'_>>,
     seed: u64,
     wanted: &Preconditioning,
-    stop: &Stop,
-    progress: &mut dyn FnMut(Progress),
+    (stop, progress): (&Stop, &mut dyn FnMut(Progress)),
 ) -> Result<Preconditioned, Failure> {
     wanted.check().map_err(Failure::Preconditioning)?;
     let cpu = crate::process::thread_cpu_time();
@@ -147,32 +240,64 @@ pub(crate) fn precondition_until(
     let pace = if wanted.pace == Pace::Saturated { "saturated" } else { "relaxed" };
     let mut done = Preconditioned { pace: pace.to_owned(), ..Preconditioned::default() };
     let mut work = Work { drive, stop, progress };
+    let wants_own = wanted.past == Past::Own && wanted.overwrite != Overwrite::None && filled > 0;
+    let own = own.filter(|_| wants_own);
+    let passes = own.map(|own| own.read(&mut work)).transpose()?.flatten();
+    done.units_filled = u64::from(filled);
+    if let Some((own, passes)) = own.zip(passes) {
+        work.fill(filled)?;
+        done.past = Past::Own.name().to_owned();
+        let how = (wanted.pace, seed, filled);
+        let mut ageing = Ageing::new(&mut work, (own, passes), how, &mut done);
+        match wanted.overwrite {
+            Overwrite::Times(times) => ageing.times(times)?,
+            Overwrite::SteadyState { change_percent, .. } => ageing.until_steady(change_percent)?,
+            Overwrite::None => {}
+        }
+    } else {
+        uniform(&mut work, config, seed, wanted, (filled, &mut done))?;
+    }
+    done.say();
+    set_erase_counts(drive, seed, wanted.erase_counts);
+    done.cpu_seconds = crate::process::thread_cpu_time().saturating_sub(cpu).as_secs_f64();
+    Ok(done)
+}
+
+/// Writes a drive in order, and overwrites what was written at random.
+fn uniform(
+    work: &mut Work<'_>,
+    config: Option<&DriveConfig>,
+    seed: u64,
+    wanted: &Preconditioning,
+    (filled, done): (u32, &mut Preconditioned),
+) -> Result<(), Failure> {
+    let turnover = Turnover::begin(work.drive, filled);
     let die = match config {
-        Some(config) => one_die::measure(&mut work, config, seed, wanted, filled)?,
+        Some(config) => one_die::measure(work, config, seed, wanted, filled)?,
         None => None,
     };
     if let Some(die) = &die {
-        die.lay_out(&mut work, seed, filled)?;
+        die.lay_out(work, seed, filled)?;
         done.steady_way = Some("one_die".to_owned());
     } else {
         work.fill(filled)?;
     }
-    done.units_filled = u64::from(filled);
-    if filled > 0 {
-        let rng = Rng::named(seed, "lab/precondition/overwrite");
-        let mut overwriting =
-            Overwriting { work: &mut work, rng, pace: wanted.pace, filled, done: &mut done };
-        let agrees = match &die {
-            Some(die) => overwriting.agrees_with(die.write_amplification, wanted)?,
-            None => false,
-        };
-        if !agrees {
-            overwriting.run(wanted.overwrite)?;
-        }
+    if filled == 0 {
+        return Ok(());
     }
-    set_erase_counts(drive, seed, wanted.erase_counts);
-    done.cpu_seconds = crate::process::thread_cpu_time().saturating_sub(cpu).as_secs_f64();
-    Ok(done)
+    done.past = Past::Uniform.name().to_owned();
+    let rng = Rng::named(seed, "lab/precondition/overwrite");
+    let mut overwriting = Overwriting { work, rng, pace: wanted.pace, filled, done };
+    let agrees = match &die {
+        Some(die) => overwriting.agrees_with(die.write_amplification, wanted)?,
+        None => false,
+    };
+    if !agrees {
+        overwriting.run(wanted.overwrite)?;
+    }
+    let Overwriting { work, done, .. } = overwriting;
+    done.turned_over = turnover.is_complete(work.drive);
+    Ok(())
 }
 
 /// Overwrites a drive in steady state for a pass more, looks at it at so many moments, and returns its write

@@ -85,7 +85,7 @@ fn overwritten(
     work: &mut Work<'_>,
 ) -> Result<Option<OneDie>, Failure> {
     let mut tell = |at: Progress| (work.progress)(Progress { phase: Phase::OneDie, ..at });
-    let steady = precondition_until(die, None, seed, wanted, work.stop, &mut tell)?;
+    let steady = precondition_until(die, None, None, seed, wanted, (work.stop, &mut tell))?;
     if steady.steady != Some(true) {
         return Ok(None);
     }

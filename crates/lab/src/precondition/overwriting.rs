@@ -98,7 +98,7 @@ impl Overwriting<'_, '_> {
 
     /// Overwrites so many units and returns their write amplification.
     fn window(&mut self, count: u64, total: u64) -> Result<f64, Failure> {
-        let written_before = self.programmed();
+        let written_before = super::units_programmed(self.work.drive);
         let mut left = count;
         let mut told = 0;
         let mut units = [0; BATCH];
@@ -117,7 +117,7 @@ impl Overwriting<'_, '_> {
                 self.work.tell(Phase::Overwriting, self.done.units_overwritten, total)?;
             }
         }
-        Ok((self.programmed() - written_before) as f64 / count as f64)
+        Ok((super::units_programmed(self.work.drive) - written_before) as f64 / count as f64)
     }
 
     #[inline]
@@ -127,12 +127,6 @@ impl Overwriting<'_, '_> {
             *unit = self.rng.below(self.filled);
             self.work.drive.prefetch(Lba(u64::from(*unit) * sectors));
         }
-    }
-
-    /// Places for units programmed so far, by the host and by moves, empty ones included.
-    fn programmed(&self) -> u64 {
-        let counts = self.work.drive.stats().ftl;
-        counts.host_units + counts.moved_units.iter().sum::<u64>() + counts.padded_units
     }
 }
 

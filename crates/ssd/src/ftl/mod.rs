@@ -435,6 +435,15 @@ impl Ftl {
         (self.stream.report(), self.allocator.most_open())
     }
 
+    /// Erases of the blocks of each lane.
+    pub fn lane_erases(&self) -> Vec<u64> {
+        let mut erases = vec![0; self.layout.lanes as usize];
+        for block in (0..self.layout.blocks()).map(BlockId) {
+            erases[self.layout.lane_of(block).0 as usize] += u64::from(self.blocks.erase_count(block));
+        }
+        erases
+    }
+
     /// Age and live units of every block that is full.
     pub fn full_blocks(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let full = |&block: &BlockId| self.blocks.state(block) == BlockState::Closed;

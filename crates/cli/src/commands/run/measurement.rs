@@ -20,7 +20,8 @@ pub struct MeasurementArgs {
     #[arg(long, conflicts_with = "closed")]
     pub open: bool,
 
-    /// Fill and overwrite the drive first: none, fill=PERCENT, steady, times=X, or several such as fill=75,times=2
+    /// Fill and overwrite the drive first: none, fill=PERCENT, steady, times=X, or several such as fill=75,times=2; with
+    /// the workload's own writes (own) or at random (uniform) [default: own on a drive sized to the workload]
     #[arg(long, value_name = "HOW")]
     pub precondition: Option<String>,
 
@@ -112,31 +113,36 @@ fn is_zero(text: &str) -> bool {
     text.is_empty() || text.replace('_', "").parse().is_ok_and(|number: f64| number == 0.0)
 }
 
-/// `none`, `fill=P`, `steady`, `times=X`, joined by commas, as keys of the `[run]` table.
+/// `none`, `fill=P`, `steady`, `times=X`, `own` or `uniform`, joined by commas, as keys of the `[run]` table.
 fn preconditioning(how: &str) -> Result<Vec<(&'static str, String)>, Failure> {
     check_contradictions(how)?;
     let mut settings = Vec::new();
-    let mut overwrite = ("run.overwrite", "none".to_owned());
+    let (mut overwrite, mut names_a_past) = (None, false);
     for part in how.split(',').map(str::trim) {
         match part.split_once('=').map_or((part, ""), |(name, value)| (name.trim(), value.trim())) {
             ("none", "") => settings.push(("run.fill_percent", "0".to_owned())),
             ("fill", percent) if !percent.is_empty() => {
                 settings.push(("run.fill_percent", percent.trim_end_matches('%').to_owned()));
             }
-            ("steady", "") => overwrite.1 = "steady_state".to_owned(),
+            ("steady", "") => overwrite = Some("steady_state"),
             ("times", times) if !times.is_empty() => {
-                overwrite.1 = "times".to_owned();
+                overwrite = Some("times");
                 settings.push(("run.overwrite_times", times.to_owned()));
+            }
+            (past @ ("own" | "uniform"), "") => {
+                names_a_past = true;
+                settings.push(("run.past", past.to_owned()));
             }
             _ => {
                 return Err(Failure::usage(format!(
-                    "--precondition: found {part:?}, allowed: none, fill=PERCENT, steady, times=X, or several of them \
-                     with commas"
+                    "--precondition: found {part:?}, allowed: none, fill=PERCENT, steady, times=X, own, uniform, or \
+                     several of them with commas"
                 )));
             }
         }
     }
-    settings.push(overwrite);
+    let how = overwrite.unwrap_or(if names_a_past { "steady_state" } else { "none" });
+    settings.push(("run.overwrite", how.to_owned()));
     Ok(settings)
 }
 
@@ -147,6 +153,7 @@ fn check_contradictions(how: &str) -> Result<(), Failure> {
     // Both say how the drive is overwritten.
     let about = |part: &str| match name(part).as_str() {
         "times" => "steady".to_owned(),
+        "uniform" => "own".to_owned(),
         other => other.to_owned(),
     };
     for (place, part) in parts.iter().enumerate() {
@@ -156,7 +163,7 @@ fn check_contradictions(how: &str) -> Result<(), Failure> {
         if let Some(other) = other {
             return Err(Failure::usage(format!(
                 "--precondition {how}: found both {other:?} and {part:?}, allowed: none alone, or fill=PERCENT once, \
-                 with steady or times=X"
+                 with steady or times=X, and own or uniform"
             )));
         }
     }
@@ -170,6 +177,9 @@ mod tests {
     #[test]
     fn preconditioning_in_words() {
         let keys = |how| preconditioning(how).unwrap();
+        assert_eq!(keys("own"), [("run.past", "own".into()), ("run.overwrite", "steady_state".into())]);
+        let uniform = [("run.overwrite_times", "3".into()), ("run.past", "uniform".into())];
+        assert_eq!(keys("times=3,uniform")[..2], uniform);
         assert_eq!(keys("none"), [("run.fill_percent", "0".into()), ("run.overwrite", "none".into())]);
         assert_eq!(keys("fill=75%"), [("run.fill_percent", "75".into()), ("run.overwrite", "none".into())]);
         assert_eq!(keys("steady"), [("run.overwrite", "steady_state".into())]);
@@ -189,6 +199,8 @@ mod tests {
             "fill=50%,fill=60",
             "steady,times=2",
             "none,none",
+            "own,uniform",
+            "none,own",
         ] {
             assert!(preconditioning(how).unwrap_err().message().unwrap().contains("allowed"), "{how}");
         }

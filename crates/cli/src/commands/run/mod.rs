@@ -41,10 +41,11 @@ Examples:
   wordline run --workload mailserver --footprint 2GiB --requests 300000 --versions versions.parquet
       how many old versions of which files flash holds
 
-Without --drive and without a drive in the configuration, the default drive (tlc) is made as small as the workload's
-footprint allows: it takes at most 80 % of the logical space. First there are fewer blocks in each plane (at least 64),
-then shorter blocks, then fewer chips. The footprint is written, and overwritten at random until the write amplification
-is steady. A drive that is named is taken as it is, filled and overwritten likewise (--precondition none: not at all).
+Without --drive and without a drive in the configuration, the default drive is made as small as is quick to fill: fewer
+blocks in each plane, then shorter ones, down to 8 to 12 GiB of flash, or more if the workload touches more. It is
+written full, and then with the workload's own writes and trims until it is steady (--precondition uniform: at random).
+--size footprint makes it as small as what the workload touches, so that a short trace shows how a drive is cleaned.
+A drive that is named is taken as it is, filled and overwritten at random (--precondition none: not at all).
 
 Steps of --age, taken in order on every block of a drive with nand.errors.model = \"cells\":
   cycle to N [with N UNIT dwell at N C]     it has seen so many program/erase cycles
@@ -83,7 +84,8 @@ pub struct Run {
 /// Runs a workload.
 pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let config = args.input.as_deref().filter(|path| is_config(path));
-    let inputs = Inputs::read(&args.drive, config, args.measurement.layers()?)?;
+    let flags = [args.measurement.layers()?, args.synthetic.layers()?].concat();
+    let inputs = Inputs::read(&args.drive, config, flags)?;
     let spec = args.workload(&inputs)?;
     let _lock = args.claim_places(spec.as_ref())?;
     let progress = Progress::new(args.output.quiet);

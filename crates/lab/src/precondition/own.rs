@@ -1,0 +1,347 @@
+//! A past of the workload's own writes: what it writes and trims, over and over, in no time, until the drive has turned
+//! over and cleans as much as before.
+//!
+//! Each pass is cut in [`PIECES`] pieces, which come in a new order: within a piece requests keep theirs. Passes that
+//! are all alike would kill pages in the order in which they were written, and cleaning would come for free. A plain
+//! generator needs no pieces: it draws each pass with another seed, at the same hot places.
+
+use super::{Preconditioned, Work};
+use crate::error::Failure;
+use crate::phase::Phase;
+use ssd::rng::Rng;
+use ssd::signals::Hints;
+use ssd::units::SECTOR_BYTES;
+use ssd::{Command, Drive, Executor, Lba, OpCode, Pace, Status};
+use workload::{Prepared, Request};
+
+/// Pieces that a pass is cut in (assumed; `docs/default-drive.md` has others beside it).
+pub const PIECES: usize = 512;
+/// Requests from which on a workload is too long to be kept for its past.
+pub const REQUESTS_MAX: u64 = 50_000_000;
+/// Units gathered before they are written.
+const BATCH: usize = 1024;
+/// Units or requests between two looks at whether to stop.
+const LOOK_EVERY: u64 = 1 << 14;
+/// A drive that does not become steady is left when so many times its spare room was written, and one pass.
+const SPARES_AT_MOST: u64 = 20;
+
+/// A workload whose writes make the past, and how many of its requests count.
+#[derive(Clone, Copy)]
+pub(crate) struct Own<'a> {
+    pub workload: &'a Prepared,
+    pub requests: Option<u64>,
+}
+
+/// A write or a trim.
+#[derive(Clone, Copy)]
+pub(super) struct Change {
+    lba: u64,
+    sectors: u32,
+    /// Its number among the hints that differ, and whether it is a trim.
+    hints: u32,
+    is_trim: bool,
+}
+
+/// The passes.
+pub(super) enum Passes {
+    /// Kept, to be taken in pieces, with the hints that differ.
+    Kept { changes: Vec<Change>, hints: Vec<Hints> },
+    /// Drawn anew for each.
+    Drawn,
+}
+
+impl Own<'_> {
+    /// Reads the workload's writes and trims. `None` where they cannot be known: requests wait for each other, or
+    /// there are too many.
+    pub(super) fn read(&self, work: &mut Work<'_>) -> Result<Option<Passes>, Failure> {
+        let sectors = work.drive.logical_sectors();
+        if self.workload.driven(sectors).is_some() {
+            return Ok(None);
+        }
+        let limit = self.requests.unwrap_or(u64::MAX);
+        if self.workload.redrawn(1).is_some() {
+            return Ok(Some(Passes::Drawn));
+        }
+        let mut source = self.workload.open(sectors).map_err(Failure::Workload)?;
+        if source.len_hint().unwrap_or(0).min(limit) > REQUESTS_MAX {
+            return Ok(None);
+        }
+        let (mut changes, mut hints) = (Vec::new(), Vec::new());
+        let mut read = 0;
+        while read < limit
+            && let Some(request) = source.next().map_err(Failure::Workload)?
+        {
+            read += 1;
+            if read > REQUESTS_MAX {
+                return Ok(None);
+            }
+            if read.is_multiple_of(LOOK_EVERY) {
+                work.tell(Phase::LookingAhead, read, limit.min(REQUESTS_MAX))?;
+            }
+            changes.extend(change(&request, &mut hints));
+        }
+        Ok(Some(Passes::Kept { changes, hints }))
+    }
+}
+
+/// What a request changes, if anything; its hints join those that differ.
+fn change(request: &Request, hints: &mut Vec<Hints>) -> Option<Change> {
+    let is_trim = request.op == OpCode::Trim;
+    if !is_trim && request.op != OpCode::Write || request.sectors == 0 {
+        return None;
+    }
+    // Neighbours mostly say the same.
+    if hints.last() != Some(&request.hints) {
+        hints.push(request.hints);
+    }
+    let number = hints.len() as u32 - 1;
+    Some(Change { lba: request.lba, sectors: request.sectors, hints: number, is_trim })
+}
+
+/// A drive being overwritten by a workload's own writes.
+pub(super) struct Ageing<'a, 'b> {
+    pub work: &'a mut Work<'b>,
+    pub own: Own<'a>,
+    pub passes: Passes,
+    pub pace: Pace,
+    pub seed: u64,
+    /// Units that hold data.
+    pub filled: u32,
+    pub done: &'a mut Preconditioned,
+    /// Whether requests are given to the drive as they are, with what they say; otherwise whole units are written.
+    says_something: bool,
+    batch: Vec<u32>,
+    written: u64,
+    looked_at: u64,
+}
+
+impl<'a, 'b> Ageing<'a, 'b> {
+    pub fn new(
+        work: &'a mut Work<'b>,
+        (own, passes): (Own<'a>, Passes),
+        (pace, seed, filled): (Pace, u64, u32),
+        done: &'a mut Preconditioned,
+    ) -> Self {
+        let says_something = match &passes {
+            Passes::Kept { hints, .. } => hints.iter().any(|hints| *hints != Hints::default()),
+            Passes::Drawn => false,
+        };
+        // What a policy was told of the future counts from the run's first command.
+        let says_something = says_something && !work.drive.wants_foresight();
+        let batch = Vec::with_capacity(BATCH);
+        Ageing {
+            work,
+            own,
+            passes,
+            pace,
+            seed,
+            filled,
+            done,
+            says_something,
+            batch,
+            written: 0,
+            looked_at: 0,
+        }
+    }
+
+    /// So many times the filled space, and the pass that is then under way.
+    pub fn times(&mut self, times: f64) -> Result<(), Failure> {
+        let wanted = (f64::from(self.filled) * times) as u64;
+        let mut pass = 0;
+        while self.written < wanted {
+            let before = (self.written, self.programmed());
+            self.pass(pass, wanted)?;
+            pass += 1;
+            if self.written == before.0 {
+                break;
+            }
+            self.done.write_amplification = self.since(before);
+        }
+        self.end(pass)
+    }
+
+    /// Until each lane has turned over its spare blocks and two windows agree.
+    pub fn until_steady(&mut self, change_percent: f64) -> Result<(), Failure> {
+        let turnover = Turnover::begin(self.work.drive, self.filled);
+        let spare = turnover.spare_units.max(1);
+        let at_most = SPARES_AT_MOST.saturating_mul(spare);
+        let (mut pass, mut before) = (0, (0, self.programmed()));
+        self.done.steady = Some(false);
+        loop {
+            let pass_began = self.written;
+            self.pass(pass, at_most)?;
+            pass += 1;
+            if self.written == pass_began {
+                break;
+            }
+            let is_window = self.written - before.0 >= spare.div_ceil(4);
+            if is_window && let Some(amplification) = self.since(before) {
+                self.done.write_amplification_by_window.push(amplification);
+                self.done.write_amplification = Some(amplification);
+                before = (self.written, self.programmed());
+            }
+            let moved = self.done.change_percent();
+            let has_turned = turnover.is_complete(self.work.drive);
+            if is_window && has_turned && moved.is_some_and(|moved| moved <= change_percent) {
+                self.done.steady = Some(true);
+                break;
+            }
+            if self.written >= at_most && moved.is_some() {
+                break;
+            }
+        }
+        self.done.turned_over = turnover.is_complete(self.work.drive);
+        self.end(pass)
+    }
+
+    fn end(&mut self, passes: u64) -> Result<(), Failure> {
+        self.write_batch()?;
+        self.work.drive.drain();
+        self.work.drive.flush_buffer();
+        self.work.drive.drain();
+        self.done.passes = passes;
+        self.done.units_overwritten = self.written;
+        if self.written == 0 {
+            self.done.steady = None;
+        }
+        Ok(())
+    }
+
+    /// Write amplification since then.
+    fn since(&self, (written, programmed): (u64, u64)) -> Option<f64> {
+        let written = self.written - written;
+        (written > 0).then(|| (self.programmed() - programmed) as f64 / written as f64)
+    }
+
+    fn programmed(&self) -> u64 {
+        super::units_programmed(self.work.drive)
+    }
+
+    fn pass(&mut self, number: u64, total: u64) -> Result<(), Failure> {
+        let result = match std::mem::replace(&mut self.passes, Passes::Drawn) {
+            Passes::Drawn => self.drawn(number, total),
+            Passes::Kept { changes, hints } => {
+                let result = self.in_pieces(&changes, &hints, number, total);
+                self.passes = Passes::Kept { changes, hints };
+                result
+            }
+        };
+        result.and_then(|()| self.write_batch())
+    }
+
+    fn in_pieces(
+        &mut self,
+        changes: &[Change],
+        hints: &[Hints],
+        number: u64,
+        total: u64,
+    ) -> Result<(), Failure> {
+        let mut pieces: Vec<&[Change]> = changes.chunks(changes.len().div_ceil(PIECES).max(1)).collect();
+        let mut rng = Rng::named(self.seed, &format!("lab/precondition/own/{number}"));
+        for last in (1..pieces.len()).rev() {
+            pieces.swap(last, rng.below(last as u32 + 1) as usize);
+        }
+        for change in pieces.into_iter().flatten() {
+            self.apply(change, &hints[change.hints as usize], total)?;
+        }
+        Ok(())
+    }
+
+    /// A pass of a generator, with a seed that no run has: of its own and not the run's.
+    fn drawn(&mut self, number: u64, total: u64) -> Result<(), Failure> {
+        let seed = Rng::named(self.seed, &format!("lab/precondition/own/{number}")).next_u64() | 1 << 62;
+        let Some(drawn) = self.own.workload.redrawn(seed) else { return Ok(()) };
+        let drawn = drawn.map_err(Failure::Workload)?;
+        let mut source = drawn.open(self.work.drive.logical_sectors()).map_err(Failure::Workload)?;
+        let mut hints = Vec::new();
+        let limit = self.own.requests.unwrap_or(u64::MAX).min(REQUESTS_MAX);
+        for _ in 0..limit {
+            let Some(request) = source.next().map_err(Failure::Workload)? else { break };
+            if let Some(change) = change(&request, &mut hints) {
+                self.apply(&change, &Hints::default(), total)?;
+            }
+            hints.clear();
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, change: &Change, hints: &Hints, total: u64) -> Result<(), Failure> {
+        let unit_sectors = u64::from(self.work.drive.unit_bytes()) / SECTOR_BYTES;
+        let first = change.lba / unit_sectors;
+        let end = (change.lba + u64::from(change.sectors)).div_ceil(unit_sectors);
+        if change.is_trim || self.says_something {
+            self.write_batch()?;
+            let op = if change.is_trim { OpCode::Trim } else { OpCode::Write };
+            let (lba, sectors) = (Lba(change.lba), change.sectors);
+            self.command(&Command { op, lba, sectors, hints: *hints, ..Command::default() }, total)?;
+        } else {
+            for unit in first..end {
+                self.batch.push(unit as u32);
+                self.work.drive.prefetch(Lba(unit * unit_sectors));
+                if self.batch.len() == BATCH {
+                    self.write_batch()?;
+                }
+            }
+        }
+        if !change.is_trim {
+            self.written += end - first;
+        }
+        if self.written >= self.looked_at + LOOK_EVERY {
+            self.looked_at = self.written;
+            self.work.tell(Phase::Overwriting, self.written, total.max(self.written))?;
+        }
+        Ok(())
+    }
+
+    fn write_batch(&mut self) -> Result<(), Failure> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let result = self.work.drive.overwrite_at(self.pace, &self.batch);
+        self.batch.clear();
+        result.map_err(|short| {
+            self.work.no_room(Phase::Overwriting, self.written + short.written, self.written)
+        })
+    }
+
+    /// A command in no time.
+    fn command(&mut self, command: &Command, total: u64) -> Result<(), Failure> {
+        let drive = &mut *self.work.drive;
+        let executor = drive.executor();
+        drive.set_executor(Executor::Functional);
+        let now = drive.now();
+        let mut is_done = drive.submit(0, command, now).is_err();
+        while !is_done && drive.advance_to_completion() {
+            is_done = drive.pop_completion().is_some_and(|completion| completion.status == Status::Ok);
+            if !is_done {
+                break;
+            }
+        }
+        drive.set_executor(executor);
+        if is_done { Ok(()) } else { Err(self.work.no_room(Phase::Overwriting, self.written, total)) }
+    }
+}
+
+/// Whether each lane has erased as many blocks as it has to spare.
+pub(super) struct Turnover {
+    before: Vec<u64>,
+    /// Spare blocks of each lane.
+    spare_blocks: u64,
+    /// Units that the spare blocks of all lanes take.
+    pub spare_units: u64,
+}
+
+impl Turnover {
+    pub fn begin(drive: &Drive, filled: u32) -> Self {
+        let (lanes, blocks, units) = drive.lanes();
+        let data = filled.div_ceil(lanes.max(1)).div_ceil(units.max(1));
+        let spare_blocks = u64::from(blocks.saturating_sub(data));
+        let spare_units = spare_blocks * u64::from(lanes) * u64::from(units);
+        Turnover { before: drive.lane_erases(), spare_blocks, spare_units }
+    }
+
+    pub fn is_complete(&self, drive: &Drive) -> bool {
+        let mut lanes = drive.lane_erases().into_iter().zip(&self.before);
+        lanes.all(|(now, before)| now - before >= self.spare_blocks)
+    }
+}
