@@ -81,8 +81,8 @@ fn check(need: Need, choice: SizeChoice) -> Result<(), Failure> {
     };
     let least = bytes(FOOTPRINT_BYTES_MIN);
     Err(Failure::usage(format!(
-        "--size footprint\n    found:   {found}\n    allowed: a footprint of at least {least} (of a generator: --footprint \
-         1GiB)"
+        "--size footprint\n    found:   {found}\n    allowed: a footprint of at least {least} (of a generator: \
+         --footprint 1GiB)"
     )))
 }
 

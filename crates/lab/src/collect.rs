@@ -3,6 +3,7 @@
 use crate::block_age::AgeWork;
 use crate::by::{Axis, By};
 use crate::facts::Facts;
+use crate::judge;
 use crate::lifetime::Lifetime;
 use crate::meter::{KINDS, Kind, Meter, histogram};
 use crate::migration::MigrationWork;
@@ -21,6 +22,7 @@ use crate::settings::{self, Settings};
 use crate::slc::SlcWork;
 use crate::spec::LoopMode;
 use crate::suspends::DieWork;
+use crate::verdict::Verdict;
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::ServiceTimes;
@@ -314,9 +316,8 @@ impl RunResult {
         let stats = drive.stats();
         stats.check().unwrap_or_else(|wrong| panic!("the drive's counts do not agree: {wrong}"));
         let flash = FlashWork::of(&stats);
-        let written = meter.kind(OpCode::Write).bytes as f64;
-        let amplification = |bytes: u64| ratio(bytes as f64, written);
-        let result = RunResult {
+        let amplification = |bytes: u64| ratio(bytes as f64, meter.kind(OpCode::Write).bytes as f64);
+        RunResult {
             format: FORMAT,
             name: spec.name.clone(),
             version: version(),
@@ -329,7 +330,7 @@ impl RunResult {
             error_model: config.errors.model.name().to_owned(),
             loop_mode: spec.loop_mode.name().to_owned(),
             depth: depth(spec.loop_mode, config),
-            // A run that ended early has not taken them all: their number is what the workload said before.
+            // A run that ended early has not taken them all.
             requests_total: if facts.failure.is_none() { Some(served.generated) } else { facts.total },
             requests_generated: served.generated,
             requests_served: served.completed,
@@ -374,13 +375,15 @@ impl RunResult {
             wall_seconds: cost.wall.as_secs_f64(),
             requests_per_cpu_second: ratio(served.completed as f64, cost.cpu.as_secs_f64()),
             peak_rss_bytes: peak_rss_bytes(),
+            verdict: Verdict::default(),
             remarks: of_workload,
-        };
-        result.remarked(facts)
+        }
+        .remarked(facts)
     }
 
     /// The same with what must be known to read it.
     fn remarked(mut self, facts: &Facts<'_>) -> Self {
+        self.verdict = judge::of(facts, &self);
         self.remarks.extend(remarks::of(facts, &self));
         self
     }

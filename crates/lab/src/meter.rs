@@ -1,5 +1,6 @@
 //! What is measured of every request: counts, bytes, latency, and where the time went.
 
+use crate::windows::Windows;
 use hdrhistogram::Histogram;
 use ssd::signals::{PRIORITIES, Priority};
 use ssd::units::SECTOR_BYTES;
@@ -145,6 +146,8 @@ pub(crate) struct Meter {
     pub until: SimTime,
     /// When the first and the last request arrived.
     arrivals: (SimTime, SimTime),
+    /// All requests by the time of their arrival; empty where no time passes.
+    windows: Windows,
 }
 
 /// Before any request has arrived.
@@ -164,6 +167,7 @@ impl Meter {
             since,
             until: since,
             arrivals: NO_ARRIVALS,
+            windows: Windows::new(since),
         }
     }
 
@@ -182,6 +186,7 @@ impl Meter {
         self.failed.clear();
         self.failed_kinds = [0; KINDS.len()];
         (self.since, self.until, self.arrivals) = (since, since, NO_ARRIVALS);
+        self.windows.restart(since);
     }
 
     #[inline(always)]
@@ -189,6 +194,10 @@ impl Meter {
         self.until = completion.completed;
         let (first, last) = self.arrivals;
         self.arrivals = (first.min(completion.arrival), last.max(completion.arrival));
+        let latency = completion.completed.since(completion.arrival);
+        if latency > 0 {
+            self.windows.record(completion.arrival, latency);
+        }
         if completion.status == Status::Ok {
             if self.tells_classes || completion.priority != Priority::Medium {
                 self.record_class(completion);
@@ -251,6 +260,11 @@ impl Meter {
     /// Failed requests.
     pub fn requests_failed(&self) -> u64 {
         self.failed_kinds.iter().sum()
+    }
+
+    /// All requests by the time of their arrival; empty where no time passes.
+    pub fn windows(&self) -> &Windows {
+        &self.windows
     }
 
     /// From the first arrival to the last; `None` for fewer than two requests.

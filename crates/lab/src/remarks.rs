@@ -5,7 +5,7 @@
 //! To add one, write a function below and name it in [`ALL`].
 
 use crate::facts::Facts;
-use crate::number::{count, digits, duration};
+use crate::number::{bytes, count, digits, duration};
 use crate::result::RunResult;
 use crate::spec::LoopMode;
 use ssd::Executor;
@@ -19,6 +19,7 @@ const ALL: &[Remark] = &[
     unwritten_reads,
     looked_ahead,
     too_short,
+    nothing_to_clean,
     too_fast,
     too_close,
     no_reclaim_yet,
@@ -86,8 +87,9 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let logical = result.drive.logical_bytes;
     let erased = result.flash.erases.sum();
     let blocks = facts.config.geometry.blocks();
-    let was_steady = result.preconditioning.steady == Some(true);
-    let is_enough = was_steady && 100 * erased >= ERASED_PERCENT_MIN * blocks;
+    let before = &result.preconditioning;
+    let is_enough =
+        (before.steady == Some(true) || before.turned_over) && 100 * erased >= ERASED_PERCENT_MIN * blocks;
     if result.bytes_written >= logical || is_enough {
         return None;
     }
@@ -95,6 +97,26 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let (erased, blocks) = (count(erased), count(blocks));
     Some(format!(
         "wrote {share} % of the drive, erased {erased} of {blocks} blocks: too little for a write amplification"
+    ))
+}
+
+/// What is written goes where there is room: nobody has to choose what to clean.
+fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
+    let net = result.preconditioning.spare.net?;
+    let data = facts.drive.live_units() as f64 * f64::from(facts.drive.unit_bytes());
+    let (spare, written) = (net * data, result.bytes_written as f64);
+    let is_cleaned = result.ftl.victims.all() > 0;
+    if written == 0.0 || (is_cleaned && written >= spare) {
+        return None;
+    }
+    let (written, spare) = (bytes(written), bytes(spare));
+    let why = if is_cleaned {
+        format!("this run writes {written}, less than the {spare} that are spare")
+    } else {
+        format!("nothing was cleaned while {written} were written")
+    };
+    Some(format!(
+        "{why}: over-provisioning, victims and separation cannot show here (--size footprint, or a longer run)"
     ))
 }
 

@@ -32,6 +32,11 @@ pub fn table(result: &RunResult) -> String {
     table::one(result)
 }
 
+/// One result in a line, with the remarks on it.
+pub fn brief(result: &RunResult) -> String {
+    crate::short::brief(result)
+}
+
 /// Several results side by side, each with its ratio to the first.
 pub fn compare(results: &[RunResult]) -> String {
     side_by_side(results)

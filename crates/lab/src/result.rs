@@ -14,6 +14,7 @@ use crate::separation::StreamWork;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
 use crate::suspends::DieWork;
+use crate::verdict::Verdict;
 use crate::versions::Versions;
 use serde::{Deserialize, Serialize};
 use ssd::Part;
@@ -466,6 +467,9 @@ pub struct RunResult {
     pub bandwidth_mb_s: Rates,
     /// Requests in the drive, in the mean over time.
     pub in_flight_mean: Option<f64>,
+    /// What bounds the run.
+    #[serde(default)]
+    pub verdict: Verdict,
     /// Latencies, from arrival to completion.
     pub latency_ns: Latencies,
     /// What each job got; empty if the workload has none.

@@ -56,7 +56,7 @@ pub fn fit(preset: &DriveConfig, need: Need, choice: SizeChoice, fixed: Fixed) -
         Need::Share => 0,
     };
     match choice {
-        SizeChoice::Auto => smallest(shape(preset, footprint, fixed), footprint, *RAW_BYTES.start()),
+        SizeChoice::Auto => with_all_dies(preset, footprint, fixed),
         SizeChoice::Footprint => tightest(preset, footprint, fixed),
     }
 }
@@ -78,15 +78,30 @@ fn with_blocks(shape: &DriveConfig, blocks: u32) -> DriveConfig {
 }
 
 /// The preset with blocks as long as a drive of few of them allows.
-fn shape(preset: &DriveConfig, footprint: u64, fixed: Fixed) -> DriveConfig {
-    let mut shape = with_blocks(preset, BLOCKS_MIN);
+fn with_all_dies(preset: &DriveConfig, footprint: u64, fixed: Fixed) -> Option<DriveConfig> {
     let most = raw_for(footprint).max(*RAW_BYTES.end());
-    let is_open =
-        |shape: &DriveConfig| !fixed.wordlines && shape.geometry.wordlines_per_block / 2 >= WORDLINES_MIN;
-    while raw_bytes(&shape) > most && is_open(&shape) {
-        shape.geometry.wordlines_per_block /= 2;
+    let mut best: Option<DriveConfig> = None;
+    for shape in shorter(preset, fixed) {
+        let Some(found) = smallest(shape, footprint, *RAW_BYTES.start()) else { continue };
+        if raw_bytes(&found) <= most {
+            return Some(found);
+        }
+        if best.as_ref().is_none_or(|best| raw_bytes(&found) < raw_bytes(best)) {
+            best = Some(found);
+        }
     }
-    shape
+    best
+}
+
+/// The preset with few blocks, ever shorter ones.
+fn shorter(preset: &DriveConfig, fixed: Fixed) -> Vec<DriveConfig> {
+    let mut shape = with_blocks(preset, BLOCKS_MIN);
+    let mut shapes = vec![shape.clone()];
+    while !fixed.wordlines && shape.geometry.wordlines_per_block / 2 >= WORDLINES_MIN {
+        shape.geometry.wordlines_per_block /= 2;
+        shapes.push(shape.clone());
+    }
+    shapes
 }
 
 /// The first of ever smaller shapes whose least number of blocks is not too much for the footprint; else the smallest.
@@ -100,12 +115,8 @@ fn tightest(preset: &DriveConfig, footprint: u64, fixed: Fixed) -> Option<DriveC
 
 /// The preset with few blocks, then shorter ones, then fewer dies.
 fn smaller(preset: &DriveConfig, fixed: Fixed) -> Vec<DriveConfig> {
-    let mut shape = with_blocks(preset, BLOCKS_MIN);
-    let mut shapes = vec![shape.clone()];
-    while !fixed.wordlines && shape.geometry.wordlines_per_block / 2 >= WORDLINES_MIN {
-        shape.geometry.wordlines_per_block /= 2;
-        shapes.push(shape.clone());
-    }
+    let mut shapes = shorter(preset, fixed);
+    let Some(mut shape) = shapes.last().cloned() else { return shapes };
     while !fixed.chips && shape.geometry.chips_per_channel > 1 {
         shape.geometry.chips_per_channel /= 2;
         shapes.push(shape.clone());
@@ -163,13 +174,7 @@ mod tests {
             let found = found.unwrap_or_else(|| panic!("{}", drive.name));
             assert_eq!(units(&found), units(&preset), "{}", drive.name);
             assert!(raw_bytes(&found) >= *RAW_BYTES.start(), "{}", drive.name);
-            let is_least = found.geometry.wordlines_per_block / 2 < WORDLINES_MIN;
-            assert!(
-                is_least || raw_bytes(&found) <= *RAW_BYTES.end(),
-                "{}: {}",
-                drive.name,
-                raw_bytes(&found)
-            );
+            assert!(raw_bytes(&found) <= *RAW_BYTES.end(), "{}: {}", drive.name, raw_bytes(&found));
         }
     }
 

@@ -1,10 +1,11 @@
 //! Results as text tables: aligned, with units, without colours.
 
-use crate::by::{Axis, By, is_rare};
+use crate::by::{Axis, By};
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
 use crate::result::{Busy, Distribution, RunResult, Share, Victims};
 use crate::separation::StreamWork;
+use crate::short;
 use crate::versions::{Versions, VersionsOf};
 use ssd::Part;
 use ssd::flash::op::Cause;
@@ -49,7 +50,7 @@ pub(crate) fn one(result: &RunResult) -> String {
     };
     let counts = errors(result) + &rest(result);
     let tables = [
-        head(result),
+        short::line(result) + &head(result),
         latencies,
         jobs(result),
         members(result),
@@ -296,10 +297,15 @@ fn amplification(result: &RunResult) -> String {
 fn operations(result: &RunResult) -> String {
     let mut rows = vec![vec!["flash operations".to_owned(), "total".to_owned()]];
     let flash = &result.flash;
-    // Few drives move or copy data because of reads.
+    // What has not been is not shown.
     let moves = &result.ftl.moved_units;
     let is_shown = |cause: Cause| {
-        !is_rare(cause) || flash.reads[cause] + flash.programs[cause] + flash.erases[cause] + moves[cause] > 0
+        flash.reads[cause]
+            + flash.programs[cause]
+            + flash.erases[cause]
+            + flash.copybacks[cause]
+            + moves[cause]
+            > 0
     };
     let causes = Cause::ALL.iter().filter(|cause| is_shown(**cause));
     rows[0].extend(causes.map(|cause| Axis::name(*cause).to_owned()));
@@ -311,7 +317,8 @@ fn operations(result: &RunResult) -> String {
         ("copybacks", &flash.copybacks),
     ];
     for (name, by_cause) in kinds {
-        if name == "uncorrectable" && !result.has_errors() {
+        let is_told = name != "uncorrectable" || result.has_errors();
+        if !is_told || by_cause.sum() == 0 {
             continue;
         }
         let mut row = vec![format!("  {name}"), count(by_cause.sum())];
@@ -488,6 +495,9 @@ fn time_spent(result: &RunResult) -> String {
     }
     // Without errors nothing is decoded.
     for part in Part::ALL.into_iter().filter(|part| *part != Part::Decode || result.has_errors()) {
+        if shown.iter().all(|(_, by, _)| by[part].sum == 0) {
+            continue;
+        }
         let mut row = vec![format!("  {}", part.name())];
         for (_, by, mean) in &shown {
             let ns = by[part].mean.unwrap_or(0.0);

@@ -426,17 +426,6 @@ impl Drive {
         self.state.ftl.blocks.erase_counts().collect()
     }
 
-    /// Mapping units that hold data in flash.
-    pub fn live_units(&self) -> u64 {
-        let ftl = &self.state.ftl;
-        (0..ftl.layout.blocks()).map(|block| u64::from(ftl.blocks.live(BlockId(block)))).sum()
-    }
-
-    /// Erases of the blocks of each lane.
-    pub fn lane_erases(&self) -> Vec<u64> {
-        self.state.ftl.lane_erases()
-    }
-
     /// Lanes, the blocks of each, and the mapping units that data fills in a block (superblocks count as one).
     pub fn lanes(&self) -> (u32, u32, u32) {
         let layout = &self.state.ftl.layout;

@@ -122,6 +122,8 @@ pub struct SourceReport {
     pub files: Vec<String>,
     /// Names of devices that have no numbers of their own, in order of the numbers they got, from 0.
     pub device_names: Vec<String>,
+    /// Devices that requests of a trace go to, where it is more than one.
+    pub devices: u64,
     /// The last line had no line end (it was used if it could be read).
     pub last_line_unterminated: bool,
     /// Requests left out because they were not asked for, and why.
@@ -197,6 +199,10 @@ impl SourceReport {
         remark(self.moved_from_end, "requests moved down so that they do not cross the end of the drive");
         remark(self.shortened, "requests longer than the drive shortened to its size");
         remark(self.trims_dropped, "trims of pages that are never read or written dropped");
+        remark(
+            self.devices,
+            "devices of the trace are one drive here, in order of arrival (--device takes some)",
+        );
         remark(self.refused_operations, "operations on files left out since the file system was full");
         if self.time_steps_back > 0 {
             out.push(format!(

@@ -461,7 +461,7 @@ impl Spec {
         let ready = self.kind().prepare(progress)?;
         let mapping = Arc::new(Mapping::new(&self.kind().map_hints().with_names(&ready.report())?));
         let priorities = self.kind().priorities();
-        Ok(Prepared { spec: self.clone(), entries: self.entries(), ready, cache, mapping, priorities })
+        Ok(Prepared { spec: self.clone(), ready, cache, mapping, priorities })
     }
 
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
@@ -470,10 +470,9 @@ impl Spec {
     }
 }
 
-/// A workload that was looked through: its footprint is known and it can be opened any number of times.
+/// A workload that was looked through and can be opened any number of times.
 pub struct Prepared {
-    spec: Spec,
-    entries: Vec<(&'static str, String)>,
+    pub(crate) spec: Spec,
     ready: Box<dyn Ready>,
     cache: Option<(f64, bool)>,
     mapping: Arc<Mapping>,
@@ -482,7 +481,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// The smallest drive, in sectors, on which it runs unchanged: the compacted footprint or the last address of a
-    /// trace, the size given for a generator or mix. `None` for one that fills a share of whatever drive there is.
+    /// trace, the size given for a generator or mix. `None` for one that fills a share of any drive.
     pub fn space_sectors(&self) -> Option<u64> {
         self.ready.space_sectors()
     }
@@ -503,26 +502,17 @@ impl Prepared {
         report
     }
 
-    /// Of a generator whose requests are drawn one by one: the same draws with another seed, at the same hot places.
-    /// `None` for all else.
-    pub fn redrawn(&self, seed: u64) -> Option<Result<Prepared, WorkloadError>> {
-        let Spec::Synthetic(spec) = &self.spec else { return None };
-        let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
-        let spec = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
-        Some(Spec::Synthetic(spec).prepare())
-    }
-
     /// Identifies the workload: the requests themselves (not the file's name, compression or unused columns) and
     /// every setting that changes what a drive gets. Equal numbers mean equal requests on equal drives.
     pub fn workload_hash(&self) -> u64 {
-        let content = self.ready.content();
+        let (content, entries) = (self.ready.content(), self.spec.entries());
         let (content_hash, done) = content.unwrap_or((0, &[]));
         let mut hash = mix(content_hash);
         let is_single = |(key, value): &&(&str, String)| *key == "copies" && value == "1";
-        let has_copies = !self.entries.iter().any(|entry| is_single(&entry));
+        let has_copies = !entries.iter().any(|entry| is_single(&entry));
         // What came to be a key later and is not used leaves the number as it was.
-        let has_bursts = self.entries.contains(&("arrival", "\"bursts\"".to_string()));
-        let has_untouched = !self.entries.contains(&("untouched_percent", "0.0".to_string()));
+        let has_bursts = entries.contains(&("arrival", "\"bursts\"".to_string()));
+        let has_untouched = !entries.contains(&("untouched_percent", "0.0".to_string()));
         let counts = |entry: &&(&str, String)| match entry.0 {
             "copies" => has_copies,
             // Of a trace, only the copies' gaps and drawn priorities depend on it.
@@ -538,7 +528,7 @@ impl Prepared {
             "plain_lru" => self.cache.is_some() || entry.1 != "false",
             key => !done.contains(&key),
         };
-        for (key, value) in self.entries.iter().filter(counts) {
+        for (key, value) in entries.iter().filter(counts) {
             for byte in key.bytes().chain(*b"=").chain(value.bytes()).chain(*b"\n") {
                 hash = mix(hash ^ u64::from(byte));
             }

@@ -89,7 +89,9 @@ impl Survey {
             }
             .into());
         }
-        Ok(Survey { footprint, requests, bases, ranks, hash: hash.0, report: selected.report() })
+        let devices = ends.iter().filter(|end| **end > 0).count() as u64;
+        let report = SourceReport { devices: if devices > 1 { devices } else { 0 }, ..selected.report() };
+        Ok(Survey { footprint, requests, bases, ranks, hash: hash.0, report })
     }
 
     /// The smallest drive that the workload fits on without being changed, in sectors.
@@ -290,6 +292,7 @@ impl Source for TraceSource {
             moved_from_end: self.placed.moved_from_end,
             shortened: self.placed.shortened,
             trims_dropped: self.placed.trims_dropped,
+            devices: self.survey.report.devices,
             ..self.selected.report()
         }
     }

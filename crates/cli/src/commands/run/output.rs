@@ -56,6 +56,10 @@ pub struct OutputArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Print the result in a line, with the remarks on it
+    #[arg(long, conflicts_with_all = ["json", "quiet"])]
+    pub brief: bool,
+
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "json")]
     pub quiet: bool,
@@ -190,7 +194,11 @@ impl Run {
         out: &mut dyn Write,
     ) -> Result<Option<String>, Failure> {
         let print = |out: &mut dyn Write| -> Result<(), Failure> {
-            let text = if self.output.json { result.to_json() } else { report::table(result) };
+            let text = match (self.output.json, self.output.brief) {
+                (true, _) => result.to_json(),
+                (_, true) => report::brief(result),
+                _ => report::table(result),
+            };
             out.write_all(text.as_bytes())?;
             Ok(out.flush()?)
         };

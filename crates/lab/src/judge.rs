@@ -1,0 +1,223 @@
+//! What bounds a run, judged from what came in, what went out, and how busy the drive's parts were: so that nobody
+//! takes the length of a queue for the speed of a drive.
+
+use crate::facts::Facts;
+use crate::number::{digits, duration, percent, si};
+use crate::result::RunResult;
+use crate::spec::LoopMode;
+use crate::verdict::Verdict;
+use crate::windows::Window;
+use ssd::flash::op::Cause;
+use ssd::{Executor, Part};
+
+/// A run takes longer than its arrivals by so much: the drive cannot keep up (assumed).
+const LONGER_PERCENT: u64 = 10;
+/// And by at least so long, which no single request takes; ns (assumed).
+const LONGER_NS: u64 = 20_000_000;
+/// A window is of a burst if its requests take so many times as long as those of the median window (assumed).
+const BURST_TIMES: f64 = 5.0;
+/// Bursts take at most this share of the time, and hold at least this share of all latency (assumed).
+const BURST_TIME: f64 = 0.5;
+const BURST_LATENCY: f64 = 0.5;
+/// A part that is busy for so much of the time bounds what a drive can do (assumed).
+const BUSY: f64 = 0.8;
+/// Windows from which on a burst can be told (assumed).
+const WINDOWS_MIN: usize = 8;
+/// A part is idle below this (assumed).
+const IDLE: f64 = 0.3;
+
+/// Judges a run.
+pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
+    let mut verdict = Verdict::default();
+    if facts.spec.executor != Executor::Timed || result.requests_measured == 0 || result.simulated_ns == 0 {
+        return verdict;
+    }
+    let seconds = result.simulated_ns as f64 / 1e9;
+    let busiest = parts(facts, result, seconds).into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let served = result.requests_measured as f64 / seconds;
+    verdict.served_per_second = Some(served);
+    verdict.background_share = background(facts, result);
+    let (part, busy) = busiest.unwrap_or(("dies", 0.0));
+    verdict.busy = Some(busy.min(1.0));
+    verdict.bound_by = (busy >= BUSY).then(|| part.to_owned());
+    if facts.spec.loop_mode != LoopMode::Open {
+        verdict.state = "closed".to_owned();
+        verdict.text = closed(&verdict, part);
+        return verdict;
+    }
+    let span = facts.meter.arrivals_ns().unwrap_or(0);
+    let arrived = result.requests_measured as f64 / (span.max(1) as f64 / 1e9);
+    verdict.arrivals_per_second = (span > 0).then_some(arrived);
+    let longer = result.simulated_ns.saturating_sub(span);
+    if longer > LONGER_NS && longer > span / 100 * LONGER_PERCENT {
+        verdict.state = "overloaded".to_owned();
+        verdict.text = overloaded(&verdict, part, result);
+        return verdict;
+    }
+    if let Some(burst) = Burst::find(facts.meter.windows().all()) {
+        verdict.state = "bursts".to_owned();
+        verdict.burst_requests_share = Some(burst.requests);
+        verdict.burst_time_share = Some(burst.time);
+        verdict.burst_latency_share = Some(burst.latency);
+        verdict.text = format!(
+            "bursts: {} of the requests arrive in {} of the time, faster than they are served, and make {} of the mean \
+             latency{}",
+            percent(burst.requests),
+            percent(burst.time),
+            percent(burst.latency),
+            waits(result)
+        );
+        return verdict;
+    }
+    verdict.state = if busy < IDLE { "idle" } else { "busy" }.to_owned();
+    verdict.text = match (busy < IDLE, verdict.bound_by.is_some()) {
+        (true, _) => {
+            format!("the drive keeps up: its busiest part, {part}, is busy {} of the time", percent(busy))
+        }
+        (false, true) => format!(
+            "the drive keeps up and has little left: {part} are busy {} of the time{}",
+            percent(busy),
+            for_whom(&verdict)
+        ),
+        (false, false) => {
+            format!("the drive keeps up: {part} are busy {} of the time{}", percent(busy), for_whom(&verdict))
+        }
+    };
+    verdict
+}
+
+/// The parts of a drive, each with the share of the time for which it was busy.
+fn parts(facts: &Facts<'_>, result: &RunResult, seconds: f64) -> [(&'static str, f64); 4] {
+    let megabytes = result.bytes_read.max(result.bytes_written) as f64 / 1e6;
+    let link = facts.config.link.bandwidth_mb_s;
+    let link = if link > 0.0 { megabytes / seconds / link } else { 0.0 };
+    let firmware = result.requests_measured as f64 * facts.config.firmware.t_command_us / 1e6 / seconds;
+    [
+        ("dies", result.utilisation.die.mean.unwrap_or(0.0)),
+        ("channels", result.utilisation.channel.mean.unwrap_or(0.0)),
+        ("link", link),
+        ("firmware", firmware),
+    ]
+}
+
+/// The share of what is no host's work in the time of programs and reads.
+fn background(facts: &Facts<'_>, result: &RunResult) -> Option<f64> {
+    let timing = &facts.config.timing;
+    let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len().max(1) as f64;
+    let read = if timing.t_read_us.is_empty() {
+        timing.t_read_base_us + timing.t_sense_us
+    } else {
+        mean(&timing.t_read_us)
+    };
+    let program = mean(&timing.t_program_us);
+    let time = |reads: u64, programs: u64, erases: u64| {
+        reads as f64 * read + programs as f64 * program + erases as f64 * timing.t_erase_us
+    };
+    let flash = &result.flash;
+    let all = time(flash.reads.sum(), flash.programs.sum(), flash.erases.sum());
+    let host = time(flash.reads[Cause::Host], flash.programs[Cause::Host], 0);
+    (all > 0.0).then(|| 1.0 - host / all)
+}
+
+/// For whom dies are busy, where it is mostly not the host.
+fn for_whom(verdict: &Verdict) -> String {
+    let share =
+        verdict.background_share.filter(|share| *share >= 0.5 && verdict.bound_by.as_deref() == Some("dies"));
+    share.map_or(String::new(), |share| format!(", {} of that for cleaning and other moves", percent(share)))
+}
+
+fn closed(verdict: &Verdict, part: &str) -> String {
+    let busy = percent(verdict.busy.unwrap_or(0.0));
+    match verdict.bound_by {
+        Some(_) => format!("bounded by its {part}, {busy} busy{}", for_whom(verdict)),
+        None => {
+            format!("bounded by how many requests are in flight: its busiest part, {part}, is {busy} busy")
+        }
+    }
+}
+
+fn overloaded(verdict: &Verdict, part: &str, result: &RunResult) -> String {
+    let rate = |rate: Option<f64>| si(rate.unwrap_or(0.0), "");
+    let bound = match verdict.bound_by {
+        Some(_) => format!("{part} are {} busy{}", percent(verdict.busy.unwrap_or(0.0)), for_whom(verdict)),
+        None => format!(
+            "no part is busy all the time ({part}: {}){}",
+            percent(verdict.busy.unwrap_or(0.0)),
+            waits(result)
+        ),
+    };
+    let mean = result.latency_ns.all.mean.map_or(String::new(), |mean| format!(" (mean {})", duration(mean)));
+    format!(
+        "overloaded: {} requests/s arrive, {} are served; {bound}. Latencies{mean} are of a queue that grows as long \
+         as the run: they do not tell how fast the drive is",
+        rate(verdict.arrivals_per_second),
+        rate(verdict.served_per_second),
+    )
+}
+
+/// Where requests wait most, where that is most of their time.
+fn waits(result: &RunResult) -> String {
+    let latency = &result.latency_ns;
+    let is_read = latency.read.count > 0;
+    let (spent, mean) = if is_read {
+        (&result.breakdown_ns.read, latency.read.mean)
+    } else {
+        (&result.breakdown_ns.write, latency.write.mean)
+    };
+    let Some(mean) = mean.filter(|mean| *mean > 0.0) else { return String::new() };
+    let share = |part: Part| spent[part].mean.unwrap_or(0.0) / mean;
+    let most = Part::ALL.into_iter().max_by(|a, b| share(*a).total_cmp(&share(*b)));
+    let kind = if is_read { "reads" } else { "writes" };
+    most.map_or(String::new(), |part| {
+        format!("; {kind} spend {} % of their time in {}", digits(100.0 * share(part)), part.name())
+    })
+}
+
+/// Windows in which requests take far longer than in the others.
+struct Burst {
+    requests: f64,
+    time: f64,
+    latency: f64,
+}
+
+impl Burst {
+    fn find(windows: &[Window]) -> Option<Self> {
+        let mean = |window: &Window| window.latency as f64 / window.requests as f64;
+        let used = || windows.iter().filter(|window| window.requests > 0);
+        let mut means: Vec<f64> = used().map(mean).collect();
+        if means.len() < WINDOWS_MIN {
+            return None;
+        }
+        means.sort_by(f64::total_cmp);
+        let slow = BURST_TIMES * means[means.len() / 2];
+        let sum = |windows: &mut dyn Iterator<Item = &Window>| {
+            windows.fold((0.0, 0.0, 0.0), |(count, requests, latency), window| {
+                (count + 1.0, requests + window.requests as f64, latency + window.latency as f64)
+            })
+        };
+        let all = sum(&mut used());
+        let burst = sum(&mut used().filter(|window| mean(window) >= slow));
+        let (time, latency) = (burst.0 / windows.len() as f64, burst.2 / all.2);
+        let is_burst = time <= BURST_TIME && latency >= BURST_LATENCY;
+        is_burst.then(|| Burst { requests: burst.1 / all.1, time, latency })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_told_from_an_even_load() {
+        let even = vec![Window { requests: 100, latency: 10_000 }; 100];
+        assert!(Burst::find(&even).is_none());
+        let mut burst = even.clone();
+        burst[50] = Window { requests: 1_000, latency: 10_000_000 };
+        let found = Burst::find(&burst).unwrap();
+        assert_eq!(found.time, 0.01);
+        assert!((found.requests - 1_000.0 / 10_900.0).abs() < 1e-9 && found.latency > 0.9);
+        // More requests that are as fast as the others are none.
+        burst[50] = Window { requests: 100_000, latency: 10_000_000 };
+        assert!(Burst::find(&burst).is_none());
+    }
+}

@@ -1,0 +1,36 @@
+//! A result in a line.
+
+use crate::number::{digits, duration, si};
+use crate::result::RunResult;
+
+/// Throughput, the 99th percentile of reads, write amplification, and what bounds the run.
+pub(crate) fn line(result: &RunResult) -> String {
+    let mut parts = Vec::new();
+    if let Some(iops) = result.iops.all {
+        parts.push(format!("{} IOPS", si(iops, "")));
+    }
+    let (read, write) = (&result.latency_ns.read, &result.latency_ns.write);
+    match (read.p99, write.p99) {
+        _ if !result.takes_time() => parts.push(format!("{} requests, no time", result.requests_served)),
+        (Some(p99), _) => parts.push(format!("99 % of reads within {}", duration(p99 as f64))),
+        (None, Some(p99)) => parts.push(format!("99 % of writes within {}", duration(p99 as f64))),
+        (None, None) => {}
+    }
+    if let Some(amplification) = result.write_amplification {
+        parts.push(format!("write amplification {}", digits(amplification)));
+    }
+    let verdict = match result.verdict.text.as_str() {
+        "" => String::new(),
+        text => format!("; {text}"),
+    };
+    format!("in short: {}{verdict}\n", parts.join(", "))
+}
+
+/// The line and what must be known to read it.
+pub(crate) fn brief(result: &RunResult) -> String {
+    let mut text = line(result);
+    for remark in &result.remarks {
+        text.push_str(&format!("  remark     {remark}\n"));
+    }
+    text
+}
