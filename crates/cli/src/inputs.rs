@@ -18,7 +18,7 @@ use crate::files;
 pub const FOREIGN: &[&str] = &["workload", "run", "pinned"];
 
 /// The drive that is used if nothing names another.
-pub const DEFAULT_DRIVE: &str = "tlc";
+pub const DEFAULT_DRIVE: &str = "client_tlc";
 
 /// Beginnings of the keys that say what the chips are and how many.
 const CHIP_KEYS: &[&str] = &["preset", "nand.part", "nand.geometry."];

@@ -6,6 +6,7 @@ use lab::sizing::SizeChoice;
 use lab::{LoopMode, Past, RunConfig};
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
 use ssd::drive_config::Resolved;
+use ssd::sections::ErrorModel;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
 use crate::failure::Failure;
@@ -53,6 +54,7 @@ impl Plan {
             run.past = Past::Own;
         }
         let mut notes = vec![sized.note];
+        notes.extend(off_note(&resolved));
         notes.extend(address_note(spec, prepared, &resolved)?);
         Ok(Plan { resolved, run, notes })
     }
@@ -74,6 +76,24 @@ impl Plan {
         }
         text
     }
+}
+
+/// What a drive of today has and the default one leaves out, until it is asked for.
+fn off_note(resolved: &Resolved) -> Option<String> {
+    let policies = [
+        ("ftl.slc_cache", "none", "the cache of one bit a cell (ftl.slc_cache)"),
+        ("ftl.read_reclaim", "never", "read reclaim (ftl.read_reclaim)"),
+        ("ftl.wear_leveling", "none", "wear leveling (ftl.wear_leveling)"),
+    ];
+    let config = &resolved.config;
+    let is_off = |path: &str, none: &str| {
+        let policy = config.sections().find(|(name, _)| *name == path).and_then(|(_, table)| table.policy());
+        policy == Some(none)
+    };
+    let off = policies.into_iter().filter(|(path, none, _)| is_off(path, none)).map(|(.., what)| what);
+    let errors = (config.errors.model == ErrorModel::None).then_some("bit errors (nand.errors.model)");
+    let off: Vec<&str> = off.chain(errors).collect();
+    (!off.is_empty()).then(|| format!("off: {}", off.join(", ")))
 }
 
 /// Only cells that age can be made older: told before the drive is filled, not after.

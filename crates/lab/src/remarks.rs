@@ -88,8 +88,9 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let erased = result.flash.erases.sum();
     let blocks = facts.config.geometry.blocks();
     let before = &result.preconditioning;
-    let is_enough =
-        (before.steady == Some(true) || before.turned_over) && 100 * erased >= ERASED_PERCENT_MIN * blocks;
+    // One that was aged until steady and moves still has gone round all the same.
+    let has_gone_round = before.steady.is_some_and(|steady| steady || before.turned_over);
+    let is_enough = has_gone_round && 100 * erased >= ERASED_PERCENT_MIN * blocks;
     if result.bytes_written >= logical || is_enough {
         return None;
     }

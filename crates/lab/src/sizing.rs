@@ -169,7 +169,9 @@ mod tests {
     #[test]
     fn every_preset_keeps_its_dies_and_is_of_the_least_size() {
         for drive in presets::drives() {
-            let preset = preset(drive.name);
+            let mut preset = preset(drive.name);
+            // Where a paper says how large the drive is, it is not to be made small.
+            preset.drive.logical_gib = 0.0;
             let found = fit(&preset, Need::Share, SizeChoice::Auto, Fixed::default());
             let found = found.unwrap_or_else(|| panic!("{}", drive.name));
             assert_eq!(units(&found), units(&preset), "{}", drive.name);

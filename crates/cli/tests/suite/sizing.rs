@@ -99,7 +99,7 @@ fn the_spare_room_is_what_was_asked_for_and_the_word_is_right() {
             assert!(before["spare"]["net"].as_f64().unwrap() < gross, "{path}");
             assert_eq!(
                 (&found["drive"]["channels"], &found["drive"]["dies"]),
-                (&8.into(), &32.into()),
+                (&8.into(), &16.into()),
                 "{path}"
             );
             let (state, turned) = (before["state"].as_str().unwrap(), before["turned_over"] == true);

@@ -31,7 +31,7 @@ macro_rules! shipped {
 }
 
 const DRIVES: &[Preset] = shipped!("drive":
-    "tlc", "qlc", "m64", "mqsim", "aged_tlc", "aged_qlc",
+    "client_tlc", "tlc", "qlc", "m64", "mqsim", "aged_tlc", "aged_qlc",
     "redftl", "redftl_mds", "redftlplus", "pds", "ids",
     "hire", "hire_base", "hire_boost", "hire_reduced",
     "straw", "rftl", "boundedread", "longlive", "evanesco",
@@ -39,7 +39,7 @@ const DRIVES: &[Preset] = shipped!("drive":
 );
 
 const NANDS: &[Preset] = shipped!("nand":
-    "tlc", "qlc", "m64",
+    "client_tlc", "tlc", "qlc", "m64",
     "redftl", "redftlplus", "pds", "ids",
     "hire_base", "hire_boost", "hire_reduced",
     "straw", "rftl", "psr", "scan_3d", "rhs",
