@@ -18,6 +18,9 @@ use std::process::{Command, ExitCode, Stdio};
 #[global_allocator]
 static GLOBAL: HugePages = HugePages;
 
+/// Those of README's table: a minute or two.
+const SPEED: &[&str] = &["random_requests", "steady_cleaning", "functional", "straw", "memory_flat"];
+
 /// All benches, in the order of the table.
 const BENCHES: &[Bench] = &[
     Bench { name: "table_access", run: memory::table_access },
@@ -54,7 +57,11 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
-        filter => all(filter.unwrap_or_default()),
+        Some("--speed") => measure(|name| SPEED.contains(&name), Some("speed.json")),
+        filter => {
+            let (part, file) = (filter.unwrap_or_default(), format!("results/{}.json", report::commit()));
+            measure(|name| name.contains(part), part.is_empty().then_some(&file))
+        }
     }
 }
 
@@ -70,11 +77,11 @@ fn only(name: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs the benches whose name contains `filter`; prints the table, and writes the file if none was left out.
-fn all(filter: &str) -> ExitCode {
-    let mut rows = Vec::new();
+/// Runs the benches whose names are wanted; prints the table, and writes the file below `benches`.
+fn measure(is_wanted: impl Fn(&str) -> bool, file: Option<&str>) -> ExitCode {
+    let (mut rows, load) = (Vec::new(), report::load());
     let mut failed = false;
-    for bench in BENCHES.iter().filter(|bench| bench.name.contains(filter)) {
+    for bench in BENCHES.iter().filter(|bench| is_wanted(bench.name)) {
         eprintln!("running {} ...", bench.name);
         match run_apart(bench.name) {
             Ok(found) => rows.extend(found),
@@ -85,9 +92,9 @@ fn all(filter: &str) -> ExitCode {
         }
     }
     print!("{}", report::table(&rows));
-    if filter.is_empty() {
-        match report::write(&rows) {
-            Ok(path) => println!("written to {path}"),
+    if let Some(file) = file.filter(|_| !failed) {
+        match report::write(file, &rows, &load) {
+            Ok(()) => println!("written to benches/{file}"),
             Err(error) => {
                 eprintln!("cannot write the results: {error}");
                 failed = true;

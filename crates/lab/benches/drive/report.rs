@@ -111,18 +111,21 @@ pub fn table(rows: &[Row]) -> String {
     text
 }
 
-/// Writes `benches/results/<commit>.json` and returns its path from the root of the checkout.
-pub fn write(rows: &[Row]) -> std::io::Result<String> {
-    let path = format!("benches/results/{}.json", commit());
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    std::fs::create_dir_all(root.join("benches/results"))?;
-    std::fs::write(root.join(&path), json(rows))?;
-    Ok(path)
+/// Writes a file below `benches`; `load` is what else the machine did.
+pub fn write(file: &str, rows: &[Row], load: &str) -> std::io::Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches").join(file);
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::write(path, json(rows, load))
 }
 
-fn json(rows: &[Row]) -> String {
-    let mut text =
-        format!("{{\n  \"commit\": \"{}\",\n  \"machine\": \"{}\",\n  \"rows\": [\n", commit(), machine());
+fn json(rows: &[Row], load: &str) -> String {
+    let facts =
+        [("commit", commit()), ("date", date()), ("machine", machine()), ("load_before", load.to_owned())];
+    let mut text = "{\n".to_owned();
+    for (key, value) in facts {
+        let _ = writeln!(text, "  \"{key}\": \"{value}\",");
+    }
+    text += "  \"rows\": [\n";
     for (index, row) in rows.iter().enumerate() {
         let (sign, bound) = row.goal.parts();
         let goal = bound.map_or("null".to_owned(), |bound| format!("\"{sign} {bound}\""));
@@ -136,17 +139,36 @@ fn json(rows: &[Row]) -> String {
     text + "  ]\n}\n"
 }
 
+fn git(arguments: &[&str]) -> Option<String> {
+    let output =
+        Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
 /// The commit that was measured; changes that are not committed are marked.
-fn commit() -> String {
-    let git = |arguments: &[&str]| {
-        let output =
-            Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
-        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
+pub fn commit() -> String {
     let Some(hash) = git(&["rev-parse", "--short=12", "HEAD"]) else { return "no-commit".to_owned() };
     // Results of earlier commits may lie about; they do not change what is measured.
-    let changes = git(&["status", "--porcelain", "--", ":(top)", ":(top,exclude)benches/results"]);
+    let changes = git(&[
+        "status",
+        "--porcelain",
+        "--",
+        ":(top)",
+        ":(top,exclude)benches/results",
+        ":(top,exclude)benches/speed.json",
+    ]);
     if changes.is_some_and(|changes| changes.is_empty()) { hash } else { format!("{hash}-changed") }
+}
+
+/// The date of that commit.
+fn date() -> String {
+    git(&["show", "--no-patch", "--format=%cs", "HEAD"]).unwrap_or_default()
+}
+
+/// Processes that wanted a core in the last minute, in the mean, as Linux tells: what else the machine does.
+pub fn load() -> String {
+    let about = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    about.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// Processor model and count, as Linux tells.
