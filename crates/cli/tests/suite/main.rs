@@ -4,6 +4,7 @@ mod aging;
 mod bad_config;
 mod bad_trace;
 mod capture;
+mod docs;
 mod explain;
 mod files;
 mod fio;
