@@ -14,7 +14,8 @@ LOCKED := $(if $(CI),--locked,)
 # Steps of one job tell how long they took, in a table at its end.
 STEP := scripts/step.sh
 
-.PHONY: help demo test check bench instructions soak faults tidy fmt clippy doc unit release toolchain clean
+.PHONY: help demo test check bench speed tables instructions soak faults tidy fmt clippy doc unit release toolchain\
+  clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -47,6 +48,13 @@ BENCH := bench -p wordline-lab --no-default-features --bench drive $(LOCKED)
 
 bench: toolchain ## Measure speed and memory; print a table, write benches/results/<commit>.json
 	$(CARGO) $(BENCH)
+
+speed: toolchain ## Measure what README's table of speed tells, and write it (benches/speed.json, README.md)
+	$(CARGO) $(BENCH) -- --speed
+	@$(MAKE) --no-print-directory tables
+
+tables: toolchain ## Write the tables in README.md and papers/README.md anew, from the files that hold their numbers
+	$(CARGO) run --quiet --package xtask $(LOCKED) -- tables
 
 instructions: toolchain ## Instructions a request: 2 % above benches/instructions.txt fail (UPDATE=1 writes it)
 	$(CARGO) $(BENCH) -- --instructions $(if $(UPDATE),--update)

@@ -5,13 +5,14 @@ mod soak;
 mod suite;
 mod tidy;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HELP: &str = "usage: cargo run -p xtask -- <job>
 
 jobs:
   tidy [DIR]   hold the project's own rules over the checkout (or over DIR)
+  tables       write the tables of numbers in README.md and papers/README.md, from the files that hold the numbers
   rules        list the rules that tidy holds
   test [NAME...] [--but NAME...]
                     build all tests and run those whose names hold one of these (all without names), but not those
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
         Some("tidy") => tidy(arguments.next().map_or_else(checkout, PathBuf::from)),
+        Some("tables") => tables(&checkout()),
         Some("rules") => {
             for rule in tidy::RULES {
                 println!("{:10} {}", rule.name, rule.holds);
@@ -53,6 +55,23 @@ fn checkout() -> PathBuf {
 /// Where cargo builds.
 fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| checkout().join("target"), PathBuf::from)
+}
+
+/// Writes the tables that tidy holds.
+fn tables(root: &Path) -> ExitCode {
+    let tree = tidy::Tree::read(root).map_err(|error| error.to_string());
+    let write = |(path, text): (&str, String)| {
+        println!("{path}");
+        std::fs::write(root.join(path), text).map_err(|error| format!("{path}: {error}"))
+    };
+    let done = tree.and_then(|tree| tidy::written(&tree)?.into_iter().try_for_each(write));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn tidy(root: PathBuf) -> ExitCode {

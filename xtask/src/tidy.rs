@@ -17,11 +17,13 @@ mod purity;
 mod rust;
 mod size;
 mod source;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod text;
 
 use self::source::Source;
+pub use self::tables::written;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -64,6 +66,7 @@ pub const RULES: &[Rule] = &[
         holds: "a policy's file, NAME and line in its family agree",
         check: families::family,
     },
+    Rule { name: "table", holds: "tables of numbers are what their files say", check: tables::table },
     Rule {
         name: "manifest",
         holds: "few dependencies, and in the right direction",

@@ -69,6 +69,7 @@ fn failing_examples() -> Vec<(&'static str, &'static str, String)> {
                 .into(),
         ),
         ("manifest", "crates/workload/Cargo.toml", "[dependencies]\nlab.workspace = true\n".into()),
+        ("table", "README.md", "# No table of speed\n".into()),
         ("family", ftl, "family! { path \"ftl/x\", default a; members { a: A } }\n".into()),
     ]
 }

@@ -1,0 +1,276 @@
+//! Tables of numbers in documents, written by `make tables` from the files that hold the numbers, and held by the
+//! rule `table`. A table stands between `<!-- table NAME ... -->` and `<!-- end of table -->`.
+
+use super::{Report, Tree};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+const PAPERS: &str = "papers/README.md";
+const SPEED: &str = "benches/speed.json";
+const INSTRUCTIONS: &str = "benches/instructions.txt";
+const END: &str = "<!-- end of table -->";
+const ADVICE: &str = "`make tables` writes it";
+
+/// What yields the text of a table, or why there is none.
+type Render = fn(&Tree) -> Result<String, String>;
+
+/// All tables: file, name, and what yields the text.
+const TABLES: &[(&str, &str, Render)] =
+    &[("README.md", "speed", speed), ("README.md", "instructions", instructions), (PAPERS, "claims", claims)];
+
+/// Rows of the file of speed: the name there, and what it is.
+const SPEED_ROWS: &[(&str, &str)] = &[
+    ("m64_random_read", "random 4-KiB reads of a full drive, depth 32"),
+    ("m64_random_write", "random 4-KiB writes of a fresh drive"),
+    ("m64_random_70_30_filled", "70 % reads, 30 % writes, of a full drive, cleaning included"),
+    ("m64_random_70_30_fresh", "the same of a fresh drive, where 91 % of the reads find nothing"),
+    ("m64_steady_cleaning", "writes with cleaning all the time"),
+    ("functional_1tib_programs", "1 TiB without time: host and cleaning programs"),
+    ("straw_2tib_ready", "a drive of 2 TiB and 139 M pages is built in"),
+    ("straw_2tib_memory", "its memory"),
+    ("straw_2tib_filled", "it is filled in"),
+    ("memory_growth_1e8_requests", "growth of the process over 10^8 requests"),
+];
+
+/// Rows of the file of instructions, likewise.
+const INSTRUCTION_ROWS: &[(&str, &str)] = &[
+    ("random_read", "random 4-KiB read of a full drive"),
+    ("random_70_30", "70 % reads, 30 % writes, of a full drive"),
+    ("fresh_write", "random 4-KiB write of a fresh drive"),
+    ("steady_cleaning", "8-KiB write with cleaning all the time"),
+    ("counted_read_straw", "page read without time, counted by `straw`"),
+    ("page_overwrite", "page overwritten on a full drive"),
+    ("page_overwrite_locked", "the same with locks of pages and blocks"),
+];
+
+/// The documents with their tables as they should be, or why one cannot be made: (file, table, text or why not).
+fn documents(tree: &Tree) -> Vec<(&'static str, &'static str, Result<String, String>)> {
+    let present = TABLES.iter().filter(|(path, ..)| tree.get(path).is_some());
+    let made = present.map(|(path, name, render)| {
+        let text = tree.get(path).map_or("", |source| source.text.as_str());
+        (*path, *name, render(tree).and_then(|table| replaced(text, name, &table)))
+    });
+    made.collect()
+}
+
+/// A document with the text of one of its tables replaced.
+fn replaced(text: &str, name: &str, table: &str) -> Result<String, String> {
+    let begin = format!("<!-- table {name}");
+    let place = text.find(&begin).and_then(|at| {
+        let from = at + text[at..].find("-->\n")? + 4;
+        Some((from, from + text[from..].find(END)?))
+    });
+    let (from, to) = place.ok_or_else(|| format!("there is no `{begin} ... -->` with `{END}`"))?;
+    Ok(format!("{}\n{table}\n{}", &text[..from], &text[to..]))
+}
+
+/// What is to be written: each document with all its tables made anew.
+pub fn written(tree: &Tree) -> Result<Vec<(&'static str, String)>, String> {
+    let mut done: BTreeMap<&'static str, String> = BTreeMap::new();
+    for (path, name, render) in TABLES {
+        let source = tree.get(path).ok_or_else(|| format!("there is no {path}"))?;
+        let text = done.get(path).unwrap_or(&source.text);
+        let wrong = |why| format!("{path}, table {name}: {why}");
+        let text = render(tree).and_then(|table| replaced(text, name, &table)).map_err(wrong)?;
+        done.insert(path, text);
+    }
+    Ok(done.into_iter().collect())
+}
+
+pub fn table(tree: &Tree, report: &mut Report) {
+    for (path, name, text) in documents(tree) {
+        let there = tree.get(path).map_or("", |source| source.text.as_str());
+        match text {
+            Ok(text) if text == there => {}
+            Ok(_) => report.whole(path, 1, format!("the table {name} is stale"), ADVICE),
+            Err(why) => report.whole(path, 1, format!("the table {name} cannot be made: {why}"), ADVICE),
+        }
+    }
+}
+
+fn file<'t>(tree: &'t Tree, path: &str) -> Result<&'t str, String> {
+    tree.get(path).map(|source| source.text.as_str()).ok_or_else(|| format!("there is no {path}"))
+}
+
+/// The text between quotes, or before a comma, behind `"key": `.
+fn json_value<'t>(line: &'t str, key: &str) -> Option<&'t str> {
+    let rest = line.split_once(&format!("\"{key}\": "))?.1;
+    match rest.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => rest.split([',', '}']).next(),
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.trim().parse().map_err(|_| format!("{text:?} is no number"))
+}
+
+fn readable(value: f64) -> String {
+    match value {
+        _ if value >= 1e5 => format!("{:.2} M", value / 1e6),
+        _ if value >= 100.0 => format!("{value:.0}"),
+        _ if value >= 0.01 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+/// The goal of a row, and whether it was reached.
+fn goal(text: &str, value: f64) -> Result<String, String> {
+    let Some((sign, bound)) = text.split_once(' ') else { return Ok("-".to_owned()) };
+    let bound = number(bound)?;
+    let (word, is_reached) =
+        if sign == ">=" { ("at least", value >= bound) } else { ("at most", value <= bound) };
+    let missed = if is_reached { "" } else { ": missed" };
+    Ok(format!("{word} {}{missed}", readable(bound)))
+}
+
+fn speed(tree: &Tree) -> Result<String, String> {
+    let text = file(tree, SPEED)?;
+    let fact = |key: &str| text.lines().find_map(|line| json_value(line, key));
+    let fact = |key: &str| fact(key).ok_or_else(|| format!("{SPEED} has no {key}"));
+    let (commit, date, machine, load) =
+        (fact("commit")?, fact("date")?, fact("machine")?, fact("load_before")?);
+    if commit.len() != 12 || !commit.chars().all(|c| c.is_ascii_hexdigit()) {
+        return Err(format!("{SPEED} is of {commit:?}: measure a commit without changes"));
+    }
+    let mut table = format!(
+        "Commit `{commit}` of {date}, on {machine}, load average {load} before:\n\n\
+         | load | measured | goal |\n|---|---|---|\n"
+    );
+    let mut rows: BTreeMap<&str, &str> =
+        text.lines().filter_map(|line| Some((json_value(line, "name")?, line))).collect();
+    for (name, what) in SPEED_ROWS {
+        let line = rows.remove(name).ok_or_else(|| format!("{SPEED} has no row {name}"))?;
+        let value = number(json_value(line, "value").unwrap_or_default())?;
+        let unit = json_value(line, "unit").unwrap_or_default();
+        let goal = goal(json_value(line, "goal").unwrap_or_default(), value)?;
+        let _ = writeln!(table, "| {what} | {} {unit} | {goal} |", readable(value));
+    }
+    if let Some(name) = rows.keys().next() {
+        return Err(format!("nothing is said of row {name} of {SPEED}"));
+    }
+    Ok(table)
+}
+
+fn instructions(tree: &Tree) -> Result<String, String> {
+    let text = file(tree, INSTRUCTIONS)?;
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let mut counts: BTreeMap<&str, &str> = lines.filter_map(|line| line.split_once(": ")).collect();
+    let compiler = counts.remove("compiler").ok_or("no compiler")?;
+    let compiler = compiler.split(" (").next().unwrap_or(compiler);
+    let mut table = format!("| by {compiler} | instructions |\n|---|---|\n");
+    for (name, what) in INSTRUCTION_ROWS {
+        let count = counts.remove(name).ok_or_else(|| format!("{INSTRUCTIONS} has no row {name}"))?;
+        let count = number(count)?;
+        let _ = writeln!(table, "| {what} | {count:.0} |");
+    }
+    match counts.keys().next() {
+        Some(name) => Err(format!("nothing is said of row {name} of {INSTRUCTIONS}")),
+        None => Ok(table),
+    }
+}
+
+/// Claims of a basis: judged and met.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    met: usize,
+    judged: usize,
+}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.met += other.met;
+        self.judged += other.judged;
+    }
+
+    fn show(self) -> String {
+        if self.judged == 0 { "-".to_owned() } else { format!("{} of {}", self.met, self.judged) }
+    }
+}
+
+const BASES: [&str; 3] = ["evidence", "fitted", "tautology"];
+
+/// The tables of a list in a TOML file, `[[head]]`.
+fn tables<'t>(text: &'t str, head: &'t str) -> impl Iterator<Item = &'t str> {
+    let blocks = text.split("\n[[").skip(1);
+    blocks.filter_map(move |block| block.strip_prefix(head)?.strip_prefix("]]"))
+}
+
+/// A text of a table, or of the head of a file.
+fn toml_value<'t>(table: &'t str, key: &str) -> Option<&'t str> {
+    let mut values = table.lines().filter_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""));
+    values.next()?.split('"').next()
+}
+
+/// How many of a paper's claims are met, by basis; and how many there are.
+fn count(tree: &Tree, name: &str, results: &str) -> Result<([Count; 3], usize), String> {
+    let path = format!("papers/{name}/claims.toml");
+    let ids = |text, head| tables(text, head).filter_map(|it| toml_value(it, "id")).collect::<Vec<_>>();
+    let claimed = file(tree, &path).map(|text| format!("\n{text}"))?;
+    let claimed = ids(&claimed, "claim").len();
+    let measured = ids(results, "claim").len();
+    if claimed != measured {
+        return Err(format!("{path} has {claimed} claims, results.toml {measured}: measure it anew"));
+    }
+    let mut counts = [Count::default(); 3];
+    for claim in tables(results, "claim") {
+        let basis = toml_value(claim, "basis").and_then(|basis| BASES.iter().position(|it| *it == basis));
+        let basis = basis.ok_or_else(|| format!("a claim of {name} has no basis"))?;
+        let verdict = toml_value(claim, "verdict").unwrap_or_default();
+        let (met, judged) = (usize::from(verdict == "met"), usize::from(verdict != "not judged"));
+        counts[basis].add(Count { met, judged });
+    }
+    Ok((counts, claimed))
+}
+
+/// Folders of papers, with what was measured.
+fn papers(tree: &Tree) -> Vec<(&str, &str)> {
+    let folder = |path: &'_ str| path.strip_prefix("papers/")?.strip_suffix("/results.toml").map(str::len);
+    let of = |source: &'_ super::Source| folder(&source.path);
+    let found = tree.sources.iter().filter_map(|source| {
+        let length = of(source)?;
+        Some((&source.path["papers/".len()..][..length], source.text.as_str()))
+    });
+    found.filter(|(name, _)| !name.contains('/')).collect()
+}
+
+fn claims(tree: &Tree) -> Result<String, String> {
+    let readme = file(tree, PAPERS)?;
+    let (mut sums, mut all, mut folders) = ([Count::default(); 3], 0, 0);
+    let mut table =
+        "| folder | claims | evidence | fitted | tautology | commit |\n|---|---|---|---|---|---|\n"
+            .to_owned();
+    let mut chips = String::new();
+    for (name, results) in papers(tree) {
+        folders += 1;
+        if !readme.contains(&format!("| [{name}]({name}/README.md) |")) {
+            return Err(format!("papers/{name} is not in the list above"));
+        }
+        let commit = toml_value(results, "commit").unwrap_or("-");
+        if tables(results, "finding").next().is_some() {
+            let verdicts = tables(results, "finding").filter_map(|it| toml_value(it, "verdict"));
+            let verdicts: Vec<&str> = verdicts.collect();
+            let of = |verdict: &str| verdicts.iter().filter(|it| **it == verdict).count();
+            let (met, judged) = (of("met"), verdicts.len() - of("not judged"));
+            chips = format!(
+                "Of {} numbers of chips in {name} {judged} are judged, and {met} met (commit `{commit}`).\n",
+                verdicts.len()
+            );
+            continue;
+        }
+        let (counts, claims) = count(tree, name, results)?;
+        all += claims;
+        counts.iter().zip(&mut sums).for_each(|(count, sum)| sum.add(*count));
+        let [evidence, fitted, tautology] = counts.map(Count::show);
+        let _ = writeln!(table, "| {name} | {claims} | {evidence} | {fitted} | {tautology} | `{commit}` |");
+    }
+    let met: usize = sums.iter().map(|sum| sum.met).sum();
+    let judged: usize = sums.iter().map(|sum| sum.judged).sum();
+    let [evidence, fitted, tautology] = sums.map(Count::show);
+    let _ = writeln!(table, "| all | {all} | {evidence} | {fitted} | {tautology} | |");
+    Ok(format!(
+        "{folders} folders, {all} claims of drives: {judged} are judged, {met} met, and of these {} are \
+         evidence.\n{chips}\n{table}",
+        sums[0].met
+    ))
+}
