@@ -12,14 +12,14 @@ const FIRST_LOG2: u32 = 18;
 pub(crate) struct Window {
     /// Requests.
     pub requests: u64,
-    /// Their latencies together; ns.
-    pub latency: u128,
+    /// Their latencies together; ns, 584 years at most.
+    pub latency: u64,
 }
 
 impl Window {
     fn add(&mut self, other: Window) {
         self.requests += other.requests;
-        self.latency += other.latency;
+        self.latency = self.latency.saturating_add(other.latency);
     }
 }
 
@@ -52,7 +52,7 @@ impl Windows {
         }
         let window = &mut self.windows[(at >> self.log2) as usize % WINDOWS];
         window.requests += 1;
-        window.latency += u128::from(latency);
+        window.latency = window.latency.saturating_add(latency);
     }
 
     #[cold]
@@ -94,7 +94,7 @@ mod tests {
         let all = windows.all();
         assert!(all.len() <= WINDOWS && all.len() > WINDOWS / 2);
         assert_eq!(all.iter().map(|window| window.requests).sum::<u64>(), 10_000);
-        assert_eq!(all.iter().map(|window| window.latency).sum::<u128>(), 9_999 * 5_000);
+        assert_eq!(all.iter().map(|window| window.latency).sum::<u64>(), 9_999 * 5_000);
         let first = (windows.length_ns() as f64 / 1_000.0).sqrt() as u64;
         assert!(all[0].requests.abs_diff(first) <= 1, "{} and {first}", all[0].requests);
     }
