@@ -54,7 +54,7 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
         verdict.text = overloaded(&verdict, part, result);
         return verdict;
     }
-    if let Some(burst) = Burst::find(facts.meter.windows().all()) {
+    if let Some(burst) = Burst::find(&facts.meter.windows().all()) {
         verdict.state = "bursts".to_owned();
         verdict.burst_requests_share = Some(burst.requests);
         verdict.burst_time_share = Some(burst.time);

@@ -59,8 +59,7 @@ impl Kind {
     }
 
     #[inline]
-    fn record(&mut self, completion: &Completion) {
-        let latency = completion.completed.since(completion.arrival);
+    fn record(&mut self, completion: &Completion, latency: u64) {
         self.latencies.saturating_record(latency);
         self.count += 1;
         self.bytes += u64::from(completion.sectors) * SECTOR_BYTES;
@@ -202,7 +201,7 @@ impl Meter {
             if self.tells_classes || completion.priority != Priority::Medium {
                 self.record_class(completion);
             }
-            self.kinds[completion.op as usize].record(completion);
+            self.kinds[completion.op as usize].record(completion, latency);
         } else {
             self.record_failed(completion);
         }
