@@ -151,8 +151,8 @@ fn measured(drive: &mut Drive, cfg: &DriveConfig, source: &mut dyn workload::Sou
     run(drive, cfg, source, spec, &mut |_| {}).expect("a complete run").requests_served
 }
 
-/// Runs a case once, with so many requests: what callgrind looks at.
-pub fn case(name: &str, requests: u64) {
+/// Runs a case: [`FEW`] requests, then so many as are counted beside them. What callgrind looks at.
+pub fn case(name: &str) {
     let case = CASES.iter().find(|case| case.name == name).expect("a case");
     let (cfg, mut drive) = (case.prepare)();
     let spec = RunSpec {
@@ -165,36 +165,40 @@ pub fn case(name: &str, requests: u64) {
         let load = Spec::parse(&text).and_then(|spec| spec.prepare()).expect("a sound workload");
         load.open(drive.logical_sectors()).expect("a generator")
     };
-    let (mut before, mut source) = (source(case.before, 2), source(requests, 1));
+    let mut before = source(case.before, 2);
+    let counted = [FEW, FEW + case.requests].map(|count| (count, source(count, 1)));
     run(&mut drive, &cfg, &mut *before, &spec, &mut |_| {}).expect("a complete run");
-    assert_eq!(measured(&mut drive, &cfg, &mut *source, &spec), requests);
+    for (count, mut source) in counted {
+        assert_eq!(measured(&mut drive, &cfg, &mut *source, &spec), count);
+    }
 }
 
-/// Instructions of [`measured`] with so many requests, as callgrind counts them.
-fn count(case: &Case, requests: u64) -> Result<u64, String> {
+/// Instructions of both calls of [`measured`], as callgrind counts them: it writes a file after each.
+fn count(case: &Case) -> Result<[u64; 2], String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = tempfile::tempdir().map_err(|error| format!("no folder for callgrind's files: {error}"))?;
+    let file = folder.path().join("out");
     let output = Command::new("valgrind")
-        .args([
-            "--tool=callgrind",
-            "--callgrind-out-file=/dev/null",
-            "--toggle-collect=*instructions::measured*",
-        ])
+        .args(["--tool=callgrind", "--toggle-collect=drive::instructions::measured"])
+        .arg("--dump-after=drive::instructions::measured")
+        .arg(format!("--callgrind-out-file={}", file.display()))
         .arg(this)
-        .args(["--case", case.name, &requests.to_string()])
+        .args(["--case", case.name])
         .output()
         .map_err(|error| format!("valgrind: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    let collected =
-        text.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse::<u64>().ok());
-    match collected {
-        Some(instructions) if output.status.success() && instructions > requests => Ok(instructions),
-        _ => Err(format!("{}: {}\n{text}", case.name, output.status)),
+    let collected = |number: u32| {
+        let text = std::fs::read_to_string(file.with_extension(number.to_string())).ok()?;
+        text.lines().find_map(|line| line.strip_prefix("totals: ")?.trim().parse::<u64>().ok())
+    };
+    match (collected(1), collected(2)) {
+        (Some(alone), Some(all)) if output.status.success() && alone < all => Ok([alone, all]),
+        _ => Err(format!("{}: {}\n{}", case.name, output.status, String::from_utf8_lossy(&output.stderr))),
     }
 }
 
 /// Instructions a request: what a run takes whatever its length is counted alone, and left out.
 fn instructions_a_request(case: &Case) -> Result<f64, String> {
-    let (all, alone) = (count(case, FEW + case.requests)?, count(case, FEW)?);
+    let [alone, all] = count(case)?;
     Ok((all - alone) as f64 / case.requests as f64)
 }
 

@@ -45,9 +45,7 @@ fn main() -> ExitCode {
     match arguments.next().as_deref() {
         Some("--only") => only(&arguments.next().unwrap_or_default()),
         Some("--case") => {
-            let name = arguments.next().unwrap_or_default();
-            let requests = arguments.next().and_then(|count| count.parse().ok());
-            instructions::case(&name, requests.expect("a number of requests"));
+            instructions::case(&arguments.next().unwrap_or_default());
             ExitCode::SUCCESS
         }
         Some("--instructions") => match instructions::hold(arguments.next().as_deref() == Some("--update")) {
