@@ -128,6 +128,7 @@ impl From<WorkloadError> for Failure {
             // What was asked for cannot be: another command line would help.
             P::File { action: "open", .. }
             | P::FormatNotRecognised { .. }
+            | P::OtherFormat { .. }
             | P::UnknownUnits { .. }
             | P::NothingSelected { .. }
             | P::DoesNotFit { .. }

@@ -168,6 +168,25 @@ impl Inputs {
     }
 }
 
+/// Refuses a job file of fio, which looks much like a configuration, where one must stand.
+fn refuse_jobs(path: &Path, text: &str) -> Result<(), Failure> {
+    let is_fio = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("fio"));
+    let of_fio = |line: &str| {
+        let key = line.split('=').next().unwrap_or_default().trim();
+        ["[global]", "rw", "readwrite", "ioengine"].contains(&key)
+    };
+    let is_job_file = is_fio
+        || (workload::fio::is_job_file(path) && DeTable::parse(text).is_err() && text.lines().any(of_fio));
+    if !is_job_file {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Failure::usage(format!(
+        "--config {path}\n    found:   a job file of fio: a workload, and no drive\n    allowed: a configuration \
+         (TOML); the jobs run by `wordline run {path}`, or by jobs = \"{path}\" below [workload] (docs/fio.md)"
+    )))
+}
+
 fn default_drive() -> Layer {
     Layer::file("the default drive", format!("preset = \"{DEFAULT_DRIVE}\"\n"))
 }
@@ -189,6 +208,7 @@ impl ConfigFile {
             let error = format!("byte {} is not UTF-8 text", e.utf8_error().valid_up_to());
             Failure::file(path, "read the configuration", &error)
         })?;
+        refuse_jobs(path, &text)?;
         Ok(ConfigFile { path: path.to_path_buf(), name: path.display().to_string(), text })
     }
 

@@ -385,6 +385,9 @@ pub fn size(text: &str) -> Result<u64, Failure> {
 
 /// Sizes with weights as the value of `size_bytes`.
 fn sizes(text: &str) -> Result<String, Failure> {
+    if !text.contains([',', ':']) {
+        return size(text.trim()).map(|bytes| bytes.to_string());
+    }
     let mut list = Vec::new();
     for item in text.split(',') {
         let (bytes, weight) = item.split_once(':').unwrap_or((item, "1"));

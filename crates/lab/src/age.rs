@@ -48,7 +48,15 @@ pub fn aging_drives() -> Vec<&'static str> {
 fn step(text: &str) -> Result<AgeStep, Problem> {
     text.parse().map_err(|error| match error {
         AgeError::Grammar { found, allowed, near, .. } => {
-            let allowed = vec![format!("{allowed}, where there is {found}")];
+            let first = text.split_whitespace().next().unwrap_or_default();
+            let of_its_kind =
+                |form: &&&str| form.split(' ').next().is_some_and(|word| word.eq_ignore_ascii_case(first));
+            let forms: Vec<String> =
+                GRAMMAR.iter().filter(of_its_kind).map(|form| format!("{form:?}")).collect();
+            let allowed = match forms.is_empty() {
+                true => vec![allowed],
+                false => vec![format!("{} (found {found}, where there must be {allowed})", forms.join(", "))],
+            };
             Problem::NoSuchName { what: "age step", found: text.to_owned(), allowed, near }
         }
         AgeError::OutOfRange { found, allowed } => {

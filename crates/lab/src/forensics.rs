@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Columns of a table of finds.
-const FINDS: [&str; 9] =
-    ["block", "page", "place", "unit", "version", "file", "class", "written_ns", "is_old"];
+const FINDS: [&str; 10] =
+    ["block", "page", "place", "unit", "version", "file", "class", "written_ns", "is_old", "was_dead"];
 
 /// What became of units of flash of one kind: how many a thief reads, and what he finds in place of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,6 +30,20 @@ pub struct Found {
 }
 
 impl Found {
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.data + self.zeros + self.noise
+    }
+
+    /// What is left without those of another.
+    pub fn without(&self, other: &Found) -> Found {
+        Found {
+            data: self.data - other.data,
+            zeros: self.zeros - other.zeros,
+            noise: self.noise - other.noise,
+        }
+    }
+
     fn add(&mut self, raw: Raw) {
         match raw {
             Raw::Data => self.data += 1,
@@ -61,6 +75,8 @@ pub struct Find {
     pub written_ns: Option<u64>,
     /// Whether the drive holds a newer version, or none any more; null if nobody knows.
     pub is_old: Option<bool>,
+    /// Whether it had died before the run began; null if nobody knows.
+    pub was_dead: Option<bool>,
 }
 
 /// All that a thief finds.
@@ -82,16 +98,23 @@ pub struct Forensics {
     pub dead_secured: Found,
     /// Dead copies of other data.
     pub dead_insecure: Found,
+    /// Those of the dead copies of secured data that had died before the run began: debris of preconditioning. Null if
+    /// the run has not written it down.
+    pub before_secured: Option<Found>,
+    /// The same of other data.
+    pub before_insecure: Option<Found>,
+    /// The file that this is all about; null if it is about the whole drive.
+    pub file: Option<u32>,
     /// On pages that were locked when the drive was saved and answer again.
     pub unlocked: u64,
     /// How many of all dead units that are locked can be expected to answer by then: the sum of their chances, of which
     /// `unlocked` is one draw.
     pub unlocked_expected: f64,
-    /// Logical units of which a dead copy of secured data is read.
+    /// Logical units of which a dead copy of secured data is read, but for those that had died before the run began.
     pub units_secured: u64,
     /// Files of such copies, if the run knew them.
     pub files_secured: Option<u64>,
-    /// Dead copies of secured data that are read and are not what lives: null if the run has not written them down.
+    /// Such copies that are not what lives: null if the run has not written them down.
     pub old_secured: Option<u64>,
     /// Whether anything says of which class data is; else all of it counts as secured.
     pub knows_classes: bool,
@@ -103,6 +126,8 @@ struct Thief<'a> {
     minutes: u64,
     secure_by_default: bool,
     knows_classes: bool,
+    /// The file that he is after.
+    file: Option<u32>,
     /// What is known of each unit of flash.
     kept: BTreeMap<u32, &'a Kept>,
 }
@@ -129,12 +154,13 @@ impl Thief<'_> {
 }
 
 /// Looks at every page of a drive's chips so many minutes after now. With what a run has kept of its versions, finds
-/// are told as such.
+/// are told as such; then `file` leaves that file's alone.
 pub fn look(
     drive: &Drive,
     config: &DriveConfig,
     minutes: u64,
     kept: Option<&[Kept]>,
+    file: Option<u32>,
 ) -> (Forensics, Vec<Find>) {
     let policy = sanitize::Policy::build(&config.sanitize);
     let thief = Thief {
@@ -143,6 +169,7 @@ pub fn look(
         // Without a policy nothing says so; all that have a default have this one.
         secure_by_default: !policy.acts() || policy.rules().is_secure_by_default,
         knows_classes: policy.acts() || kept.is_some(),
+        file,
         kept: kept.unwrap_or_default().iter().map(|kept| (kept.place, kept)).collect(),
     };
     let mut told = Forensics {
@@ -150,11 +177,14 @@ pub fn look(
         after_minutes: minutes,
         units: u64::from(drive.physical_units()),
         knows_classes: thief.knows_classes,
+        before_secured: kept.map(|_| Found::default()),
+        before_insecure: kept.map(|_| Found::default()),
+        file,
         ..Forensics::default()
     };
     let finds: Vec<Find> =
         (0..drive.physical_units()).filter_map(|place| look_at(&thief, place, &mut told)).collect();
-    let secured = || finds.iter().filter(|find| find.is_secured);
+    let secured = || finds.iter().filter(|find| find.is_secured && find.was_dead != Some(true));
     told.units_secured = secured().map(|find| find.unit).collect::<BTreeSet<_>>().len() as u64;
     if kept.is_some() {
         told.files_secured =
@@ -176,16 +206,24 @@ fn look_at(thief: &Thief<'_>, place: u32, told: &mut Forensics) -> Option<Find> 
         told.empty += 1;
         return None;
     };
+    let kept = thief.kept.get(&place);
+    if thief.file.is_some_and(|file| kept.is_none_or(|kept| kept.file != file)) {
+        return None;
+    }
     if thief.drive.mapped_to(spare.lpn) == Some(Pun(place)) {
         told.live.add(raw);
         return None;
     }
     let was_locked = thief.raw(block, page, 0) != Raw::Data;
     let is_secured = thief.is_secured(place, spare.facts.class(), was_locked);
-    if is_secured {
-        told.dead_secured.add(raw)
-    } else {
-        told.dead_insecure.add(raw)
+    let was_dead = kept.map(|kept| kept.was_dead);
+    let (all, before) = match is_secured {
+        true => (&mut told.dead_secured, &mut told.before_secured),
+        false => (&mut told.dead_insecure, &mut told.before_insecure),
+    };
+    all.add(raw);
+    if let Some(before) = before.as_mut().filter(|_| was_dead == Some(true)) {
+        before.add(raw);
     }
     let chips = thief.drive.chips();
     let chance = chips.chance_of_answer(block, page, thief.drive.now(), thief.minutes);
@@ -194,7 +232,6 @@ fn look_at(thief: &Thief<'_>, place: u32, told: &mut Forensics) -> Option<Find> 
         return None;
     }
     told.unlocked += u64::from(was_locked);
-    let kept = thief.kept.get(&place);
     let sequence = Some(spare.facts.sequence()).filter(|sequence| *sequence > 0);
     Some(Find {
         block,
@@ -206,15 +243,21 @@ fn look_at(thief: &Thief<'_>, place: u32, told: &mut Forensics) -> Option<Find> 
         is_secured,
         written_ns: kept.map(|kept| kept.written_ns),
         is_old: kept.map(|kept| thief.live_version(spare.lpn) != Some(kept.version)),
+        was_dead,
     })
 }
 
 impl Forensics {
     /// What it comes to, in a sentence.
     pub fn statement(&self) -> String {
-        let Found { data, zeros, noise } = self.dead_secured;
-        let all = data + zeros + noise;
+        let (run, before) = (self.secured_of_run(), self.before_secured.unwrap_or_default());
+        let (data, all) = (run.data, run.all());
         let secured = if self.knows_classes { "of secured data" } else { "of data" };
+        let secured = match (self.file, self.before_secured) {
+            (Some(file), _) => format!("{secured} of file {file}"),
+            (None, Some(_)) => format!("{secured} that died in the run"),
+            (None, None) => secured.to_owned(),
+        };
         let of = match (self.files_secured, self.old_secured) {
             (Some(files), Some(old)) => {
                 format!(
@@ -224,11 +267,28 @@ impl Forensics {
             }
             _ => format!(", of {} units", self.units_secured),
         };
-        match (data, all) {
+        let statement = match (data, all) {
             (0, 0) => format!("There is no dead copy {secured}."),
             (0, _) => format!("A thief reads none of {all} dead copies {secured}."),
             _ => format!("A thief reads {data} of {all} dead copies {secured}{of}."),
+        };
+        match before.all() {
+            0 => statement,
+            all => format!(
+                "{statement} Of {all} that had died before it, in preconditioning, he reads {}.",
+                before.data
+            ),
         }
+    }
+
+    /// Dead copies of secured data that were not dead before the run began; all of them if nobody knows.
+    pub fn secured_of_run(&self) -> Found {
+        self.dead_secured.without(&self.before_secured.unwrap_or_default())
+    }
+
+    /// The same of other data.
+    pub fn insecure_of_run(&self) -> Found {
+        self.dead_insecure.without(&self.before_insecure.unwrap_or_default())
     }
 }
 
@@ -247,6 +307,7 @@ pub fn write_finds(path: &Path, finds: &[Find]) -> Result<(), ReportError> {
             u64::from(class),
             find.written_ns.unwrap_or(0),
             u64::from(find.is_old.unwrap_or(false)),
+            u64::from(find.was_dead.unwrap_or(false)),
         ];
         rows.add(&cells.map(Cell::Number))?;
     }

@@ -1,6 +1,6 @@
 //! Results for people: tables, plots, folders.
 
-use crate::compare::side_by_side;
+pub use crate::compare::{Comparison, NotCompared, metric_keys};
 use crate::error::ReportError;
 use crate::files::replace_all;
 use crate::plot;
@@ -39,7 +39,7 @@ pub fn brief(result: &RunResult) -> String {
 
 /// Several results side by side, each with its ratio to the first.
 pub fn compare(results: &[RunResult]) -> String {
-    side_by_side(results)
+    Comparison::of(results).text()
 }
 
 /// Writes a folder of results: `result.json`, the plots `latency` and `breakdown` (where time passes), `retries` (of a
@@ -49,7 +49,7 @@ pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec
     // The plots can be made again of the rest.
     let mut files = vec![(FILE_NAME.to_owned(), result.to_json().into_bytes())];
     files.push((CONFIG_NAME.to_owned(), config_toml.as_bytes().to_vec()));
-    files.extend(plots(std::slice::from_ref(result)));
+    files.extend(plots(std::slice::from_ref(result), &[]));
     if let Some(versions) = &result.versions {
         files.extend(plot::versions(versions).files(VERSIONS));
     }
@@ -58,24 +58,27 @@ pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec
 
 /// Writes a folder with a comparison: `comparison.txt` and the plots that [`write()`] has, and `write_amplification`.
 /// Returns the files.
-pub fn write_comparison(folder: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, ReportError> {
-    let mut files = vec![(COMPARISON_NAME.to_owned(), compare(results).into_bytes())];
-    files.extend(plots(results));
-    files.extend(plot::write_amplification(results).files(AMPLIFICATION));
+pub fn write_comparison(folder: &Path, of: &Comparison) -> Result<Vec<PathBuf>, ReportError> {
+    let mut files = vec![(COMPARISON_NAME.to_owned(), of.text().into_bytes())];
+    files.extend(plots(of.results(), &of.groups()));
+    files.extend(plot::write_amplification(of.results(), &of.groups()).files(AMPLIFICATION));
     write_all(folder, &files)
 }
 
-/// The plots that have something to show of the results' kind.
-fn plots(results: &[RunResult]) -> Vec<(String, Vec<u8>)> {
+/// The plots that have something to show of the results' kind, of groups of results with their names. Curves of more
+/// results than there are colours could not be told apart.
+fn plots(results: &[RunResult], groups: &[String]) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
+    let are_few = results.len() <= plot::CURVES_MAX;
     if results.iter().any(RunResult::takes_time) {
-        files.extend(plot::latency(results).files("latency"));
-        files.extend(plot::breakdown(results).files("breakdown"));
+        let latency = if are_few { plot::latency(results) } else { plot::latency_bars(results, groups) };
+        files.extend(latency.files("latency"));
+        files.extend(plot::breakdown(results, groups).files("breakdown"));
     }
-    if results.iter().any(RunResult::has_errors) {
+    if are_few && results.iter().any(RunResult::has_errors) {
         files.extend(plot::retries(results).files("retries"));
     }
-    if results.iter().any(|result| result.ftl.victims.all() > 0) {
+    if are_few && results.iter().any(|result| result.ftl.victims.all() > 0) {
         files.extend(plot::victims(results).files("victims"));
     }
     files

@@ -16,7 +16,7 @@ pub(crate) fn line(result: &RunResult) -> String {
         (None, Some(p99)) => parts.push(format!("99 % of writes within {}", duration(p99 as f64))),
         (None, None) => {}
     }
-    if let Some(amplification) = result.write_amplification {
+    if let Some(amplification) = result.write_amplification.filter(|amplification| *amplification > 0.0) {
         parts.push(format!("write amplification {}", digits(amplification)));
     }
     let verdict = match result.verdict.text.as_str() {

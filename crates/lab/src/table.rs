@@ -3,10 +3,11 @@
 use crate::by::{Axis, By};
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
-use crate::result::{Busy, Distribution, RunResult, Share, Victims};
+use crate::result::{Busy, Distribution, RunResult, Share};
 use crate::separation::StreamWork;
 use crate::short;
 use crate::versions::{Versions, VersionsOf};
+use serde_json::Value;
 use ssd::Part;
 use ssd::flash::op::Cause;
 use ssd::sections::ErrorModel;
@@ -138,7 +139,11 @@ fn preconditioning(result: &RunResult) -> String {
 fn spare(result: &RunResult) -> String {
     let spare = &result.preconditioning.spare;
     let (Some(gross), Some(net)) = (spare.gross, spare.net) else { return String::new() };
-    format!("{} beyond the data, {} of that for cleaning to gain from", percent(gross), percent(net))
+    format!(
+        "{} beyond the data; {} without blocks that are open, in reserve, or kept to clean into",
+        percent(gross),
+        percent(net)
+    )
 }
 
 fn requests(result: &RunResult) -> String {
@@ -286,6 +291,9 @@ fn amplification(result: &RunResult) -> String {
     let Some(total) = result.write_amplification else {
         return format!("write amplification  {NONE}\n");
     };
+    if total == 0.0 {
+        return "write amplification  nothing was programmed: what was written is in the buffer\n".to_owned();
+    }
     let shares =
         result.write_amplification_by_cause.iter().filter_map(|(cause, share)| Some((cause, (*share)?)));
     let shown = shares.filter(|(cause, share)| *share > 0.0 || *cause == Cause::Host);
@@ -375,9 +383,22 @@ fn errors(result: &RunResult) -> String {
 fn busy(result: &RunResult, busy: &Busy) -> String {
     match (busy.mean, busy.max) {
         _ if !result.takes_time() => String::new(),
+        // Less than is shown.
+        (Some(_), Some(max)) if max < 0.0005 => String::new(),
         (Some(mean), Some(max)) => format!("{} in the mean, {} the busiest", percent(mean), percent(max)),
         _ => NONE.to_owned(),
     }
+}
+
+/// How often blocks were erased since the drive was built; nothing if none ever was.
+fn erase_counts(result: &RunResult) -> String {
+    let wear = &result.erase_count;
+    if wear.max == 0 && wear.retired == 0 {
+        return String::new();
+    }
+    let (blocks, what) = (count(u64::from(wear.blocks)), firmware_blocks(result));
+    let mean = digits(wear.mean);
+    format!("{} to {}, mean {mean}, of {blocks} {what}; {} retired", wear.min, wear.max, wear.retired)
 }
 
 /// Endurance of a drive that wore out; nothing of others.
@@ -388,37 +409,16 @@ fn lifetime(lifetime: &Lifetime) -> String {
 }
 
 fn rest(result: &RunResult) -> String {
-    let (wear, buffer) = (&result.erase_count, &result.buffer);
     let lines = [
-        (
-            "erase counts",
-            format!(
-                "{} to {}, mean {}, of {} blocks; {} retired",
-                wear.min,
-                wear.max,
-                digits(wear.mean),
-                count(u64::from(wear.blocks)),
-                wear.retired
-            ),
-        ),
-        ("victims", victims(&result.ftl.victims)),
-        ("separation", separation(&result.ftl.stream)),
+        ("erase counts", erase_counts(result)),
+        ("victims", victims(result)),
+        ("separation", separation(result)),
         ("uni-version", versions(result, |versions| &versions.uv)),
         ("multi-version", versions(result, |versions| &versions.mv)),
         ("lifetime", lifetime(&result.lifetime)),
         ("dies busy", busy(result, &result.utilisation.die)),
         ("channels busy", busy(result, &result.utilisation.channel)),
-        (
-            "buffer",
-            format!(
-                "{} units read from it, {} from flash, {} unmapped; {} overwritten in it; {} writes waited for room",
-                count(buffer.hits),
-                count(buffer.misses),
-                count(buffer.unmapped_reads),
-                count(buffer.overwrites),
-                count(buffer.stalls),
-            ),
-        ),
+        ("buffer", buffer(result)),
         (
             "cost",
             format!(
@@ -433,12 +433,38 @@ fn rest(result: &RunResult) -> String {
     shown.map(|(name, what)| format!("{name:<14} {what}\n")).collect()
 }
 
+/// What DRAM did: what has been, and nothing where that is nothing.
+fn buffer(result: &RunResult) -> String {
+    let buffer = &result.buffer;
+    let parts = [
+        (buffer.hits, "units read from it"),
+        (buffer.misses, "units read from flash"),
+        (buffer.unmapped_reads, "units read that hold nothing"),
+        (buffer.overwrites, "units overwritten in it"),
+        (buffer.stalls, "writes waited for room"),
+    ];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+    parts.map(|(number, what)| format!("{} {what}", count(number))).collect::<Vec<_>>().join(", ")
+}
+
+/// What the blocks of the firmware are called, beside those of the chips: one of the former may be made of several of
+/// the latter.
+fn firmware_blocks(result: &RunResult) -> &'static str {
+    let number = |key: &str| result.config.get(&format!("nand.geometry.{key}")).and_then(Value::as_u64);
+    let keys = ["channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane"];
+    let of_chips = keys.into_iter().map(number).try_fold(1, |all, number| Some(all * number?));
+    // Some blocks of chips may be bad; a superblock is made of two or more.
+    let is_larger = of_chips.is_some_and(|blocks: u64| 2 * blocks > 3 * u64::from(result.erase_count.blocks));
+    if is_larger { "superblocks" } else { "blocks" }
+}
+
 /// Blocks that cleaning emptied; nothing where it did not.
-fn victims(victims: &Victims) -> String {
+fn victims(result: &RunResult) -> String {
+    let (victims, what) = (&result.ftl.victims, firmware_blocks(result));
     let Some(copied) = victims.copied() else { return String::new() };
     let (all, dead) = (count(victims.all()), count(victims.all_dead()));
     format!(
-        "{all} blocks were cleaned, {dead} of them dead; {} units copied of one in the mean",
+        "{all} {what} were cleaned, {dead} of them dead; {} units copied of one in the mean",
         digits(copied)
     )
 }
@@ -460,7 +486,8 @@ fn versions(result: &RunResult, kind: impl Fn(&Versions) -> &VersionsOf) -> Stri
 }
 
 /// Which data shared blocks; nothing where all does.
-fn separation(work: &StreamWork) -> String {
+fn separation(result: &RunResult) -> String {
+    let work = &result.ftl.stream;
     if matches!(work.policy.as_str(), "" | "none") {
         return String::new();
     }
@@ -476,7 +503,8 @@ fn separation(work: &StreamWork) -> String {
         units => format!("{units} units of others, which it has no room for; "),
     };
     let most = work.units.iter().rposition(|units| *units > 0).map_or(0, |last| last + 1);
-    let open = format!("at most {open_blocks_max} blocks open in a lane");
+    let what = firmware_blocks(result);
+    let open = format!("at most {open_blocks_max} {what} open in a lane");
     let memory = bytes(*memory_bytes as f64);
     format!("`{policy}`: data in {most} streams, {known}{unknown}{open}; {memory} of memory")
 }
@@ -495,7 +523,8 @@ fn time_spent(result: &RunResult) -> String {
     }
     // Without errors nothing is decoded.
     for part in Part::ALL.into_iter().filter(|part| *part != Part::Decode || result.has_errors()) {
-        if shown.iter().all(|(_, by, _)| by[part].sum == 0) {
+        // Some requests of a million may have waited: that is nothing of a mean.
+        if shown.iter().all(|(_, by, _)| by[part].mean.is_none_or(|mean| mean < 1.0)) {
             continue;
         }
         let mut row = vec![format!("  {}", part.name())];

@@ -51,6 +51,15 @@ pub enum Problem {
         /// What to do with a file that is known to be something else.
         advice: Option<&'static str>,
     },
+    /// No line at the beginning of a trace is of the format that was named.
+    OtherFormat {
+        /// The format named.
+        named: &'static str,
+        /// What is wrong with the first line.
+        cause: String,
+        /// Formats that it is of by its looks.
+        fitting: Vec<&'static str>,
+    },
     /// A trace does not say what its numbers are numbers of, and they can be none of the usual units, or several.
     UnknownUnits {
         /// The trace's path.
@@ -204,19 +213,13 @@ impl fmt::Display for WorkloadError {
                 write!(f, "{file}: not a trace: {advice}")
             }
             Problem::FormatNotRecognised { file, found, candidates, allowed, .. } => {
-                let all = allowed.join(", ");
-                match candidates.as_slice() {
-                    [] => write!(
-                        f,
-                        "{file}: not a trace of a known format: begins with {found}, allowed: {all}"
-                    )?,
-                    several => write!(f, "{file}: could be any of: {}", several.join(", "))?,
-                }
+                not_recognised(f, file, found, candidates, allowed)
+            }
+            Problem::OtherFormat { named, cause, fitting } => {
+                let fitting = fitting.join(", or ");
                 write!(
                     f,
-                    "\n    `wordline formats` shows the columns of each; if it is one of them, name it (--format \
-                     NAME, or workload.format), and the first line that does not fit will be told; if it is another \
-                     text with columns, say what they are (--columns)"
+                    "{cause}\n    no line at its beginning is of the format {named}; it looks like {fitting}"
                 )
             }
             Problem::UnknownUnits { file, candidates, is_too_fast } => {
@@ -258,6 +261,29 @@ impl fmt::Display for WorkloadError {
             }
         }
     }
+}
+
+/// A trace of no format, or of several.
+fn not_recognised(
+    f: &mut fmt::Formatter<'_>,
+    file: &str,
+    found: &str,
+    candidates: &[&str],
+    allowed: &[&str],
+) -> fmt::Result {
+    match candidates {
+        [] => {
+            let all = allowed.join(", ");
+            write!(f, "{file}: not a trace of a known format: begins with {found}, allowed: {all}")?;
+        }
+        several => write!(f, "{file}: could be any of: {}", several.join(", "))?,
+    }
+    write!(
+        f,
+        "\n    `wordline formats` shows the columns of each; if it is one of them, name it (--format NAME, or \
+         workload.format), and the first line that does not fit will be told; if it is another text with columns, say \
+         what they are (--columns)"
+    )
 }
 
 /// What was found, what was meant perhaps, and what is allowed.

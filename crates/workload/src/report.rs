@@ -26,6 +26,8 @@ pub const NAMES_SHOWN: usize = 1000;
 pub struct Detected {
     /// The format's name.
     pub format: &'static str,
+    /// What its traces of this kind are called, where one format has several; empty otherwise.
+    pub kind: &'static str,
     /// Lines looked at, without the header.
     pub lines: u64,
     /// Lines of these that can be read.
@@ -220,8 +222,12 @@ impl SourceReport {
     /// What was taken for granted of the trace.
     fn guesses(&self) -> Vec<String> {
         let mut out = Vec::new();
-        if let Some(Detected { format, lines, fitting, .. }) = self.detected {
-            out.push(format!("read as {format}: {fitting} of its first {lines} lines fit (--format)"));
+        if let Some(Detected { format, kind, lines, fitting, .. }) = self.detected {
+            let fit = format!("{fitting} of its first {lines} lines fit");
+            out.push(match kind {
+                "" => format!("read as {format}: {fit} (--format)"),
+                kind => format!("read as {kind} (--format {format}): {fit}"),
+            });
         }
         if let Some(assumed) = &self.assumed {
             let addresses =

@@ -114,7 +114,10 @@ pub(crate) fn found(value: &DeValue<'_>) -> String {
         DeValue::Float(x) => x.to_string(),
         DeValue::Boolean(b) => b.to_string(),
         DeValue::Datetime(d) => d.to_string(),
-        DeValue::Array(_) => "an array".to_string(),
+        DeValue::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| found(item.get_ref())).collect();
+            format!("[{}]", items.join(", "))
+        }
         DeValue::Table(_) => "a table".to_string(),
     }
 }

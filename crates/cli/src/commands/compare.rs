@@ -1,10 +1,11 @@
 //! `wordline compare`: the results of several runs side by side.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::files::FolderLock;
+use lab::files::{FolderLock, replace};
+use lab::report::{Comparison, NotCompared};
 use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 
@@ -16,7 +17,11 @@ use crate::places::Places;
 pub const EXAMPLES: &str = "\
 Examples:
   wordline compare out/demo/greedy out/demo/fifo       a table, with ratios to the first
-  wordline compare out/demo/* --out out/demo-compared  and plots";
+  wordline compare out/demo/* --out out/demo-compared  and plots
+  wordline compare out/sweep/* --baseline op7-greedy   a row for each of many, in groups by what was set differently
+  wordline compare out/sweep/* --keys write_amplification,read_latency_p99,ftl.gc_victim.policy --markdown
+      these alone, for a document
+  wordline compare out/sweep/* --csv sweep.csv         all of it for other programs";
 
 /// Flags of `compare`.
 #[derive(Args, Debug)]
@@ -25,6 +30,22 @@ pub struct Compare {
     /// Folders that `wordline run --out` has written, or result.json files
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
+
+    /// Compare with this run: its name in the table, or its folder [default: the first]
+    #[arg(long, value_name = "NAME|DIR")]
+    baseline: Option<String>,
+
+    /// Tell only these: metrics (such as write_amplification), keys of the configuration, sections of it
+    #[arg(long, value_name = "KEYS", value_delimiter = ',')]
+    keys: Vec<String>,
+
+    /// Write a row for each run to this file, as CSV with numbers in full; - prints it
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    csv: Option<PathBuf>,
+
+    /// Print the table as Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
 
     /// Write comparison.txt and plots (SVG, PDF, and their data as CSV) to this folder
     #[arg(long, value_name = "DIR")]
@@ -39,32 +60,93 @@ pub struct Compare {
 pub fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
     let _lock = args.claim()?;
     let load = |path: &PathBuf| {
-        let file = if path.is_dir() { path.join(FILE_NAME) } else { path.clone() };
+        let file = result_file(path);
         files::check(&file, "read")?;
-        RunResult::load(path).map_err(|error| Failure::usage(error.to_string()))
+        let result = RunResult::load(path).map_err(|error| Failure::usage(error.to_string()))?;
+        Ok((path.clone(), result))
     };
-    let results: Vec<RunResult> = args.results.iter().map(load).collect::<Result<_, _>>()?;
+    let results: Vec<(PathBuf, RunResult)> = args.results.iter().map(load).collect::<Result<_, Failure>>()?;
     if args.json {
-        let list: Vec<String> = results.iter().map(|result| result.to_json().trim_end().to_owned()).collect();
+        let list: Vec<String> =
+            results.iter().map(|(_, result)| result.to_json().trim_end().to_owned()).collect();
         writeln!(out, "[{}]", list.join(",\n"))?;
-    } else {
-        out.write_all(report::compare(&results).as_bytes())?;
     }
+    let comparison = args.comparison(results)?;
+    let prints_csv = args.csv.as_deref() == Some(Path::new("-"));
+    let text = match (prints_csv, args.markdown) {
+        _ if args.json => String::new(),
+        (true, _) => comparison.csv(),
+        (false, true) => comparison.markdown(),
+        (false, false) => comparison.text(),
+    };
+    out.write_all(text.as_bytes())?;
     out.flush()?;
+    if let Some(path) = args.csv.as_ref().filter(|_| !prints_csv) {
+        replace(path, comparison.csv().as_bytes())?;
+    }
     let Some(folder) = &args.out else { return Ok(()) };
-    report::write_comparison(folder, &results).map(drop).map_err(Failure::from)
+    report::write_comparison(folder, &comparison).map(drop).map_err(Failure::from)
+}
+
+/// The file of a result that is named by it or by its folder.
+fn result_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() }
+}
+
+/// A name that nothing has, with what there is: all of it, or as much as can be read.
+fn not_compared(flag: &str, wrong: &NotCompared, shown: usize) -> Failure {
+    let NotCompared { found, allowed, near } = wrong;
+    let names = allowed.iter().take(shown).cloned().collect::<Vec<_>>().join(", ");
+    let more = if allowed.len() > shown { ", ... (keys of the configuration: wordline explain)" } else { "" };
+    let near = near.as_ref().map_or(String::new(), |near| format!("\n    did you mean {near:?}?"));
+    Failure::usage(format!(
+        "{flag}: there is no such\n    found:   {found:?}\n    allowed: {names}{more}{near}"
+    ))
 }
 
 impl Compare {
+    fn comparison(&self, results: Vec<(PathBuf, RunResult)>) -> Result<Comparison, Failure> {
+        // A folder says which result is meant, whatever that is called.
+        let named = self.baseline.as_ref().map(|name| {
+            let at = results.iter().position(|(path, _)| result_file(path) == result_file(Path::new(name)));
+            (name, at)
+        });
+        let mut comparison = Comparison::new(results);
+        match named {
+            Some((_, Some(at))) => comparison = comparison.with_given_baseline(at),
+            Some((name, None)) => {
+                let wrong = |wrong| not_compared("--baseline", &wrong, usize::MAX);
+                comparison = comparison.with_baseline(name).map_err(wrong)?;
+            }
+            None => {}
+        }
+        if self.keys.is_empty() {
+            return Ok(comparison);
+        }
+        let keys: Vec<&str> = self.keys.iter().map(|key| key.trim()).collect();
+        comparison
+            .with_keys(&keys)
+            .map_err(|wrong| not_compared("--keys", &wrong, report::metric_keys().len()))
+    }
+
     /// The folder of `--out` for this comparison alone, without the files of a run in it.
     fn claim(&self) -> Result<Option<FolderLock>, Failure> {
-        let Some(folder) = &self.out else { return Ok(None) };
         let mut places = Places::default();
         for path in &self.results {
-            let file = if path.is_dir() { path.join(FILE_NAME) } else { path.clone() };
-            places.reads("the result", &file);
+            places.reads("the result", &result_file(path));
         }
         places.prints();
+        if let Some(path) = self.csv.as_ref().filter(|path| *path != Path::new("-")) {
+            places.writes("--csv", path);
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            if folder.is_some_and(|folder| !folder.is_dir()) {
+                return Err(Failure::file(path, "write the comparison", &"its folder does not exist"));
+            }
+        }
+        let Some(folder) = &self.out else {
+            places.check()?;
+            return Ok(None);
+        };
         for name in report::comparison_files() {
             places.writes("a file of --out,", &folder.join(name));
         }

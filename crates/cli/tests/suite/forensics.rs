@@ -89,7 +89,10 @@ fn finds_are_told_as_data() {
     assert_eq!(finds.len() as u64, data);
     let rows = std::fs::read_to_string(&found).unwrap();
     assert_eq!(rows.lines().count() as u64, data + 1);
-    assert!(rows.starts_with("block,page,place,unit,version,file,class,written_ns,is_old\n"), "{rows}");
+    assert!(
+        rows.starts_with("block,page,place,unit,version,file,class,written_ns,is_old,was_dead\n"),
+        "{rows}"
+    );
     let versions: Vec<u64> = finds.iter().map(|find| number(find, "/version")).collect();
     // What filled the drive, and what was written over once or more; no file, as uniform writes know none.
     assert!(versions.contains(&0) && versions.contains(&1) && versions.iter().any(|version| *version > 2));
@@ -214,4 +217,76 @@ fn what_does_not_belong_together_is_refused() {
             .map(str::to_owned);
     let run: Vec<&str> = run.iter().map(String::as_str).collect();
     wordline(&run).fails(2, &["--save-snapshot"]);
+}
+
+/// What preconditioning has left dead is told apart from what the run has deleted, and one file's from all.
+#[test]
+fn debris_is_told_apart_and_a_file_looked_for_alone() {
+    let folder = folder("forensics-debris");
+    let overwritten =
+        ["run.overwrite=times", "run.overwrite_times=1", "ftl.sanitize.policy=none", "workload.count=500"];
+    let (snapshot, kept) = save(&folder, "none", &overwritten);
+    let told = summary(&look(&snapshot, &["--versions", &kept, "--json"]).ok());
+    let (all, before) = (number(&told, "/dead_secured/data"), number(&told, "/before_secured/data"));
+    assert!(before > 100 && all > before + 100, "{told}");
+    let text = look(&snapshot, &["--versions", &kept]).ok().out;
+    for part in ["died in the run", "dead before the run", "that had died before it"] {
+        assert!(text.contains(part), "{part} in:\n{text}");
+    }
+    let blind = look(&snapshot, &[]).ok().out;
+    assert!(blind.contains("cannot be told from what the run has deleted"), "{blind}");
+    look(&snapshot, &["--file", "17"]).fails(2, &["--versions"]);
+    look(&snapshot, &["--versions", &kept, "--file", "17"]).fails(2, &["no such file", "no file"]);
+    // Files of a workload of files.
+    let config = file(&folder, "drive.toml", DRIVE);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let (snapshot, kept) = (at("files.snap"), at("files.csv"));
+    let mut args = vec!["run", "--config", &config, "--workload", "mobile", "--requests", "1500", "--quiet"];
+    args.extend(["--set", "workload.journal_mib=4", "--set", "workload.bytes_per_inode=131072"]);
+    args.extend([
+        "--set",
+        "ftl.sanitize.policy=none",
+        "--save-snapshot",
+        &snapshot,
+        "--keep-versions",
+        &kept,
+    ]);
+    wordline(&args).ok();
+    let finds = look(&snapshot, &["--versions", &kept, "--json", "--show", "100000"]).ok().json();
+    let finds = finds["finds"].as_array().unwrap().clone();
+    let number = finds.iter().find_map(|find| find["file"].as_u64()).unwrap();
+    let of_file = finds.iter().filter(|find| find["file"] == number).count();
+    let name = number.to_string();
+    let alone =
+        look(&snapshot, &["--versions", &kept, "--file", &name, "--json", "--show", "100000"]).ok().json();
+    let alone = alone["finds"].as_array().unwrap().clone();
+    assert!(alone.len() == of_file && alone.iter().all(|find| find["file"] == number), "{of_file}");
+    let near = format!("{name}0");
+    look(&snapshot, &["--versions", &kept, "--file", &near])
+        .fails(2, &["no such file", "from ", "did you mean"]);
+}
+
+/// Several drives are told side by side, a column each.
+#[test]
+fn policies_stand_side_by_side() {
+    let folder = folder("forensics-beside");
+    let saved = ["none", "page_lock", "scrub"]
+        .map(|policy| save(&folder, policy, &[&format!("ftl.sanitize.policy={policy}")]));
+    let mut args = vec!["forensics"];
+    args.extend(saved.iter().map(|(snapshot, _)| snapshot.as_str()));
+    args.extend(saved.iter().flat_map(|(_, kept)| ["--versions", kept.as_str()]));
+    let text = wordline(&args).ok().out;
+    let row = |start: &str| {
+        let line =
+            text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}: {text}"));
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).skip(1).collect::<Vec<&str>>()
+    };
+    assert_eq!(row("ftl.sanitize.policy"), ["none", "page_lock", "scrub"]);
+    assert!(row("secured data that died in the run").len() == 3);
+    let read = row("  a thief reads");
+    assert!(read[0] != "0" && read[1..] == ["0", "0"], "{text}");
+    assert_eq!(wordline(&[&args[..], &["--json"]].concat()).ok().json().as_array().unwrap().len(), 3);
+    wordline(&args[..args.len() - 2]).fails(2, &["--versions: found 2 of them for 3 drives"]);
+    let out = folder.join("finds.csv").display().to_string();
+    wordline(&[&args[..], &["--out", &out]].concat()).fails(2, &["--out: found 3 drives"]);
 }

@@ -248,3 +248,80 @@ fn versions_of_files_are_told_on_request() {
     assert!(written >= listed && listed > 0, "{written} {listed}");
     assert!(read(folder.join("out/versions.svg")).contains("multi-version file"));
 }
+
+/// Many runs have a row each, in groups by what was set differently and in the order in which people count, and fit
+/// into a terminal.
+#[test]
+fn many_results_have_rows() {
+    let folder = folder("compare-many");
+    let small = file(&folder, "small.toml", SMALL);
+    let mut dirs = Vec::new();
+    for trace in ["uniform", "zipf"] {
+        for percent in ["15", "28", "7"] {
+            let out = folder.join(format!("{trace}-op{percent}")).display().to_string();
+            let over = format!("drive.over_provisioning_percent={percent}");
+            let args = [
+                "run",
+                "--config",
+                &small,
+                "--synthetic",
+                trace,
+                "--requests",
+                "3000",
+                "--read-percent",
+                "50",
+            ];
+            let sets = ["--set", "drive.logical_gib=0", "--set", &over, "--out", &out, "--quiet"];
+            wordline(&[&args[..], &sets].concat()).ok();
+            dirs.push(out);
+        }
+    }
+    let dirs: Vec<&str> = dirs.iter().map(String::as_str).collect();
+    let compare = |more: &[&str]| wordline(&[&["compare"], &dirs[..], more].concat());
+    let text = compare(&[]).ok().out;
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    let names: Vec<&str> =
+        text.lines().filter_map(|line| line.split("  ").next()).filter(|n| n.contains("-op")).collect();
+    let names: Vec<&str> = names.into_iter().filter(|name| !name.contains(' ')).collect();
+    assert_eq!(
+        names,
+        ["uniform-op7", "uniform-op15", "uniform-op28", "zipf-op7", "zipf-op15", "zipf-op28"],
+        "{text}"
+    );
+    for part in ["workload.pattern = uniform", "workload.pattern = zipf", "write"] {
+        assert!(text.contains(part), "{part} in:\n{text}");
+    }
+    // What nobody uses is not told.
+    assert!(!text.contains("cell.") && !text.contains("nand.errors."), "{text}");
+    let csv = compare(&["--csv", "-"]).ok().out;
+    assert!(csv.lines().count() == 7 && csv.starts_with("run,workload.pattern,"), "{csv}");
+    let path = folder.join("all.csv").display().to_string();
+    compare(&["--csv", &path]).ok();
+    assert_eq!(read(folder.join("all.csv")), csv);
+    let keys = ["--keys", "write_amplification,drive.over_provisioning_percent", "--markdown"];
+    let chosen = compare(&keys).ok().out;
+    assert!(chosen.starts_with("| ") && chosen.lines().count() == 8 && !chosen.contains("IOPS"), "{chosen}");
+    for baseline in ["zipf-op28", dirs[4]] {
+        let text = compare(&["--baseline", baseline]).ok().out;
+        assert!(text.contains("set as zipf-op28"), "{text}");
+    }
+    compare(&["--baseline", "zipf-op2"]).fails(2, &["--baseline", "allowed: uniform-op7,", "did you mean"]);
+    compare(&["--keys", "write_amplificaton"]).fails(2, &["--keys", "did you mean \"write_amplification\""]);
+}
+
+/// Results of one name are told apart by their folders.
+#[test]
+fn results_of_one_name_are_called_after_their_folders() {
+    let folder = folder("compare-names");
+    let small = file(&folder, "small.toml", SMALL);
+    let mut dirs = Vec::new();
+    for seed in ["1", "2"] {
+        std::fs::create_dir(folder.join(seed)).unwrap();
+        let out = folder.join(seed).join("run").display().to_string();
+        let args = ["run", "--config", &small, "--requests", "500", "--seed", seed, "--out", &out, "--quiet"];
+        wordline(&args).ok();
+        dirs.push(out);
+    }
+    let text = wordline(&["compare", &dirs[0], &dirs[1]]).ok().out;
+    assert!(text.contains("1/run") && text.contains("2/run"), "{text}");
+}

@@ -191,3 +191,59 @@ fn a_trace_comes_from_standard_input() {
     wordline_reading(&["run", "-", "--format", "mqsim"], b"").fails(1, &["standard input", "no request"]);
     wordline_reading(&["run", "-", "--format", "mqsim"], b"x y\n").fails(1, &["standard input:1"]);
 }
+
+/// What is told of a wrong value is what was written, and the whole of what may stand there.
+#[test]
+fn errors_show_what_was_written_and_the_whole_form() {
+    let folder = folder("forms");
+    let small = file(&folder, "small.toml", SMALL);
+    let run = |flags: &[&str]| wordline(&[&["run", "--config", &small], flags].concat());
+    let done = run(&["--size", "0"]).fails(2, &["found 0,", "a multiple of 512"]);
+    assert!(!done.err.contains("array"), "{}", done.err);
+    run(&["--size", "4KiB:9,100"]).fails(2, &["[[4096, 9], [100, 1]]"]);
+    let form = "\"cycle to 3000\", \"cycle to 3000 with 5 minutes dwell\"";
+    let aged = ["--requests", "10", "--set", "nand.errors.model=cells", "--age"];
+    run(&[&aged[..], &["cycle 3000"]].concat()).fails(2, &["cycle 3000", form, "found \"3000\""]);
+    run(&[&aged[..], &["retain 12 fortnights"]].concat())
+        .fails(2, &["\"retain 12 months at 55 C\"", "weeks"]);
+    run(&[&aged[..], &["bake 3"]].concat()).fails(2, &["\"disturb 50000 reads\""]);
+}
+
+#[test]
+fn a_job_file_is_no_configuration() {
+    let folder = folder("jobs-as-config");
+    let jobs = file(&folder, "job.fio", "[a]\nrw=randwrite\nsize=1m\nbs=4k\n");
+    let unnamed = file(&folder, "job", "[global]\nioengine=libaio\n[a]\nrw=randwrite\nsize=1m\n");
+    for path in [&jobs, &unnamed] {
+        let how = format!("wordline run {path}");
+        for command in ["run", "explain"] {
+            wordline(&[command, "--config", path]).fails(2, &["a job file of fio", &how]);
+        }
+    }
+}
+
+/// Nothing is printed, and everything that was asked for is there.
+#[test]
+fn a_quiet_run_saves_its_drive() {
+    let folder = folder("quiet");
+    let small = file(&folder, "small.toml", SMALL);
+    let snapshot = folder.join("drive.snap");
+    let saved = ["run", "-q", "--config", &small, "--requests", "100", "--save-snapshot"];
+    let done = wordline(&[&saved[..], &[&snapshot.display().to_string()]].concat()).ok();
+    assert_eq!((done.out.as_str(), done.err.as_str()), ("", ""));
+    assert!(snapshot.is_file() && folder.join("drive.snap.toml").is_file());
+}
+
+#[test]
+fn a_format_that_the_trace_is_not_of_is_a_wrong_flag() {
+    let folder = folder("formats");
+    let spc = file(&folder, "t.spc", "0,303567,3584,w,0.000000\n1,55590,3072,w,0.000000\n");
+    for command in [&["run"][..], &["trace", "info"]] {
+        let named = |format| wordline(&[command, &["--format", format, &spc]].concat());
+        named("msr").fails(2, &["t.spc:1: column", "of the format msr", "looks like spc"]);
+        named("blkparse").fails(2, &["t.spc:1:", "of the format blkparse"]);
+    }
+    // A line that is damaged in a trace of that format is damage.
+    let damaged = file(&folder, "d.spc", "0,303567,3584,w,0.000000\n1,55590,x,w,0.000000\n");
+    wordline(&["trace", "info", "--format", "spc", &damaged]).fails(1, &["d.spc:2: column"]);
+}

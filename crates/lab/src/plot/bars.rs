@@ -5,6 +5,9 @@ use super::picture::{Anchor, Picture, text_room};
 use super::{FILLED, axis, colour};
 
 const ROW: f64 = 34.0;
+/// Of many.
+const NARROW_ROW: f64 = 20.0;
+const MANY: usize = 20;
 const GAP: f64 = 6.0;
 
 /// One bar: its name, the lengths of its parts, and what stands behind it.
@@ -12,6 +15,13 @@ pub(super) struct Bar {
     pub label: String,
     pub parts: Vec<f64>,
     pub total: String,
+}
+
+impl Bar {
+    /// A line above the bars of a group, which says what they have in common.
+    pub fn heading(text: &str) -> Bar {
+        Bar { label: String::new(), parts: Vec::new(), total: text.to_owned() }
+    }
 }
 
 /// A plot of bars.
@@ -30,7 +40,9 @@ pub(super) struct Bars {
 impl Bars {
     pub fn picture(&self) -> Picture {
         // Parts that no bar has would only fill the legend.
-        let used = (0..self.names.len()).filter(|&part| self.bars.iter().any(|bar| bar.parts[part] > 0.0));
+        let used = (0..self.names.len()).filter(|&part| {
+            self.bars.iter().any(|bar| bar.parts.get(part).is_some_and(|length| *length > 0.0))
+        });
         let keys: Vec<Key> = used
             .map(|part| Key { label: self.names[part].to_owned(), colour: colour(part), kind: KeyKind::Box })
             .collect();
@@ -47,8 +59,15 @@ impl Bars {
         if self.bars.is_empty() {
             return Frame::empty(&across, &up, "nothing to show");
         }
-        let beyond = self.bars.iter().map(|bar| GAP + text_room(&bar.total)).fold(0.0, f64::max);
-        let mut frame = Frame::new(&across, &up, &keys, ROW * steps as f64, beyond);
+        let bars = self.bars.iter().filter(|bar| !bar.parts.is_empty());
+        let beyond = bars.map(|bar| GAP + text_room(&bar.total)).fold(0.0, f64::max);
+        let mut frame = Frame::new(
+            &across,
+            &up,
+            &keys,
+            if steps > MANY { NARROW_ROW } else { ROW } * steps as f64,
+            beyond,
+        );
         for (row, bar) in self.bars.iter().enumerate() {
             self.bar(&mut frame, bar, steps - 1 - row, end);
         }

@@ -48,7 +48,6 @@ pub(crate) fn log_marks<'a>(
 /// The plot of all results' reads (full lines) and writes (dashed); where no time passes, there is nothing to show.
 pub(crate) fn latency(results: &[RunResult]) -> Plot {
     let mut curves = Vec::new();
-    let mut data = Csv::new(&["run", "requests", "percent", "latency_ns"]);
     for (number, result) in results.iter().enumerate().filter(|(_, result)| result.takes_time()) {
         let kinds = [
             ("read", &result.latency_ns.read, KeyKind::Line),
@@ -57,12 +56,22 @@ pub(crate) fn latency(results: &[RunResult]) -> Plot {
         for (kind, spread, key) in kinds.into_iter().filter(|(_, spread, _)| spread.count > 0) {
             let label = if results.len() > 1 { format!("{} {kind}", title(result)) } else { kind.to_owned() };
             curves.push(Curve { label, spread, colour: colour(number), kind: key });
+        }
+    }
+    Plot::new(draw(&curves), numbers(results))
+}
+
+/// The distributions of all results' reads and writes.
+pub(crate) fn numbers(results: &[RunResult]) -> Csv {
+    let mut data = Csv::new(&["run", "requests", "percent", "latency_ns"]);
+    for result in results.iter().filter(|result| result.takes_time()) {
+        for (kind, spread) in [("read", &result.latency_ns.read), ("write", &result.latency_ns.write)] {
             for (percent, ns) in &spread.percentiles {
                 data.row(&[title(result), kind, &percent.to_string(), &ns.to_string()]);
             }
         }
     }
-    Plot::new(draw(&curves), data)
+    data
 }
 
 fn draw(curves: &[Curve<'_>]) -> Picture {

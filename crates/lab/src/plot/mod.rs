@@ -16,7 +16,7 @@ mod workload;
 
 use crate::by::Axis;
 use crate::number::{digits, duration};
-use crate::result::{RunResult, Spent};
+use crate::result::{Distribution, RunResult, Spent};
 use crate::table::title;
 use bars::{Bar, Bars};
 use picture::Picture;
@@ -125,11 +125,45 @@ impl Csv {
     }
 }
 
+/// As many curves as there are colours.
+pub(crate) const CURVES_MAX: usize = COLOURS.len();
+
+/// The heading of a result's group, if it is the first that has it.
+fn heading(groups: &[String], number: usize) -> Option<Bar> {
+    let group = groups.get(number)?;
+    (number == 0 || groups[number - 1] != *group).then(|| Bar::heading(group))
+}
+
+/// The 99th percentiles of many results' reads and writes, a bar for each; the numbers are the whole distributions.
+pub(crate) fn latency_bars(results: &[RunResult], groups: &[String]) -> Plot {
+    let mut bars = Vec::new();
+    for (number, result) in results.iter().enumerate() {
+        bars.extend(heading(groups, number));
+        let p99 = |spread: &Distribution| spread.p99.map_or(0.0, |ns| ns as f64);
+        let (read, write) = (p99(&result.latency_ns.read), p99(&result.latency_ns.write));
+        for (kind, parts) in [("read", vec![read, 0.0]), ("write", vec![0.0, write])] {
+            let ns: f64 = parts.iter().sum();
+            if ns > 0.0 {
+                bars.push(Bar { label: format!("{} {kind}", title(result)), parts, total: duration(ns) });
+            }
+        }
+    }
+    let plot = Bars {
+        title: "99 % of requests take at most so long",
+        of: "requests",
+        names: vec!["read", "write"],
+        show: duration,
+        bars,
+    };
+    Plot::new(plot.picture(), latency::numbers(results))
+}
+
 /// Where the time of reads and writes went, one bar for each.
-pub(crate) fn breakdown(results: &[RunResult]) -> Plot {
+pub(crate) fn breakdown(results: &[RunResult], groups: &[String]) -> Plot {
     let mut bars = Vec::new();
     let mut data = Csv::new(&["run", "requests", "part", "mean_ns"]);
-    for result in results.iter().filter(|result| result.takes_time()) {
+    for (number, result) in results.iter().enumerate().filter(|(_, result)| result.takes_time()) {
+        bars.extend(heading(groups, number));
         let kinds = [
             ("read", &result.breakdown_ns.read, &result.latency_ns.read),
             ("write", &result.breakdown_ns.write, &result.latency_ns.write),
@@ -156,10 +190,11 @@ pub(crate) fn breakdown(results: &[RunResult]) -> Plot {
 }
 
 /// Write amplification by cause, one bar for each result.
-pub(crate) fn write_amplification(results: &[RunResult]) -> Plot {
+pub(crate) fn write_amplification(results: &[RunResult], groups: &[String]) -> Plot {
     let mut data = Csv::new(&["run", "cause", "write_amplification"]);
     let mut bars = Vec::new();
-    for result in results {
+    for (number, result) in results.iter().enumerate() {
+        bars.extend(heading(groups, number));
         let Some(total) = result.write_amplification else { continue };
         for (cause, share) in result.write_amplification_by_cause.iter() {
             data.row(&[title(result), Axis::name(cause), &share.unwrap_or(0.0).to_string()]);

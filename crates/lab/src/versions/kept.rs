@@ -23,6 +23,8 @@ pub struct Kept {
     pub class: u8,
     /// When it was written; ns.
     pub written_ns: u64,
+    /// It had died before the run began: what preconditioning has left.
+    pub was_dead: bool,
 }
 
 /// Reads what `wordline run --keep-versions` has written, and holds it against the drive: each unit of flash that was
@@ -66,7 +68,7 @@ fn check(rows: &[Kept], drive: &Drive) -> Result<(), String> {
 
 /// A row of numbers.
 fn kept(numbers: &[u64]) -> Option<Kept> {
-    let [place, unit, version, file, class, written_ns] = *numbers else { return None };
+    let [place, unit, version, file, class, written_ns, was_dead] = *numbers else { return None };
     let small = |number: u64| u32::try_from(number).ok();
     Some(Kept {
         place: small(place)?,
@@ -75,6 +77,7 @@ fn kept(numbers: &[u64]) -> Option<Kept> {
         file: small(file)?,
         class: u8::try_from(class).ok().filter(|class| *class <= 2)?,
         written_ns,
+        was_dead: was_dead != 0,
     })
 }
 
@@ -103,7 +106,7 @@ fn from_csv(path: &Path, is_packed: bool) -> Result<Vec<Kept>, ReportError> {
         let numbers: Option<Vec<u64>> = line.split(',').map(|number| number.parse().ok()).collect();
         let row = numbers.as_deref().and_then(kept);
         rows.push(row.ok_or_else(|| {
-            wrong(number, &line, "six whole numbers, as wordline run --keep-versions writes")
+            wrong(number, &line, "seven whole numbers, as wordline run --keep-versions writes")
         })?);
     }
     match any {

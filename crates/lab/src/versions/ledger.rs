@@ -36,10 +36,12 @@ pub(super) struct Content {
     pub class: u8,
     /// When the command was handed to the drive; ns.
     pub written_ns: u64,
+    /// It had died before the run began.
+    pub was_dead: bool,
 }
 
 /// Of which nothing is known.
-const UNKNOWN: Content = Content { file: NONE, version: 0, class: 0, written_ns: 0 };
+const UNKNOWN: Content = Content { file: NONE, version: 0, class: 0, written_ns: 0, was_dead: false };
 
 /// A unit of flash.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +95,8 @@ impl Ledger {
             let is_there = page < chips.programmed_pages(block);
             for unit in (first..first + units_per_page).filter(|_| is_there) {
                 let Some(spare) = drive.spare_of(Pun(unit)) else { continue };
-                ledger.units[unit as usize] = Unit { lpn: spare.lpn.0, content: UNKNOWN, state: State::Dead };
+                let content = Content { was_dead: true, ..UNKNOWN };
+                ledger.units[unit as usize] = Unit { lpn: spare.lpn.0, content, state: State::Dead };
             }
         }
         for lpn in 0..drive.logical_units() {

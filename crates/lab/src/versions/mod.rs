@@ -26,7 +26,7 @@ const WRITE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// Columns of the table of versions.
 const TABLE: [&str; 5] = ["writes", "file", "valid", "invalid", "moved"];
 /// Columns of what units of flash hold.
-const KEPT: [&str; 6] = ["place", "unit", "version", "file", "class", "written_ns"];
+const KEPT: [&str; 7] = ["place", "unit", "version", "file", "class", "written_ns", "was_dead"];
 
 /// What is to be told of versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -221,7 +221,8 @@ impl Observer {
         let is_write = command.op == OpCode::Write;
         if is_write {
             let file = self.book.place(command.hints.file);
-            let content = Content { file, version: 0, class: command.hints.class, written_ns: now.0 };
+            let content =
+                Content { file, version: 0, class: command.hints.class, written_ns: now.0, was_dead: false };
             self.ledger.note_command(command.tag, content);
         }
         self.hear(drive)?;
@@ -262,7 +263,9 @@ impl Observer {
                 let file = self.book.id(content.file);
                 let cells = [place, unit, content.version, file, content.class.into()].map(u64::from);
                 let [place, unit, version, file, class] = cells.map(Cell::Number);
-                rows.add(&[place, unit, version, file, class, Cell::Number(content.written_ns)])?;
+                let rest = [content.written_ns, u64::from(content.was_dead)].map(Cell::Number);
+                let [written_ns, was_dead] = rest;
+                rows.add(&[place, unit, version, file, class, written_ns, was_dead])?;
             }
             rows.finish()?;
         }

@@ -3,6 +3,7 @@
 use crate::common;
 
 use common::{closed, fresh_path, generator, run, small_drive};
+use lab::report::Comparison;
 use lab::{RunResult, RunSpec, report};
 
 const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 3], [16384, 1]]";
@@ -104,7 +105,7 @@ fn a_comparison_of_runs_without_time_has_no_latencies() {
     let files = report::write(&folder, &timeless, "").unwrap();
     let victims = ["victims.svg", "victims.pdf", "victims.csv"];
     assert_eq!(names(&files), [&["result.json", "config.toml"][..], &victims].concat());
-    report::write_comparison(&folder, &[timed, timeless]).unwrap();
+    report::write_comparison(&folder, &Comparison::of(&[timed, timeless])).unwrap();
     for name in ["latency", "breakdown"] {
         for ending in ["svg", "csv"] {
             let text = std::fs::read_to_string(folder.join(format!("{name}.{ending}"))).unwrap();
@@ -182,7 +183,9 @@ fn retries_are_compared_and_drawn() {
     assert_eq!(row(&text, "units lost"), ["units lost", "12", "12", "x1"]);
     assert!(!report::compare(&results()).contains("retr"));
     let folder = fresh_path("retries");
-    let files = report::write_comparison(&folder, &[results().remove(0), fresh.clone(), aged]).unwrap();
+    let files =
+        report::write_comparison(&folder, &Comparison::of(&[results().remove(0), fresh.clone(), aged]))
+            .unwrap();
     assert_eq!(files.len(), 1 + 5 * 3);
     let csv = std::fs::read_to_string(folder.join("retries.csv")).unwrap();
     let rows = ["run,failed_attempts,page_reads,share", "fresh,0,900,0.9", "fresh,1,100,0.1", "<old>,0,0,0"];
@@ -218,7 +221,7 @@ fn count_tags(svg: &str, wanted: &str) -> usize {
 fn plots_are_whole_and_need_nothing_else() {
     let results = results();
     let folder = fresh_path("comparison");
-    let files = report::write_comparison(&folder, &results).unwrap();
+    let files = report::write_comparison(&folder, &Comparison::of(&results)).unwrap();
     let plots = ["latency", "breakdown", "victims", "write_amplification"];
     let of_plot = |name: &str| ["svg", "pdf", "csv"].map(|ending| format!("{name}.{ending}"));
     let all: Vec<String> =
@@ -262,9 +265,40 @@ fn plots_of_nothing_are_still_plots() {
     let mut nothing = result("nothing", "greedy", "read_percent = 100");
     nothing.latency_ns.read = lab::Distribution::default();
     let folder = fresh_path("nothing");
-    report::write_comparison(&folder, &[nothing]).unwrap();
+    report::write_comparison(&folder, &Comparison::of(&[nothing])).unwrap();
     for name in ["latency.svg", "breakdown.svg", "write_amplification.svg"] {
         let svg = std::fs::read_to_string(folder.join(name)).unwrap();
         assert!(count_tags(&svg, "text") >= 2 && svg.contains("nothing to show"), "{name}");
     }
+}
+
+/// Blocks of the firmware and of the chips have two names where the former are made of several of the latter.
+#[test]
+fn superblocks_are_called_so() {
+    let mut config = small_drive();
+    config.geometry.planes_per_die = 2;
+    for (superblock, word) in [("none", " blocks; 0 retired"), ("planes", " superblocks; 0 retired")] {
+        config.allocation.superblock = ssd::sections::Superblock::from_name(superblock).unwrap();
+        let result = run(&config, &generator(20_000, "read_percent = 0"), &closed(16));
+        let table = report::table(&result);
+        let counts = table.lines().find(|line| line.starts_with("erase counts")).unwrap_or_default();
+        assert!(counts.ends_with(word), "{table}");
+        let victims = table.lines().find(|line| line.starts_with("victims")).unwrap_or_default();
+        assert_eq!(victims.contains("superblocks were cleaned"), superblock == "planes", "{table}");
+    }
+}
+
+/// What has not been is not told, neither of one run nor of several.
+#[test]
+fn rows_of_zeros_are_left_out() {
+    let mut result = results()[0].clone();
+    result.write_amplification = Some(0.0);
+    (result.erase_count.max, result.erase_count.retired) = (0, 0);
+    let buffer = &mut result.buffer;
+    (buffer.hits, buffer.misses, buffer.unmapped_reads, buffer.overwrites, buffer.stalls) = (0, 0, 0, 0, 0);
+    let table = report::table(&result);
+    for word in ["erase counts", "buffer  ", "write amplification 0", "host 0"] {
+        assert!(!table.contains(word), "{word}: {table}");
+    }
+    assert!(table.contains("nothing was programmed"), "{table}");
 }

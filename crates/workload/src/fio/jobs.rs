@@ -303,6 +303,23 @@ fn share_of(bytes: u64, percent: u64) -> u64 {
     (u128::from(bytes) * u128::from(percent) / 100) as u64
 }
 
+/// Refuses a check of contents that brings requests: what was written is read again behind each pass.
+fn check_verify(section: &Section, job: &Job) -> Result<(), WorkloadError> {
+    let last = |key: &str| section.lines.iter().rev().find(|line| line.key == key);
+    let is_off = |line: &Line| matches!(line.value.as_deref(), Some("0" | "none" | "null"));
+    let Some(verify) = last("verify").filter(|line| !is_off(line)) else { return Ok(()) };
+    if matches!(job.work, Work::Read | Work::Trim) || last("do_verify").is_some_and(is_off) {
+        return Ok(());
+    }
+    let found = format!(
+        "found {:?}: what is written would be read again behind each pass, which is not simulated",
+        verify.value.as_deref().unwrap_or_default()
+    );
+    let allowed = "do_verify=0, or verify left out; a job behind it with rw=read, stonewall and the same filename \
+                   reads it again";
+    Err(Wrong::new(found, allowed).at(&verify.place, "verify"))
+}
+
 /// A job from its section; names of options without effect are added to `ignored`.
 fn job(section: &Section, ignored: &mut Vec<&'static str>) -> Result<Job, WorkloadError> {
     let mut job = Job::new(section.place.clone(), section.name.clone());
@@ -324,6 +341,7 @@ fn job(section: &Section, ignored: &mut Vec<&'static str>) -> Result<Job, Worklo
             ignored.push(name);
         }
     }
+    check_verify(section, &job)?;
     if let (true, Step::Follow(number)) = (job.identical, job.step) {
         job.step = Step::Repeat(number);
     }

@@ -263,11 +263,17 @@ pub(super) static OPTIONS: &[JobOption] = &[
         put(&mut job.stream, value.choice(&words))
     }),
     // Verification.
-    refused(&["verify", "verify_only"], "there are no contents", off),
-    nothing(
-        &["do_verify", "verify_interval", "verify_offset", "verify_pattern", "verify_fatal"],
-        "see verify",
+    exact(
+        &["verify"],
+        "contents are not checked, which changes no request of a job that only reads, or has do_verify=0; behind \
+         writes fio reads all of them again, which is refused: a job that reads the file behind a stonewall does that",
+        |_, value| value.word().map(drop),
     ),
+    exact(&["do_verify"], "0: nothing is read again behind a pass; see verify", |_, value| {
+        value.switch().map(drop)
+    }),
+    refused(&["verify_only"], "there are no contents", off),
+    nothing(&["verify_interval", "verify_offset", "verify_pattern", "verify_fatal"], "see verify"),
     nothing(&["verify_dump", "verify_async", "verify_async_cpus", "verify_backlog_batch"], "see verify"),
     nothing(
         &["verify_backlog", "verify_state_load", "verify_state_save", "experimental_verify"],

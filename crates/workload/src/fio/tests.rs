@@ -117,7 +117,12 @@ fn errors_name_place_finding_and_neighbour() {
         ),
         ("[a]\nsize=1m\nrandom_distribution=zoned:60/60:40/60\n", "zones of 120 % of the space"),
         ("[a]\nsize=1m\nbssplit=4k/50:8k/40\n", "shares that add up to 90 %"),
-        ("[a]\nsize=1m\nverify=crc32c\n", "a.fio:3: verify: found \"crc32c\"; this is not simulated"),
+        (
+            "[a]\nsize=1m\nrw=randwrite\nverify=crc32c\n",
+            "a.fio:4: verify: found \"crc32c\": what is written would be read again behind each pass, which is not simulated, allowed: \
+             do_verify=0, or verify left out; a job behind it with rw=read, stonewall",
+        ),
+        ("[a]\nsize=1m\nverify_only\n", "a.fio:3: verify_only: "),
         ("[a]\nsize=1m\nioengine=mmap\n", "a.fio:3: ioengine: found \"mmap\"; this is not simulated"),
         ("[a]\nsize=1m\nzonemode=zbd\n", "a.fio:3: zonemode: found \"zbd\""),
         ("[a]\nsize=1m\nnumjobs=0\n", "a.fio:3: numjobs: found \"0\", allowed: at least 1"),
@@ -172,6 +177,11 @@ fn options_mean_what_they_mean_in_fio() {
     let job = with("random_distribution=zipf:1.2:0.25").unwrap();
     assert_eq!((job.distribution, job.has_map), (Distribution::Zipf(1.2, Some(0.25)), false));
     assert!(!with("blockalign=8k").unwrap().has_map);
+    // Checks of contents that bring no requests are taken.
+    for lines in ["rw=randread\nverify=md5", "rw=write\nverify=crc32c\ndo_verify=0", "rw=randrw\nverify=null"]
+    {
+        with(lines).unwrap_or_else(|error| panic!("{lines}: {error}"));
+    }
     // What would change results may be switched off.
     for line in ["verify=0", "zonemode=none", "serialize_overlap=0", "iodepth_batch=1", "file_append=0"] {
         with(line).unwrap_or_else(|error| panic!("{line}: {error}"));

@@ -136,6 +136,13 @@ impl Format for Blkparse {
         format
     }
 
+    fn kind(&self) -> &'static str {
+        match self.layout {
+            Some(_) => "a block trace's events as CSV, such as SNIA's of RocksDB",
+            None => "blkparse's text",
+        }
+    }
+
     fn header(&mut self, line: &[u8]) -> Result<bool, Bad> {
         let Some(layout) = &mut self.layout else { return Ok(false) };
         let allowed =

@@ -14,7 +14,8 @@ pub(super) fn fits<F: Format>(name: &'static str, head: &[&[u8]], options: &Read
     let mut format = F::new(options, head);
     let has_header = format.header(head.first()?).ok()?;
     let rows = &head[usize::from(has_header)..];
-    let mut fit = Fit { format: name, lines: rows.len() as u64, fitting: 0, has_header };
+    let lines = rows.len() as u64;
+    let mut fit = Fit { format: name, kind: format.kind(), lines, fitting: 0, has_header };
     if rows.is_empty() {
         return has_header.then_some(fit);
     }
@@ -28,6 +29,18 @@ pub(super) fn fits<F: Format>(name: &'static str, head: &[&[u8]], options: &Read
         requests += u64::from(matches!(row, Ok(Row::Request(_))));
     }
     (fit.fitting * 2 >= fit.lines && requests > 0).then_some(fit)
+}
+
+/// Whether any line can be read as one of `F`, or there is none to be read.
+pub(super) fn reads<F: Format>(head: &[&[u8]], options: &ReadOptions) -> bool {
+    let mut format = F::new(options, head);
+    let Some(first) = head.first() else { return true };
+    let rows = match format.header(first) {
+        Ok(is_header) => &head[usize::from(is_header)..],
+        Err(_) => return false,
+    };
+    let mut lines = rows.iter().filter(|line| !line.trim_ascii().is_empty()).peekable();
+    lines.peek().is_none() || lines.any(|line| format.parse(line).is_ok())
 }
 
 fn has_right_width<F: Format>(line: &[u8], separator: u8) -> bool {

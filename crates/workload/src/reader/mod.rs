@@ -70,6 +70,7 @@ macro_rules! formats {
                 sample_columns: $module::$type::SAMPLE_COLUMNS,
             },
             fits: |head, options| detect::fits::<$module::$type>(stringify!($module), head, options),
+            reads: detect::reads::<$module::$type>,
             open: stream::open::<$module::$type>,
         }),*];
     };
@@ -225,6 +226,11 @@ pub(crate) trait Format: Send + Sized + 'static {
         false
     }
 
+    /// What a trace of this kind is called, where the format is of several that have the same columns.
+    fn kind(&self) -> &'static str {
+        ""
+    }
+
     /// The units that neither the format nor the user says.
     fn open_units(&mut self) -> OpenUnits<'_> {
         OpenUnits { time: None, space: None }
@@ -269,6 +275,7 @@ pub(crate) trait Records: Send {
 struct Entry {
     info: FormatInfo,
     fits: fn(&[&[u8]], &ReadOptions) -> Option<Fit>,
+    reads: fn(&[&[u8]], &ReadOptions) -> bool,
     open: fn(Lines, &ReadOptions, Option<Fit>) -> Opened,
 }
 
@@ -325,11 +332,32 @@ impl Source for AsRecorded {
 fn open_input(input: Input, format: &str, options: &ReadOptions) -> Result<Box<dyn Records>, WorkloadError> {
     let format = format_to_read(format, options)?;
     let lines = Lines::new(input)?;
-    let (entry, fit) = match FORMATS.iter().find(|entry| entry.info.name == format) {
-        Some(entry) => (entry, None),
-        None => recognise(&lines, options)?,
-    };
-    (entry.open)(lines, options, fit)
+    match FORMATS.iter().find(|entry| entry.info.name == format) {
+        Some(entry) => open_named(entry, lines, options),
+        None => {
+            let (entry, fit) = recognise(&lines, options)?;
+            (entry.open)(lines, options, Some(fit))
+        }
+    }
+}
+
+/// Opens a trace as one of the format that was named; an error if its beginning is of another one, and of this not at
+/// all.
+fn open_named(entry: &Entry, lines: Lines, options: &ReadOptions) -> Opened {
+    let head = lines.head();
+    let mut fitting = Vec::new();
+    if options.on_bad_line == OnBadLine::Error && !(entry.reads)(&head, options) {
+        let others = FORMATS.iter().filter(|other| (other.fits)(&head, options).is_some());
+        fitting.extend(others.map(|other| other.info.name));
+    }
+    let file = lines.file().to_string();
+    let mut records = (entry.open)(lines, options, None)?;
+    if fitting.is_empty() {
+        return Ok(records);
+    }
+    // The first line says what is wrong; one that goes on in the next is not of this format all the same.
+    let cause = records.next().err().map_or(file, |cause| cause.to_string());
+    Err(Problem::OtherFormat { named: entry.info.name, cause, fitting }.into())
 }
 
 /// The format that is to be read: a name of the list, or `auto`. Columns make it `csv`, which must have them.
@@ -362,7 +390,7 @@ pub(crate) fn check_name(format: &str) -> Result<(), WorkloadError> {
 }
 
 /// Finds the one format that the first lines fit.
-fn recognise(lines: &Lines, options: &ReadOptions) -> Result<(&'static Entry, Option<Fit>), WorkloadError> {
+fn recognise(lines: &Lines, options: &ReadOptions) -> Result<(&'static Entry, Fit), WorkloadError> {
     let head = lines.head();
     if head.is_empty() {
         return Err(Problem::NoRequests { file: lines.file().to_string(), lines: 0, skipped: 0 }.into());
@@ -370,7 +398,7 @@ fn recognise(lines: &Lines, options: &ReadOptions) -> Result<(&'static Entry, Op
     let fits = FORMATS.iter().filter_map(|entry| Some((entry, (entry.fits)(&head, options)?)));
     let fitting: Vec<(&Entry, Fit)> = fits.collect();
     match fitting.as_slice() {
-        [(entry, fit)] => Ok((entry, Some(*fit))),
+        [(entry, fit)] => Ok((entry, *fit)),
         several => Err(Problem::FormatNotRecognised {
             file: lines.file().to_string(),
             found: printable(head[0]),

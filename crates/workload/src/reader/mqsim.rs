@@ -14,6 +14,8 @@ pub(crate) struct Mqsim {
     units: Units,
     /// The unit of times with decimals.
     guessed_time: TimeUnit,
+    /// Whether times have decimals, as DiskSim's do.
+    has_decimals: bool,
     /// Whether nothing says what the times' unit is.
     time_is_open: bool,
     /// Whether nothing says what the unit of addresses and sizes is.
@@ -55,10 +57,15 @@ impl Format for Mqsim {
         Mqsim {
             scale: TimeScale { unit_ns, decimal: decimal || !time_is_open },
             guessed_time,
+            has_decimals: decimal,
             units: Units::SECTORS.or_named(options.address_unit),
             time_is_open: time_is_open && !decimal,
             space_is_open: options.address_unit == AddressUnit::Auto,
         }
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.has_decimals { "DiskSim's ASCII text" } else { "MQSim's text" }
     }
 
     fn open_units(&mut self) -> OpenUnits<'_> {

@@ -19,6 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::snapshots::restore;
+use crate::text::{bytes, thousands};
 use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs, set, with_path};
 
 /// Examples for the help text.
@@ -95,6 +96,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let prepared = progress.survey(&spec)?;
     let plan = Plan::new(&inputs, Some((&spec, &prepared)))?;
     args.tell(&progress, &plan.notes);
+    args.announce(&plan, Some(&spec), &progress);
     // Until here there is nothing to lose.
     let interrupt = Interrupt::listen();
     let mut drive = args.drive(&plan)?;
@@ -129,6 +131,24 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
         (Some(failure), "") => Err(failure),
         (Some(failure), missing) => Err(failure.and(missing)),
     }
+}
+
+/// Units from which filling a drive is announced.
+const UNITS_ANNOUNCED: u64 = 64 << 20;
+/// Units that a machine of today fills a second; measured on one core of a server of 2023, busy beside that.
+const UNITS_FILLED_A_SECOND: f64 = 30e6;
+
+/// What to say before so much of a drive is filled, if that takes long.
+fn long_filling(logical_units: u64, unit_bytes: u64, percent: f64) -> Option<String> {
+    let units = (logical_units as f64 * percent / 100.0) as u64;
+    let seconds = units as f64 / UNITS_FILLED_A_SECOND;
+    (units > UNITS_ANNOUNCED).then(|| {
+        format!(
+            "filling {} ({} units) before the run: about {seconds:.0} s (--precondition none leaves the drive empty)",
+            bytes(units * unit_bytes),
+            thousands(units),
+        )
+    })
 }
 
 /// Why a run failed; a signal has its own exit code.
@@ -225,6 +245,7 @@ impl Run {
         }
         let plan = Plan::new(inputs, None)?;
         self.tell(progress, &plan.notes);
+        self.announce(&plan, None, progress);
         let interrupt = Interrupt::listen();
         let mut drive = self.drive(&plan)?;
         self.age(&plan, None, &mut drive, &interrupt, progress)
@@ -236,6 +257,16 @@ impl Run {
             for note in notes {
                 progress.print(note);
             }
+        }
+    }
+
+    /// Says beforehand that filling the drive will take long.
+    fn announce(&self, plan: &Plan, spec: Option<&Spec>, progress: &Progress) {
+        if self.measurement.snapshot.is_none() {
+            let config = &plan.resolved.config;
+            let percent = plan.run.preconditioning(spec).fill_percent;
+            let note = long_filling(config.logical_units(), u64::from(config.unit_bytes()), percent);
+            self.tell(progress, &note.into_iter().collect::<Vec<_>>());
         }
     }
 
@@ -302,5 +333,21 @@ impl Run {
             }
         }
         lab::run_prepared(drive, &plan.resolved.config, prepared, &run, &mut |at| progress.phase(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_long_to_fill_is_told_beforehand() {
+        assert_eq!(long_filling(64 << 20, 4096, 100.0), None);
+        assert_eq!(long_filling(100 << 20, 4096, 50.0), None);
+        let told = long_filling(320 << 20, 4096, 100.0).unwrap();
+        assert!(
+            told.starts_with("filling 1.25 TiB (335,544,320 units) before the run: about 11 s"),
+            "{told}"
+        );
     }
 }

@@ -220,3 +220,22 @@ fn counts_of_writes_are_no_trace() {
         run("LBA,Frequency\r\n3154132992,116567\r\n", "auto", ReadOptions::default()).2.unwrap().to_string();
     assert!(error.contains("test: not a trace: ") && error.contains("`histogram`"), "{error}");
 }
+
+/// Formats whose columns others have, too, are called what they are.
+#[test]
+fn a_trace_is_called_what_it_is() {
+    let decimal = "0.000 5 174224064 16 1\n0.221 5 162947904 16 0\n0.594 5 174933616 16 1\n";
+    let whole = "938513000 4 264719034 16 0\n938828000 3 197570570 32 1\n";
+    let csv = "Device_Major_Number,Device_Minor_Number,CPU_Core_ID,Record_ID,Timestamp_nanoseconds,ProcessID,Trace_Action,\
+               OperationType,SectorNumber,IO_Size,ProcessName\n\
+               259,2,0,5,0.000005462,4020,D,RS,282624,8,[java]\n259,2,0,11,0.013363110,4020,D,RS,286720,128,[java]\n";
+    for (text, says) in [
+        (decimal, "read as DiskSim's ASCII text (--format mqsim): 3 of"),
+        (whole, "read as MQSim's text (--format mqsim): 2 of"),
+        (csv, "read as a block trace's events as CSV, such as SNIA's of RocksDB (--format blkparse): 2 of"),
+        (BLKPARSE, "read as blkparse's text (--format blkparse)"),
+    ] {
+        let remarks = records(text, ReadOptions::default()).1.remarks();
+        assert!(remarks.iter().any(|remark| remark.starts_with(says)), "{says}: {remarks:?}");
+    }
+}

@@ -69,12 +69,14 @@ fn totals(columns: &mut Columns, analysis: &Analysis) {
         ("reads", footprint.reads, footprint.bytes_read, &analysis.read_sizes),
         ("writes", footprint.writes, footprint.bytes_written, &analysis.write_sizes),
     ] {
-        columns.row([name, &format!("{}, {}{}", thousands(count), bytes(moved), common(sizes))]);
+        if count > 0 {
+            columns.row([name, &format!("{}, {}{}", thousands(count), bytes(moved), common(sizes))]);
+        }
     }
-    columns.row(["trims", &thousands(footprint.trims)]);
-    columns.row(["flushes", &thousands(footprint.flushes)]);
-    if analysis.fua > 0 {
-        columns.row(["FUA", &thousands(analysis.fua)]);
+    for (name, count) in [("trims", footprint.trims), ("flushes", footprint.flushes), ("FUA", analysis.fua)] {
+        if count > 0 {
+            columns.row([name, &thousands(count)]);
+        }
     }
     let seconds = footprint.duration_ns as f64 / 1e9;
     let rate = if seconds > 0.0 {

@@ -1,24 +1,27 @@
-//! Results side by side.
+//! What is compared of results.
 
 use crate::by::{Axis, is_rare};
 use crate::number::{digits, duration, percent, si};
 use crate::result::{Distribution, RunResult};
-use crate::table::{NONE, POINTS, grid, title};
-use serde_json::Value;
+use crate::table::POINTS;
 use ssd::Stats;
 use ssd::flash::op::Cause;
-use std::collections::BTreeSet;
 
 /// The number of a metric in a result, if it has one.
-type Number = Box<dyn Fn(&RunResult) -> Option<f64>>;
+pub(super) type Number = Box<dyn Fn(&RunResult) -> Option<f64>>;
 /// The distribution of one kind of requests in a result.
 type Spread = fn(&RunResult) -> &Distribution;
 
 /// A metric of a comparison: how it is told of a result, and its number, if ratios of it mean something.
-struct Metric {
-    name: String,
-    show: fn(f64) -> String,
-    value: Number,
+pub(super) struct Metric {
+    /// What tables call it; what is a part of the one above stands further to the right.
+    pub name: String,
+    /// What `--keys` and columns of a CSV call it.
+    pub key: String,
+    /// How its number is told.
+    pub show: fn(f64) -> String,
+    /// Its number, where a result has one.
+    pub value: Number,
 }
 
 fn metric(
@@ -26,7 +29,9 @@ fn metric(
     show: fn(f64) -> String,
     value: impl Fn(&RunResult) -> Option<f64> + 'static,
 ) -> Metric {
-    Metric { name: name.into(), show, value: Box::new(value) }
+    let name = name.into();
+    let key = name.trim().replace(' ', "_").replace(['(', ')', ',', '\''], "");
+    Metric { name, key, show, value: Box::new(value) }
 }
 
 fn plain_si(value: f64) -> String {
@@ -47,7 +52,21 @@ fn requests_needed(name: &str) -> u64 {
     }
 }
 
-fn metrics() -> Vec<Metric> {
+/// All metrics. Keys of those that are parts begin with that of the whole: `write_amplification.gc`.
+pub(super) fn metrics() -> Vec<Metric> {
+    let mut all = of_all();
+    let mut whole = String::new();
+    for metric in &mut all {
+        if metric.name.starts_with(' ') {
+            metric.key = format!("{whole}.{}", metric.key);
+        } else {
+            whole.clone_from(&metric.key);
+        }
+    }
+    all
+}
+
+fn of_all() -> Vec<Metric> {
     let mut all = vec![
         metric("requests served", plain_si, |r| Some(r.requests_served as f64)),
         metric("simulated time", duration, |r| r.takes_time().then_some(r.simulated_ns as f64)),
@@ -127,105 +146,4 @@ fn of_separation() -> [Metric; 4] {
             (r.ftl.stream.memory_bytes > 0).then_some(r.ftl.stream.memory_bytes as f64)
         }),
     ]
-}
-
-/// The ratio of a value to the first result's, where both have one.
-fn ratio(value: Option<f64>, first: Option<f64>) -> String {
-    match (value, first) {
-        (Some(value), Some(first)) if first > 0.0 => format!("x{}", digits(value / first)),
-        _ => String::new(),
-    }
-}
-
-/// The configuration values that are not the same in all results, one column each; nothing if there are none.
-fn differences(results: &[RunResult]) -> String {
-    let keys: BTreeSet<&String> = results.iter().flat_map(|result| result.config.keys()).collect();
-    let shown = |result: &RunResult, key: &String| match result.config.get(key) {
-        None => NONE.to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-    };
-    let mut rows = vec![vec!["configuration".to_owned()]];
-    rows[0].extend(results.iter().map(|result| title(result).to_owned()));
-    for key in keys {
-        let values: Vec<String> = results.iter().map(|result| shown(result, key)).collect();
-        // A result without any configuration differs in nothing.
-        let known =
-            || values.iter().zip(results).filter(|(_, of)| !of.config.is_empty()).map(|(value, _)| value);
-        if known().any(|value| Some(value) != known().next()) {
-            rows.push([vec![key.clone()], values].concat());
-        }
-    }
-    let mut text = String::new();
-    if rows.len() > 1 {
-        text.push_str(&format!("\n{}", grid(&rows)));
-    }
-    for result in results.iter().filter(|result| result.config.is_empty()) {
-        text.push_str(&format!(
-            "{} is of an earlier version: its configuration is not known.\n",
-            title(result)
-        ));
-    }
-    text
-}
-
-/// Several results, one column each, with the ratio of each value to the first result's beside it.
-pub(crate) fn side_by_side(results: &[RunResult]) -> String {
-    let Some(first) = results.first() else { return String::new() };
-    let mut head = vec![String::new()];
-    let mut ended = vec!["ended".to_owned()];
-    for (number, result) in results.iter().enumerate() {
-        head.push(title(result).to_owned());
-        // A word is enough here; each result's own table has the whole reason.
-        ended.push(result.ended.split(':').next().unwrap_or_default().to_owned());
-        if number > 0 {
-            head.push(String::new());
-            ended.push(String::new());
-        }
-    }
-    let mut rows = vec![head, ended];
-    let mut left_out = false;
-    for metric in metrics() {
-        if results.iter().all(|result| (metric.value)(result).is_none()) {
-            left_out |= metric.name.contains("latency") && results.iter().any(RunResult::takes_time);
-            continue;
-        }
-        let mut row = vec![metric.name.clone()];
-        let base = (metric.value)(first);
-        for (number, result) in results.iter().enumerate() {
-            let value = (metric.value)(result);
-            row.push(value.map_or(NONE.to_owned(), metric.show));
-            if number > 0 {
-                row.push(ratio(value, base));
-            }
-        }
-        rows.push(row);
-    }
-    let differs = |get: fn(&RunResult) -> &str| results.iter().any(|result| get(result) != get(first));
-    let mut text = grid(&rows);
-    if left_out {
-        text.push_str(
-            "Latencies of too few requests are left out: fewer than one beyond a percentile, or 20 in all.\n",
-        );
-    }
-    for result in results.iter().filter(|result| !result.preconditioning.age_steps.is_empty()) {
-        text.push_str(&format!(
-            "{} was aged: {}.\n",
-            title(result),
-            result.preconditioning.age_steps.join(", ")
-        ));
-    }
-    for result in results {
-        for remark in &result.remarks {
-            text.push_str(&format!("{}: {remark}.\n", title(result)));
-        }
-    }
-    if differs(|result| &result.workload_hash) {
-        text.push_str("The workloads are not the same.\n");
-    }
-    text.push_str(&differences(results));
-    if results.len() > 1 && !differs(|result| &result.config_hash) {
-        text.push_str("The drives' configurations are the same.\n");
-    }
-    text
 }

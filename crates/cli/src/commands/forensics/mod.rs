@@ -1,0 +1,357 @@
+//! `wordline forensics`: what a thief reads on the chips of saved drives.
+
+mod beside;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::Kept;
+use lab::files::Replacement;
+use lab::forensics::{Find, Forensics, Found, look, write_finds};
+use serde_json::Value;
+use ssd::AgeStep;
+use ssd::config::Problem;
+
+use crate::failure::Failure;
+use crate::inputs::{DriveArgs, Inputs};
+use crate::places::Places;
+use crate::snapshots::{beside, restore};
+use crate::text::{Columns, thousands, wrapped};
+
+/// Examples for the help text.
+pub const EXAMPLES: &str = "\
+Examples:
+  wordline run --drive evanesco --workload mailserver --set workload.secure_percent=100 --requests 300000 \\
+      --save-snapshot stolen.snap --keep-versions stolen.csv.zst
+      a drive that locks what is dead, and what each unit of its flash holds
+  wordline forensics stolen.snap
+      what a thief reads on its chips; the drive's configuration lies beside it, in stolen.snap.toml
+  wordline forensics stolen.snap --versions stolen.csv.zst
+      the same with the files and versions that finds are of
+  wordline forensics stolen.snap --versions stolen.csv.zst --file 4711
+      one file alone: which of its versions he reads
+  wordline forensics none.snap locks.snap scrubs.snap
+      several drives side by side, a column each; --versions once for each of them, in the same order
+  wordline forensics stolen.snap --after \"5 years\" --out finds.csv
+      when the flags of locks have weakened; all finds as rows
+
+A thief has the chips and sends them every command that there is: pages answer data, zeros (locked), noise (scrubbed or
+reprogrammed) or are erased. Live data he reads as it is: drives encrypt nothing here. Dead data is what was overwritten
+or trimmed, and what moves have left behind (docs/threat-model.md).";
+
+/// Flags of `forensics`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct ForensicsArgs {
+    /// A drive saved by `wordline run --save-snapshot`; several are put side by side
+    #[arg(value_name = "SNAPSHOT", required = true)]
+    snapshots: Vec<PathBuf>,
+
+    /// The configuration it was saved with [default: SNAPSHOT.toml]
+    #[arg(short, long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// How much later the thief comes: so many minutes, hours, days, weeks, months or years
+    #[arg(long, value_name = "TIME")]
+    after: Option<String>,
+
+    /// What the run that saved the drive has written with --keep-versions: tells files and versions of what is found,
+    /// and what had died before the run; of several drives, one for each
+    #[arg(long, value_name = "FILE")]
+    versions: Vec<PathBuf>,
+
+    /// Look for this file alone: its number in the workload, as finds are told
+    #[arg(long, value_name = "NAME", requires = "versions")]
+    file: Option<String>,
+
+    /// Show at most so many finds
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    show: usize,
+
+    /// Write all finds here: .csv, .csv.zst (compressed) or .parquet
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Print JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// A drive that was looked at.
+struct Look {
+    snapshot: PathBuf,
+    told: Forensics,
+    finds: Vec<Find>,
+}
+
+/// Looks at the chips of saved drives.
+pub fn run(args: &ForensicsArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let minutes = args.minutes()?;
+    args.check_numbers()?;
+    args.check_places()?;
+    let looks = (0..args.snapshots.len()).map(|number| args.look(number, minutes));
+    let looks: Vec<Look> = looks.collect::<Result<_, _>>()?;
+    match (args.json, looks.as_slice()) {
+        (true, [one]) => print_json(&one.json(args.show), out)?,
+        (true, several) => {
+            let all: Vec<Value> = several.iter().map(|look| look.json(args.show)).collect();
+            print_json(&Value::from(all), out)?;
+        }
+        (false, [one]) => print(args, one, out)?,
+        (false, several) => beside::print(args.after.as_deref(), several, out)?,
+    }
+    out.flush()?;
+    let (Some(path), [one]) = (&args.out, looks.as_slice()) else { return Ok(()) };
+    write_finds(path, &one.finds).map_err(|error| Failure::work(error.to_string()))
+}
+
+fn print_json(value: &Value, out: &mut dyn Write) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::work(error.to_string()))?;
+    Ok(writeln!(out, "{text}")?)
+}
+
+impl Look {
+    fn json(&self, show: usize) -> Value {
+        serde_json::json!({
+            "snapshot": self.snapshot,
+            "statement": self.told.statement(),
+            "summary": self.told,
+            "finds": &self.finds[..self.finds.len().min(show)],
+        })
+    }
+}
+
+impl ForensicsArgs {
+    /// Looks at the drive of that number.
+    fn look(&self, number: usize, minutes: u64) -> Result<Look, Failure> {
+        let snapshot = &self.snapshots[number];
+        let config = self.config.clone().unwrap_or_else(|| beside(snapshot));
+        if snapshot.is_file() && !config.is_file() {
+            let message =
+                "it is not there; --config FILE names the drive's configuration, if it lies elsewhere";
+            return Err(Failure::file(&config, "read the snapshot's configuration", &message));
+        }
+        let drive_args = DriveArgs { config: Some(config), ..DriveArgs::default() };
+        if !snapshot.is_file() {
+            // The error names what was asked for, not what would lie beside it.
+            crate::files::read(snapshot, "read the snapshot")?;
+        }
+        let resolved = Inputs::read(&drive_args, None, Vec::new())?.resolve(None)?;
+        let drive = restore(snapshot, &resolved.config)?;
+        let kept = match self.versions.get(number) {
+            None => None,
+            Some(path) => {
+                crate::files::check(path, "read")?;
+                Some(lab::read_kept(path, &drive).map_err(|error| Failure::usage(error.to_string()))?)
+            }
+        };
+        let file = self.file_in(kept.as_deref().unwrap_or_default())?;
+        let (told, mut finds) = look(&drive, &resolved.config, minutes, kept.as_deref(), file);
+        // What the run has deleted comes first, and of that what was secured.
+        finds.sort_by_key(|find| (find.was_dead == Some(true), !find.is_secured, find.place));
+        Ok(Look { snapshot: snapshot.clone(), told, finds })
+    }
+
+    /// The file that is asked for, if it is one that the run has written.
+    fn file_in(&self, kept: &[Kept]) -> Result<Option<u32>, Failure> {
+        let Some(name) = &self.file else { return Ok(None) };
+        let files: BTreeSet<u32> = kept.iter().map(|kept| kept.file).filter(|file| *file > 0).collect();
+        if let Some(file) = name.trim().parse().ok().filter(|file| files.contains(file)) {
+            return Ok(Some(file));
+        }
+        let numbers: Vec<String> = files.iter().map(u32::to_string).collect();
+        let allowed = match (files.first(), files.last()) {
+            (Some(first), Some(last)) => {
+                format!(
+                    "one of the {} files that this flash holds data of, from {first} to {last}",
+                    files.len()
+                )
+            }
+            _ => "no file, for this run has told of none (workloads of files do)".to_owned(),
+        };
+        let near = match Problem::no_such_name("file", name, numbers.iter().map(String::as_str)) {
+            Problem::NoSuchName { near: Some(near), .. } => format!("\n    did you mean {near:?}?"),
+            _ => String::new(),
+        };
+        Err(Failure::usage(format!(
+            "--file: no such file\n    found:   {name:?}\n    allowed: {allowed}{near}"
+        )))
+    }
+
+    /// One drive has one configuration, one file of versions, and one place for finds.
+    fn check_numbers(&self) -> Result<(), Failure> {
+        let (drives, versions) = (self.snapshots.len(), self.versions.len());
+        if versions > 0 && versions != drives {
+            return Err(Failure::usage(format!(
+                "--versions: found {versions} of them for {drives} drives, allowed: one for each, in the same order"
+            )));
+        }
+        let single = [("--out", self.out.is_some()), ("--config", self.config.is_some())];
+        match single.into_iter().find(|(_, is_given)| *is_given && drives > 1) {
+            Some((flag, _)) => Err(Failure::usage(format!(
+                "{flag}: found {drives} drives, allowed: one, whose finds or configuration it is"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// What `--after` says, in minutes.
+    fn minutes(&self) -> Result<u64, Failure> {
+        let Some(text) = &self.after else { return Ok(0) };
+        let wrong = || {
+            Failure::usage(format!(
+                "--after: found {text:?}, allowed: a number and a unit such as \"5 years\" (minutes, hours, days, \
+                 weeks, months, years), at most 1000 years"
+            ))
+        };
+        match format!("retain {text}").parse() {
+            Ok(AgeStep::Retain { time, celsius: None }) if (0.0..=5.256e8).contains(&time.minutes()) => {
+                Ok(time.minutes() as u64)
+            }
+            _ => Err(wrong()),
+        }
+    }
+
+    /// Nothing that is read is written, and the place for finds can be written to.
+    fn check_places(&self) -> Result<(), Failure> {
+        let mut places = Places::default();
+        for snapshot in &self.snapshots {
+            places.reads("the snapshot", snapshot);
+            let config = self.config.clone().unwrap_or_else(|| beside(snapshot));
+            places.reads("the snapshot's configuration", &config);
+        }
+        for path in &self.versions {
+            places.reads("--versions", path);
+        }
+        places.prints();
+        let Some(path) = &self.out else { return places.check() };
+        places.writes("--out", path);
+        places.check()?;
+        crate::text::check_table("--out", path)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(Failure::file(path, "write the finds", &"its folder does not exist"));
+        }
+        if path.is_file() || !path.exists() {
+            Replacement::create(path).map_err(|error| Failure::file(path, "write the finds", &error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Kinds of units of flash with what is found of them; those of which there are none are left out.
+fn kinds(told: &Forensics) -> Vec<(&'static str, Found)> {
+    let [secured, insecure] = match told.before_secured {
+        Some(_) => ["died in the run, secured", "died in the run, insecure"],
+        None => ["dead, secured", "dead, insecure"],
+    };
+    let mut kinds = vec![
+        ("live", told.live),
+        (secured, told.secured_of_run()),
+        (insecure, told.insecure_of_run()),
+        ("dead before the run, secured", told.before_secured.unwrap_or_default()),
+        ("dead before the run, insecure", told.before_insecure.unwrap_or_default()),
+    ];
+    kinds.retain(|(_, found)| found.all() > 0);
+    kinds
+}
+
+fn print(args: &ForensicsArgs, look: &Look, out: &mut dyn Write) -> Result<(), Failure> {
+    let Look { snapshot, told, finds } = look;
+    let has_versions = told.before_secured.is_some();
+    let when = args.after.as_ref().map_or(String::new(), |after| format!(", {after} later"));
+    let of = told.file.map_or(String::new(), |file| format!(", file {file} alone"));
+    writeln!(out, "{}: ftl.sanitize.policy = {:?}{when}{of}\n", snapshot.display(), told.policy)?;
+    let mut table = Columns::default();
+    table.row(["units of flash", "read as data", "zeros (locked)", "noise (scrubbed, reprogrammed)", ""]);
+    for (name, Found { data, zeros, noise }) in kinds(told) {
+        table.row([name.to_owned(), thousands(data), thousands(zeros), thousands(noise), String::new()]);
+    }
+    for (name, count) in [("never filled", told.empty), ("erased", told.erased)] {
+        if count > 0 && told.file.is_none() {
+            table.row([name.to_owned(), thousands(count)]);
+        }
+    }
+    table.write(out, 0)?;
+    writeln!(out)?;
+    wrapped(out, 0, &told.statement())?;
+    if told.unlocked > 0 {
+        let again = format!("{} of the units read were locked when the drive was saved.", told.unlocked);
+        wrapped(out, 0, &again)?;
+    }
+    if args.after.is_some() && told.dead_secured.zeros + told.unlocked > 0 {
+        let expected = format!(
+            "Of what is locked, {} units can be expected to answer then.",
+            share(told.unlocked_expected)
+        );
+        wrapped(out, 0, &expected)?;
+    }
+    if !told.knows_classes {
+        let text = "Nothing on this drive says of which class data is: all of it counts as secured. --versions tells.";
+        wrapped(out, 0, text)?;
+    }
+    if !has_versions && told.dead_secured.data + told.dead_insecure.data > 0 {
+        let text = "What had died before the run, in preconditioning, cannot be told from what the run has deleted: \
+                    --versions can.";
+        wrapped(out, 0, text)?;
+    }
+    print_finds(args.show, finds, has_versions, out)
+}
+
+/// A number that may be very small, in three digits.
+fn share(number: f64) -> String {
+    match number {
+        0.0 => "0".to_owned(),
+        ..0.01 => format!("{number:.2e}"),
+        _ => format!("{number:.2}"),
+    }
+}
+
+/// The first finds; with versions the files that most are of.
+fn print_finds(show: usize, finds: &[Find], has_versions: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    if finds.is_empty() || show == 0 {
+        return Ok(());
+    }
+    if has_versions {
+        let mut files: BTreeMap<u32, u64> = BTreeMap::new();
+        finds.iter().filter_map(|find| find.file).for_each(|file| *files.entry(file).or_default() += 1);
+        let mut files: Vec<(u32, u64)> = files.into_iter().collect();
+        files.sort_by_key(|&(file, count)| (std::cmp::Reverse(count), file));
+        let shown: Vec<String> =
+            files.iter().take(show).map(|(file, count)| format!("{file} ({count})")).collect();
+        if !shown.is_empty() {
+            let more = if files.len() > show { ", ..." } else { "" };
+            wrapped(out, 0, &format!("Files that finds are of (units): {}{more}.", shown.join(", ")))?;
+        }
+    }
+    writeln!(out, "\nfinds, {} of {}:", show.min(finds.len()), thousands(finds.len() as u64))?;
+    let mut table = Columns::default();
+    table.row(["block", "page", "unit", "version", "file", "class", "is", ""]);
+    let known = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
+    for find in finds.iter().take(show) {
+        let is = match (find.was_dead, find.is_old) {
+            (Some(true), _) => "dead before the run",
+            (_, None) => "dead",
+            (_, Some(true)) => "old",
+            (_, Some(false)) => "left behind",
+        };
+        let version = match find.version {
+            Some(0) => "before".to_owned(),
+            version => known(version),
+        };
+        table.row([
+            find.block.to_string(),
+            find.page.to_string(),
+            find.unit.to_string(),
+            version,
+            known(find.file.map(u64::from)),
+            if find.is_secured { "secured" } else { "insecure" }.to_owned(),
+            is.to_owned(),
+            String::new(),
+        ]);
+    }
+    table.write(out, 2)?;
+    Ok(())
+}
