@@ -52,6 +52,15 @@ fn requests_needed(name: &str) -> u64 {
     }
 }
 
+/// Metrics of drives that may lose or move data, of which it is news that there was none.
+pub(super) const ZERO_TELLS: [&str; 5] = [
+    "uncorrectable_reads",
+    "requests_uncorrectable",
+    "units_lost",
+    "pages_moved_for_reads",
+    "pages_moved_for_reads.of_these_premature",
+];
+
 /// All metrics. Keys of those that are parts begin with that of the whole: `write_amplification.gc`.
 pub(super) fn metrics() -> Vec<Metric> {
     let mut all = of_all();

@@ -9,7 +9,7 @@ use crate::plot::Csv;
 use crate::result::RunResult;
 use crate::table::{NONE, grid, title};
 use keys::{Key, differing, named, natural, told_apart};
-use metrics::{Metric, metrics};
+use metrics::{Metric, ZERO_TELLS, metrics};
 use rows::{Rows, WIDTH};
 use ssd::config::Problem;
 use std::cmp::Ordering;
@@ -177,9 +177,12 @@ impl Comparison {
 
     /// The metrics that any result has, of those asked for; in the order asked for.
     fn metrics(&self) -> Vec<Metric> {
-        // Rows of zeros tell nothing, unless they were asked for.
-        let has = |value: f64| value != 0.0 || self.has_choice();
-        let has = |metric: &Metric| self.results.iter().any(|result| (metric.value)(result).is_some_and(has));
+        // Rows of zeros tell nothing, unless they were asked for, or nobody would take them for granted.
+        let has = |metric: &Metric| {
+            let tells =
+                |value: f64| value != 0.0 || self.has_choice() || ZERO_TELLS.contains(&metric.key.as_str());
+            self.results.iter().any(|result| (metric.value)(result).is_some_and(tells))
+        };
         let mut all: Vec<Metric> = metrics().into_iter().filter(has).collect();
         if let Some(chosen) = &self.chosen {
             let place = |metric: &Metric| chosen.iter().position(|key| *key == metric.key);
