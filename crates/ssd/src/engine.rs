@@ -444,8 +444,10 @@ impl Drive {
             self.carry_all();
             if result == Err(0) && !cleaning {
                 let state = &mut self.state;
+                // A block that was kept for what must leave pages may be the host's now.
+                state.ftl.waits.take_come(Lack::Page);
                 state.ftl.retry(&mut state.flash);
-                stuck = state.ftl.outbox.is_empty();
+                stuck = state.ftl.outbox.is_empty() && !state.ftl.waits.take_come(Lack::Page);
                 self.carry_all();
             }
         }
@@ -456,6 +458,41 @@ impl Drive {
         self.state.ftl.set_pace(Pace::Relaxed);
         self.state.ftl.waits.take_come(Lack::Page);
         if stuck { Err(NoRoom { written: written as u64 }) } else { Ok(()) }
+    }
+
+    /// Where cleaning paces the host (`ftl.cleaning.paces_host`): after writes in no time by a host that was faster
+    /// than cleaning, that is done in no time for which such a host would have waited. What then takes time goes on as
+    /// it would have, and does not begin with waiting. Elsewhere nothing happens.
+    pub fn catch_up(&mut self) {
+        if !self.state.ftl.paces_host() || self.state.host.read_only().is_some() {
+            return;
+        }
+        self.drain();
+        let executor = self.state.executor;
+        self.apply_executor(Executor::Functional);
+        self.state.ftl.catch_up(&mut self.state.flash, true);
+        self.carry_all();
+        self.state.ftl.catch_up(&mut self.state.flash, false);
+        self.apply_executor(executor);
+        self.state.ftl.waits.take_come(Lack::Page);
+    }
+
+    /// Locks, in no time, what is exposed, as long silence would: what was written in no time before left no room for
+    /// it. Does a part of that, and says whether that has helped and something is exposed still; then ask again.
+    /// Nothing happens where copies are not locked.
+    pub fn lock_exposed(&mut self) -> bool {
+        let before = self.state.ftl.exposed_pages();
+        if before == 0 || self.state.host.read_only().is_some() {
+            return false;
+        }
+        self.drain();
+        let executor = self.state.executor;
+        self.apply_executor(Executor::Functional);
+        self.state.ftl.retry_locks(&mut self.state.flash);
+        self.carry_all();
+        self.apply_executor(executor);
+        self.state.ftl.waits.take_come(Lack::Page);
+        (1..before).contains(&self.state.ftl.exposed_pages())
     }
 
     /// Writes `units` consecutive mapping units from unit `from` below the buffer, in no time.

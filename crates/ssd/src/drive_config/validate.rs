@@ -100,6 +100,12 @@ impl DriveConfig {
             let allowed = format!("ftl.mapping.unit = \"page\", {OR}");
             conflicts.add(&[STATIC, "ftl.mapping.unit", "nand.geometry.page_bytes"], found, &allowed);
         }
+        if self.cleaning.paces_host {
+            let found =
+                "a plane for each logical page, with writes that go elsewhere while cleaning is behind";
+            let allowed = format!("ftl.cleaning.paces_host = false, {OR}");
+            conflicts.add(&[STATIC, "ftl.cleaning.paces_host"], found.to_owned(), &allowed);
+        }
         if self.replica_pages_per_block() > 0 {
             let found = "a plane for each logical page, with replicas in other planes that take its place";
             let allowed = format!("ftl.read_reclaim.replica_limit = 0, another policy, {OR}");

@@ -113,5 +113,8 @@ section! {
         /// Emptied blocks wait, and are erased when they are opened for writing: data is more reliable the sooner it
         /// follows the erase (RealWear section 5.2.4). Those that `ftl.sanitize` erases do not wait.
         lazy_erase: bool = false;
+        /// Where the host is faster than cleaning, its writes take the room that comes of a block page by page, as the
+        /// block is emptied; otherwise all at once when it is erased, after which they stop until the next one is.
+        paces_host: bool = false;
     }
 }

@@ -11,6 +11,7 @@ mod formulas;
 mod goldens;
 mod model;
 mod oracle;
+mod pace;
 mod page_class;
 mod policy_contract;
 mod presets;

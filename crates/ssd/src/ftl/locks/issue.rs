@@ -31,13 +31,13 @@ impl Ftl {
     #[inline(never)]
     pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         self.lock_clock(flash.now);
-        let at_most = IN_FLIGHT_AT_MOST * self.layout.span;
-        while self.locks.lanes[lane.index()].in_flight < at_most {
-            let Some(&block) = self.locks.lanes[lane.index()].ready.front() else { break };
-            if !self.lock_next(flash, lane, block) {
-                self.locks.lanes[lane.index()].ready.pop_front();
-                let exposed = &mut self.locks.blocks[block.index()];
-                (exposed.listed, exposed.first, exposed.end) = (false, 0, 0);
+        let mut is_full = self.lock_ready(flash, lane);
+        // Of what waits for room no more is looked at than finds it.
+        while !is_full && let Some(block) = self.next_crowded(lane) {
+            self.list_all(block);
+            is_full = self.lock_ready(flash, lane);
+            if !is_full && !self.stays_crowded(lane) {
+                self.locks.lanes[lane.index()].crowded.pop_front();
             }
         }
         if self.renews_locks() {
@@ -45,6 +45,20 @@ impl Ftl {
         }
         let locks = &self.locks.lanes[lane.index()];
         locks.alone && !locks.lacks_room && locks.hopeless.is_empty()
+    }
+
+    /// The same of the blocks that are listed. Whether there are no operations for more.
+    fn lock_ready(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+        let at_most = IN_FLIGHT_AT_MOST * self.layout.span;
+        while self.locks.lanes[lane.index()].in_flight < at_most {
+            let Some(&block) = self.locks.lanes[lane.index()].ready.front() else { return false };
+            if !self.lock_next(flash, lane, block) {
+                self.locks.lanes[lane.index()].ready.pop_front();
+                let exposed = &mut self.locks.blocks[block.index()];
+                (exposed.listed, exposed.first, exposed.end) = (false, 0, 0);
+            }
+        }
+        true
     }
 
     /// Does what is next about a block; false if there is nothing.
@@ -81,7 +95,16 @@ impl Ftl {
             let from = (block.0 * self.layout.pages_per_block) as usize;
             let pages = &locks.pages[from + exposed.first as usize..from + exposed.end as usize];
             let is_next = |state: &u8| state & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
-            exposed.first += pages.iter().position(is_next).unwrap_or(pages.len()) as u32;
+            let passed = pages.iter().position(is_next).unwrap_or(pages.len()) as u32;
+            exposed.first += passed;
+            #[cfg(test)]
+            {
+                locks.looks += u64::from(passed);
+            }
+        }
+        #[cfg(test)]
+        {
+            locks.looks += 1;
         }
         let at = exposed.first;
         exposed.first += 1;

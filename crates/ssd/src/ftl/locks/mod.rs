@@ -132,6 +132,10 @@ pub(in crate::ftl) struct Locks {
     pub timer: bool,
     /// Locks that are set again when they are old.
     renewals: Renewals,
+    /// Pages looked at so far.
+    #[cfg(test)]
+    #[serde(skip)]
+    looks: u64,
 }
 
 impl Locks {
@@ -183,6 +187,8 @@ impl Locks {
             counted: SimTime::ZERO,
             timer: false,
             renewals: Renewals::new(rules.relock_ns, layout),
+            #[cfg(test)]
+            looks: 0,
         }
     }
 
@@ -288,6 +294,11 @@ impl Ftl {
     /// Whether no write is complete while what it has killed can be read.
     pub fn locks_before_writes_end(&self) -> bool {
         self.locks.on && self.locks.rules.every_write
+    }
+
+    /// Pages that hold a copy that nobody may read any more, and can be read still.
+    pub fn exposed_pages(&self) -> u64 {
+        self.locks.exposed()
     }
 
     /// The class of data of which the host says this, where copies are locked.

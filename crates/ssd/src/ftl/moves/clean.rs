@@ -247,12 +247,13 @@ impl Ftl {
     }
 
     /// Whether routine work of a lane stands still, in the middle of a block: a host that is faster than cleaning takes
-    /// what has become free before more does.
+    /// what has become free before more does; and cleaning that catches up with it has.
     #[inline]
     fn rests(&self, lane: LaneId, which: usize) -> bool {
-        self.mover.pace == Pace::Saturated
-            && which == ROUTINE
-            && (self.mover.emptied || self.allocator.free(lane) > self.mover.reserve)
+        which == ROUTINE
+            && (self.mover.pace == Pace::Saturated
+                && (self.mover.emptied || self.allocator.free(lane) > self.mover.reserve)
+                || self.mover.catches_up && self.has_caught_up(lane))
     }
 
     /// Whether a lane has as many pages on their way as it may.

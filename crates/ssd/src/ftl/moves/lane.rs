@@ -82,6 +82,12 @@ pub(in crate::ftl) struct Mover {
     /// Emptied blocks are erased when they are opened.
     #[serde(skip)]
     pub lazy: bool,
+    /// The host waits for what cleaning has emptied, page by page.
+    #[serde(skip)]
+    pub paces_host: bool,
+    /// Lanes are cleaned as far as the host would have waited for.
+    #[serde(skip)]
+    pub catches_up: bool,
     pub idle: bool,
     /// Where victims are looked for.
     pub victims: Victims,
@@ -145,6 +151,8 @@ impl Mover {
             spare: layout.blocks_per_lane.saturating_sub(share as u32 + u32::from(streams.count)),
             span: layout.span,
             lazy: cfg.cleaning.lazy_erase,
+            paces_host: cfg.cleaning.paces_host,
+            catches_up: false,
             idle: false,
             victims: Victims::new(asks, layout.blocks_per_lane),
             pace: Pace::Relaxed,
@@ -158,7 +166,7 @@ impl Mover {
         self.victims = fresh.victims;
         self.in_flight_at_most = fresh.in_flight_at_most;
         (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
-        self.lazy = fresh.lazy;
+        (self.lazy, self.paces_host) = (fresh.lazy, fresh.paces_host);
         self.coming_at_most = fresh.coming_at_most;
     }
 

@@ -155,7 +155,10 @@ impl Ftl {
     ) -> Written {
         let units_per_page = self.layout.units_per_page;
         let lpn = Lpn(page_units[0]);
-        let found = if moved { self.full_page(lpn, stream) } else { self.host_page(lpn, stream) };
+        let found = match moved {
+            true => self.full_page(lpn, stream, false),
+            false => self.host_page(lpn, stream, false),
+        };
         let Some(found) = found else { return Written::NoRoom };
         let (block, _) = self.layout.block_of_page(found.page);
         let mut op = self.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));

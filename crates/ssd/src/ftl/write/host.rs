@@ -175,7 +175,8 @@ impl Ftl {
             self.waits.lack(Lack::Page);
             return Paged::Parked;
         }
-        let Some(found) = self.host_page(lpn, stream) else {
+        let paced = self.mover.paces_host && !flash.is_instant();
+        let Some(found) = self.host_page(lpn, stream, paced) else {
             self.waits.lack(Lack::Page);
             return Paged::NoRoom;
         };
@@ -192,7 +193,7 @@ impl Ftl {
         let op = self.bound_for(self.layout.block_of_page(found.page).0, op);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
-        if found.opened {
+        if found.opened || paced && self.rests_unduly(found.lane) {
             self.check_lane(flash, found.lane);
         }
         Paged::Programs(id)

@@ -4,6 +4,7 @@ pub(in crate::ftl) mod direct;
 pub mod gather;
 mod host;
 pub mod open;
+mod pace;
 pub(in crate::ftl) mod placement;
 pub(in crate::ftl) mod ring;
 pub mod waits;

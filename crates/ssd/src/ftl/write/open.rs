@@ -214,6 +214,24 @@ impl Allocator {
         u64::from(open) + shared + reserved
     }
 
+    /// Pages left in the block that a stream has open in a lane.
+    pub fn left(&self, lane: LaneId, stream: StreamId) -> u32 {
+        let open = &self.lanes[lane.index()].open[stream.index()];
+        if open.block.is_some() { self.data_pages - open.next } else { 0 }
+    }
+
+    /// Pages left in the blocks that streams of moves alone have open in a lane.
+    pub fn left_for_moves(&self, lane: LaneId) -> u32 {
+        let own = (0..self.streams.count).map(StreamId).filter(|&at| !self.streams.is_of_host(at));
+        own.map(|at| self.left(lane, at)).sum()
+    }
+
+    /// Pages left in the fullest of the blocks that the host has open in a lane.
+    pub fn least_left_for_host(&self, lane: LaneId) -> u32 {
+        let host = (0..self.streams.count).map(StreamId).filter(|&at| self.streams.is_of_host(at));
+        host.map(|at| self.left(lane, at)).filter(|&left| left > 0).min().unwrap_or(0)
+    }
+
     /// Keeps a free block beyond the reserve for moves, until they open one, if there is one.
     pub fn claim(&mut self, lane: LaneId) {
         let lane = &mut self.lanes[lane.index()];
@@ -245,19 +263,21 @@ impl Allocator {
         (state.len > 0).then(|| state.take(0))
     }
 
-    /// The next page of a stream for host data, lane by lane in allocation order; lanes without room are passed over.
+    /// The next page of a stream for host data, lane by lane in allocation order; lanes without room are passed over, and
+    /// those that `waits` says have to wait for their cleaning.
     #[inline]
     pub fn next_host_page(
         &mut self,
         layout: &Layout,
         stream: StreamId,
-        blocks: &mut Blocks,
-        now: u64,
+        (blocks, now): (&mut Blocks, u64),
+        waits: impl Fn(&Allocator, &Blocks, LaneId) -> bool,
     ) -> Option<Allocated> {
         for _ in 0..=layout.lanes {
             let turn = self.turns[stream.index()];
             let lane = LaneId(layout.lane_order[turn.lane as usize]);
             if turn.left > 0
+                && !waits(self, blocks, lane)
                 && let Some(found) = self.host_page_in(lane, stream, blocks, now)
             {
                 self.turns[stream.index()].left -= 1;

@@ -6,8 +6,9 @@
 
 use crate::ftl::Ftl;
 use crate::ftl::stream::StreamId;
+use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::write::open::Allocated;
+use crate::ftl::write::open::{Allocated, Allocator};
 use crate::sections;
 use crate::sections::Sections;
 use crate::units::{BlockId, Divisor, LaneId, Lpn, Pun};
@@ -52,14 +53,15 @@ impl Ftl {
     }
 
     /// The next page for host data that begins with a logical unit: in the cache, if there is one and it has a page.
+    /// Where the host is `paced`, it may have to wait for cleaning.
     #[inline]
-    pub(in crate::ftl) fn host_page(&mut self, lpn: Lpn, stream: StreamId) -> Option<Allocated> {
+    pub(in crate::ftl) fn host_page(&mut self, lpn: Lpn, stream: StreamId, paced: bool) -> Option<Allocated> {
         if self.ring.is_used()
             && let Some(found) = self.ring_page(lpn)
         {
             return Some(found);
         }
-        self.full_page(lpn, stream)
+        self.full_page(lpn, stream, paced)
     }
 
     /// The same in the cache.
@@ -73,13 +75,19 @@ impl Ftl {
 
     /// The same in a full block.
     #[inline]
-    pub(in crate::ftl) fn full_page(&mut self, lpn: Lpn, stream: StreamId) -> Option<Allocated> {
-        let (blocks, clock) = (&mut self.blocks, self.clock);
+    pub(in crate::ftl) fn full_page(&mut self, lpn: Lpn, stream: StreamId, paced: bool) -> Option<Allocated> {
+        let Ftl { blocks, allocator, mover, layout, clock, .. } = self;
+        let (blocks, clock) = (blocks, *clock);
         match self.placement {
-            Placement::Dynamic => self.allocator.next_host_page(&self.layout, stream, blocks, clock),
+            Placement::Dynamic => {
+                let waits = |allocator: &Allocator, blocks: &Blocks, lane| {
+                    paced && mover.holds_host_back(layout, (allocator, blocks), lane, stream)
+                };
+                allocator.next_host_page(layout, stream, (blocks, clock), waits)
+            }
             Placement::Static(lanes) => {
-                let lane = LaneId(self.layout.lane_order[lanes.split(lpn.0).1 as usize]);
-                self.allocator.host_page_in(lane, stream, blocks, clock)
+                let lane = LaneId(layout.lane_order[lanes.split(lpn.0).1 as usize]);
+                allocator.host_page_in(lane, stream, blocks, clock)
             }
         }
     }

@@ -39,6 +39,8 @@ pub fn random_config(rng: &mut Rng) -> DriveConfig {
         random_dealing(&mut cfg);
         random_stops(&mut cfg);
         cfg.cleaning.lazy_erase = Rng::named(cfg.drive.seed, "model/lazy_erase").below(3) == 0;
+        cfg.cleaning.paces_host = cfg.allocation.placement == Placement::Dynamic
+            && Rng::named(cfg.drive.seed, "model/paces_host").below(3) == 0;
         // Tiny drives need a larger share of spare blocks than usual; some need more than they have.
         let usual = pick(rng, &[7.0, 12.0, 28.0, 60.0]);
         for step in 0..12 {

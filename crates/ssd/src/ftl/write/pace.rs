@@ -1,0 +1,97 @@
+//! Host writes at the pace of cleaning (`ftl.cleaning.paces_host`): the room that comes of a block is the host's page
+//! by page, as the block is emptied, and not all at once when it is erased.
+//!
+//! A lane's room is what is left in its open blocks, in its free ones, and in those being cleaned as far as they have
+//! been read. Cleaning a block raises it by what was dead there, bit by bit. The host waits while it is no more than
+//! the reserve and a block: so when it has filled a block another is there, or is as soon as the block is erased that
+//! is being cleaned. Where it may fill whatever is there, it then waits until a whole block's worth of dead pages is
+//! found: for all the blocks that they lie in.
+
+use crate::flash::Flash;
+use crate::flash::op::Cause;
+use crate::ftl::Ftl;
+use crate::ftl::moves::job::Job;
+use crate::ftl::moves::lane::Mover;
+use crate::ftl::stream::StreamId;
+use crate::ftl::tables::blocks::Blocks;
+use crate::ftl::tables::layout::Layout;
+use crate::ftl::write::open::Allocator;
+use crate::units::LaneId;
+
+impl Mover {
+    /// Whether the host has to wait before it takes more pages of a lane for a stream. Pages that the chips can program
+    /// together are taken together, and nobody waits for nothing: an operation of the lane is under way, and when that
+    /// has ended this is asked again.
+    #[inline(never)]
+    pub(super) fn holds_host_back(
+        &self,
+        layout: &Layout,
+        (allocator, blocks): (&Allocator, &Blocks),
+        lane: LaneId,
+        stream: StreamId,
+    ) -> bool {
+        if allocator.free(lane) > self.reserve + 1 || self.is_still(lane) {
+            return false;
+        }
+        let left = allocator.left(lane, stream);
+        left.is_multiple_of(layout.span) && self.is_behind(layout, (allocator, blocks), lane, left)
+    }
+
+    /// Whether no operation of a lane's moves is under way.
+    #[inline]
+    fn is_still(&self, lane: LaneId) -> bool {
+        let work = &self.lanes[lane.index()];
+        work.reads + work.programs + work.erasing == 0
+    }
+
+    /// Whether cleaning of a lane is behind the host, which has so many pages left in its block.
+    fn is_behind(
+        &self,
+        layout: &Layout,
+        (allocator, blocks): (&Allocator, &Blocks),
+        lane: LaneId,
+        left: u32,
+    ) -> bool {
+        let work = &self.lanes[lane.index()];
+        let (mut emptying, mut emptied) = (0, 0);
+        for job in work.jobs.iter().flatten() {
+            let Job::Empty { walk, in_parts } = job else { continue };
+            emptying += 1;
+            if !in_parts && blocks.cause(walk.block) == Cause::Cleaning {
+                emptied += (walk.cursor - layout.first_unit(walk.block).0) / layout.units_per_page;
+            }
+        }
+        let block = layout.data_pages_per_block;
+        let whole = allocator.free(lane) + work.coming.saturating_sub(emptying);
+        let room = whole * block + emptied + allocator.left_for_moves(lane) + left;
+        room <= (self.reserve + 1) * block
+    }
+}
+
+impl Ftl {
+    /// Whether the host waits for what cleaning has emptied, page by page.
+    pub fn paces_host(&self) -> bool {
+        self.mover.paces_host
+    }
+
+    /// Whether a lane wants to be cleaned, and nothing of that is under way though time passes: as after writes that
+    /// took none.
+    #[inline]
+    pub(super) fn rests_unduly(&self, lane: LaneId) -> bool {
+        self.mover.paces_host && self.mover.lanes[lane.index()].wanted && self.mover.is_still(lane)
+    }
+
+    /// Whether a lane's cleaning is as far as it had to be. Of several blocks that the host fills the fullest counts.
+    pub(in crate::ftl) fn has_caught_up(&self, lane: LaneId) -> bool {
+        let left = self.allocator.least_left_for_host(lane);
+        !self.mover.is_behind(&self.layout, (&self.allocator, &self.blocks), lane, left)
+    }
+
+    /// Cleaning catches up with the host, or that has been carried out; for where no time passes.
+    pub fn catch_up(&mut self, flash: &mut Flash, on: bool) {
+        self.mover.catches_up = on;
+        if on {
+            self.check_lanes(flash);
+        }
+    }
+}
