@@ -12,6 +12,11 @@ use crate::versions::{Observer, Versions};
 use ssd::{Command, Completion, Drive, DriveConfig, Lba, SimTime, Status};
 use workload::{FilesAtStart, MemberNames, Request};
 
+/// Events between two looks at whether somebody has asked to end, where no command is complete for so long.
+const EVENTS_AT_ONCE: u32 = 1 << 14;
+/// Events that what is under way may take to its end after somebody has asked: some tenths of a second.
+const PATIENCE: u32 = 1 << 18;
+
 /// Bits of a command's tag that hold a mark of the loop's.
 pub(crate) const MARK_BITS: u32 = 16;
 /// Bits above it that hold the member of the workload; the others number the request.
@@ -54,6 +59,8 @@ pub(crate) struct Desk<'a> {
     total: Option<u64>,
     /// Asked for from outside.
     stop: Stop,
+    /// Events that are still waited for once somebody has asked to end.
+    patience: u32,
 }
 
 impl<'a> Desk<'a> {
@@ -70,7 +77,18 @@ impl<'a> Desk<'a> {
         let books = Books::open(start, config, spec)?;
         let observer = Observer::listen(drive, config, &spec.versions, files)?;
         let stop = spec.stop.clone();
-        Ok(Desk { drive, books, observer, members: None, start, ended: None, progress, total, stop })
+        Ok(Desk {
+            drive,
+            books,
+            observer,
+            members: None,
+            start,
+            ended: None,
+            progress,
+            total,
+            stop,
+            patience: PATIENCE,
+        })
     }
 
     /// A time of the workload on the drive's clock.
@@ -90,6 +108,30 @@ impl<'a> Desk<'a> {
             self.ended = Some(Failure::Interrupted { phase: Phase::Running });
         }
         is_asked
+    }
+
+    /// Lets time pass to the next completion. False if that is not waited for: somebody has asked to end, and what is
+    /// under way takes too long.
+    #[inline]
+    pub fn advance(&mut self) -> Result<bool, Failure> {
+        loop {
+            let is_asked = self.stop.is_asked();
+            let mut left = if is_asked { self.patience } else { EVENTS_AT_ONCE };
+            let found = self.drive.advance_to_completion_within(&mut left);
+            if is_asked {
+                self.patience = left;
+            }
+            if found {
+                return Ok(true);
+            }
+            if left > 0 {
+                return Err(self.lost());
+            }
+            if is_asked {
+                self.ended.get_or_insert(Failure::Interrupted { phase: Phase::Running });
+                return Ok(false);
+            }
+        }
     }
 
     /// The first queue that has room, from one on.

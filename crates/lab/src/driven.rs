@@ -68,7 +68,9 @@ impl<'a> DrivenSession<'a> {
             if !self.desk.is_waiting() && until.is_none() {
                 break;
             }
-            self.go_on(until.unwrap_or(SimTime(u64::MAX)))?;
+            if !self.go_on(until.unwrap_or(SimTime(u64::MAX)))? {
+                break;
+            }
         }
         self.desk.ended.take().map_or(Ok(()), Err)
     }
@@ -129,15 +131,13 @@ impl<'a> DrivenSession<'a> {
         true
     }
 
-    /// Lets time pass to the next completion, or to `until`.
+    /// Lets time pass to the next completion, or to `until`. False if what is under way is not waited for.
     #[inline]
-    fn go_on(&mut self, until: SimTime) -> Result<(), Failure> {
-        if until.0 == u64::MAX && self.warm_up_end.is_none() {
-            if !self.desk.drive.advance_to_completion() {
-                return Err(self.desk.lost());
-            }
+    fn go_on(&mut self, until: SimTime) -> Result<bool, Failure> {
+        if until.0 == u64::MAX && self.warm_up_end.is_none() || self.desk.ended.is_some() {
+            let goes_on = self.desk.advance()?;
             while self.take_completion() {}
-            return Ok(());
+            return Ok(goes_on);
         }
         let warm_up_end = self.warm_up_end.unwrap_or(SimTime(u64::MAX));
         let next = self.desk.drive.next_event_at().unwrap_or(SimTime(u64::MAX));
@@ -153,7 +153,7 @@ impl<'a> DrivenSession<'a> {
             return Err(self.desk.lost());
         }
         while self.take_completion() {}
-        Ok(())
+        Ok(true)
     }
 
     #[cold]

@@ -96,8 +96,8 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
             }
             self.submit(0, &request, self.desk.drive.now(), self.desk.drive.now());
             while self.desk.is_waiting() {
-                if !self.desk.drive.advance_to_completion() {
-                    return Err(self.desk.lost());
+                if !self.desk.advance()? {
+                    return Ok(());
                 }
                 while self.take_completion().is_some() {}
             }
@@ -115,10 +115,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                 self.submit(queue, &request, self.desk.drive.now(), self.desk.drive.now());
             }
         }
-        while self.desk.is_waiting() {
-            if !self.desk.drive.advance_to_completion() {
-                return Err(self.desk.lost());
-            }
+        while self.desk.is_waiting() && self.desk.advance()? {
             while let Some(queue) = self.take_completion() {
                 if let Some(request) = self.next_request() {
                     // The completion has made room in its queue.
@@ -132,7 +129,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     fn open(&mut self) -> Result<(), Failure> {
         let queues = self.desk.drive.queues();
         let mut queue = 0;
-        while let Some(request) = self.next_request() {
+        'requests: while let Some(request) = self.next_request() {
             let arrival = self.desk.at(request.arrival_ns);
             while self.desk.is_waiting() && self.desk.drive.next_event_at().is_some_and(|at| at <= arrival) {
                 self.step()?;
@@ -142,13 +139,18 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                     queue = free;
                     break;
                 }
-                self.step()?;
+                if !self.desk.advance()? {
+                    break 'requests;
+                }
+                // All that is due now happens before the next request.
+                self.desk.drive.advance_to(self.desk.drive.now());
+                while self.take_completion().is_some() {}
             }
             self.submit(queue, &request, arrival, arrival.max(self.desk.drive.now()));
             queue = (queue + 1) % queues;
         }
-        while self.desk.is_waiting() {
-            self.step()?;
+        while self.desk.is_waiting() && self.desk.advance()? {
+            while self.take_completion().is_some() {}
         }
         Ok(())
     }

@@ -94,6 +94,68 @@ fn interrupted_before_it_measures_a_run_leaves_nothing() {
     }
 }
 
+/// Sends an interrupt to each of these after so many seconds; it must end within two, saying this.
+fn ends_soon(name: &str, cases: &[(&[&str], f64, &str)]) {
+    let folder = folder(name);
+    file(&folder, "small.toml", SMALL);
+    for &(args, seconds, says) in cases {
+        let child = start(&folder, args);
+        wait_for_handler(&child);
+        sleep(Duration::from_secs_f64(seconds));
+        send(&child, "INT");
+        let sent = Instant::now();
+        finish(child, args).fails(130, &[says]);
+        assert!(sent.elapsed() < Duration::from_secs(2), "{args:?}: {:?} to the end", sent.elapsed());
+    }
+}
+
+/// A drive of 5.6 GiB whose 4-KiB writes are dear: four of them share a page that is to be locked when one dies.
+const LOCKED: [&str; 14] = [
+    "run",
+    "--drive",
+    "tlc",
+    "--set",
+    "nand.geometry.blocks_per_plane=64",
+    "--set",
+    "nand.geometry.wordlines_per_block=32",
+    "--set",
+    "ftl.sanitize.policy=page_lock",
+    "--workload",
+    "mailserver",
+    "--set",
+    "workload.secure_percent=100",
+    "--precondition",
+];
+
+#[test]
+fn a_drive_that_is_overwritten_ends_soon() {
+    let uniform = [&LOCKED[..], &["uniform"]].concat();
+    let die = ["run", "--drive", "m64", "--synthetic", "uniform", "--requests", "10"];
+    let own = ["run", "--synthetic", "uniform", "--read-percent", "0", "--requests", "40000000"];
+    let cases: [(&[&str], f64, &str); 3] = [
+        (&uniform, 1.5, "interrupted while overwriting"),
+        (&die, 0.5, "interrupted while"),
+        (&own, 0.7, "interrupted while"),
+    ];
+    ends_soon("interrupted-overwriting", &cases);
+}
+
+#[test]
+fn a_run_with_much_under_way_ends_soon() {
+    let large = ["--set", "workload.size_bytes=1073741824", "--depth", "32", "--precondition", "none"];
+    let large = [&["run", "--drive", "m64", "--synthetic", "uniform"], &large[..]].concat();
+    let locked = [&LOCKED[..], &["fill=100", "--requests", "20000000"]].concat();
+    let ahead = ["run", "--zipf", "80/20", "--set", "ftl.stream.policy=oracle", "--requests", "200000000"];
+    let untimed = [&ENDLESS[..], &["--set", "run.executor=functional", "--precondition", "none"]].concat();
+    let cases: [(&[&str], f64, &str); 4] = [
+        (&large, 0.7, "interrupted"),
+        (&locked, 1.0, "interrupted"),
+        (&ahead, 0.5, "interrupted while looking ahead"),
+        (&untimed, 0.5, "interrupted after"),
+    ];
+    ends_soon("interrupted-running", &cases);
+}
+
 #[test]
 fn the_second_interrupt_ends_at_once() {
     let folder = folder("interrupted-twice");

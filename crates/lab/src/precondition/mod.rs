@@ -259,10 +259,24 @@ pub(crate) fn precondition_until(
     } else {
         uniform(&mut work, config, seed, wanted, (filled, &mut done))?;
     }
+    settle(drive, wanted.pace, stop)?;
     done.say();
     set_erase_counts(drive, seed, wanted.erase_counts);
     done.cpu_seconds = crate::process::thread_cpu_time().saturating_sub(cpu).as_secs_f64();
     Ok(done)
+}
+
+/// What a drive that was written in no time has still to do, before time passes: its past is no part of what is measured.
+fn settle(drive: &mut Drive, pace: Pace, stop: &Stop) -> Result<(), Failure> {
+    while drive.lock_exposed() {
+        if stop.is_asked() {
+            return Err(Failure::Interrupted { phase: Phase::Overwriting });
+        }
+    }
+    if pace == Pace::Saturated {
+        drive.catch_up();
+    }
+    Ok(())
 }
 
 /// Writes a drive in order, and overwrites what was written at random.
@@ -273,7 +287,7 @@ fn uniform(
     wanted: &Preconditioning,
     (filled, done): (u32, &mut Preconditioned),
 ) -> Result<(), Failure> {
-    let turnover = Turnover::begin(work.drive, filled);
+    let mut turnover = Turnover::begin(work.drive);
     let die = match config {
         Some(config) => one_die::measure(work, config, seed, wanted, filled)?,
         None => None,
@@ -298,6 +312,7 @@ fn uniform(
         overwriting.run(wanted.overwrite)?;
     }
     let Overwriting { work, done, .. } = overwriting;
+    turnover.look(work.drive);
     done.turned_over = turnover.is_complete(work.drive);
     Ok(())
 }
@@ -361,6 +376,11 @@ impl Work<'_> {
     /// Tells how far it is; an error if that is far enough.
     fn tell(&mut self, phase: Phase, done: u64, total: u64) -> Result<(), Failure> {
         (self.progress)(Progress { phase, done, total: Some(total), simulated_ns: 0 });
+        self.look(phase)
+    }
+
+    /// An error if somebody has asked to end. Asked for every batch of units: what a batch costs depends on the drive.
+    fn look(&self, phase: Phase) -> Result<(), Failure> {
         if self.stop.is_asked() { Err(Failure::Interrupted { phase }) } else { Ok(()) }
     }
 

@@ -226,6 +226,7 @@ impl Laying<'_> {
         let before = self.written;
         self.written += self.batch.len() as u64;
         self.batch.clear();
-        result.map_err(|short| work.no_room(Phase::Filling, before + short.written, self.total))
+        result.map_err(|short| work.no_room(Phase::Filling, before + short.written, self.total))?;
+        work.look(Phase::Filling)
     }
 }

@@ -109,6 +109,7 @@ impl Overwriting<'_, '_> {
                 let written = self.done.units_overwritten + short.written;
                 return Err(self.work.no_room(Phase::Overwriting, written, total));
             }
+            self.work.look(Phase::Overwriting)?;
             left -= batch.len() as u64;
             told += batch.len() as u64;
             self.done.units_overwritten += batch.len() as u64;

@@ -119,6 +119,10 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     }
     if let Some(path) = &args.measurement.save_snapshot {
         let saved = match &result {
+            // What is under way still would be answered to whoever uses the drive next.
+            Some(result) if result.requests_served < result.requests_generated => {
+                Err(Failure::work(format!("{}: not saved", path.display())))
+            }
             Some(result) => save(&drive, &plan, path, incomplete(result).as_deref()),
             None => Err(Failure::work(format!("{}: not saved", path.display()))),
         };
