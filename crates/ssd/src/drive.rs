@@ -293,18 +293,6 @@ impl Drive {
         true
     }
 
-    /// The same, for at most as many events as `left` says, from which what happened is taken. False with some left:
-    /// there is nothing to wait for.
-    pub fn advance_to_completion_within(&mut self, left: &mut u32) -> bool {
-        while !self.state.host.has_completion() {
-            if *left == 0 || !self.step_here() {
-                return false;
-            }
-            *left -= 1;
-        }
-        true
-    }
-
     /// Lets everything happen that is under way, however long it takes.
     pub fn drain(&mut self) {
         while self.step() {}

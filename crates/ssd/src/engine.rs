@@ -82,6 +82,18 @@ impl Drive {
         true
     }
 
+    /// Lets time pass to the next completion, for at most as many events as `left` says, from which what happened is
+    /// taken. False with some left: there is nothing to wait for.
+    pub fn advance_to_completion_within(&mut self, left: &mut u32) -> bool {
+        while !self.state.host.has_completion() {
+            if *left == 0 || !self.step_here() {
+                return false;
+            }
+            *left -= 1;
+        }
+        true
+    }
+
     /// Carries operations and results between the layers until nothing is left to carry.
     pub(crate) fn settle(&mut self) {
         self.settle_all(false);

@@ -266,7 +266,8 @@ pub(crate) fn precondition_until(
     Ok(done)
 }
 
-/// What a drive that was written in no time has still to do, before time passes: its past is no part of what is measured.
+/// What a drive that was written in no time has still to do, before time passes: its past is no part of what is
+/// measured.
 fn settle(drive: &mut Drive, pace: Pace, stop: &Stop) -> Result<(), Failure> {
     while drive.lock_exposed() {
         if stop.is_asked() {

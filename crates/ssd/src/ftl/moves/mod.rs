@@ -12,6 +12,7 @@ mod issue;
 pub(in crate::ftl) mod job;
 pub(in crate::ftl) mod lane;
 pub(in crate::ftl) mod migration;
+mod pace;
 mod place;
 pub(in crate::ftl) mod reclaim;
 pub(in crate::ftl) mod replicate;

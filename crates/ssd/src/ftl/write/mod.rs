@@ -4,7 +4,6 @@ pub(in crate::ftl) mod direct;
 pub mod gather;
 mod host;
 pub mod open;
-mod pace;
 pub(in crate::ftl) mod placement;
 pub(in crate::ftl) mod ring;
 pub mod waits;

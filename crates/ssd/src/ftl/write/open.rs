@@ -263,8 +263,8 @@ impl Allocator {
         (state.len > 0).then(|| state.take(0))
     }
 
-    /// The next page of a stream for host data, lane by lane in allocation order; lanes without room are passed over, and
-    /// those that `waits` says have to wait for their cleaning.
+    /// The next page of a stream for host data, lane by lane in allocation order; lanes without room are passed over,
+    /// and those of which `waits` says that they have to wait for their cleaning.
     #[inline]
     pub fn next_host_page(
         &mut self,

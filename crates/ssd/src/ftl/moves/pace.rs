@@ -7,11 +7,11 @@
 //! is being cleaned. Where it may fill whatever is there, it then waits until a whole block's worth of dead pages is
 //! found: for all the blocks that they lie in.
 
+use super::job::Job;
+use super::lane::Mover;
 use crate::flash::Flash;
 use crate::flash::op::Cause;
 use crate::ftl::Ftl;
-use crate::ftl::moves::job::Job;
-use crate::ftl::moves::lane::Mover;
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
@@ -23,7 +23,7 @@ impl Mover {
     /// together are taken together, and nobody waits for nothing: an operation of the lane is under way, and when that
     /// has ended this is asked again.
     #[inline(never)]
-    pub(super) fn holds_host_back(
+    pub(in crate::ftl) fn holds_host_back(
         &self,
         layout: &Layout,
         (allocator, blocks): (&Allocator, &Blocks),
@@ -77,7 +77,7 @@ impl Ftl {
     /// Whether a lane wants to be cleaned, and nothing of that is under way though time passes: as after writes that
     /// took none.
     #[inline]
-    pub(super) fn rests_unduly(&self, lane: LaneId) -> bool {
+    pub(in crate::ftl) fn rests_unduly(&self, lane: LaneId) -> bool {
         self.mover.paces_host && self.mover.lanes[lane.index()].wanted && self.mover.is_still(lane)
     }
 
