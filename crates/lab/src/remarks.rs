@@ -6,6 +6,7 @@
 
 use crate::facts::Facts;
 use crate::number::{bytes, count, digits, duration};
+use crate::precondition::Past;
 use crate::result::RunResult;
 use crate::spec::LoopMode;
 use ssd::Executor;
@@ -18,6 +19,7 @@ type Remark = fn(&Facts<'_>, &RunResult) -> Option<String>;
 const ALL: &[Remark] = &[
     unwritten_reads,
     looked_ahead,
+    trained,
     too_short,
     nothing_to_clean,
     too_fast,
@@ -78,6 +80,16 @@ fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
         "{who} was told beforehand when {deaths} units would be overwritten or trimmed ({mib} MiB): no drive \
          knows that, the result says what knowing is worth"
     ))
+}
+
+/// A separator that has seen the run's own writes over and over knows more than it would of a new workload.
+fn trained(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
+    let before = &result.preconditioning;
+    let has_learnt = facts.drive.learns_from_writes() && before.past == Past::Own.name() && before.passes > 0;
+    has_learnt.then(|| {
+        "ftl.stream was trained on this workload: the drive's past is its own writes (--precondition uniform is another)"
+            .to_owned()
+    })
 }
 
 /// Write amplification is a ratio of two streams that meet only when cleaning has gone round: a run that wrote less

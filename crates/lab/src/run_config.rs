@@ -1,7 +1,7 @@
 //! The `[run]` table: how a workload is run, as a user writes it.
 
 use crate::age::AgeSteps;
-use crate::precondition::{EraseCounts, Overwrite, Past, Preconditioning, SteadyWay};
+use crate::precondition::{EraseCounts, Overwrite, PIECES, Past, Preconditioning, SteadyWay};
 use crate::settings::{Settings, value};
 use crate::sizing::SizeChoice;
 use crate::spec::{LoopMode, RunSpec};
@@ -70,6 +70,9 @@ ssd::section! {
         /// What it is overwritten with: units at random, or the workload's own writes and trims. A drive that nobody
         /// described has `own` (docs/default-drive.md).
         past: Past = Past::Uniform;
+        /// Pieces that each pass over the workload's own writes is cut in; their order is drawn anew for each. With 1 all
+        /// passes are alike, and cleaning comes nearly for free.
+        past_pieces: u32 = PIECES, range 1..=1_000_000;
         /// So many times the filled space is overwritten: exactly for overwrite = "times", at most for steady_state.
         overwrite_times: f64 = 10.0, range 0..=1_000;
         /// How fast the host is thought to write that, beside cleaning: it decides how many blocks stay free.
@@ -114,6 +117,7 @@ impl RunConfig {
             },
             pace: self.pace(workload),
             past: self.past,
+            past_pieces: self.past_pieces,
             steady_way: self.steady_way,
             erase_counts: match (self.erase_count_min, self.erase_count_max) {
                 (0, 0) => EraseCounts::AsIs,

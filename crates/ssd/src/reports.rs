@@ -21,6 +21,11 @@ impl Drive {
         self.state.ftl.stream_report()
     }
 
+    /// Whether the separator of data learns from what is written.
+    pub fn learns_from_writes(&self) -> bool {
+        self.state.ftl.stream.learns()
+    }
+
     /// How many blocks the cache of one bit a cell has, and should have.
     pub fn slc_report(&self) -> slc_cache::Report {
         self.state.ftl.slc_report()

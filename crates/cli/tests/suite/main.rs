@@ -22,3 +22,4 @@ mod spellings;
 mod standins;
 mod time_units;
 mod traces;
+mod verdicts;

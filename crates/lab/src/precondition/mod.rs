@@ -14,6 +14,7 @@ use crate::phase::{Phase, Progress};
 use crate::stop::Stop;
 use overwriting::Overwriting;
 pub(crate) use own::Own;
+pub use own::PIECES;
 use own::{Ageing, Turnover};
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig, Pace};
@@ -32,6 +33,8 @@ pub struct Preconditioning {
     pub pace: Pace,
     /// What overwrites it.
     pub past: Past,
+    /// Pieces that each pass over the workload's own writes is cut in; 0 for [`PIECES`].
+    pub past_pieces: u32,
     /// How the steady state is reached, if it is asked for.
     pub steady_way: SteadyWay,
     /// Erase counts that blocks have at the end.
@@ -247,8 +250,7 @@ pub(crate) fn precondition_until(
     if let Some((own, passes)) = own.zip(passes) {
         work.fill(filled)?;
         done.past = Past::Own.name().to_owned();
-        let how = (wanted.pace, seed, filled);
-        let mut ageing = Ageing::new(&mut work, (own, passes), how, &mut done);
+        let mut ageing = Ageing::new(&mut work, (own, passes), wanted, (seed, filled), &mut done);
         match wanted.overwrite {
             Overwrite::Times(times) => ageing.times(times)?,
             Overwrite::SteadyState { change_percent, times_at_most } => {

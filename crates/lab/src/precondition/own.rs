@@ -6,7 +6,7 @@
 //! generator needs no pieces: it draws each pass with another seed, at the same hot places.
 
 use super::overwriting::Past;
-use super::{Preconditioned, Work};
+use super::{Preconditioned, Preconditioning, Work};
 use crate::error::Failure;
 use crate::phase::Phase;
 use ssd::rng::Rng;
@@ -16,7 +16,7 @@ use ssd::{Command, Drive, Executor, Lba, OpCode, Pace, Status};
 use workload::{Prepared, Request};
 
 /// Pieces that a pass is cut in (assumed; `docs/default-drive.md` has others beside it).
-pub const PIECES: usize = 512;
+pub const PIECES: u32 = 512;
 /// Requests from which on a workload is too long to be kept for its past.
 pub const REQUESTS_MAX: u64 = 50_000_000;
 /// Units gathered before they are written.
@@ -105,6 +105,8 @@ pub(super) struct Ageing<'a, 'b> {
     pub own: Own<'a>,
     pub passes: Passes,
     pub pace: Pace,
+    /// Pieces of a pass.
+    pub pieces: u32,
     pub seed: u64,
     /// Units that hold data.
     pub filled: u32,
@@ -120,7 +122,8 @@ impl<'a, 'b> Ageing<'a, 'b> {
     pub fn new(
         work: &'a mut Work<'b>,
         (own, passes): (Own<'a>, Passes),
-        (pace, seed, filled): (Pace, u64, u32),
+        wanted: &Preconditioning,
+        (seed, filled): (u64, u32),
         done: &'a mut Preconditioned,
     ) -> Self {
         let says_something = match &passes {
@@ -130,11 +133,13 @@ impl<'a, 'b> Ageing<'a, 'b> {
         // What a policy was told of the future counts from the run's first command.
         let says_something = says_something && !work.drive.wants_foresight();
         let batch = Vec::with_capacity(BATCH);
+        let pieces = if wanted.past_pieces > 0 { wanted.past_pieces } else { PIECES };
         Ageing {
             work,
             own,
             passes,
-            pace,
+            pace: wanted.pace,
+            pieces,
             seed,
             filled,
             done,
@@ -249,7 +254,8 @@ impl<'a, 'b> Ageing<'a, 'b> {
         number: u64,
         total: u64,
     ) -> Result<(), Failure> {
-        let mut pieces: Vec<&[Change]> = changes.chunks(changes.len().div_ceil(PIECES).max(1)).collect();
+        let length = changes.len().div_ceil(self.pieces as usize).max(1);
+        let mut pieces: Vec<&[Change]> = changes.chunks(length).collect();
         let mut rng = Rng::named(self.seed, &format!("lab/precondition/own/{number}"));
         for last in (1..pieces.len()).rev() {
             pieces.swap(last, rng.below(last as u32 + 1) as usize);

@@ -43,6 +43,10 @@ family! {
         fn needs(&self) -> Needs {
             Needs::default()
         }
+        /// Whether it learns from what is written: what it does in a run depends on what came before.
+        fn learns(&self) -> bool {
+            true
+        }
         /// Told of the drive once, when it is built: it makes its tables.
         fn learn(&mut self, size: &Size) {}
         /// Bytes of memory that it takes on such a drive, its tables and what is kept for it.

@@ -24,6 +24,10 @@ impl Member for Policy {
         Streams::shared(1)
     }
 
+    fn learns(&self) -> bool {
+        false
+    }
+
     fn of_write(&mut self, _: Written) -> StreamId {
         StreamId(0)
     }

@@ -68,6 +68,10 @@ impl Member for Policy {
         Streams::shared(RANGES + 1)
     }
 
+    fn learns(&self) -> bool {
+        false
+    }
+
     fn needs(&self) -> Needs {
         Needs { foresight: true, ..Needs::default() }
     }

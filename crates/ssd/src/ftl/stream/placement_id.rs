@@ -55,6 +55,10 @@ impl Member for Policy {
         Streams::shared(self.params.handles as u8 + 1)
     }
 
+    fn learns(&self) -> bool {
+        false
+    }
+
     fn needs(&self) -> Needs {
         let facts = self.params.copies == Copies::Persistently;
         Needs { hints: true, facts, ..Needs::default() }

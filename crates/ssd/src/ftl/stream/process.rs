@@ -82,6 +82,10 @@ impl Member for Policy {
         Streams::shared(self.params.streams as u8 + 1)
     }
 
+    fn learns(&self) -> bool {
+        false
+    }
+
     fn needs(&self) -> Needs {
         Needs { hints: true, facts: true, ..Needs::default() }
     }

@@ -28,6 +28,10 @@ impl Member for Policy {
         Streams::shared(2)
     }
 
+    fn learns(&self) -> bool {
+        false
+    }
+
     fn needs(&self) -> Needs {
         Needs { hints: true, ..Needs::default() }
     }

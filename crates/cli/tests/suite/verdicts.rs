@@ -1,0 +1,86 @@
+//! What bounds a run is told right: overload, idleness, bursts.
+
+use crate::program::{trace, wordline};
+use serde_json::Value;
+
+fn verdict(args: &[&str]) -> Value {
+    let found = wordline(&[&["run", "--json"], args].concat()).ok().json();
+    found["verdict"].clone()
+}
+
+fn of_generator(args: &str) -> Value {
+    let requests = if args.contains("--requests") { "" } else { "--requests 20000 " };
+    let all = format!("--synthetic uniform --set run.overwrite=none {requests}{args}");
+    verdict(&all.split_whitespace().collect::<Vec<_>>())
+}
+
+/// More comes than the drive can serve, for as long as it comes.
+const OVERLOADED: [&str; 12] = [
+    "--read-percent 0 --rate 200000 --set run.overwrite=steady_state --requests 100000",
+    "--read-percent 0 --rate 3000000",
+    "--read-percent 30 --rate 3000000",
+    "--read-percent 70 --rate 3000000",
+    "--read-percent 100 --rate 3000000",
+    "--read-percent 100 --rate 200000 --size 64KiB",
+    "--read-percent 0 --rate 20000 --size 256KiB --requests 4000",
+    "--read-percent 50 --rate 500000 --size 16KiB",
+    "--read-percent 0 --rate 400000 --precondition steady --footprint 1GiB",
+    "--drive m64 --precondition none --read-percent 0 --rate 600000 --set host.buffer.policy=none",
+    "--drive tlc --precondition none --read-percent 0 --rate 100000 --size 128KiB",
+    "--drive mqsim --precondition none --read-percent 0 --rate 500000 --size 16KiB",
+];
+
+/// Less comes than the drive can serve.
+const IDLE: [&str; 12] = [
+    "--read-percent 0 --rate 500",
+    "--read-percent 0 --rate 2000",
+    "--read-percent 30 --rate 500",
+    "--read-percent 30 --rate 2000",
+    "--read-percent 70 --rate 2000",
+    "--read-percent 70 --rate 8000",
+    "--read-percent 100 --rate 2000",
+    "--read-percent 100 --rate 20000",
+    "--read-percent 100 --rate 1000 --size 64KiB",
+    "--read-percent 50 --rate 500 --size 128KiB --requests 4000",
+    "--drive m64 --precondition none --read-percent 0 --rate 2000",
+    "--drive tlc --precondition none --read-percent 0 --rate 1000 --size 16KiB",
+];
+
+#[test]
+fn overload_is_told_from_idleness() {
+    for (loads, wanted) in [(OVERLOADED, "overloaded"), (IDLE, "idle")] {
+        for load in loads {
+            let found = of_generator(load);
+            assert_eq!(found["state"], wanted, "{load}: {}", found["text"]);
+            let bound = &found["bound_by"];
+            assert!(wanted == "overloaded" || bound.is_null(), "{load}: {found}");
+            let text = found["text"].as_str().unwrap();
+            assert_eq!(
+                text.contains("they do not tell how fast the drive is"),
+                wanted == "overloaded",
+                "{text}"
+            );
+        }
+    }
+    assert_eq!(of_generator("--depth 32")["state"], "closed");
+}
+
+/// What bounds an overloaded drive is named.
+#[test]
+fn what_bounds_a_drive_is_named() {
+    let link = "--read-percent 100 --rate 200000 --size 64KiB --set host.link.bandwidth_mb_s=500";
+    assert_eq!(of_generator(link)["bound_by"], "link");
+    let firmware = "--read-percent 100 --rate 200000 --set host.firmware.t_command_us=50";
+    assert_eq!(of_generator(firmware)["bound_by"], "firmware");
+    let dies = "--read-percent 100 --rate 3000000 --footprint 1GiB";
+    assert_eq!(of_generator(dies)["bound_by"], "dies");
+}
+
+/// A trace that is played so fast that it is one long queue.
+#[test]
+fn a_trace_that_comes_too_fast_is_told() {
+    let fast = verdict(&[&trace(), "--speed-up", "5000", "--first", "20000"]);
+    assert_eq!(fast["state"], "overloaded", "{fast}");
+    let slow = verdict(&[&trace(), "--first", "20000"]);
+    assert_ne!(slow["state"], "overloaded", "{slow}");
+}
