@@ -111,6 +111,14 @@ const STEPS: &[Step] = &[
         figures: &["met", "missed"],
     },
     Step {
+        name: "drives",
+        about: "3,000 random drives through the command line, each for a whole life (needs python3)",
+        minutes: 90,
+        variables: &[],
+        command: &["python3", "scripts/random_drives.py", "--drives", "3000"],
+        figures: &["drives from seed", "seed "],
+    },
+    Step {
         name: "faults",
         about: "deliberate faults: does a test turn red?",
         minutes: 90,
