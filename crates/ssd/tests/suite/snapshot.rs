@@ -4,8 +4,9 @@ use crate::support;
 
 use ssd::rng::Rng;
 use ssd::snapshot::{HEADER_BYTES, MAGIC, SnapshotError, VERSION};
-use ssd::{Drive, DriveConfig, Executor};
+use ssd::{AgeStep, Drive, DriveConfig, Executor};
 use support::habits::with_habits;
+use support::reclaiming::{self, Reads};
 use support::{Load, small, soaked, with_every_policy, with_policy};
 
 fn saved(drive: &Drive) -> Vec<u8> {
@@ -47,6 +48,74 @@ fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
             }
         }
     }
+}
+
+/// What ages a drive leaves work behind that nothing has begun: blocks that are due for a look. The drive is saved
+/// with it, and the restored one goes the same way.
+#[test]
+fn a_drive_is_saved_after_any_step_of_ageing() {
+    let steps = ["cycle to 100", "disturb 1000 reads", "disturb 600 reads of wordline 3", "retain 1 days"];
+    for (_, name, cfg) in reclaiming::drives() {
+        for executor in [Executor::Timed, Executor::Functional] {
+            let mut drive = Drive::new(&cfg).unwrap();
+            drive.set_executor(executor);
+            drive.fill(0, drive.logical_units()).unwrap();
+            for text in steps {
+                drive.age(&text.parse::<AgeStep>().unwrap()).unwrap();
+                let bytes = saved(&drive);
+                let restored = Drive::restore(&cfg, &bytes);
+                let mut restored = restored.unwrap_or_else(|error| panic!("{name}, {text}: {error}"));
+                assert!(saved(&restored) == bytes, "{name}, {text}");
+                for drive in [&mut drive, &mut restored] {
+                    Reads::new(1).run(drive, 40);
+                }
+                let end = |drive: &Drive| (drive.event_hash(), drive.stats(), drive.now());
+                assert_eq!(end(&drive), end(&restored), "{name}, {text}");
+            }
+            assert!(reclaiming::moved(&drive) > 0, "{name} {executor:?} moved nothing");
+        }
+    }
+}
+
+/// Any steps in any order, between reads and writes: the drive that is restored each time and its twin that never is
+/// end alike.
+#[test]
+fn drives_of_random_lives_go_on_as_if_they_had_not_been_saved() {
+    let drives = reclaiming::drives();
+    let mut taken = [0; 4];
+    for seed in 0..soaked(24) {
+        let mut rng = Rng::named(seed, "snapshot/lives");
+        let (_, name, cfg) = &drives[rng.below(drives.len() as u32) as usize];
+        let mut drive = Drive::new(cfg).unwrap();
+        drive.set_executor([Executor::Timed, Executor::Functional][rng.below(2) as usize]);
+        drive.fill(0, drive.logical_units() / (1 + rng.below(3))).unwrap();
+        let (mut twin, mut cycles) = (drive.clone(), 0);
+        for _ in 0..6 {
+            let kind = rng.below(4);
+            cycles = drive.health().wear.max.max(cycles) + rng.below(300);
+            let step = match kind {
+                0 => format!("cycle to {cycles} with {} minutes dwell at 40 C", 1 + rng.below(9)),
+                1 => format!("retain {} hours at 35 C", rng.below(100)),
+                2 => format!("disturb {} reads", rng.below(900)),
+                _ => format!("disturb {} reads of wordline {}", rng.below(300), rng.below(8)),
+            };
+            let (reads, order) = (rng.below(60), rng.next_u64());
+            for drive in [&mut drive, &mut twin] {
+                drive.age(&step.parse::<AgeStep>().unwrap()).unwrap();
+            }
+            let bytes = saved(&drive);
+            drive =
+                Drive::restore(cfg, &bytes).unwrap_or_else(|error| panic!("{name} {seed}, {step}: {error}"));
+            assert!(saved(&drive) == bytes, "{name} {seed}, {step}");
+            for drive in [&mut drive, &mut twin] {
+                Reads::new(order).run(drive, reads);
+            }
+            taken[kind as usize] += 1;
+        }
+        let end = |drive: &Drive| (drive.event_hash(), drive.stats(), drive.now());
+        assert_eq!(end(&drive), end(&twin), "{name} {seed}");
+    }
+    assert!(taken.iter().all(|&steps| steps > 10), "{taken:?}");
 }
 
 #[test]
