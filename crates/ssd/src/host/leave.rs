@@ -11,10 +11,12 @@ use crate::units::{Lpn, SlotId};
 /// One slot of so many is kept free or leaving where clean and dirty data leave in one order (assumed).
 const SLOTS_FOR_ONE_FREE: u32 = 64;
 
-/// How data leaves, if clean and dirty data do in one order.
+/// How data leaves a buffer of so many slots, if clean and dirty data do in one order. Those that nothing can be in are
+/// always free.
 pub(super) fn one_list(rules: &Rules, slots: u32, cfg: &Sections) -> Option<OneList> {
-    let kept_free = (slots / SLOTS_FOR_ONE_FREE).max(2 * cfg.units_per_page()).min(slots / 2).max(1);
-    rules.one_list.then_some(OneList { kept_free })
+    let all = slots.max(rules.slots);
+    let kept_free = (all / SLOTS_FOR_ONE_FREE).max(2 * cfg.units_per_page()).min(all / 2).max(1);
+    rules.one_list.then_some(OneList { kept_free: kept_free.saturating_sub(all - slots) })
 }
 
 impl Host {

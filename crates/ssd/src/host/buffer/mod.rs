@@ -44,11 +44,15 @@ impl Rules {
     /// Slots of host data in DRAM: the buffer's, and enough to keep every plane programming, with as much again
     /// gathering behind it in as many streams. While all data is in the first stream, what is for the others is not
     /// used: a policy that separates nothing behaves like none. Where data is sorted by the class of pages, the queue
-    /// of each stream holds so many `queued` units more.
+    /// of each stream holds so many `queued` units more. A buffer larger than the logical space has no slots that
+    /// nothing can be in.
     pub fn staging_slots(&self, cfg: &Sections, streams: Streams, queued: u32) -> u32 {
         let streams = streams.of_host.count_ones();
         let programs = 2 * cfg.host_programs_at_most() + streams - 1;
-        self.slots.max(programs * cfg.units_per_page()).saturating_add(streams.saturating_mul(queued))
+        let on_their_way = programs * cfg.units_per_page();
+        let logical = u32::try_from(cfg.logical_units()).unwrap_or(u32::MAX);
+        let of_buffer = self.slots.min(logical.saturating_add(on_their_way));
+        of_buffer.max(on_their_way).saturating_add(streams.saturating_mul(queued))
     }
 }
 
