@@ -151,8 +151,8 @@ impl Drive {
 
     fn build(cfg: &DriveConfig, stream: stream::Policy) -> Result<Drive, ConfigErrors> {
         let mut stream = stream;
-        let streams = stream.checked_streams(cfg.allocation.moves);
         cfg.validate()?;
+        let streams = stream.checked_streams(cfg.allocation.moves);
         check_memory(cfg.memory_bytes())?;
         let g = &cfg.geometry;
         let sanitize = sanitize::Policy::build(&cfg.sanitize);

@@ -6,10 +6,11 @@ use crate::config::value::show_f64;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem, Table};
 use crate::flash::op::UNITS_AT_MOST;
 use crate::flash::preemption;
-use crate::ftl::{migration, page_class, read_reclaim, slc_cache};
+use crate::ftl::{migration, page_class, read_reclaim, slc_cache, stream};
 use crate::nand::gray;
 use crate::sections::{
-    ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, Placement, PriorityOrder, SchedulingOrder,
+    ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, MovesOfFirst, Placement, PriorityOrder,
+    SchedulingOrder,
 };
 
 /// Most commands that all queues together may hold.
@@ -34,6 +35,7 @@ impl DriveConfig {
             let mut conflicts = Conflicts(errors);
             self.check_pages(&mut conflicts);
             self.check_placement(&mut conflicts);
+            self.check_streams(&mut conflicts);
             self.check_times(&mut conflicts);
             self.check_gray_code(&mut conflicts);
             self.check_queues(&mut conflicts);
@@ -75,6 +77,24 @@ impl DriveConfig {
         } else if !page.is_multiple_of(512) {
             conflicts.add(&keys[..1], format!("{page} bytes"), "a multiple of 512 bytes (a sector)");
         }
+    }
+
+    /// Are there no more streams than there can be, with the one of what moves?
+    fn check_streams(&self, conflicts: &mut Conflicts) {
+        let (policy, moves) = (stream::Policy::build(&self.stream), self.allocation.moves);
+        let (own, all) = (policy.laid_out(MovesOfFirst::Joined).count, policy.laid_out(moves).count);
+        let most = stream::STREAMS_AT_MOST - 1;
+        if usize::from(all) <= most {
+            return;
+        }
+        let name = self.stream.name();
+        let found = match all > own {
+            true => format!("{own} streams of \"{name}\", and one more for what moves out of the first"),
+            false => format!("{own} streams of \"{name}\""),
+        };
+        let joined = if all > own { ", or ftl.allocation.moves = \"joined\"" } else { "" };
+        let allowed = format!("at most {most} streams in all{joined}");
+        conflicts.add(&["ftl.stream.policy", "ftl.allocation.moves"], found, &allowed);
     }
 
     /// Does each logical page have one plane, if it is to have one, and does it stay there?
