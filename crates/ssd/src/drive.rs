@@ -14,7 +14,7 @@ use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
 use crate::drive_config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::executor::Executor;
-use crate::flash::{Flash, Room};
+use crate::flash::{BrokenBound, Flash, Room};
 use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
@@ -392,6 +392,12 @@ impl Drive {
         }
     }
 
+    /// The first page, since counters were set to zero, that was not read with the voltages that were promised to
+    /// read it; `FlashCounts::bound_broken` counts them.
+    pub fn broken_bound(&self) -> Option<BrokenBound> {
+        self.state.flash.broken_bound
+    }
+
     /// Sets all counters back to zero.
     pub fn reset_stats(&mut self) {
         let state = &mut self.state;
@@ -506,6 +512,7 @@ impl Drive {
         ftl.check(flash)?;
         host.check(&ftl.gather)?;
         self.counted().check()?;
+        self.broken_bound().map_or(Ok(()), |broken| Err(broken.to_string()))?;
         let left = flash.pool.in_flight() + host.working();
         if events.is_empty() && left > 0 {
             return Err(format!("nothing will happen, but {left} operations and commands are under way"));

@@ -53,6 +53,7 @@ pub use drive::{Drive, Health};
 pub use drive_config::DriveConfig;
 pub use engine::NoRoom;
 pub use executor::{Executor, Pace};
+pub use flash::BrokenBound;
 pub use foresee::{Foreseeing, Foresight, ForesightError};
 pub use signals::{Breakdown, Command, Completion, Hints, OpCode, PARTS, Part, Reason, Status};
 pub use stats::{Stats, Wear};

@@ -7,9 +7,9 @@
 use super::op::{Cause, Op, Turn};
 use super::rows::Outcomes;
 use super::timing::Timing;
-use super::{Flash, PROGRAM_MODES};
+use super::{BrokenBound, Flash, PROGRAM_MODES};
 use crate::events::{EventKind, EventQueue};
-use crate::nand::aging::{PageAge, Sequence};
+use crate::nand::aging::{Margin, PageAge, Sequence};
 use crate::nand::{Outcome, PageAddress};
 use crate::units::{OpId, SimTime};
 
@@ -53,7 +53,20 @@ impl Flash {
         self.counts.beyond_bound += 1;
         let Some((margin, wear)) = self.chip.plain_margin(block, page) else { return };
         let age = PageAge { age_range: self.age_ranges[block as usize], ..self.chip.page_age(block, page) };
-        self.counts.bound_broken += u64::from(self.read_voltage.promises(&age, &margin, wear));
+        if self.read_voltage.promises(&age, &margin, wear) {
+            self.counts.bound_broken += 1;
+            let Margin { erc_q12, bits_q8, limit_q8 } = margin;
+            let (minutes, cycles) = (age.minutes, wear);
+            self.broken_bound.get_or_insert(BrokenBound {
+                block,
+                page,
+                cycles,
+                minutes,
+                erc_q12,
+                bits_q8,
+                limit_q8,
+            });
+        }
     }
 
     /// The firmware has told the age of a physical block, in 1/4096 of its life.

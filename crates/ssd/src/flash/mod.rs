@@ -83,6 +83,43 @@ pub struct Flash {
     /// What chips have begun and ended since somebody looked, if anybody does.
     #[serde(skip)]
     pub steps: Steps,
+    /// The first read that was not as promised since counters were set to zero.
+    #[serde(skip)]
+    pub broken_bound: Option<BrokenBound>,
+}
+
+/// A page that none of the voltages read which a policy had promised to read it (`flash.read_voltage`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrokenBound {
+    /// Physical block.
+    pub block: u32,
+    /// Page of the block.
+    pub page: u32,
+    /// What wore the block, in cycles of the average block at the reference dwell.
+    pub cycles: u32,
+    /// Minutes since it was programmed.
+    pub minutes: u32,
+    /// Effective reads over what the wordline endures, in 1/4096.
+    pub erc_q12: u32,
+    /// Mean errors of a sector with the best voltages, in 1/256 bit.
+    pub bits_q8: u32,
+    /// Errors that are corrected, in 1/256 bit.
+    pub limit_q8: u32,
+}
+
+impl core::fmt::Display for BrokenBound {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { block, page, cycles, minutes, .. } = self;
+        write!(
+            f,
+            "page {page} of block {block} was not read with the voltages by age that were promised to read it: worn \
+             like {cycles} cycles, {minutes} minutes old, {} % of the reads it endures; {} bits of a sector are wrong \
+             with the best voltages, {} are corrected",
+            u64::from(self.erc_q12) * 100 / 4096,
+            self.bits_q8.div_ceil(256),
+            self.limit_q8 / 256
+        )
+    }
 }
 
 /// Programs and erases that begin and end in the chips, in order, for an observer.
@@ -155,6 +192,7 @@ impl Flash {
             watches: preemption.acts(),
             preemption,
             steps: Steps::default(),
+            broken_bound: None,
         }
     }
 
@@ -183,7 +221,7 @@ impl Flash {
 
     /// Sets the counters back to zero; what dies and channels are in the middle of counts from `now` on.
     pub fn reset_counts(&mut self, now: SimTime) {
-        self.counts = FlashCounts::default();
+        (self.counts, self.broken_bound) = (FlashCounts::default(), None);
         self.dies.iter_mut().for_each(|die| (die.busy_ns, die.busy_since) = (0, now));
         self.channels.iter_mut().for_each(|channel| channel.busy_ns = channel.free_at.since(now));
     }

@@ -207,10 +207,7 @@ fn carried_unit_q8(modes: &[Mode]) -> u32 {
 
 /// Errors corrected in a sector with so many levels at each threshold.
 fn limit(cfg: &Sections, model: &CellModel, levels: u32) -> Limit {
-    let bits = match model.part().ecc.code {
-        CodeKind::Bch => model.hard_limit_bits(),
-        CodeKind::Ldpc => libm::floor(model.max_rber(levels) * f64::from(model.bits_in_sector())) as u32,
-    };
+    let bits = model.limit_bits(levels);
     let sectors = (cfg.geometry.page_bytes / model.part().ecc.sector_bytes).max(1);
     let odds = match cfg.errors.sectors {
         SectorErrors::Drawn => ReadOdds::new(bits, model.bits_in_sector(), sectors),

@@ -5,13 +5,17 @@ use super::{CellModel, Group};
 use crate::sections::cell::CodeKind;
 
 impl CellModel {
-    /// Errors in a sector that are corrected when each threshold is sensed once.
-    pub fn hard_limit_bits(&self) -> u32 {
-        let ecc = &self.part.ecc;
-        match ecc.code {
-            CodeKind::Bch => ecc.limit_bits,
-            CodeKind::Ldpc => libm::floor(ecc.max_rber[0] * f64::from(self.bits_in_sector())) as u32,
+    /// Errors in a sector that are corrected with so many levels at each threshold.
+    pub fn limit_bits(&self, levels: u32) -> u32 {
+        match self.part.ecc.code {
+            CodeKind::Bch => self.part.ecc.limit_bits,
+            CodeKind::Ldpc => libm::floor(self.max_rber(levels) * f64::from(self.bits_in_sector())) as u32,
         }
+    }
+
+    /// The same when each threshold is sensed once.
+    pub fn hard_limit_bits(&self) -> u32 {
+        self.limit_bits(1)
     }
 
     /// Highest error rate that is corrected with so many levels at each threshold.

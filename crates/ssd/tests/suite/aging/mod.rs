@@ -7,6 +7,7 @@ mod copies;
 mod drive;
 mod end_to_end;
 mod errors;
+mod fresh;
 mod lives;
 mod one_bit;
 mod reads;
