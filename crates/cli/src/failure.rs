@@ -132,6 +132,7 @@ impl From<WorkloadError> for Failure {
             | P::UnknownUnits { .. }
             | P::NothingSelected { .. }
             | P::DoesNotFit { .. }
+            | P::Job { .. }
             | P::Setting { .. } => Failure::Usage(message),
             // The trace itself is damaged, or changed under our hands.
             _ => Failure::Work(message),

@@ -35,10 +35,14 @@ fn a_job_file_runs_and_its_configuration_repeats_it() {
 fn mistakes_in_a_job_file_are_told_with_their_place() {
     let folder = folder("fio_wrong");
     let wrong = file(&folder, "wrong.fio", "[a]\nsize=1m\niodeph=4\n");
-    wordline(&["run", &wrong]).fails(1, &["wrong.fio:3", "did you mean `iodepth`?"]);
+    wordline(&["run", &wrong]).fails(2, &["wrong.fio:3", "did you mean `iodepth`?"]);
+    for (option, says) in [("bs=4000", "4000"), ("rw=randwrit", "did you mean `randwrite`?")] {
+        let wrong = file(&folder, "value.fio", &format!("[a]\nsize=1m\n{option}\n"));
+        wordline(&["run", &wrong]).fails(2, &["value.fio:3", says]);
+    }
     // What is no trace and begins with a section is a job file, whatever its name.
     let named = file(&folder, "named.txt", "; a job\n[a]\nrw=randread\n");
-    wordline(&["run", &named]).fails(1, &["named.txt:2: size: found no size", "filename=/dev/"]);
+    wordline(&["run", &named]).fails(2, &["named.txt:2: size: found no size", "filename=/dev/"]);
     let job = file(&folder, "right.fio", "[a]\nsize=1m\nruntime=2\ntime_based\n");
     wordline(&["run", &job, "--depth", "4"]).fails(2, &["--depth", "iodepth"]);
     wordline(&["run", &job, "--copies", "2"]).fails(2, &["copies", "belongs to"]);
@@ -48,7 +52,7 @@ fn mistakes_in_a_job_file_are_told_with_their_place() {
     let looked = wordline(&["trace", &job]).ok().out;
     assert!(looked.contains("requests      20,000") && looked.contains("takes 100 us"), "{looked}");
     let circle = file(&folder, "circle.fio", "[a]\nsize=1m\ninclude circle.fio\n");
-    wordline(&["run", &circle]).fails(1, &["circle.fio:3: include", "include each other"]);
+    wordline(&["run", &circle]).fails(2, &["circle.fio:3: include", "include each other"]);
 }
 
 /// What a drive of 1.3 GiB makes of six passes over 1 GiB, the first two not counted: our jobs, and the requests that
