@@ -4,8 +4,9 @@
 //! signal or a crash leaves what was there before.
 
 use crate::error::ReportError;
+use ssd::{Drive, DriveConfig};
 use std::fs::{File, Metadata, OpenOptions, Permissions, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -114,6 +115,15 @@ impl Replacement {
         matches!(self.file, Target::Direct(_))
     }
 
+    /// What was written until now, read back; `None` of a device or a pipe.
+    pub fn read_back(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let Target::Beside(file) = &mut self.file else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.as_file_mut().seek(SeekFrom::Start(0))?;
+        file.as_file_mut().read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
     /// Everything is written: makes sure that it is on the disk, and puts it in its place.
     pub fn commit(self) -> io::Result<()> {
         match self.file {
@@ -149,6 +159,24 @@ impl Write for Replacement {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Begins a file that holds a drive of that configuration. It is read back before it can take its place: a snapshot
+/// that no run could go on from is an error. What goes to a device or a pipe is read before it goes there.
+pub fn stage_drive(path: &Path, drive: &Drive, config: &DriveConfig) -> io::Result<Replacement> {
+    let mut file = Replacement::create(path)?;
+    let mut bytes = Vec::new();
+    drive.save(&mut bytes)?;
+    if !file.is_direct() {
+        file.write_all(&bytes)?;
+        bytes = file.read_back()?.unwrap_or_default();
+    }
+    Drive::restore(config, &bytes)
+        .map_err(|error| io::Error::other(format!("what was written cannot be read back: {error}")))?;
+    if file.is_direct() {
+        file.write_all(&bytes)?;
+    }
+    Ok(file)
 }
 
 /// Writes a file as a whole or not at all.
@@ -276,6 +304,25 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         replace(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    /// A drive whose snapshot nobody can go on from is not saved, and what was there stays.
+    #[test]
+    fn a_drive_that_cannot_be_read_back_is_not_saved() {
+        let folder = folder();
+        let path = folder.path().join("drive");
+        let mut config = DriveConfig::default();
+        (config.geometry.channels, config.geometry.chips_per_channel) = (1, 1);
+        let drive = Drive::new(&config).unwrap();
+        stage_drive(&path, &drive, &config).unwrap().commit().unwrap();
+        let saved = std::fs::read(&path).unwrap();
+        assert!(Drive::restore(&config, &saved).is_ok());
+        let mut other = config.clone();
+        other.drive.seed += 1;
+        let error = stage_drive(&path, &drive, &other).unwrap_err().to_string();
+        assert!(error.contains("cannot be read back") && error.contains("configuration"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), saved);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 

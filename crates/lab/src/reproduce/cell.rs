@@ -11,6 +11,7 @@ use super::{Options, PaperError};
 use crate::age::AgeSteps;
 use crate::error::Failure;
 use crate::experiment::{RunError, prepare, run};
+use crate::files::{Replacement, stage_drive};
 use crate::foresee::foresee;
 use crate::precondition::Preconditioning;
 use crate::result::RunResult;
@@ -354,9 +355,9 @@ impl Aged {
             run(&mut drive, &self.config, &mut *source, &spec, &mut |_| {})
                 .map_err(|error| failed(&error))?;
         }
-        let mut bytes = Vec::new();
-        drive.save(&mut bytes).map_err(|error| PaperError::file(&self.path, "write", error))?;
-        write(&self.path, &bytes)
+        let failed = |error: std::io::Error| PaperError::file(&self.path, "write", error);
+        make_folder(&self.path)?;
+        stage_drive(&self.path, &drive, &self.config).and_then(Replacement::commit).map_err(failed)
     }
 }
 
@@ -493,9 +494,14 @@ impl Job {
     }
 }
 
+/// Makes the folder of a file.
+fn make_folder(path: &Path) -> Result<(), PaperError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|error| PaperError::file(folder, "create", error))
+}
+
 /// Writes a file of a folder that is made for it, as a whole or not at all.
 fn write(path: &Path, content: &[u8]) -> Result<(), PaperError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|error| PaperError::file(folder, "create", error))?;
+    make_folder(path)?;
     crate::files::replace(path, content).map_err(|error| PaperError::file(path, "write", error.message))
 }

@@ -1,10 +1,10 @@
 //! Where results go: the places, what is written there, and snapshots.
 
-use std::io::{self, BufWriter, IntoInnerError, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::files::{FolderLock, Replacement};
+use lab::files::{FolderLock, Replacement, stage_drive};
 use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 use ssd::Drive;
@@ -215,17 +215,13 @@ impl Run {
     }
 }
 
-/// Writes the drive, and its configuration beside it, with a remark if there is one.
+/// Writes the drive once it was read back, and its configuration beside it, with a remark if there is one.
 pub fn save(drive: &Drive, plan: &Plan, path: &Path, remark: Option<&str>) -> Result<(), Failure> {
     let fail = |path: &Path, action: &str, error: io::Error| {
         Failure::work(format!("{}: cannot {action}: {error}; not saved", path.display()))
     };
-    let stage = || -> io::Result<Replacement> {
-        let mut file = BufWriter::with_capacity(1 << 20, Replacement::create(path)?);
-        drive.save(&mut file)?;
-        file.into_inner().map_err(IntoInnerError::into_error)
-    };
-    let snapshot = stage().map_err(|error| fail(path, "write the snapshot", error))?;
+    let staged = stage_drive(path, drive, &plan.resolved.config);
+    let snapshot = staged.map_err(|error| fail(path, "write the snapshot", error))?;
     if snapshot.is_direct() {
         // Nothing lies beside a device or a pipe.
         return snapshot.commit().map_err(|error| fail(path, "write the snapshot", error));
