@@ -161,9 +161,11 @@ impl From<&lab::RunError> for Failure {
             },
             F::Log(cause) => Failure::from(cause.clone()),
             F::Config(_) | F::Setting { .. } | F::NothingMeasured { .. } => Failure::Usage(message),
-            F::Preconditioning(_) | F::ReadOnly { .. } | F::Lost { .. } | F::Interrupted { .. } => {
-                Failure::Work(message)
-            }
+            F::Preconditioning(_)
+            | F::ReadOnly { .. }
+            | F::BoundBroken(_)
+            | F::Lost { .. }
+            | F::Interrupted { .. } => Failure::Work(message),
         }
     }
 }

@@ -244,6 +244,7 @@ impl<'a> Desk<'a> {
         }
         let done = self.books.served.completed;
         if done.is_multiple_of(PROGRESS_EVERY) {
+            self.look_at_bound();
             let simulated_ns = self.drive.now().since(self.start);
             (self.progress)(Progress { phase: Phase::Running, done, total: self.total, simulated_ns });
         }
@@ -263,6 +264,7 @@ impl<'a> Desk<'a> {
     /// The measurement begins now.
     #[cold]
     pub fn begin_measurement(&mut self) {
+        self.look_at_bound();
         self.drive.reset_stats();
         if let Some(members) = &mut self.members {
             members.restart(self.drive.now());
@@ -280,6 +282,14 @@ impl<'a> Desk<'a> {
         });
         let (served, meter) = books.finish(failure);
         Counted { served, meter, members, versions }
+    }
+
+    /// The run ends if voltages have not read what they promised to.
+    #[cold]
+    fn look_at_bound(&mut self) {
+        if self.ended.is_none() {
+            self.ended = Failure::of_bound(self.drive);
+        }
     }
 
     #[cold]

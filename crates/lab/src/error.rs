@@ -1,8 +1,8 @@
 //! Why an experiment fails, and why a result could not be written or read.
 
 use crate::phase::Phase;
-use ssd::Reason;
 use ssd::config::ConfigErrors;
+use ssd::{BrokenBound, Drive, Reason};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use workload::WorkloadError;
@@ -30,6 +30,8 @@ pub enum Failure {
         /// Why.
         reason: Reason,
     },
+    /// A page was not read with the voltages that were promised to read it: what was measured is of no worth.
+    BoundBroken(BrokenBound),
     /// Commands that the drive accepted never completed: a bug of the simulator.
     Lost {
         /// Requests handed to the drive.
@@ -54,6 +56,11 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Why a run must end whose voltages by age have not read what they promised to.
+    pub(crate) fn of_bound(drive: &Drive) -> Option<Self> {
+        drive.broken_bound().map(Failure::BoundBroken)
+    }
+
     /// The error of a closed loop deeper than the queues.
     pub(crate) fn depth(depth: u32, room: u32) -> Self {
         Failure::Setting {
@@ -71,6 +78,7 @@ impl Failure {
             Failure::Preconditioning(_) => "preconditioning",
             Failure::Workload(_) => "workload",
             Failure::ReadOnly { .. } => "read_only",
+            Failure::BoundBroken(_) => "bound_broken",
             Failure::Lost { .. } => "lost",
             Failure::NothingMeasured { .. } => "nothing_measured",
             Failure::Log(_) => "request_log",
@@ -89,6 +97,11 @@ impl fmt::Display for Failure {
             Failure::Preconditioning(error) => write!(f, "{error}"),
             Failure::Workload(error) => write!(f, "{error}"),
             Failure::ReadOnly { reason } => write!(f, "the drive became read-only: {}", reason.text()),
+            Failure::BoundBroken(broken) => write!(
+                f,
+                "{broken}; allowed: another flash.read_voltage.policy or ftl.age_marker.policy, for the bound of this \
+                 one does not hold on these cells"
+            ),
             Failure::Lost { generated, completed } => write!(
                 f,
                 "{} of {generated} requests never completed and nothing is left to happen: a bug of the simulator",
@@ -183,3 +196,36 @@ impl fmt::Display for ReportError {
 }
 
 impl std::error::Error for ReportError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_bound_names_the_page_what_it_went_through_and_what_to_do() {
+        let broken = BrokenBound {
+            block: 7,
+            page: 12,
+            cycles: 500,
+            minutes: 30,
+            erc_q12: 2048,
+            bits_q8: 20 << 8 | 1,
+            limit_q8: 64 << 8,
+        };
+        let failure = Failure::BoundBroken(broken);
+        let text = failure.to_string();
+        for part in [
+            "page 12 of block 7",
+            "like 500 cycles",
+            "30 minutes",
+            "50 % of the reads",
+            "21 bits",
+            "64 are corrected",
+            "flash.read_voltage.policy",
+            "ftl.age_marker.policy",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(failure.name(), "bound_broken");
+    }
+}

@@ -5,7 +5,7 @@ use crate::desk::Counted;
 use crate::driven::DrivenSession;
 use crate::error::Failure;
 use crate::facts::{Cost, Facts};
-use crate::foresee::{check_told, foresee_prepared};
+use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
 use crate::phase::Progress;
 use crate::precondition::{Own, Preconditioned, Preconditioning, Spare, precondition_until};
@@ -13,8 +13,9 @@ use crate::process::thread_cpu_time;
 use crate::result::{JobResult, RunResult};
 use crate::spec::{LoopMode, RunSpec};
 use crate::stop::Stop;
-use ssd::{Drive, DriveConfig, Executor};
+use ssd::{Drive, DriveConfig, Executor, Foresight};
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use workload::{Driven, Prepared, Source};
 
@@ -51,7 +52,18 @@ pub fn prepare(
     prepare_for(drive, config, None, preconditioning, steps, (stop, progress))
 }
 
-/// The same for a workload, whose own writes may make the drive's past.
+/// The same before a run of a workload, whose own writes may make the drive's past.
+pub fn prepare_run(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    workload: Option<&Prepared>,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Preconditioned, Failure> {
+    let own = workload.map(|workload| Own { workload, requests: spec.requests });
+    prepare_for(drive, config, own, &spec.preconditioning, &spec.age, (&spec.stop, progress))
+}
+
 fn prepare_for(
     drive: &mut Drive,
     config: &DriveConfig,
@@ -67,6 +79,7 @@ fn prepare_for(
     let mut done =
         precondition_until(drive, Some(config), own, config.drive.seed, preconditioning, (stop, progress))?;
     age::age(drive, steps, stop, progress)?;
+    Failure::of_bound(drive).map_or(Ok(()), Err)?;
     done.bytes_written = (done.units_filled + done.units_overwritten) * u64::from(drive.unit_bytes());
     done.bytes_programmed = programmed(drive) - before;
     done.age_steps = steps.texts();
@@ -82,11 +95,11 @@ pub fn run_prepared(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
-    foresee_prepared(drive, workload, spec, progress)?;
+    let ahead = read_prepared_ahead(drive, workload, spec, progress)?;
     match workload.driven(drive.logical_sectors()) {
         None => {
             let mut source = workload.open(drive.logical_sectors()).map_err(Failure::Workload)?;
-            let before = begin(drive, config, Some(workload), spec, progress)?;
+            let before = begin(drive, config, (Some(workload), ahead), spec, progress)?;
             serve(before, drive, config, &mut *source, spec, progress)
         }
         Some(driven) => {
@@ -100,7 +113,7 @@ pub fn run_prepared(
                 return Err(Failure::Setting { key: "run.executor", found, allowed }.into());
             }
             let mut driven = driven.map_err(Failure::Workload)?;
-            run_driven(drive, config, &mut *driven, spec, progress)
+            run_foreseen(drive, config, (&mut *driven, ahead), spec, progress)
         }
     }
 }
@@ -114,7 +127,7 @@ pub fn run<S: Source + ?Sized>(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
-    let before = begin(drive, config, None, spec, progress)?;
+    let before = begin(drive, config, (None, None), spec, progress)?;
     serve(before, drive, config, source, spec, progress)
 }
 
@@ -143,8 +156,19 @@ pub fn run_driven(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
+    run_foreseen(drive, config, (driven, None), spec, progress)
+}
+
+/// The same on a drive that is told what was read ahead once it is ready.
+fn run_foreseen(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    (driven, ahead): (&mut dyn Driven, Option<Arc<Foresight>>),
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<RunResult, RunError> {
     let spec = &RunSpec { loop_mode: LoopMode::Jobs, ..spec.clone() };
-    let before = begin(drive, config, None, spec, progress)?;
+    let before = begin(drive, config, (None, ahead), spec, progress)?;
     let total = spec.total(driven.requests_at_most());
     let mut session = DrivenSession::new(drive, config, driven, spec, progress)?;
     let mut failure = session.run().err();
@@ -169,19 +193,21 @@ struct Measured {
     failure: Option<Failure>,
 }
 
-/// Makes the drive ready for the first request.
+/// Makes the drive ready for the first request. What was read ahead it is told when it has its past.
 fn begin(
     drive: &mut Drive,
     config: &DriveConfig,
-    workload: Option<&Prepared>,
+    (workload, ahead): (Option<&Prepared>, Option<Arc<Foresight>>),
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Before, Failure> {
-    check_told(drive)?;
+    if ahead.is_none() {
+        check_told(drive)?;
+    }
     let was_used = spec.was_used || drive.health().wear.total > 0;
-    let own = workload.map(|workload| Own { workload, requests: spec.requests });
-    let mut aged = prepare_for(drive, config, own, &spec.preconditioning, &spec.age, (&spec.stop, progress))?;
+    let mut aged = prepare_run(drive, config, workload, spec, progress)?;
     aged.spare = Spare::of(drive, config);
+    ahead.map_or(Ok(()), |ahead| tell(drive, ahead))?;
     drive.set_executor(spec.executor);
     drive.reset_stats();
     Ok(Before { was_used, was_read_only: drive.health().read_only.is_some(), aged, clock: Clock::start() })
@@ -203,6 +229,7 @@ impl Before {
         if failure.is_none() && !self.was_read_only {
             failure = drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
         }
+        failure = failure.or_else(|| Failure::of_bound(drive));
         let warm_up = spec.warm_up.max(served.warm_up);
         if failure.is_none() && served.completed <= warm_up && warm_up > 0 {
             failure = Some(Failure::NothingMeasured { warm_up, completed: served.completed });

@@ -4,22 +4,40 @@
 use crate::error::Failure;
 use crate::phase::{Phase, Progress};
 use crate::spec::RunSpec;
-use ssd::{Command, Drive, Lba};
+use ssd::{Command, Drive, Foresight, Lba};
+use std::sync::Arc;
 use workload::{Played, Prepared, Source};
 
 /// Requests between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 16;
 
 /// Tells a drive that looks ahead what a run will ask of it: the requests of `source`, as many as `spec` wants. A drive
-/// that does not is left alone, and the source unread.
+/// that does not is left alone, and the source unread. A drive that is yet to be preconditioned is told later: its past
+/// is that of a drive that knew nothing, as where it was saved in between.
 pub fn foresee<S: Source + ?Sized>(
     drive: &mut Drive,
     source: &mut S,
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), Failure> {
+    let ahead = read_ahead(drive, source, spec, progress)?;
+    ahead.map_or(Ok(()), |ahead| tell(drive, ahead))
+}
+
+/// Tells a drive what was read ahead.
+pub(crate) fn tell(drive: &mut Drive, ahead: Arc<Foresight>) -> Result<(), Failure> {
+    drive.foresee(ahead).map_err(|error| too_long(drive, &error))
+}
+
+/// What a drive that looks ahead is to be told; nothing for others.
+fn read_ahead<S: Source + ?Sized>(
+    drive: &Drive,
+    source: &mut S,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<Arc<Foresight>>, Failure> {
     if !drive.wants_foresight() {
-        return Ok(());
+        return Ok(None);
     }
     let total = spec.total(source.len_hint());
     let limit = spec.requests.unwrap_or(u64::MAX);
@@ -40,24 +58,24 @@ pub fn foresee<S: Source + ?Sized>(
         foreseeing.take(&command).map_err(|error| too_long(drive, &error))?;
         done += 1;
     }
-    drive.foresee(foreseeing.finish()).map_err(|error| too_long(drive, &error))
+    Ok(Some(foreseeing.finish()))
 }
 
-/// The same for a workload that was prepared. Jobs are told where their order is known beforehand: of one job, that
+/// The same of a workload that was prepared. Jobs are read where their order is known beforehand: of one job, that
 /// does not end by time.
-pub(crate) fn foresee_prepared(
-    drive: &mut Drive,
+pub(crate) fn read_prepared_ahead(
+    drive: &Drive,
     workload: &Prepared,
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
-) -> Result<(), Failure> {
+) -> Result<Option<Arc<Foresight>>, Failure> {
     if !drive.wants_foresight() {
-        return Ok(());
+        return Ok(None);
     }
     let sectors = drive.logical_sectors();
     let Some(driven) = workload.driven(sectors) else {
         let mut source = workload.open(sectors).map_err(Failure::Workload)?;
-        return foresee(drive, &mut *source, spec, progress);
+        return read_ahead(drive, &mut *source, spec, progress);
     };
     let driven = driven.map_err(Failure::Workload)?;
     let lanes = driven.lanes().len();
@@ -67,7 +85,7 @@ pub(crate) fn foresee_prepared(
         return Err(unknown(drive, &format!("{why}: nobody knows their order beforehand")));
     }
     // How long requests take changes when one job sends them, and not what.
-    foresee(drive, &mut Played::new(driven, 1), spec, progress)
+    read_ahead(drive, &mut Played::new(driven, 1), spec, progress)
 }
 
 /// The error of a drive that looks ahead and is told nothing.

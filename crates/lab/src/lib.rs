@@ -83,7 +83,7 @@ mod windows;
 pub use age::{AgeSteps, aging_drives};
 pub use by::{Axis, By};
 pub use error::{Failure, ReportError};
-pub use experiment::{Experiment, RunError, prepare, run, run_driven, run_prepared};
+pub use experiment::{Experiment, RunError, prepare, prepare_run, run, run_driven, run_prepared};
 pub use foresee::foresee;
 pub use lifetime::Lifetime;
 pub use many::run_all;

@@ -43,6 +43,28 @@ fn a_restored_drive_goes_on_as_if_nothing_had_happened() {
     wordline(&[&again[..], &["--synthetic", "uniform", "--requests", "100"]].concat()).ok();
 }
 
+/// Also where the workload's own writes are the drive's past, and where its policy looks ahead.
+#[test]
+fn a_drive_is_saved_with_the_past_that_a_run_would_give_it() {
+    let folder = folder("saved_past");
+    let small = file(&folder, "small.toml", SMALL);
+    let own = folder.join("own.snap").display().to_string();
+    for (policy, past) in [("none", "own"), ("oracle", "own"), ("oracle", "fill=100,times=1")] {
+        let policy = format!("ftl.stream.policy={policy}");
+        let generator = ["--synthetic", "zipf", "--read-percent", "10", "--requests", "6000"];
+        let drive = ["--config", &small, "--set", &policy, "--set", "drive.over_provisioning_percent=80"];
+        let run = [&["run"][..], &drive, &generator].concat();
+        let save = ["--precondition", past, "--precondition-only", "--save-snapshot", &own];
+        wordline(&[&run[..], &save].concat()).ok();
+        let whole = wordline(&[&run[..], &["--precondition", past, "--json"]].concat()).ok().json();
+        let rest = wordline(&[&run[..], &["--snapshot", &own, "--json"]].concat()).ok().json();
+        for key in ["event_hash", "write_amplification", "erase_count"] {
+            assert_eq!(whole[key], rest[key], "{policy}, {past}: {key}");
+        }
+        assert!(whole["erase_count"]["total"].as_u64() > Some(0), "{policy}, {past}");
+    }
+}
+
 #[test]
 fn a_run_continues_from_where_another_ended() {
     let folder = folder("continued");

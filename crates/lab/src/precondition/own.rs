@@ -328,6 +328,9 @@ impl<'a, 'b> Ageing<'a, 'b> {
     fn command(&mut self, command: &Command, total: u64) -> Result<(), Failure> {
         self.work.look(Phase::Overwriting)?;
         let drive = &mut *self.work.drive;
+        if let Some(key) = drive.looks_ahead() {
+            return Err(unforeseen(key));
+        }
         let executor = drive.executor();
         drive.set_executor(Executor::Functional);
         let now = drive.now();
@@ -341,6 +344,13 @@ impl<'a, 'b> Ageing<'a, 'b> {
         drive.set_executor(executor);
         if is_done { Ok(()) } else { Err(self.work.no_room(Phase::Overwriting, self.written, total)) }
     }
+}
+
+/// The error of a drive whose policy, which this key names, looks ahead: it was told of no command of a past.
+fn unforeseen(key: &str) -> Failure {
+    let found = format!("a past of the workload's own trims, on a drive whose policy looks ahead ({key})");
+    let allowed = "--precondition uniform or fill=100, or another policy".to_owned();
+    Failure::Setting { key: "run.past", found, allowed }
 }
 
 /// Whether each lane has erased as many blocks as it has to spare: those that no data takes, wherever it lies.

@@ -82,6 +82,26 @@ fn each_run_looks_ahead_anew() {
     assert_eq!(phases.iter().filter(|phase| **phase == Phase::LookingAhead).count(), 3);
 }
 
+/// A run through preconditioning, and one from a drive that was saved in between: the past was made by a drive that
+/// knew nothing, in both.
+#[test]
+fn a_run_from_a_snapshot_is_the_run_without_it() {
+    let (config, workload) = (looking_ahead(small_drive()), generator(6_000, "read_percent = 10.0"));
+    let spec = RunSpec { preconditioning: used(), ..closed(4) };
+    let whole = try_run(&config, &workload, &spec).unwrap();
+    let mut drive = Drive::new(&config).unwrap();
+    let steps = lab::AgeSteps::default();
+    lab::prepare(&mut drive, &config, &spec.preconditioning, &steps, &spec.stop, &mut |_| {}).unwrap();
+    let mut bytes = Vec::new();
+    drive.save(&mut bytes).unwrap();
+    let mut drive = Drive::restore(&config, &bytes).unwrap();
+    let rest = RunSpec { preconditioning: Preconditioning::default(), was_used: true, ..closed(4) };
+    let rest = lab::run_prepared(&mut drive, &config, &workload, &rest, &mut |_| {}).unwrap();
+    assert_eq!(whole.event_hash, rest.event_hash);
+    assert_eq!(whole.write_amplification, rest.write_amplification);
+    assert!(whole.write_amplification > Some(0.0));
+}
+
 #[test]
 fn what_nobody_can_know_is_refused() {
     let config = looking_ahead(small_drive());

@@ -101,7 +101,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let interrupt = Interrupt::listen();
     let mut drive = args.drive(&plan)?;
     if args.measurement.precondition_only {
-        return args.age(&plan, Some(&spec), &mut drive, &interrupt, &progress);
+        return args.age(&plan, Some((&spec, &prepared)), &mut drive, &interrupt, &progress);
     }
     let measured = args.measure(&plan, &spec, &prepared, &mut drive, &interrupt.stop, &progress);
     progress.finish();
@@ -285,15 +285,23 @@ impl Run {
     fn age(
         &self,
         plan: &Plan,
-        spec: Option<&Spec>,
+        workload: Option<(&Spec, &Prepared)>,
         drive: &mut Drive,
         interrupt: &Interrupt,
         progress: &Progress,
     ) -> Result<(), Failure> {
         let config = &plan.resolved.config;
-        let wanted = plan.run.preconditioning(spec);
         let tell = &mut |at| progress.phase(at);
-        let aged = lab::prepare(drive, config, &wanted, &plan.run.age, &interrupt.stop, tell);
+        let aged = match workload {
+            Some((spec, prepared)) => {
+                let run = RunSpec { stop: interrupt.stop.clone(), ..plan.run.spec(spec) };
+                lab::prepare_run(drive, config, Some(prepared), &run, tell)
+            }
+            None => {
+                let wanted = plan.run.preconditioning(None);
+                lab::prepare(drive, config, &wanted, &plan.run.age, &interrupt.stop, tell)
+            }
+        };
         progress.finish();
         let aged = aged.map_err(|failure| failed(&lab::RunError::from(failure), interrupt))?;
         let amplification =
