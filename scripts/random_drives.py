@@ -139,9 +139,11 @@ class Drive:
             whole = run(self.args + self.before + self.load + ["--json", "--save-snapshot", str(ended)])
             if whole.returncode == 2:
                 return "refused"
-            apart = run(self.args + self.before + self.load + ["--precondition-only", "-q", "--save-snapshot", str(aged)])
+            save = ["--precondition-only", "-q", "--save-snapshot", str(aged)]
+            apart = run(self.args + self.before + self.load + save)
             if apart.returncode == 0 and whole.returncode == 0:
-                rest = run(self.load + ["--seed", self.args[3], "--config", f"{aged}.toml", "--snapshot", str(aged), "--json"])
+                drive = ["--seed", self.args[3], "--config", f"{aged}.toml", "--snapshot", str(aged)]
+                rest = run(self.load + drive + ["--json"])
                 if rest.returncode == 2 and "looks ahead" in rest.stderr:
                     return "looks ahead"
                 if rest.returncode != 0:

@@ -70,8 +70,8 @@ ssd::section! {
         /// What it is overwritten with: units at random, or the workload's own writes and trims. A drive that nobody
         /// described has `own` (docs/default-drive.md).
         past: Past = Past::Uniform;
-        /// Pieces that each pass over the workload's own writes is cut in; their order is drawn anew for each. With 1 all
-        /// passes are alike, and cleaning comes nearly for free.
+        /// Pieces that each pass over the workload's own writes is cut in; their order is drawn anew for each. With 1
+        /// all passes are alike, and cleaning comes nearly for free.
         past_pieces: u32 = PIECES, range 1..=1_000_000;
         /// So many times the filled space is overwritten: exactly for overwrite = "times", at most for steady_state.
         overwrite_times: f64 = 10.0, range 0..=1_000;

@@ -52,7 +52,8 @@ impl Windows {
         self.latencies[at] += latency >> LATENCY_LOG2;
     }
 
-    /// Makes room for an arrival, and returns its window. What arrived before the measurement counts with its beginning.
+    /// Makes room for an arrival, and returns its window. What arrived before the measurement counts with its
+    /// beginning.
     #[cold]
     fn lengthen(&mut self, arrival: SimTime) -> u64 {
         let at = arrival.0.saturating_sub(self.since.0);
