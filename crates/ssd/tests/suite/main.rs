@@ -10,6 +10,7 @@ mod determinism;
 mod extremes;
 mod formulas;
 mod goldens;
+mod midas;
 mod model;
 mod oracle;
 mod pace;

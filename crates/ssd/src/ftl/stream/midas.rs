@@ -9,7 +9,7 @@
 
 mod plan;
 
-use self::plan::{Chain, Curve, GRAIN, GRAINS, Known, Lives, ONE};
+use self::plan::{Chain, Curve, GRAIN, GRAINS, Known, Lives, ONE, SHORT};
 use super::{
     Among, Filled, LaneStreams, Member, Moved, Needs, Report, Size, StreamId, Streams, Victim, Written,
 };
@@ -50,7 +50,9 @@ const LAST: u8 = 0;
 const HOT: u8 = 1;
 /// The first of the chain, if that has more than one: what else the host writes. Those behind it follow.
 const FIRST: u8 = 2;
-/// Victims of a group until it is asked how much of them lived (assumed).
+/// Ticks within which data is written again soon while there is no plan (assumed).
+const SOON: u8 = 32;
+/// Victims of a group, at least, until it is asked how much of them lived (assumed).
 const VICTIMS: u32 = 16;
 
 /// What is known of a unit: how often it was soon written again, in two bits;
@@ -61,8 +63,11 @@ const WAS_HOT: u16 = 4;
 const GROUP: u32 = 3;
 /// and when it was written, in ticks: eight bits.
 const TICK: u32 = 8;
-/// So small a share of the logical space is a tick, or less, down to half of it; times come round after 256.
-const TICKS: u64 = 1 << 5;
+/// So small a share of the logical space is a tick, or less, down to half of it.
+const TICKS: u64 = 1 << 8;
+/// Times come round after 256 ticks. So a hand goes round the units, so many with each write of the host: in 64 ticks
+/// it has seen all. Data it finds to be older than what is counted by ticks it leaves at that age.
+const HAND: u64 = 16;
 
 /// Victims of a group since it was last asked.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -72,11 +77,12 @@ struct Found {
     live: u64,
 }
 
-/// Blocks of lanes that hold data, when they were cleaned.
+/// Since the last plan: blocks of lanes that held data, when they were cleaned; units that were copied.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Seen {
     lanes: u64,
     blocks: u64,
+    copies: u64,
 }
 
 /// The policy.
@@ -129,7 +135,7 @@ impl Policy {
             seen: Seen::default(),
             writes: 0,
             chain: Chain::NONE,
-            soon: 0,
+            soon: SOON,
             since: Vec::new(),
             found: Default::default(),
         }
@@ -168,8 +174,8 @@ impl Policy {
         let now = (clock >> self.tick) as u8;
         let age = now.wrapping_sub((known >> TICK) as u8);
         let counter = match known & COUNTER {
-            // Who leaves the first group is judged by that; while all is one group nobody does.
-            counter if self.chain.end == FIRST || group_of(known) != Some(FIRST) => counter,
+            // Who leaves the first group is judged by that; where all is planned to be one group nobody does.
+            counter if self.chain.is_single() || group_of(known) != Some(FIRST) => counter,
             counter if age <= self.soon => (counter + 1).min(COUNTER),
             counter => counter.saturating_sub(1),
         };
@@ -185,11 +191,21 @@ impl Policy {
         let to = if is_hot && self.chain.has(HOT) { HOT } else { FIRST };
         let hot = if is_hot { WAS_HOT } else { 0 };
         self.units[lpn.index()] = counter | hot | u16::from(to + 1) << GROUP | u16::from(now) << TICK;
+        self.go_round(now);
         self.writes += 1;
         if self.writes >= self.period {
             self.writes = 0;
             self.plan(clock);
         }
+    }
+
+    /// The hand goes on.
+    #[inline]
+    fn go_round(&mut self, now: u8) {
+        let count = self.units.len() as u64;
+        let from = (self.writes * HAND % count) as usize;
+        let to = (from + HAND as usize).min(self.units.len());
+        self.units[from..to].iter_mut().for_each(|known| hold_old(known, now));
     }
 
     /// The place of a unit among those that are watched, if it is.
@@ -257,7 +273,8 @@ impl Policy {
             data: in_grains(self.used),
             valid_of_full: &self.valid_of_full,
         };
-        let chain = known.better_than(self.chain, self.params.groups as u8);
+        let measured = self.seen.copies * ONE / self.period;
+        let chain = known.better_than(self.chain, self.params.groups as u8, measured);
         self.lives.iter_mut().for_each(Lives::halve);
         self.look(clock, false);
         (self.seen, self.found) = (Seen::default(), Default::default());
@@ -267,7 +284,10 @@ impl Policy {
     /// Follows a plan: what lies in blocks of streams that become groups belongs to the last, where it was.
     fn adopt(&mut self, chain: Chain, clock: u64) {
         let old = core::mem::replace(&mut self.chain, chain);
-        self.soon = ((chain.stay / GRAIN * self.grain) >> (self.tick + 1)).clamp(1, u8::MAX.into()) as u8;
+        self.soon = match (chain.stay / GRAIN * self.grain) >> (self.tick + 1) {
+            _ if chain.is_unplanned() => SOON,
+            half => half.clamp(1, SHORT as u64) as u8,
+        };
         let count = usize::from(self.count());
         let is_new = |group: usize| chain.has(group as u8) && !old.has(group as u8);
         if !(0..count).any(is_new) {
@@ -301,6 +321,15 @@ impl Policy {
 #[inline]
 const fn group_of(known: u16) -> Option<u8> {
     ((known >> GROUP & 31) as u8).checked_sub(1)
+}
+
+/// Keeps an age that is longer than what is counted by ticks from coming round.
+#[inline]
+fn hold_old(known: &mut u16, now: u8) {
+    const OLD: u8 = SHORT as u8;
+    if *known != 0 && now.wrapping_sub((*known >> TICK) as u8) > OLD {
+        *known = *known & ((1 << TICK) - 1) | u16::from(now.wrapping_sub(OLD)) << TICK;
+    }
 }
 
 /// The same unit in another group.
@@ -357,6 +386,7 @@ impl Member for Policy {
         if known != 0 {
             let known = known & !COUNTER | (known & COUNTER).saturating_sub(less);
             self.units[moved.lpn.index()] = in_group(known, next);
+            self.seen.copies += 1;
         }
         self.stream_of_copy(next)
     }
@@ -377,6 +407,10 @@ impl Member for Policy {
     fn on_victim(&mut self, victim: Victim) {
         let Victim { lane, stream, filled, .. } = victim;
         let group = self.group(Filled { lane, stream, at: filled });
+        // What was opened before the plan, or is in no group of one, tells nothing of it.
+        if victim.opened + self.writes < victim.clock || self.chain.end == FIRST {
+            return;
+        }
         let found = &mut self.found[usize::from(group)];
         found.victims += 1;
         found.units += u64::from(victim.units);
@@ -388,8 +422,9 @@ impl Member for Policy {
         let valid = u64::from(self.chain.valid[usize::from(group)]);
         if live * 100 * ONE > units * (valid * 100 + u64::from(self.params.merge_points) * ONE) {
             match group {
-                LAST => self.chain.end = (self.chain.end - 1).max(FIRST),
                 HOT => self.chain.blocks[usize::from(HOT)] = 0,
+                LAST if self.chain.end > FIRST + 1 => self.chain.end -= 1,
+                LAST | FIRST => self.chain = Chain::NONE,
                 group => self.chain.end = group,
             }
         }
@@ -458,6 +493,7 @@ impl Member for Policy {
         ensure(self.chain.valid.iter().all(|&valid| u64::from(valid) <= ONE), "live shares of groups")?;
         ensure(self.chain.copies < MOST && self.chain.stay < MOST, "what is expected of groups")?;
         let blocks = self.size.map_or(0, |size| u64::from(size.blocks_per_lane));
+        ensure(self.seen.copies < 1 << 40, "units that were copied")?;
         ensure(self.seen.lanes < 1 << 40 && self.seen.blocks <= self.seen.lanes * blocks, "blocks of lanes")?;
         ensure(self.since.iter().all(|&since| since < MOST), "when blocks became the last group's")?;
         let is_found =

@@ -23,9 +23,8 @@ const BINS: usize = OCTAVE as usize * (20 - OCTAVE.ilog2() as usize + 1);
 const LIFE: u32 = 1 << 8;
 /// Steps of how full the last group is.
 const STEPS: usize = 1 << 10;
-/// A group more must save so many copies per write, and a new plan so much of all writes (assumed).
+/// A group more must save so many copies per write (assumed).
 const WORTH: u64 = ONE / 100;
-const CHANGE_PERCENT: u64 = 5;
 
 /// The bin of an age in grains.
 fn bin(grains: u64) -> usize {
@@ -44,7 +43,7 @@ fn edge(bin: usize) -> u64 {
 }
 
 /// Ticks for which the lives of all units are counted (MiDAS counts its first interval so).
-const SHORT: usize = 32;
+pub(super) const SHORT: usize = 180;
 
 /// How long data of some units lived, as far as it was seen: by bin of age, the last for all that is older.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -76,7 +75,7 @@ impl Lives {
         self.writes += 1;
     }
 
-    /// Data of any unit has lived so many ticks, or 256 more, which is rare.
+    /// Data of any unit has lived so many ticks.
     #[inline]
     pub fn end_any(&mut self, ticks: u8) {
         if let Some(count) = self.short.get_mut(usize::from(ticks)) {
@@ -135,6 +134,28 @@ impl Lives {
     }
 }
 
+/// Lives that have ended, counted on by ticks.
+struct Soon {
+    ticks: usize,
+    ended: u64,
+}
+
+impl Soon {
+    /// So many by an age, in 2^-16. Of those that are told to have ended after some ticks half did so after more than
+    /// that: both ends of a life are rounded down.
+    fn ended_by(&mut self, age: u64, tick: u64, of: impl Fn(usize) -> u64) -> u64 {
+        let half = tick.div_ceil(2);
+        if age < half {
+            return of(0) * age * ONE / half;
+        }
+        while (self.ticks as u64 + 1) * tick <= age + half {
+            self.ended += of(self.ticks);
+            self.ticks += 1;
+        }
+        self.ended * ONE + of(self.ticks) * (age + half - self.ticks as u64 * tick) * ONE / tick
+    }
+}
+
 /// What share of data still lives at an age.
 #[derive(Clone)]
 pub(super) struct Curve {
@@ -153,19 +174,14 @@ impl Curve {
     pub fn of(lives: &[&Lives], tick: u64) -> Curve {
         let sum = |of: &dyn Fn(&Lives) -> u64| lives.iter().map(|lives| of(lives)).sum::<u64>();
         let writes = sum(&|lives| lives.writes).max(1);
-        let (mut seen, mut left, mut ticks, mut ended_soon) =
-            (sum(&|lives| lives.begun.into()), ONE << 16, 0, 0);
+        let (mut seen, mut left) = (sum(&|lives| lives.begun.into()), ONE << 16);
+        let mut soon = Soon { ticks: 0, ended: 0 };
         let mut curve = Curve { alive: [0; BINS + 1], area: [0; BINS + 1], end: 0 };
         for at in 0..=BINS {
             let count = |of: fn(&Lives) -> &Vec<u32>| -> u64 { sum(&|lives| of(lives)[at].into()) };
-            if edge(at) <= SHORT as u64 * tick {
-                while (ticks + 1) * tick <= edge(at) {
-                    ended_soon += sum(&|lives| lives.short[ticks as usize]);
-                    ticks += 1;
-                }
-                let next = sum(&|lives| lives.short.get(ticks as usize).copied().unwrap_or(0));
-                let part = (edge(at) - ticks * tick) * ONE / tick;
-                let ended = (ended_soon * ONE + next * part).min(writes * ONE);
+            if edge(at) < (SHORT as u64 - 1) * tick {
+                let ended =
+                    soon.ended_by(edge(at), tick, |ticks| sum(&|lives| lives.short[ticks])).min(writes * ONE);
                 left = ((u128::from(writes * ONE - ended) << 16) / u128::from(writes)) as u64;
             }
             curve.alive[at] = left >> 16;
@@ -225,6 +241,18 @@ impl Chain {
         copies: 1 << 40,
         stay: 0,
     };
+
+    /// Whether nothing is planned.
+    #[inline]
+    pub fn is_unplanned(&self) -> bool {
+        self.end == FIRST && self.copies == Chain::NONE.copies
+    }
+
+    /// Whether all is planned to be one group.
+    #[inline]
+    pub fn is_single(&self) -> bool {
+        self.end == FIRST && self.copies != Chain::NONE.copies
+    }
 
     /// Whether a stream's blocks are a group, and not a part of the last.
     #[inline]
@@ -344,15 +372,11 @@ impl Known<'_> {
         chain
     }
 
-    /// The same, unless what there is will do about as well.
-    pub fn better_than(&self, chain: Chain, most: u8) -> Chain {
+    /// The same, unless what there is did as well: so many copies per write were measured of it.
+    pub fn better_than(&self, chain: Chain, most: u8, measured: u64) -> Chain {
         let planned = self.plan(most);
-        match self.predict(chain) {
-            Some(chain) if (ONE + planned.copies) * 100 > (ONE + chain.copies) * (100 - CHANGE_PERCENT) => {
-                chain
-            }
-            _ => planned,
-        }
+        let same = self.predict(chain).filter(|_| planned.copies >= measured);
+        same.unwrap_or(planned)
     }
 }
 
@@ -417,7 +441,7 @@ mod tests {
         Known { hot, cold: all.clone(), all, hot_writes: 1, row, space, data, valid_of_full: table }
     }
 
-    /// A tick is 32 grains. Of sixteen writes two ended lives in their first tick and two in their second. Of lives
+    /// A tick is four grains. Of sixteen writes two ended lives in their first tick and two in their second. Of lives
     /// that are watched four began: one was not seen beyond 1,050 grains, one ended after 1,100, another after 1,200.
     /// A fifth was seen from 1,070 on.
     #[test]
@@ -425,21 +449,22 @@ mod tests {
         let mut lives = Lives::new();
         (0..16).for_each(|_| lives.write());
         (0..4).for_each(|_| lives.begin());
-        [0, 0, 1, 1, 40].into_iter().for_each(|ticks| lives.end_any(ticks));
+        [0, 0, 1, 1, 200].into_iter().for_each(|ticks| lives.end_any(ticks));
         [1_100, 1_200].into_iter().for_each(|grains| lives.end(grains));
         lives.pause(1_050, true);
         lives.pause(1_070, false);
-        let curve = Curve::of(&[&lives], 32 * GRAIN);
+        let curve = Curve::of(&[&lives], 4 * GRAIN);
         let alive = |grains: u64| curve.at(grains * GRAIN).0 * 1000 / ONE;
-        // A line in each tick; then four are seen, three beyond 1,050, four from 1,070 on, three beyond 1,100.
-        assert_eq!([0, 16, 32, 64, 1_024, 1_088].map(alive), [1000, 937, 875, 750, 750, 750]);
+        // Half of what ends in a tick does so in the next; then four are seen, three beyond 1,050, four from 1,070 on,
+        // three beyond 1,100.
+        assert_eq!([0, 1, 2, 4, 6, 1_024, 1_088].map(alive), [1000, 937, 875, 812, 750, 750, 750]);
         assert_eq!([1_152, 1_180, 1_300, 1 << 22].map(alive), [562, 562, 375, 375]);
         let area = |grains: u64| curve.at(grains * GRAIN).1 / ONE / GRAIN;
-        assert_eq!([area(32), area(64), area(128)], [30, 56, 104]);
+        assert_eq!([area(8), area(16), area(32)], [6, 12, 24]);
         lives.halve();
-        assert_eq!(Curve::of(&[&lives], 32 * GRAIN).at(1_300 * GRAIN).0 * 1000 / ONE, 375);
+        assert_eq!(Curve::of(&[&lives], 4 * GRAIN).at(1_300 * GRAIN).0 * 1000 / ONE, 375);
         lives.clear();
-        assert_eq!(Curve::of(&[&lives], 32 * GRAIN).at(1_300 * GRAIN).0, ONE);
+        assert_eq!(Curve::of(&[&lives], 4 * GRAIN).at(1_300 * GRAIN).0, ONE);
     }
 
     /// First in, first out: half full of uniformly written data, a fifth of a victim lives (Desnoyers, 2012).
@@ -524,8 +549,8 @@ mod tests {
         let best = single.map(|chain| chain.copies).min().unwrap();
         assert!(known.plan(2).copies <= best + WORTH && planned.copies <= best, "{best}");
         // What is there stays if it will do nearly as well.
-        assert_eq!(known.better_than(planned, 8), planned);
-        assert_eq!(known.better_than(Chain::NONE, 8), planned);
+        assert_eq!(known.better_than(planned, 8, planned.copies), planned);
+        assert_eq!(known.better_than(Chain::NONE, 8, planned.copies + 1), planned);
     }
 
     /// By hand: half of all that is written is hot.

@@ -16,14 +16,14 @@ fn policy(groups: u8) -> Policy {
     policy
 }
 
-/// A tick is 32 units. What is written again within three is hot after three times, and stays hot while it is; what
+/// A tick is four units. What is written again within three is hot after three times, and stays hot while it is; what
 /// is not, or leaves a group, is less so.
 #[test]
 fn two_bits_tell_what_is_hot() {
     let mut policy = policy(2);
     (policy.soon, policy.chain.blocks[usize::from(HOT)]) = (3, 1);
     let write =
-        |policy: &mut Policy, ticks: u64| policy.of_write(Written { clock: 32 * ticks, ..written(5) }).0;
+        |policy: &mut Policy, ticks: u64| policy.of_write(Written { clock: 4 * ticks, ..written(5) }).0;
     let counter = |policy: &Policy| policy.units[5] & COUNTER;
     assert_eq!([0, 3, 6, 9].map(|ticks| write(&mut policy, ticks)), [FIRST, FIRST, FIRST, HOT]);
     assert_eq!(policy.of_write(Written { again: true, ..written(5) }), StreamId(HOT));
@@ -38,8 +38,8 @@ fn two_bits_tell_what_is_hot() {
     // Without a group of their own, hot data goes where all else does.
     policy.chain.blocks[usize::from(HOT)] = 0;
     assert_eq!((write(&mut policy, 48), counter(&policy)), (FIRST, 3));
-    // Where all is one group nobody becomes hot.
-    policy.chain.end = FIRST;
+    // Where all is planned to be one group nobody becomes hot.
+    (policy.chain.end, policy.chain.copies) = (FIRST, 0);
     assert_eq!([49, 50, 51, 52].map(|_| policy.of_write(written(6)).0), [FIRST; 4]);
     assert_eq!((policy.units[6] & COUNTER, policy.used), (0, 2));
 }
@@ -50,8 +50,23 @@ fn copies_go_to_the_next_group_and_the_last_keeps_them() {
     _ = policy.of_write(written(7));
     assert_eq!([(); 5].map(|()| policy.of_move(moved(7, 0)).0), [FIRST + 1, FIRST + 2, LAST, LAST, LAST]);
     _ = policy.of_write(written(7));
-    policy.chain.end = FIRST;
+    (policy.chain.end, policy.chain.copies) = (FIRST, 0);
     assert_eq!(policy.of_move(moved(7, 0)).0, LAST);
+}
+
+/// Data that is older than what is counted by ticks does not look young again when ticks come round.
+#[test]
+fn old_data_stays_old() {
+    let mut policy = policy(2);
+    (policy.soon, policy.chain.blocks[usize::from(HOT)]) = (3, 1);
+    let write = |policy: &mut Policy, lpn, ticks: u64| {
+        policy.of_write(Written { clock: 4 * ticks, ..written(lpn) }).0
+    };
+    assert_eq!([0, 1].map(|ticks| write(&mut policy, 5, ticks)), [FIRST; 2]);
+    // A round of the hand is 64 writes: four units of 1,024 in each are the tick.
+    (0..1_024 - 4).for_each(|at| _ = write(&mut policy, 512 + at % 256, 2 + u64::from(at) / 4));
+    // 256 ticks after its last write its age would be nothing.
+    assert_eq!((write(&mut policy, 5, 257), policy.units[5] & COUNTER), (FIRST, 0));
 }
 
 /// A copyback that finds no page in its plane has moved nothing, nor has what was trimmed on its way.
@@ -73,7 +88,7 @@ fn a_group_worse_than_planned_becomes_the_last() {
     policy.chain.valid[usize::from(FIRST + 1)] = ONE as u32 / 2;
     let mut victims = |live: u32, count: u32| {
         let stream = StreamId(FIRST + 1);
-        let victim = Victim { stream, lane: LaneId(0), filled: 9, opened: 0, clock: 9, live, units: 100 };
+        let victim = Victim { stream, lane: LaneId(0), filled: 9, opened: 9, clock: 9, live, units: 100 };
         (0..count).for_each(|_| policy.on_victim(victim));
         policy.chain.end
     };
@@ -83,10 +98,31 @@ fn a_group_worse_than_planned_becomes_the_last() {
     );
 }
 
+/// What was opened before the plan is no witness against it.
+#[test]
+fn a_plan_is_judged_by_what_came_after_it() {
+    let mut policy = policy(4);
+    policy.writes = 7;
+    let victim = Victim {
+        stream: StreamId(FIRST),
+        lane: LaneId(0),
+        filled: 99,
+        opened: 92,
+        clock: 100,
+        live: 99,
+        units: 100,
+    };
+    (0..2 * VICTIMS).for_each(|_| policy.on_victim(victim));
+    assert_eq!(policy.chain.end, FIRST + 4);
+    (0..VICTIMS).for_each(|_| policy.on_victim(Victim { opened: 93, ..victim }));
+    assert!(policy.chain.is_unplanned());
+}
+
 /// What became a group only now belongs to the last where it was, and so do copies of it.
 #[test]
 fn what_is_there_when_groups_are_planned_is_the_last() {
     let mut policy = policy(1);
+    policy.chain.copies = 0;
     _ = policy.of_write(written(1));
     _ = policy.of_write(written(2));
     _ = policy.of_move(moved(2, 0));
