@@ -491,6 +491,7 @@ impl Ftl {
             if counted != said {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
+            self.check_refusals(lane)?;
         }
         self.check_rings()?;
         self.check_candidates()?;

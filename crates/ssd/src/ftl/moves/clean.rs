@@ -93,15 +93,22 @@ impl Ftl {
         if self.locks_data() {
             self.give_up_claims();
         }
+        let begins_anew = self.gc_trigger.ends_without_victims();
         for lane in (0..self.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.
-            if self.gc_trigger.ends_without_victims() && !self.work(lane).wanted {
+            if begins_anew && !self.work(lane).wanted {
                 self.update_wanted(lane);
             }
             let work = self.work(lane);
-            let waiting = work.has_job() || work.is_dealing() || work.has_candidates() || work.has_gathered();
-            let (at_rest, wanted) = (work.reads + work.programs == 0, work.wanted);
-            if at_rest && (waiting || wanted || self.wants_destage(lane)) {
+            let at_rest = work.reads + work.programs == 0;
+            let waits = |work: &LaneWork| {
+                work.wanted
+                    || work.has_job()
+                    || work.is_dealing()
+                    || work.has_candidates()
+                    || work.has_gathered()
+            };
+            if at_rest && (waits(work) || self.wants_destage(lane)) {
                 self.pump_lane(flash, lane);
                 self.unblock(flash, lane);
             }
@@ -120,6 +127,7 @@ impl Ftl {
     /// One step of a lane: start jobs if there are none, read on, program what is gathered.
     pub(in crate::ftl) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         self.mover.emptied = false;
+        self.allocator.forget_refusals(lane);
         self.deal_on(flash, lane);
         while self.work(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
             if !self.go_on(flash, lane, RECLAIM) {

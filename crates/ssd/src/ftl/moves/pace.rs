@@ -87,6 +87,20 @@ impl Ftl {
         !self.mover.is_behind(&self.layout, (&self.allocator, &self.blocks), lane, left)
     }
 
+    /// What a lane has refused the host it would refuse it now.
+    pub(in crate::ftl) fn check_refusals(&self, lane: LaneId) -> Result<(), String> {
+        let (allocator, tables) = (&self.allocator, (&self.allocator, &self.blocks));
+        let waits = |stream| self.mover.holds_host_back(&self.layout, tables, lane, stream);
+        let all = (0..allocator.streams().count).map(StreamId);
+        let mut refused = all.filter(|&stream| allocator.has_refused(lane, stream));
+        match refused.find(|&stream| allocator.has_host_page(lane, stream) && !waits(stream)) {
+            Some(stream) => {
+                Err(format!("lane {} holds the host back in stream {} for nothing", lane.0, stream.0))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Cleaning catches up with the host, or that has been carried out; for where no time passes.
     pub fn catch_up(&mut self, flash: &mut Flash, on: bool) {
         self.mover.catches_up = on;

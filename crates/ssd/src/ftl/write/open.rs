@@ -25,7 +25,13 @@ struct LaneBlocks {
     claimed: u32,
     /// By stream.
     open: Box<[OpenBlock]>,
+    /// Streams for which the host, where it is paced, was refused a page since anything of the lane changed: a bit
+    /// for each. It need not be asked for them again.
+    #[serde(skip)]
+    refused: u32,
 }
+
+const _: () = assert!(STREAMS_AT_MOST <= u32::BITS as usize);
 
 impl LaneBlocks {
     fn slot(&self, i: u32) -> usize {
@@ -36,6 +42,7 @@ impl LaneBlocks {
         let at = self.slot(self.len);
         self.free[at] = block.0;
         self.len += 1;
+        self.refused = 0;
     }
 
     /// Takes the free block at position `i` of the ring.
@@ -106,6 +113,7 @@ impl Allocator {
                 len: layout.blocks_per_lane,
                 claimed: 0,
                 open: vec![none; streams.all()].into_boxed_slice(),
+                refused: 0,
             })
             .collect();
         Allocator {
@@ -248,7 +256,9 @@ impl Allocator {
 
     /// Gives up that claim; returns whether there was one.
     pub fn unclaim(&mut self, lane: LaneId) -> bool {
-        core::mem::take(&mut self.lanes[lane.index()].claimed) > 0
+        let lane = &mut self.lanes[lane.index()];
+        lane.refused = 0;
+        core::mem::take(&mut lane.claimed) > 0
     }
 
     /// Gives an erased block back to its lane.
@@ -264,29 +274,51 @@ impl Allocator {
     }
 
     /// The next page of a stream for host data, lane by lane in allocation order; lanes without room are passed over,
-    /// and those of which `waits` says that they have to wait for their cleaning.
+    /// and, where the host is paced, those of which `waits` says that they have to wait for their cleaning. What a lane
+    /// has refused it is not asked again before something of it changes.
     #[inline]
-    pub fn next_host_page(
+    pub fn next_host_page<const PACED: bool>(
         &mut self,
         layout: &Layout,
         stream: StreamId,
         (blocks, now): (&mut Blocks, u64),
         waits: impl Fn(&Allocator, &Blocks, LaneId) -> bool,
     ) -> Option<Allocated> {
-        for _ in 0..=layout.lanes {
-            let turn = self.turns[stream.index()];
+        let mut turn = self.turns[stream.index()];
+        for nth in 0..=layout.lanes {
             let lane = LaneId(layout.lane_order[turn.lane as usize]);
-            if turn.left > 0
-                && !waits(self, blocks, lane)
-                && let Some(found) = self.host_page_in(lane, stream, blocks, now)
-            {
-                self.turns[stream.index()].left -= 1;
-                return Some(found);
+            if turn.left > 0 {
+                if !(PACED && self.has_refused(lane, stream)) {
+                    if !(PACED && waits(self, blocks, lane))
+                        && let Some(found) = self.host_page_in(lane, stream, blocks, now)
+                    {
+                        self.turns[stream.index()] = Turn { left: turn.left - 1, ..turn };
+                        return Some(found);
+                    }
+                    self.lanes[lane.index()].refused |= u32::from(PACED) << stream.0;
+                }
+                // Turns move on, so that in time this is asked of every lane.
+                debug_assert!(
+                    !PACED || nth > 0 || waits(self, blocks, lane) || !self.has_host_page(lane, stream)
+                );
             }
             let next = if turn.lane + 1 == layout.lanes { 0 } else { turn.lane + 1 };
-            self.turns[stream.index()] = Turn { lane: next, left: layout.pages_per_turn };
+            turn = Turn { lane: next, left: layout.pages_per_turn };
         }
+        self.turns[stream.index()] = turn;
         None
+    }
+
+    /// Whether the host was refused a page of a stream in a lane of which nothing has changed since.
+    #[inline]
+    pub fn has_refused(&self, lane: LaneId, stream: StreamId) -> bool {
+        self.lanes[lane.index()].refused >> stream.0 & 1 == 1
+    }
+
+    /// Something has changed of what the host waits for in a lane: it is asked again.
+    #[inline]
+    pub fn forget_refusals(&mut self, lane: LaneId) {
+        self.lanes[lane.index()].refused = 0;
     }
 
     /// The next page of a stream for host data in a lane.
@@ -348,6 +380,7 @@ impl Allocator {
             blocks.open(open.block, (stream, mode), now);
             opened = true;
         }
+        state.refused = 0;
         let page = Ppn(open.block.0 * self.pages_per_block + open.next);
         open.next += 1;
         if open.next == self.data_pages {
@@ -416,7 +449,9 @@ impl Allocator {
 
     /// Stops filling a block, if it is open: a program to it failed.
     pub fn abandon(&mut self, lane: LaneId, block: BlockId, blocks: &mut Blocks, now: u64) {
-        for open in &mut self.lanes[lane.index()].open {
+        let lane = &mut self.lanes[lane.index()];
+        lane.refused = 0;
+        for open in &mut lane.open {
             if open.block == block {
                 open.block = BlockId::NONE;
                 blocks.close(block, now);

@@ -79,11 +79,14 @@ impl Ftl {
         let Ftl { blocks, allocator, mover, layout, clock, .. } = self;
         let (blocks, clock) = (blocks, *clock);
         match self.placement {
-            Placement::Dynamic => {
+            Placement::Dynamic if paced => {
                 let waits = |allocator: &Allocator, blocks: &Blocks, lane| {
-                    paced && mover.holds_host_back(layout, (allocator, blocks), lane, stream)
+                    mover.holds_host_back(layout, (allocator, blocks), lane, stream)
                 };
-                allocator.next_host_page(layout, stream, (blocks, clock), waits)
+                allocator.next_host_page::<true>(layout, stream, (blocks, clock), waits)
+            }
+            Placement::Dynamic => {
+                allocator.next_host_page::<false>(layout, stream, (blocks, clock), |_, _, _| false)
             }
             Placement::Static(lanes) => {
                 let lane = LaneId(layout.lane_order[lanes.split(lpn.0).1 as usize]);
