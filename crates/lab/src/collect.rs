@@ -282,8 +282,12 @@ impl DriveSize {
 impl Utilisation {
     fn of(stats: &Stats) -> Self {
         let counted_ns = stats.until.since(stats.since);
+        let of_dies = stats.flash.die_busy_ns.iter().zip(&stats.flash.die_array_ns);
+        let waiting_ns: Vec<u64> = of_dies.map(|(busy, array)| busy - array).collect();
         Utilisation {
             die: Busy::of(&stats.flash.die_busy_ns, counted_ns),
+            array: Busy::of(&stats.flash.die_array_ns, counted_ns),
+            waiting: Busy::of(&waiting_ns, counted_ns),
             channel: Busy::of(&stats.flash.channel_busy_ns, counted_ns),
         }
     }

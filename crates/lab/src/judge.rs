@@ -3,7 +3,7 @@
 
 use crate::facts::Facts;
 use crate::number::{digits, duration, percent, si};
-use crate::result::RunResult;
+use crate::result::{Busy, RunResult};
 use crate::spec::LoopMode;
 use crate::verdict::Verdict;
 use crate::windows::Window;
@@ -33,16 +33,16 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
         return verdict;
     }
     let seconds = result.simulated_ns as f64 / 1e9;
-    let busiest = parts(facts, result, seconds).into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let part = busiest(facts, result, seconds);
     let served = result.requests_measured as f64 / seconds;
     verdict.served_per_second = Some(served);
     verdict.background_share = background(facts, result);
-    let (part, busy) = busiest.unwrap_or(("dies", 0.0));
-    verdict.busy = Some(busy.min(1.0));
-    verdict.bound_by = (busy >= BUSY).then(|| part.to_owned());
+    let busy = part.busy;
+    verdict.busy = Some(busy);
+    verdict.bound_by = (busy >= BUSY).then(|| part.name.to_owned());
     if facts.spec.loop_mode != LoopMode::Open {
         verdict.state = "closed".to_owned();
-        verdict.text = closed(&verdict, part);
+        verdict.text = closed(&verdict, &part);
         return verdict;
     }
     let span = facts.meter.arrivals_ns().unwrap_or(0);
@@ -51,7 +51,7 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
     let longer = result.simulated_ns.saturating_sub(span);
     if longer > LONGER_NS && longer > span / 100 * LONGER_PERCENT {
         verdict.state = "overloaded".to_owned();
-        verdict.text = overloaded(&verdict, part, result);
+        verdict.text = overloaded(&verdict, &part, result);
         return verdict;
     }
     if let Some(burst) = Burst::find(&facts.meter.windows().all()) {
@@ -72,32 +72,100 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
     verdict.state = if busy < IDLE { "idle" } else { "busy" }.to_owned();
     verdict.text = match (busy < IDLE, verdict.bound_by.is_some()) {
         (true, _) => {
-            format!("the drive keeps up: its busiest part, {part}, is busy {} of the time", percent(busy))
+            format!(
+                "the drive keeps up: its busiest part, {}, is busy {} of the time",
+                part.name,
+                percent(busy)
+            )
         }
         (false, true) => format!(
-            "the drive keeps up and has little left: {part} are busy {} of the time{}",
+            "the drive keeps up and has little left: {} busy {} of the time{}{}",
+            part.subject(),
+            percent(busy),
+            part.beside(),
+            for_whom(&verdict)
+        ),
+        (false, false) => format!(
+            "the drive keeps up: {} busy {} of the time{}",
+            part.subject(),
             percent(busy),
             for_whom(&verdict)
         ),
-        (false, false) => {
-            format!("the drive keeps up: {part} are busy {} of the time{}", percent(busy), for_whom(&verdict))
-        }
     };
     verdict
 }
 
-/// The parts of a drive, each with the share of the time for which it was busy.
-fn parts(facts: &Facts<'_>, result: &RunResult, seconds: f64) -> [(&'static str, f64); 4] {
+/// A part of a drive.
+#[derive(Clone, Copy)]
+struct DrivePart {
+    name: &'static str,
+    /// The share of the time for which it was busy.
+    busy: f64,
+    /// Of one that is the busiest of its kind: that of all in the mean.
+    mean: Option<f64>,
+    /// Of dies with something to do: the share of the time for which their arrays worked.
+    array: Option<f64>,
+}
+
+impl DrivePart {
+    /// The part and its verb.
+    fn subject(&self) -> &'static str {
+        match self.name {
+            DIES => "dies are",
+            CHANNELS => "channels are",
+            LINK => "the link is",
+            FIRMWARE => "the firmware is",
+            BUSIEST_DIE => "the busiest die is",
+            _ => "the busiest channel is",
+        }
+    }
+
+    /// What is to be known beside how busy it is.
+    fn beside(&self) -> String {
+        let array = |share| format!("arrays work for {}", percent(share));
+        let mean = |share| format!("{} in the mean of all", percent(share));
+        let told: Vec<String> = self.mean.map(mean).into_iter().chain(self.array.map(array)).collect();
+        if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
+    }
+}
+
+const DIES: &str = "dies";
+const CHANNELS: &str = "channels";
+const LINK: &str = "link";
+const FIRMWARE: &str = "firmware";
+const BUSIEST_DIE: &str = "busiest die";
+const BUSIEST_CHANNEL: &str = "busiest channel";
+
+/// The part that bounds a drive, or else the busiest. Dies that only hold data for their channel do not bound it: so
+/// they count by their arrays, and by all that they have to do where neither arrays nor channels are busy enough, as in
+/// a drive of a die a channel. One die or channel bounds it where all of them together do not.
+fn busiest(facts: &Facts<'_>, result: &RunResult, seconds: f64) -> DrivePart {
+    let used = &result.utilisation;
+    let share = |busy: Option<f64>| busy.unwrap_or(0.0);
+    let part = |name, busy: f64| DrivePart { name, busy: busy.min(1.0), mean: None, array: None };
+    let one = |name, of: &Busy| DrivePart { mean: of.mean, ..part(name, share(of.max)) };
+    let (link, firmware) = around(facts, result, seconds);
+    let all = [
+        part(DIES, share(used.array.mean)),
+        part(CHANNELS, share(used.channel.mean)),
+        part(LINK, link),
+        part(FIRMWARE, firmware),
+    ];
+    let held = [DrivePart { array: used.array.mean, ..part(DIES, share(used.die.mean)) }];
+    let single = [one(BUSIEST_DIE, &used.array), one(BUSIEST_CHANNEL, &used.channel)];
+    let single_held = [DrivePart { array: used.array.max, ..one(BUSIEST_DIE, &used.die) }];
+    let most = |parts: &[DrivePart]| parts.iter().copied().max_by(|a, b| a.busy.total_cmp(&b.busy));
+    let tried = [&all[..], &held, &single, &single_held].into_iter().filter_map(most);
+    tried.clone().find(|part| part.busy >= BUSY).or_else(|| tried.clone().next()).unwrap_or(all[0])
+}
+
+/// The shares of the time for which the link to the host and the firmware were busy.
+fn around(facts: &Facts<'_>, result: &RunResult, seconds: f64) -> (f64, f64) {
     let megabytes = result.bytes_read.max(result.bytes_written) as f64 / 1e6;
     let link = facts.config.link.bandwidth_mb_s;
     let link = if link > 0.0 { megabytes / seconds / link } else { 0.0 };
     let firmware = result.requests_measured as f64 * facts.config.firmware.t_command_us / 1e6 / seconds;
-    [
-        ("dies", result.utilisation.die.mean.unwrap_or(0.0)),
-        ("channels", result.utilisation.channel.mean.unwrap_or(0.0)),
-        ("link", link),
-        ("firmware", firmware),
-    ]
+    (link, firmware)
 }
 
 /// The share of what is no host's work in the time of programs and reads.
@@ -122,26 +190,33 @@ fn background(facts: &Facts<'_>, result: &RunResult) -> Option<f64> {
 /// For whom dies are busy, where it is mostly not the host.
 fn for_whom(verdict: &Verdict) -> String {
     let share =
-        verdict.background_share.filter(|share| *share >= 0.5 && verdict.bound_by.as_deref() == Some("dies"));
+        verdict.background_share.filter(|share| *share >= 0.5 && verdict.bound_by.as_deref() == Some(DIES));
     share.map_or(String::new(), |share| format!(", {} of that for cleaning and other moves", percent(share)))
 }
 
-fn closed(verdict: &Verdict, part: &str) -> String {
+fn closed(verdict: &Verdict, part: &DrivePart) -> String {
     let busy = percent(verdict.busy.unwrap_or(0.0));
     match verdict.bound_by {
-        Some(_) => format!("bounded by its {part}, {busy} busy{}", for_whom(verdict)),
-        None => {
-            format!("bounded by how many requests are in flight: its busiest part, {part}, is {busy} busy")
+        Some(_) => {
+            format!("bounded by its {}, {busy} busy{}{}", part.name, part.beside(), for_whom(verdict))
         }
+        None => format!(
+            "bounded by how many requests are in flight: its busiest part, {}, is {busy} busy",
+            part.name
+        ),
     }
 }
 
-fn overloaded(verdict: &Verdict, part: &str, result: &RunResult) -> String {
+fn overloaded(verdict: &Verdict, part: &DrivePart, result: &RunResult) -> String {
     let rate = |rate: Option<f64>| si(rate.unwrap_or(0.0), "");
     let bound = match verdict.bound_by {
-        Some(_) => format!("{part} are {} busy{}", percent(verdict.busy.unwrap_or(0.0)), for_whom(verdict)),
+        Some(_) => {
+            let busy = percent(verdict.busy.unwrap_or(0.0));
+            format!("{} {busy} busy{}{}", part.subject(), part.beside(), for_whom(verdict))
+        }
         None => format!(
-            "no part is busy all the time ({part}: {}){}",
+            "no part is busy all the time ({}: {}){}",
+            part.name,
             percent(verdict.busy.unwrap_or(0.0)),
             waits(result)
         ),

@@ -288,7 +288,7 @@ pub struct EraseCount {
 }
 
 /// Share of the measured time, 0 to 1, that units were busy; null if no time passed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Busy {
     /// Of all units in the mean.
     pub mean: Option<f64>,
@@ -299,8 +299,14 @@ pub struct Busy {
 /// How busy the drive was.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Utilisation {
-    /// Dies: an array or a page register at work, or waiting for the channel with a result.
+    /// Dies: at work, or waiting for the channel.
     pub die: Busy,
+    /// Their arrays: at work, which suspending and resuming are.
+    #[serde(default)]
+    pub array: Busy,
+    /// Dies that have something to do while their arrays rest: a command or data waits for the channel, or crosses it.
+    #[serde(default)]
+    pub waiting: Busy,
     /// Channels: commands or data on the wires.
     pub channel: Busy,
 }

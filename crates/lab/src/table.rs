@@ -385,7 +385,7 @@ fn busy(result: &RunResult, busy: &Busy) -> String {
         _ if !result.takes_time() => String::new(),
         // Less than is shown.
         (Some(_), Some(max)) if max < 0.0005 => String::new(),
-        (Some(mean), Some(max)) => format!("{} in the mean, {} the busiest", percent(mean), percent(max)),
+        (Some(mean), Some(max)) => format!("{} in the mean, {} at most", percent(mean), percent(max)),
         _ => NONE.to_owned(),
     }
 }
@@ -416,7 +416,8 @@ fn rest(result: &RunResult) -> String {
         ("uni-version", versions(result, |versions| &versions.uv)),
         ("multi-version", versions(result, |versions| &versions.mv)),
         ("lifetime", lifetime(&result.lifetime)),
-        ("dies busy", busy(result, &result.utilisation.die)),
+        ("dies busy", busy(result, &result.utilisation.array)),
+        ("dies waiting", busy(result, &result.utilisation.waiting)),
         ("channels busy", busy(result, &result.utilisation.channel)),
         ("buffer", buffer(result)),
         (

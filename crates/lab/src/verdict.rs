@@ -9,7 +9,8 @@ pub struct Verdict {
     /// some of the time. `closed`: they came as the drive answered. `busy` or `idle`: it kept up. Empty where no time
     /// passes.
     pub state: String,
-    /// The busiest part: `dies`, `channels`, `link` or `firmware`; null if none is busy for most of the time.
+    /// The busiest part: `dies`, `channels`, `link`, `firmware`, or `busiest die` or `busiest channel` where only that
+    /// one is; null if none is busy for most of the time.
     pub bound_by: Option<String>,
     /// The share of the measured time for which that part was busy.
     pub busy: Option<f64>,

@@ -64,6 +64,10 @@ impl Stats {
                 return Err(format!("{name} {number} was busy for {ns} ns, {elapsed} ns have passed"));
             }
         }
+        let mut of_arrays = self.flash.die_array_ns.iter().zip(&self.flash.die_busy_ns);
+        if let Some(number) = of_arrays.position(|(array, busy)| array > busy) {
+            return Err(format!("the array of die {number} worked for longer than the die was busy"));
+        }
         if self.flash.inversions > 0 {
             return Err(format!("{} high reads waited longer than they must", self.flash.inversions));
         }

@@ -74,6 +74,14 @@ fn what_bounds_a_drive_is_named() {
     assert_eq!(of_generator(firmware)["bound_by"], "firmware");
     let dies = "--read-percent 100 --rate 3000000 --footprint 1GiB";
     assert_eq!(of_generator(dies)["bound_by"], "dies");
+    for chips in [8, 16] {
+        let channels = format!(
+            "--drive tlc --read-percent 100 --size 16KiB --depth 256 --set nand.geometry.channels=2 --set \
+             nand.geometry.chips_per_channel={chips} --set nand.geometry.blocks_per_plane=32"
+        );
+        let found = of_generator(&channels);
+        assert_eq!(found["bound_by"], "channels", "{chips} chips: {}", found["text"]);
+    }
 }
 
 /// A trace that is played so fast that it is one long queue.

@@ -138,11 +138,21 @@ fn of_all() -> Vec<Metric> {
     all.extend([
         metric("erase count mean", digits, |r| Some(r.erase_count.mean)),
         metric("erase count max", digits, |r| Some(f64::from(r.erase_count.max))),
-        metric("dies busy", percent, |r| r.utilisation.die.mean),
-        metric("channels busy", percent, |r| r.utilisation.channel.mean),
-        metric("processor time (s)", digits, |r| Some(r.cpu_seconds)),
     ]);
+    all.extend(of_parts());
+    all.push(metric("processor time (s)", digits, |r| Some(r.cpu_seconds)));
     all
+}
+
+/// How busy a drive's parts were.
+fn of_parts() -> [Metric; 5] {
+    [
+        metric("dies busy", percent, |r| r.utilisation.array.mean),
+        metric("  the busiest", percent, |r| r.utilisation.array.max),
+        metric("dies waiting", percent, |r| r.utilisation.waiting.mean),
+        metric("channels busy", percent, |r| r.utilisation.channel.mean),
+        metric("  the busiest", percent, |r| r.utilisation.channel.max),
+    ]
 }
 
 /// What tells separators of data apart.

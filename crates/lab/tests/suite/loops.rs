@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{Log, closed, fresh_path, generator, open, run, small_drive, try_run};
-use lab::{Busy, Distribution, Failure, LoopMode, RunSpec};
+use lab::{Busy, Distribution, Failure, LoopMode, Overwrite, Preconditioning, RunSpec};
 use ssd::Part;
 
 const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 5], [16384, 2], [512, 1], [65536, 1]]";
@@ -250,6 +250,52 @@ fn utilisation_is_a_share_of_the_measured_time() {
         let channel = result.utilisation.channel.max;
         assert!(channel.is_some_and(|share| (0.95..=1.0).contains(&share)), "{channel:?}");
     }
+}
+
+/// Dies whose data waits for its channel are not busy, and what bounds the drive is the channel.
+#[test]
+fn reads_that_channels_bound_leave_arrays_idle() {
+    let mut last = 1.0;
+    for chips in [4, 8, 16] {
+        let mut config = small_drive();
+        config.geometry.chips_per_channel = chips;
+        (config.timing.t_read_us, config.channel.bandwidth_mb_s) = (vec![50.0], 600.0);
+        let reads = generator(10_000, "read_percent = 100\nsize_bytes = 16384");
+        // Filled and no more: nothing is cleaned beside the reads.
+        let filled =
+            Preconditioning { fill_percent: 100.0, overwrite: Overwrite::None, ..Preconditioning::default() };
+        let result = run(&config, &reads, &RunSpec { preconditioning: filled, ..closed(256) });
+        let used = &result.utilisation;
+        let [die, array, waiting, channel] =
+            [used.die, used.array, used.waiting, used.channel].map(|busy| busy.mean.unwrap());
+        assert!((die - array - waiting).abs() < 1e-9, "{used:?}");
+        assert!(channel > 0.95 && die > 0.85, "{chips} chips: {used:?}");
+        assert!(array < 0.7 * last && waiting > 0.3, "{chips} chips: {used:?}");
+        assert_eq!(
+            result.verdict.bound_by.as_deref(),
+            Some("channels"),
+            "{chips} chips: {}",
+            result.verdict.text
+        );
+        last = array;
+    }
+}
+
+/// One die has all the work, and stands beside the mean of all.
+#[test]
+fn one_hot_die_bounds_a_drive_and_is_told() {
+    let mut config = small_drive();
+    config.geometry.chips_per_channel = 8;
+    let reads = generator(3_000, "read_percent = 100\nsize_bytes = 4096\nfootprint_gib = 3.814697265625e-6");
+    let result = run(&config, &reads, &closed(16));
+    let array = result.utilisation.array;
+    assert!(array.max > Some(0.9) && array.mean < Some(0.07), "{array:?}");
+    assert_eq!(result.verdict.bound_by.as_deref(), Some("busiest die"), "{}", result.verdict.text);
+    let text = &result.verdict.text;
+    assert!(
+        text.starts_with("bounded by its busiest die, 9") && text.contains(" % in the mean of all"),
+        "{text}"
+    );
 }
 
 #[test]

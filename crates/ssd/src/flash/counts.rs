@@ -52,6 +52,8 @@ counters! {
         inversions: u64, "pages", in "flash.priority.inversions";
         /// Nanoseconds each die had work on it.
         die_busy_ns: Vec<u64>, "ns", in "utilisation.die.mean";
+        /// Nanoseconds of these that its array worked; the others it waited for its channel, or the channel served it.
+        die_array_ns: Vec<u64>, "ns", in "utilisation.array.mean";
         /// Nanoseconds each channel carried something.
         channel_busy_ns: Vec<u64>, "ns", in "utilisation.channel.mean";
     }

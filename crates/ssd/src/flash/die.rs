@@ -106,6 +106,9 @@ pub(super) struct Die {
     /// When it began with what it has to do, and nanoseconds that it had something to do before.
     pub busy_since: SimTime,
     pub busy_ns: u64,
+    /// When its array began to work, and nanoseconds that it worked before.
+    pub array_since: SimTime,
+    pub array_ns: u64,
     /// Reads that go first, by priority, and behind them everything else.
     pub lines: [OpList; LINES],
     /// Operations in all of them.
@@ -286,6 +289,8 @@ impl Die {
             generation: 0,
             busy_since: SimTime::ZERO,
             busy_ns: 0,
+            array_since: SimTime::ZERO,
+            array_ns: 0,
             lines: [OpList::EMPTY; LINES],
             waiting: 0,
             sorted: 0,
@@ -338,6 +343,18 @@ impl Die {
     #[inline]
     pub fn is_busy(&self) -> bool {
         self.interface != Interface::Idle || self.array.is_some()
+    }
+
+    /// Nanoseconds until `now` that it had something to do.
+    pub fn busy_until(&self, now: SimTime) -> u64 {
+        self.busy_ns + if self.is_busy() { now.since(self.busy_since) } else { 0 }
+    }
+
+    /// Nanoseconds of these that its array worked, which what is stopped does until it stands, and what goes on as soon
+    /// as it is told to.
+    pub fn worked_until(&self, now: SimTime) -> u64 {
+        let works = self.array.is_some() && !self.array_done;
+        self.array_ns + if works { now.since(self.array_since) } else { 0 }
     }
 
     /// The oldest of the reads of highest priority.

@@ -210,10 +210,10 @@ impl Flash {
     /// The counters at `now`, with what dies and channels are in the middle of up to then.
     pub fn counts_until(&self, now: SimTime) -> FlashCounts {
         // What is under way at a die counts up to now; a transfer was counted when it began.
-        let busy = |die: &Die| if die.is_busy() { now.since(die.busy_since) } else { 0 };
         let left = |channel: &Channel| channel.free_at.since(now);
         FlashCounts {
-            die_busy_ns: self.dies.iter().map(|die| die.busy_ns + busy(die)).collect(),
+            die_busy_ns: self.dies.iter().map(|die| die.busy_until(now)).collect(),
+            die_array_ns: self.dies.iter().map(|die| die.worked_until(now)).collect(),
             channel_busy_ns: self.channels.iter().map(|it| it.busy_ns.saturating_sub(left(it))).collect(),
             ..self.counts.clone()
         }
@@ -222,7 +222,11 @@ impl Flash {
     /// Sets the counters back to zero; what dies and channels are in the middle of counts from `now` on.
     pub fn reset_counts(&mut self, now: SimTime) {
         (self.counts, self.broken_bound) = (FlashCounts::default(), None);
-        self.dies.iter_mut().for_each(|die| (die.busy_ns, die.busy_since) = (0, now));
+        for die in &mut self.dies {
+            (die.busy_ns, die.busy_since) = (0, now);
+            // What is on its way to an array has not begun.
+            (die.array_ns, die.array_since) = (0, die.array_since.max(now));
+        }
         self.channels.iter_mut().for_each(|channel| channel.busy_ns = channel.free_at.since(now));
     }
 

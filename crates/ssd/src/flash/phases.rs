@@ -122,6 +122,7 @@ impl Flash {
         }
         let leader = at.die.array;
         at.book_array(leader);
+        at.end_work();
         if at.pool.get(leader).kind.reads() {
             at.die.array_done = true;
             if at.rules.timing.cache_operations() {
@@ -162,6 +163,7 @@ impl Flash {
             return 0;
         }
         at.book_array(leader);
+        at.end_work();
         at.die.array = OpId::NONE;
         at.die.stops.stop = None;
         at.die.generation = at.die.generation.wrapping_add(1);
@@ -504,7 +506,7 @@ impl At<'_> {
             self.steps.add(id, true);
             id = op.follower;
         }
-        (self.die.array, self.die.array_done) = (leader, false);
+        (self.die.array, self.die.array_done, self.die.array_since) = (leader, false, start);
         (self.die.io, self.die.interface) = (OpId::NONE, Interface::Idle);
         if self.rules.timing.cache_operations() {
             // What was staged has waited for the array.
@@ -537,6 +539,12 @@ impl At<'_> {
     #[inline(always)]
     pub(super) fn end_busy(&mut self) {
         self.die.busy_ns += self.now.since(self.die.busy_since);
+    }
+
+    /// The array's work ends now, or is stopped.
+    #[inline(always)]
+    pub(super) fn end_work(&mut self) {
+        self.die.array_ns += self.now.since(self.die.array_since);
     }
 
     /// With data first a die decides what it sends when the channel is there (MQSim looks at a chip's queues only

@@ -54,10 +54,10 @@ impl Flash {
             &self.counts.bound_broken,
         ]);
         let counts = counts.chain(&self.counts.uncorrectable).copied();
-        let counts = counts.chain(self.dies.iter().map(|die| die.busy_ns));
+        let counts = counts.chain(self.dies.iter().flat_map(|die| [die.busy_ns, die.array_ns]));
         let mut counts = counts.chain(self.channels.iter().map(|channel| channel.busy_ns));
-        let has_lists = !(self.counts.die_busy_ns.is_empty() && self.counts.channel_busy_ns.is_empty());
-        ensure(!has_lists, "counts of dies and channels")?;
+        let lists = [&self.counts.die_busy_ns, &self.counts.die_array_ns, &self.counts.channel_busy_ns];
+        ensure(lists.iter().all(|list| list.is_empty()), "counts of dies and channels")?;
         ensure(counts.all(|count| count < MOST), "counts of operations")?;
         let fails = [self.counts.program_fails, self.counts.erase_fails, self.counts.lock_fails];
         let others = fails.into_iter().chain([self.counts.groups, self.sequence]);
@@ -113,7 +113,9 @@ impl Flash {
         ensure(die.due_is(due), "operations that are due at a die")?;
         ensure(die.sorted_is(sorted), "reads that are not medium at a die")?;
         ensure(die.waiting as usize == waiting, "operations that wait at a die")?;
-        ensure(die.busy_since.0 < MOST, "since when a die is busy")?;
+        ensure(die.busy_since.max(die.array_since).0 < MOST, "since when a die is busy")?;
+        let now = self.now.max(die.array_since);
+        ensure(die.worked_until(now) <= die.busy_until(now), "how long an array has worked")?;
         let inward = matches!(die.interface, Interface::WaitIn | Interface::In | Interface::Staged);
         let outward = matches!(die.interface, Interface::WaitOut | Interface::Out);
         ensure(die.sending.is_some() == outward, "a die sends, or does not")?;

@@ -62,6 +62,7 @@ impl Flash {
         let Some(stop) = at.die.stops.stop.take() else { return };
         let leader = std::mem::replace(&mut at.die.array, OpId::NONE);
         at.book_stop(leader, stop.at);
+        at.end_work();
         let kind = at.pool.get(leader).kind;
         let row = at.note_stop(kind, stop);
         at.counts.suspends[row][stop.by as usize] += 1;
@@ -336,7 +337,8 @@ impl At<'_> {
             spent.mark = since;
             id = self.pool.get(id).follower;
         }
-        (self.die.array, self.die.array_done, self.die.busy_since) = (leader, false, self.now);
+        (self.die.array, self.die.array_done) = (leader, false);
+        (self.die.busy_since, self.die.array_since) = (self.now, self.now);
         self.announce(end);
         self.ask();
     }

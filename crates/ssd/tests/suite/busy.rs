@@ -9,9 +9,9 @@ use ssd::observe::{ChipEffect, Effect};
 use ssd::{Drive, DriveConfig, Executor, Stats};
 use support::{Load, reclaiming, small};
 
-/// Busy times of all dies, then of all channels.
+/// Busy times of all dies, of their arrays, then of all channels.
 fn busy(stats: &Stats) -> Vec<u64> {
-    [&stats.flash.die_busy_ns[..], &stats.flash.channel_busy_ns].concat()
+    [&stats.flash.die_busy_ns[..], &stats.flash.die_array_ns, &stats.flash.channel_busy_ns].concat()
 }
 
 /// Counts of a drive, which must agree.
@@ -20,17 +20,22 @@ fn counts(drive: &Drive) -> Stats {
     stats.check().unwrap_or_else(|wrong| panic!("{wrong}"));
     let elapsed = stats.until.since(stats.since);
     assert!(busy(&stats).iter().all(|&ns| ns <= elapsed), "{:?} in {elapsed} ns", busy(&stats));
+    let (dies, arrays) = (&stats.flash.die_busy_ns, &stats.flash.die_array_ns);
+    assert!(arrays.iter().zip(dies).all(|(array, die)| array <= die), "{arrays:?} of {dies:?}");
     stats
 }
 
-/// With and without cache operations, and one plane after the other.
+/// With and without cache operations, one plane after the other, and with what stops for reads.
 fn configs() -> Vec<DriveConfig> {
     let of = |cache, multi_plane| {
         let mut cfg = small();
         (cfg.timing.cache_operations, cfg.scheduling.multi_plane) = (cache, multi_plane);
         cfg
     };
-    vec![of(false, true), of(true, true), of(true, false)]
+    let mut stops = small();
+    stops.preemption.select("immediate").unwrap();
+    (stops.timing.t_suspend_us, stops.timing.t_resume_us) = (10.0, 5.0);
+    vec![of(false, true), of(true, true), of(true, false), stops]
 }
 
 #[test]
@@ -91,7 +96,7 @@ fn every_read_of_aging_cells_is_among_the_retries() {
 #[test]
 fn what_is_told_of_chips_is_what_is_counted() {
     for (mut cfg, executor) in
-        configs().into_iter().zip([Executor::Timed, Executor::Timed, Executor::Functional])
+        configs().into_iter().zip([Executor::Timed, Executor::Timed, Executor::Functional, Executor::Timed])
     {
         (cfg.reliability.program_fail_ppm, cfg.reliability.erase_fail_ppm) = (3_000.0, 20_000.0);
         cfg.sanitize.select("page_and_block_lock").unwrap();

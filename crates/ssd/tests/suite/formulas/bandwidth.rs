@@ -12,15 +12,39 @@ const READ_DIE: f64 = READ_CHANNEL + 50_000.0;
 /// Channel time of a program of 16 KiB (ns).
 const PROGRAM_CHANNEL: f64 = 400.0 + 16_384.0;
 
-/// Whole-page reads a second with four in flight at each of `dies` dies.
+/// Reads a second of so many sectors, four in flight at each die.
 fn saturated_reads(cfg: &DriveConfig, sectors: u32) -> f64 {
+    saturated(cfg, sectors).0.rate()
+}
+
+/// The same, with what the drive has counted.
+fn saturated(cfg: &DriveConfig, sectors: u32) -> (Flow, ssd::Stats) {
     let dies = cfg.geometry.dies();
     let mut drive = Drive::new(cfg).unwrap();
     // Page k lies on die k mod `dies`: one plane each, dealt in turn.
     drive.fill(0, dies * 256).unwrap();
     let mut rng = Rng::named(3, "pages");
     let mut next = |place: u64| on_page(OpCode::Read, rng.below(256) * dies + place as u32 % dies, sectors);
-    closed_loop(&mut drive, u64::from(dies) * 4, 20_000, &mut next).rate()
+    drive.reset_stats();
+    let flow = closed_loop(&mut drive, u64::from(dies) * 4, 20_000, &mut next);
+    (flow, drive.stats())
+}
+
+#[test]
+fn arrays_rest_while_dies_wait_for_their_channel() {
+    // Each of n dies senses once while the channel carries n pages, and holds one in its register otherwise.
+    for chips in [4, 8, 16] {
+        let (_, stats) = saturated(&round_numbers(2, chips, 1), 32);
+        let time = stats.until.since(stats.since) as f64;
+        let shares = |busy: &[u64]| -> Vec<f64> { busy.iter().map(|&ns| ns as f64 / time).collect() };
+        let arrays = shares(&stats.flash.die_array_ns);
+        let expected = 50_000.0 / (f64::from(chips) * READ_CHANNEL);
+        for array in arrays {
+            close(&format!("arrays at work, {chips} dies a channel"), array, expected, 1.0);
+        }
+        let busy = [&stats.flash.die_busy_ns[..], &stats.flash.channel_busy_ns].concat();
+        assert!(shares(&busy).into_iter().all(|share| share > 0.99), "{busy:?} of {time}");
+    }
 }
 
 #[test]

@@ -94,6 +94,8 @@ fn busy_time_is_operations_times_their_time() {
     assert!(count(&drive, OpKind::Erase) > 500, "the run cleans");
     let (read, program) = (300 + 40 + 16_384, 400 + 16_384);
     assert_eq!(stats.flash.channel_busy_ns.iter().sum::<u64>(), by_time(read, program, 350));
+    let arrays = stats.flash.die_array_ns.iter().sum::<u64>();
+    assert_eq!(arrays, by_time(50_000, 600_000, 3_000_000));
     let die_busy = by_time(read + 50_000, program + 600_000, 350 + 3_000_000);
     assert_eq!(stats.flash.die_busy_ns.iter().sum::<u64>(), die_busy);
     let elapsed = stats.until.since(stats.since);
@@ -112,6 +114,11 @@ fn channels_carry_what_the_operations_say() {
         + count(&drive, OpKind::Program) * (400 + 16_384)
         + count(&drive, OpKind::Erase) * 350;
     assert_eq!(stats.flash.channel_busy_ns.iter().sum::<u64>(), busy);
+    // Planes of a group share their array's time.
+    let work = [(OpKind::Read, 50_000), (OpKind::Program, 600_000), (OpKind::Erase, 3_000_000)];
+    let alone: u64 = work.into_iter().map(|(kind, ns)| count(&drive, kind) * ns).sum();
+    let arrays = stats.flash.die_array_ns.iter().sum::<u64>();
+    assert!(arrays < alone && 2 * arrays > alone, "{arrays} of {alone}");
     // A die is held at least while its channel works for it, and no longer than the run.
     let elapsed = stats.until.since(stats.since);
     assert!(stats.flash.die_busy_ns.iter().all(|&ns| ns <= elapsed));
