@@ -19,6 +19,7 @@ Examples:
   wordline reproduce --list                     the papers, with their claims
   wordline reproduce straw --quick              one paper at reduced scale, in seconds
   wordline reproduce --quick --check            all papers against what quick runs are expected to give
+  wordline reproduce --judge evanesco           its stored results by its claims.toml as it is now; nothing is run
   wordline reproduce straw redftl --resume --out out/papers
       at full scale; what an earlier run of the same program has finished is taken over
 
@@ -46,6 +47,10 @@ pub struct Reproduce {
     /// List the papers and their claims; run nothing
     #[arg(long)]
     list: bool,
+
+    /// Judge the results in the papers' folders anew by claims.toml; run nothing
+    #[arg(long, conflicts_with_all = ["quick", "check", "list", "resume", "out", "traces", "jobs", "seed", "date"])]
+    judge: bool,
 
     /// Folder for results
     #[arg(long, value_name = "DIR", default_value = "out/reproduce")]
@@ -110,6 +115,9 @@ pub fn run(args: &Reproduce, out: &mut dyn Write) -> Result<(), Failure> {
     if args.list {
         return list(&papers, out);
     }
+    if args.judge {
+        return papers.iter().try_for_each(|paper| judge(paper, out));
+    }
     let options = args.options();
     let mut complaints = Vec::new();
     args.check_places(&papers, &options)?;
@@ -125,6 +133,20 @@ pub fn run(args: &Reproduce, out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     if complaints.is_empty() { Ok(()) } else { Err(Failure::work(complaints.join("\n"))) }
+}
+
+/// Judges a paper's stored results anew, and writes those that change.
+fn judge(paper: &Paper, out: &mut dyn Write) -> Result<(), Failure> {
+    for name in ["results.toml", "expected_quick.toml"] {
+        let Some(found) = paper.judged_anew(name)? else { continue };
+        let is_new = found.anew != found.stored;
+        if is_new {
+            replace_all(&paper.folder, &[(name.to_owned(), found.anew.into_bytes())], &[])?;
+        }
+        let said = if is_new { "written" } else { "as it was" };
+        writeln!(out, "{}: {said}", paper.folder.join(name).display())?;
+    }
+    Ok(())
 }
 
 /// Claims of papers, a line each.

@@ -21,6 +21,31 @@ pub enum As {
 const AS: [(&str, As); 4] =
     [("value", As::Value), ("ratio", As::Ratio), ("reduction", As::Reduction), ("increase", As::Increase)];
 
+/// Which number of several pairs of workload and age counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// The mean.
+    Mean,
+    /// The most: what a paper says with "up to".
+    Most,
+    /// The least.
+    Least,
+}
+
+impl Take {
+    const ALL: [(&'static str, Take); 3] =
+        [("mean", Take::Mean), ("most", Take::Most), ("least", Take::Least)];
+
+    /// The number that counts; of none, no number.
+    pub(super) fn of(self, values: &[f64]) -> f64 {
+        match self {
+            Take::Mean => values.iter().sum::<f64>() / values.len() as f64,
+            Take::Most => values.iter().copied().fold(f64::NAN, f64::max),
+            Take::Least => values.iter().copied().fold(f64::NAN, f64::min),
+        }
+    }
+}
+
 /// What a claim that is met would tell: whether it could have failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
@@ -55,6 +80,11 @@ pub enum Rule {
         /// Above it; else below.
         above: bool,
     },
+    /// No pair of workload and age is beyond a limit, which is the claimed value and is allowed itself.
+    Limit {
+        /// It is the most that is allowed; else the least.
+        at_most: bool,
+    },
     /// Techniques in this order, the one with the least first.
     Order {
         /// Their names.
@@ -63,6 +93,11 @@ pub enum Rule {
     /// Workloads in this order, under one technique.
     OrderOfWorkloads {
         /// Their names.
+        workloads: Vec<String>,
+    },
+    /// A workload that has less than each of the others, under one technique.
+    FirstOfWorkloads {
+        /// Their names, that one's first.
         workloads: Vec<String>,
     },
 }
@@ -75,30 +110,44 @@ impl Rule {
             Rule::Rough => "50 %",
             Rule::Sign { above: true } => "above",
             Rule::Sign { above: false } => "below",
+            Rule::Limit { at_most: true } => "at most",
+            Rule::Limit { at_most: false } => "at least",
             Rule::Order { .. } | Rule::OrderOfWorkloads { .. } => "order",
+            Rule::FirstOfWorkloads { .. } => "first",
         }
     }
 
-    /// `number`, `rough`, `sign` or `order`.
+    /// `number`, `rough`, `sign`, `limit` or `order`.
     pub fn kind(&self) -> &'static str {
         match self {
             Rule::Number => "number",
             Rule::Rough => "rough",
             Rule::Sign { .. } => "sign",
-            Rule::Order { .. } | Rule::OrderOfWorkloads { .. } => "order",
+            Rule::Limit { .. } => "limit",
+            Rule::Order { .. } | Rule::OrderOfWorkloads { .. } | Rule::FirstOfWorkloads { .. } => "order",
+        }
+    }
+
+    /// Which of several numbers it judges, whatever the claim says: a limit holds for each of them.
+    pub(super) fn takes(&self) -> Option<Take> {
+        match self {
+            Rule::Limit { at_most } => Some(if *at_most { Take::Most } else { Take::Least }),
+            _ => None,
         }
     }
 
     /// Whether it is one of an order, not of a number.
     fn is_order(&self) -> bool {
-        matches!(self, Rule::Order { .. } | Rule::OrderOfWorkloads { .. })
+        !self.order().is_empty()
     }
 
     /// What stands in order, the least first; nothing for a number.
     pub(super) fn order(&self) -> &[String] {
         match self {
-            Rule::Order { techniques: names } | Rule::OrderOfWorkloads { workloads: names } => names,
-            Rule::Number | Rule::Rough | Rule::Sign { .. } => &[],
+            Rule::Order { techniques: names }
+            | Rule::OrderOfWorkloads { workloads: names }
+            | Rule::FirstOfWorkloads { workloads: names } => names,
+            Rule::Number | Rule::Rough | Rule::Sign { .. } | Rule::Limit { .. } => &[],
         }
     }
 }
@@ -116,7 +165,9 @@ pub struct Measure {
     pub against: String,
     /// How they are compared.
     pub how: As,
-    /// Over which workloads the mean is taken; empty for all of the study.
+    /// Which number of all pairs of workload and age counts.
+    pub take: Take,
+    /// Over which workloads it is taken; empty for all of the study.
     pub workloads: Vec<String>,
     /// Over which ages; empty for all of the study.
     pub ages: Vec<String>,
@@ -175,8 +226,54 @@ pub struct Claim {
     pub note: String,
 }
 
-/// Reads `claims.toml`.
-pub fn read(path: &Path) -> Result<Vec<Claim>, PaperError> {
+/// Something that was chosen with numbers of a paper in sight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// Its key.
+    pub key: String,
+    /// Where it is set: a file of the paper's folder, or a path from the folder above all papers.
+    pub file: String,
+    /// How it was chosen.
+    pub why: String,
+    /// The claims that hang on it: none of them is evidence.
+    pub claims: Vec<String>,
+}
+
+impl Constant {
+    fn read(walk: &Walk<'_>) -> Result<Self, PaperError> {
+        Ok(Constant {
+            key: walk.need_text("key")?,
+            file: walk.need_text("file")?,
+            why: walk.need_text("why")?,
+            claims: walk.texts("claims")?.unwrap_or_default(),
+        })
+    }
+
+    /// Refuses one that claims hang on which are said to be evidence.
+    fn check(&self, top: &Walk<'_>, claims: &[Claim]) -> Result<(), PaperError> {
+        let names: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+        if self.claims.is_empty() {
+            return Err(top.wrong(
+                "constant",
+                format!("no claims of {:?}", self.key),
+                "one or more (claims)",
+            ));
+        }
+        for id in &self.claims {
+            let Some(claim) = claims.iter().find(|claim| claim.id == *id) else {
+                return Err(top.no_such("constant", "claim", id, &names));
+            };
+            if claim.basis == Basis::Evidence {
+                let found = format!("claim {id:?} is evidence, and {:?} was chosen by it", self.key);
+                return Err(top.wrong("constant", found, "claims that are fitted or a tautology"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads `claims.toml`: claims, and what was chosen with their numbers in sight.
+pub fn read(path: &Path) -> Result<(Vec<Claim>, Vec<Constant>), PaperError> {
     let file = File::read(path)?;
     file.with_table(|top| {
         let claims = top.tables("claim", claim)?;
@@ -189,7 +286,9 @@ pub fn read(path: &Path) -> Result<Vec<Claim>, PaperError> {
         if claims.is_empty() {
             return Err(top.wrong("claim", "found nothing", "one [[claim]] or more"));
         }
-        Ok(claims)
+        let constants = top.tables("constant", Constant::read)?;
+        constants.iter().try_for_each(|constant| constant.check(top, &claims))?;
+        Ok((claims, constants))
     })
 }
 
@@ -202,7 +301,7 @@ fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
         (rule, Some(_)) if rule.is_order() => {
             return Err(walk.wrong("claimed", "a value with kind = \"order\"", "only order"));
         }
-        (Rule::Number | Rule::Rough | Rule::Sign { .. }, None) => {
+        (rule, None) if !rule.is_order() => {
             return Err(walk.wrong("claimed", "found nothing", "a number"));
         }
         _ => {}
@@ -226,7 +325,7 @@ fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
 fn laboratory(walk: &Walk<'_>, rule: &Rule) -> Result<Option<Line>, PaperError> {
     let line = Line::read(walk)?;
     if line.is_some() && rule.is_order() {
-        return Err(walk.wrong("kind", "an order, of a laboratory", "number, sign"));
+        return Err(walk.wrong("kind", "an order, of a laboratory", "number, rough, sign, limit"));
     }
     Ok(line)
 }
@@ -243,7 +342,7 @@ fn basis(walk: &Walk<'_>) -> Result<Basis, PaperError> {
 }
 
 fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
-    const KINDS: [&str; 4] = ["number", "rough", "sign", "order"];
+    const KINDS: [&str; 5] = ["number", "rough", "sign", "limit", "order"];
     let kind = walk.need_text("kind")?;
     if !KINDS.contains(&kind.as_str()) {
         return Err(walk.no_such("kind", "kind of claim", &kind, &KINDS));
@@ -253,41 +352,57 @@ fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
                        ratio, or of the share that a reduction leaves (docs/reproduce.md)";
         return Err(walk.wrong("tolerance", "a tolerance of the claim's own", allowed));
     }
-    let side = walk.text("side")?;
-    let order = walk.texts("order")?;
-    let of_workloads = walk.texts("order_of_workloads")?;
-    let only = |key, of| {
-        Err(walk.wrong(key, format!("a key of kind = {of:?}, with kind = {kind:?}"), "no such key"))
-    };
-    if side.is_some() && kind != "sign" {
-        return only("side", "sign");
+    if walk.has("side") && !matches!(kind.as_str(), "sign" | "limit") {
+        let found = format!("a key of kind = \"sign\" or \"limit\", with kind = {kind:?}");
+        return Err(walk.wrong("side", found, "no such key"));
     }
-    for (key, names) in [("order", &order), ("order_of_workloads", &of_workloads)] {
-        if names.is_some() && kind != "order" {
-            return only(key, "order");
+    let order = order(walk)?;
+    if let (Some((key, _)), true) = (&order, kind != "order") {
+        let found = format!("a key of kind = \"order\", with kind = {kind:?}");
+        return Err(walk.wrong(key, found, "no such key"));
+    }
+    match (kind.as_str(), order) {
+        ("number", _) => Ok(Rule::Number),
+        ("rough", _) => Ok(Rule::Rough),
+        ("sign", _) => Ok(Rule::Sign { above: side(walk, ["above", "below"])? }),
+        ("limit", _) => Ok(Rule::Limit { at_most: side(walk, ["at_most", "at_least"])? }),
+        (_, Some((_, rule))) => Ok(rule),
+        (_, None) => Err(walk.wrong("order", "fewer than two techniques", "two or more, the least first")),
+    }
+}
+
+/// Whether a claim is on the first of two sides.
+fn side(walk: &Walk<'_>, names: [&str; 2]) -> Result<bool, PaperError> {
+    match walk.text("side")?.as_deref() {
+        Some(side) if names.contains(&side) => Ok(side == names[0]),
+        Some(other) => Err(walk.no_such("side", "side", other, &names)),
+        None => {
+            let allowed = format!("{:?} or {:?} (the claimed value)", names[0], names[1]);
+            Err(walk.wrong("side", "found nothing", allowed))
         }
     }
-    match kind.as_str() {
-        "number" => Ok(Rule::Number),
-        "rough" => Ok(Rule::Rough),
-        "sign" => match side.as_deref() {
-            Some("above") => Ok(Rule::Sign { above: true }),
-            Some("below") => Ok(Rule::Sign { above: false }),
-            Some(other) => Err(walk.no_such("side", "side", other, &["above", "below"])),
-            None => Err(walk.wrong("side", "found nothing", "\"above\" or \"below\" (the claimed value)")),
-        },
-        _ => match (order, of_workloads) {
-            (Some(techniques), None) if techniques.len() > 1 => Ok(Rule::Order { techniques }),
-            (None, Some(workloads)) if workloads.len() > 1 => Ok(Rule::OrderOfWorkloads { workloads }),
-            (Some(_), Some(_)) => Err(walk.wrong("order", "beside order_of_workloads", "one of the two")),
-            (_, Some(_)) => Err(walk.wrong(
-                "order_of_workloads",
-                "fewer than two workloads",
-                "two or more, the least first",
-            )),
-            _ => Err(walk.wrong("order", "fewer than two techniques", "two or more, the least first")),
-        },
+}
+
+/// The rule of the list that is in order, with its key.
+fn order(walk: &Walk<'_>) -> Result<Option<(&'static str, Rule)>, PaperError> {
+    type Make = fn(Vec<String>) -> Rule;
+    const LISTS: [(&str, &str, Make); 3] = [
+        ("order", "techniques", |techniques| Rule::Order { techniques }),
+        ("order_of_workloads", "workloads", |workloads| Rule::OrderOfWorkloads { workloads }),
+        ("first_of_workloads", "workloads", |workloads| Rule::FirstOfWorkloads { workloads }),
+    ];
+    let mut found = None;
+    for (key, of, make) in LISTS {
+        let Some(names) = walk.texts(key)? else { continue };
+        if let Some((other, _)) = found {
+            return Err(walk.wrong(key, format!("beside {other}"), "one of the two"));
+        }
+        if names.len() < 2 {
+            return Err(walk.wrong(key, format!("fewer than two {of}"), "two or more, the least first"));
+        }
+        found = Some((key, make(names)));
     }
+    Ok(found)
 }
 
 fn measure(walk: &Walk<'_>, rule: &Rule, may_lack: bool) -> Result<Option<Measure>, PaperError> {
@@ -319,6 +434,7 @@ fn measure(walk: &Walk<'_>, rule: &Rule, may_lack: bool) -> Result<Option<Measur
             None => return Err(walk.no_such("as", "comparison", name, &names)),
         },
     };
+    let take = take(walk, rule)?;
     if technique.is_empty() && !matches!(rule, Rule::Order { .. }) {
         return Err(walk.wrong("technique", "found nothing", "a technique of experiment.toml"));
     }
@@ -326,5 +442,18 @@ fn measure(walk: &Walk<'_>, rule: &Rule, may_lack: bool) -> Result<Option<Measur
         let allowed = "a technique of experiment.toml if as is ratio, reduction or increase; else nothing";
         return Err(walk.wrong("against", format!("{against:?}"), allowed));
     }
-    Ok(Some(Measure { study, metric, technique, against, how, workloads, ages, phase }))
+    Ok(Some(Measure { study, metric, technique, against, how, take, workloads, ages, phase }))
+}
+
+fn take(walk: &Walk<'_>, rule: &Rule) -> Result<Take, PaperError> {
+    let names = Take::ALL.map(|(name, _)| name);
+    let Some(found) = walk.text("take")? else { return Ok(rule.takes().unwrap_or(Take::Mean)) };
+    if rule.is_order() || rule.takes().is_some() {
+        let found = format!("a key of numbers and signs, with kind = {:?}", rule.kind());
+        return Err(walk.wrong("take", found, "no such key"));
+    }
+    match Take::ALL.iter().find(|(name, _)| *name == found) {
+        Some((_, take)) => Ok(*take),
+        None => Err(walk.no_such("take", "number of several pairs", &found, &names)),
+    }
 }

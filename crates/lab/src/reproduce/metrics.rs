@@ -279,9 +279,12 @@ metrics! {
     };
 }
 
-/// All metrics: those above, and every counter of the drive by its key.
+/// All metrics: those above, and every counter of the drive by its key, but for histograms: the sum of one is how many
+/// things were counted, not how often what it is called after has happened.
 pub static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
-    let counted = Stats::all_counters().map(|counter| Metric {
+    let is_histogram = |key: &str| key.ends_with(".histogram");
+    let all = Stats::all_counters().filter(move |counter| !counter.told_in.is_some_and(is_histogram));
+    let counted = all.map(|counter| Metric {
         name: counter.key,
         unit: counter.unit,
         text: counter.doc,

@@ -24,16 +24,18 @@ mod phases;
 mod ready;
 mod seeds;
 mod skew;
+mod stored;
 mod study;
 mod verdict;
 
 pub use cell::{Cell, Place};
 pub use check::Drift;
-pub use claims::{As, Basis, Claim, Line, Measure, Rule};
+pub use claims::{As, Basis, Claim, Constant, Line, Measure, Rule, Take};
 pub use experiment::{Experiment, Figure, FigureKind, Technique, Tolerances};
 pub use laboratory::{Found, Laboratory, What};
 pub use metrics::{METRICS, Metric};
 pub use skew::Skew;
+pub use stored::JudgedAnew;
 pub use study::{Seeds, Study};
 pub use verdict::{FACTOR, Finding, Measured, Verdict, judge};
 
@@ -142,6 +144,8 @@ pub struct Paper {
     pub experiment: Experiment,
     /// What is claimed.
     pub claims: Vec<Claim>,
+    /// What was chosen with numbers of the paper in sight.
+    pub constants: Vec<Constant>,
 }
 
 /// How papers are run.
@@ -213,11 +217,11 @@ impl Paper {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let experiment = experiment::read(folder)?;
         let path = folder.join("claims.toml");
-        let claims = claims::read(&path)?;
+        let (claims, constants) = claims::read(&path)?;
         for claim in &claims {
             check_names(&path, &experiment, claim)?;
         }
-        Ok(Paper { name, folder: folder.to_owned(), experiment, claims })
+        Ok(Paper { name, folder: folder.to_owned(), experiment, claims, constants })
     }
 
     /// The folder in which a run keeps everything.
@@ -415,7 +419,9 @@ fn check_names(path: &Path, experiment: &Experiment, claim: &Claim) -> Result<()
     let mut workloads: Vec<&String> = measure.workloads.iter().collect();
     match &claim.rule {
         Rule::Order { techniques: order } => techniques.extend(order),
-        Rule::OrderOfWorkloads { workloads: order } => workloads.extend(order),
+        Rule::OrderOfWorkloads { workloads: order } | Rule::FirstOfWorkloads { workloads: order } => {
+            workloads.extend(order);
+        }
         _ => {}
     }
     techniques.retain(|name| !name.is_empty());

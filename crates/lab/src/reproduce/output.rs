@@ -12,7 +12,15 @@ impl Finding {
     pub fn claimed_text(&self) -> String {
         let claim = &self.claim;
         match (&claim.rule, claim.claimed) {
+            (super::Rule::FirstOfWorkloads { workloads }, _) => {
+                format!("{} < {}", workloads[0], workloads[1..].join(", "))
+            }
             (rule, _) if !rule.order().is_empty() => rule.order().join(" < "),
+            (super::Rule::Limit { at_most }, Some(limit)) => {
+                format!("{} {} {}", if *at_most { "<=" } else { ">=" }, digits(limit), claim.unit)
+                    .trim_end()
+                    .to_owned()
+            }
             (super::Rule::Sign { above }, Some(bound)) => {
                 format!("{} {} {}", if *above { ">" } else { "<" }, digits(bound), claim.unit)
                     .trim_end()
@@ -39,12 +47,16 @@ impl Finding {
     }
 }
 
+/// How many claims are met, missed and not judged.
+pub(super) fn counts(findings: &[Finding]) -> [usize; 3] {
+    let count = |name: &str| findings.iter().filter(|finding| finding.verdict.name() == name).count();
+    ["met", "missed", "not judged"].map(count)
+}
+
 impl Outcome {
     /// How many claims are met, missed and not judged.
     pub fn counts(&self) -> [usize; 3] {
-        let count =
-            |name: &str| self.findings.iter().filter(|finding| finding.verdict.name() == name).count();
-        ["met", "missed", "not judged"].map(count)
+        counts(&self.findings)
     }
 
     /// How many runs there were, each phase and seed one.
@@ -134,7 +146,7 @@ impl Outcome {
     }
 }
 
-fn finding_toml(text: &mut String, finding: &Finding) {
+pub(super) fn finding_toml(text: &mut String, finding: &Finding) {
     let claim = &finding.claim;
     let _ = writeln!(
         text,

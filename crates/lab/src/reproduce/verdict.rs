@@ -1,7 +1,7 @@
 //! Claimed beside measured, with a verdict by rule.
 
 use super::cell::{Cell, Place};
-use super::claims::{As, Claim, Measure, Rule};
+use super::claims::{As, Claim, Measure, Rule, Take};
 use super::experiment::Experiment;
 use super::study::Study;
 use crate::number::digits;
@@ -89,8 +89,16 @@ type Pair<'a> = (&'a String, &'a String);
 impl<'a> Runs<'a> {
     /// Of an experiment at a scale.
     pub fn new(experiment: &'a Experiment, quick: bool, cells: impl IntoIterator<Item = &'a Cell>) -> Self {
-        let metrics = cells.into_iter().map(|cell| (&cell.place, &cell.metrics)).collect();
-        Runs { experiment, quick, metrics }
+        Runs::of(experiment, quick, cells.into_iter().map(|cell| (&cell.place, &cell.metrics)))
+    }
+
+    /// The same of numbers alone.
+    pub(super) fn of(
+        experiment: &'a Experiment,
+        quick: bool,
+        metrics: impl IntoIterator<Item = (&'a Place, &'a BTreeMap<String, f64>)>,
+    ) -> Self {
+        Runs { experiment, quick, metrics: metrics.into_iter().collect() }
     }
 
     fn study(&self, measure: &Measure) -> Option<&'a Study> {
@@ -156,22 +164,36 @@ pub fn judge(rule: &Rule, how: As, claimed: Option<f64>, measured: &Measured) ->
             let side = if *above { "above" } else { "below" };
             if holds { Verdict::Met } else { Verdict::Missed(format!("not {side} {}", digits(bound))) }
         }
+        (Rule::Limit { at_most }, Measured::Number(value), Some(limit)) => {
+            let holds = if *at_most { *value <= limit } else { *value >= limit };
+            let side = if *at_most { "above" } else { "below" };
+            let why = || format!("{} is {side} {}", digits(*value), digits(limit));
+            if holds { Verdict::Met } else { Verdict::Missed(why()) }
+        }
         (Rule::Order { .. } | Rule::OrderOfWorkloads { .. }, Measured::Order(found), _) => {
-            let value =
-                |name: &String| found.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
-            for pair in rule.order().windows(2) {
-                let (Some(first), Some(second)) = (value(&pair[0]), value(&pair[1])) else {
-                    return Verdict::NotJudged(format!("{} or {} was not run", pair[0], pair[1]));
-                };
-                if first > second {
-                    let values = format!("{} over {}", digits(first), digits(second));
-                    return Verdict::Missed(format!("{} is above {}: {values}", pair[0], pair[1]));
-                }
-            }
-            Verdict::Met
+            let names = rule.order();
+            in_order(names.iter().zip(&names[1..]), found)
+        }
+        (Rule::FirstOfWorkloads { workloads }, Measured::Order(found), _) => {
+            in_order(workloads[1..].iter().map(|other| (&workloads[0], other)), found)
         }
         _ => Verdict::NotJudged("the rule does not fit what was measured".to_owned()),
     }
+}
+
+/// Whether the first of each pair of names has no more than the second.
+fn in_order<'a>(pairs: impl Iterator<Item = (&'a String, &'a String)>, found: &[(String, f64)]) -> Verdict {
+    let value = |name: &String| found.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
+    for (less, more) in pairs {
+        let (Some(first), Some(second)) = (value(less), value(more)) else {
+            return Verdict::NotJudged(format!("{less} or {more} was not run"));
+        };
+        if first > second {
+            let values = format!("{} over {}", digits(first), digits(second));
+            return Verdict::Missed(format!("{less} is above {more}: {values}"));
+        }
+    }
+    Verdict::Met
 }
 
 /// Whether a measured number is within [`FACTOR`] of the claimed one. Of 91.5 % less, 8.5 % remain, and that is what is
@@ -245,7 +267,9 @@ fn workloads(measure: &Measure, names: &[String], runs: &Runs<'_>) -> (Measured,
 /// What was measured, on how many pairs, and which are missing.
 fn measured(measure: &Measure, rule: &Rule, runs: &Runs<'_>) -> (Measured, usize, Option<String>) {
     let techniques = match rule {
-        Rule::OrderOfWorkloads { workloads: names } => return workloads(measure, names, runs),
+        Rule::OrderOfWorkloads { workloads: names } | Rule::FirstOfWorkloads { workloads: names } => {
+            return workloads(measure, names, runs);
+        }
         Rule::Order { techniques } => techniques.as_slice(),
         _ => std::slice::from_ref(&measure.technique),
     };
@@ -273,17 +297,24 @@ fn measured(measure: &Measure, rule: &Rule, runs: &Runs<'_>) -> (Measured, usize
         let why = missing.unwrap_or_else(|| "none of its workloads is run at this scale".to_owned());
         return (Measured::Nothing(why.clone()), 0, Some(why));
     }
-    let mean = |column: usize| rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64;
+    let column = |column: usize| -> Vec<f64> { rows.iter().map(|row| row[column]).collect() };
+    // Of ratios the least is the greatest reduction.
+    let take = match (measure.how, measure.take) {
+        (As::Reduction, Take::Most) => Take::Least,
+        (As::Reduction, Take::Least) => Take::Most,
+        (_, take) => take,
+    };
+    let told = |at: usize| take.of(&column(at));
     let measured = match (rule, measure.how) {
         (Rule::Order { .. }, _) => {
             let mut found: Vec<(String, f64)> =
-                techniques.iter().enumerate().map(|(at, name)| (name.clone(), mean(at))).collect();
+                techniques.iter().enumerate().map(|(at, name)| (name.clone(), told(at))).collect();
             found.sort_by(|a, b| a.1.total_cmp(&b.1));
             Measured::Order(found)
         }
-        (_, As::Reduction) => Measured::Number(100.0 * (1.0 - mean(0))),
-        (_, As::Increase) => Measured::Number(100.0 * (mean(0) - 1.0)),
-        (_, As::Value | As::Ratio) => Measured::Number(mean(0)),
+        (_, As::Reduction) => Measured::Number(100.0 * (1.0 - told(0))),
+        (_, As::Increase) => Measured::Number(100.0 * (told(0) - 1.0)),
+        (_, As::Value | As::Ratio) => Measured::Number(told(0)),
     };
     (measured, rows.len(), missing)
 }

@@ -91,12 +91,49 @@ fn claims_with_mistakes_are_refused_with_their_place() {
         ("not_judged = \"it needs a crystal ball\"", "", &["claims.toml:24: claim[3].study", "not_judged"]),
         ("id = \"fewer\"", "id = fewer", &["claims.toml:3", "TOML"]),
     ];
+    refused("claims", cases);
+}
+
+/// Each text replaced by another in `claims.toml` is an error that says so much.
+fn refused(name: &str, cases: &[(&str, &str, &[&str])]) {
     for (old, new, says) in cases {
-        let error = wrong("claims", "claims.toml", old, new);
+        let error = wrong(name, "claims.toml", old, new);
         for text in *says {
             assert!(error.contains(text), "{old} -> {new}: expected {text:?} in:\n{error}");
         }
     }
+}
+
+#[test]
+fn limits_and_constants_with_mistakes_are_refused_with_their_place() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        (
+            "basis = \"evidence\"",
+            "basis = \"evidence\"\ntake = \"mots\"",
+            &["claims.toml:15: claim[1].take", "mean, most, least", "did you mean \"most\""],
+        ),
+        (
+            "kind = \"number\"",
+            "kind = \"limit\"\nside = \"above\"",
+            &["claims.toml:14: claim[1].side", "no such side", "at_most, at_least"],
+        ),
+        (
+            "basis = \"evidence\"",
+            "basis = \"evidence\"\nfirst_of_workloads = [\"a\", \"b\"]",
+            &["claims.toml:15: claim[1].first_of_workloads", "kind = \"order\""],
+        ),
+        (
+            "not_judged = \"it needs a crystal ball\"",
+            "not_judged = \"later\"\n[[constant]]\nkey = \"seed\"\nfile = \"drive.toml\"\nwhy = \"so\"\nclaims = \"fewer\"",
+            &["claims.toml:32: constant", "claim \"fewer\" is evidence", "\"seed\" was chosen by it"],
+        ),
+        (
+            "not_judged = \"it needs a crystal ball\"",
+            "not_judged = \"later\"\n[[constant]]\nkey = \"seed\"\nfile = \"drive.toml\"\nwhy = \"so\"\nclaims = \"fwer\"",
+            &["claims.toml:32: constant", "did you mean \"fewer\""],
+        ),
+    ];
+    refused("limits", cases);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod laboratory;
 mod phases;
 mod provenance;
 mod runs;
+mod stored;
 mod verdicts;
 
 use std::path::{Path, PathBuf};

@@ -97,6 +97,29 @@ fn an_order_is_met_if_no_technique_is_above_its_successor() {
 }
 
 #[test]
+fn the_first_of_an_order_may_have_others_in_any_order_behind_it() {
+    let workloads = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let first = |values: [f64; 3]| {
+        let values = workloads.iter().cloned().zip(values).collect();
+        let rule = Rule::FirstOfWorkloads { workloads: workloads.clone() };
+        judge(&rule, As::Ratio, None, &Measured::Order(values))
+    };
+    assert_eq!(first([1.0, 3.0, 2.0]), Verdict::Met);
+    assert_eq!(first([2.0, 3.0, 1.0]), Verdict::Missed("a is above c: 2 over 1".to_owned()));
+}
+
+#[test]
+fn a_limit_allows_itself_and_nothing_beyond() {
+    let limit = |at_most, bound, measured| {
+        judge(&Rule::Limit { at_most }, As::Value, Some(bound), &Measured::Number(measured))
+    };
+    assert_eq!((limit(true, 2.0, 2.0), limit(true, 2.0, 0.0)), (Verdict::Met, Verdict::Met));
+    assert_eq!(limit(true, 2.0, 2.5), Verdict::Missed("2.5 is above 2".to_owned()));
+    assert_eq!(limit(false, 2.0, 2.0), Verdict::Met);
+    assert_eq!(limit(false, 2.0, 1.5), Verdict::Missed("1.5 is below 2".to_owned()));
+}
+
+#[test]
 fn nothing_measured_is_not_judged_and_says_why() {
     let nothing = Measured::Nothing("the trace is missing".to_owned());
     for rule in [Rule::Number, Rule::Sign { above: true }] {
