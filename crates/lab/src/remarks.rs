@@ -87,7 +87,7 @@ fn trained(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let before = &result.preconditioning;
     let has_learnt = facts.drive.learns_from_writes() && before.past == Past::Own.name() && before.passes > 0;
     has_learnt.then(|| {
-        "ftl.stream was trained on this workload: the drive's past is its own writes (--precondition uniform is another)"
+        "ftl.stream was trained on this workload: its own writes are the drive's past (--precondition uniform: another)"
             .to_owned()
     })
 }

@@ -24,7 +24,7 @@ const OVERLOADED: [&str; 12] = [
     "--read-percent 100 --rate 200000 --size 64KiB",
     "--read-percent 0 --rate 20000 --size 256KiB --requests 4000",
     "--read-percent 50 --rate 500000 --size 16KiB",
-    "--read-percent 0 --rate 400000 --precondition steady --footprint 1GiB",
+    "--read-percent 0 --rate 400000 --set run.overwrite=steady_state --requests 100000",
     "--drive m64 --precondition none --read-percent 0 --rate 600000 --set host.buffer.policy=none",
     "--drive tlc --precondition none --read-percent 0 --rate 100000 --size 128KiB",
     "--drive mqsim --precondition none --read-percent 0 --rate 500000 --size 16KiB",
@@ -77,7 +77,7 @@ fn what_bounds_a_drive_is_named() {
     for chips in [8, 16] {
         let channels = format!(
             "--drive tlc --read-percent 100 --size 16KiB --depth 256 --set nand.geometry.channels=2 --set \
-             nand.geometry.chips_per_channel={chips} --set nand.geometry.blocks_per_plane=32"
+             nand.geometry.chips_per_channel={chips} --set nand.geometry.blocks_per_plane=64"
         );
         let found = of_generator(&channels);
         assert_eq!(found["bound_by"], "channels", "{chips} chips: {}", found["text"]);

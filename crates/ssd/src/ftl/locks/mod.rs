@@ -426,15 +426,14 @@ impl Ftl {
         let (growing, scrubs) = (locks.growing(), locks.scrubs());
         let state = &mut locks.pages[page.index()];
         if *state & EXPOSED == 0 {
-            if scrubs && *state & LEAVING != 0 {
-                locks.leaving -= 1;
-            }
+            // What still lives there is on its way already: read twice, one of its copies would be dead on arrival.
+            let leaves = if scrubs { *state & LEAVING } else { 0 };
             let waits = match by {
                 Death::Ended => 0,
                 Death::Moved => DEFERRED,
                 Death::Written => HELD,
             };
-            *state = EXPOSED | growing | waits;
+            *state = EXPOSED | growing | waits | leaves;
             locks.waiting[usize::from(growing > 0)] += 1;
             locks.blocks[block.index()].pages += 1;
             self.counts.exposed_pages += 1;
