@@ -224,7 +224,7 @@ fn what_does_not_belong_together_is_refused() {
 fn debris_is_told_apart_and_a_file_looked_for_alone() {
     let folder = folder("forensics-debris");
     let overwritten =
-        ["run.overwrite=times", "run.overwrite_times=1", "ftl.sanitize.policy=none", "workload.count=20000"];
+        ["run.overwrite=times", "run.overwrite_times=1", "ftl.sanitize.policy=none", "workload.count=2500"];
     let (snapshot, kept) = save(&folder, "none", &overwritten);
     let told = summary(&look(&snapshot, &["--versions", &kept, "--json"]).ok());
     let (all, before) = (number(&told, "/dead_secured/data"), number(&told, "/before_secured/data"));

@@ -270,7 +270,7 @@ impl Comparison {
     /// A row for each metric, with a column for each result and for its ratio.
     fn metric_rows(&self) -> Vec<Vec<String>> {
         let (mut head, mut ended) = (vec![String::new()], vec!["ended".to_owned()]);
-        let order = self.from_baseline();
+        let order = self.baseline_first();
         for &number in &order {
             let result = &self.results[number];
             head.push(title(result).to_owned());
@@ -298,14 +298,14 @@ impl Comparison {
     }
 
     /// The results with the baseline first.
-    fn from_baseline(&self) -> Vec<usize> {
+    fn baseline_first(&self) -> Vec<usize> {
         let others = (0..self.results.len()).filter(|at| *at != self.baseline);
         std::iter::once(self.baseline).chain(others).collect()
     }
 
     /// The configuration values that are not the same in all results, one column each.
     fn key_rows(&self) -> Vec<Vec<String>> {
-        let order = self.from_baseline();
+        let order = self.baseline_first();
         let mut rows = vec![vec!["configuration".to_owned()]];
         rows[0].extend(order.iter().map(|&at| title(&self.results[at]).to_owned()));
         for key in self.apart.iter().chain(&self.following) {
