@@ -8,13 +8,13 @@ use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
 
 /// 8 planes of 16 blocks of 32 wordlines of a shipped part, whose blocks differ.
 fn of(part: &str, seed: u64) -> DriveConfig {
+    let cells = CellPart::preset(part).expect("a shipped part");
     let mut cfg = DriveConfig::default();
-    cfg.cells = CellPart::preset(part).expect("a shipped part");
-    let bits_per_cell = cfg.cells.states.bits_per_cell;
     let g = &mut cfg.geometry;
     (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 2, 1, 2);
     (g.blocks_per_plane, g.wordlines_per_block, g.spare_bytes) = (16, 32, 65_536);
-    g.bits_per_cell = bits_per_cell;
+    g.bits_per_cell = cells.states.bits_per_cell;
+    cfg.cells = cells;
     cfg.drive.over_provisioning_percent = 60.0;
     cfg.drive.seed = seed;
     cfg.timing.t_read_us = Vec::new();
