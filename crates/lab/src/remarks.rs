@@ -85,7 +85,8 @@ fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
 /// A separator that has seen the run's own writes over and over knows more than it would of a new workload.
 fn trained(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let before = &result.preconditioning;
-    let has_learnt = facts.drive.learns_from_writes() && before.past == Past::Own.name() && before.passes > 0;
+    let has_learnt =
+        facts.drive.stream_report().0.learns && before.past == Past::Own.name() && before.passes > 0;
     has_learnt.then(|| {
         "ftl.stream was trained on this workload: its own writes are the drive's past (--precondition uniform: another)"
             .to_owned()

@@ -58,7 +58,7 @@ impl SanitizeWork {
             copies: counts.sanitize_copies,
             relocks: counts.sanitize_relocks,
             failed: stats.flash.lock_fails,
-            table_bytes: drive.lock_bytes() as u64,
+            table_bytes: drive.table_bytes().locks as u64,
             exposed: Exposed {
                 pages,
                 pages_max: counts.exposed_pages_max,

@@ -14,7 +14,7 @@ use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
 use crate::drive_config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::executor::Executor;
-use crate::flash::{BrokenBound, Flash, Room};
+use crate::flash::{Flash, Room};
 use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
@@ -283,14 +283,14 @@ impl Drive {
     }
 
     /// Lets things happen until a completion waits (true) or nothing is left to happen (false).
-    #[inline]
     pub fn advance_to_completion(&mut self) -> bool {
-        while !self.state.host.has_completion() {
-            if !self.step_here() {
-                return false;
+        loop {
+            let mut left = u32::MAX;
+            let waits = self.advance_to_completion_within(&mut left);
+            if waits || left > 0 {
+                return waits;
             }
         }
-        true
     }
 
     /// Lets everything happen that is under way, however long it takes.
@@ -389,13 +389,8 @@ impl Drive {
             unit_bytes: ftl.layout.unit_bytes,
             units_per_page: ftl.layout.units_per_page,
             cells_age: flash.chip.ages(),
+            broken_bound: flash.broken_bound,
         }
-    }
-
-    /// The first page, since counters were set to zero, that was not read with the voltages that were promised to
-    /// read it; `FlashCounts::bound_broken` counts them.
-    pub fn broken_bound(&self) -> Option<BrokenBound> {
-        self.state.flash.broken_bound
     }
 
     /// Sets all counters back to zero.
@@ -512,7 +507,6 @@ impl Drive {
         ftl.check(flash)?;
         host.check(&ftl.gather)?;
         self.counted().check()?;
-        self.broken_bound().map_or(Ok(()), |broken| Err(broken.to_string()))?;
         let left = flash.pool.in_flight() + host.working();
         if events.is_empty() && left > 0 {
             return Err(format!("nothing will happen, but {left} operations and commands are under way"));

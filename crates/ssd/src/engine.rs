@@ -84,6 +84,7 @@ impl Drive {
 
     /// Lets time pass to the next completion, for at most as many events as `left` says, from which what happened is
     /// taken. False with some left: there is nothing to wait for.
+    #[inline]
     pub fn advance_to_completion_within(&mut self, left: &mut u32) -> bool {
         while !self.state.host.has_completion() {
             if *left == 0 || !self.step_here() {
@@ -394,7 +395,12 @@ impl Drive {
 
     /// Erases of the blocks of each lane.
     pub fn lane_erases(&self) -> Vec<u64> {
-        self.state.ftl.lane_erases()
+        let ftl = &self.state.ftl;
+        let mut erases = vec![0; ftl.layout.lanes as usize];
+        for block in (0..ftl.layout.blocks()).map(BlockId) {
+            erases[ftl.layout.lane_of(block).0 as usize] += u64::from(ftl.blocks.erase_count(block));
+        }
+        erases
     }
 
     /// Writes everything dirty in the buffer to flash and empties the buffer.
@@ -472,39 +478,34 @@ impl Drive {
         if stuck { Err(NoRoom { written: written as u64 }) } else { Ok(()) }
     }
 
-    /// Where cleaning paces the host (`ftl.cleaning.paces_host`): after writes in no time by a host that was faster
-    /// than cleaning, that is done in no time for which such a host would have waited. What then takes time goes on as
-    /// it would have, and does not begin with waiting. Elsewhere nothing happens.
-    pub fn catch_up(&mut self) {
-        if !self.state.ftl.paces_host() || self.state.host.read_only().is_some() {
-            return;
-        }
-        self.drain();
-        let executor = self.state.executor;
-        self.apply_executor(Executor::Functional);
-        self.state.ftl.catch_up(&mut self.state.flash, true);
-        self.carry_all();
-        self.state.ftl.catch_up(&mut self.state.flash, false);
-        self.apply_executor(executor);
-        self.state.ftl.waits.take_come(Lack::Page);
-    }
-
-    /// Locks, in no time, what is exposed, as long silence would: what was written in no time before left no room for
-    /// it. Does a part of that, and says whether that has helped and something is exposed still; then ask again.
-    /// Nothing happens where copies are not locked.
-    pub fn lock_exposed(&mut self) -> bool {
-        let before = self.state.ftl.exposed_pages();
-        if before == 0 || self.state.host.read_only().is_some() {
+    /// Does, in no time, what a drive that was written in no time at a pace has still to do before time passes, so that
+    /// what is measured does not begin with it. Does a part of that, and says whether there is more; then ask again.
+    ///
+    /// What is exposed is locked, as in a long silence: what was written left no room for that. Where cleaning paces
+    /// the host (`ftl.cleaning.paces_host`) and the host was faster than cleaning, what such a host would have waited
+    /// for is cleaned.
+    pub fn settle_past(&mut self, pace: Pace) -> bool {
+        let exposed = self.state.ftl.exposed_pages();
+        let is_behind = pace == Pace::Saturated && self.state.ftl.paces_host();
+        if exposed == 0 && !is_behind || self.state.host.read_only().is_some() {
             return false;
         }
         self.drain();
         let executor = self.state.executor;
         self.apply_executor(Executor::Functional);
-        self.state.ftl.retry_locks(&mut self.state.flash);
-        self.carry_all();
+        if exposed > 0 {
+            self.state.ftl.retry_locks(&mut self.state.flash);
+            self.carry_all();
+        }
+        let goes_on = (1..exposed).contains(&self.state.ftl.exposed_pages());
+        if is_behind && !goes_on {
+            self.state.ftl.catch_up(&mut self.state.flash);
+            self.carry_all();
+            self.state.ftl.set_pace(Pace::Relaxed);
+        }
         self.apply_executor(executor);
         self.state.ftl.waits.take_come(Lack::Page);
-        (1..before).contains(&self.state.ftl.exposed_pages())
+        goes_on
     }
 
     /// Writes `units` consecutive mapping units from unit `from` below the buffer, in no time.

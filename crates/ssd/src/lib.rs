@@ -55,6 +55,7 @@ pub use engine::NoRoom;
 pub use executor::{Executor, Pace};
 pub use flash::BrokenBound;
 pub use foresee::{Foreseeing, Foresight, ForesightError};
+pub use ftl::TableBytes;
 pub use signals::{Breakdown, Command, Completion, Hints, OpCode, PARTS, Part, Reason, Status};
 pub use stats::{Stats, Wear};
 pub use units::{Lba, Lpn, SimDuration, SimTime};

@@ -1,34 +1,19 @@
 //! What a drive tells of its policies, of the memory of their tables, and of what lies where.
 
 use crate::drive::Drive;
-use crate::ftl::{page_class, slc_cache, stream};
+use crate::ftl::{TableBytes, page_class, slc_cache, stream};
 use crate::signals::Spare;
 use crate::units::{Lpn, Pun};
 
 impl Drive {
-    /// Bytes of the tables that the read-reclaim policy keeps: its counters and limits.
-    pub fn read_reclaim_bytes(&self) -> usize {
-        self.state.ftl.read_reclaim_bytes()
-    }
-
-    /// Bytes of the firmware's tables of what is to be locked.
-    pub fn lock_bytes(&self) -> usize {
-        self.state.ftl.lock_bytes()
-    }
-
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.
     pub fn stream_report(&self) -> (stream::Report, u32) {
         self.state.ftl.stream_report()
     }
 
-    /// Whether the separator of data learns from what is written.
-    pub fn learns_from_writes(&self) -> bool {
-        self.state.ftl.stream.learns()
-    }
-
     /// How many blocks the cache of one bit a cell has, and should have.
     pub fn slc_report(&self) -> slc_cache::Report {
-        self.state.ftl.slc_report()
+        self.state.ftl.ring.report()
     }
 
     /// What the policy that sorts data by page type (`ftl.page_class`) knows of it now. Takes a look at every unit.
@@ -36,9 +21,10 @@ impl Drive {
         self.state.ftl.page_classes.report(u64::from(self.logical_units()))
     }
 
-    /// Bytes of the tables that grow with the drive.
-    pub fn table_bytes(&self) -> usize {
-        self.state.ftl.table_bytes() + self.state.flash.chip.aging_bytes().0
+    /// What the drive's tables take.
+    pub fn table_bytes(&self) -> TableBytes {
+        let of_ftl = self.state.ftl.table_bytes();
+        TableBytes { all: of_ftl.all + self.state.flash.chip.aging_bytes().0, ..of_ftl }
     }
 
     /// Mapping units of flash, as effects count them ([`crate::observe`]).

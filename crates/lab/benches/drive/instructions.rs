@@ -11,7 +11,7 @@ use crate::techniques::locking;
 use lab::experiment::run;
 use lab::spec::{LoopMode, RunSpec};
 use ssd::rng::Rng;
-use ssd::{AgeStep, Drive, DriveConfig, Executor};
+use ssd::{AgeStep, Drive, DriveConfig, Executor, Pace};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -140,9 +140,12 @@ fn counting() -> (DriveConfig, Drive) {
     (cfg, drive)
 }
 
-/// The drive of the bench `locks`, full and written over once more, with a policy of `ftl.sanitize`.
+/// The drive of the bench `locks`, full and written over once more, with a policy of `ftl.sanitize`; nothing of that is
+/// left to be locked.
 fn overwritten(policy: &str) -> (DriveConfig, Drive) {
-    used(locking(policy), 100)
+    let (cfg, mut drive) = used(locking(policy), 100);
+    while drive.settle_past(Pace::Relaxed) {}
+    (cfg, drive)
 }
 
 /// The function whose instructions are counted, by its name: all of a run as users have it.

@@ -261,7 +261,10 @@ pub(crate) fn precondition_until(
     } else {
         uniform(&mut work, config, seed, wanted, (filled, &mut done))?;
     }
-    settle(drive, wanted.pace, stop)?;
+    // What a drive brings along that is not written here goes on as it would have.
+    if filled > 0 {
+        settle(drive, wanted.pace, stop)?;
+    }
     done.say();
     set_erase_counts(drive, seed, wanted.erase_counts);
     done.cpu_seconds = crate::process::thread_cpu_time().saturating_sub(cpu).as_secs_f64();
@@ -271,13 +274,10 @@ pub(crate) fn precondition_until(
 /// What a drive that was written in no time has still to do, before time passes: its past is no part of what is
 /// measured.
 fn settle(drive: &mut Drive, pace: Pace, stop: &Stop) -> Result<(), Failure> {
-    while drive.lock_exposed() {
+    while drive.settle_past(pace) {
         if stop.is_asked() {
             return Err(Failure::Interrupted { phase: Phase::Overwriting });
         }
-    }
-    if pace == Pace::Saturated {
-        drive.catch_up();
     }
     Ok(())
 }

@@ -148,6 +148,24 @@ fn senseless_settings_name_their_key() {
     }
 }
 
+/// What an earlier run left to be locked is no past that was written here: it is not locked in no time.
+#[test]
+fn a_drive_that_is_not_preconditioned_stays_as_it_was() {
+    let mut config = small_drive();
+    config.sanitize = ssd::ftl::sanitize::Config::named("page_lock").unwrap();
+    config.drive.over_provisioning_percent = 12.0;
+    let mut drive = Drive::new(&config).unwrap();
+    let units = drive.logical_units();
+    let done = Preconditioning { fill_percent: 100.0, ..Preconditioning::default() };
+    precondition(&mut drive, 1, &done, &mut |_| {}).unwrap();
+    let written: Vec<u32> = (0..units).step_by(3).collect();
+    drive.overwrite_at(Pace::Saturated, &written).unwrap();
+    let before = (drive.stats(), drive.event_hash());
+    precondition(&mut drive, 1, &Preconditioning::default(), &mut |_| {}).unwrap();
+    assert_eq!((drive.stats(), drive.event_hash()), before);
+    assert!(drive.settle_past(Pace::Relaxed) || drive.stats() != before.0, "something was left to be locked");
+}
+
 /// Shares of full blocks with so many tenths of their units live.
 fn tenths(drive: &Drive) -> [f64; 11] {
     let (blocks, units) = (drive.full_blocks(), drive.lanes().2);

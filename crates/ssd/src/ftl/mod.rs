@@ -89,6 +89,17 @@ pub struct Programmed {
     pub times: OpTimes,
 }
 
+/// Bytes of a drive's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableBytes {
+    /// Of all that grow with the drive.
+    pub all: usize,
+    /// Of those that the read-reclaim policy keeps, its counters and limits, and of those that its replicas need.
+    pub read_reclaim: usize,
+    /// Of the firmware's, of what is to be locked.
+    pub locks: usize,
+}
+
 /// The translation layer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ftl {
@@ -116,7 +127,7 @@ pub struct Ftl {
     allocator: Allocator,
     placement: Placement,
     /// The cache of host writes.
-    ring: Ring,
+    pub(crate) ring: Ring,
     order: PageOrder,
     mover: Mover,
     reclaim: Reclaim,
@@ -408,40 +419,25 @@ impl Ftl {
         }
     }
 
-    /// Bytes of tables that grow with the number of pages or blocks.
-    pub fn table_bytes(&self) -> usize {
-        self.map.bytes()
-            + self.read_reclaim_bytes()
+    /// Bytes of its tables.
+    pub fn table_bytes(&self) -> TableBytes {
+        let read_reclaim = self.reclaim.bytes() + self.replicas.bytes() + self.mover.bytes_of_deals();
+        let locks = self.locks.bytes() + self.facts.bytes();
+        let all = self.map.bytes()
+            + read_reclaim
             + self.ages.bytes()
             + self.copies.bytes()
-            + self.lock_bytes()
+            + locks
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
             + self.ring.bytes()
-            + self.page_classes.bytes(u64::from(self.map.logical()))
-    }
-
-    /// Bytes of the tables of what is to be locked.
-    pub fn lock_bytes(&self) -> usize {
-        self.locks.bytes() + self.facts.bytes()
-    }
-
-    /// Bytes of the tables that the read-reclaim policy keeps, and of those that its replicas need.
-    pub fn read_reclaim_bytes(&self) -> usize {
-        self.reclaim.bytes() + self.replicas.bytes() + self.mover.bytes_of_deals()
+            + self.page_classes.bytes(u64::from(self.map.logical()));
+        TableBytes { all, read_reclaim, locks }
     }
 
     /// What the separator of data has found, and the most blocks that streams have had open in one lane.
     pub fn stream_report(&self) -> (stream::Report, u32) {
-        (self.stream.report(), self.allocator.most_open())
-    }
-
-    /// Erases of the blocks of each lane.
-    pub fn lane_erases(&self) -> Vec<u64> {
-        let mut erases = vec![0; self.layout.lanes as usize];
-        for block in (0..self.layout.blocks()).map(BlockId) {
-            erases[self.layout.lane_of(block).0 as usize] += u64::from(self.blocks.erase_count(block));
-        }
-        erases
+        let report = stream::Report { learns: self.stream.learns(), ..self.stream.report() };
+        (report, self.allocator.most_open())
     }
 
     /// Age and live units of every block that is full.
@@ -491,7 +487,7 @@ impl Ftl {
             if counted != said {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
-            self.check_refusals(lane)?;
+            self.mover.check_refusals(&self.layout, (&self.allocator, &self.blocks), lane)?;
         }
         self.check_rings()?;
         self.check_candidates()?;

@@ -25,7 +25,7 @@ fn used(cfg: &DriveConfig) -> Drive {
         let batch: Vec<u32> = (0..1024).map(|_| rng.below(units)).collect();
         drive.overwrite_at(Pace::Saturated, &batch).unwrap();
     }
-    drive.catch_up();
+    assert!(!drive.settle_past(Pace::Saturated), "nothing is exposed");
     drive.check().unwrap();
     drive
 }

@@ -280,7 +280,7 @@ mod tests {
     fn what_was_exposed_in_no_time_is_locked_in_no_time() {
         for policy in ["page_lock", "page_and_block_lock", "scrub", "reprogram", "erase"] {
             let mut drive = exposed(policy);
-            while drive.lock_exposed() {}
+            while drive.settle_past(Pace::Saturated) {}
             drive.check().unwrap();
             assert_eq!(drive.state.ftl.exposed_pages(), 0, "{policy}");
         }

@@ -68,8 +68,20 @@ impl Ftl {
         (0..self.layout.lanes).map(LaneId).for_each(|lane| self.check_lane(flash, lane));
     }
 
+    /// Whether the host waits for what cleaning has emptied, page by page.
+    pub fn paces_host(&self) -> bool {
+        self.mover.paces_host
+    }
+
+    /// Cleaning catches up with such a host, until a pace is set.
+    pub fn catch_up(&mut self, flash: &mut Flash) {
+        self.mover.catches_up = true;
+        self.check_lanes(flash);
+    }
+
     /// How fast the host is from now on, where no time passes.
     pub fn set_pace(&mut self, pace: Pace) {
+        self.mover.catches_up = false;
         let changed = std::mem::replace(&mut self.mover.pace, pace) != pace;
         for lane in (0..self.layout.lanes).map(LaneId).filter(|_| changed) {
             // Not yet cleaned: that is for the executor that goes on.
@@ -261,7 +273,8 @@ impl Ftl {
         which == ROUTINE
             && (self.mover.pace == Pace::Saturated
                 && (self.mover.emptied || self.allocator.free(lane) > self.mover.reserve)
-                || self.mover.catches_up && self.has_caught_up(lane))
+                || self.mover.catches_up
+                    && self.mover.has_caught_up(&self.layout, (&self.allocator, &self.blocks), lane))
     }
 
     /// Whether a lane has as many pages on their way as it may.

@@ -164,11 +164,6 @@ impl Ftl {
         }
     }
 
-    /// What the cache is at.
-    pub fn slc_report(&self) -> super::super::slc_cache::Report {
-        self.ring.report()
-    }
-
     /// Rings have as many blocks as their count says.
     pub(in crate::ftl) fn check_rings(&self) -> Result<(), String> {
         let lanes = if self.ring.is_used() { self.layout.lanes } else { 0 };

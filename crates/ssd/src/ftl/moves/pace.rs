@@ -9,9 +9,7 @@
 
 use super::job::Job;
 use super::lane::Mover;
-use crate::flash::Flash;
 use crate::flash::op::Cause;
-use crate::ftl::Ftl;
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
@@ -66,31 +64,33 @@ impl Mover {
         let room = whole * block + emptied + allocator.left_for_moves(lane) + left;
         room <= (self.reserve + 1) * block
     }
-}
-
-impl Ftl {
-    /// Whether the host waits for what cleaning has emptied, page by page.
-    pub fn paces_host(&self) -> bool {
-        self.mover.paces_host
-    }
 
     /// Whether a lane wants to be cleaned, and nothing of that is under way though time passes: as after writes that
     /// took none.
     #[inline]
     pub(in crate::ftl) fn rests_unduly(&self, lane: LaneId) -> bool {
-        self.mover.paces_host && self.mover.lanes[lane.index()].wanted && self.mover.is_still(lane)
+        self.paces_host && self.lanes[lane.index()].wanted && self.is_still(lane)
     }
 
     /// Whether a lane's cleaning is as far as it had to be. Of several blocks that the host fills the fullest counts.
-    pub(in crate::ftl) fn has_caught_up(&self, lane: LaneId) -> bool {
-        let left = self.allocator.least_left_for_host(lane);
-        !self.mover.is_behind(&self.layout, (&self.allocator, &self.blocks), lane, left)
+    pub(super) fn has_caught_up(
+        &self,
+        layout: &Layout,
+        (allocator, blocks): (&Allocator, &Blocks),
+        lane: LaneId,
+    ) -> bool {
+        let left = allocator.least_left_for_host(lane);
+        !self.is_behind(layout, (allocator, blocks), lane, left)
     }
 
     /// What a lane has refused the host it would refuse it now.
-    pub(in crate::ftl) fn check_refusals(&self, lane: LaneId) -> Result<(), String> {
-        let (allocator, tables) = (&self.allocator, (&self.allocator, &self.blocks));
-        let waits = |stream| self.mover.holds_host_back(&self.layout, tables, lane, stream);
+    pub(in crate::ftl) fn check_refusals(
+        &self,
+        layout: &Layout,
+        (allocator, blocks): (&Allocator, &Blocks),
+        lane: LaneId,
+    ) -> Result<(), String> {
+        let waits = |stream| self.holds_host_back(layout, (allocator, blocks), lane, stream);
         let all = (0..allocator.streams().count).map(StreamId);
         let mut refused = all.filter(|&stream| allocator.has_refused(lane, stream));
         match refused.find(|&stream| allocator.has_host_page(lane, stream) && !waits(stream)) {
@@ -98,14 +98,6 @@ impl Ftl {
                 Err(format!("lane {} holds the host back in stream {} for nothing", lane.0, stream.0))
             }
             None => Ok(()),
-        }
-    }
-
-    /// Cleaning catches up with the host, or that has been carried out; for where no time passes.
-    pub fn catch_up(&mut self, flash: &mut Flash, on: bool) {
-        self.mover.catches_up = on;
-        if on {
-            self.check_lanes(flash);
         }
     }
 }

@@ -299,7 +299,12 @@ impl Member for Policy {
 
     fn report(&self) -> Report {
         let groups = self.room.sizes.iter().filter(|&&size| size > 0).count() as u32;
-        Report { groups, contexts: self.writers.count(), turned_away: self.writers.turned_away() }
+        Report {
+            groups,
+            contexts: self.writers.count(),
+            turned_away: self.writers.turned_away(),
+            ..Report::default()
+        }
     }
 
     fn restored(&mut self, fresh: Policy) -> Verdict {

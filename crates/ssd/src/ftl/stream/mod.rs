@@ -328,6 +328,8 @@ pub struct Report {
     pub contexts: u32,
     /// Units written by contexts that its table has no room for.
     pub turned_away: u64,
+    /// It learns from what is written.
+    pub learns: bool,
 }
 
 /// How large a drive is.

@@ -167,7 +167,7 @@ impl Member for Policy {
 
     fn report(&self) -> Report {
         let (contexts, turned_away) = (self.writers.count(), self.writers.turned_away());
-        Report { groups: u32::from(self.made), contexts, turned_away }
+        Report { groups: u32::from(self.made), contexts, turned_away, ..Report::default() }
     }
 
     fn restored(&mut self, fresh: Policy) -> Verdict {
@@ -233,7 +233,7 @@ mod tests {
         // A has a group from its third update on. At 51 B is told of for the first time; at 61 it follows A's 60.
         assert_eq!(found, [[0, 0], [0, 0], [1, 0], [1, 0], [1, 0], [1, 1]]);
         assert_eq!(written(&mut policy, &[(A, 1), (B, 2), (C, 3), (0, 4)]), [1, 1, 0, 0]);
-        assert_eq!(policy.report(), Report { groups: 1, contexts: 3, turned_away: 0 });
+        assert_eq!(policy.report(), Report { groups: 1, contexts: 3, turned_away: 0, ..Report::default() });
     }
 
     /// What follows the update of a context without a group joins none.

@@ -193,7 +193,7 @@ impl Ftl {
         let op = self.bound_for(self.layout.block_of_page(found.page).0, op);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
-        if found.opened || paced && self.rests_unduly(found.lane) {
+        if found.opened || paced && self.mover.rests_unduly(found.lane) {
             self.check_lane(flash, found.lane);
         }
         Paged::Programs(id)

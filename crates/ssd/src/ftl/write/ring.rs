@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// The ring of a lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::ftl) struct LaneRing {
+pub struct LaneRing {
     /// Erased blocks, the one that is opened next first.
     free: VecDeque<u32>,
     open: OpenBlock,
@@ -63,7 +63,7 @@ impl LaneRing {
 
 /// The rings of all lanes; none without a cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::ftl) struct Ring {
+pub struct Ring {
     lanes: Box<[LaneRing]>,
     policy: slc_cache::Policy,
     /// Reads put off that a block is destaged.

@@ -166,7 +166,7 @@ fn blocks_are_retired_at_the_end_of_their_lives() {
 /// What is kept of a block takes 14 bytes, beside its age.
 #[test]
 fn ages_cost_fourteen_bytes_a_block() {
-    let bytes = |policy| Drive::new(&varied(60, policy)).expect("a drive").table_bytes();
+    let bytes = |policy| Drive::new(&varied(60, policy)).expect("a drive").table_bytes().all;
     assert_eq!(bytes("real_wear") - bytes("none"), 14 * 240);
 }
 

@@ -90,9 +90,9 @@ fn the_bound_holds_for_a_part_with_program_modes() {
             drive.age(&step.parse().expect("a step")).expect("room in the tables");
             let retries = read_all(&mut drive);
             assert!(
-                drive.broken_bound().is_none(),
+                drive.stats().broken_bound.is_none(),
                 "{part}, {step}: {:?}, {retries:?}",
-                drive.broken_bound()
+                drive.stats().broken_bound
             );
         }
     }
