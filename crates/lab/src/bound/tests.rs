@@ -2,7 +2,6 @@
 
 use super::*;
 use ssd::OpCode;
-use std::collections::HashMap;
 use workload::Request;
 
 /// One page a unit, one unit a wordline, one group.
@@ -160,7 +159,12 @@ type Tiny = [Option<(u8, u8)>; 4];
 /// unit to any place before each read, over whatever is there, keep as many replicas as it likes and read any of them.
 fn fewest(start: Tiny, endured: u8, units: u8, reads: &[u8]) -> u32 {
     let holds_all = |tiny: &Tiny| (0..units).all(|unit| tiny.iter().flatten().any(|(u, _)| *u == unit));
-    let mut states: HashMap<Tiny, u32> = HashMap::from([(start, 0)]);
+    // The number of a state: four bits a wordline.
+    let number = |tiny: &Tiny| {
+        tiny.iter()
+            .fold(0, |all, unit| 16 * all + unit.map_or(0, |(unit, reads)| 1 + usize::from(unit + 4 * reads)))
+    };
+    let mut states = vec![(start, 0)];
     for &read in reads {
         // All that copies can make of it, cheapest first.
         let mut open: Vec<Vec<Tiny>> = Vec::new();
@@ -168,15 +172,16 @@ fn fewest(start: Tiny, endured: u8, units: u8, reads: &[u8]) -> u32 {
             open.resize(open.len().max(cost as usize + 1), Vec::new());
             open[cost as usize].push(tiny);
         };
-        states.iter().for_each(|(tiny, cost)| push(&mut open, *cost, *tiny));
-        let mut reached: HashMap<Tiny, u32> = HashMap::new();
+        states.drain(..).for_each(|(tiny, cost)| push(&mut open, cost, tiny));
+        let mut reached = Vec::new();
+        let mut is_reached = vec![false; 1 << 16];
         let mut cost = 0;
         while (cost as usize) < open.len() {
             while let Some(tiny) = open[cost as usize].pop() {
-                if reached.contains_key(&tiny) {
+                if std::mem::replace(&mut is_reached[number(&tiny)], true) {
                     continue;
                 }
-                reached.insert(tiny, cost);
+                reached.push((tiny, cost));
                 for (from, to) in (0..4).flat_map(|from| (0..4).map(move |to| (from, to))) {
                     let Some((unit, _)) = tiny[from] else { continue };
                     let mut next = tiny;
@@ -188,7 +193,8 @@ fn fewest(start: Tiny, endured: u8, units: u8, reads: &[u8]) -> u32 {
             }
             cost += 1;
         }
-        states.clear();
+        // The cheapest first.
+        let mut is_known = vec![false; 1 << 16];
         for (tiny, cost) in reached {
             for at in (0..4).filter(|&at| tiny[at].is_some_and(|(unit, _)| unit == read)) {
                 let mut next = tiny;
@@ -196,14 +202,13 @@ fn fewest(start: Tiny, endured: u8, units: u8, reads: &[u8]) -> u32 {
                 let beside = &mut next[at ^ 1];
                 *beside =
                     beside.map(|(unit, reads)| (unit, reads + 1)).filter(|(_, reads)| *reads <= endured);
-                if holds_all(&next) {
-                    let fewest = states.entry(next).or_insert(cost);
-                    *fewest = (*fewest).min(cost);
+                if holds_all(&next) && !std::mem::replace(&mut is_known[number(&next)], true) {
+                    states.push((next, cost));
                 }
             }
         }
     }
-    states.into_values().min().expect("copying everything before each read keeps it")
+    states.iter().map(|(_, cost)| *cost).min().expect("copying everything before each read keeps it")
 }
 
 #[test]

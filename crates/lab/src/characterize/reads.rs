@@ -191,18 +191,35 @@ impl BlockOfWordlines {
         }
     }
 
+    /// Effective reads of a wordline with those counters, of which there are `all`.
+    fn effective(&self, counters: &[u64], all: f64, wordline: usize) -> f64 {
+        let before = if wordline > 0 { counters[wordline - 1] } else { 0 };
+        let after = if wordline + 1 < counters.len() { counters[wordline + 1] } else { 0 };
+        let alpha = self.adjacent[self.groups[wordline].index()];
+        effective_reads(all, (before + after) as f64, counters[wordline] as f64, alpha)
+    }
+
     /// The wordlines lost with those counters, each read counting `weight`.
     pub fn lost<'a>(&'a self, counters: &'a [u64], weight: f64) -> impl Iterator<Item = usize> + 'a {
         let all = counters.iter().sum::<u64>() as f64;
         (0..self.groups.len()).filter(move |&wordline| {
-            let own = counters[wordline] as f64;
-            let before = wordline.checked_sub(1).map_or(0, |before| counters[before]);
-            let after = counters.get(wordline + 1).copied().unwrap_or(0);
-            let near = (before + after) as f64;
-            let alpha = self.adjacent[self.groups[wordline].index()];
-            let effective = weight * effective_reads(all, near, own, alpha);
+            let effective = weight * self.effective(counters, all, wordline);
             self.endured[wordline].is_some_and(|endured| effective >= endured)
         })
+    }
+
+    /// So many reads at least are left until one of the wordlines is lost, wherever they fall; none if one is.
+    fn reads_left(&self, counters: &[u64]) -> f64 {
+        let all = counters.iter().sum::<u64>() as f64;
+        let mut least = f64::INFINITY;
+        for (wordline, endured) in self.endured.iter().enumerate() {
+            if let Some(endured) = endured {
+                // A read counts once, or as a neighbour's.
+                let most = self.adjacent[self.groups[wordline].index()].max(1.0);
+                least = least.min((endured - self.effective(counters, all, wordline)) / most);
+            }
+        }
+        least.max(0.0)
     }
 
     /// Reads in a pattern until that wordline is lost, each read counting `weight`: by search. `None`: never.
@@ -231,15 +248,17 @@ impl BlockOfWordlines {
         self.reads_until_lost(Pattern::Round, Victim::First, 1.0)?;
         let mut rng = place_stream(seed, "lab.reads", &[place]);
         let mut counters = vec![0; self.groups.len()];
-        let mut reads = 0;
+        let (mut reads, mut looks) = (0, 1);
         loop {
-            for _ in 0..LOOK {
+            for _ in 0..looks * LOOK {
                 counters[rng.below(self.groups.len() as u32) as usize] += 1;
             }
-            reads += LOOK;
-            if self.lost(&counters, 1.0).next().is_some() {
+            reads += looks * LOOK;
+            let left = self.reads_left(&counters);
+            if left <= 0.0 {
                 return Some(reads);
             }
+            looks = (left as u64 / LOOK).max(1);
         }
     }
 }

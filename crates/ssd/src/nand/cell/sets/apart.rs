@@ -25,20 +25,31 @@ const STATES: usize = ((WEAR + EARLY + 1) * TIMES * READS) as usize;
 
 /// States, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Mask([u128; STATES.div_ceil(128)]);
+struct Mask([u64; STATES.div_ceil(64)]);
 
 impl Mask {
     fn first(count: usize) -> Self {
         (0..count).fold(Mask::default(), |mask, state| mask.with(state, true))
     }
 
+    /// Those in which the errors of both together are at most so many.
+    fn of(most: f64, one: &[f64], other: &[f64]) -> Self {
+        let mut mask = Mask::default();
+        for (word, (one, other)) in mask.0.iter_mut().zip(one.chunks(64).zip(other.chunks(64))) {
+            for (state, (one, other)) in one.iter().zip(other).enumerate() {
+                *word |= u64::from(one + other <= most) << state;
+            }
+        }
+        mask
+    }
+
     fn with(mut self, state: usize, is_read: bool) -> Self {
-        self.0[state / 128] |= u128::from(is_read) << (state % 128);
+        self.0[state / 64] |= u64::from(is_read) << (state % 64);
         self
     }
 
     fn has(&self, state: usize) -> bool {
-        self.0[state / 128] >> (state % 128) & 1 != 0
+        self.0[state / 64] >> (state % 64) & 1 != 0
     }
 
     fn without(&self, other: &Mask) -> Self {
@@ -47,6 +58,10 @@ impl Mask {
 
     fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
+    }
+
+    fn is_within(&self, other: &Mask) -> bool {
+        self.0.iter().zip(&other.0).all(|(own, other)| own & !other == 0)
     }
 
     fn count(&self) -> u32 {
@@ -114,19 +129,28 @@ impl Errors {
     fn readers(&self, most: f64, noise: f64) -> Vec<Reader> {
         // A sector with fewer errors than there is noise is far from the limit.
         let most = most - noise;
-        let mut all = Vec::with_capacity(self.others.len() * self.lowest.len());
-        for (place, others) in (0..).zip(&self.others) {
-            for (lowest, bits) in (self.first..).zip(&self.lowest) {
-                let states =
-                    others.iter().zip(bits).map(|(others, lowest)| others + lowest <= most).enumerate();
-                let mask = states.fold(Mask::default(), |mask, (state, is_read)| mask.with(state, is_read));
-                all.push((mask, Voltages::apart(place, lowest)));
-            }
-        }
+        let steps = self.lowest.len();
+        let of_place = |others| self.lowest.iter().map(move |lowest| Mask::of(most, others, lowest));
+        let masks: Vec<Mask> = self.others.iter().flat_map(|others| of_place(others)).collect();
+        // Most are within what a set beside them reads. Of two that read the same the first is kept.
+        let is_within_next = |at: usize| {
+            let (place, step) = (at / steps, at % steps);
+            let before = [(step > 0).then(|| at - 1), at.checked_sub(steps)];
+            let behind =
+                [(step + 1 < steps).then_some(at + 1), (place + 1 < self.others.len()).then_some(at + steps)];
+            before.into_iter().flatten().any(|beside| masks[at].is_within(&masks[beside]))
+                || behind
+                    .into_iter()
+                    .flatten()
+                    .any(|beside| masks[at].is_within(&masks[beside]) && masks[at] != masks[beside])
+        };
+        let apart = |at: usize| Voltages::apart((at / steps) as u8, self.first + (at % steps) as u8);
+        let left = (0..masks.len()).filter(|&at| !is_within_next(at));
+        let mut all: Vec<Reader> = left.map(|at| (masks[at], apart(at))).collect();
         all.sort_by_key(|(mask, _)| core::cmp::Reverse(mask.count()));
         let mut kept: Vec<Reader> = Vec::new();
         for one in all {
-            if kept.iter().all(|(mask, _)| !one.0.without(mask).is_empty()) {
+            if !kept.iter().any(|(mask, _)| one.0.is_within(mask)) {
                 kept.push(one);
             }
         }
@@ -241,5 +265,50 @@ impl SetFinder<'_> {
             (0..bits.len()).min_by(|&a, &b| bits[a][0].total_cmp(&bits[b][0])).unwrap_or(0) as u8
         };
         Voltages::apart(least(&errors.others), errors.first + least(&errors.lowest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// Those that no other has all states of, the first of those that have the same; most states first.
+    fn kept_of_all(errors: &Errors, most: f64) -> Vec<Reader> {
+        let mut all = Vec::new();
+        for (place, others) in (0..).zip(&errors.others) {
+            for (lowest, bits) in (errors.first..).zip(&errors.lowest) {
+                let is_read = |state: &usize| others[*state] + bits[*state] <= most;
+                let states = (0..others.len()).filter(is_read);
+                all.push((
+                    states.fold(Mask::default(), |mask, state| mask.with(state, true)),
+                    Voltages::apart(place, lowest),
+                ));
+            }
+        }
+        all.sort_by_key(|(mask, _)| core::cmp::Reverse(mask.count()));
+        let is_more =
+            |at: usize, one: &Reader| all[..at].iter().any(|(mask, _)| one.0.without(mask).is_empty());
+        all.iter().enumerate().filter(|(at, one)| !is_more(*at, one)).map(|(_, one)| *one).collect()
+    }
+
+    #[test]
+    fn sets_are_kept_that_no_other_replaces() {
+        let mut rng = Rng::named(1, "sets");
+        for round in 0..60 {
+            let (places, steps) = (1 + rng.below(12) as usize, 1 + rng.below(9) as usize);
+            let states = 1 + rng.below(40) as usize;
+            // Errors rise away from the best of each state, by whole bits: many sets read the same.
+            let mut bits = |count: usize| -> Vec<Vec<f64>> {
+                let best: Vec<i64> = (0..states).map(|_| i64::from(rng.below(count as u32))).collect();
+                (0..count as i64)
+                    .map(|at| best.iter().map(|best| (best - at).abs() as f64).collect())
+                    .collect()
+            };
+            let errors = Errors { others: bits(places), lowest: bits(steps), first: 3 };
+            for most in [-1.0, 0.0, 1.0, 3.0, 100.0] {
+                assert_eq!(errors.readers(most, 0.0), kept_of_all(&errors, most), "round {round}");
+            }
+        }
     }
 }
