@@ -120,7 +120,15 @@ against = "baseline"
 
 [[figure]]
 name = "figure-4"
-title = "Wearing weight"
+title = "Wear of all erases for the same host writes"
+study = "voltages"
+kind = "bars"
+metrics = ["wearing_weight_write"]
+against = "baseline"
+
+[[figure]]
+name = "figure-4-erase"
+title = "Wearing weight of an erase in the mean"
 study = "voltages"
 kind = "bars"
 metrics = ["wearing_weight"]
