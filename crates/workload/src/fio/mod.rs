@@ -15,6 +15,7 @@ mod dist;
 mod jobs;
 mod lane;
 mod map;
+mod read_back;
 pub use jobs::{JobFile, is_job_file};
 pub use options::{Class, JobOption, options};
 pub use spec::FioSpec;
