@@ -6,15 +6,13 @@ use super::dist::Chooser;
 use super::jobs::{Span, Worker};
 use super::map::Map;
 use super::read_back::ReadBack;
-use super::settings::{FileOrder, Job, Size, Step, Work};
+use super::settings::{FileOrder, Job, Step, Work};
+use super::sizes::Sizes;
 use crate::record::{Request, SECTOR_BYTES};
 use crate::synthetic::TWO_TO_64;
-use crate::synthetic::zipf::{Alias, below};
+use crate::synthetic::zipf::below;
 use ssd::rng::{Rng, mix};
 use ssd::signals::{Hints, OpCode};
-
-/// Sizes are drawn again so often until one fits into what is left of a file; then the smallest is taken.
-const DRAWS_MAX: usize = 1 << 12;
 
 /// Directions, in the order of fio's lists.
 pub(crate) const READ: usize = 0;
@@ -35,66 +33,6 @@ pub(crate) enum Want {
     Rest,
     /// Nothing any more.
     Over,
-}
-
-/// Sizes of one direction, in sectors.
-#[derive(Clone, Debug)]
-struct Sizes {
-    min: u64,
-    max: u64,
-    draw: Draw,
-}
-
-#[derive(Clone, Debug)]
-enum Draw {
-    Fixed,
-    /// Uniform in bytes up to the largest, rounded up to multiples of the smallest.
-    Range,
-    Split(Vec<u64>, Alias),
-}
-
-impl Sizes {
-    fn new(size: &Size) -> Self {
-        let draw = match size {
-            Size::Fixed(_) => Draw::Fixed,
-            Size::Range(..) => Draw::Range,
-            Size::Split(items) => {
-                let shares: Vec<f64> = items.iter().map(|(_, share)| *share).collect();
-                Draw::Split(
-                    items.iter().map(|(bytes, _)| bytes / SECTOR_BYTES).collect(),
-                    Alias::new(&shares),
-                )
-            }
-        };
-        Sizes { min: size.min() / SECTOR_BYTES, max: size.max() / SECTOR_BYTES, draw }
-    }
-
-    /// A size up to `room`, which is at least the smallest.
-    #[inline]
-    fn draw(&self, rng: &mut Rng, room: u64) -> u64 {
-        match &self.draw {
-            Draw::Fixed => self.min,
-            _ if room < self.max => self.draw_again(rng, room),
-            _ => self.draw_once(rng),
-        }
-    }
-
-    fn draw_once(&self, rng: &mut Rng) -> u64 {
-        match &self.draw {
-            Draw::Fixed => self.min,
-            Draw::Range => {
-                let bytes = 1 + below(rng, self.max * SECTOR_BYTES);
-                bytes.div_ceil(SECTOR_BYTES).next_multiple_of(self.min).min(self.max)
-            }
-            Draw::Split(sizes, shares) => sizes[shares.sample(rng)],
-        }
-    }
-
-    #[cold]
-    fn draw_again(&self, rng: &mut Rng, room: u64) -> u64 {
-        let fits = (0..DRAWS_MAX).map(|_| self.draw_once(rng)).find(|size| *size <= room);
-        fits.unwrap_or(self.min)
-    }
 }
 
 /// A file of the lane, and how far it is in it.

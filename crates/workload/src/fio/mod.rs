@@ -16,6 +16,7 @@ mod jobs;
 mod lane;
 mod map;
 mod read_back;
+mod sizes;
 pub use jobs::{JobFile, is_job_file};
 pub use options::{Class, JobOption, options};
 pub use spec::FioSpec;
