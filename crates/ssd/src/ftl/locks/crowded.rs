@@ -19,6 +19,16 @@ impl Locks {
         self.on && self.lanes[lane.index()].lacks_room
     }
 
+    /// A block is looked at again when there are operations for its pages, or room that they lack.
+    fn wait_for_room(&mut self, lane: LaneId, block: BlockId, lacks_room: bool) {
+        self.blocks[block.index()].lacks_room |= lacks_room;
+        let lane = &mut self.lanes[lane.index()];
+        lane.lacks_room |= lacks_room;
+        if !lane.crowded.contains(&block) {
+            lane.crowded.push_back(block);
+        }
+    }
+
     /// Whether blocks of a lane are to be emptied because locks fail.
     #[inline]
     pub fn has_hopeless(&self, lane: LaneId) -> bool {
@@ -56,13 +66,7 @@ impl Ftl {
         }
         let is_busy = self.mover.is_busy(&self.layout, lane, MOVES_FOR_LOCKS);
         if is_busy || !self.has_room_beside(lane, count as u32) {
-            self.locks.blocks[block.index()].lacks_room |= !is_busy;
-            let locks = &mut self.locks.lanes[lane.index()];
-            locks.lacks_room |= !is_busy;
-            if !locks.crowded.contains(&block) {
-                locks.crowded.push_back(block);
-            }
-            return;
+            return self.locks.wait_for_room(lane, block, !is_busy);
         }
         let before = self.locks.pages[page.index()];
         self.locks.pages[page.index()] |= LEAVING;
@@ -81,12 +85,22 @@ impl Ftl {
         }
     }
 
-    /// The wordline of a page of a block that is being filled is finished: with nothing.
+    /// The wordline of a page of a block that is being filled is finished: with nothing. Of a block that moves fill only
+    /// if they do not need what is left there.
     pub(super) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
         let (block, last) =
             (self.layout.block_of_page(page).0, self.locks.pages_of_wordline(&self.layout, page).last());
         let first = block.0 * self.layout.pages_per_block;
         let streams = self.allocator.streams();
+        let is_of_host = |stream| streams.is_of_host(stream) && !streams.is_shared(stream);
+        if let (Some(stream), Some(next), Some(last)) =
+            (self.allocator.stream_of(lane, block), self.allocator.filled(lane, block), last)
+            && !is_of_host(stream)
+            && !self
+                .has_room_beside(lane, (last.0 + 1).saturating_sub(first + next) * self.layout.units_per_page)
+        {
+            return self.locks.wait_for_room(lane, block, true);
+        }
         while let Some(stream) = self.allocator.stream_of(lane, block)
             && self.allocator.filled(lane, block).is_some_and(|next| Some(Ppn(first + next)) <= last)
         {
@@ -96,7 +110,7 @@ impl Ftl {
             self.counts.padded_units += u64::from(self.layout.units_per_page);
             let op = self.op_of_move(flash, OpKind::Program, Cause::Sanitize, found.page, lane);
             let mut op = self.bound_for(block, op);
-            if streams.is_of_host(stream) && !streams.is_shared(stream) {
+            if is_of_host(stream) {
                 // Behind the host's own, which may not be carried out yet.
                 self.begin_move(flash, lane, op, &[]);
             } else {
