@@ -36,7 +36,7 @@ impl Locks {
     }
 
     /// Whether a block still has pages that no lock helps.
-    fn is_hopeless(&self, layout: &Layout, block: BlockId) -> bool {
+    pub(super) fn is_hopeless(&self, layout: &Layout, block: BlockId) -> bool {
         let first = (block.0 * layout.pages_per_block) as usize;
         let pages = &self.pages[first..first + layout.pages_per_block as usize];
         pages.iter().any(|state| state & HOPELESS != 0)

@@ -554,3 +554,6 @@ impl Ftl {
         self.lock_soon(lane);
     }
 }
+
+#[cfg(test)]
+mod tests;
