@@ -82,8 +82,8 @@ fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<String> {
     let (pages, longest, left) = (count(long.pages), duration(long.longest_ns as f64), count(open.pages));
     Some(format!(
         "{policy} left {pages} pages with deleted data readable for more than 100 ms, up to {longest} ({why}); {left} \
-         pages are at the end (fewer requests a second, ftl.cleaning.paces_host = true, ftl.mapping.unit = \"page\", or \
-         more spare room)"
+         pages are at the end (fewer requests a second, ftl.cleaning.paces_host = true, \
+         ftl.mapping.unit = \"page\", or more spare room)"
     ))
 }
 

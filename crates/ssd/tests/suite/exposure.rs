@@ -240,8 +240,8 @@ fn what_is_trimmed_before_its_turn_is_not_programmed() {
     }
 }
 
-/// One lane with little room, whose data dies all the time: wordlines are padded to be scrubbed, but not with pages that
-/// cleaning needs to go on.
+/// One lane with little room, whose data dies all the time: wordlines are padded to be scrubbed, but not with pages
+/// that cleaning needs to go on.
 #[test]
 fn scrubs_leave_moves_their_room() {
     let mut cfg = config(MappingUnit::FourKib, Superblock::All, "scrub", false);

@@ -85,8 +85,8 @@ impl Ftl {
         }
     }
 
-    /// The wordline of a page of a block that is being filled is finished: with nothing. Of a block that moves fill only
-    /// if they do not need what is left there.
+    /// The wordline of a page of a block that is being filled is finished: with nothing. Of a block that moves fill
+    /// only if they do not need what is left there.
     pub(super) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
         let (block, last) =
             (self.layout.block_of_page(page).0, self.locks.pages_of_wordline(&self.layout, page).last());
