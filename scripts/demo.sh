@@ -10,7 +10,7 @@ policies=(greedy cost_benefit fifo)
 out=out/demo
 
 # As the tests are built, which then begin with what is there; `make release` builds what is published.
-"${CARGO:-cargo}" build --workspace --bins ${LOCKED:+"$LOCKED"}
+"${CARGO:-cargo}" build --workspace --bins --exclude xtask ${LOCKED:+"$LOCKED"}
 wordline=${CARGO_TARGET_DIR:-target}/debug/wordline
 
 show() { # prints a command as the reader would type it, then runs it

@@ -27,6 +27,8 @@ const ALL: &[Remark] = &[
     no_reclaim_yet,
     no_files,
     lost_with_others,
+    exposed_for_long,
+    given_up,
 ];
 
 /// Share of the blocks that a steady drive must have erased for its write amplification to mean something; %.
@@ -59,6 +61,41 @@ fn lost_with_others(_: &Facts<'_>, result: &RunResult) -> Option<String> {
         count(found),
         count(work.lost_pages)
     ))
+}
+
+/// A drive that keeps dead copies from being read does so late: for how long they could be, how many and why.
+fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+    let (policy, long) = (&result.ftl.sanitize.policy, &result.ftl.sanitize.exposed.over_100ms);
+    if long.pages == 0 {
+        return None;
+    }
+    let causes = [
+        (long.no_room, "nothing that lived there found room"),
+        (long.no_time, "no time"),
+        (long.failed_lock, "a lock failed"),
+        (long.erase, "only erases hide them"),
+    ];
+    let why: Vec<_> = causes.iter().filter(|(pages, _)| *pages > 0).collect();
+    let why =
+        why.iter().map(|(pages, cause)| format!("{}: {cause}", count(*pages))).collect::<Vec<_>>().join("; ");
+    let open = &result.ftl.sanitize.exposed.open;
+    let (pages, longest, left) = (count(long.pages), duration(long.longest_ns as f64), count(open.pages));
+    Some(format!(
+        "{policy} left {pages} pages with deleted data readable for more than 100 ms, up to {longest} ({why}); {left} \
+         pages are at the end (fewer requests a second, ftl.cleaning.paces_host = true, \
+         ftl.mapping.unit = \"page\", or more spare room)"
+    ))
+}
+
+/// Not all that has died can be kept from being read.
+fn given_up(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+    let pages = result.ftl.sanitize.given_up;
+    (pages > 0).then(|| {
+        format!(
+            "{} pages with deleted data stay readable: their locks fail, and their blocks are out of use",
+            count(pages)
+        )
+    })
 }
 
 /// Versions are those of files, which only some workloads know.

@@ -62,7 +62,7 @@ impl State {
         ensure(checks[..] == self.idle_check, "looks at silence")?;
         let layout = fresh.ftl.layout.clone();
         let looks = due.iter().filter(|event| event.1 == EventKind::LocksDue).count();
-        ensure(looks == usize::from(self.ftl.looks_at_locks()), "looks at locks that wait")?;
+        ensure(looks == usize::from(self.ftl.locks.timer), "looks at locks that wait")?;
         self.flash.restored(fresh.flash, &|op| layout.check_op(op))?;
         self.flash.check_due(&due)?;
         self.flash.set_instant(self.executor == Executor::Functional);

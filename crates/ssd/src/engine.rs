@@ -181,7 +181,7 @@ impl Drive {
                 }
                 let state = &self.state;
                 if LOCKS
-                    && (state.ftl.waits.is_watched() || state.ftl.lacks_lock_timer())
+                    && (state.ftl.waits.is_watched() || state.ftl.locks.lack_timer())
                     && self.tend_locks()
                 {
                     continue;
@@ -221,10 +221,10 @@ impl Drive {
         if state.ftl.renews_locks() {
             state.ftl.renew_locks(state.now);
         }
-        if let Some(at) = state.ftl.next_lock_at()
+        if let Some(at) = state.ftl.locks.next_at()
             && state.executor == Executor::Timed
         {
-            state.ftl.note_lock_timer();
+            state.ftl.locks.timer = true;
             state.events.push(at.max(state.now), EventKind::LocksDue, 0);
         }
         if state.ftl.has_new_candidates() || !state.ftl.outbox.is_empty() {
@@ -485,7 +485,7 @@ impl Drive {
     /// the host (`ftl.cleaning.paces_host`) and the host was faster than cleaning, what such a host would have waited
     /// for is cleaned.
     pub fn settle_past(&mut self, pace: Pace) -> bool {
-        let exposed = self.state.ftl.exposed_pages();
+        let exposed = self.state.ftl.locks.exposed();
         let is_behind = pace == Pace::Saturated && self.state.ftl.paces_host();
         if exposed == 0 && !is_behind || self.state.host.read_only().is_some() {
             return false;
@@ -497,7 +497,7 @@ impl Drive {
             self.state.ftl.retry_locks(&mut self.state.flash);
             self.carry_all();
         }
-        let goes_on = (1..exposed).contains(&self.state.ftl.exposed_pages());
+        let goes_on = (1..exposed).contains(&self.state.ftl.locks.exposed());
         if is_behind && !goes_on {
             self.state.ftl.catch_up(&mut self.state.flash);
             self.carry_all();

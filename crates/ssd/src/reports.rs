@@ -1,11 +1,17 @@
 //! What a drive tells of its policies, of the memory of their tables, and of what lies where.
 
 use crate::drive::Drive;
+use crate::ftl::locks::exposure::OpenExposures;
 use crate::ftl::{TableBytes, page_class, slc_cache, stream};
 use crate::signals::Spare;
 use crate::units::{Lpn, Pun};
 
 impl Drive {
+    /// Pages with a dead copy of secured data that can be read now. Takes a look at every page.
+    pub fn open_exposures(&self) -> OpenExposures {
+        self.state.ftl.locks.open_exposures(&self.state.ftl.layout, self.now())
+    }
+
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.
     pub fn stream_report(&self) -> (stream::Report, u32) {
         self.state.ftl.stream_report()

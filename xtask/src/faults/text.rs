@@ -131,6 +131,18 @@ mod tests {
         assert!(all[0].put_into("x + 1 + x + 1", 7).unwrap_err().contains("2 times"));
     }
 
+    /// Code moves, and what is not found any more is no fault: then nobody would hear of it for months.
+    #[test]
+    fn every_fault_has_its_place() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let wrong = |fault: &Fault| match fs::read_to_string(root.join(&fault.path)) {
+            Ok(text) => fault.put_into(&text, 1).err(),
+            Err(error) => Some(format!("{}: {}: {error}", fault.slug, fault.path)),
+        };
+        let wrong: Vec<String> = read(&root.join("xtask/faults")).unwrap().iter().filter_map(wrong).collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
     #[test]
     fn what_is_no_fault_is_named_by_its_line() {
         assert_eq!(parse("fault x\n").err().unwrap().0, 1);

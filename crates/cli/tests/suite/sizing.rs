@@ -41,6 +41,29 @@ fn what_is_called_steady_stays_as_it_is() {
     assert!((measured / before - 1.0).abs() < 0.02, "{before} before, {measured} measured");
 }
 
+/// The drive that nobody described, uniform random writes and the oldest block as the victim: the closed form of
+/// Desnoyers ("Analytic Models of SSD Write Performance", 2014, section 3), 1 / (1 - x) with x = exp(-T/U (1 - x)). In use
+/// are all blocks of a lane but the one in reserve and one more: so far does cleaning let the host go, which it paces.
+#[test]
+fn a_generator_has_the_write_amplification_of_theory() {
+    for percent in [15.0, 28.0] {
+        let over_provisioning = format!("drive.over_provisioning_percent={percent}");
+        let writes = ["uniform", "--read-percent", "0", "--size", "4KiB", "--requests", "300000"];
+        let sets = ["--set", &over_provisioning, "--set", "ftl.gc_victim.policy=fifo"];
+        let found = result(&[&writes[..], &sets].concat());
+        // A lane is a die.
+        let of = |place: &str, what: &str| found[place][what].as_f64().unwrap();
+        let blocks = of("erase_count", "blocks") / of("drive", "dies");
+        let (in_use, data) = (blocks - 2.0, blocks / (1.0 + percent / 100.0));
+        let share = (0..2_000).fold(0.5_f64, |x, _| (-in_use / data * (1.0 - x)).exp());
+        // What is overwritten in the buffer never reaches flash.
+        let of_host = of("write_amplification_by_cause", "host");
+        let amplification = found["write_amplification"].as_f64().unwrap() / of_host;
+        let theory = 1.0 / (1.0 - share);
+        assert!((amplification / theory - 1.0).abs() < 0.02, "{percent} %: {amplification}, theory {theory}");
+    }
+}
+
 #[test]
 fn a_sweep_of_over_provisioning_keeps_the_geometry() {
     let sizes: Vec<Value> = ["4", "7", "20"]

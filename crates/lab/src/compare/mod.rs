@@ -333,11 +333,7 @@ impl Comparison {
             let steps = result.preconditioning.age_steps.join(", ");
             text.push_str(&format!("{} was aged: {steps}.\n", title(result)));
         }
-        for result in &self.results {
-            for remark in &result.remarks {
-                text.push_str(&format!("{}: {remark}.\n", title(result)));
-            }
-        }
+        text.push_str(&self.remarks());
         if self.differ(|result| &result.workload_hash) {
             text.push_str("The workloads are not the same.\n");
         }

@@ -172,6 +172,11 @@ impl<'a, 'b> Ageing<'a, 'b> {
     pub fn until_steady(&mut self, change_percent: f64, times_at_most: f64) -> Result<(), Failure> {
         let mut turnover = Turnover::begin(self.work.drive);
         let is_drawn = matches!(self.passes, Passes::Drawn);
+        // Writes of what was filled leave the spare as it is, and passes may be short and many.
+        let changes_spare = match &self.passes {
+            Passes::Kept { changes, .. } => changes.iter().any(|change| change.is_trim),
+            Passes::Drawn => true,
+        };
         // What is trimmed is spare from then on.
         let limits = |turnover: &Turnover, filled: u32| match is_drawn {
             true => (u64::from(filled), (f64::from(filled) * times_at_most) as u64),
@@ -186,7 +191,9 @@ impl<'a, 'b> Ageing<'a, 'b> {
             if self.written == pass_began {
                 break;
             }
-            turnover.look(self.work.drive);
+            if changes_spare || pass == 1 {
+                turnover.look(self.work.drive);
+            }
             let (window, at_most) = limits(&turnover, self.filled);
             let is_window = self.written - before.0 >= window.div_ceil(4);
             if is_window && let Some(amplification) = self.since(before) {

@@ -31,10 +31,11 @@ impl DriveConfig {
         let size = read_reclaim::Size { pages: g.physical_pages(), wordlines, logical_units: logical };
         let policy = read_reclaim::Policy::build(&self.read_reclaim).memory_estimate(&size);
         let sanitize = sanitize::Policy::build(&self.sanitize);
-        // Of the firmware a byte a page, a bit a unit, 24 bytes a block; of the chips a bit a page, four bytes a block.
-        let locks = (g.physical_pages().saturating_mul(9) / 8)
+        // Of the firmware a byte a page, a bit a unit, 16 bytes a block; of the chips a bit a page, four bytes a block;
+        // of neither a clock for each page.
+        let locks = (g.physical_pages().saturating_mul(8 * 8 + 9) / 8)
             .saturating_add(physical / 8)
-            .saturating_add(g.blocks().saturating_mul(28));
+            .saturating_add(g.blocks().saturating_mul(20));
         // Where locks are set again, of the firmware 8 bytes a block, of the chips as much once more.
         let renewed = (g.physical_pages() / 8).saturating_add(g.blocks().saturating_mul(12));
         let renewed = if sanitize.rules().relock_ns > 0 { renewed } else { 0 };

@@ -121,7 +121,7 @@ impl Resolved {
                 u64::from(geometry.blocks_per_plane)
                     .saturating_sub(config.data_blocks_per_lane())
                     .to_string(),
-                "blocks",
+                if config.lane_span() > 1 { "superblocks" } else { "blocks" },
                 "Blocks (or superblocks) of each lane that a full logical space leaves.",
             ),
             (

@@ -202,6 +202,17 @@ impl Flash {
         self.pool.host_room()
     }
 
+    /// Whether the array of its die has begun with an operation that carries data there and was given to it, or begins
+    /// when the data has come (slow).
+    pub fn has_begun(&self, id: OpId) -> bool {
+        let op = self.pool.get(id);
+        let mut staged = self.dies[op.at.die as usize].io;
+        while staged.is_some() && staged != id {
+            staged = self.pool.get(staged).follower;
+        }
+        staged != id && self.pool.spent(id).times.transfer > 0
+    }
+
     /// A hash of every operation done so far, with its time.
     pub fn hash(&self) -> u64 {
         self.hash
@@ -237,19 +248,12 @@ impl Flash {
             return self.give_alone(id, now, events);
         }
         for &id in ids {
-            self.enqueue(id, now);
+            self.enter(id, now);
+            self.dies[self.pool.get(id).at.die as usize].queue(&mut self.pool, id, false);
         }
         for &id in ids {
-            self.start(id, now, events);
+            self.start_waiting(self.pool.get(id).at.die, now, events);
         }
-    }
-
-    /// Puts an operation in its die's queue; [`Flash::start`] follows when all that is issued together is there.
-    #[inline(always)]
-    pub fn enqueue(&mut self, id: OpId, now: SimTime) {
-        self.enter(id, now);
-        let die = &mut self.dies[self.pool.get(id).at.die as usize];
-        die.queue(&mut self.pool, id, false);
     }
 
     /// An operation begins: its time counts from now on.

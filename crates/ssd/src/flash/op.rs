@@ -84,10 +84,13 @@ impl Cause {
 /// Mapping units a page can carry at most: pages of 64 KiB in units of 4 KiB.
 pub const UNITS_AT_MOST: usize = 16;
 
+/// Beside the facts of a unit that is programmed for the host: it was given up.
+const GIVEN_UP: u64 = 1 << 63;
+
 /// A mapping unit that takes part in an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitRef {
-    /// Logical unit; [`NONE`] if there is none (padding, or given up in the meantime).
+    /// Logical unit; [`NONE`] if there is none (padding).
     pub lpn: u32,
     /// Program: the DRAM slot or (for moves) the physical unit the data comes from. Read: the physical unit.
     pub source: u32,
@@ -135,7 +138,20 @@ impl UnitRef {
     /// What goes to the spare area with a unit that moves or is programmed.
     #[inline]
     pub const fn facts(&self) -> Facts {
-        Facts::of_bits(self.more)
+        Facts::of_bits(self.more & !GIVEN_UP)
+    }
+
+    /// The same unit of a program, which is in vain for it: its data was trimmed in the meantime.
+    #[inline]
+    #[must_use]
+    pub const fn given_up(self) -> Self {
+        UnitRef { more: self.more | GIVEN_UP, ..self }
+    }
+
+    /// Whether the program is in vain for it.
+    #[inline]
+    pub const fn is_given_up(&self) -> bool {
+        self.more & GIVEN_UP != 0
     }
 }
 

@@ -56,11 +56,6 @@ impl Flash {
         }
     }
 
-    /// Lets the die of an operation just queued begin with it, if it is free.
-    pub fn start(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
-        self.start_waiting(self.pool.get(id).at.die, now, events);
-    }
-
     /// Something was put in line: the die begins with what is next if it is free; if not, a read may stop its work.
     #[inline(always)]
     pub(super) fn start_waiting(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {

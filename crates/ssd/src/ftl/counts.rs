@@ -1,6 +1,7 @@
 //! What the translation layer counts.
 
 use super::service_times::ServiceTimes;
+use crate::counters::{Count, Counted};
 use crate::flash::PROGRAM_MODES;
 use crate::flash::op::CAUSES;
 use crate::ftl::stream::{CLASSES, STREAMS_AT_MOST};
@@ -8,6 +9,47 @@ use serde::{Deserialize, Serialize};
 
 /// Bins of [`FtlCounts::victims_by_live`].
 pub const VICTIM_BINS: usize = 17;
+
+/// Why pages were exposed for long: nowhere was room for what lives there, locks came too late, a lock has failed, only
+/// erases hide them (`ftl.sanitize.policy = "erase"`).
+pub const EXPOSURE_CAUSES: [&str; 4] = ["no_room", "no_time", "failed_lock", "erase"];
+
+/// For how long some pages were exposed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exposures {
+    /// How many.
+    pub pages: u64,
+    /// All of it; ns.
+    pub ns: u64,
+    /// The longest; ns.
+    pub ns_max: u64,
+}
+
+/// All of them together, as a sum of times.
+impl Counted for Exposures {
+    fn count(&self) -> Count {
+        Count::One(self.ns)
+    }
+}
+
+impl Exposures {
+    pub(super) fn add(&mut self, ns: u64) {
+        self.pages += 1;
+        // Years may pass in which nothing comes to a drive that lacks room.
+        self.ns = self.ns.saturating_add(ns);
+        self.ns_max = self.ns_max.max(ns);
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn and(self, other: Exposures) -> Exposures {
+        Exposures {
+            pages: self.pages + other.pages,
+            ns: self.ns.saturating_add(other.ns),
+            ns_max: self.ns_max.max(other.ns_max),
+        }
+    }
+}
 
 counters! {
     /// What the translation layer has counted.
@@ -99,14 +141,23 @@ counters! {
         sanitize_copies: u64, "units", in "ftl.sanitize.copies";
         /// Locks of pages and blocks that were set again because they were old.
         sanitize_relocks: u64, "operations", in "ftl.sanitize.relocks";
+        /// Pages that stay exposed: no lock of them holds, and no erase hides them, for their block is out of use.
+        sanitize_given_up: u64, "pages", in "ftl.sanitize.given_up";
         /// Pages in which a copy of secured data died.
         exposed_pages: u64, "pages", in "ftl.sanitize.exposed.pages";
         /// Most of them that were not locked or erased at any time.
         exposed_pages_max: u64, "pages", in "ftl.sanitize.exposed.pages_max";
-        /// How long they were not, in all.
+        /// How long those were not that have been since, in all.
         exposed_ns: u64, "ns", in "ftl.sanitize.exposed.ns_mean";
-        /// How long any was that was locked, at most.
+        /// How long any of them was not, at most.
         exposed_ns_max: u64, "ns", in "ftl.sanitize.exposed.ns_max";
+        /// Of these, pages that were locked: how long they were not.
+        exposed_locked: Exposures, "ns", in "ftl.sanitize.exposed.by_lock.ns_mean";
+        /// Of these, pages that were erased.
+        exposed_erased: Exposures, "ns", in "ftl.sanitize.exposed.by_erase.ns_mean";
+        /// Of these, pages that were exposed for more than 100 ms: for lack of room for what lives there, for lack of
+        /// time, because a lock has failed, because only erases hide them.
+        exposed_long: [u64; EXPOSURE_CAUSES.len()], "pages", in "ftl.sanitize.exposed.over_100ms.pages";
         /// The oldest that any block was found when it was erased or checked, in 1/4096 of a life.
         age_q12_max: u32, "1/4096";
     }

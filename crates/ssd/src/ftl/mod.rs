@@ -43,7 +43,7 @@ use crate::sections::{self, ErrorModel, Sections};
 use crate::signals::Facts;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
 use core::ops::Range;
-pub use counts::FtlCounts;
+pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
 use moves::copies::Copies;
 use moves::lane::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
@@ -146,7 +146,7 @@ pub struct Ftl {
     /// How worn blocks are, as a marker tells.
     ages: Ages,
     /// What nobody may read any more.
-    locks: Locks,
+    pub(crate) locks: Locks,
     /// Host units written: the clock of block ages.
     clock: u64,
     /// Host units whose programs were issued.
@@ -428,6 +428,7 @@ impl Ftl {
             + self.ages.bytes()
             + self.copies.bytes()
             + locks
+            + self.locks.clock_bytes()
             + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
             + self.ring.bytes()
             + self.page_classes.bytes(u64::from(self.map.logical()));

@@ -58,7 +58,7 @@ impl Host {
     #[cold]
     pub fn after_locks(&mut self, others_fail: bool, b: &mut Below<'_>) {
         while let Some(id) = self.unlocked.front() {
-            if !b.ftl.is_locked(self.commands.get(id).flush) {
+            if !b.ftl.locks.is_locked(self.commands.get(id).flush) {
                 if !others_fail {
                     break;
                 }
@@ -77,7 +77,7 @@ impl Host {
     /// there.
     #[cold]
     pub(super) fn class_of_slot(&self, slot: SlotId, said: u8, is_fresh: bool, b: &Below<'_>) -> u8 {
-        let class = b.ftl.class_of(said);
+        let class = b.ftl.locks.class_of(said);
         let before = self.said.get(slot.index()).map_or(0, |said| said.hints.class);
         if is_fresh { class } else { class.max(before) }
     }
@@ -115,7 +115,7 @@ impl Host {
         while slot.is_some() {
             let found = *self.staging.get(slot);
             if found.state == SlotState::Programming {
-                b.ftl.note_withdrawn(b.flash, found.op, found.place);
+                b.ftl.withdraw_program(b.flash, found.op, found.place);
             }
             slot = found.older;
         }

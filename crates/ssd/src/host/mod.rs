@@ -282,7 +282,7 @@ impl Host {
     /// The same, which answers no write while what that killed can be read, if locks ask for that: then all writes are
     /// to the medium.
     pub fn waiting(self, ftl: &Ftl) -> Self {
-        let writes_wait = ftl.locks_before_writes_end();
+        let writes_wait = ftl.locks.hold_writes();
         let write_back = self.rules.write_back && !writes_wait;
         Host { writes_wait, rules: Rules { write_back, ..self.rules }, ..self }
     }

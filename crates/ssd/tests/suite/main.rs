@@ -7,6 +7,7 @@ mod busy;
 mod config;
 mod contexts;
 mod determinism;
+mod exposure;
 mod extremes;
 mod formulas;
 mod goldens;

@@ -94,12 +94,8 @@ fn an_erase_in_a_group_waits_for_older_reads() {
     // A program keeps the die busy, so that all three are queued when it takes the next.
     let other = PageAddress { plane: 0, block: 1, ..at(0) };
     let program = flash.pool.add(Op::new(OpKind::Program, Cause::Cleaning, Ppn(0), other, 0), &[]);
-    flash.enqueue(program, SimTime(0));
-    flash.start(program, SimTime(0), &mut events);
-    for id in ids {
-        flash.enqueue(id, SimTime(1));
-        flash.start(id, SimTime(1), &mut events);
-    }
+    flash.give(&[program], SimTime(0), &mut events);
+    ids.iter().for_each(|&id| flash.give(&[id], SimTime(1), &mut events));
     while let Some((now, kind, id)) = events.pop() {
         flash.now = now;
         flash.on_event(kind, id, now, &mut events);

@@ -303,20 +303,29 @@ fn share_of(bytes: u64, percent: u64) -> u64 {
     (u128::from(bytes) * u128::from(percent) / 100) as u64
 }
 
-/// Refuses a check of contents that brings requests: what was written is read again behind each pass.
-fn check_verify(section: &Section, job: &Job) -> Result<(), WorkloadError> {
+/// Whether a check of contents brings reads: what was written is read again behind each pass. Of a job that ends by its
+/// time no pass has an end.
+fn reads_back(section: &Section, job: &Job) -> Result<bool, WorkloadError> {
     let last = |key: &str| section.lines.iter().rev().find(|line| line.key == key);
-    let is_off = |line: &Line| matches!(line.value.as_deref(), Some("0" | "none" | "null"));
-    let Some(verify) = last("verify").filter(|line| !is_off(line)) else { return Ok(()) };
-    if matches!(job.work, Work::Read | Work::Trim) || last("do_verify").is_some_and(is_off) {
-        return Ok(());
+    let is_off = |line: &&Line| matches!(line.value.as_deref(), Some("0" | "none" | "null"));
+    let Some(verify) = last("verify").filter(|line| !is_off(line)) else { return Ok(false) };
+    let ends_by_time = job.time_based && job.runtime_ns > 0;
+    if matches!(job.work, Work::Read | Work::Trim)
+        || last("do_verify").is_some_and(|it| is_off(&it))
+        || ends_by_time
+    {
+        return Ok(false);
     }
-    let found = format!(
-        "found {:?}: what is written would be read again behind each pass, which is not simulated",
-        verify.value.as_deref().unwrap_or_default()
-    );
-    let allowed = "do_verify=0, or verify left out; a job behind it with rw=read, stonewall and the same filename \
-                   reads it again";
+    let among = ["verify_backlog", "experimental_verify", "io_size", "io_limit"];
+    let beside = among.iter().find_map(|key| last(key).filter(|line| !is_off(line)));
+    let found = match beside {
+        Some(line) => format!("found {}", line.key),
+        None if job.work == Work::TrimWrite => "found a job that trims".to_owned(),
+        None if job.loops > 1 && job.number_ios > 0 => "found loops and number_ios".to_owned(),
+        None => return Ok(true),
+    };
+    let found = format!("{found} beside it; what is read again is then not simulated");
+    let allowed = "do_verify=0, verify left out, or a job without that";
     Err(Wrong::new(found, allowed).at(&verify.place, "verify"))
 }
 
@@ -341,7 +350,7 @@ fn job(section: &Section, ignored: &mut Vec<&'static str>) -> Result<Job, Worklo
             ignored.push(name);
         }
     }
-    check_verify(section, &job)?;
+    job.reads_back = reads_back(section, &job)?;
     if let (true, Step::Follow(number)) = (job.identical, job.step) {
         job.step = Step::Repeat(number);
     }

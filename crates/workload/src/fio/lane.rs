@@ -5,15 +5,14 @@
 use super::dist::Chooser;
 use super::jobs::{Span, Worker};
 use super::map::Map;
-use super::settings::{FileOrder, Job, Size, Step, Work};
+use super::read_back::ReadBack;
+use super::settings::{FileOrder, Job, Step, Work};
+use super::sizes::Sizes;
 use crate::record::{Request, SECTOR_BYTES};
 use crate::synthetic::TWO_TO_64;
-use crate::synthetic::zipf::{Alias, below};
+use crate::synthetic::zipf::below;
 use ssd::rng::{Rng, mix};
 use ssd::signals::{Hints, OpCode};
-
-/// Sizes are drawn again so often until one fits into what is left of a file; then the smallest is taken.
-const DRAWS_MAX: usize = 1 << 12;
 
 /// Directions, in the order of fio's lists.
 pub(crate) const READ: usize = 0;
@@ -28,68 +27,12 @@ pub(crate) enum Want {
     Flush,
     /// A request of that direction.
     Request(usize),
+    /// A read of what the pass wrote.
+    ReadBack,
+    /// That all such reads complete.
+    Rest,
     /// Nothing any more.
     Over,
-}
-
-/// Sizes of one direction, in sectors.
-#[derive(Clone, Debug)]
-struct Sizes {
-    min: u64,
-    max: u64,
-    draw: Draw,
-}
-
-#[derive(Clone, Debug)]
-enum Draw {
-    Fixed,
-    /// Uniform in bytes up to the largest, rounded up to multiples of the smallest.
-    Range,
-    Split(Vec<u64>, Alias),
-}
-
-impl Sizes {
-    fn new(size: &Size) -> Self {
-        let draw = match size {
-            Size::Fixed(_) => Draw::Fixed,
-            Size::Range(..) => Draw::Range,
-            Size::Split(items) => {
-                let shares: Vec<f64> = items.iter().map(|(_, share)| *share).collect();
-                Draw::Split(
-                    items.iter().map(|(bytes, _)| bytes / SECTOR_BYTES).collect(),
-                    Alias::new(&shares),
-                )
-            }
-        };
-        Sizes { min: size.min() / SECTOR_BYTES, max: size.max() / SECTOR_BYTES, draw }
-    }
-
-    /// A size up to `room`, which is at least the smallest.
-    #[inline]
-    fn draw(&self, rng: &mut Rng, room: u64) -> u64 {
-        match &self.draw {
-            Draw::Fixed => self.min,
-            _ if room < self.max => self.draw_again(rng, room),
-            _ => self.draw_once(rng),
-        }
-    }
-
-    fn draw_once(&self, rng: &mut Rng) -> u64 {
-        match &self.draw {
-            Draw::Fixed => self.min,
-            Draw::Range => {
-                let bytes = 1 + below(rng, self.max * SECTOR_BYTES);
-                bytes.div_ceil(SECTOR_BYTES).next_multiple_of(self.min).min(self.max)
-            }
-            Draw::Split(sizes, shares) => sizes[shares.sample(rng)],
-        }
-    }
-
-    #[cold]
-    fn draw_again(&self, rng: &mut Rng, room: u64) -> u64 {
-        let fits = (0..DRAWS_MAX).map(|_| self.draw_once(rng)).find(|size| *size <= room);
-        fits.unwrap_or(self.min)
-    }
 }
 
 /// A file of the lane, and how far it is in it.
@@ -187,6 +130,8 @@ pub(crate) struct Lane {
     was_flush: bool,
     end_flushes: u64,
     is_over: bool,
+    /// What is read again behind each pass, if anything is.
+    read_back: Option<ReadBack>,
 }
 
 /// A share of all 64-bit numbers; of 100 %, the largest of them.
@@ -249,6 +194,7 @@ impl Lane {
             was_flush: false,
             end_flushes: 0,
             is_over: false,
+            read_back: ReadBack::of(job),
         })
     }
 
@@ -257,6 +203,9 @@ impl Lane {
     pub fn want(&mut self) -> Want {
         if self.end_flushes > 0 {
             return Want::Flush;
+        }
+        if let Some(pieces) = self.read_back.as_ref().filter(|pieces| pieces.is_on()) {
+            return if pieces.is_empty() { Want::Rest } else { Want::ReadBack };
         }
         if self.is_over {
             return Want::Over;
@@ -306,7 +255,10 @@ impl Lane {
             Work::Mixed if self.fsync != [0, 0] => limit,
             Work::Mixed => 0,
         };
-        let at_ends = match (self.flushes_at_end(), self.io_size) {
+        let (read_back, syncs) =
+            if self.read_back.is_some() { (limit, self.files.len() as u64) } else { (0, 0) };
+        let beside = beside.saturating_add(read_back);
+        let at_ends = match (self.flushes_at_end() + syncs, self.io_size) {
             (0, _) => 0,
             (each, None) => each.saturating_mul(self.loops),
             (_, Some(_)) => return None,
@@ -324,6 +276,23 @@ impl Lane {
             _ = self.choose_file();
         }
         Request { op: OpCode::Flush, hints: self.hints, ..Request::default() }
+    }
+
+    /// Whether it reads what the pass wrote, or waits for such reads.
+    pub fn reads_back(&self) -> bool {
+        self.read_back.as_ref().is_some_and(ReadBack::is_on)
+    }
+
+    /// Takes the read of what the pass wrote that was wanted.
+    pub fn take_read_back(&mut self) -> Option<Request> {
+        self.read_back.as_mut()?.next(self.hints)
+    }
+
+    /// All of them have completed.
+    pub fn has_rested(&mut self) {
+        if let Some(pieces) = &mut self.read_back {
+            pieces.end();
+        }
     }
 
     /// Takes a request of that direction, which is the one wanted or, in a mix, the other; `None` if that ends the
@@ -366,6 +335,11 @@ impl Lane {
             let hints = Hints { stream: self.hints.stream, ..request.hints };
             self.write = Some(Request { op: OpCode::Write, fua: self.fua, hints, ..request });
         }
+        if direction == WRITE
+            && let Some(pieces) = &mut self.read_back
+        {
+            pieces.note(file, &request);
+        }
         self.was_flush = false;
         self.done.bytes += request.bytes();
         self.done.counted += request.bytes();
@@ -375,9 +349,10 @@ impl Lane {
         Some(request)
     }
 
-    /// Ends it before its time; the flushes at its end still come.
+    /// Ends it before its time; the flushes at its end still come, and nothing is read again.
     pub fn stop(&mut self) {
         self.write = None;
+        self.has_rested();
         if !self.is_over {
             self.end();
         }
@@ -408,7 +383,15 @@ impl Lane {
     #[cold]
     fn end(&mut self) {
         self.is_over = true;
+        self.close_pass();
+    }
+
+    /// What comes behind a pass. Before anything is read again each file is flushed, also where that was done.
+    fn close_pass(&mut self) {
         self.end_flushes = self.flushes_at_end();
+        if self.read_back.as_mut().is_some_and(ReadBack::begin) {
+            self.end_flushes += self.files.len() as u64;
+        }
     }
 
     /// All files are at their ends.
@@ -422,7 +405,7 @@ impl Lane {
             self.end();
             return;
         }
-        self.end_flushes = self.flushes_at_end();
+        self.close_pass();
         self.files.iter_mut().for_each(File::reset);
         (self.file_left, self.file_next) = (0, 0);
         self.step_left = 1;

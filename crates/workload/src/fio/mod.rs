@@ -15,6 +15,8 @@ mod dist;
 mod jobs;
 mod lane;
 mod map;
+mod read_back;
+mod sizes;
 pub use jobs::{JobFile, is_job_file};
 pub use options::{Class, JobOption, options};
 pub use spec::FioSpec;

@@ -4,6 +4,7 @@ use super::jobs::{JobFile, Worker};
 use super::lane::{Lane, READ, WRITE, Want};
 use super::map::Map;
 use super::parse::Wrong;
+use super::read_back::ReadBack;
 use super::settings::{Job, RateProcess};
 use crate::driven::{Driven, LaneTimes, Poll};
 use crate::error::WorkloadError;
@@ -186,7 +187,15 @@ impl Client {
                     self.flushing = true;
                     return Act::Send(Request { arrival_ns: now, ..self.lane.take_flush() });
                 }
-                Want::Request(_) if self.in_flight >= self.depth => return Act::Wait,
+                Want::Rest if self.in_flight > 0 => return Act::Wait,
+                Want::Rest => self.lane.has_rested(),
+                Want::Request(_) | Want::ReadBack if self.in_flight >= self.depth => return Act::Wait,
+                // At no rate, and without pauses.
+                Want::ReadBack => {
+                    if let Some(request) = self.lane.take_read_back() {
+                        return Act::Send(Request { arrival_ns: now, ..request });
+                    }
+                }
                 Want::Request(direction) => {
                     let (direction, due) = self.choose(direction, now);
                     if due > now {
@@ -293,10 +302,18 @@ impl JobFile {
         let mut bytes = 0u64;
         for worker in workers {
             let job = &self.jobs[worker.job];
+            let blocks = |sectors: u64| sectors * SECTOR_BYTES / job.least_size();
+            if job.reads_back {
+                bytes = bytes.saturating_add(ReadBack::memory_bytes(worker.size / job.least_size()));
+                if bytes > MAP_BYTES_MAX {
+                    let found = format!("more than {} MiB for what is read again", MAP_BYTES_MAX >> 20);
+                    let allowed = "less to write, larger requests, or do_verify=0";
+                    return Err(Wrong::new(found, allowed).at(&job.place, "verify"));
+                }
+            }
             if !job.uses_map() {
                 continue;
             }
-            let blocks = |sectors: u64| sectors * SECTOR_BYTES / job.least_size();
             let maps = worker.spans.iter().map(|span| Map::memory_bytes(blocks(span.sectors)));
             bytes = bytes.saturating_add(maps.sum());
             if bytes > MAP_BYTES_MAX {
@@ -402,7 +419,11 @@ impl Driven for Run {
         client.in_flight -= 1;
         if client.flushing {
             client.flushing = false;
-        } else if client.pause > 0 && !client.pause_counts_issued && client.state == State::Running {
+        } else if client.pause > 0
+            && !client.pause_counts_issued
+            && client.state == State::Running
+            && !client.lane.reads_back()
+        {
             client.count_for_pause();
         }
         let counts = now_ns >= client.measured();

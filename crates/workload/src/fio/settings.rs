@@ -137,6 +137,8 @@ pub(crate) struct Job {
     pub end_fsync: bool,
     pub fsync_on_close: bool,
     pub sync: bool,
+    /// What a pass wrote is read again behind it.
+    pub reads_back: bool,
     pub iodepth: u64,
     pub stonewall: bool,
     pub startdelay_ns: (u64, u64),
@@ -195,6 +197,7 @@ impl Job {
             end_fsync: false,
             fsync_on_close: false,
             sync: false,
+            reads_back: false,
             iodepth: 1,
             stonewall: false,
             startdelay_ns: (0, 0),

@@ -265,20 +265,20 @@ pub(super) static OPTIONS: &[JobOption] = &[
     // Verification.
     exact(
         &["verify"],
-        "contents are not checked, which changes no request of a job that only reads, or has do_verify=0; behind \
-         writes fio reads all of them again, which is refused: a job that reads the file behind a stonewall does that",
+        "what a pass wrote is read again behind it, after a flush of each file: with a random map as it was written, \
+         else by place; contents are not checked. Not beside io_size, trims, or loops with number_ios",
         |_, value| value.word().map(drop),
     ),
-    exact(&["do_verify"], "0: nothing is read again behind a pass; see verify", |_, value| {
-        value.switch().map(drop)
-    }),
+    exact(&["do_verify"], "0: nothing is read again behind a pass", |_, value| value.switch().map(drop)),
     refused(&["verify_only"], "there are no contents", off),
     nothing(&["verify_interval", "verify_offset", "verify_pattern", "verify_fatal"], "see verify"),
     nothing(&["verify_dump", "verify_async", "verify_async_cpus", "verify_backlog_batch"], "see verify"),
-    nothing(
-        &["verify_backlog", "verify_state_load", "verify_state_save", "experimental_verify"],
-        "see verify",
+    exact(
+        &["verify_backlog", "experimental_verify"],
+        "refused beside verify; alone they do nothing",
+        |_, _| Ok(()),
     ),
+    nothing(&["verify_state_load", "verify_state_save"], "see verify"),
     refused(&["trim_percentage", "trim_backlog"], "see verify", off),
     nothing(&["trim_verify_zero", "trim_backlog_batch"], "see verify"),
     // Steady state.

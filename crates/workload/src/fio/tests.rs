@@ -8,6 +8,7 @@ use super::{Class, options};
 use crate::driven::Played;
 use crate::error::{Problem, WorkloadError};
 use ssd::rng::Rng;
+use ssd::signals::OpCode;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -118,10 +119,14 @@ fn errors_name_place_finding_and_neighbour() {
         ("[a]\nsize=1m\nrandom_distribution=zoned:60/60:40/60\n", "zones of 120 % of the space"),
         ("[a]\nsize=1m\nbssplit=4k/50:8k/40\n", "shares that add up to 90 %"),
         (
-            "[a]\nsize=1m\nrw=randwrite\nverify=crc32c\n",
-            "a.fio:4: verify: found \"crc32c\": what is written would be read again behind each pass, which is not simulated, allowed: \
-             do_verify=0, or verify left out; a job behind it with rw=read, stonewall",
+            "[a]\nsize=1m\nrw=randwrite\nverify=crc32c\nio_size=2m\n",
+            "a.fio:4: verify: found io_size beside it; what is read again is then not simulated, allowed: do_verify=0",
         ),
+        (
+            "[a]\nsize=1m\nrw=randwrite\nverify=md5\nverify_backlog=64\n",
+            "a.fio:4: verify: found verify_backlog",
+        ),
+        ("[a]\nsize=1m\nrw=trimwrite\nverify=md5\n", "a.fio:4: verify: found a job that trims"),
         ("[a]\nsize=1m\nverify_only\n", "a.fio:3: verify_only: "),
         ("[a]\nsize=1m\nioengine=mmap\n", "a.fio:3: ioengine: found \"mmap\"; this is not simulated"),
         ("[a]\nsize=1m\nzonemode=zbd\n", "a.fio:3: zonemode: found \"zbd\""),
@@ -332,4 +337,83 @@ fn damaged_job_files_never_panic() {
         }
     }
     assert!(taken > 1000 && refused > 1000, "{taken} taken, {refused} refused");
+}
+
+/// What a job asks for, as pairs of operation and first block of 4 KiB, each request taking 100 us.
+fn played(job: &str) -> (Vec<(OpCode, u64, u64)>, u64) {
+    let file = load(&format!("[a]\n{job}\n")).unwrap_or_else(|error| panic!("{job}: {error}"));
+    let driven = file.open(1 << 20, 1).unwrap();
+    let most = driven.requests_at_most().unwrap_or(u64::MAX);
+    let mut all = Played::new(driven, 100_000);
+    let mut found = Vec::new();
+    while let Some((_, request)) = all.next_of_lane().unwrap() {
+        found.push((request.op, request.lba / 8, u64::from(request.sectors / 8)));
+    }
+    assert!(found.len() as u64 <= most, "{job}: {} of {most}", found.len());
+    (found, all.now_ns())
+}
+
+/// With a map in the order of writing, behind a flush and before the next pass (`get_next_verify` of fio 3.33).
+#[test]
+fn what_a_pass_wrote_is_read_again_behind_it() {
+    for depth in [1, 8] {
+        let (found, _) = played(&format!(
+            "size=64k\nrw=randwrite\nverify=crc32c\nloops=2\niodepth={depth}\nioengine=libaio\nend_fsync=1"
+        ));
+        assert_eq!(found.len(), 2 * (16 + 2 + 16), "depth {depth}");
+        let (one, two) = found.split_at(34);
+        assert_eq!(one, two, "each pass has the same order");
+        let (writes, rest) = one.split_at(16);
+        assert!(writes.iter().all(|(op, ..)| *op == OpCode::Write));
+        assert!(rest[..2].iter().all(|(op, ..)| *op == OpCode::Flush));
+        let again: Vec<_> = rest[2..].iter().map(|&(op, at, size)| (op == OpCode::Read, at, size)).collect();
+        let written: Vec<_> = writes.iter().map(|&(_, at, size)| (true, at, size)).collect();
+        assert_eq!(again, written);
+        assert!(!written.is_sorted(), "a random order");
+    }
+}
+
+/// Without a map by place, and of two that overlap the later one, whole (`log_io_piece`).
+#[test]
+fn what_was_written_twice_is_read_once() {
+    let (found, _) = played("size=1m\nrw=randwrite\nbsrange=4k-16k\nnorandommap\nverify=md5\nblockalign=4k");
+    let writes: Vec<_> = found.iter().filter(|(op, ..)| *op == OpCode::Write).collect();
+    let reads: Vec<_> = found.iter().filter(|(op, ..)| *op == OpCode::Read).collect();
+    // The plain way: the latest first, those that meet none of what is kept.
+    let mut kept: Vec<(u64, u64)> = Vec::new();
+    let mut dropped: Vec<(u64, u64)> = Vec::new();
+    for &&(_, at, size) in writes.iter().rev() {
+        // Who was dropped by a later one still drops who came before it.
+        let meets = |other: &(u64, u64)| at < other.0 + other.1 && other.0 < at + size;
+        if kept.iter().chain(&dropped).any(meets) { dropped.push((at, size)) } else { kept.push((at, size)) }
+    }
+    kept.sort_unstable();
+    assert_eq!(reads.iter().map(|&&(_, at, size)| (at, size)).collect::<Vec<_>>(), kept);
+    assert!(kept.len() < writes.len() && found.iter().filter(|(op, ..)| *op == OpCode::Flush).count() == 1);
+    // Files one after the other, however they were written.
+    let (found, _) = played("size=64k\nnrfiles=2\nrw=write\nverify=md5");
+    let blocks =
+        |op| found.iter().filter(move |found| found.0 == op).map(|found| found.1).collect::<Vec<_>>();
+    assert!(!blocks(OpCode::Write).is_sorted() && blocks(OpCode::Read) == (0..16).collect::<Vec<_>>());
+    assert_eq!(blocks(OpCode::Flush).len(), 2);
+}
+
+#[test]
+fn nothing_is_read_again_that_time_has_ended() {
+    let reads = |job: &str| played(job).0.iter().filter(|(op, ..)| *op == OpCode::Read).count();
+    // 256 writes of 100 us each, and as many reads; 30 ms end among the reads, 20 among the writes.
+    let job = "size=1m\nrw=write\nverify=md5";
+    assert_eq!(reads(job), 256);
+    assert!((1..100).contains(&reads(&format!("{job}\nruntime=30ms"))));
+    assert_eq!(reads(&format!("{job}\nruntime=20ms")), 0);
+    assert_eq!(reads(&format!("{job}\nruntime=40ms\ntime_based")), 0);
+    // Reads of the job itself are none of those; neither rate nor pause holds reads back.
+    let (found, ns) = played("size=1m\nrw=randrw\nverify=md5\nthinktime=10us\nrate=,100m");
+    let count = |op| found.iter().filter(|found| found.0 == op).count();
+    // Its own, and one for each write.
+    assert!(count(OpCode::Write) > 100 && count(OpCode::Read) == 256);
+    assert!(ns < 256 * 110_000 + 256 * 100_000 + 5_000_000, "{ns}");
+    let file = load("[a]\nsize=4096g\nrw=write\nverify=md5\n").unwrap();
+    let error = file.open(1 << 43, 1).err().unwrap().to_string();
+    assert!(error.contains("a.fio:1: verify: more than 1024 MiB for what is read again"), "{error}");
 }

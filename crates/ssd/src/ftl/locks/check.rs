@@ -1,5 +1,6 @@
 //! The lock manager's tables against all others.
 
+use super::exposure::UNBORN;
 use super::{EXPOSED, ISSUED, Locks, ODD};
 use crate::flash::Flash;
 use crate::flash::op::OpKind;
@@ -23,11 +24,13 @@ impl Locks {
         (self.page_ns, self.block_ns) = (fresh.page_ns, fresh.block_ns);
         alike("pages that are exposed", &self.pages, &fresh.pages)?;
         alike("blocks that are exposed", &self.blocks, &fresh.blocks)?;
-        alike("pages that an erase hides", &self.ending, &fresh.ending)?;
+        alike("since when pages are exposed", &self.since, &fresh.since)?;
+        alike("pages that an erase hides", &self.erasing, &fresh.erasing)?;
+        self.ending.restored(&fresh.ending, now)?;
         alike("lanes with locks", &self.lanes, &fresh.lanes)?;
-        let is_past = |block: &super::Exposed| block.since <= now;
-        ensure(self.blocks.iter().all(is_past), "since when a block is exposed")?;
-        ensure(self.now <= now && self.counted <= now, "the time of locks")?;
+        let is_past = |&since: &u64| since <= now.0 || since == UNBORN;
+        ensure(self.since.iter().all(is_past), "since when a page is exposed")?;
+        ensure(self.now <= now, "the time of locks")?;
         self.renewals.restored(&fresh.renewals, blocks_per_lane, now)?;
         ensure(self.generation < MOST && self.wanted <= self.generation + 1, "who waits for locks")?;
         let in_lane = |lane: u32, block: &BlockId| {
@@ -73,12 +76,15 @@ impl Ftl {
                 exposed += u32::from(is_exposed);
                 issued += u64::from(state & ISSUED != 0);
                 leaving += u32::from(self.locks.is_leaving(state));
+                let is_unborn = is_exposed && self.locks.since[page.index()] == UNBORN;
+                let is_late = is_unborn && self.blocks.programming(block) == 0;
+                ensure(!is_late, "a page was programmed, and is not known to be exposed since")?;
                 if !is_exposed && !self.blocks.is_erasing(block) {
                     self.check_hidden(page)?;
                 }
             }
             self.check_renewals(block)?;
-            if let Some(&ending) = self.locks.ending.get(block.index()) {
+            if let Some(&ending) = self.locks.erasing.get(block.index()) {
                 let is_over = ending != [0; 2] && !self.blocks.is_erasing(block);
                 ensure(!is_over, "pages wait for an erase that is over")?;
                 waiting = [0, 1].map(|at| waiting[at] + u64::from(ending[at]));
@@ -136,7 +142,7 @@ impl Ftl {
                         first.filter(|page| here(page) && is_issued(page)).count() as u64
                     }
                     OpKind::Scrub => {
-                        let wordline = self.pages_of_wordline(op.ppn).map(|page| page.0);
+                        let wordline = self.locks.pages_of_wordline(&self.layout, op.ppn).map(|page| page.0);
                         wordline.filter(is_issued).count() as u64
                     }
                     _ => u64::from(is_issued(&op.ppn.0)),

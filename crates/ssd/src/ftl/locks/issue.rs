@@ -1,12 +1,13 @@
 //! Locks on their way: which page or block is next, and what became of it.
 
-use super::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, IN_FLIGHT_AT_MOST, ISSUED, LEAVING};
+use super::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, IN_FLIGHT_AT_MOST, ISSUED, LEAVING, Locks};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
 use crate::ftl::sanitize::{Answer, Deaths};
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
+use crate::ftl::tables::layout::Layout;
 use crate::nand::Outcome;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 
@@ -25,20 +26,41 @@ enum Look {
     Dead,
 }
 
+impl Locks {
+    /// The pages of a page's wordline, in its physical block.
+    pub(super) fn pages_of_wordline(
+        &self,
+        layout: &Layout,
+        page: Ppn,
+    ) -> impl Iterator<Item = Ppn> + Clone + use<> {
+        let (block, at) = layout.block_of_page(page);
+        let (span, bits) = (layout.span, self.pages_per_wordline);
+        let (place, member) = (at / span, at % span);
+        let first = place / bits * bits;
+        let base = block.0 * layout.pages_per_block + member;
+        (first..first + bits).map(move |place| Ppn(base + place * span))
+    }
+}
+
 impl Ftl {
     /// Locks what is exposed in a lane, as far as there are operations. False if its moves are to be looked at, too.
     #[cold]
     #[inline(never)]
     pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         self.lock_clock(flash.now);
+        // Where no time passes what leaves pages goes together, not each page's rest for itself.
+        self.work(lane).more = flash.is_instant();
         let mut is_full = self.lock_ready(flash, lane);
         // Of what waits for room no more is looked at than finds it.
         while !is_full && let Some(block) = self.next_crowded(lane) {
             self.list_all(block);
             is_full = self.lock_ready(flash, lane);
-            if !is_full && !self.stays_crowded(lane) {
+            if !is_full && self.next_crowded(lane).is_some() {
                 self.locks.lanes[lane.index()].crowded.pop_front();
             }
+        }
+        if core::mem::take(&mut self.work(lane).more) {
+            self.program_all_gathered(flash, lane, false);
         }
         if self.renews_locks() {
             self.renew_lane(flash, lane);
@@ -159,7 +181,7 @@ impl Ftl {
             at.page < flash.chip.programmed_pages(at.block)
         };
         match () {
-            () if self.pages_of_wordline(page).all(is_programmed) => None,
+            () if self.locks.pages_of_wordline(&self.layout, page).all(is_programmed) => None,
             () if self.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
             // It is looked at again when its last program has ended.
             () => (self.blocks.programming(block) > 0).then_some(Look::Nothing),
@@ -169,7 +191,7 @@ impl Ftl {
     /// The same of all pages of its wordline, which are scrubbed together: nothing may live on any of them, and none
     /// may be programmed later.
     fn look_at_wordline(&mut self, flash: &Flash, block: BlockId, page: Ppn) -> Look {
-        let pages = self.pages_of_wordline(page);
+        let pages = self.locks.pages_of_wordline(&self.layout, page);
         let all = pages.clone().fold(0, |all, page| all | self.locks.pages[page.index()]);
         let to_do = |page: &Ppn| self.locks.pages[page.index()] & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
         if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
@@ -196,16 +218,6 @@ impl Ftl {
             units.map(Pun).for_each(|unit| self.give_up_replica(unit));
         }
         Look::Dead
-    }
-
-    /// The pages of a page's wordline, in its physical block.
-    pub(super) fn pages_of_wordline(&self, page: Ppn) -> impl Iterator<Item = Ppn> + Clone + use<> {
-        let (block, at) = self.layout.block_of_page(page);
-        let (span, bits) = (self.layout.span, self.locks.pages_per_wordline);
-        let (place, member) = (at / span, at % span);
-        let first = place / bits * bits;
-        let base = block.0 * self.layout.pages_per_block + member;
-        (first..first + bits).map(move |place| Ppn(base + place * span))
     }
 
     /// A replica is given up, if a unit of flash is one that counts.
@@ -238,7 +250,6 @@ impl Ftl {
             block_ns: self.locks.block_ns,
         };
         let answer = self.locks.policy.answer(&deaths);
-        let since = UnitRef::PADDING.with_mask(self.locks.blocks[block.index()].since.0);
         let first = Ppn(block.0 * self.layout.pages_per_block);
         let lane = self.layout.lane_of(block);
         let op = match answer {
@@ -249,7 +260,7 @@ impl Ftl {
             Answer::Pages if self.locks.scrubs() => {
                 // One of them stands for all.
                 let mut page = Ppn(first.0 + at);
-                for other in self.pages_of_wordline(page) {
+                for other in self.locks.pages_of_wordline(&self.layout, page) {
                     let state = &mut self.locks.pages[other.index()];
                     if *state & EXPOSED != 0 {
                         *state |= ISSUED;
@@ -267,7 +278,7 @@ impl Ftl {
                 // Nothing that a locked block holds is read, or programmed behind it.
                 self.drop_replicas(block);
                 self.replicas.close_off(&self.layout, block);
-                for page in self.pages_of_member(block, member) {
+                for page in self.layout.pages_of_member(block, member) {
                     let state = &mut self.locks.pages[page.index()];
                     *state |= if *state & EXPOSED != 0 { ISSUED } else { 0 };
                 }
@@ -275,7 +286,7 @@ impl Ftl {
             }
         };
         self.locks.lanes[lane.index()].in_flight += 1;
-        self.issue(flash, Op { tag: lane.0, ..op }, &[since]);
+        self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
     }
 
     /// Pages that are to be locked, of those of a physical block that have died since it was looked at: all from one
@@ -302,18 +313,15 @@ impl Ftl {
         let has_live = |page: Ppn| self.map.live_of(page.0 * units, units) != 0;
         is_full
             && (self.blocks.live(block) == 0
-                || self.layout.span > 1 && !self.pages_of_member(block, member).any(has_live))
-    }
-
-    pub(super) fn pages_of_member(&self, block: BlockId, member: u32) -> impl Iterator<Item = Ppn> + use<> {
-        let pages = self.layout.pages_per_block;
-        (block.0 * pages + member..(block.0 + 1) * pages).step_by(self.layout.span as usize).map(Ppn)
+                || self.layout.span > 1 && !self.layout.pages_of_member(block, member).any(has_live))
     }
 
     /// What becomes of the pages that a lock was for.
     pub(super) fn end_lock(&mut self, block: BlockId, op: &Op) {
         if op.kind == OpKind::Scrub {
-            for page in self.pages_of_wordline(op.ppn) {
+            let pages = self.locks.pages_of_wordline(&self.layout, op.ppn);
+            self.locks.end_late_locks(&mut self.counts, pages.clone(), op.outcome);
+            for page in pages {
                 if self.locks.pages[page.index()] & ISSUED != 0 {
                     self.end_lock_of(block, page, op.outcome);
                 }
@@ -322,13 +330,17 @@ impl Ftl {
         }
         if op.kind != OpKind::BlockLock {
             // The block may have been opened since: then the page is another's, or free.
+            self.locks.end_late_locks(&mut self.counts, core::iter::once(op.ppn), op.outcome);
             if self.locks.pages[op.ppn.index()] & ISSUED != 0 {
                 self.end_lock_of(block, op.ppn, op.outcome);
             }
             return;
         }
         let member = (0..self.layout.span).find(|&member| self.layout.member(block, member) == op.at);
-        for page in self.pages_of_member(block, member.unwrap_or_default()) {
+        let member = member.unwrap_or_default();
+        let pages = self.layout.pages_of_member(block, member);
+        self.locks.end_late_locks(&mut self.counts, pages.clone(), op.outcome);
+        for page in pages {
             if self.locks.pages[page.index()] & ISSUED != 0 {
                 self.end_lock_of(block, page, op.outcome);
             }
@@ -340,17 +352,22 @@ impl Ftl {
             self.cover(page);
             return self.note_locked(block, page);
         }
-        // One more try, then the block is emptied and erased; one that can be neither is tried again and again.
-        let is_at_rest = matches!(self.blocks.state(block), BlockState::Bad | BlockState::Free);
+        // One more try, then the block is emptied and erased. One that is out of use keeps what it holds; one that
+        // waits for its erase, or is of the cache, will be erased.
+        let is_bad = self.blocks.state(block) == BlockState::Bad;
+        let is_at_rest = is_bad || self.blocks.state(block) == BlockState::Free;
         let can_leave = !is_at_rest && !self.blocks.is_one_bit(block);
         if self.locks.pages[page.index()] & EXPOSED == 0 {
             return self.end_renewal(block, page, can_leave);
         }
         let state = &mut self.locks.pages[page.index()];
-        let is_hopeless = *state & FAILED != 0 && can_leave;
+        let (is_hopeless, was_hopeless) = (*state & FAILED != 0, *state & HOPELESS != 0);
         *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };
         if is_hopeless {
-            self.give_up_block(block);
+            self.counts.sanitize_given_up += u64::from(is_bad && !was_hopeless);
+            if can_leave {
+                self.give_up_block(block);
+            }
         } else {
             let at = page.0 % self.layout.pages_per_block;
             self.list_exposed(block, at..at + 1);

@@ -24,32 +24,38 @@ impl Ftl {
             let state = core::mem::take(&mut self.locks.pages[page.index()]);
             self.locks.leaving -= u32::from(self.locks.is_leaving(state));
             if state & EXPOSED != 0 {
-                self.locks.ending[block.index()][usize::from(state & ODD > 0)] += 1;
+                self.locks.erasing[block.index()][usize::from(state & ODD > 0)] += 1;
+                self.locks.end_exposure_late(block, page, state);
             }
         }
-        self.locks.blocks[block.index()].pages = 0;
+        let exposed = &mut self.locks.blocks[block.index()];
+        (exposed.pages, exposed.lacks_room) = (0, false);
         self.locks.renewals.forget(block);
     }
 
     /// A member of the block is erased, and all that was read of it before is known: none of its units is secured any
     /// more. Those that come after are programmed later.
-    pub(in crate::ftl) fn forget_erased(&mut self, block: BlockId, physical: u32) {
-        if self.locks.ending[block.index()] == [0; 2] {
+    pub(in crate::ftl) fn forget_erased(&mut self, flash: &Flash, block: BlockId, physical: u32) {
+        self.lock_clock(flash.now);
+        if self.locks.erasing[block.index()] == [0; 2] {
             return;
         }
         let first = block.0 * self.layout.pages_per_block;
-        let pages = (first..first + self.layout.pages_per_block).map(Ppn);
-        for page in pages.filter(|&page| self.layout.locate(page).block == physical) {
+        for page in (first..first + self.layout.pages_per_block).map(Ppn) {
+            if self.layout.locate(page).block != physical {
+                continue;
+            }
             let units = page.0 * self.layout.units_per_page..(page.0 + 1) * self.layout.units_per_page;
             units.for_each(|unit| self.facts.set_secured(Pun(unit), false));
+            self.locks.end_late_exposure(&mut self.counts, page, true);
         }
     }
 
     /// That erase is over. What has died in the block since can be looked at now.
     pub(in crate::ftl) fn note_late_erase(&mut self, flash: &Flash, block: BlockId) {
         self.lock_clock(flash.now);
-        let ending = core::mem::take(&mut self.locks.ending[block.index()]);
-        for (waiting, count) in self.locks.waiting.iter_mut().zip(ending) {
+        let erasing = core::mem::take(&mut self.locks.erasing[block.index()]);
+        for (waiting, count) in self.locks.waiting.iter_mut().zip(erasing) {
             *waiting -= u64::from(count);
         }
         self.locks.turn();

@@ -15,6 +15,7 @@
 mod check;
 mod copying;
 mod crowded;
+pub mod exposure;
 mod issue;
 mod late;
 pub mod recovery;
@@ -25,10 +26,10 @@ mod waiting;
 use self::renewals::Renewals;
 use crate::flash::Flash;
 use crate::flash::op::{Op, OpKind, UnitRef};
-use crate::ftl::Ftl;
 use crate::ftl::sanitize::{self, Rules};
 use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::{Ftl, FtlCounts};
 use crate::nand::Sanitizing;
 use crate::observe::Source;
 use crate::sections::Sections;
@@ -36,6 +37,8 @@ use crate::signals::{Facts, Hints};
 use crate::snapshot::raw;
 use crate::units::{BlockId, LaneId, OpId, Ppn, Pun, SimDuration, SimTime};
 use copying::Copying;
+use crowded::MOVES_FOR_LOCKS;
+use exposure::{Ending, UNBORN};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use together::Writing;
@@ -71,8 +74,8 @@ struct Exposed {
     /// It is on its lane's list, or among those that wait for their job, or for room.
     listed: bool,
     deferred: bool,
-    /// When the first of them was exposed that wait now.
-    since: SimTime,
+    /// What lives in one of them has found no room elsewhere since none of them was exposed.
+    lacks_room: bool,
 }
 
 /// What is to be locked in a lane.
@@ -91,7 +94,7 @@ struct LaneLocks {
 
 /// The state of all locks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::ftl) struct Locks {
+pub(crate) struct Locks {
     policy: sanitize::Policy,
     on: bool,
     /// What is done to a page.
@@ -108,9 +111,14 @@ pub(in crate::ftl) struct Locks {
     #[serde(with = "raw")]
     pages: Vec<u8>,
     blocks: Vec<Exposed>,
+    /// By page: since when it is exposed, if it is.
+    #[serde(with = "raw")]
+    since: Vec<u64>,
     /// By block, where emptied blocks wait for their erase: pages of each generation that are exposed until that ends.
     #[serde(with = "raw")]
-    ending: Vec<[u32; 2]>,
+    erasing: Vec<[u32; 2]>,
+    /// The same by page.
+    ending: Ending,
     lanes: Vec<LaneLocks>,
     /// Blocks whose pages wait for a job or a write, and since when; those first that have waited for longest.
     deferred: VecDeque<(BlockId, SimTime)>,
@@ -125,9 +133,8 @@ pub(in crate::ftl) struct Locks {
     wanted: u64,
     /// Pages that what lives there is leaving, or has left, for their locks.
     leaving: u32,
-    /// The time of what is being handled, and that up to which exposures are counted.
+    /// The time of what is being handled.
     now: SimTime,
-    counted: SimTime,
     /// A look at those that wait for their job is scheduled.
     pub timer: bool,
     /// Locks that are set again when they are old.
@@ -151,8 +158,9 @@ impl Locks {
         };
         let erases = on && policy.means().is_none();
         let of = |count: u32| if on { count as usize } else { 0 };
-        let fresh =
-            Exposed { pages: 0, first: 0, end: 0, listed: false, deferred: false, since: SimTime::ZERO };
+        let late = |count: u32| if cfg.cleaning.lazy_erase { of(count) } else { 0 };
+        let pages = layout.blocks() * layout.pages_per_block;
+        let fresh = Exposed { pages: 0, first: 0, end: 0, listed: false, deferred: false, lacks_room: false };
         let line = || VecDeque::with_capacity(layout.blocks_per_lane as usize);
         let lane = |_| LaneLocks {
             ready: line(),
@@ -172,9 +180,11 @@ impl Locks {
             span: layout.span,
             page_ns: SimDuration::from_us(cfg.timing.t_page_lock_us).0,
             block_ns: SimDuration::from_us(cfg.timing.t_block_lock_us).0,
-            pages: vec![0; of(layout.blocks() * layout.pages_per_block)],
+            pages: vec![0; of(pages)],
             blocks: vec![fresh; of(layout.blocks())],
-            ending: vec![[0; 2]; if cfg.cleaning.lazy_erase { of(layout.blocks()) } else { 0 }],
+            since: vec![0; of(pages)],
+            erasing: vec![[0; 2]; late(layout.blocks())],
+            ending: Ending::new(late(pages)),
             lanes: (0..of(layout.lanes)).map(lane).collect(),
             deferred: VecDeque::with_capacity(of(layout.blocks())),
             writes: Vec::with_capacity(of(cfg.queues.count * cfg.queues.depth)),
@@ -184,7 +194,6 @@ impl Locks {
             wanted: 0,
             leaving: 0,
             now: SimTime::ZERO,
-            counted: SimTime::ZERO,
             timer: false,
             renewals: Renewals::new(rules.relock_ns, layout),
             #[cfg(test)]
@@ -220,12 +229,12 @@ impl Locks {
 
     /// Operations that there may be at once.
     pub fn operations_at_most(&self) -> usize {
-        self.lanes.len() * (IN_FLIGHT_AT_MOST * self.span + IN_FLIGHT_AT_MOST) as usize
+        self.lanes.len() * (IN_FLIGHT_AT_MOST * self.span + IN_FLIGHT_AT_MOST + MOVES_FOR_LOCKS) as usize
     }
 
     /// Bytes of memory of the controller.
     pub fn bytes(&self) -> usize {
-        let blocks = self.blocks.len() * core::mem::size_of::<Exposed>() + 8 * self.ending.len();
+        let blocks = self.blocks.len() * core::mem::size_of::<Exposed>() + 8 * self.erasing.len();
         self.pages.len() + blocks + self.renewals.bytes()
     }
 
@@ -260,8 +269,13 @@ impl Locks {
         state & LEAVING != 0 && (state & EXPOSED != 0 || self.scrubs())
     }
 
-    /// Exposed pages.
-    fn exposed(&self) -> u64 {
+    /// Whether no write is complete while what it has killed can be read.
+    pub fn hold_writes(&self) -> bool {
+        self.on && self.rules.every_write
+    }
+
+    /// Pages that hold a copy that nobody may read any more, and can be read still.
+    pub fn exposed(&self) -> u64 {
         self.waiting[0] + self.waiting[1]
     }
 
@@ -274,6 +288,41 @@ impl Locks {
     fn is_over(&self, ticket: u64) -> bool {
         self.generation > ticket + 1
             || self.generation == ticket + 1 && self.waiting[(ticket % 2) as usize] == 0
+    }
+
+    /// Copies begin to be programmed to a page, where time passes.
+    #[cold]
+    pub fn note_copying(&mut self, to: Ppn, units: &[UnitRef]) {
+        self.copying.begin(to, units);
+    }
+
+    /// They are there.
+    #[cold]
+    pub fn end_copying(&mut self, to: Ppn) {
+        self.copying.end(to);
+    }
+
+    /// Whether a block that is retired is erased once more, because of what it holds.
+    #[inline]
+    pub fn erases_bad(&self) -> bool {
+        self.erases
+    }
+
+    /// A page is not exposed any more: it is erased, or else locked.
+    fn forget_page(&mut self, layout: &Layout, counts: &mut FtlCounts, (page, is_erased): (Ppn, bool)) {
+        let state = core::mem::take(&mut self.pages[page.index()]);
+        if self.is_leaving(state) {
+            self.leaving -= 1;
+        }
+        if state & EXPOSED != 0 {
+            let block = layout.block_of_page(page).0;
+            self.waiting[usize::from(state & ODD > 0)] -= 1;
+            self.turn();
+            self.end_exposure(counts, (block, page), (state, is_erased));
+            let exposed = &mut self.blocks[block.index()];
+            exposed.pages -= 1;
+            exposed.lacks_room &= exposed.pages > 0;
+        }
     }
 
     /// Lets the next generation grow, if somebody waits for this one and the one before is over.
@@ -291,21 +340,6 @@ impl Ftl {
         self.locks.on
     }
 
-    /// Whether no write is complete while what it has killed can be read.
-    pub fn locks_before_writes_end(&self) -> bool {
-        self.locks.on && self.locks.rules.every_write
-    }
-
-    /// Pages that hold a copy that nobody may read any more, and can be read still.
-    pub fn exposed_pages(&self) -> u64 {
-        self.locks.exposed()
-    }
-
-    /// The class of data of which the host says this, where copies are locked.
-    pub fn class_of(&self, said: u8) -> u8 {
-        self.locks.class_of(said)
-    }
-
     /// Whether data from a place in flash is secured.
     pub fn is_secured(&self, from: Source) -> bool {
         matches!(from, Source::Flash(unit) if self.facts.is_secured(unit))
@@ -314,21 +348,7 @@ impl Ftl {
     /// What is handled now happens at this time.
     #[inline(always)]
     pub fn lock_clock(&mut self, now: SimTime) {
-        if self.locks.on {
-            self.count_exposure(now);
-        }
-    }
-
-    /// Adds up for how long pages were exposed.
-    #[cold]
-    pub(crate) fn count_exposure(&mut self, now: SimTime) {
-        let locks = &mut self.locks;
-        if locks.counted != now || locks.now != now {
-            // Years may pass in which nothing comes to a drive that lacks room.
-            let ns = locks.exposed().saturating_mul(now.since(locks.counted));
-            self.counts.exposed_ns = self.counts.exposed_ns.saturating_add(ns);
-            (locks.now, locks.counted) = (now, now);
-        }
+        self.locks.now = now;
     }
 
     /// A unit of flash that counted does so no more.
@@ -347,7 +367,7 @@ impl Ftl {
     pub(in crate::ftl) fn note_death(&mut self, unit: Pun, by: Death) {
         let page = self.layout.page_of_unit(unit).0;
         if self.facts.is_secured(unit) || self.locks.pages[page.index()] & EXPOSED != 0 {
-            self.expose(page, self.death_of(unit, by));
+            self.expose(page, self.death_of(unit, by), self.locks.now.0);
         } else if self.locks.scrubs() {
             // Others of its wordline may wait for it to leave.
             let (block, at) = self.layout.block_of_page(page);
@@ -370,7 +390,7 @@ impl Ftl {
     #[cold]
     pub(in crate::ftl) fn note_unborn(&mut self, op: &Op, unit: &UnitRef) {
         if unit.facts().class() == Hints::SECURE.into() {
-            self.expose(op.ppn, Death::Ended);
+            self.expose(op.ppn, Death::Ended, UNBORN);
         }
     }
 
@@ -385,21 +405,9 @@ impl Ftl {
         }
         for at in 0..self.locks.copying.len() {
             if let Some(page) = self.locks.copying.target(at, unit) {
-                self.expose(page, Death::Ended);
+                self.expose(page, Death::Ended, UNBORN);
             }
         }
-    }
-
-    /// Copies begin to be programmed to a page, where time passes.
-    #[cold]
-    pub(in crate::ftl) fn note_copying(&mut self, to: Ppn, units: &[UnitRef]) {
-        self.locks.copying.begin(to, units);
-    }
-
-    /// They are there.
-    #[cold]
-    pub(in crate::ftl) fn end_copying(&mut self, to: Ppn) {
-        self.locks.copying.end(to);
     }
 
     /// Of units that are about to be programmed, those that have died since they were read go no further. How many are
@@ -420,7 +428,8 @@ impl Ftl {
         left
     }
 
-    fn expose(&mut self, page: Ppn, by: Death) {
+    /// A copy of secured data has died in a page, which can be read since then.
+    fn expose(&mut self, page: Ppn, by: Death, since: u64) {
         let locks = &mut self.locks;
         let (block, at) = self.layout.block_of_page(page);
         let (growing, scrubs) = (locks.growing(), locks.scrubs());
@@ -434,22 +443,24 @@ impl Ftl {
                 Death::Written => HELD,
             };
             *state = EXPOSED | growing | waits | leaves;
+            locks.since[page.index()] = since;
             locks.waiting[usize::from(growing > 0)] += 1;
             locks.blocks[block.index()].pages += 1;
             self.counts.exposed_pages += 1;
             let exposed = locks.waiting[0] + locks.waiting[1];
             self.counts.exposed_pages_max = self.counts.exposed_pages_max.max(exposed);
-        } else if by != Death::Moved {
-            *state &= !(DEFERRED | if by == Death::Ended { HELD } else { 0 });
+        } else {
+            // What was being programmed when it died is there now.
+            locks.since[page.index()] = locks.since[page.index()].min(since);
+            if by != Death::Moved {
+                *state &= !(DEFERRED | if by == Death::Ended { HELD } else { 0 });
+            }
         }
         if *state & (ISSUED | HOPELESS) != 0 {
             return;
         }
         let exposed = &mut locks.blocks[block.index()];
         if *state & DEFERRED != 0 && !scrubs && locks.wanted == 0 && self.blocks.leaves(block) {
-            if !exposed.deferred && exposed.first >= exposed.end {
-                exposed.since = locks.now;
-            }
             return self.defer_locks(block);
         }
         // Others of the block may wait for the same end.
@@ -464,9 +475,6 @@ impl Ftl {
         let exposed = &mut locks.blocks[block.index()];
         if exposed.first >= exposed.end {
             (exposed.first, exposed.end) = (pages.start, pages.end);
-            if !exposed.deferred {
-                exposed.since = locks.now;
-            }
         } else {
             (exposed.first, exposed.end) = (exposed.first.min(pages.start), exposed.end.max(pages.end));
         }
@@ -496,10 +504,16 @@ impl Ftl {
         }
     }
 
-    /// Whether a block that is retired is erased once more, because of what it holds.
-    #[inline]
-    pub(in crate::ftl) fn erases_bad(&self) -> bool {
-        self.locks.erases
+    /// A member of a block is erased, and others are about to be.
+    #[cold]
+    pub(in crate::ftl) fn note_erased_member(&mut self, flash: &Flash, block: BlockId, physical: u32) {
+        self.lock_clock(flash.now);
+        let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
+        for page in (first..first + pages).map(Ppn) {
+            if self.locks.pages[page.index()] & EXPOSED != 0 && self.layout.locate(page).block == physical {
+                self.locks.forget_page(&self.layout, &mut self.counts, (page, true));
+            }
+        }
     }
 
     /// A block is erased: nothing of it is exposed any more.
@@ -509,7 +523,7 @@ impl Ftl {
         let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
         for page in first..first + pages {
             if self.locks.pages[page as usize] != 0 {
-                self.forget_page(Ppn(page));
+                self.locks.forget_page(&self.layout, &mut self.counts, (Ppn(page), true));
             }
         }
         self.facts.forget_secured(self.layout.first_unit(block), self.layout.units_per_block());
@@ -524,35 +538,22 @@ impl Ftl {
     fn cover(&mut self, page: Ppn) {
         let first = page.0 * self.layout.units_per_page;
         (first..first + self.layout.units_per_page).for_each(|unit| self.facts.set_secured(Pun(unit), false));
-        self.forget_page(page);
-    }
-
-    /// It is not exposed any more.
-    fn forget_page(&mut self, page: Ppn) {
-        let locks = &mut self.locks;
-        let state = core::mem::take(&mut locks.pages[page.index()]);
-        if locks.is_leaving(state) {
-            locks.leaving -= 1;
-        }
-        if state & EXPOSED != 0 {
-            locks.waiting[usize::from(state & ODD > 0)] -= 1;
-            locks.blocks[self.layout.block_of_page(page).0.index()].pages -= 1;
-            locks.turn();
-        }
+        self.locks.forget_page(&self.layout, &mut self.counts, (page, false));
     }
 
     /// Told that a lock is over.
     #[cold]
     pub(in crate::ftl) fn on_locked(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         self.lock_clock(flash.now);
-        let since = SimTime(flash.pool.units(id)[0].mask());
         flash.pool.remove(id);
         let block = self.layout.block_of_page(op.ppn).0;
         let lane = self.layout.lane_of(block);
         self.locks.lanes[lane.index()].in_flight -= 1;
-        self.counts.exposed_ns_max = self.counts.exposed_ns_max.max(flash.now.since(since));
         self.end_lock(block, op);
         // What is next is looked at when all that has ended is known: a program may have.
         self.lock_soon(lane);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -185,7 +185,11 @@ impl Ftl {
         let is_dead = self.is_member_dead(block, member);
         let due = |page: &Ppn| is_due(self.locks.pages[page.index()]);
         let deaths = Deaths {
-            pages: if is_dead { self.pages_of_member(block, member).filter(due).count() as u32 } else { 1 },
+            pages: if is_dead {
+                self.layout.pages_of_member(block, member).filter(due).count() as u32
+            } else {
+                1
+            },
             is_dead,
             is_bad: self.blocks.state(block) == BlockState::Bad,
             page_ns: self.locks.page_ns,
@@ -195,7 +199,7 @@ impl Ftl {
         let op = if self.locks.policy.answer(&deaths) == Answer::Block {
             self.drop_replicas(block);
             self.replicas.close_off(&self.layout, block);
-            for page in self.pages_of_member(block, member) {
+            for page in self.layout.pages_of_member(block, member) {
                 self.set_renewing(page);
             }
             Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.layout.member(block, member), 0)
@@ -205,9 +209,7 @@ impl Ftl {
         };
         self.counts.sanitize_relocks += 1;
         self.locks.lanes[lane.index()].in_flight += 1;
-        // Nothing of it is exposed: nobody asks since when.
-        let since = UnitRef::PADDING.with_mask(u64::MAX);
-        self.issue(flash, Op { tag: lane.0, ..op }, &[since]);
+        self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
     }
 
     fn set_renewing(&mut self, page: Ppn) {

@@ -93,7 +93,7 @@ impl Ftl {
         }
         let of_page = |page: crate::units::Ppn| self.layout.units_of_page(page);
         let mut live =
-            self.pages_of_member(block, member).flat_map(of_page).filter(|&it| self.map.is_live(it));
+            self.layout.pages_of_member(block, member).flat_map(of_page).filter(|&it| self.map.is_live(it));
         let mut lives = false;
         // In most blocks the first that lives stays.
         live.all(|unit| {

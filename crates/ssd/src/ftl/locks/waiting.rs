@@ -1,9 +1,32 @@
 //! Who waits for locks: commands, until all is locked that was exposed when they came, and blocks, for the end of a job
 //! or a write. Nothing waits for long: a command for no job and for no page to fill, a block for `batch_ms` at most.
 
+use super::Locks;
 use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::units::{LaneId, SimTime};
+
+impl Locks {
+    /// Whether a wait is over.
+    pub fn is_locked(&self, ticket: u32) -> bool {
+        let near = self.generation as u32;
+        // Nobody waits for half of all numbers.
+        let back = near.wrapping_sub(ticket) as i32;
+        self.is_over(self.generation.saturating_add_signed(-i64::from(back)))
+    }
+
+    /// Whether a block waits for the end of its job and nobody looks when it has waited long enough.
+    #[inline]
+    pub fn lack_timer(&self) -> bool {
+        !self.timer && !self.deferred.is_empty()
+    }
+
+    /// When that is.
+    pub fn next_at(&self) -> Option<SimTime> {
+        let (_, since) = self.deferred.front().filter(|_| self.lack_timer())?;
+        Some(SimTime(since.0 + self.rules.batch_ns))
+    }
+}
 
 impl Ftl {
     /// Whoever is given a number waits until all that is exposed now is locked; none if nothing is, or nobody waits.
@@ -25,14 +48,6 @@ impl Ftl {
         Some(growing as u32)
     }
 
-    /// Whether a wait is over.
-    pub fn is_locked(&self, ticket: u32) -> bool {
-        let near = self.locks.generation as u32;
-        // Nobody waits for half of all numbers.
-        let back = near.wrapping_sub(ticket) as i32;
-        self.locks.is_over(self.locks.generation.saturating_add_signed(-i64::from(back)))
-    }
-
     /// Nobody waits any more.
     pub fn end_wait_for_locks(&mut self) {
         self.locks.wanted = 0;
@@ -46,28 +61,6 @@ impl Ftl {
             self.list_all(block);
             self.locks.blocks[block.index()].deferred = false;
         }
-    }
-
-    /// Whether a block waits for the end of its job and nobody looks when it has waited long enough.
-    #[inline]
-    pub fn lacks_lock_timer(&self) -> bool {
-        !self.locks.timer && !self.locks.deferred.is_empty()
-    }
-
-    /// When that is.
-    pub fn next_lock_at(&self) -> Option<SimTime> {
-        let (_, since) = self.locks.deferred.front().filter(|_| self.lacks_lock_timer())?;
-        Some(SimTime(since.0 + self.locks.rules.batch_ns))
-    }
-
-    /// Whether a look at those that wait for the end of their job is scheduled.
-    pub(crate) fn looks_at_locks(&self) -> bool {
-        self.locks.timer
-    }
-
-    /// A look at those that wait for the end of their job is scheduled.
-    pub fn note_lock_timer(&mut self) {
-        self.locks.timer = true;
     }
 
     /// Blocks that have waited long enough for the end of their job are looked at.

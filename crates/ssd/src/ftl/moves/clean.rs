@@ -161,7 +161,7 @@ impl Ftl {
         if let Some(&block) = work.retire.front()
             && self.blocks.programming(block) == 0
             && self.fits(lane, block, Cause::BadBlock)
-            && (!self.erases_bad() || self.coming(lane) < self.mover.coming_at_most)
+            && (!self.locks.erases_bad() || self.coming(lane) < self.mover.coming_at_most)
         {
             self.work(lane).retire.pop_front();
             return self.begin(lane, block, Cause::BadBlock);
@@ -169,11 +169,11 @@ impl Ftl {
         if self.ring.is_used() && self.start_destage(lane) {
             return true;
         }
-        if self.has_hopeless(lane) && self.start_hopeless(lane) {
+        if self.locks.has_hopeless(lane) && self.start_hopeless(lane) {
             return true;
         }
         let work = &self.mover.lanes[lane.index()];
-        let lacks_room = work.candidates.lacks_room || self.is_crowded(lane);
+        let lacks_room = work.candidates.lacks_room || self.locks.is_crowded(lane);
         if (work.wanted || lacks_room) && self.coming(lane) < self.mover.coming_at_most {
             self.update_wanted(lane);
             let work = &self.mover.lanes[lane.index()];
@@ -212,7 +212,7 @@ impl Ftl {
         self.blocks.start_moving(block, cause);
         let job = Job::empty(&self.view(), block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
-        let erases_bad = self.erases_bad();
+        let erases_bad = self.locks.erases_bad();
         let work = self.work(lane);
         let comes = cause != Cause::Destage && (cause != Cause::BadBlock || erases_bad);
         work.coming += u32::from(comes);
@@ -277,14 +277,6 @@ impl Ftl {
                     && self.mover.has_caught_up(&self.layout, (&self.allocator, &self.blocks), lane))
     }
 
-    /// Whether a lane has as many pages on their way as it may.
-    #[inline]
-    pub(in crate::ftl) fn is_busy(&self, lane: LaneId) -> bool {
-        let work = &self.mover.lanes[lane.index()];
-        let pages = work.full_pages(self.layout.units_per_page);
-        work.reads + work.programs + pages >= self.mover.in_flight_at_most
-    }
-
     /// What jobs look at.
     #[inline]
     pub(in crate::ftl) fn view(&self) -> View<'_> {
@@ -297,7 +289,7 @@ impl Ftl {
         let mut may_be_busy = true;
         self.look_anew(lane, which);
         loop {
-            let waits = may_be_busy && self.is_busy(lane) || self.rests(lane, which);
+            let waits = may_be_busy && self.mover.is_busy(&self.layout, lane, 0) || self.rests(lane, which);
             let Ftl { mover, map, layout, order, facts, .. } = self;
             let Some(job) = &mut mover.lanes[lane.index()].jobs[which] else { return false };
             let view = View { map, layout, order, facts };

@@ -92,7 +92,7 @@ impl Ftl {
             self.blocks.program_done(block);
             let is_last = self.blocks.erase_done(block, op.outcome == Outcome::Fail);
             if self.locks_data() {
-                self.forget_erased(block, op.at.block);
+                self.forget_erased(flash, block, op.at.block);
             }
             if is_last && self.locks_data() {
                 self.note_late_erase(flash, block);
@@ -157,7 +157,7 @@ impl Ftl {
         let is_last = self.blocks.erase_done(block, false);
         self.tell_late_erase(block, op);
         if self.locks_data() {
-            self.forget_erased(block, op.at.block);
+            self.forget_erased(flash, block, op.at.block);
         }
         if is_last && self.locks_data() {
             self.note_late_erase(flash, block);

@@ -85,7 +85,7 @@ impl Ftl {
     ) -> OpId {
         op.bytes = units.len() as u32 * self.layout.unit_bytes;
         if self.locks_data() && op.kind != OpKind::Read {
-            self.note_copying(op.ppn, units);
+            self.locks.note_copying(op.ppn, units);
         }
         let work = self.work(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;

@@ -14,7 +14,7 @@ use crate::ftl::page_class::PageClasses;
 use crate::ftl::stream::{StreamId, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::sections::Sections;
-use crate::units::BlockId;
+use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -65,6 +65,9 @@ pub(in crate::ftl) struct LaneWork {
     pub candidates: Candidates,
     /// What moves because of reads could not wait until the host is silent.
     pub due: bool,
+    /// More is about to be read that leaves pages for their locks.
+    #[serde(skip)]
+    pub more: bool,
     /// Blocks being dealt because of reads.
     pub deal: Deal,
 }
@@ -133,6 +136,7 @@ impl Mover {
                 swap: BlockId::NONE,
                 candidates: Candidates::new(layout, reclaims),
                 due: false,
+                more: false,
                 deal: Deal::new(layout, cfg.cleaning.copies_in_flight, deals),
             })
             .collect();
@@ -188,6 +192,14 @@ impl Mover {
             * (2 * self.in_flight_at_most + (self.coming_at_most + COMING_BY_READS + 2) * self.span + 4)
                 as usize
     }
+
+    /// Whether a lane has as many pages on their way as it may, and so many more: pages that are being read or
+    /// programmed, or wait for a page.
+    #[inline]
+    pub fn is_busy(&self, layout: &Layout, lane: LaneId, more: u32) -> bool {
+        let work = &self.lanes[lane.index()];
+        work.reads + work.programs + work.full_pages(layout.units_per_page) >= self.in_flight_at_most + more
+    }
 }
 
 /// Blocks whose data may wait in the queues of a lane. Each class has its share of the pages: a unit waits at most
@@ -218,7 +230,7 @@ impl LaneWork {
         };
         match waiting {
             waiting if waiting >= enough => per_page,
-            waiting if rest || (!self.has_job() && self.reads == 0 && !self.goes_on()) => {
+            waiting if rest || (!self.has_job() && self.reads == 0 && !self.more && !self.goes_on()) => {
                 waiting.min(per_page)
             }
             _ => 0,

@@ -375,14 +375,17 @@ impl Ftl {
         let lane = LaneId(op.tag);
         let (units, count) = flash.pool.take(id);
         if self.locks_data() {
-            self.end_copying(op.ppn);
+            self.locks.end_copying(op.ppn);
         }
         self.place_all(flash, lane, op, &units[..count]);
         self.work(lane).programs -= 1;
         self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
-        self.pump_lane(flash, lane);
-        if self.locks_data() {
-            self.try_crowded(lane);
+        if self.locks_data() && self.next_crowded(lane).is_some() {
+            // What must leave pages is asked before others take the lane's operations; both are, one after the other,
+            // once what was issued before is read from where it then was.
+            self.look_soon(lane);
+        } else {
+            self.pump_lane(flash, lane);
         }
     }
 
@@ -464,7 +467,7 @@ impl Ftl {
     pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
         self.drop_replicas(block);
-        if self.blocks.cause(block) == Cause::BadBlock && !self.erases_bad() {
+        if self.blocks.cause(block) == Cause::BadBlock && !self.locks.erases_bad() {
             self.retire(block);
             return;
         }
@@ -486,6 +489,7 @@ impl Ftl {
         self.blocks.set_state(block, BlockState::Bad);
         self.counts.retired_blocks += 1;
         if self.locks_data() {
+            self.locks.hope_again(&self.layout, block);
             self.list_all(block);
         }
         if self.blocks.is_one_bit(block) {
@@ -502,6 +506,9 @@ impl Ftl {
             return self.on_late_erase(flash, block, op);
         }
         self.note_erase(flash, block, op.at.block);
+        if self.locks_data() && self.layout.span > 1 {
+            self.note_erased_member(flash, block, op.at.block);
+        }
         if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
             return;
         }

@@ -137,7 +137,7 @@ impl Ftl {
         let (units, count) = flash.pool.take(id);
         let lane = LaneId(op.tag);
         if self.locks_data() {
-            self.end_copying(op.ppn);
+            self.locks.end_copying(op.ppn);
         }
         self.work(lane).programs -= 1;
         self.replica_programmed(flash, op, &units[..count]);

@@ -9,7 +9,7 @@ pub const SUMMARY: &str = "each page that dies takes its block with it: the rest
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 5.4 (erSSD)";
 /// What it costs.
-pub const MEMORY: &str = "1 byte per page, 1 bit per mapping unit, 24 bytes per block";
+pub const MEMORY: &str = "1 byte per page, 1 bit per mapping unit, 16 bytes per block";
 
 acting_params!("Parameters of `erase`.");
 

@@ -12,7 +12,7 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 5.3 (SecureSSD: pLock and bLock)";
 /// What it costs.
-pub const MEMORY: &str = "1 byte per page, 1 bit per mapping unit, 24 bytes per block (32 if locks are set again); \
+pub const MEMORY: &str = "1 byte per page, 1 bit per mapping unit, 16 bytes per block (24 if locks are set again); \
                           on chips 1 bit per page, 4 bytes per block (twice as much then)";
 
 locking_params!("Parameters of `page_and_block_lock`.");

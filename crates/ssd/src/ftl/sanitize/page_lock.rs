@@ -10,7 +10,7 @@ pub const SUMMARY: &str = "each page that dies is locked by its flags";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear sections 5.2.3 and 5.4 (pLock)";
 /// What it costs.
-pub const MEMORY: &str = "1 byte per page, 1 bit per mapping unit, 24 bytes per block (32 if locks are set again); \
+pub const MEMORY: &str = "1 byte per page, 1 bit per mapping unit, 16 bytes per block (24 if locks are set again); \
                           on chips 1 bit per page, 4 bytes per block (twice as much then)";
 
 locking_params!("Parameters of `page_lock`.");

@@ -13,7 +13,7 @@ pub const SUMMARY: &str =
 pub const SOURCE: &str = "RealWear section 5.1.2 (one-shot reprogramming)";
 /// What it costs.
 pub const MEMORY: &str =
-    "1 byte per page, 1 bit per mapping unit, 24 bytes per block; on chips 1 bit per page, 4 bytes per block";
+    "1 byte per page, 1 bit per mapping unit, 16 bytes per block; on chips 1 bit per page, 4 bytes per block";
 
 acting_params!("Parameters of `reprogram`.");
 

@@ -12,7 +12,7 @@ pub const SUMMARY: &str = "the wordline of each page that dies is programmed ove
 pub const SOURCE: &str = "RealWear sections 5.1.2 and 5.4 (scrSSD)";
 /// What it costs.
 pub const MEMORY: &str =
-    "1 byte per page, 1 bit per mapping unit, 24 bytes per block; on chips 1 bit per page";
+    "1 byte per page, 1 bit per mapping unit, 16 bytes per block; on chips 1 bit per page";
 
 acting_params!("Parameters of `scrub`.");
 

@@ -203,6 +203,12 @@ impl Layout {
         BlockId(self.block_of_unit.quotient(unit.0))
     }
 
+    /// The pages of a block that lie in one of its physical blocks.
+    pub fn pages_of_member(&self, block: BlockId, member: u32) -> impl Iterator<Item = Ppn> + Clone + use<> {
+        let pages = self.pages_per_block;
+        (block.0 * pages + member..(block.0 + 1) * pages).step_by(self.span as usize).map(Ppn)
+    }
+
     /// The block a page lies in, and the page's place there.
     #[inline]
     pub fn block_of_page(&self, page: Ppn) -> (BlockId, u32) {

@@ -164,7 +164,7 @@ impl Ftl {
         let mut op = self.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));
         self.erase_if_opened(flash, found);
         flash.do_at_once(&mut op);
-        let class = if self.locks_data() { self.class_of(0) } else { 0 };
+        let class = if self.locks_data() { self.locks.class_of(0) } else { 0 };
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());
         self.lock_clock(flash.now);
         if self.effects.has_chips() {

@@ -76,7 +76,7 @@ impl Ftl {
             Offer::Promoted => 0,
             _ => said.hints.class,
         };
-        self.class_of(said)
+        self.locks.class_of(said)
     }
 
     /// The class of pages that a unit deserves. What is promoted is moved, and not written by the host.
@@ -118,7 +118,7 @@ impl Ftl {
     pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said, urgent: bool) {
         if self.gather.grow_parked(slot, bytes) {
             if self.locks_data() {
-                self.gather.secure(slot, self.class_of(said.hints.class));
+                self.gather.secure(slot, self.locks.class_of(said.hints.class));
             }
         } else {
             let lpn = self.gather.get(slot).lpn;
@@ -133,14 +133,19 @@ impl Ftl {
         self.gather.take(slot);
     }
 
-    /// A unit that is being programmed is about to be trimmed, where copies are locked.
-    pub fn note_withdrawn(&mut self, flash: &Flash, id: OpId, place: u8) {
-        self.note_unborn(flash.pool.get(id), &flash.pool.units(id)[usize::from(place)]);
-    }
-
-    /// A unit that is being programmed is trimmed: the program is in vain for it.
+    /// A unit that is being programmed is trimmed, or about to be: the program is in vain for it. What has not begun
+    /// programs nothing in its place; of what has, its page is exposed as soon as it is there.
     pub fn withdraw_program(&mut self, flash: &mut Flash, id: OpId, place: u8) {
-        flash.pool.units_mut(id)[usize::from(place)].lpn = NONE;
+        let op = *flash.pool.get(id);
+        let has_begun = !self.outbox.contains(&id) && flash.has_begun(id);
+        let unit = &mut flash.pool.units_mut(id)[usize::from(place)];
+        if unit.is_given_up() {
+            return;
+        }
+        if has_begun && self.locks_data() {
+            self.note_unborn(&op, unit);
+        }
+        *unit = if has_begun { unit.given_up() } else { UnitRef::new(NONE, unit.source).given_up() };
     }
 
     /// Units that wait in line for a lane of their own are not tried one by one, but somebody waits for room.
@@ -294,16 +299,19 @@ impl Ftl {
         let mut promoted = 0;
         let locks = self.locks_data();
         if locks {
-            self.count_exposure(flash.now);
+            self.lock_clock(flash.now);
         }
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
-            if locks && (failed || unit.lpn == NONE) {
+            if locks && (failed || unit.is_given_up()) && unit.lpn != NONE {
                 self.note_stillborn(to, unit.facts());
             }
-            if failed && unit.lpn != NONE {
+            if unit.is_given_up() {
+                // What the spare area says, if anything, though nobody will read it.
+                self.map.note_stray(Lpn(unit.lpn), to);
+            } else if failed {
                 self.take_back(Lpn(unit.lpn), to, slot);
-            } else if unit.lpn != NONE {
+            } else {
                 match locks {
                     true => self.forget_replica(Lpn(unit.lpn)),
                     false => self.replicas.forget(Lpn(unit.lpn)),

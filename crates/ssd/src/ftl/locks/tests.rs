@@ -1,0 +1,205 @@
+//! The lists of locks against brute force: after each event all pages are looked at, and each that is exposed is found
+//! where somebody will come to it. And what the lists decide by a threshold, at the threshold.
+
+use super::{DEFERRED, EXPOSED, HELD, HOPELESS, ISSUED, LEAVING};
+use crate::config::{Table, Value};
+use crate::drive_config::DriveConfig;
+use crate::flash::op::OpKind;
+use crate::ftl::tables::blocks::BlockState;
+use crate::host::buffer;
+use crate::rng::Rng;
+use crate::sections::MappingUnit;
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
+use crate::{Command, Drive, Lba, OpCode};
+
+/// One lane of 24 blocks of 12 pages, whose data is secured, without a buffer.
+fn config(policy: &str, unit: MappingUnit) -> DriveConfig {
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+    (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (24, 4, 3);
+    cfg.drive.over_provisioning_percent = 100.0;
+    cfg.mapping.unit = unit;
+    cfg.sanitize.select(policy).unwrap();
+    cfg.buffer = buffer::Config::None(buffer::none::Params::default());
+    cfg
+}
+
+impl Drive {
+    /// Holds the lists against the pages. A page that waits stands on a list that will be looked at, or something is on
+    /// its way whose end looks at it: a lock, its program, what leaves it, the job or the erase of its block.
+    fn hold_lists_to_pages(&self) {
+        let (ftl, chip) = (&self.state.ftl, &self.state.flash.chip);
+        let per_block = ftl.layout.pages_per_block;
+        for block in (0..ftl.layout.blocks()).map(BlockId) {
+            let (of_block, lane) = (&ftl.locks.blocks[block.index()], ftl.layout.lane_of(block));
+            let lane = &ftl.locks.lanes[lane.index()];
+            let leaves = matches!(ftl.blocks.state(block), BlockState::Moving | BlockState::Draining);
+            for at in 0..per_block {
+                let page = Ppn(block.0 * per_block + at);
+                let (state, place) = (ftl.locks.pages[page.index()], ftl.layout.locate(page));
+                if state & EXPOSED == 0 || state & (ISSUED | HOPELESS) != 0 {
+                    continue;
+                }
+                let units = ftl.layout.units_of_page(page);
+                let lives = units.into_iter().any(|unit| ftl.map.is_live(unit));
+                let comes = of_block.listed && (of_block.first..of_block.end).contains(&at)
+                    || of_block.deferred && state & (DEFERRED | HELD) != 0
+                    || lane.crowded.contains(&block)
+                    || place.page >= chip.programmed_pages(place.block)
+                    || lives && (leaves || state & LEAVING != 0)
+                    || ftl.blocks.is_erasing(block)
+                    // Where wordlines are filled first.
+                    || ftl.locks.finishes() && ftl.blocks.programming(block) > 0;
+                assert!(
+                    comes,
+                    "page {at} of block {} is forgotten: {state:#b}, {:?}",
+                    block.0,
+                    ftl.blocks.state(block)
+                );
+                let waits = of_block.deferred && state & DEFERRED != 0 && !of_block.listed;
+                assert!(
+                    !waits || ftl.blocks.leaves(block) || ftl.blocks.is_erasing(block),
+                    "block {} waits for no job",
+                    block.0
+                );
+            }
+            let is_given_up = lane.hopeless.contains(&block) && ftl.locks.is_hopeless(&ftl.layout, block);
+            assert!(!(is_given_up && ftl.blocks.is_one_bit(block)), "a block of the cache is to be emptied");
+        }
+    }
+
+    fn write(&mut self, op: OpCode, unit: u32, count: u32, tag: u64) {
+        let sectors = self.unit_bytes() / 512;
+        let lba = Lba(u64::from(sectors) * u64::from(unit));
+        let command = Command { op, lba, sectors: sectors * count, tag, ..Command::default() };
+        self.submit(0, &Command { arrival: self.now(), ..command }, self.now()).unwrap();
+    }
+}
+
+/// A full drive that takes writes and trims of one to four units, eight at a time.
+fn run(cfg: &DriveConfig, seed: u64) -> Drive {
+    let mut drive = Drive::new(cfg).unwrap();
+    let (units, mut rng) = (drive.logical_units(), Rng::named(seed, "load"));
+    drive.fill(0, units).unwrap();
+    for tag in 0..300 {
+        let count = 1 + rng.below(4);
+        let op = if rng.below(8) == 0 { OpCode::Trim } else { OpCode::Write };
+        drive.write(op, rng.below(units - count), count, tag);
+        while drive.outstanding() > 7 || tag == 299 && drive.outstanding() > 0 {
+            assert!(drive.step_here(), "stuck");
+            drive.hold_lists_to_pages();
+            while drive.pop_completion().is_some() {}
+        }
+    }
+    drive.check().unwrap();
+    drive
+}
+
+#[test]
+fn every_page_that_waits_is_on_a_list() {
+    for policy in ["page_lock", "page_and_block_lock", "reprogram"] {
+        for unit in [MappingUnit::Page, MappingUnit::FourKib] {
+            for (seed, lock_fail_ppm) in [(1, 0.0), (2, 0.0), (3, 300_000.0)] {
+                let mut cfg = config(policy, unit);
+                cfg.reliability.lock_fail_ppm = lock_fail_ppm;
+                cfg.cleaning.lazy_erase = seed == 2;
+                let drive = run(&cfg, seed);
+                assert!(drive.stats().ftl.exposed_pages > 100, "{policy}");
+            }
+        }
+    }
+}
+
+/// Locks that fail in blocks of one bit a cell are tried until their ring erases them: they are not emptied for it.
+#[test]
+fn a_block_of_the_cache_is_not_emptied_because_its_locks_fail() {
+    let mut cfg = config("page_lock", MappingUnit::Page);
+    cfg.geometry.blocks_per_plane = 48;
+    cfg.reliability.lock_fail_ppm = 1_000_000.0;
+    cfg.slc_cache.select("fixed").unwrap();
+    cfg.slc_cache.set("blocks_per_lane", &Value::Integer(6)).unwrap();
+    let drive = run(&cfg, 4);
+    assert!(drive.stats().flash.lock_fails > 0);
+}
+
+/// A lock that fails is tried once more.
+#[test]
+fn a_block_is_given_up_when_a_lock_has_failed_twice() {
+    let mut cfg = config("page_lock", MappingUnit::Page);
+    cfg.reliability.lock_fail_ppm = 1_000_000.0;
+    cfg.sanitize.set("acknowledge", &Value::Text("at_once".to_owned())).unwrap();
+    let mut drive = Drive::new(&cfg).unwrap();
+    drive.fill(0, 12).unwrap();
+    drive.write(OpCode::Trim, 3, 1, 0);
+    drive.drain();
+    assert_eq!((drive.stats().ops(OpKind::PageLock), drive.stats().ops(OpKind::Erase)), (2, 1));
+    assert_eq!(drive.state.ftl.locks.exposed(), 0);
+}
+
+/// So many pages are locked together that a lock of the block is quicker, and not when it takes as long.
+#[test]
+fn writes_are_taken_together_when_that_is_quicker() {
+    let mut cfg = config("page_and_block_lock", MappingUnit::Page);
+    (cfg.timing.t_page_lock_us, cfg.timing.t_block_lock_us) = (100.0, 300.0);
+    let mut drive = Drive::new(&cfg).unwrap();
+    for (units, count) in [(2, 0), (3, 0), (4, 1)] {
+        drive.state.ftl.begin_write(0..units);
+        assert_eq!(drive.state.ftl.locks.writes.len(), count, "{units} units");
+    }
+}
+
+/// The host goes on when nothing moves in a lane whose block was kept for what must leave pages.
+#[test]
+fn a_claim_is_given_up_when_nothing_moves() {
+    let mut drive = Drive::new(&config("page_lock", MappingUnit::FourKib)).unwrap();
+    let ftl = &mut drive.state.ftl;
+    ftl.allocator.claim(LaneId(0));
+    ftl.work(LaneId(0)).reads = 1;
+    ftl.give_up_claims();
+    assert!(ftl.allocator.has_claims(), "something moves");
+    ftl.work(LaneId(0)).reads = 0;
+    ftl.give_up_claims();
+    assert!(!ftl.allocator.has_claims());
+}
+
+/// A page is not locked under a replica that reads are sent to.
+#[test]
+fn a_page_that_is_locked_takes_its_replicas_along() {
+    let mut cfg = config("page_lock", MappingUnit::Page);
+    cfg.read_reclaim.select("redftl").unwrap();
+    cfg.read_reclaim.set("replica_limit", &Value::Integer(2)).unwrap();
+    let mut drive = Drive::new(&cfg).unwrap();
+    drive.fill(0, 20).unwrap();
+    // The replica of one unit stands where another was.
+    let ftl = &mut drive.state.ftl;
+    let at = ftl.map.lookup(Lpn(5));
+    ftl.trim(Lpn(5));
+    ftl.map.note_stray(Lpn(2), at);
+    ftl.replicas.set(Lpn(2), at);
+    assert_eq!(ftl.replicas.get(Lpn(2)), at);
+    ftl.lock_lane(&mut drive.state.flash, LaneId(0));
+    assert_eq!(ftl.replicas.get(Lpn(2)), Pun::NONE);
+}
+
+/// What has moved waits for the end of a job only where there is one.
+#[test]
+fn a_page_that_has_moved_waits_for_no_job_where_none_is() {
+    let mut cfg = config("page_lock", MappingUnit::Page);
+    cfg.read_reclaim.select("redftl").unwrap();
+    cfg.read_reclaim.set("replica_limit", &Value::Integer(2)).unwrap();
+    let mut drive = Drive::new(&cfg).unwrap();
+    drive.fill(0, 20).unwrap();
+    // The replica of one unit stands where another was, and takes its place.
+    let ftl = &mut drive.state.ftl;
+    let (from, at) = (ftl.map.lookup(Lpn(2)), ftl.map.lookup(Lpn(15)));
+    ftl.trim(Lpn(15));
+    ftl.map.note_stray(Lpn(2), at);
+    ftl.replicas.set(Lpn(2), at);
+    assert!(ftl.adopt(Lpn(2)));
+    let page = ftl.layout.page_of_unit(from).0;
+    assert_eq!(ftl.locks.pages[page.index()] & (EXPOSED | DEFERRED), EXPOSED | DEFERRED);
+    ftl.lock_lane(&mut drive.state.flash, LaneId(0));
+    assert!(ftl.locks.deferred.is_empty());
+    assert_eq!(ftl.locks.pages[page.index()] & ISSUED, ISSUED, "its lock is on its way");
+}

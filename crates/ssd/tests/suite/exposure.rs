@@ -1,0 +1,263 @@
+//! For how long a drive says that dead copies of secured data could be read, beside a clock of its own for each page:
+//! that looks at what the chips answer whenever anything has happened.
+
+use crate::support::soaked;
+use ssd::config::Table;
+use ssd::host::buffer;
+use ssd::nand::Raw;
+use ssd::rng::Rng;
+use ssd::sections::{MappingUnit, Superblock};
+use ssd::units::{Pun, SimTime};
+use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
+use std::collections::BTreeMap;
+
+const POLICIES: [&str; 5] = ["page_lock", "page_and_block_lock", "erase", "scrub", "reprogram"];
+
+/// Two channels with a die of two planes each.
+fn config(unit: MappingUnit, superblock: Superblock, policy: &str, lazy: bool) -> DriveConfig {
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 1, 1, 2);
+    (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (12, 2, 3);
+    cfg.drive.over_provisioning_percent = 150.0;
+    (cfg.mapping.unit, cfg.allocation.superblock) = (unit, superblock);
+    cfg.cleaning.lazy_erase = lazy;
+    cfg.sanitize.select(policy).unwrap();
+    cfg.queues.depth = 64;
+    cfg.buffer = buffer::Config::None(buffer::none::Params { gather_timeout_us: 50.0, ..Default::default() });
+    cfg
+}
+
+/// Clocks of pages that can be read and hold a dead copy.
+#[derive(Default)]
+struct Clocks {
+    since: BTreeMap<(u32, u32), u64>,
+    ns: u64,
+    ns_max: u64,
+}
+
+impl Clocks {
+    /// Something may have happened. All data is secured.
+    fn look(&mut self, drive: &Drive) {
+        let (chips, now) = (drive.chips(), drive.now());
+        let mut found = BTreeMap::new();
+        for unit in (0..drive.physical_units()).map(Pun) {
+            let (block, page) = drive.place_of(unit);
+            let is_dead = |lpn| drive.mapped_to(lpn) != Some(unit);
+            if page < chips.programmed_pages(block)
+                && drive.spare_of(unit).is_some_and(|spare| is_dead(spare.lpn))
+                && chips.raw_read(block, page, now, 0) == Raw::Data
+            {
+                found.insert((block, page), self.since.get(&(block, page)).copied().unwrap_or(now.0));
+            }
+        }
+        for (place, since) in std::mem::replace(&mut self.since, found) {
+            if !self.since.contains_key(&place) {
+                self.end(now.0 - since);
+            }
+        }
+    }
+
+    fn end(&mut self, ns: u64) {
+        self.ns += ns;
+        self.ns_max = self.ns_max.max(ns);
+    }
+}
+
+/// Keeps a queue full of small writes, and some trims, and holds what the drive says against the clocks.
+fn held_to_clocks(cfg: &DriveConfig, depth: usize, requests: u32, seed: u64) {
+    let mut drive = Drive::new(cfg).unwrap();
+    let (mut rng, units) = (Rng::named(seed, "load"), drive.logical_units());
+    let sectors = drive.unit_bytes() / 512;
+    drive.fill(0, units).unwrap();
+    drive.reset_stats();
+    let mut clocks = Clocks::default();
+    let mut sent = 0;
+    loop {
+        while sent < requests && drive.outstanding() < depth {
+            let op = if rng.below(16) == 0 { OpCode::Trim } else { OpCode::Write };
+            let lba = Lba(u64::from(sectors) * u64::from(rng.below(units)));
+            let command =
+                Command { op, lba, sectors, arrival: drive.now(), tag: sent.into(), ..Command::default() };
+            drive.submit(0, &command, drive.now()).unwrap();
+            clocks.look(&drive);
+            sent += 1;
+        }
+        let Some(at) = drive.next_event_at() else { break };
+        drive.advance_to(SimTime(at.0));
+        while drive.pop_completion().is_some() {}
+        clocks.look(&drive);
+    }
+    drive.check().unwrap();
+    assert_eq!(drive.health().read_only, None);
+    let counts = &drive.stats().ftl;
+    assert!(counts.exposed_pages > 100, "{} pages", counts.exposed_pages);
+    let (locked, erased, open) = (counts.exposed_locked, counts.exposed_erased, drive.open_exposures().times);
+    assert_eq!(locked.and(erased).ns_max, clocks.ns_max, "the longest that has ended");
+    assert_eq!(locked.and(erased).ns, clocks.ns, "all that has ended");
+    assert_eq!((counts.exposed_ns, counts.exposed_ns_max), (clocks.ns, clocks.ns_max));
+    assert_eq!(locked.pages + erased.pages + open.pages, counts.exposed_pages, "pages");
+    let now = drive.now().0;
+    assert_eq!(open.pages, clocks.since.len() as u64, "pages that are open");
+    assert_eq!(open.ns_max, clocks.since.values().map(|since| now - since).max().unwrap_or(0));
+    assert_eq!(open.ns, clocks.since.values().map(|since| now - since).sum::<u64>());
+}
+
+#[test]
+fn what_is_told_of_exposure_is_what_a_clock_for_each_page_says() {
+    for policy in POLICIES {
+        for unit in [MappingUnit::Page, MappingUnit::FourKib] {
+            for superblock in [Superblock::None, Superblock::Planes, Superblock::All] {
+                for (depth, lazy) in [(1, false), (32, false), (32, true)] {
+                    let which = format!("{policy} {unit:?} {superblock:?} depth {depth} lazy {lazy}");
+                    println!("{which}");
+                    held_to_clocks(&config(unit, superblock, policy, lazy), depth, soaked(150) as u32, 1);
+                }
+            }
+        }
+    }
+}
+
+/// One lane of pages of four units is full of data, and all room is not too little: units that die one by one leave a
+/// page of three that move, and the page that this takes comes free.
+#[test]
+fn a_drive_of_one_lane_is_not_full_because_pages_are_left() {
+    for policy in ["page_lock", "page_and_block_lock", "scrub"] {
+        for spare in [30.0, 100.0] {
+            let mut cfg = config(MappingUnit::FourKib, Superblock::All, policy, false);
+            cfg.geometry.blocks_per_plane = 40;
+            cfg.drive.over_provisioning_percent = spare;
+            let mut drive = Drive::new(&cfg).unwrap();
+            let (units, mut rng) = (drive.logical_units(), Rng::named(3, "load"));
+            drive.fill(0, units).unwrap();
+            let batches = 4 * units / 64;
+            for _ in 0..batches {
+                let batch: Vec<u32> = (0..64).map(|_| rng.below(units)).collect();
+                drive
+                    .overwrite(&batch)
+                    .unwrap_or_else(|short| panic!("{policy}, {spare} % spare: {short:?}"));
+            }
+            let counts = &drive.stats().ftl;
+            let moved: u64 = counts.moved_units.iter().sum();
+            println!(
+                "{policy} {spare}: {moved} of {} moved, {} padded",
+                counts.host_units, counts.padded_units
+            );
+            // Of a rest of a page that moves by itself one in four places stays empty. Scrubs fill wordlines with
+            // nothing.
+            assert!(
+                policy == "scrub" || counts.padded_units * 8 < counts.host_units,
+                "{policy}: {} padded",
+                counts.padded_units
+            );
+            drive.check().unwrap();
+        }
+    }
+}
+
+/// Programs fail now and then, and locks always: blocks out of use keep what no lock hides, and the drive comes to
+/// rest.
+#[test]
+fn locks_that_always_fail_come_to_an_end() {
+    for (policy, lazy) in
+        [("page_lock", false), ("page_and_block_lock", false), ("scrub", false), ("page_lock", true)]
+    {
+        let mut cfg = config(MappingUnit::FourKib, Superblock::None, policy, lazy);
+        cfg.geometry.blocks_per_plane = 40;
+        (cfg.reliability.lock_fail_ppm, cfg.reliability.program_fail_ppm) = (1_000_000.0, 20_000.0);
+        let mut drive = Drive::new(&cfg).unwrap();
+        let (units, mut rng) = (drive.logical_units(), Rng::named(5, "load"));
+        drive.fill(0, units / 2).unwrap();
+        let sectors = drive.unit_bytes() / 512;
+        for tag in 0..600 {
+            let lba = Lba(u64::from(sectors) * u64::from(rng.below(units / 2)));
+            drive.submit(0, &Command { lba, sectors, tag, ..command_at(&drive) }, drive.now()).unwrap();
+            assert!(drive.advance_to_completion(), "{policy}: stuck");
+            while drive.pop_completion().is_some() {}
+        }
+        drive.drain();
+        drive.check().unwrap();
+        let counts = &drive.stats().ftl;
+        let failed = counts.exposed_long[2] + drive.open_exposures().times.pages;
+        println!("{policy} {lazy}: {} given up, {failed} failed", counts.sanitize_given_up);
+        assert!(drive.stats().flash.lock_fails > 0, "{policy}");
+        assert!(lazy || counts.retired_blocks == 0 || counts.sanitize_given_up > 0, "{policy}");
+    }
+}
+
+fn command_at(drive: &Drive) -> Command {
+    Command { op: OpCode::Write, arrival: drive.now(), ..Command::default() }
+}
+
+/// A page of four units is being programmed when two of them are trimmed: its spare area says what lies there, dead or
+/// alive, under locks and without.
+#[test]
+fn what_is_trimmed_on_its_way_has_a_spare_area() {
+    for policy in ["none", "page_lock"] {
+        let cfg = config(MappingUnit::FourKib, Superblock::None, policy, false);
+        let mut drive = Drive::new(&cfg).unwrap();
+        let write = Command { fua: true, sectors: 32, ..command_at(&drive) };
+        drive.submit(0, &write, drive.now()).unwrap();
+        drive.advance_to(SimTime(100_000));
+        assert_eq!(drive.outstanding(), 1, "it is being programmed");
+        let trim = Command { op: OpCode::Trim, lba: Lba(8), sectors: 16, tag: 1, ..command_at(&drive) };
+        drive.submit(0, &trim, drive.now()).unwrap();
+        drive.drain();
+        let spare =
+            (0..drive.physical_units()).filter_map(|unit| Some((unit, drive.spare_of(Pun(unit))?.lpn)));
+        let lives = |(unit, lpn): (u32, _)| (drive.mapped_to(lpn) == Some(Pun(unit))).then_some(lpn.0);
+        let told: Vec<_> = spare.map(|it| (it.1.0, lives(it).is_some())).collect();
+        // Under locks what lives has moved.
+        for (lpn, is_alive) in [(0, true), (1, false), (2, false), (3, true)] {
+            assert!(told.contains(&(lpn, is_alive)), "{policy}: {told:?}");
+        }
+        drive.check().unwrap();
+    }
+}
+
+/// The same of a program that waits for its die: it has not begun, and programs nothing in the place of what is
+/// trimmed.
+#[test]
+fn what_is_trimmed_before_its_turn_is_not_programmed() {
+    for policy in ["none", "page_lock"] {
+        let mut cfg = config(MappingUnit::Page, Superblock::None, policy, false);
+        (cfg.geometry.channels, cfg.geometry.planes_per_die) = (1, 1);
+        cfg.geometry.blocks_per_plane = 24;
+        let mut drive = Drive::new(&cfg).unwrap();
+        for tag in 0..2 {
+            let write = Command { fua: true, lba: Lba(32 * tag), sectors: 32, tag, ..command_at(&drive) };
+            drive.submit(0, &write, drive.now()).unwrap();
+        }
+        drive.advance_to(SimTime(100_000));
+        assert_eq!(drive.outstanding(), 2, "one is being programmed, one waits");
+        let trim = Command { op: OpCode::Trim, lba: Lba(32), sectors: 32, tag: 2, ..command_at(&drive) };
+        drive.submit(0, &trim, drive.now()).unwrap();
+        drive.drain();
+        let spare = (0..drive.physical_units()).filter_map(|unit| drive.spare_of(Pun(unit)));
+        assert_eq!(spare.map(|spare| spare.lpn.0).collect::<Vec<_>>(), [0], "{policy}");
+        assert_eq!(drive.stats().ftl.exposed_pages, 0, "{policy}: nothing was there to be exposed");
+        drive.check().unwrap();
+    }
+}
+
+/// One lane with little room, whose data dies all the time: wordlines are padded to be scrubbed, but not with pages
+/// that cleaning needs to go on.
+#[test]
+fn scrubs_leave_moves_their_room() {
+    let mut cfg = config(MappingUnit::FourKib, Superblock::All, "scrub", false);
+    (cfg.geometry.blocks_per_plane, cfg.geometry.wordlines_per_block) = (64, 4);
+    cfg.drive.over_provisioning_percent = 8.0;
+    let mut drive = Drive::new(&cfg).unwrap();
+    let (units, mut rng) = (drive.logical_units(), Rng::named(3, "load"));
+    drive.fill(0, units).unwrap();
+    let sectors = drive.unit_bytes() / 512;
+    for tag in 0..6_000 {
+        let lba = Lba(u64::from(sectors) * u64::from(rng.below(units)));
+        drive.submit(0, &Command { lba, sectors, tag, ..command_at(&drive) }, drive.now()).unwrap();
+        while drive.outstanding() >= 32 {
+            assert!(drive.advance_to_completion(), "stuck");
+            while drive.pop_completion().is_some() {}
+        }
+    }
+    assert_eq!(drive.health().read_only, None);
+}
