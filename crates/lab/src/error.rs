@@ -58,7 +58,7 @@ pub enum Failure {
 impl Failure {
     /// Why a run must end whose voltages by age have not read what they promised to.
     pub(crate) fn of_bound(drive: &Drive) -> Option<Self> {
-        drive.stats().broken_bound.map(Failure::BoundBroken)
+        drive.health().broken_bound.map(Failure::BoundBroken)
     }
 
     /// The error of a closed loop deeper than the queues.

@@ -14,7 +14,7 @@ use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
 use crate::drive_config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::executor::Executor;
-use crate::flash::{Flash, Room};
+use crate::flash::{BrokenBound, Flash, Room};
 use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
@@ -85,6 +85,9 @@ pub struct Health {
     pub read_only: Option<Reason>,
     /// Erases and retirements.
     pub wear: Wear,
+    /// The first page, since counters were set to zero, that was not read with the voltages that were promised to
+    /// read it; `FlashCounts::bound_broken` counts them.
+    pub broken_bound: Option<BrokenBound>,
 }
 
 /// A hash of a configuration, as it enters snapshots.
@@ -389,7 +392,6 @@ impl Drive {
             unit_bytes: ftl.layout.unit_bytes,
             units_per_page: ftl.layout.units_per_page,
             cells_age: flash.chip.ages(),
-            broken_bound: flash.broken_bound,
         }
     }
 
@@ -419,7 +421,8 @@ impl Drive {
             wear.total += u64::from(count);
         }
         wear.min = wear.min.min(wear.max);
-        Health { read_only: self.state.host.read_only(), wear }
+        let (read_only, broken_bound) = (self.state.host.read_only(), self.state.flash.broken_bound);
+        Health { read_only, wear, broken_bound }
     }
 
     /// Erase counts of all blocks in use.
@@ -507,6 +510,7 @@ impl Drive {
         ftl.check(flash)?;
         host.check(&ftl.gather)?;
         self.counted().check()?;
+        flash.broken_bound.map_or(Ok(()), |broken| Err(broken.to_string()))?;
         let left = flash.pool.in_flight() + host.working();
         if events.is_empty() && left > 0 {
             return Err(format!("nothing will happen, but {left} operations and commands are under way"));

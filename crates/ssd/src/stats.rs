@@ -2,7 +2,7 @@
 
 use crate::counters::{Count, Counter};
 use crate::flash::op::{CAUSES, Cause, OpKind};
-use crate::flash::{BrokenBound, FlashCounts};
+use crate::flash::FlashCounts;
 use crate::ftl::FtlCounts;
 use crate::host::HostCounts;
 use crate::units::SimTime;
@@ -26,9 +26,6 @@ pub struct Stats {
     pub units_per_page: u32,
     /// Whether the cells age: only then reads are told apart by their attempts.
     pub cells_age: bool,
-    /// The first page that was not read with the voltages that were promised to read it;
-    /// `FlashCounts::bound_broken` counts them.
-    pub broken_bound: Option<BrokenBound>,
 }
 
 /// How often the drive's blocks were erased.
@@ -74,7 +71,6 @@ impl Stats {
         if self.flash.inversions > 0 {
             return Err(format!("{} high reads waited longer than they must", self.flash.inversions));
         }
-        self.broken_bound.map_or(Ok(()), |broken| Err(broken.to_string()))?;
         let by_attempts = self.flash.retries.iter().sum::<u64>();
         let reads = if self.cells_age { self.ops(OpKind::Read) } else { 0 };
         if by_attempts != reads {

@@ -90,9 +90,9 @@ fn the_bound_holds_for_a_part_with_program_modes() {
             drive.age(&step.parse().expect("a step")).expect("room in the tables");
             let retries = read_all(&mut drive);
             assert!(
-                drive.stats().broken_bound.is_none(),
+                drive.health().broken_bound.is_none(),
                 "{part}, {step}: {:?}, {retries:?}",
-                drive.stats().broken_bound
+                drive.health().broken_bound
             );
         }
     }

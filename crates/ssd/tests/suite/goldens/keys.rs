@@ -217,7 +217,12 @@ fn acts(key: &Key, drives: &[(DriveConfig, Outcome)]) -> Option<bool> {
     let is_inert = INERT.iter().any(|(name, _)| *name == key.name());
     for (cfg, plain) in drives {
         let Some(fitted) = key.on(cfg.clone()) else { continue };
-        let commands = if key.policy.is_some() { 3 * COMMANDS } else { COMMANDS };
+        let commands = match key.policy {
+            // Its plan is judged when blocks that came after it are victims.
+            Some("midas") => 20 * COMMANDS,
+            Some(_) => 3 * COMMANDS,
+            None => COMMANDS,
+        };
         let is_plain = fitted == *cfg && commands == COMMANDS;
         let (cfg, own) = if is_plain { (fitted, None) } else { (fitted.clone(), outcome(&fitted, commands)) };
         let before = own.as_ref().unwrap_or(plain);
