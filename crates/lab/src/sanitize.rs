@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use ssd::flash::op::OpKind;
 use ssd::ftl::locks::exposure::OpenExposures;
 use ssd::ftl::{self, EXPOSURE_CAUSES, FtlCounts};
-use ssd::{Drive, DriveConfig, Stats};
+use ssd::{Drive, DriveConfig, SanitizeReport, Stats};
 
 /// What was locked; all zero where nothing is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -125,19 +125,20 @@ impl Exposed {
 impl SanitizeWork {
     pub(crate) fn of(stats: &Stats, drive: &Drive, config: &DriveConfig) -> Self {
         let counts = &stats.ftl;
+        let SanitizeReport { open, lost_pages } = drive.sanitize_report();
         SanitizeWork {
             policy: config.sanitize.name().to_owned(),
             page_locks: stats.ops(OpKind::PageLock),
             block_locks: stats.ops(OpKind::BlockLock),
             scrubs: stats.ops(OpKind::Scrub),
             reprograms: stats.ops(OpKind::Reprogram),
-            lost_pages: drive.lost_pages(),
+            lost_pages,
             copies: counts.sanitize_copies,
             relocks: counts.sanitize_relocks,
             failed: stats.flash.lock_fails,
             given_up: counts.sanitize_given_up,
             table_bytes: drive.table_bytes().locks as u64,
-            exposed: Exposed::of(counts, &drive.open_exposures()),
+            exposed: Exposed::of(counts, &open),
         }
     }
 }

@@ -473,12 +473,6 @@ impl Drive {
         self.state.ftl.worst_disturb_q12(&self.state.flash)
     }
 
-    /// Pages with live data that cannot be read any more, because others of their wordline were reprogrammed
-    /// (`ftl.sanitize.policy = "reprogram"`): the truth, also of pages that nobody has read since. Looks at every page.
-    pub fn lost_pages(&self) -> u64 {
-        self.state.ftl.lost_pages(&self.state.flash)
-    }
-
     /// The chips: the ground truth that no firmware sees, for tests and reports.
     pub fn chips(&self) -> &Chip {
         &self.state.flash.chip

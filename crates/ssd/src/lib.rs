@@ -56,6 +56,7 @@ pub use executor::{Executor, Pace};
 pub use flash::BrokenBound;
 pub use foresee::{Foreseeing, Foresight, ForesightError};
 pub use ftl::TableBytes;
+pub use reports::SanitizeReport;
 pub use signals::{Breakdown, Command, Completion, Hints, OpCode, PARTS, Part, Reason, Status};
 pub use stats::{Stats, Wear};
 pub use units::{Lba, Lpn, SimDuration, SimTime};

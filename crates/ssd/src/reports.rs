@@ -6,10 +6,25 @@ use crate::ftl::{TableBytes, page_class, slc_cache, stream};
 use crate::signals::Spare;
 use crate::units::{Lpn, Pun};
 
+/// The truth behind locks (`ftl.sanitize`), also of pages that nobody has read since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SanitizeReport {
+    /// Pages with a dead copy of secured data that can be read now.
+    pub open: OpenExposures,
+    /// Pages with live data that cannot be read any more, because others of their wordline were reprogrammed
+    /// (`ftl.sanitize.policy = "reprogram"`).
+    pub lost_pages: u64,
+}
+
 impl Drive {
-    /// Pages with a dead copy of secured data that can be read now. Takes a look at every page.
-    pub fn open_exposures(&self) -> OpenExposures {
-        self.state.ftl.locks.open_exposures(&self.state.ftl.layout, self.now())
+    /// What locks, scrubs and reprograms have left undone, and what they have done to others. Takes a look at every
+    /// page.
+    pub fn sanitize_report(&self) -> SanitizeReport {
+        let ftl = &self.state.ftl;
+        SanitizeReport {
+            open: ftl.locks.open_exposures(&ftl.layout, self.now()),
+            lost_pages: ftl.lost_pages(&self.state.flash),
+        }
     }
 
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.

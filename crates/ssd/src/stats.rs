@@ -1,8 +1,8 @@
 //! What a drive has counted, from all layers. Rates, means and tables are made of it outside the drive.
 
 use crate::counters::{Count, Counter};
-use crate::flash::op::{CAUSES, Cause, OpKind};
 use crate::flash::FlashCounts;
+use crate::flash::op::{CAUSES, Cause, OpKind};
 use crate::ftl::FtlCounts;
 use crate::host::HostCounts;
 use crate::units::SimTime;

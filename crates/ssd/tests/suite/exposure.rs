@@ -92,7 +92,8 @@ fn held_to_clocks(cfg: &DriveConfig, depth: usize, requests: u32, seed: u64) {
     assert_eq!(drive.health().read_only, None);
     let counts = &drive.stats().ftl;
     assert!(counts.exposed_pages > 100, "{} pages", counts.exposed_pages);
-    let (locked, erased, open) = (counts.exposed_locked, counts.exposed_erased, drive.open_exposures().times);
+    let (locked, erased, open) =
+        (counts.exposed_locked, counts.exposed_erased, drive.sanitize_report().open.times);
     assert_eq!(locked.and(erased).ns_max, clocks.ns_max, "the longest that has ended");
     assert_eq!(locked.and(erased).ns, clocks.ns, "all that has ended");
     assert_eq!((counts.exposed_ns, counts.exposed_ns_max), (clocks.ns, clocks.ns_max));
@@ -178,7 +179,7 @@ fn locks_that_always_fail_come_to_an_end() {
         drive.drain();
         drive.check().unwrap();
         let counts = &drive.stats().ftl;
-        let failed = counts.exposed_long[2] + drive.open_exposures().times.pages;
+        let failed = counts.exposed_long[2] + drive.sanitize_report().open.times.pages;
         println!("{policy} {lazy}: {} given up, {failed} failed", counts.sanitize_given_up);
         assert!(drive.stats().flash.lock_fails > 0, "{policy}");
         assert!(lazy || counts.retired_blocks == 0 || counts.sanitize_given_up > 0, "{policy}");
