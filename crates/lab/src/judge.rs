@@ -3,7 +3,7 @@
 
 use crate::facts::Facts;
 use crate::number::{digits, duration, percent, si};
-use crate::result::{Busy, RunResult};
+use crate::result::{Busy, RunResult, Utilisation};
 use crate::spec::LoopMode;
 use crate::verdict::Verdict;
 use crate::windows::Window;
@@ -33,7 +33,7 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
         return verdict;
     }
     let seconds = result.simulated_ns as f64 / 1e9;
-    let part = busiest(facts, result, seconds);
+    let part = busiest(&result.utilisation, around(facts, result, seconds));
     let served = result.requests_measured as f64 / seconds;
     verdict.served_per_second = Some(served);
     verdict.background_share = background(facts, result);
@@ -139,12 +139,10 @@ const BUSIEST_CHANNEL: &str = "busiest channel";
 /// The part that bounds a drive, or else the busiest. Dies that only hold data for their channel do not bound it: so
 /// they count by their arrays, and by all that they have to do where neither arrays nor channels are busy enough, as in
 /// a drive of a die a channel. One die or channel bounds it where all of them together do not.
-fn busiest(facts: &Facts<'_>, result: &RunResult, seconds: f64) -> DrivePart {
-    let used = &result.utilisation;
+fn busiest(used: &Utilisation, (link, firmware): (f64, f64)) -> DrivePart {
     let share = |busy: Option<f64>| busy.unwrap_or(0.0);
     let part = |name, busy: f64| DrivePart { name, busy: busy.min(1.0), mean: None, array: None };
     let one = |name, of: &Busy| DrivePart { mean: of.mean, ..part(name, share(of.max)) };
-    let (link, firmware) = around(facts, result, seconds);
     let all = [
         part(DIES, share(used.array.mean)),
         part(CHANNELS, share(used.channel.mean)),
@@ -281,6 +279,24 @@ impl Burst {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// By hand: what holds data is not what bounds, and one alone is if all are not.
+    #[test]
+    fn what_bounds_is_what_works() {
+        let busy = |mean, max| Busy { mean: Some(mean), max: Some(max) };
+        let named = |die, array, channel, around| {
+            let used = Utilisation { die, array, waiting: busy(0.0, 0.0), channel };
+            busiest(&used, around).name
+        };
+        let (none, idle) = ((0.1, 0.2), busy(0.3, 0.4));
+        assert_eq!(named(busy(0.99, 1.0), busy(0.4, 0.4), busy(0.96, 0.96), none), CHANNELS);
+        assert_eq!(named(busy(0.99, 1.0), busy(0.97, 1.0), busy(0.96, 0.96), none), DIES);
+        assert_eq!(named(busy(0.99, 1.0), busy(0.4, 0.4), busy(0.5, 0.5), none), DIES);
+        assert_eq!(named(busy(0.3, 1.0), busy(0.2, 0.99), idle, none), BUSIEST_DIE);
+        assert_eq!(named(idle, idle, busy(0.3, 0.99), none), BUSIEST_CHANNEL);
+        assert_eq!(named(idle, idle, idle, (0.99, 0.2)), LINK);
+        assert_eq!(named(idle, idle, idle, (0.1, 0.98)), FIRMWARE);
+    }
 
     #[test]
     fn a_burst_is_told_from_an_even_load() {
