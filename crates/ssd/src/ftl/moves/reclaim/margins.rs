@@ -27,7 +27,7 @@ impl Ftl {
         self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
     }
 
-    /// See [`crate::Drive::lost_pages`].
+    /// See [`crate::SanitizeReport::lost_pages`].
     pub fn lost_pages(&self, flash: &Flash) -> u64 {
         if !self.locks.reprograms() {
             return 0;
