@@ -8,9 +8,16 @@ use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::write::waits::Lack;
 use crate::units::{BlockId, LaneId, Ppn, Pun};
+use std::ops::Range;
 
 /// Pages that may be on their way in a lane for their locks, beside those of other moves.
 pub(in crate::ftl) const MOVES_FOR_LOCKS: u32 = 2;
+
+/// Where the pages of a block stand in a table of all pages.
+fn pages_of(layout: &Layout, block: BlockId) -> Range<usize> {
+    let first = (block.0 * layout.pages_per_block) as usize;
+    first..first + layout.pages_per_block as usize
+}
 
 impl Locks {
     /// Whether pages of a lane wait for room.
@@ -37,18 +44,14 @@ impl Locks {
 
     /// Whether a block still has pages that no lock helps.
     pub(super) fn is_hopeless(&self, layout: &Layout, block: BlockId) -> bool {
-        let first = (block.0 * layout.pages_per_block) as usize;
-        let pages = &self.pages[first..first + layout.pages_per_block as usize];
-        pages.iter().any(|state| state & HOPELESS != 0)
+        self.pages[pages_of(layout, block)].iter().any(|state| state & HOPELESS != 0)
     }
 
     /// A block is used no more: what is exposed there is locked as anywhere, for no erase will hide it.
     #[cold]
     pub fn hope_again(&mut self, layout: &Layout, block: BlockId) {
         if !self.erases {
-            let first = (block.0 * layout.pages_per_block) as usize;
-            let pages = &mut self.pages[first..first + layout.pages_per_block as usize];
-            pages.iter_mut().for_each(|state| *state &= !HOPELESS);
+            self.pages[pages_of(layout, block)].iter_mut().for_each(|state| *state &= !HOPELESS);
         }
     }
 }

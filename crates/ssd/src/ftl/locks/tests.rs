@@ -163,20 +163,26 @@ fn a_claim_is_given_up_when_nothing_moves() {
     assert!(!ftl.allocator.has_claims());
 }
 
-/// A page is not locked under a replica that reads are sent to.
-#[test]
-fn a_page_that_is_locked_takes_its_replicas_along() {
+/// A drive on which the replica of a unit stands where another was, and that place.
+fn replicated(lpn: Lpn, other: Lpn) -> (Drive, Pun) {
     let mut cfg = config("page_lock", MappingUnit::Page);
     cfg.read_reclaim.select("redftl").unwrap();
     cfg.read_reclaim.set("replica_limit", &Value::Integer(2)).unwrap();
     let mut drive = Drive::new(&cfg).unwrap();
     drive.fill(0, 20).unwrap();
-    // The replica of one unit stands where another was.
     let ftl = &mut drive.state.ftl;
-    let at = ftl.map.lookup(Lpn(5));
-    ftl.trim(Lpn(5));
-    ftl.map.note_stray(Lpn(2), at);
-    ftl.replicas.set(Lpn(2), at);
+    let at = ftl.map.lookup(other);
+    ftl.trim(other);
+    ftl.map.note_stray(lpn, at);
+    ftl.replicas.set(lpn, at);
+    (drive, at)
+}
+
+/// A page is not locked under a replica that reads are sent to.
+#[test]
+fn a_page_that_is_locked_takes_its_replicas_along() {
+    let (mut drive, at) = replicated(Lpn(2), Lpn(5));
+    let ftl = &mut drive.state.ftl;
     assert_eq!(ftl.replicas.get(Lpn(2)), at);
     ftl.lock_lane(&mut drive.state.flash, LaneId(0));
     assert_eq!(ftl.replicas.get(Lpn(2)), Pun::NONE);
@@ -185,17 +191,10 @@ fn a_page_that_is_locked_takes_its_replicas_along() {
 /// What has moved waits for the end of a job only where there is one.
 #[test]
 fn a_page_that_has_moved_waits_for_no_job_where_none_is() {
-    let mut cfg = config("page_lock", MappingUnit::Page);
-    cfg.read_reclaim.select("redftl").unwrap();
-    cfg.read_reclaim.set("replica_limit", &Value::Integer(2)).unwrap();
-    let mut drive = Drive::new(&cfg).unwrap();
-    drive.fill(0, 20).unwrap();
-    // The replica of one unit stands where another was, and takes its place.
+    let (mut drive, _) = replicated(Lpn(2), Lpn(15));
     let ftl = &mut drive.state.ftl;
-    let (from, at) = (ftl.map.lookup(Lpn(2)), ftl.map.lookup(Lpn(15)));
-    ftl.trim(Lpn(15));
-    ftl.map.note_stray(Lpn(2), at);
-    ftl.replicas.set(Lpn(2), at);
+    let from = ftl.map.lookup(Lpn(2));
+    // The replica takes the place of the unit.
     assert!(ftl.adopt(Lpn(2)));
     let page = ftl.layout.page_of_unit(from).0;
     assert_eq!(ftl.locks.pages[page.index()] & (EXPOSED | DEFERRED), EXPOSED | DEFERRED);
