@@ -57,6 +57,24 @@ pub struct Distribution {
     pub factor: f64,
 }
 
+/// What the wear of cells alone decides of their distributions: all the powers, which take longest. Tables go through
+/// hundreds of states of the same wear.
+#[derive(Clone, Copy)]
+pub(super) struct Worn {
+    /// The wear, in 1000 cycles of the reference dwell.
+    pub(super) kcycles: f64,
+    /// Charge lost at the horizon of retention, in V.
+    loss_v: f64,
+    /// Rise of the erased state, in V.
+    erased_v: f64,
+    /// Rise of the erased state at the end of a wordline's effective reads, in V.
+    pub(super) erased_shift_v: f64,
+    /// Rise of the first programmed state, in V.
+    first_v: f64,
+    /// Wear on the scale by which variances grow.
+    variance: f64,
+}
+
 /// `x` to the power `y`, and 0 at 0.
 pub(super) fn power(x: f64, y: f64) -> f64 {
     if x > 0.0 { libm::pow(x, y) } else { 0.0 }
@@ -129,11 +147,28 @@ impl CellModel {
 
     /// The distributions of the cells' threshold voltages (calibration section 1.1).
     pub fn distribution(&self, state: &CellState) -> Distribution {
+        self.distribution_of(&self.worn(state.wear_kcycles), state)
+    }
+
+    /// What wear alone decides of the distributions.
+    pub(super) fn worn(&self, kcycles: f64) -> Worn {
+        let (c, r) = (&self.part.cycling, &self.part.retention);
+        Worn {
+            kcycles,
+            loss_v: r.shift_v + r.shift_wear_v * power(kcycles, r.shift_wear_power),
+            erased_v: c.erased_v * power(kcycles, c.erased_power),
+            erased_shift_v: self.erased_shift_v(kcycles),
+            first_v: c.first_v * power(kcycles, c.first_power),
+            variance: power(kcycles, c.variance_power),
+        }
+    }
+
+    /// The distributions of cells of which `worn` is what their wear has done.
+    pub(super) fn distribution_of(&self, worn: &Worn, state: &CellState) -> Distribution {
         let (s, c, r) = (&self.part.states, &self.part.cycling, &self.part.retention);
-        let wear = state.wear_kcycles;
         let time = self.retention_scale(state.retention_hours);
         let factor = self.retention_factor(state.height) * state.retention_factor;
-        let loss = factor * time * (r.shift_v + r.shift_wear_v * power(wear, r.shift_wear_power));
+        let loss = factor * time * worn.loss_v;
         let warmth = self.part.effects.cross_temperature_v_per_c * (state.read_c - state.program_c);
         let scale = self.part.modes.voltage_scale[state.mode];
         let states = self.states();
@@ -142,11 +177,11 @@ impl CellModel {
             let warm = if i == 0 { 0.0 } else { warmth };
             *mean = fresh * scale - self.places[i] * (loss + warm);
         }
-        mean[0] += c.erased_v * power(wear, c.erased_power);
-        mean[0] += self.erased_shift_v(wear) * state.erc_fraction;
-        mean[1] += c.first_v * power(wear, c.first_power);
-        let worn = power(wear, c.variance_power);
-        let aged = c.variance_v2 * worn + time * time * (r.variance_v2 + r.variance_wear_v2 * worn) * factor;
+        mean[0] += worn.erased_v;
+        mean[0] += worn.erased_shift_v * state.erc_fraction;
+        mean[1] += worn.first_v;
+        let aged = c.variance_v2 * worn.variance
+            + time * time * (r.variance_v2 + r.variance_wear_v2 * worn.variance) * factor;
         let step = s.program_step_v * scale;
         let programmed = s.sigma_v * s.sigma_v + step * step / 12.0 + aged;
         sigma[..states].fill(programmed.sqrt());

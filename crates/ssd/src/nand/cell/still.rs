@@ -95,12 +95,10 @@ impl StillTable {
             ..CellState::default()
         };
         for worn in 0..wear.points {
-            let state = CellState { wear_kcycles: wear.value(worn) as f64 * plan.cycles / 1000.0, ..fresh };
-            let programmed = model.distribution(&CellState {
-                wear_kcycles: state.wear_kcycles,
-                mode: plan.mode,
-                ..CellState::default()
-            });
+            let kcycles = wear.value(worn) as f64 * plan.cycles / 1000.0;
+            let wear_done = model.worn(kcycles);
+            let programmed =
+                model.distribution_of(&wear_done, &CellState { mode: plan.mode, ..CellState::default() });
             let references: Vec<Option<References>> = plan
                 .sets
                 .iter()
@@ -109,7 +107,8 @@ impl StillTable {
             for (above, &height) in plan.heights.iter().enumerate() {
                 for aged in 0..retention.points {
                     let retention_hours = retention.value(aged) as f64 / 60.0;
-                    let cells = model.distribution(&CellState { height, retention_hours, ..state });
+                    let cells =
+                        model.distribution_of(&wear_done, &CellState { height, retention_hours, ..fresh });
                     let best = model.optimal_references(&cells);
                     for (page, thresholds) in model.code().iter().enumerate() {
                         let cell = (worn * retention.points + aged) as usize;

@@ -5,6 +5,7 @@
 //! fewest that cover all states.
 
 use super::{SetFinder, States, Uncovered, points};
+use crate::nand::cell::state::Worn;
 use crate::nand::cell::voltages::{LOWEST_MOST, LOWEST_STEP_V, LOWEST_ZERO, Voltages};
 use crate::nand::cell::{CellState, Distribution, Group, References};
 use std::rc::Rc;
@@ -194,12 +195,16 @@ impl SetFinder<'_> {
 
     /// References at all places, by wear: even points, and points that are even on the scale by which the rise of the
     /// erased state falls, most of it where there is little wear.
-    fn lines(&self, kcycles: [f64; 2]) -> Vec<(f64, Line)> {
+    fn lines(&self, kcycles: [f64; 2]) -> Vec<(Worn, Line)> {
         let power = self.model.part().disturb.erased_shift_power;
         let even = points(kcycles, WEAR, |wear| wear, |at| at);
         let early =
             points(kcycles, EARLY + 2, |wear| libm::pow(wear, power), |at| libm::pow(at, 1.0 / power));
-        even.chain(early.skip(1).take(EARLY as usize)).map(|wear| (wear, self.line(wear).into())).collect()
+        even.chain(early.skip(1).take(EARLY as usize)).map(|wear| self.worn_line(wear)).collect()
+    }
+
+    fn worn_line(&self, kcycles: f64) -> (Worn, Line) {
+        (self.model.worn(kcycles), self.line(kcycles).into())
     }
 
     /// The states of the ranges of which something is demanded; with those at which demands end, for some wear and some
@@ -207,28 +212,28 @@ impl SetFinder<'_> {
     fn states(
         &self,
         group: Group,
-        lines: &[(f64, Line)],
+        lines: &[(Worn, Line)],
         (ranges, [from, to]): (&States, [f64; 2]),
         is_demanded: impl Fn(&Distribution) -> bool,
     ) -> Vec<State> {
         let height = self.model.height_of(group);
         let mut found = Vec::new();
         for retention_hours in self.times(ranges.hours, TIMES) {
-            let cells = |wear_kcycles: f64, erc_fraction: f64| {
-                let state = CellState { wear_kcycles, retention_hours, height, ..CellState::default() };
-                self.model.distribution(&CellState { erc_fraction, ..state })
+            let cells = |worn: &Worn, erc_fraction: f64| {
+                let state = CellState { retention_hours, height, erc_fraction, ..CellState::default() };
+                self.model.distribution_of(worn, &state)
             };
-            let is_worn = |&wear: &f64| is_demanded(&cells(wear, from));
-            let most = lines.iter().map(|(wear, _)| *wear).filter(is_worn).reduce(f64::max);
+            let is_worn = |worn: &Worn| is_demanded(&cells(worn, from));
+            let demanding: Vec<&(Worn, Line)> = lines.iter().filter(|(worn, _)| is_worn(worn)).collect();
+            let most = demanding.iter().map(|(worn, _)| worn.kcycles).reduce(f64::max);
             let Some(most) = most else { continue };
-            let last = end_of([most, ranges.kcycles[1]], |wear| is_worn(&wear));
-            let at_end = (last > most).then(|| (last, self.line(last).into()));
-            for (wear, line) in lines.iter().filter(|(wear, _)| is_worn(wear)).chain(&at_end) {
-                let end = end_of([from, to], |reads| is_demanded(&cells(*wear, reads)));
+            let last = end_of([most, ranges.kcycles[1]], |wear| is_worn(&self.model.worn(wear)));
+            let at_end = (last > most).then(|| self.worn_line(last));
+            for (worn, line) in demanding.into_iter().chain(&at_end) {
+                let end = end_of([from, to], |reads| is_demanded(&cells(worn, reads)));
                 let shares = points([from, end], READS, |share| share, |at| at);
-                found.extend(
-                    shares.map(|share| State { cells: cells(*wear, share), line: Line::clone(line) }),
-                );
+                found
+                    .extend(shares.map(|share| State { cells: cells(worn, share), line: Line::clone(line) }));
             }
         }
         found

@@ -213,11 +213,12 @@ impl<'a> SetFinder<'a> {
         let limit = f64::from(model.hard_limit_bits());
         let none = || Excess { places: usize::from(self.places), bits: Vec::new() };
         let mut found: Vec<(Excess, Excess)> = (0..model.page_types()).map(|_| (none(), none())).collect();
-        for &(wear_kcycles, ref line) in lines {
+        for &(kcycles, ref line) in lines {
+            let worn = model.worn(kcycles);
             for retention_hours in self.times(ranges.hours, POINTS) {
                 let height = model.height_of(group);
-                let state = CellState { wear_kcycles, retention_hours, height, ..CellState::default() };
-                let cells = model.distribution(&state);
+                let state = CellState { retention_hours, height, ..CellState::default() };
+                let cells = model.distribution_of(&worn, &state);
                 let best = model.optimal_references(&cells);
                 for (thresholds, (demanded, all)) in model.code().iter().zip(&mut found) {
                     let least = self.bits(&cells, thresholds, &best);

@@ -316,11 +316,13 @@ impl CellTable {
         cycles: f64,
     ) -> impl Iterator<Item = (f64, Distribution)> + 'a {
         let (wear, time) = (self.wear, self.retention);
-        let points = (0..wear.points).flat_map(move |worn| (0..time.points).map(move |aged| (worn, aged)));
-        points.map(move |(worn, aged)| {
-            let wear_kcycles = wear.value(worn) as f64 * cycles / 1000.0;
-            let retention_hours = time.value(aged) as f64 / 60.0;
-            (wear_kcycles, model.distribution(&CellState { wear_kcycles, retention_hours, ..*fresh }))
+        (0..wear.points).flat_map(move |point| {
+            let kcycles = wear.value(point) as f64 * cycles / 1000.0;
+            let worn = model.worn(kcycles);
+            (0..time.points).map(move |aged| {
+                let retention_hours = time.value(aged) as f64 / 60.0;
+                (kcycles, model.distribution_of(&worn, &CellState { retention_hours, ..*fresh }))
+            })
         })
     }
 
