@@ -123,7 +123,7 @@ struct Ground {
 }
 
 /// The tables that were used last, and what could not be one.
-static LEARNED: Memo<Ground, Result<Policy, String>> = Memo::new(8);
+static LEARNED: Memo<Ground, Result<Policy, String>> = Memo::new(8, |_| 1);
 
 /// The policy with its table.
 // tidy: allow(float): called when a drive is built

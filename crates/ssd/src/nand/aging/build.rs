@@ -11,7 +11,7 @@ use crate::nand::cell::table::{CellTable, ReadOdds, ReferenceSet, TablePlan};
 use crate::nand::cell::wear::{Block, LONGEST_REST_MINUTES, MEAN_QUALITY};
 use crate::nand::cell::{CellModel, CellPart, Group, VirtualChips};
 use crate::nand::order::PageOrder;
-use crate::sections::cell::{CodeKind, DwellLaw};
+use crate::sections::cell::{CodeKind, DwellLaw, Markers};
 use crate::sections::{ArrayTimes, DisturbCounters, DisturbLaw, ErrorModel, Sections, SectorErrors};
 use std::sync::Arc;
 
@@ -45,18 +45,20 @@ pub(crate) fn tables(cfg: &Sections, uses: Uses) -> Result<Option<Tables>, Confi
     let unit = counter_unit(&model);
     let cells = Cells { model: &model, cycles: 1.0, between: uses.between };
     let one_bit = if uses.one_bit { Some((one_bit_model(cfg)?, 1.0 / cfg.slc.wear)) } else { None };
-    let made = made(&cells, errors.disturb_law, one_bit.as_ref());
+    let (mut errors_of, of_mode) = made(&cells, errors.disturb_law);
     let drawn = errors.sectors == SectorErrors::Drawn;
     let most = Arc::new(endurance(&cells, unit));
-    let modes = made.of_mode.iter().enumerate();
-    let of_mode = |(mode, &table)| self::mode(cfg, &model, (unit, &most), mode, table);
-    let mut modes: Vec<Mode> = modes.map(of_mode).collect();
+    let modes = of_mode.iter().enumerate();
+    let mut modes: Vec<Mode> =
+        modes.map(|(mode, &table)| self::mode(cfg, &model, (unit, &most), mode, table)).collect();
     let mut places = places(cfg, &model);
     let pages = places.len() as u32;
     let one_bit_mode = uses.one_bit.then_some(modes.len() as u8);
     if let Some((own, cycles)) = &one_bit {
-        let most = Arc::new(endurance(&Cells { model: own, cycles: *cycles, between: false }, unit));
-        let mode = self::mode(cfg, own, (unit, &most), 0, made.one_bit);
+        let cells = Cells { model: own, cycles: *cycles, between: false };
+        let most = Arc::new(endurance(&cells, unit));
+        let mode = self::mode(cfg, own, (unit, &most), 0, errors_of.len());
+        errors_of.extend(made(&cells, errors.disturb_law).0);
         modes.push(Mode { places: pages, wear: libm::round(cfg.slc.wear * CYCLE as f64) as u64, ..mode });
         places.extend(one_bit_places(cfg, &model));
     }
@@ -67,7 +69,7 @@ pub(crate) fn tables(cfg: &Sections, uses: Uses) -> Result<Option<Tables>, Confi
         places,
         pages,
         wordlines: cfg.geometry.wordlines_per_block,
-        errors: made.errors,
+        errors: errors_of,
         carried_unit_q8: carried_unit_q8(&modes),
         modes,
         entries: part.retry.entries as u8 + 1,
@@ -126,49 +128,45 @@ fn one_bit_model(cfg: &Sections) -> Result<CellModel, ConfigErrors> {
     CellModel::new(part)
 }
 
-/// Tables of errors.
-#[derive(Clone)]
-struct Made {
-    errors: Arc<[Errors]>,
-    /// Which of them each program mode of the part uses.
-    of_mode: Arc<[usize]>,
-    /// Where those of blocks of one bit a cell begin.
-    one_bit: usize,
-}
-
 /// All that tables of errors are made of.
 #[derive(Clone, PartialEq)]
 struct Ground {
+    /// With the limits and markers of none in particular: how much wordlines endure, and what the firmware sees, says
+    /// how far along the tables a block is.
     part: CellPart,
     law: DisturbLaw,
     between: bool,
-    /// The part of blocks of one bit a cell, and its cycles for one of the drive's own part.
-    one_bit: Option<(CellPart, f64)>,
+    cycles: f64,
 }
 
-/// Those that were used last: 20 MB each at most.
-static MADE: Memo<Ground, Made> = Memo::new(4);
+impl Ground {
+    fn of(cells: &Cells, law: DisturbLaw) -> Self {
+        let mut part = cells.model.part().clone();
+        part.markers = Markers::default();
+        part.disturb.erc_max.fill(1.0);
+        (part.disturb.top_erc, part.disturb.max_reads) = (1.0, 1);
+        Ground { part, law, between: cells.between, cycles: cells.cycles }
+    }
 
-/// The tables of errors of a part, and of blocks of one bit a cell behind them.
-fn made(cells: &Cells, law: DisturbLaw, one_bit: Option<&(CellModel, f64)>) -> Made {
-    let ground = Ground {
-        part: cells.model.part().clone(),
-        law,
-        between: cells.between,
-        one_bit: one_bit.map(|(own, cycles)| (own.part().clone(), *cycles)),
-    };
-    MADE.get(ground, |_| {
-        let (mut errors, of_mode) = error_tables(cells, law);
-        let own = errors.len();
-        if let Some(&(ref model, cycles)) = one_bit {
-            errors.extend(error_tables(&Cells { model, cycles, between: false }, law).0);
-        }
-        Made { errors: errors.into(), of_mode: of_mode.into(), one_bit: own }
-    })
+    fn made(&self) -> Made {
+        let model = CellModel::new(self.part.clone()).expect("a part that was checked with other limits");
+        error_tables(&Cells { model: &model, cycles: self.cycles, between: self.between }, self.law)
+    }
 }
 
-/// The tables of errors, and which of them each program mode uses: modes of the same voltages share one.
-fn error_tables(cells: &Cells, law: DisturbLaw) -> (Vec<Errors>, Vec<usize>) {
+/// Tables of errors, and which of them each program mode uses: modes of the same voltages share one.
+type Made = (Vec<Arc<Errors>>, Vec<usize>);
+
+/// Those that were used last: 64 MB of them. One takes 1 to 20 MB, and up to seconds to make.
+static MADE: Memo<Ground, Made> =
+    Memo::new(64_000_000, |(tables, _)| tables.iter().map(|of| of.bytes()).sum());
+
+/// The tables of errors of a part.
+fn made(cells: &Cells, law: DisturbLaw) -> Made {
+    MADE.get(Ground::of(cells, law), Ground::made)
+}
+
+fn error_tables(cells: &Cells, law: DisturbLaw) -> Made {
     let &Cells { model, cycles, between } = cells;
     let scales = &model.part().modes.voltage_scale;
     let (mut tables, mut of_mode) = (Vec::new(), Vec::new());
@@ -190,10 +188,10 @@ fn error_tables(cells: &Cells, law: DisturbLaw) -> (Vec<Errors>, Vec<usize>) {
             apart: between && law == DisturbLaw::Voltage,
         };
         of_mode.push(tables.len());
-        tables.push(match law {
+        tables.push(Arc::new(match law {
             DisturbLaw::Linear => Errors::Still(StillTable::new(model, &plan)),
             DisturbLaw::Voltage => Errors::Moved(CellTable::new(model, &plan)),
-        });
+        }));
     }
     (tables, of_mode)
 }

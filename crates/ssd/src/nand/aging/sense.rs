@@ -207,7 +207,7 @@ impl Aging {
     /// Effective reads of a page over what it endures, in 1/4096, where the law of voltage moves its cells.
     #[inline]
     pub(super) fn moved_q12(&self, block: u32, place: Place, mode: &Mode, cycles: u32) -> u32 {
-        match self.tables().errors[mode.errors] {
+        match *self.tables().errors[mode.errors] {
             Errors::Still(_) => 0,
             Errors::Moved(_) => self.disturbed(block, place, mode, cycles).share_q12(),
         }
@@ -231,7 +231,7 @@ impl Aging {
         let tables = self.tables();
         let (worn, minutes) = (self.worn[block as usize], self.data_minutes(block));
         let harm_q12 = self.harm_q12(block);
-        match &tables.errors[mode.errors] {
+        match &*tables.errors[mode.errors] {
             Errors::Still(table) => {
                 let row = table.row(place.group(), place.page_type(), table.locate(worn, minutes));
                 let best_q8 = harmed(table.sector_bits_q8(&row, usize::from(tables.entries)), harm_q12);
@@ -258,7 +258,7 @@ impl Aging {
         draw: u64,
     ) -> bool {
         let tables = self.tables();
-        let Errors::Still(table) = &tables.errors[mode.errors] else { return false };
+        let Errors::Still(table) = &*tables.errors[mode.errors] else { return false };
         let point = table.locate(self.worn[block as usize], self.data_minutes(block));
         let row = table.row(place.group(), place.page_type(), point);
         let limit_q8 = u64::from(mode.own.bits_q8);
@@ -272,7 +272,7 @@ impl Aging {
     pub(crate) fn plain_until(&self, block: u32, page: u32, first: Voltages, cycles: u32) -> u64 {
         let tables = self.tables();
         let (mode, place) = self.at(block, page);
-        let Errors::Still(table) = &tables.errors[mode.errors] else { return 0 };
+        let Errors::Still(table) = &*tables.errors[mode.errors] else { return 0 };
         let point = table.locate(self.worn[block as usize], self.data_minutes(block));
         let row = table.row(place.group(), place.page_type(), point);
         let harm_q12 = self.harm_q12(block);

@@ -185,6 +185,16 @@ pub(crate) enum Errors {
     Moved(CellTable),
 }
 
+impl Errors {
+    /// Bytes of the table.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Errors::Still(table) => table.bytes(),
+            Errors::Moved(table) => table.bytes(),
+        }
+    }
+}
+
 /// Effective reads by group and cycles (calibration section 2.3).
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Endurance {
@@ -259,7 +269,7 @@ pub(crate) struct Tables {
     /// Pages of a block that uses all bits of its cells.
     pub pages: u32,
     pub wordlines: u32,
-    pub errors: Arc<[Errors]>,
+    pub errors: Vec<Arc<Errors>>,
     pub modes: Vec<Mode>,
     /// Entries of the retry table, the first included.
     pub entries: u8,
@@ -372,11 +382,7 @@ impl Tables {
 
     /// Bytes of the tables.
     pub(crate) fn bytes(&self) -> usize {
-        let errors = self.errors.iter().map(|errors| match errors {
-            Errors::Still(table) => table.bytes(),
-            Errors::Moved(table) => table.bytes(),
-        });
-        errors.sum::<usize>()
+        self.errors.iter().map(|of| of.bytes()).sum::<usize>()
             + self.places.len() * size_of::<Place>()
             + self.traits.len() * size_of::<Traits>()
             + self.endurances().map(|of| of.most.len() * size_of::<[u64; 4]>()).sum::<usize>()

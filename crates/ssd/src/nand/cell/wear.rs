@@ -4,8 +4,10 @@
 use super::normal::tail;
 use super::sector::{place_stream, uniform};
 use super::{CellModel, CellState};
+use crate::memo::Memo;
 use crate::rng::Rng;
 use crate::sections::cell::DwellLaw;
+use std::sync::Arc;
 
 /// Quality of the block that the voltage model describes.
 pub(crate) const MEAN_QUALITY: f64 = 0.65;
@@ -42,8 +44,11 @@ pub struct VirtualChips<'a> {
     model: &'a CellModel,
     seed: u64,
     /// Beta variable by rank, for many blocks; empty: computed for each.
-    ranks: Vec<f64>,
+    ranks: Arc<[f64]>,
 }
+
+/// Tables of ranks by the second parameter of the Beta distribution: 30 KB each.
+static RANKS: Memo<f64, Arc<[f64]>> = Memo::new(4, |_| 1);
 
 /// Points of the table of ranks for each standard deviation.
 const RANK_POINTS: f64 = 256.0;
@@ -75,15 +80,16 @@ fn beta_quantile(b: f64, u: f64) -> f64 {
 impl<'a> VirtualChips<'a> {
     /// The population of that seed. Streams: `nand.cell.chip` by chip, `nand.cell.block` by chip and block.
     pub fn new(model: &'a CellModel, seed: u64) -> Self {
-        VirtualChips { model, seed, ranks: Vec::new() }
+        VirtualChips { model, seed, ranks: Arc::default() }
     }
 
     /// The same with a table for the quality, off by less than 10^-5: for tens of thousands of blocks at once.
     pub fn tabulated(mut self) -> Self {
-        let b = self.model.part.population.quality_b;
-        let points = 0..=(2.0 * RANK_END * RANK_POINTS) as u32;
-        let rank = |point: u32| f64::from(point) / RANK_POINTS - RANK_END;
-        self.ranks = points.map(|point| beta_quantile(b, tail(-rank(point)))).collect();
+        self.ranks = RANKS.get(self.model.part.population.quality_b, |&b| {
+            let points = 0..=(2.0 * RANK_END * RANK_POINTS) as u32;
+            let rank = |point: u32| f64::from(point) / RANK_POINTS - RANK_END;
+            points.map(|point| beta_quantile(b, tail(-rank(point)))).collect()
+        });
         self
     }
 

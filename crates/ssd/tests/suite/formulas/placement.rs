@@ -20,19 +20,15 @@ const SPARE: f64 = 0.165;
 const UNITS: f64 = 1e12 / 16_384.0;
 
 /// Shares of the accesses by shares of the space, where rank k has k^-theta and `access` of all go to `space`.
-#[derive(Clone, Copy)]
 struct Skew {
     theta: f64,
     units: f64,
+    /// Sums of k^-theta of the first ranks.
+    sums: Vec<f64>,
 }
 
-/// The sum of the first `n` of k^-theta: 1,000 of them, and Euler and Maclaurin's formula for the others.
-fn harmonic(n: f64, theta: f64) -> f64 {
-    let first = n.min(1_000.0);
-    let sum: f64 = (1..=first as u32).map(|k| f64::from(k).powf(-theta)).sum();
-    let integral = (n.powf(1.0 - theta) - first.powf(1.0 - theta)) / (1.0 - theta);
-    sum + integral + (n.powf(-theta) - first.powf(-theta)) / 2.0
-}
+/// Ranks that are summed one by one.
+const FIRST: u32 = 1_000;
 
 impl Skew {
     fn new(skew: (f64, f64)) -> Skew {
@@ -42,31 +38,47 @@ impl Skew {
     /// On a drive of so many units.
     fn of((access, space): (f64, f64), units: f64) -> Skew {
         if access == space {
-            return Skew { theta: 0.0, units };
+            return Skew::with(0.0, units);
         }
         let (mut low, mut high) = (0.01, 1.3);
         for _ in 0..60 {
             // Not exactly one, for which the integral is another.
             let theta = (low + high) / 2.0 + 1e-9;
-            let share = Skew { theta, units }.share(space);
+            let share = Skew::with(theta, units).share(space);
             if share < access { low = theta } else { high = theta }
         }
-        Skew { theta: low, units }
+        Skew::with(low, units)
+    }
+
+    fn with(theta: f64, units: f64) -> Skew {
+        let mut sum = 0.0;
+        let first = (1..=FIRST).map(|k| {
+            sum += f64::from(k).powf(-theta);
+            sum
+        });
+        Skew { theta, units, sums: core::iter::once(0.0).chain(first).collect() }
+    }
+
+    /// The sum of the first `n` of k^-theta: one by one, and Euler and Maclaurin's formula for those behind.
+    fn harmonic(&self, n: f64) -> f64 {
+        let (theta, first) = (self.theta, n.min(f64::from(FIRST)));
+        let integral = (n.powf(1.0 - theta) - first.powf(1.0 - theta)) / (1.0 - theta);
+        self.sums[first as usize] + integral + (n.powf(-theta) - first.powf(-theta)) / 2.0
     }
 
     /// The share of the accesses that the first `space` of all units have.
-    fn share(self, space: f64) -> f64 {
-        harmonic(space * self.units, self.theta) / harmonic(self.units, self.theta)
+    fn share(&self, space: f64) -> f64 {
+        self.harmonic(space * self.units) / self.harmonic(self.units)
     }
 
     /// By rank: the shares of so many equal parts of the space.
-    fn parts(self, count: u32) -> Vec<f64> {
+    fn parts(&self, count: u32) -> Vec<f64> {
         let at = |rank: u32| self.share(f64::from(rank) / f64::from(count));
         (0..count).map(|rank| at(rank + 1) - if rank == 0 { 0.0 } else { at(rank) }).collect()
     }
 
     /// The mean of the thresholds where each page type has room for a quarter of `room` times the units.
-    fn thresholds(self, code: &[Vec<u32>], room: f64) -> f64 {
+    fn thresholds(&self, code: &[Vec<u32>], room: f64) -> f64 {
         let mut counts: Vec<usize> = code.iter().map(Vec::len).collect();
         counts.sort_unstable();
         let edge = |types: usize| f64::min(types as f64 / 4.0 * room, 1.0);
