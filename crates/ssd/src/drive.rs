@@ -353,6 +353,7 @@ impl Drive {
     pub(crate) fn set_now(&mut self, now: SimTime) {
         self.state.now = now;
         self.state.flash.now = now;
+        self.state.ftl.set_now(now);
         self.state.flash.chip.advance_clock(now);
     }
 
@@ -398,7 +399,6 @@ impl Drive {
     /// Sets all counters back to zero.
     pub fn reset_stats(&mut self) {
         let state = &mut self.state;
-        state.ftl.lock_clock(state.now);
         state.host.counts = Default::default();
         state.ftl.counts = Default::default();
         state.flash.reset_counts(state.now);

@@ -55,7 +55,7 @@ impl Drive {
                 is_news = !state.flash.done.is_empty();
             }
             EventKind::IdleCheck => self.on_idle_check(IdleWork::ALL[id as usize]),
-            EventKind::LocksDue => self.state.ftl.on_locks_due(at),
+            EventKind::LocksDue => self.state.ftl.on_locks_due(),
             _ => {
                 let (host, mut below) = self.split();
                 let command = CommandId(id);

@@ -69,4 +69,9 @@ impl Drive {
     pub fn mapped_to(&self, lpn: Lpn) -> Option<Pun> {
         Some(self.state.ftl.map.lookup(lpn)).filter(|unit| unit.is_some())
     }
+
+    /// The unit of flash that holds a replica of a logical unit, beside the one that it is mapped to.
+    pub fn replica_of(&self, lpn: Lpn) -> Option<Pun> {
+        Some(self.state.ftl.replica_of(lpn)).filter(|unit| unit.is_some())
+    }
 }

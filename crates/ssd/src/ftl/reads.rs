@@ -265,8 +265,6 @@ impl Ftl {
     pub fn after_read(&mut self, flash: &Flash, op: &Op) {
         self.note_retries(flash, op, op.attempts);
         if op.outcome == Outcome::Fail {
-            // What is lost dies now.
-            self.lock_clock(flash.now);
             self.note_unreadable(flash, *op);
         }
     }

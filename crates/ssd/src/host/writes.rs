@@ -431,7 +431,6 @@ impl Host {
     pub(super) fn trim(&mut self, id: CommandId, b: &mut Below<'_>) {
         let entry = self.commands.get(id);
         let (first, end) = (entry.command.lba.0, entry.command.lba.0 + u64::from(entry.command.sectors));
-        b.ftl.lock_clock(b.now);
         for lpn in self.shape.covered(first, end) {
             if b.ftl.locks_data() {
                 self.note_dropped(Lpn(lpn), b);

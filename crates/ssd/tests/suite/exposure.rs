@@ -2,7 +2,8 @@
 //! that looks at what the chips answer whenever anything has happened.
 
 use crate::support::soaked;
-use ssd::config::Table;
+use ssd::config::{Table, Value};
+use ssd::flash::op::Cause;
 use ssd::host::buffer;
 use ssd::nand::Raw;
 use ssd::rng::Rng;
@@ -43,7 +44,7 @@ impl Clocks {
         let mut found = BTreeMap::new();
         for unit in (0..drive.physical_units()).map(Pun) {
             let (block, page) = drive.place_of(unit);
-            let is_dead = |lpn| drive.mapped_to(lpn) != Some(unit);
+            let is_dead = |lpn| ![drive.mapped_to(lpn), drive.replica_of(lpn)].contains(&Some(unit));
             if page < chips.programmed_pages(block)
                 && drive.spare_of(unit).is_some_and(|spare| is_dead(spare.lpn))
                 && chips.raw_read(block, page, now, 0) == Raw::Data
@@ -64,10 +65,26 @@ impl Clocks {
     }
 }
 
-/// Keeps a queue full of small writes, and some trims, and holds what the drive says against the clocks.
-fn held_to_clocks(cfg: &DriveConfig, depth: usize, requests: u32, seed: u64) {
+/// Small writes and some trims, a queue full of them.
+fn writes(rng: &mut Rng, units: u32) -> (OpCode, u32) {
+    let op = if rng.below(16) == 0 { OpCode::Trim } else { OpCode::Write };
+    (op, rng.below(units))
+}
+
+/// The same between many reads of a few units.
+fn reads(rng: &mut Rng, units: u32) -> (OpCode, u32) {
+    if rng.below(6) == 0 { writes(rng, units) } else { (OpCode::Read, rng.below(7) * (units / 7)) }
+}
+
+/// Keeps a queue full of commands that are drawn so, and holds what the drive says against the clocks.
+fn held_to_clocks(
+    cfg: &DriveConfig,
+    depth: usize,
+    requests: u32,
+    next: fn(&mut Rng, u32) -> (OpCode, u32),
+) -> Drive {
     let mut drive = Drive::new(cfg).unwrap();
-    let (mut rng, units) = (Rng::named(seed, "load"), drive.logical_units());
+    let (mut rng, units) = (Rng::named(1, "load"), drive.logical_units());
     let sectors = drive.unit_bytes() / 512;
     drive.fill(0, units).unwrap();
     drive.reset_stats();
@@ -75,8 +92,8 @@ fn held_to_clocks(cfg: &DriveConfig, depth: usize, requests: u32, seed: u64) {
     let mut sent = 0;
     loop {
         while sent < requests && drive.outstanding() < depth {
-            let op = if rng.below(16) == 0 { OpCode::Trim } else { OpCode::Write };
-            let lba = Lba(u64::from(sectors) * u64::from(rng.below(units)));
+            let (op, unit) = next(&mut rng, units);
+            let lba = Lba(u64::from(sectors) * u64::from(unit));
             let command =
                 Command { op, lba, sectors, arrival: drive.now(), tag: sent.into(), ..Command::default() };
             drive.submit(0, &command, drive.now()).unwrap();
@@ -102,6 +119,7 @@ fn held_to_clocks(cfg: &DriveConfig, depth: usize, requests: u32, seed: u64) {
     assert_eq!(open.pages, clocks.since.len() as u64, "pages that are open");
     assert_eq!(open.ns_max, clocks.since.values().map(|since| now - since).max().unwrap_or(0));
     assert_eq!(open.ns, clocks.since.values().map(|since| now - since).sum::<u64>());
+    drive
 }
 
 #[test]
@@ -112,11 +130,47 @@ fn what_is_told_of_exposure_is_what_a_clock_for_each_page_says() {
                 for (depth, lazy) in [(1, false), (32, false), (32, true)] {
                     let which = format!("{policy} {unit:?} {superblock:?} depth {depth} lazy {lazy}");
                     println!("{which}");
-                    held_to_clocks(&config(unit, superblock, policy, lazy), depth, soaked(150) as u32, 1);
+                    let cfg = config(unit, superblock, policy, lazy);
+                    held_to_clocks(&cfg, depth, soaked(150) as u32, writes);
                 }
             }
         }
     }
+}
+
+/// The same of drives that make replicas of what is read often, adopt them and give them up.
+#[test]
+fn what_is_told_of_replicas_is_what_a_clock_for_each_page_says() {
+    const VALUES: [(&str, i128); 5] = [
+        ("max_reads", 80),
+        ("replica_percent", 20),
+        ("migration_percent", 30),
+        ("replica_limit", 3),
+        ("good_blocks_percent", 100),
+    ];
+    let mut total = [0; 3];
+    for policy in ["page_lock", "page_and_block_lock", "erase"] {
+        for unit in [MappingUnit::Page, MappingUnit::FourKib] {
+            for superblock in [Superblock::None, Superblock::All] {
+                for (depth, lazy) in [(1, false), (32, true)] {
+                    println!("{policy} {unit:?} {superblock:?} depth {depth} lazy {lazy}");
+                    let mut cfg = config(unit, superblock, policy, lazy);
+                    cfg.geometry.wordlines_per_block = 4;
+                    cfg.read_reclaim.select("redftl").unwrap();
+                    for (key, value) in VALUES {
+                        cfg.read_reclaim.set(key, &Value::Integer(value)).unwrap();
+                    }
+                    let drive = held_to_clocks(&cfg, depth, soaked(600) as u32, reads);
+                    let counts = &drive.stats().ftl;
+                    let made = counts.moved_units[Cause::Replication as usize];
+                    let found = [made, counts.replicas_adopted, counts.replica_reads];
+                    total.iter_mut().zip(found).for_each(|(total, found)| *total += found);
+                }
+            }
+        }
+    }
+    println!("replicas made, adopted, read: {total:?}");
+    assert!(total[0] > soaked(500) && total[1] > soaked(100), "{total:?}");
 }
 
 /// One lane of pages of four units is full of data, and all room is not too little: units that die one by one leave a

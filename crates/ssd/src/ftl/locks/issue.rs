@@ -47,7 +47,6 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        self.lock_clock(flash.now);
         // Where no time passes what leaves pages goes together, not each page's rest for itself.
         self.work(lane).more = flash.is_instant();
         let mut is_full = self.lock_ready(flash, lane);

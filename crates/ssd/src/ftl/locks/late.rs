@@ -3,7 +3,6 @@
 //! its pages are other data's from then on, and what dies of that is exposed anew.
 
 use super::{EXPOSED, HOPELESS, ODD};
-use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::units::{BlockId, Ppn, Pun};
 
@@ -35,8 +34,7 @@ impl Ftl {
 
     /// A member of the block is erased, and all that was read of it before is known: none of its units is secured any
     /// more. Those that come after are programmed later.
-    pub(in crate::ftl) fn forget_erased(&mut self, flash: &Flash, block: BlockId, physical: u32) {
-        self.lock_clock(flash.now);
+    pub(in crate::ftl) fn forget_erased(&mut self, block: BlockId, physical: u32) {
         if self.locks.erasing[block.index()] == [0; 2] {
             return;
         }
@@ -52,8 +50,7 @@ impl Ftl {
     }
 
     /// That erase is over. What has died in the block since can be looked at now.
-    pub(in crate::ftl) fn note_late_erase(&mut self, flash: &Flash, block: BlockId) {
-        self.lock_clock(flash.now);
+    pub(in crate::ftl) fn note_late_erase(&mut self, block: BlockId) {
         let erasing = core::mem::take(&mut self.locks.erasing[block.index()]);
         for (waiting, count) in self.locks.waiting.iter_mut().zip(erasing) {
             *waiting -= u64::from(count);

@@ -133,7 +133,7 @@ pub(crate) struct Locks {
     wanted: u64,
     /// Pages that what lives there is leaving, or has left, for their locks.
     leaving: u32,
-    /// The time of what is being handled.
+    /// The time.
     now: SimTime,
     /// A look at those that wait for their job is scheduled.
     pub timer: bool,
@@ -345,9 +345,9 @@ impl Ftl {
         matches!(from, Source::Flash(unit) if self.facts.is_secured(unit))
     }
 
-    /// What is handled now happens at this time.
+    /// What happens from now on happens at this time.
     #[inline(always)]
-    pub fn lock_clock(&mut self, now: SimTime) {
+    pub fn set_now(&mut self, now: SimTime) {
         self.locks.now = now;
     }
 
@@ -506,8 +506,7 @@ impl Ftl {
 
     /// A member of a block is erased, and others are about to be.
     #[cold]
-    pub(in crate::ftl) fn note_erased_member(&mut self, flash: &Flash, block: BlockId, physical: u32) {
-        self.lock_clock(flash.now);
+    pub(in crate::ftl) fn note_erased_member(&mut self, block: BlockId, physical: u32) {
         let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
         for page in (first..first + pages).map(Ppn) {
             if self.locks.pages[page.index()] & EXPOSED != 0 && self.layout.locate(page).block == physical {
@@ -518,8 +517,7 @@ impl Ftl {
 
     /// A block is erased: nothing of it is exposed any more.
     #[cold]
-    pub(in crate::ftl) fn note_erased_locks(&mut self, flash: &Flash, block: BlockId) {
-        self.lock_clock(flash.now);
+    pub(in crate::ftl) fn note_erased_locks(&mut self, block: BlockId) {
         let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
         for page in first..first + pages {
             if self.locks.pages[page as usize] != 0 {
@@ -544,7 +542,6 @@ impl Ftl {
     /// Told that a lock is over.
     #[cold]
     pub(in crate::ftl) fn on_locked(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        self.lock_clock(flash.now);
         flash.pool.remove(id);
         let block = self.layout.block_of_page(op.ppn).0;
         let lane = self.layout.lane_of(block);

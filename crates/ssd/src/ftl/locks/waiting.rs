@@ -64,11 +64,10 @@ impl Ftl {
     }
 
     /// Blocks that have waited long enough for the end of their job are looked at.
-    pub fn on_locks_due(&mut self, now: SimTime) {
-        self.lock_clock(now);
+    pub fn on_locks_due(&mut self) {
         self.locks.timer = false;
         while let Some(&(block, since)) = self.locks.deferred.front()
-            && since.0 + self.locks.rules.batch_ns <= now.0
+            && since.0 + self.locks.rules.batch_ns <= self.locks.now.0
         {
             self.locks.deferred.pop_front();
             self.list_all(block);

@@ -92,10 +92,10 @@ impl Ftl {
             self.blocks.program_done(block);
             let is_last = self.blocks.erase_done(block, op.outcome == Outcome::Fail);
             if self.locks_data() {
-                self.forget_erased(flash, block, op.at.block);
+                self.forget_erased(block, op.at.block);
             }
             if is_last && self.locks_data() {
-                self.note_late_erase(flash, block);
+                self.note_late_erase(block);
             }
             self.tell_late_erase(block, &op);
         }
@@ -157,10 +157,10 @@ impl Ftl {
         let is_last = self.blocks.erase_done(block, false);
         self.tell_late_erase(block, op);
         if self.locks_data() {
-            self.forget_erased(flash, block, op.at.block);
+            self.forget_erased(block, op.at.block);
         }
         if is_last && self.locks_data() {
-            self.note_late_erase(flash, block);
+            self.note_late_erase(block);
         }
         let is_dead = is_last && self.is_dead(block);
         self.counts.age_retired += u64::from(is_dead);

@@ -392,7 +392,6 @@ impl Ftl {
     /// Moved units are at their new place, or their program failed.
     #[inline(always)]
     fn place_all(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, units: &[UnitRef]) {
-        self.lock_clock(flash.now);
         for (place, &unit) in (0..).zip(units) {
             self.place_moved(flash, lane, op, place, unit);
         }
@@ -507,7 +506,7 @@ impl Ftl {
         }
         self.note_erase(flash, block, op.at.block);
         if self.locks_data() && self.layout.span > 1 {
-            self.note_erased_member(flash, block, op.at.block);
+            self.note_erased_member(block, op.at.block);
         }
         if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
             return;
@@ -515,7 +514,7 @@ impl Ftl {
         let lane = self.layout.lane_of(block);
         self.forget_reads(block);
         if self.locks_data() {
-            self.note_erased_locks(flash, block);
+            self.note_erased_locks(block);
         }
         self.replicas.reset(&self.layout, block);
         self.copies.on_erase(block);

@@ -18,6 +18,11 @@ use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 
 impl Ftl {
+    /// The unit of flash that holds the replica of a logical unit, if it has one.
+    pub fn replica_of(&self, lpn: Lpn) -> Pun {
+        self.replicas.get(lpn)
+    }
+
     /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.
     pub(in crate::ftl) fn adopt(&mut self, lpn: Lpn) -> bool {
         let to = self.replicas.get(lpn);
@@ -151,7 +156,6 @@ impl Ftl {
 
     /// Units that are still current are read from their replica from now on. A failed program makes none.
     fn replica_programmed(&mut self, flash: &mut Flash, op: &Op, units: &[UnitRef]) {
-        self.lock_clock(flash.now);
         let first = op.ppn.0 * self.layout.units_per_page;
         for (place, unit) in (first..).zip(units) {
             let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));
@@ -167,7 +171,11 @@ impl Ftl {
                 self.replicas.set(lpn, to);
                 self.counts.moved_units[Cause::Replication as usize] += 1;
                 self.effects.push(Effect::Replicate { lpn, from, to });
-            } else if op.outcome == Outcome::Pass {
+                continue;
+            }
+            // What the spare area says, though nobody will read it.
+            self.map.note_stray(lpn, to);
+            if op.outcome == Outcome::Pass {
                 self.effects.push(Effect::Dead { lpn, from, to });
             }
         }

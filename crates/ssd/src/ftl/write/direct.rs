@@ -166,7 +166,6 @@ impl Ftl {
         flash.do_at_once(&mut op);
         let class = if self.locks_data() { self.locks.class_of(0) } else { 0 };
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());
-        self.lock_clock(flash.now);
         if self.effects.has_chips() {
             self.tell_page(op, page_units, facts);
         }

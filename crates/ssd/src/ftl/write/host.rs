@@ -298,9 +298,6 @@ impl Ftl {
         let spent = flash.pool.spent(id);
         let mut promoted = 0;
         let locks = self.locks_data();
-        if locks {
-            self.lock_clock(flash.now);
-        }
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
             if locks && (failed || unit.is_given_up()) && unit.lpn != NONE {
