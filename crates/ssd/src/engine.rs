@@ -347,6 +347,8 @@ impl Drive {
             let reason = if worn { Reason::WornOut } else { Reason::Full };
             let (host, mut below) = self.split();
             host.end_in_read_only(reason, &mut below);
+            // What was answered so may wait for locks now, and nothing else would have those looked at.
+            return self.state.host.waits_for_locks();
         }
         false
     }

@@ -240,6 +240,48 @@ fn locks_that_always_fail_come_to_an_end() {
     }
 }
 
+/// Writes wait for their locks, and no lock holds: what they leave is erased, in blocks that would wait for that as in
+/// others, and the drive goes on. Where no erase holds either it comes to its end, and says so to all who wait.
+#[test]
+fn who_waits_for_locks_that_always_fail_is_answered() {
+    for policy in ["page_lock", "page_and_block_lock", "erase", "scrub"] {
+        for (lazy, erases_fail) in [(false, false), (true, false), (false, true), (true, true)] {
+            for (bits, depth) in [(1, 1), (1, 4), (3, 1), (3, 4)] {
+                let which =
+                    format!("{policy} lazy {lazy} erases fail {erases_fail} bits {bits} depth {depth}");
+                let mut cfg = config(MappingUnit::Page, Superblock::None, policy, lazy);
+                let g = &mut cfg.geometry;
+                (g.channels, g.planes_per_die, g.blocks_per_plane) = (1, 1, 29);
+                (g.wordlines_per_block, g.bits_per_cell) = (4, bits);
+                cfg.drive.over_provisioning_percent = 16.0;
+                cfg.reliability.lock_fail_ppm = 1_000_000.0;
+                cfg.reliability.erase_fail_ppm = if erases_fail { 1_000_000.0 } else { 0.0 };
+                cfg.sanitize.set("acknowledge", &Value::Text("every_write".to_owned())).unwrap();
+                let mut drive = Drive::new(&cfg).unwrap();
+                let (units, mut rng) = (drive.logical_units(), Rng::named(7, "load"));
+                let sectors = drive.unit_bytes() / 512;
+                drive.fill(0, units).unwrap();
+                for tag in 0..200 {
+                    let lba = Lba(u64::from(sectors) * u64::from(rng.below(units - 8)));
+                    let sectors = sectors * (1 + rng.below(8));
+                    let write = Command { lba, sectors, tag, ..command_at(&drive) };
+                    drive.submit(0, &write, drive.now()).unwrap();
+                    while drive.outstanding() >= depth {
+                        assert!(drive.advance_to_completion(), "{which}: stuck");
+                        while drive.pop_completion().is_some() {}
+                    }
+                }
+                drive.drain();
+                while drive.pop_completion().is_some() {}
+                assert_eq!(drive.outstanding(), 0, "{which}: stuck");
+                let ended = drive.health().read_only;
+                assert_eq!(ended.is_some(), erases_fail, "{which}: {ended:?}");
+                drive.check().unwrap();
+            }
+        }
+    }
+}
+
 fn command_at(drive: &Drive) -> Command {
     Command { op: OpCode::Write, arrival: drive.now(), ..Command::default() }
 }

@@ -2,7 +2,6 @@
 //! error that says what is allowed.
 
 use crate::support::{Load, every, small};
-use ssd::config::{Field, Kind, Value};
 use ssd::policy::{FAMILIES, FamilyInfo};
 use ssd::sections::{ErrorModel, MovesOfFirst};
 use ssd::{Drive, DriveConfig};
@@ -20,17 +19,6 @@ fn roomy(family: &FamilyInfo, policy: &str) -> DriveConfig {
         cfg.errors.model = ErrorModel::Cells;
     }
     cfg
-}
-
-/// The ends of the range of a parameter that is a number, or numbers.
-fn ends(field: &Field) -> Vec<Value> {
-    let of = |x: f64| match field.kind {
-        Kind::Integer => Some(Value::Integer(x as i128)),
-        Kind::Number | Kind::Numbers => Some(Value::Float(x)),
-        _ => None,
-    };
-    let limits = field.limits.iter();
-    limits.flat_map(|limits| [limits.min, limits.max]).filter_map(of).collect()
 }
 
 /// What the drive is refused with, or else it has served commands and all its tables agree.
@@ -60,11 +48,13 @@ fn try_ends(name: &str) {
             let mut usual = roomy(family, policy.name);
             usual.allocation.moves = moves;
             let table = usual.section(name).expect("the family's section");
-            let fields: Vec<_> = table.fields().iter().filter(|field| !ends(field).is_empty()).collect();
-            let each =
-                fields.iter().flat_map(|field| ends(field).into_iter().map(|end| vec![(field.key, end)]));
-            let all =
-                [0, 1].map(|at| fields.iter().map(|field| (field.key, ends(field)[at].clone())).collect());
+            let fields: Vec<_> =
+                table.fields().iter().filter(|field| !every::ends(field).is_empty()).collect();
+            let each = fields
+                .iter()
+                .flat_map(|field| every::ends(field).into_iter().map(|end| vec![(field.key, end)]));
+            let all = [0, 1]
+                .map(|at| fields.iter().map(|field| (field.key, every::ends(field)[at].clone())).collect());
             for values in each.chain(all) {
                 let mut cfg = usual.clone();
                 let table = cfg.section_mut(name).expect("the family's section");

@@ -2,11 +2,12 @@
 //!
 //! Every run is named by its seed, which also draws its configuration. A failure prints both;
 //! `WORDLINE_MODEL_SEED=n cargo test -p wordline-ssd --test suite model` repeats just that run, and
-//! `WORDLINE_MODEL_OPS=n` changes how many commands all runs together make (600,000 by default, twenty times as many
+//! `WORDLINE_MODEL_OPS=n` changes how many commands all runs together make (500,000 by default, twenty times as many
 //! with `WORDLINE_SOAK=1`), and `WORDLINE_MODEL_FROM=n` with which seed they begin: a long search goes on where the
 //! last one ended.
 
 mod chips;
+mod ends;
 mod oracle;
 mod reprogram;
 mod setup;
@@ -17,7 +18,7 @@ mod thief;
 mod traffic;
 
 use self::chips::Chips;
-use self::oracle::Oracle;
+use self::oracle::{Oracle, Verdict};
 use self::reprogram::random_reprograms;
 use self::setup::{random_caching, random_locked_replicas, random_locks, random_sorting};
 use self::tally::Tally;
@@ -37,7 +38,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Commands of one run.
 const COMMANDS_PER_RUN: u64 = 4_000;
 /// Commands of all runs.
-const COMMANDS: u64 = 600_000;
+const COMMANDS: u64 = 500_000;
 /// Commands of all runs with cells that age: making their tables, at every snapshot again, is most of the time.
 const AGING_COMMANDS: u64 = 40_000;
 /// Commands of all runs with a plane for each page.
@@ -54,11 +55,15 @@ const REPLICA_COMMANDS: u64 = 40_000;
 const LOCKED_REPLICA_COMMANDS: u64 = 24_000;
 /// Commands of all runs with locks.
 const LOCKED_COMMANDS: u64 = 80_000;
+/// The same of drives at their ends, whose runs are shorter.
+const ENDS_COMMANDS: u64 = 60_000;
 /// Seeds of longer searches that found something: they are always run.
 const FINDS: [u64; 6] = [1_484, 1_826, 5_011, 8_985, 107_232, 114_325];
 /// The same with locks: a drive that closed the block that its moves filled, and had no other; and drives that lock
 /// many blocks, as few do.
 const LOCKED_FINDS: [u64; 4] = [407, 42, 78, 113];
+/// The same at the ends: drives whose locks fail, in blocks that wait for their erase or without room to leave them.
+const ENDS_FINDS: [u64; 4] = [200, 211, 275, 347];
 /// Drives on which something happens that is rare: pages read by age; replicas that are adopted, and that fail.
 const AGING_RARE: [u64; 1] = [85];
 const REPLICAS_RARE: [u64; 2] = [29, 66];
@@ -67,11 +72,13 @@ const FAILURES: usize = 5;
 
 /// How the drive of a seed is drawn.
 type Draw = fn(u64) -> Run;
+/// What becomes of it.
+type Life = fn(&mut Run) -> Verdict;
 
 /// Runs one seed; the error is a whole report.
-fn run(seed: u64, draw: Draw) -> Result<Tally, String> {
+fn run(seed: u64, draw: Draw, live: Life) -> Result<Tally, String> {
     let mut run = draw(seed);
-    let verdict = catch_unwind(AssertUnwindSafe(|| run.run(COMMANDS_PER_RUN)));
+    let verdict = catch_unwind(AssertUnwindSafe(|| live(&mut run)));
     let what = match verdict {
         Ok(Ok(())) => return Ok(run.tally()),
         Ok(Err(what)) => what,
@@ -85,13 +92,13 @@ fn run(seed: u64, draw: Draw) -> Result<Tally, String> {
 }
 
 /// Runs seeds on all processors.
-fn run_all(seeds: &[u64], draw: Draw) -> (Tally, Vec<String>) {
+fn run_all(seeds: &[u64], draw: Draw, live: Life) -> (Tally, Vec<String>) {
     let total = Mutex::new((Tally::default(), Vec::new()));
     let next = AtomicUsize::new(0);
     let work = || {
         loop {
             let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            let result = run(seed, draw);
+            let result = run(seed, draw, live);
             let mut total = total.lock().unwrap();
             match result {
                 Ok(tally) => total.0.add(&tally),
@@ -128,20 +135,31 @@ fn a_search_begins_where_it_is_told() {
     assert_eq!(seeds(Some(70), 2 * COMMANDS_PER_RUN, &[9]), [70, 71]);
 }
 
+/// How many commands the environment wants, or else these.
+fn wanted(commands: u64) -> u64 {
+    variable("WORDLINE_MODEL_OPS").unwrap_or(soaked(commands))
+}
+
 /// Runs so many commands, or one seed, as the environment says.
 fn check(commands: u64, finds: &[u64], draw: Draw) -> Tally {
+    let tally = check_lives(commands, finds, draw, |run| run.run(COMMANDS_PER_RUN));
+    let all = variable("WORDLINE_MODEL_SEED").map_or(wanted(commands), |_| COMMANDS_PER_RUN);
+    assert!(tally.commands >= all, "{} commands of {all}", tally.commands);
+    tally
+}
+
+/// The same of drives that live so, as many as that many commands are runs.
+fn check_lives(commands: u64, finds: &[u64], draw: Draw, live: Life) -> Tally {
     if let Some(seed) = variable("WORDLINE_MODEL_SEED") {
-        return run(seed, draw).unwrap_or_else(|report| panic!("{report}"));
+        return run(seed, draw, live).unwrap_or_else(|report| panic!("{report}"));
     }
-    let commands = variable("WORDLINE_MODEL_OPS").unwrap_or(soaked(commands));
-    let seeds = seeds(variable("WORDLINE_MODEL_FROM"), commands, finds);
-    let (tally, failures) = run_all(&seeds, draw);
+    let seeds = seeds(variable("WORDLINE_MODEL_FROM"), wanted(commands), finds);
+    let (tally, failures) = run_all(&seeds, draw, live);
     println!(
         "seeds from {}: {} commands in {} runs, {} erases, {} blocks retired; {} drives worn out, {} commands refused by them",
         seeds[0], tally.commands, tally.runs, tally.erases, tally.retired, tally.worn_out, tally.refused
     );
     assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
-    assert!(tally.commands >= commands, "{} commands of {commands}", tally.commands);
     tally
 }
 
@@ -379,6 +397,22 @@ fn a_thief_finds_what_recoveries_leave_out() {
     for (lapse, how) in lapses {
         let (_, failures) = cut_all(4_000, lapse);
         assert!(failures.first().is_some_and(|found| found.contains(how)), "{lapse:?}: {failures:?}");
+    }
+}
+
+/// Drives of any kind at the ends of what can be, that grow older between phases of their lives.
+#[test]
+fn a_drive_at_its_ends_agrees_too() {
+    let tally = check_lives(ENDS_COMMANDS, &ENDS_FINDS, Run::at_ends, Run::run_phases);
+    println!(
+        "{} steps of ageing; {} locks failed, {} units lost",
+        tally.aged, tally.failed_locks, tally.units_lost
+    );
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(
+            tally.aged > soaked(20) && tally.failed_locks > soaked(200) && tally.worn_out > 2,
+            "{tally:?}"
+        );
     }
 }
 

@@ -126,7 +126,11 @@ impl Ftl {
     /// being emptied, and have room for what still lives there, will be of the reserve.
     fn has_room_beside(&mut self, lane: LaneId, units: u32) -> bool {
         let reserve = self.mover.reserve.saturating_sub(self.mover.lanes[lane.index()].coming);
-        let units = units + reserve * self.layout.data_units_per_block();
+        self.has_room_or_claims(lane, units + reserve * self.layout.data_units_per_block())
+    }
+
+    /// Whether so many units find room, if need be in a free block that is kept from the host for them.
+    fn has_room_or_claims(&mut self, lane: LaneId, units: u32) -> bool {
         if self.has_room(lane, units, Cause::Sanitize) {
             return true;
         }
@@ -202,10 +206,14 @@ impl Ftl {
                 }
                 self.close_early(block);
             }
+            if self.blocks.is_stale(block) && self.allocator.take_from_free(lane, block) {
+                // Whoever waits for what is exposed there may be who would have opened it.
+                self.blocks.wait_no_more(block);
+            }
             let is_still = self.blocks.state(block) == BlockState::Closed
                 && self.blocks.programming(block) == 0
                 && !self.blocks.is_failing(block);
-            if is_still && self.fits(lane, block, Cause::Sanitize) {
+            if is_still && (self.blocks.live(block) == 0 || self.fits(lane, block, Cause::Sanitize)) {
                 return self.begin(lane, block, Cause::Sanitize);
             }
             self.locks.lanes[lane.index()].hopeless.push_back(block);
@@ -232,6 +240,18 @@ impl Ftl {
         self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
     }
 
+    /// What lives in the blocks of a lane whose locks fail gets a block that is kept from the host, and cleaning makes
+    /// more room if that is too little: with replicas that have become pages more may live there than moves are always
+    /// sure of.
+    fn make_room_for_hopeless(&mut self, lane: LaneId) {
+        for at in 0..self.locks.lanes[lane.index()].hopeless.len() {
+            let live = self.blocks.live(self.locks.lanes[lane.index()].hopeless[at]);
+            if !self.has_room_or_claims(lane, live) {
+                self.locks.lanes[lane.index()].lacks_room = true;
+            }
+        }
+    }
+
     /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
     /// helps.
     pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
@@ -243,6 +263,11 @@ impl Ftl {
             self.program_all_gathered(flash, lane, true);
         }
         self.look_at_candidates(flash);
+        // All blocks whose locks fail are known now.
+        for lane in (0..self.layout.lanes).map(LaneId) {
+            self.make_room_for_hopeless(lane);
+            self.check_lane(flash, lane);
+        }
         !self.outbox.is_empty()
     }
 }

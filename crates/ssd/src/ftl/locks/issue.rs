@@ -351,11 +351,10 @@ impl Ftl {
             self.cover(page);
             return self.note_locked(block, page);
         }
-        // One more try, then the block is emptied and erased. One that is out of use keeps what it holds; one that
-        // waits for its erase, or is of the cache, will be erased.
+        // One more try, then the block is emptied and erased. One that is out of use keeps what it holds; one of the
+        // cache will be erased.
         let is_bad = self.blocks.state(block) == BlockState::Bad;
-        let is_at_rest = is_bad || self.blocks.state(block) == BlockState::Free;
-        let can_leave = !is_at_rest && !self.blocks.is_one_bit(block);
+        let can_leave = !is_bad && !self.blocks.is_one_bit(block);
         if self.locks.pages[page.index()] & EXPOSED == 0 {
             return self.end_renewal(block, page, can_leave);
         }

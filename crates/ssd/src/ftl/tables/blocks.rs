@@ -500,6 +500,12 @@ impl Blocks {
         self.stale[block.index()] = true;
     }
 
+    /// A block that waits for its erase is emptied anew, as one that was filled.
+    pub(in crate::ftl) fn wait_no_more(&mut self, block: BlockId) {
+        self.stale[block.index()] = false;
+        self.set_state(block, BlockState::Closed);
+    }
+
     /// Whether a block holds nothing and is not erased yet, nor being erased.
     #[inline]
     pub(in crate::ftl) fn is_stale(&self, block: BlockId) -> bool {

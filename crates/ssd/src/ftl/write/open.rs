@@ -273,6 +273,13 @@ impl Allocator {
         (state.len > 0).then(|| state.take(0))
     }
 
+    /// Takes this block from the free ones of its lane; false if it is none of them.
+    pub(in crate::ftl) fn take_from_free(&mut self, lane: LaneId, block: BlockId) -> bool {
+        let state = &mut self.lanes[lane.index()];
+        let at = (0..state.len).find(|&i| state.free[state.slot(i)] == block.0);
+        at.map(|i| state.take(i)).is_some()
+    }
+
     /// The next page of a stream for host data, lane by lane in allocation order; lanes without room are passed over,
     /// and, where the host is paced, those of which `waits` says that they have to wait for their cleaning. What a lane
     /// has refused it is not asked again before something of it changes.

@@ -25,7 +25,7 @@ pub fn pick<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
 }
 
 /// Mapping units a drive has at most: larger ones are not cleaned in a short run.
-const UNITS_AT_MOST: u64 = 12_000;
+pub const UNITS_AT_MOST: u64 = 12_000;
 
 /// Turns every switch of the configuration at random.
 pub fn random_config(rng: &mut Rng) -> DriveConfig {
@@ -589,6 +589,6 @@ pub fn random_redftl(cfg: &mut DriveConfig, rng: &mut Rng) {
 
 /// Whether the drive may run out of good blocks.
 pub fn may_wear_out(cfg: &DriveConfig) -> bool {
-    let faults = &cfg.reliability;
-    faults.program_fail_ppm > 0.0 || faults.erase_fail_ppm > 0.0 || faults.endurance_cycles > 0
+    let (faults, ages) = (&cfg.reliability, cfg.age_marker.name() != age_marker::FAMILY.default);
+    faults.program_fail_ppm > 0.0 || faults.erase_fail_ppm > 0.0 || faults.endurance_cycles > 0 || ages
 }

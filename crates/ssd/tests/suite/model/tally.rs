@@ -4,6 +4,8 @@
 #[derive(Debug, Default)]
 pub struct Tally {
     pub runs: u64,
+    /// Steps of ageing.
+    pub aged: u64,
     pub commands: u64,
     pub refused: u64,
     pub worn_out: u64,
@@ -43,6 +45,7 @@ impl Tally {
     /// Adds what another run came to.
     pub fn add(&mut self, other: &Tally) {
         self.runs += other.runs;
+        self.aged += other.aged;
         self.commands += other.commands;
         self.refused += other.refused;
         self.worn_out += other.worn_out;

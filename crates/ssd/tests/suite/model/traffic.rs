@@ -23,6 +23,8 @@ use std::collections::VecDeque;
 
 #[path = "cuts.rs"]
 pub mod cuts;
+#[path = "phases.rs"]
+mod phases;
 
 /// The power is cut after one effect in so many.
 const CUT_EVERY: u32 = 1_000;
@@ -68,6 +70,8 @@ pub struct Run {
     refusing: bool,
     /// Who has the power cut in the middle of what chips do.
     cutter: Option<Cutter>,
+    /// Steps of ageing that it has taken.
+    aged: u64,
 }
 
 impl Run {
@@ -145,7 +149,11 @@ impl Run {
 
     /// The run of a seed whose drive is drawn so, and is watched by a thief.
     pub fn watched(seed: u64, by: &str, draw: fn(&mut Rng) -> DriveConfig) -> Run {
-        let mut run = Run::drawn(seed, by, draw);
+        Run::drawn(seed, by, draw).watch(seed)
+    }
+
+    fn watch(self, seed: u64) -> Run {
+        let mut run = self;
         (run.chips, run.oracle.dead) = (Some(Chips::of(&run.cfg)), Some(Vec::new()));
         // A thief is promised nothing gone where commands do not wait for locks; without locks he must find.
         let rules = sanitize::Policy::build(&run.cfg.sanitize).rules();
@@ -191,6 +199,7 @@ impl Run {
             arrival: SimTime(0),
             refusing: false,
             cutter: None,
+            aged: 0,
         }
     }
 
@@ -224,6 +233,12 @@ impl Run {
         if units > 0 {
             self.write_below(None, units)?;
         }
+        self.serve(commands)?;
+        self.finish()
+    }
+
+    /// Goes on until `commands` are done.
+    fn serve(&mut self, commands: u64) -> Verdict {
         let mut idle = 0;
         while self.oracle.done < commands {
             let before = self.oracle.done;
@@ -233,7 +248,7 @@ impl Run {
                 return Err("nothing completes any more".to_owned());
             }
         }
-        self.finish()
+        Ok(())
     }
 
     fn act(&mut self) -> Verdict {
@@ -480,6 +495,9 @@ impl Run {
             // They may all be of one lane, which no other can help.
             Placement::Static => u64::from(per_lane) > needed + 4 + u64::from(wear.retired),
         };
+        // Where the next erase of any block fails none can be made room of.
+        let endurance = self.cfg.reliability.endurance_cycles;
+        let left = left && !(endurance > 0 && wear.min >= endurance);
         if left || !may_wear_out(&self.cfg) || reason != Reason::WornOut {
             return Err(format!("the drive takes no more writes, {reason:?}, though it could: {wear:?}"));
         }
@@ -544,6 +562,7 @@ impl Run {
         let health = self.drive.health();
         Tally {
             runs: 1,
+            aged: self.aged,
             commands: self.oracle.done,
             refused: self.oracle.refused,
             uncorrectable: self.oracle.uncorrectable,

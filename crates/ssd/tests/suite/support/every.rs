@@ -2,7 +2,7 @@
 //! tables of the crate: what is added there is tested without an edit here.
 
 use ssd::DriveConfig;
-use ssd::config::{Kind, Table, Value};
+use ssd::config::{Field, Kind, Table, Value};
 use ssd::ftl::stream;
 use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo};
 use ssd::sections::{CellPart, ErrorModel, MappingUnit, Placement, ProgramOrder};
@@ -182,4 +182,15 @@ pub fn choices(table: &dyn Table) -> Vec<(&'static str, Value)> {
         );
     }
     found
+}
+
+/// The ends of the range of a parameter that is a number, or numbers.
+pub fn ends(field: &Field) -> Vec<Value> {
+    let of = |x: f64| match field.kind {
+        Kind::Integer => Some(Value::Integer(x as i128)),
+        Kind::Number | Kind::Numbers => Some(Value::Float(x)),
+        _ => None,
+    };
+    let limits = field.limits.iter();
+    limits.flat_map(|limits| [limits.min, limits.max]).filter_map(of).collect()
 }

@@ -1,0 +1,64 @@
+//! A whole life of a drive: preconditioned, and then in phases, before each of which it grows older and is restored.
+
+use super::super::ends::random_ends;
+use super::super::setup::pick;
+use super::{Run, Verdict};
+use ssd::AgeStep;
+use ssd::ftl::sanitize;
+use ssd::rng::Rng;
+
+/// So many, and commands of one.
+const PHASES: u64 = 3;
+const COMMANDS: u64 = 400;
+
+impl Run {
+    /// The run of a seed whose drive is at an end of what can be; a thief watches where something is to be gone.
+    pub fn at_ends(seed: u64) -> Run {
+        let run = Run::drawn(seed, "model/ends", random_ends);
+        if run.cfg.sanitize.name() == sanitize::FAMILY.default { run } else { run.watch(seed) }
+    }
+
+    /// Lives through all of it.
+    pub fn run_phases(&mut self) -> Verdict {
+        let rng = &mut Rng::named(self.cfg.drive.seed, "model/phases");
+        let units = self.style.footprint * pick(rng, &[0, 50, 100]) / 100;
+        if units > 0 {
+            self.write_below(Some(0), units)?;
+            let again = units / pick(rng, &[1, 2, 10]);
+            self.write_below(None, again.max(1))?;
+        }
+        for phase in 1..=PHASES {
+            self.grow_older(rng)?;
+            self.snapshot()?;
+            self.serve(phase * COMMANDS)?;
+            self.drive.drain();
+            self.collect()?;
+        }
+        self.finish()
+    }
+
+    /// Steps of ageing that the drive can take; others leave it as it is.
+    fn grow_older(&mut self, rng: &mut Rng) -> Verdict {
+        let most = self.drive.erase_counts().iter().copied().max().unwrap_or(0);
+        let steps = [
+            format!("cycle to {}", most + pick(rng, &[1, 300, 5_000])),
+            format!("retain {}", pick(rng, &["1 minute", "1 month", "5 years"])),
+            format!("disturb {} reads", pick(rng, &[1, 1_000, 50_000])),
+            format!("disturb {} reads of wordline 0", pick(rng, &[1, 50_000])),
+        ];
+        for step in steps {
+            if rng.below(3) == 0 {
+                let step: AgeStep = step.parse().map_err(|error| format!("{step}: {error}"))?;
+                let hash = self.drive.event_hash();
+                match self.drive.age(&step) {
+                    Ok(()) => self.aged += 1,
+                    Err(_) if self.drive.event_hash() == hash => {}
+                    Err(error) => return Err(format!("{error}, and something has happened")),
+                }
+                self.check()?;
+                self.snapshot()?;
+            }
+        }
+        Ok(())
+    }
+}
