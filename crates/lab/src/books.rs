@@ -3,6 +3,7 @@
 use crate::error::Failure;
 use crate::meter::Meter;
 use crate::request_log::{Origin, RequestLog};
+use crate::series::Series;
 use crate::spec::RunSpec;
 use ssd::{Completion, DriveConfig, Executor, SimDuration, SimTime};
 
@@ -24,6 +25,8 @@ pub(crate) struct Served {
 pub(crate) struct Books {
     pub meter: Meter,
     log: Option<RequestLog>,
+    /// Time series, if they are asked for and time passes.
+    pub series: Option<Box<Series>>,
     pub served: Served,
     /// Requests to complete before the measurement.
     pub warm_up: u64,
@@ -39,7 +42,7 @@ impl Books {
         let origin = Origin { start, link_ns };
         let log = spec.request_log.as_ref().map(|path| RequestLog::create(path, origin)).transpose()?;
         let (meter, served) = (Meter::new(start), Served::default());
-        Ok(Books { meter, log, served, warm_up: spec.warm_up, failure: None })
+        Ok(Books { meter, log, series: None, served, warm_up: spec.warm_up, failure: None })
     }
 
     /// Closes the log and gives back what was counted.
@@ -61,6 +64,9 @@ impl Books {
         self.served.completed += 1;
         if self.served.completed > self.warm_up {
             self.meter.record(completion);
+            if let Some(series) = &mut self.series {
+                series.record(completion);
+            }
         } else {
             self.meter.record_before(completion);
             if self.is_warm() {

@@ -259,6 +259,14 @@ fn in_flight_mean(meter: &Meter) -> Option<f64> {
 }
 
 impl Facts<'_> {
+    /// What the drive has counted, which must agree with itself, as must what was measured of requests.
+    fn checked_stats(&self) -> Stats {
+        KINDS.iter().for_each(|&op| self.meter.kind(op).check());
+        let stats = self.drive.stats();
+        stats.check().unwrap_or_else(|wrong| panic!("the drive's counts do not agree: {wrong}"));
+        stats
+    }
+
     /// The keys of the drive, the run and the workload.
     fn settings(&self) -> Settings {
         let mut settings = settings::of_drive(self.config);
@@ -316,9 +324,7 @@ impl RunResult {
     /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind.
     pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
-        KINDS.iter().for_each(|&op| meter.kind(op).check());
-        let stats = drive.stats();
-        stats.check().unwrap_or_else(|wrong| panic!("the drive's counts do not agree: {wrong}"));
+        let stats = facts.checked_stats();
         let flash = FlashWork::of(&stats);
         let amplification = |bytes: u64| ratio(bytes as f64, meter.kind(OpCode::Write).bytes as f64);
         RunResult {
@@ -372,6 +378,7 @@ impl RunResult {
             utilisation: Utilisation::of(&stats),
             drive: DriveSize::of(facts),
             versions: facts.versions.cloned(),
+            series: None,
             preconditioning: facts.aged.clone(),
             lifetime: Lifetime::of(facts),
             config: facts.settings(),

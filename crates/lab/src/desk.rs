@@ -6,14 +6,17 @@ use crate::members::Members;
 use crate::meter::Meter;
 use crate::phase::{Phase, Progress};
 use crate::result::MemberResult;
+use crate::series::{Series, TimeSeries};
 use crate::spec::RunSpec;
 use crate::stop::Stop;
 use crate::versions::{Observer, Versions};
-use ssd::{Command, Completion, Drive, DriveConfig, Lba, SimTime, Status};
+use ssd::{Command, Completion, Drive, DriveConfig, Executor, Lba, SimTime, Status};
 use workload::{FilesAtStart, MemberNames, Request};
 
 /// Events between two looks at whether somebody has asked to end, where no command is complete for so long.
 const EVENTS_AT_ONCE: u32 = 1 << 14;
+/// The same where the drive is looked at in intervals: what happens between the end of one and the look counts to it.
+const EVENTS_OF_A_LOOK: u32 = 1 << 6;
 /// Events that what is under way may take to its end after somebody has asked: some tenths of a second.
 const PATIENCE: u32 = 1 << 18;
 
@@ -41,6 +44,8 @@ pub(crate) struct Counted {
     pub members: Vec<MemberResult>,
     /// Versions of files, if they are to be told.
     pub versions: Option<Versions>,
+    /// Time series, if they were asked for.
+    pub series: Option<TimeSeries>,
 }
 
 /// A drive that serves requests, and the books on them.
@@ -74,7 +79,10 @@ impl<'a> Desk<'a> {
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, Failure> {
         let start = drive.now();
-        let books = Books::open(start, config, spec)?;
+        let mut books = Books::open(start, config, spec)?;
+        if spec.samples > 0 && spec.executor == Executor::Timed {
+            books.series = Some(Box::new(Series::new(drive, spec.samples)));
+        }
         let observer = Observer::listen(drive, config, &spec.versions, files)?;
         let stop = spec.stop.clone();
         Ok(Desk {
@@ -114,9 +122,10 @@ impl<'a> Desk<'a> {
     /// under way takes too long.
     #[inline]
     pub fn advance(&mut self) -> Result<bool, Failure> {
+        let at_once = if self.books.series.is_some() { EVENTS_OF_A_LOOK } else { EVENTS_AT_ONCE };
         loop {
             let is_asked = self.stop.is_asked();
-            let mut left = if is_asked { self.patience } else { EVENTS_AT_ONCE };
+            let mut left = if is_asked { self.patience } else { at_once };
             let found = self.drive.advance_to_completion_within(&mut left);
             if is_asked {
                 self.patience = left;
@@ -124,6 +133,7 @@ impl<'a> Desk<'a> {
             if found {
                 return Ok(true);
             }
+            self.look_at_clock();
             if left > 0 {
                 return Err(self.lost());
             }
@@ -131,6 +141,16 @@ impl<'a> Desk<'a> {
                 self.ended.get_or_insert(Failure::Interrupted { phase: Phase::Running });
                 return Ok(false);
             }
+        }
+    }
+
+    /// The interval under way may be over.
+    #[inline(always)]
+    fn look_at_clock(&mut self) {
+        if let Some(series) = &mut self.books.series
+            && self.drive.now() >= series.until
+        {
+            series.turn(self.drive);
         }
     }
 
@@ -208,6 +228,7 @@ impl<'a> Desk<'a> {
     /// Takes a completion, if one waits, shows it and enters it in the books; its tag.
     #[inline(always)]
     pub fn take_completion(&mut self, show: impl FnOnce(&Completion)) -> Option<u64> {
+        self.look_at_clock();
         let completion = self.drive.next_completion()?;
         show(completion);
         let (tag, status) = (completion.tag, completion.status);
@@ -269,11 +290,15 @@ impl<'a> Desk<'a> {
         if let Some(members) = &mut self.members {
             members.restart(self.drive.now());
         }
+        if let Some(series) = &mut self.books.series {
+            series.restart(self.drive.now());
+        }
     }
 
     /// Closes the log and gives back what was counted.
     pub fn finish(self, failure: &mut Option<Failure>) -> Counted {
-        let Desk { drive, books, observer, members, start, .. } = self;
+        let Desk { drive, mut books, observer, members, start, .. } = self;
+        let series = books.series.take().map(|series| series.finish(drive));
         let told = |members: &Members| members.results(start, &drive.stats());
         let members = members.as_ref().map(told).unwrap_or_default();
         let versions = observer.map_or(Ok(None), |observer| observer.finish(drive)).unwrap_or_else(|error| {
@@ -281,7 +306,7 @@ impl<'a> Desk<'a> {
             None
         });
         let (served, meter) = books.finish(failure);
-        Counted { served, meter, members, versions }
+        Counted { served, meter, members, versions, series }
     }
 
     /// The run ends if voltages have not read what they promised to.

@@ -67,6 +67,7 @@ mod rows;
 pub mod run_config;
 mod sanitize;
 pub mod separation;
+mod series;
 pub mod settings;
 mod short;
 pub mod sizing;
@@ -99,6 +100,7 @@ pub use result::{
 };
 pub use retries::Retries;
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
+pub use series::{SeriesColumn, SeriesValue, TimeSeries};
 pub use settings::Settings;
 pub use spec::{LoopMode, RunSpec};
 pub use stop::Stop;

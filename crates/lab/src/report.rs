@@ -18,6 +18,8 @@ const AMPLIFICATION: &str = "write_amplification";
 const VERSIONS: &str = "versions";
 /// Plots of a run, without the endings of their files.
 const PLOTS: [&str; 4] = ["latency", "breakdown", "retries", "victims"];
+/// Names of the files with the time series of a run: of all of it, of its dies, of its channels.
+const SERIES: [&str; 3] = ["series.csv", "series_dies.csv", "series_channels.csv"];
 /// Endings of the files that a plot may come in.
 const ENDINGS: [&str; 3] = ["svg", "pdf", "csv"];
 
@@ -44,12 +46,17 @@ pub fn compare(results: &[RunResult]) -> String {
 
 /// Writes a folder of results: `result.json`, the plots `latency` and `breakdown` (where time passes), `retries` (of a
 /// drive whose cells age), `victims` (of one that was cleaned) and `versions` (if asked for), each as SVG, PDF and CSV,
-/// and `config.toml` with the resolved configuration. Returns the files.
+/// `series.csv`, `series_dies.csv` and `series_channels.csv` (where time passes), and `config.toml` with the resolved
+/// configuration. Returns the files.
 pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec<PathBuf>, ReportError> {
     // The plots can be made again of the rest.
     let mut files = vec![(FILE_NAME.to_owned(), result.to_json().into_bytes())];
     files.push((CONFIG_NAME.to_owned(), config_toml.as_bytes().to_vec()));
     files.extend(plots(std::slice::from_ref(result), &[]));
+    if let Some(series) = &result.series {
+        let tables = [series.csv(), series.dies_csv(), series.channels_csv()];
+        files.extend(SERIES.map(str::to_owned).into_iter().zip(tables.map(String::into_bytes)));
+    }
     if let Some(versions) = &result.versions {
         files.extend(plot::versions(versions).files(VERSIONS));
     }
@@ -86,8 +93,8 @@ fn plots(results: &[RunResult], groups: &[String]) -> Vec<(String, Vec<u8>)> {
 
 /// Names of all files that a run may write to its folder.
 pub fn run_files() -> Vec<String> {
-    let others = [FILE_NAME, CONFIG_NAME].map(str::to_owned);
-    others.into_iter().chain(plot_files(&PLOTS)).chain(plot_files(&[VERSIONS])).collect()
+    let others = [FILE_NAME, CONFIG_NAME].into_iter().chain(SERIES).map(str::to_owned);
+    others.chain(plot_files(&PLOTS)).chain(plot_files(&[VERSIONS])).collect()
 }
 
 /// Names of all files that a comparison may write to its folder.

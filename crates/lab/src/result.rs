@@ -11,6 +11,7 @@ use crate::precondition::Preconditioned;
 use crate::retries::Retries;
 use crate::sanitize::SanitizeWork;
 use crate::separation::StreamWork;
+use crate::series::TimeSeries;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
 use crate::suspends::DieWork;
@@ -511,6 +512,9 @@ pub struct RunResult {
     pub utilisation: Utilisation,
     /// The drive's size.
     pub drive: DriveSize,
+    /// Time series, in files of their own; not there unless they were asked for and time passes.
+    #[serde(skip)]
+    pub series: Option<TimeSeries>,
     /// Versions of files in flash; not there unless they are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<Versions>,

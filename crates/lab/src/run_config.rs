@@ -97,6 +97,8 @@ ssd::section! {
         requests: u64 = 0, unit "requests";
         /// The measurement begins when so many requests have completed.
         warm_up_requests: u64 = 0, unit "requests";
+        /// Intervals of the time series at most; 0 for none. When a run outgrows them they become twice as long.
+        samples: u32 = 1_000, range 0..=1_000_000;
         /// Whether flash operations take time.
         executor: ExecutorChoice = ExecutorChoice::Timed;
     }
@@ -174,6 +176,7 @@ impl RunConfig {
                 ExecutorChoice::Timed => Executor::Timed,
                 ExecutorChoice::Functional => Executor::Functional,
             },
+            samples: self.samples,
             settings: self.settings(workload),
             ..RunSpec::default()
         }

@@ -53,6 +53,8 @@ pub struct RunSpec {
     pub executor: Executor,
     /// File for one row per request: CSV, compressed if the name ends in `.zst`; Parquet if it ends in `.parquet`.
     pub request_log: Option<PathBuf>,
+    /// Intervals of the time series at most; 0 for none.
+    pub samples: u32,
     /// What is told of versions of files in flash.
     pub versions: VersionsSpec,
     /// What identifies the workload in the result ([`workload::Prepared::workload_hash`]).
@@ -86,6 +88,7 @@ impl Default for RunSpec {
             requests: None,
             executor: Executor::Timed,
             request_log: None,
+            samples: 0,
             versions: VersionsSpec::default(),
             workload_hash: 0,
             settings: Settings::new(),

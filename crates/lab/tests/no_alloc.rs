@@ -54,7 +54,8 @@ fn allocations(config: &DriveConfig, settings: &str, spec: &RunSpec) -> u64 {
     let workload = generator(COUNT, settings);
     let inner = workload.open(drive.logical_sectors()).unwrap();
     let mut source = Marked { inner, taken: 0, from: 40_000, to: COUNT - 10, at_from: 0, at_to: 0 };
-    let result = run(&mut drive, config, &mut source, spec, &mut |_| {}).unwrap();
+    let spec = RunSpec { samples: 1_000, ..spec.clone() };
+    let result = run(&mut drive, config, &mut source, &spec, &mut |_| {}).unwrap();
     assert_eq!(result.requests_served, COUNT);
     source.at_to - source.at_from
 }

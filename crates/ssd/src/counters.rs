@@ -15,6 +15,8 @@ pub struct Counter {
     pub doc: &'static str,
     /// Where else in a result it is told, by itself or as part of something.
     pub told_in: Option<&'static str>,
+    /// Whether it says one number for each part of the drive: each die, each channel.
+    pub by_part: bool,
 }
 
 impl Counter {
@@ -67,13 +69,23 @@ impl Count {
 
 /// What can be a counter.
 pub trait Counted {
+    /// Whether it says one number for each part of the drive.
+    const BY_PART: bool = false;
+
     /// What it says.
     fn count(&self) -> Count;
+
+    /// All of it together, without a look at anything else.
+    fn total(&self) -> u64;
 }
 
 impl Counted for u64 {
     fn count(&self) -> Count {
         Count::One(*self)
+    }
+
+    fn total(&self) -> u64 {
+        *self
     }
 }
 
@@ -81,11 +93,21 @@ impl Counted for u32 {
     fn count(&self) -> Count {
         Count::One(u64::from(*self))
     }
+
+    fn total(&self) -> u64 {
+        u64::from(*self)
+    }
 }
 
 impl Counted for Vec<u64> {
+    const BY_PART: bool = true;
+
     fn count(&self) -> Count {
         Count::Each(self.clone())
+    }
+
+    fn total(&self) -> u64 {
+        self.iter().sum()
     }
 }
 
@@ -93,11 +115,19 @@ impl<const N: usize> Counted for [u64; N] {
     fn count(&self) -> Count {
         Count::Each(self.to_vec())
     }
+
+    fn total(&self) -> u64 {
+        self.iter().sum()
+    }
 }
 
 impl<const N: usize, const M: usize> Counted for [[u64; N]; M] {
     fn count(&self) -> Count {
         Count::Table(self.iter().map(|row| row.to_vec()).collect())
+    }
+
+    fn total(&self) -> u64 {
+        self.iter().flatten().sum()
     }
 }
 
@@ -122,11 +152,19 @@ macro_rules! counters {
                 unit: $unit,
                 doc: concat!($($doc),+).trim_ascii(),
                 told_in: counters!(@told_in $($told_in)?),
+                by_part: <$ty as $crate::counters::Counted>::BY_PART,
             }),+];
 
             /// What they say, in the same order.
             pub fn counts(&self) -> Vec<$crate::counters::Count> {
                 vec![$($crate::counters::Counted::count(&self.$field)),+]
+            }
+
+            /// What each of them says, all of it together, in the same order; those by part are left out.
+            pub fn each_total(&self, tell: &mut impl FnMut(u64)) {
+                $(if !<$ty as $crate::counters::Counted>::BY_PART {
+                    tell($crate::counters::Counted::total(&self.$field));
+                })+
             }
         }
     };

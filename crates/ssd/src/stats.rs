@@ -91,8 +91,7 @@ impl Stats {
 
     /// Pages programmed for a cause, by whatever means.
     pub fn pages_programmed(&self, cause: Cause) -> u64 {
-        let of = |kind: OpKind| self.flash.ops[kind as usize][cause as usize];
-        of(OpKind::Program) + of(OpKind::Copyback)
+        self.flash.pages_programmed(cause)
     }
 
     /// Bytes programmed for each cause, counting whole pages: what the flash wears by.

@@ -178,6 +178,8 @@ impl At<'_> {
                 });
             let mut spec = run.spec(&ready.spec);
             (spec.preconditioning, spec.age) = own;
+            // Claims are about whole runs.
+            spec.samples = 0;
             spec.workload_hash = ready.prepared.workload_hash();
             self.check_phases(&spec)?;
             let job = self.job(work, (name, workload), number, (&run, spec))?;

@@ -17,4 +17,5 @@ mod reports;
 mod reproduce;
 mod results;
 mod run_config;
+mod series;
 mod versions;

@@ -1,6 +1,6 @@
 //! What the flash counts.
 
-use super::op::{CAUSES, KINDS};
+use super::op::{CAUSES, Cause, KINDS, OpKind};
 use crate::signals::PRIORITIES;
 use serde::{Deserialize, Serialize};
 
@@ -56,5 +56,13 @@ counters! {
         die_array_ns: Vec<u64>, "ns", in "utilisation.array.mean";
         /// Nanoseconds each channel carried something.
         channel_busy_ns: Vec<u64>, "ns", in "utilisation.channel.mean";
+    }
+}
+
+impl FlashCounts {
+    /// Pages programmed for a cause, by whatever means.
+    pub fn pages_programmed(&self, cause: Cause) -> u64 {
+        let of = |kind: OpKind| self.ops[kind as usize][cause as usize];
+        of(OpKind::Program) + of(OpKind::Copyback)
     }
 }

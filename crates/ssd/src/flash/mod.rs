@@ -220,14 +220,23 @@ impl Flash {
 
     /// The counters at `now`, with what dies and channels are in the middle of up to then.
     pub fn counts_until(&self, now: SimTime) -> FlashCounts {
-        // What is under way at a die counts up to now; a transfer was counted when it began.
-        let left = |channel: &Channel| channel.free_at.since(now);
         FlashCounts {
-            die_busy_ns: self.dies.iter().map(|die| die.busy_until(now)).collect(),
-            die_array_ns: self.dies.iter().map(|die| die.worked_until(now)).collect(),
-            channel_busy_ns: self.channels.iter().map(|it| it.busy_ns.saturating_sub(left(it))).collect(),
+            die_busy_ns: self.dies_busy(now).map(|(busy, _)| busy).collect(),
+            die_array_ns: self.dies_busy(now).map(|(_, array)| array).collect(),
+            channel_busy_ns: self.channels_busy(now).collect(),
             ..self.counts.clone()
         }
+    }
+
+    /// How long each die had work on it up to `now`, and of this how long its array worked; ns. What is under way
+    /// counts up to now.
+    pub fn dies_busy(&self, now: SimTime) -> impl Iterator<Item = (u64, u64)> {
+        self.dies.iter().map(move |die| (die.busy_until(now), die.worked_until(now)))
+    }
+
+    /// How long each channel carried something; ns. A transfer was counted when it began.
+    pub fn channels_busy(&self, now: SimTime) -> impl Iterator<Item = u64> {
+        self.channels.iter().map(move |channel| channel.busy_ns.saturating_sub(channel.free_at.since(now)))
     }
 
     /// Sets the counters back to zero; what dies and channels are in the middle of counts from `now` on.

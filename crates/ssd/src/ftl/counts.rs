@@ -30,6 +30,10 @@ impl Counted for Exposures {
     fn count(&self) -> Count {
         Count::One(self.ns)
     }
+
+    fn total(&self) -> u64 {
+        self.ns
+    }
 }
 
 impl Exposures {

@@ -124,7 +124,7 @@ pub struct Ftl {
     pub gather: Gather,
     facts: FactsTable,
     pub(crate) page_classes: PageClasses,
-    allocator: Allocator,
+    pub(crate) allocator: Allocator,
     placement: Placement,
     /// The cache of host writes.
     pub(crate) ring: Ring,

@@ -29,6 +29,10 @@ impl Counted for ServiceTimes {
     fn count(&self) -> Count {
         Count::One(self.sum_ns)
     }
+
+    fn total(&self) -> u64 {
+        self.sum_ns
+    }
 }
 
 impl ServiceTimes {

@@ -329,6 +329,11 @@ impl Host {
         self.commands.len() - self.completed.len()
     }
 
+    /// Mapping units in the buffer whose data is not in flash yet and not on its way.
+    pub fn dirty_units(&self) -> u32 {
+        self.staging.dirty()
+    }
+
     /// Why the drive takes no more writes, if it does not.
     pub fn read_only(&self) -> Option<Reason> {
         self.read_only

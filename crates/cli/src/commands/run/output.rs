@@ -26,7 +26,7 @@ const SAVING: &str = "write the snapshot";
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Results")]
 pub struct OutputArgs {
-    /// Write result.json, plots (SVG, PDF, CSV) and config.toml, which repeats the run, to this folder
+    /// Write result.json, plots (SVG, PDF, CSV), time series and config.toml, which repeats the run, to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

@@ -1,0 +1,81 @@
+//! Small histograms of latencies: 32 steps for each doubling, so that what a step holds lies within 1/32 of it. They
+//! merge exactly, step by step.
+
+/// Steps for each doubling, as a power of two.
+const STEPS_LOG2: u32 = 5;
+/// Latencies from here on, 18 minutes, are one step, the last.
+const LONGEST_LOG2: u32 = 40;
+/// Steps of a histogram.
+pub(super) const STEPS: usize = (((LONGEST_LOG2 - STEPS_LOG2 + 1) << STEPS_LOG2) + 1) as usize;
+
+/// The step of a latency; ns.
+#[inline]
+pub(super) fn step_of(ns: u64) -> usize {
+    // Up to the first doubling each ns is a step.
+    let log2 = (ns | (1 << STEPS_LOG2)).ilog2();
+    let shift = log2 - STEPS_LOG2;
+    if log2 < LONGEST_LOG2 { (shift << STEPS_LOG2) as usize + (ns >> shift) as usize } else { STEPS - 1 }
+}
+
+/// The longest latency of a step; ns.
+fn longest(step: usize) -> u64 {
+    if step == STEPS - 1 {
+        return u64::MAX;
+    }
+    let step = step as u64;
+    let shift = (step >> STEPS_LOG2).saturating_sub(1);
+    let within = step - (shift << STEPS_LOG2);
+    ((within + 1) << shift) - 1
+}
+
+/// The latency that so many of a million are at most as long as: at most 1/32 too long, and no longer than the longest.
+pub(super) fn quantile(steps: &[u32], of_million: u64, longest_ns: u64) -> Option<u64> {
+    let count: u64 = steps.iter().map(|&count| u64::from(count)).sum();
+    let rank = (count * of_million).div_ceil(1_000_000).max(1);
+    let mut so_far = 0;
+    let found = steps.iter().position(|&count| {
+        so_far += u64::from(count);
+        so_far >= rank
+    })?;
+    Some(longest(found).min(longest_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_in_order_and_none_is_wider_than_a_thirty_second() {
+        let mut last = 0;
+        for ns in (0..4_096).chain((12..62).flat_map(|log2| {
+            let base = 1u64 << log2;
+            (0..64).flat_map(move |part| [base + part * (base >> 6), base + part * (base >> 6) + 1])
+        })) {
+            let step = step_of(ns);
+            assert!(step >= last && step < STEPS, "{ns}: step {step} after {last}");
+            last = step;
+            if ns < 1 << LONGEST_LOG2 {
+                let end = longest(step);
+                assert!(end >= ns && end - ns <= ns / 32, "{ns} in a step to {end}");
+                assert!(step_of(end) == step && step_of(end + 1) == step + 1, "{ns}");
+            }
+        }
+        assert_eq!(last, STEPS - 1);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_sorted_list_to_a_thirty_second() {
+        let mut rng = ssd::rng::Rng::named(1, "steps");
+        let mut steps = vec![0; STEPS];
+        let mut all: Vec<u64> = (0..5_000).map(|_| u64::from(rng.below(1_000)) << rng.below(20)).collect();
+        all.iter().for_each(|&ns| steps[step_of(ns)] += 1);
+        all.sort_unstable();
+        let most = all[all.len() - 1];
+        for of_million in [1, 500_000, 990_000, 999_000, 1_000_000] {
+            let exact = all[(all.len() * of_million / 1_000_000).max(1) - 1];
+            let found = quantile(&steps, of_million as u64, most).unwrap();
+            assert!(found >= exact && found - exact <= exact / 32, "{of_million}: {found} for {exact}");
+        }
+        assert_eq!(quantile(&[0; STEPS], 500_000, 0), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! Time series as tables: one of the run, one of its dies, one of its channels.
+
+use super::steps::{STEPS, quantile};
+use super::{KINDS, OTHERS, Series};
+use ssd::counters::Counter;
+use ssd::flash::op::{CAUSES, Cause};
+use ssd::{Drive, Reading};
+use std::fmt::Write;
+
+/// A column of a time series.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesColumn {
+    /// Its name: that of a counter, or of what requests met.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// What it tells.
+    pub doc: String,
+}
+
+/// A value of a time series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SeriesValue {
+    /// A count, a time, what stood at the end of the interval.
+    Number(u64),
+    /// A ratio.
+    Ratio(f64),
+    /// Nothing that could be told: no request completed, nothing was written.
+    Nothing,
+}
+
+/// What requests met and what the drive counted, in intervals of simulated time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimeSeries {
+    /// Length of the intervals but the last; ns.
+    pub interval_ns: u64,
+    /// What is told.
+    pub columns: Vec<SeriesColumn>,
+    /// By interval: a value for each column.
+    pub rows: Vec<Vec<SeriesValue>>,
+    /// By interval and die: how long it had work on it, and of this how long its array worked; ns.
+    pub dies: Vec<Vec<[u64; 2]>>,
+    /// By interval and channel: how long it carried something; ns.
+    pub channels: Vec<Vec<u64>>,
+}
+
+/// Percentiles that are told, of a million.
+const QUANTILES: [(&str, u64, &str); 3] = [
+    ("p50", 500_000, "Median latency"),
+    ("p99", 990_000, "99 of 100 are at most so long"),
+    ("p99_9", 999_000, "99.9 of 100 are at most so long"),
+];
+const NAMES: [&str; KINDS] = ["read", "write"];
+
+fn column(name: impl Into<String>, unit: &str, doc: impl Into<String>) -> SeriesColumn {
+    SeriesColumn { name: name.into(), unit: unit.to_owned(), doc: doc.into() }
+}
+
+/// What is told of all drives, in order.
+fn columns() -> Vec<SeriesColumn> {
+    let mut all = vec![
+        column("start_ns", "ns", "Start of the interval, from that of the measurement"),
+        column("end_ns", "ns", "Its end"),
+    ];
+    for name in NAMES {
+        all.push(column(format!("{name}s"), "requests", format!("{name}s that completed in success")));
+        for (quantile, _, doc) in QUANTILES {
+            all.push(column(
+                format!("{name}_{quantile}_ns"),
+                "ns",
+                format!("{doc}, of {name}s; up to 1/32 too long"),
+            ));
+        }
+        all.push(column(format!("{name}_max_ns"), "ns", format!("The longest of these {name}s")));
+    }
+    all.push(column("commands", "commands", "In the drive at the end of the interval"));
+    all.push(column("dirty_units", "units", "In the buffer then, neither in flash nor on their way"));
+    all.push(column("free_blocks", "blocks", "Free then, in all lanes; superblocks count as one"));
+    all.push(column("write_amplification", "", "Bytes programmed over bytes written by the host"));
+    for cause in Cause::ALL {
+        let doc = format!("Bytes programmed for {}, counting whole pages", cause.name());
+        all.push(column(format!("bytes_programmed.{}", cause.name()), "bytes", doc));
+    }
+    all.extend(Reading::counters().map(|counter| column(counter.key, counter.unit, counter.doc)));
+    all
+}
+
+/// Two readings, at the start and at the end of an interval.
+struct Between<'a> {
+    before: &'a [u64],
+    after: &'a [u64],
+}
+
+impl Between<'_> {
+    fn gained(&self, at: usize) -> u64 {
+        self.after[at].saturating_sub(self.before[at])
+    }
+
+    /// What a counter says: what came to it, or the most so far.
+    fn counter(&self, at: usize, counter: &Counter) -> u64 {
+        if counter.adds_up() { self.gained(at) } else { self.after[at] }
+    }
+}
+
+impl TimeSeries {
+    pub(super) fn of(series: &Series, drive: &Drive) -> Self {
+        let counters: Vec<&Counter> = Reading::counters().collect();
+        let written = counters.iter().position(|counter| counter.key == "host.written_bytes");
+        let stats = drive.stats();
+        let page_bytes = u64::from(stats.unit_bytes) * u64::from(stats.units_per_page);
+        let (dies, channels) = (series.reading.dies.len(), series.reading.channels_ns.len());
+        let none = vec![0; series.width];
+        let mut table =
+            TimeSeries { interval_ns: series.interval_ns, columns: columns(), ..TimeSeries::default() };
+        for row in 0..series.over {
+            let said = |row: usize| &series.said[row * series.width..][..series.width];
+            let (before, after) = (row.checked_sub(1).map_or(&none[..], said), said(row));
+            let between = Between { before, after };
+            let start = row as u64 * series.interval_ns;
+            let end = (start + series.interval_ns).min(series.reading.at.since(series.since));
+            let mut values = vec![SeriesValue::Number(start), SeriesValue::Number(end)];
+            for kind in 0..KINDS {
+                values.extend(of_requests(series, row, kind));
+            }
+            let totals = counters.len();
+            let [free, dirty, commands] = [0, 1, 2].map(|at| after[totals + CAUSES + at]);
+            values.extend([commands, dirty, free].map(SeriesValue::Number));
+            let programmed: Vec<u64> =
+                (0..CAUSES).map(|cause| between.gained(totals + cause) * page_bytes).collect();
+            let written = written.map_or(0, |at| between.gained(at));
+            values.push(match written {
+                0 => SeriesValue::Nothing,
+                _ => SeriesValue::Ratio(programmed.iter().sum::<u64>() as f64 / written as f64),
+            });
+            values.extend(programmed.into_iter().map(SeriesValue::Number));
+            let counted = counters.iter().enumerate().map(|(at, counter)| between.counter(at, counter));
+            values.extend(counted.map(SeriesValue::Number));
+            table.rows.push(values);
+            let first = totals + OTHERS;
+            let of_die = |die: usize| [0, 1].map(|at| between.gained(first + 2 * die + at));
+            table.dies.push((0..dies).map(of_die).collect());
+            let first = first + 2 * dies;
+            table.channels.push((0..channels).map(|channel| between.gained(first + channel)).collect());
+        }
+        table
+    }
+
+    /// The place of a column.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// The table of the run as CSV: a line of names, then one for each interval. What cannot be told is empty.
+    pub fn csv(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let mut text = names.join(",") + "\n";
+        for row in &self.rows {
+            for (at, value) in row.iter().enumerate() {
+                let comma = if at > 0 { "," } else { "" };
+                _ = match value {
+                    SeriesValue::Number(number) => write!(text, "{comma}{number}"),
+                    SeriesValue::Ratio(ratio) => write!(text, "{comma}{ratio:.4}"),
+                    SeriesValue::Nothing => write!(text, "{comma}"),
+                };
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The table of dies as CSV: one line for each interval and die.
+    pub fn dies_csv(&self) -> String {
+        let mut text = "start_ns,end_ns,die,busy_ns,array_ns\n".to_owned();
+        for ([start, end], dies) in self.times().zip(&self.dies) {
+            for (die, [busy, array]) in dies.iter().enumerate() {
+                _ = writeln!(text, "{start},{end},{die},{busy},{array}");
+            }
+        }
+        text
+    }
+
+    /// The table of channels as CSV: one line for each interval and channel.
+    pub fn channels_csv(&self) -> String {
+        let mut text = "start_ns,end_ns,channel,busy_ns\n".to_owned();
+        for ([start, end], channels) in self.times().zip(&self.channels) {
+            for (channel, busy) in channels.iter().enumerate() {
+                _ = writeln!(text, "{start},{end},{channel},{busy}");
+            }
+        }
+        text
+    }
+
+    /// Start and end of each interval; ns.
+    fn times(&self) -> impl Iterator<Item = [u64; 2]> {
+        self.rows.iter().map(|row| match row[..2] {
+            [SeriesValue::Number(start), SeriesValue::Number(end)] => [start, end],
+            _ => [0; 2],
+        })
+    }
+}
+
+/// What the requests of a kind met in an interval.
+fn of_requests(series: &Series, row: usize, kind: usize) -> Vec<SeriesValue> {
+    let requests = &series.requests[row];
+    let steps = &series.steps[(requests.slot * KINDS + kind) * STEPS..][..STEPS];
+    let (count, (_, longest)) = (requests.counts[kind], requests.spread_ns[kind]);
+    let number = |found: Option<u64>| found.map_or(SeriesValue::Nothing, SeriesValue::Number);
+    let mut values = vec![SeriesValue::Number(count)];
+    values.extend(QUANTILES.map(|(_, of_million, _)| number(quantile(steps, of_million, longest))));
+    values.push(number((count > 0).then_some(longest)));
+    values
+}

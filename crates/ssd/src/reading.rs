@@ -1,0 +1,57 @@
+//! A look at a drive that costs little and allocates nothing: for those who take many, as time series do.
+
+use crate::counters::Counter;
+use crate::drive::Drive;
+use crate::flash::op::{CAUSES, Cause};
+use crate::stats::Stats;
+use crate::units::{LaneId, SimTime};
+
+/// What a drive says at a moment. Counts are those since [`Drive::reset_stats`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// When.
+    pub at: SimTime,
+    /// What the counters of [`Reading::counters`] say in sum, in their order.
+    pub totals: Vec<u64>,
+    /// Pages programmed by cause.
+    pub programmed_pages: [u64; CAUSES],
+    /// Free blocks (superblocks count as one) of all lanes.
+    pub free_blocks: u64,
+    /// Mapping units in the buffer whose data is not in flash yet and not on its way.
+    pub dirty_units: u32,
+    /// Commands in the drive, in its queues and under way.
+    pub commands: u32,
+    /// How long each die had work on it, and of this how long its array worked; ns.
+    pub dies: Vec<[u64; 2]>,
+    /// How long each channel carried something; ns.
+    pub channels_ns: Vec<u64>,
+}
+
+impl Reading {
+    /// The counters that [`Reading::totals`] holds: all but those that say one number for each part of the drive.
+    pub fn counters() -> impl Iterator<Item = &'static Counter> {
+        Stats::all_counters().filter(|counter| !counter.by_part)
+    }
+}
+
+impl Drive {
+    /// Takes a reading. The first allocates.
+    pub fn read_into(&self, reading: &mut Reading) {
+        let (state, now) = (&self.state, self.now());
+        reading.at = now;
+        reading.totals.clear();
+        let mut tell = |total| reading.totals.push(total);
+        state.host.counts.each_total(&mut tell);
+        state.ftl.counts.each_total(&mut tell);
+        state.flash.counts.each_total(&mut tell);
+        reading.programmed_pages = Cause::ALL.map(|cause| state.flash.counts.pages_programmed(cause));
+        let lanes = (0..state.ftl.layout.lanes).map(LaneId);
+        reading.free_blocks = lanes.map(|lane| u64::from(state.ftl.allocator.free(lane))).sum();
+        reading.dirty_units = state.host.dirty_units();
+        reading.commands = self.outstanding() as u32;
+        reading.dies.clear();
+        reading.dies.extend(state.flash.dies_busy(now).map(|(busy, array)| [busy, array]));
+        reading.channels_ns.clear();
+        reading.channels_ns.extend(state.flash.channels_busy(now));
+    }
+}
