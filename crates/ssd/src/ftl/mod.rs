@@ -8,6 +8,7 @@ pub(crate) mod ages;
 mod chips;
 mod contexts;
 mod counts;
+mod fading;
 pub mod foresight;
 pub mod gc_trigger;
 pub mod gc_victim;

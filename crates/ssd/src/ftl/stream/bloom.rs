@@ -2,9 +2,9 @@
 //! the oldest is emptied when the turn passes. Hot is what many of them have, the younger counting more.
 
 use super::{HOT, Member, Moved, Size, StreamId, Streams, Written, hot_or_cold};
-use crate::restore::{Verdict, alike, ensure};
+use crate::ftl::fading::Fading;
+use crate::restore::{Verdict, ensure};
 use crate::rng::mix;
-use crate::snapshot::raw;
 use crate::units::Lpn;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,8 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "Park and Du (2011); also redFTL section 2.4.2";
 /// What it costs.
-pub const MEMORY: &str = "a byte for each bit of a filter, which holds that bit of up to eight filters";
+pub const MEMORY: &str =
+    "a byte for each bit of a filter, which holds that bit of up to eight filters, and 8 bytes a KiB";
 
 section! {
     /// Parameters of `bloom`.
@@ -40,8 +41,7 @@ section! {
 pub struct Policy {
     params: Params,
     /// By bit: which filters have it set, one bit each.
-    #[serde(with = "raw")]
-    bits: Vec<u8>,
+    bits: Fading<u8>,
     /// The filter whose turn it is.
     present: u32,
     /// Writes since it began.
@@ -53,7 +53,8 @@ pub struct Policy {
 impl Policy {
     /// Builds it.
     pub fn new(params: &Params) -> Self {
-        Policy { params: params.clone(), bits: Vec::new(), present: 0, writes: 0, weights: Vec::new() }
+        let bits = Fading::new(0, 0, params.filters);
+        Policy { params: params.clone(), bits, present: 0, writes: 0, weights: Vec::new() }
     }
 
     /// What the filter counts.
@@ -85,7 +86,7 @@ impl Policy {
     /// The filters that have a unit, one bit each.
     #[inline]
     fn having(&self, lpn: Lpn) -> u8 {
-        self.places(lpn).fold(u8::MAX, |having, place| having & self.bits[place])
+        self.places(lpn).fold(u8::MAX, |having, place| having & self.bits.get(place))
     }
 
     #[inline]
@@ -98,15 +99,14 @@ impl Policy {
         if lacking != 0 {
             let filter = (self.present + in_turn.trailing_zeros()) % filters;
             for place in self.places(lpn) {
-                self.bits[place] |= 1 << filter;
+                *self.bits.get_mut(place) |= 1 << filter;
             }
         }
         self.writes += 1;
         if self.writes == self.params.turn {
             self.writes = 0;
             self.present = (self.present + 1) % filters;
-            let others = !(1 << self.present);
-            self.bits.iter_mut().for_each(|having| *having &= others);
+            self.bits.turn(!(1 << self.present));
             self.weigh();
         }
     }
@@ -123,13 +123,13 @@ impl Member for Policy {
     }
 
     fn learn(&mut self, _: &Size) {
-        self.bits = vec![0; self.params.bits as usize];
+        self.bits = Fading::new(self.params.bits as usize, 0, self.params.filters);
         self.weights = vec![0; 1 << self.params.filters];
         self.weigh();
     }
 
     fn memory_bytes(&self, _: &Size) -> u64 {
-        u64::from(self.params.bits) + (1 << self.params.filters)
+        Fading::<u8>::bytes(self.params.bits.into()) + (1 << self.params.filters)
     }
 
     fn of_write(&mut self, write: Written) -> StreamId {
@@ -148,12 +148,11 @@ impl Member for Policy {
     }
 
     fn restored(&mut self, mut fresh: Policy) -> Verdict {
-        alike("bits of filters", &self.bits, &fresh.bits)?;
+        fresh.bits.restored("bits of filters", core::mem::take(&mut self.bits))?;
         ensure(self.present < fresh.params.filters, "the filter whose turn it is")?;
         ensure(self.writes < fresh.params.turn, "writes of a filter's turn")?;
         let most = u8::MAX >> (8 - fresh.params.filters);
-        ensure(self.bits.iter().all(|&having| having <= most), "bits of filters there are not")?;
-        fresh.bits = core::mem::take(&mut self.bits);
+        ensure(fresh.bits.all(|having| having <= most), "bits of filters there are not")?;
         (fresh.present, fresh.writes) = (self.present, self.writes);
         fresh.weigh();
         *self = fresh;

@@ -2,9 +2,9 @@
 //! them high is hot. All are halved now and then, so that old writes count less.
 
 use super::{HOT, Member, Moved, Size, StreamId, Streams, Written, hot_or_cold};
-use crate::restore::{Verdict, alike, ensure};
+use crate::ftl::fading::Fading;
+use crate::restore::{Verdict, ensure};
 use crate::rng::mix;
-use crate::snapshot::raw;
 use crate::units::Lpn;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "Hsieh, Kuo, Chang (2006); HASH in redFTL section 5.1.3";
 /// What it costs.
-pub const MEMORY: &str = "4 bits per counter";
+pub const MEMORY: &str = "4 bits per counter, and 8 bytes a KiB";
 
 section! {
     /// Parameters of `hash`.
@@ -38,13 +38,14 @@ const MOST: u64 = 15;
 const PER_WORD: u64 = 16;
 /// What is left of each counter's bits when it is halved.
 const HALVES: u64 = 0x7777_7777_7777_7777;
+/// Halved so often nothing is left of any.
+const HALVINGS: u32 = 4;
 
 /// The policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     params: Params,
-    #[serde(with = "raw")]
-    counters: Vec<u64>,
+    counters: Fading<u64>,
     /// Writes since counters were halved.
     writes: u32,
 }
@@ -52,7 +53,7 @@ pub struct Policy {
 impl Policy {
     /// Builds it.
     pub fn new(params: &Params) -> Self {
-        Policy { params: params.clone(), counters: Vec::new(), writes: 0 }
+        Policy { params: params.clone(), counters: Fading::new(0, 1, HALVINGS), writes: 0 }
     }
 
     /// The word and the first bit of a unit's counter. Two hashes make any number of them (Kirsch and Mitzenmacher,
@@ -69,13 +70,13 @@ impl Policy {
         let hashed = mix(u64::from(lpn.0));
         for which in 0..self.params.hashes {
             let (word, bit) = self.place(hashed, which);
-            let counters = &mut self.counters[word];
+            let counters = self.counters.get_mut(word);
             *counters += u64::from((*counters >> bit) & MOST < MOST) << bit;
         }
         self.writes += 1;
         if self.writes == self.params.halve_after {
             self.writes = 0;
-            self.counters.iter_mut().for_each(|counters| *counters = (*counters >> 1) & HALVES);
+            self.counters.turn(HALVES);
         }
     }
 
@@ -84,7 +85,7 @@ impl Policy {
         let hashed = mix(u64::from(lpn.0));
         (0..self.params.hashes).all(|which| {
             let (word, bit) = self.place(hashed, which);
-            (self.counters[word] >> bit) & MOST >= u64::from(self.params.hot_at)
+            (self.counters.get(word) >> bit) & MOST >= u64::from(self.params.hot_at)
         })
     }
 }
@@ -95,11 +96,12 @@ impl Member for Policy {
     }
 
     fn learn(&mut self, _: &Size) {
-        self.counters = vec![0; self.params.counters.div_ceil(PER_WORD as u32) as usize];
+        let words = self.params.counters.div_ceil(PER_WORD as u32);
+        self.counters = Fading::new(words as usize, 1, HALVINGS);
     }
 
     fn memory_bytes(&self, _: &Size) -> u64 {
-        u64::from(self.params.counters).div_ceil(PER_WORD) * 8
+        Fading::<u64>::bytes(u64::from(self.params.counters).div_ceil(PER_WORD))
     }
 
     fn of_write(&mut self, write: Written) -> StreamId {
@@ -117,9 +119,9 @@ impl Member for Policy {
         u8::from(stream == HOT)
     }
 
-    fn restored(&mut self, fresh: Policy) -> Verdict {
-        alike("counters of writes", &self.counters, &fresh.counters)?;
-        self.params = fresh.params;
+    fn restored(&mut self, mut fresh: Policy) -> Verdict {
+        fresh.counters.restored("counters of writes", core::mem::take(&mut self.counters))?;
+        (self.params, self.counters) = (fresh.params, fresh.counters);
         ensure(self.writes < self.params.halve_after, "writes since counters were halved")
     }
 }
@@ -141,7 +143,7 @@ mod tests {
         (0..policy.params.hashes)
             .map(|which| {
                 let (word, bit) = policy.place(hashed, which);
-                policy.counters[word] >> bit & MOST
+                policy.counters.get(word) >> bit & MOST
             })
             .collect()
     }
