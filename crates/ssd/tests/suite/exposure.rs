@@ -1,7 +1,7 @@
 //! For how long a drive says that dead copies of secured data could be read, beside a clock of its own for each page:
 //! that looks at what the chips answer whenever anything has happened.
 
-use crate::support::soaked;
+use crate::support::{every, soaked};
 use ssd::config::{Table, Value};
 use ssd::flash::op::Cause;
 use ssd::host::buffer;
@@ -357,4 +357,86 @@ fn scrubs_leave_moves_their_room() {
         }
     }
     assert_eq!(drive.health().read_only, None);
+}
+
+/// Units in the order in which they are overwritten: at random, or one of each page before another of any, so that all
+/// pages hold what is dead beside what lives.
+fn orders(units: u32, seed: u64) -> [(&'static str, Vec<u32>); 2] {
+    let mut rng = Rng::named(seed, "order");
+    let at_random = (0..units).map(|_| rng.below(units)).collect();
+    let spread = (0..4).flat_map(|first| (first..units).step_by(4)).collect();
+    [("at random", at_random), ("spread", spread)]
+}
+
+/// Overwrites units while time passes, 32 at a time; false if the drive takes no more.
+fn overwrite_in_time(drive: &mut Drive, order: &[u32]) -> bool {
+    let sectors = drive.unit_bytes() / 512;
+    for (tag, unit) in (0..).zip(order) {
+        let lba = Lba(u64::from(sectors) * u64::from(*unit));
+        drive.submit(0, &Command { lba, sectors, tag, ..command_at(drive) }, drive.now()).unwrap();
+        while drive.outstanding() >= 32 {
+            if !drive.advance_to_completion() {
+                return false;
+            }
+            while drive.pop_completion().is_some() {}
+        }
+    }
+    drive.drain();
+    drive.health().read_only.is_none()
+}
+
+/// Whatever dies, and in whatever order: locks that need room for what lives beside the dead take none that the host
+/// needs to go on.
+fn never_full(policy: &str) {
+    let mut full = Vec::new();
+    for superblock in [Superblock::None, Superblock::Planes, Superblock::All] {
+        for unit in [MappingUnit::Page, MappingUnit::FourKib] {
+            for (spare, in_time) in [(7.0, true), (7.0, false), (28.0, true), (28.0, false)] {
+                let mut cfg = config(unit, superblock, policy, false);
+                (cfg.geometry.channels, cfg.geometry.blocks_per_plane) = (1, 64);
+                cfg.drive.over_provisioning_percent = spare;
+                let mut drive = Drive::new(&every::fitted(cfg).unwrap()).unwrap();
+                let all = drive.logical_units();
+                drive.fill(0, all).unwrap();
+                let seeds = 3..3 + soaked(1);
+                for (order, units) in seeds.flat_map(|seed| orders(all, seed)) {
+                    let goes_on = if in_time {
+                        overwrite_in_time(&mut drive, &units)
+                    } else {
+                        units.chunks(64).all(|some| drive.overwrite(some).is_ok())
+                    };
+                    if !goes_on {
+                        full.push(format!("{unit:?} {superblock:?} {spare} % {order}, in time: {in_time}"));
+                    }
+                }
+                drive.check().unwrap();
+            }
+        }
+    }
+    assert!(full.is_empty(), "{policy}: {full:#?}");
+}
+
+#[test]
+fn a_healthy_drive_is_never_full_under_page_lock() {
+    never_full("page_lock");
+}
+
+#[test]
+fn a_healthy_drive_is_never_full_under_page_and_block_lock() {
+    never_full("page_and_block_lock");
+}
+
+#[test]
+fn a_healthy_drive_is_never_full_under_erase() {
+    never_full("erase");
+}
+
+#[test]
+fn a_healthy_drive_is_never_full_under_scrub() {
+    never_full("scrub");
+}
+
+#[test]
+fn a_healthy_drive_is_never_full_under_reprogram() {
+    never_full("reprogram");
 }

@@ -123,20 +123,26 @@ impl Ftl {
     }
 
     /// Whether so many units find room beside the reserve: cleaning must be able to go on after them. Blocks that are
-    /// being emptied, and have room for what still lives there, will be of the reserve.
+    /// being emptied, and have room for what still lives there, will be of the reserve: those that it lacks, and one
+    /// more, which is kept from the host.
     fn has_room_beside(&mut self, lane: LaneId, units: u32) -> bool {
-        let reserve = self.mover.reserve.saturating_sub(self.mover.lanes[lane.index()].coming);
-        self.has_room_or_claims(lane, units + reserve * self.layout.data_units_per_block())
+        let (reserve, free) = (self.mover.reserve, self.allocator.free(lane));
+        let lacking = reserve.saturating_sub(free);
+        let coming = self.mover.lanes[lane.index()].coming.min(reserve);
+        let block = self.layout.data_units_per_block();
+        let one_more = if coming > lacking && free <= reserve { block } else { 0 };
+        self.has_room_or_claims(lane, units + (reserve - coming.min(lacking)) * block, one_more)
     }
 
-    /// Whether so many units find room, if need be in a free block that is kept from the host for them.
-    fn has_room_or_claims(&mut self, lane: LaneId, units: u32) -> bool {
+    /// Whether so many units find room, if need be in a free block that is kept from the host for them, or in one with
+    /// room for so many of them that is coming.
+    fn has_room_or_claims(&mut self, lane: LaneId, units: u32, coming: u32) -> bool {
         if self.has_room(lane, units, Cause::Sanitize) {
             return true;
         }
-        self.allocator.claim(lane);
-        let has_room = self.has_room(lane, units, Cause::Sanitize);
-        if !has_room {
+        let is_new = self.allocator.claim(lane, coming > 0);
+        let has_room = self.has_room(lane, units - coming, Cause::Sanitize);
+        if !has_room && is_new {
             self.allocator.unclaim(lane);
         }
         has_room
@@ -258,7 +264,7 @@ impl Ftl {
     fn make_room_for_hopeless(&mut self, lane: LaneId) {
         for at in 0..self.locks.lanes[lane.index()].hopeless.len() {
             let live = self.blocks.live(self.locks.lanes[lane.index()].hopeless[at]);
-            if !self.has_room_or_claims(lane, live) {
+            if !self.has_room_or_claims(lane, live, 0) {
                 self.locks.lanes[lane.index()].lacks_room = true;
             }
         }

@@ -154,7 +154,7 @@ fn writes_are_taken_together_when_that_is_quicker() {
 fn a_claim_is_given_up_when_nothing_moves() {
     let mut drive = Drive::new(&config("page_lock", MappingUnit::FourKib)).unwrap();
     let ftl = &mut drive.state.ftl;
-    ftl.allocator.claim(LaneId(0));
+    ftl.allocator.claim(LaneId(0), false);
     ftl.work(LaneId(0)).reads = 1;
     ftl.give_up_claims();
     assert!(ftl.allocator.has_claims(), "something moves");

@@ -334,10 +334,12 @@ impl Ftl {
         if self.has_room(lane, needed, Cause::ReadReclaim) {
             return true;
         }
-        self.allocator.claim(lane);
+        let is_new = self.allocator.claim(lane, false);
         let room = self.has_room(lane, needed, Cause::ReadReclaim);
         if !room {
-            self.allocator.unclaim(lane);
+            if is_new {
+                self.allocator.unclaim(lane);
+            }
             self.work(lane).candidates.lacks_room = true;
         }
         room

@@ -21,7 +21,7 @@ struct LaneBlocks {
     free: Box<[u32]>,
     head: u32,
     len: u32,
-    /// Of the free blocks one that, beside the reserve, only moves may open.
+    /// Of the free blocks, or of those that will be, one that, beside the reserve, only moves may open.
     claimed: u32,
     /// By stream.
     open: Box<[OpenBlock]>,
@@ -240,11 +240,14 @@ impl Allocator {
         host.map(|at| self.left(lane, at)).filter(|&left| left > 0).min().unwrap_or(0)
     }
 
-    /// Keeps a free block beyond the reserve for moves, until they open one, if there is one.
-    pub fn claim(&mut self, lane: LaneId) {
+    /// Keeps a free block beyond the reserve for moves, until they open one, if there is one or one is coming; returns
+    /// whether none was kept before.
+    pub fn claim(&mut self, lane: LaneId, is_coming: bool) -> bool {
         let lane = &mut self.lanes[lane.index()];
-        lane.claimed = u32::from(lane.len > self.reserve);
-        self.claims |= lane.claimed > 0;
+        let is_new = lane.claimed == 0 && (is_coming || lane.len > self.reserve);
+        lane.claimed |= u32::from(is_new);
+        self.claims |= is_new;
+        is_new
     }
 
     /// Whether a block of some lane is claimed.
@@ -495,7 +498,7 @@ mod tests {
         let (_, mut blocks, mut allocator) = six_blocks(1, [0; 6]);
         let [host, moved] = [0, 1].map(StreamId);
         assert_eq!(allocator.room(LANE, false), 4);
-        allocator.claim(LANE);
+        assert!(allocator.claim(LANE, false));
         assert_eq!(allocator.room(LANE, false), 8);
         // What is left in a block of the host's is no room: the host may fill it first. Four of the six are its own.
         assert!(allocator.host_page_in(LANE, host, &mut blocks, 0).is_some_and(|found| found.opened));
@@ -510,8 +513,15 @@ mod tests {
         assert_eq!((allocator.room(LANE, false), allocator.unclaim(LANE)), (3 + 4, false));
         assert!(!allocator.has_host_page(LANE, host));
         // With no more than the reserve left there is nothing to claim.
-        allocator.claim(LANE);
+        assert!(!allocator.claim(LANE, false));
         assert_eq!((allocator.room(LANE, false), allocator.unclaim(LANE)), (3 + 4, false));
+        // One that is coming is kept as well, and no second one.
+        assert!(allocator.claim(LANE, true) && !allocator.claim(LANE, true));
+        assert_eq!(allocator.room(LANE, false), 3 + 4, "it is not there yet");
+        allocator.give_back(LANE, BlockId(0), &mut blocks);
+        assert_eq!((allocator.room(LANE, false), allocator.has_host_page(LANE, host)), (3 + 8, false));
+        allocator.give_back(LANE, BlockId(1), &mut blocks);
+        assert_eq!((allocator.room(LANE, false), allocator.has_host_page(LANE, host)), (3 + 8, true));
     }
 
     /// The block that a stream opens, as it was told beforehand; it is given up again.
