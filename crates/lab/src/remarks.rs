@@ -28,11 +28,15 @@ const ALL: &[Remark] = &[
     no_files,
     lost_with_others,
     exposed_for_long,
+    busy_with_locks,
     given_up,
 ];
 
 /// Share of the blocks that a steady drive must have erased for its write amplification to mean something; %.
 const ERASED_PERCENT_MIN: u64 = 5;
+
+/// From this share of all pages programmed on, moves for locks are told of; %.
+const MOVED_FOR_LOCKS_PERCENT: u64 = 5; // [A]
 
 /// The remarks on a run, from the bare facts and the result made of them.
 pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Vec<String> {
@@ -84,6 +88,24 @@ fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<String> {
         "{policy} left {pages} pages with deleted data readable for more than 100 ms, up to {longest} ({why}); {left} \
          pages are at the end (fewer requests a second, ftl.cleaning.paces_host = true, \
          ftl.mapping.unit = \"page\", or more spare room)"
+    ))
+}
+
+/// What lives beside the dead moves before that can be locked: the drive is slower for it.
+fn busy_with_locks(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+    let (programs, work) = (&result.flash.programs, &result.ftl.sanitize);
+    let (own, all) = (programs[Cause::Sanitize], programs.sum());
+    if own == 0 || 100 * own < MOVED_FOR_LOCKS_PERCENT * all {
+        return None;
+    }
+    Some(format!(
+        "{} moved {} units because something beside them had died: {} of {} pages programmed ({} %); the drive is \
+         slower than with policy none",
+        work.policy,
+        count(work.copies),
+        count(own),
+        count(all),
+        digits(100.0 * own as f64 / all as f64),
     ))
 }
 

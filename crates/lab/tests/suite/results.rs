@@ -6,6 +6,7 @@ use common::{closed, fresh_path, generator, run, small_drive, try_run};
 use lab::{EraseCounts, Failure, Lifetime, Overwrite, Preconditioning, RunError, RunResult, RunSpec, report};
 use serde_json::Value;
 use ssd::Stats;
+use ssd::config::Table as _;
 use ssd::counters::Counter;
 use ssd::flash::op::Cause;
 use std::collections::BTreeSet;
@@ -238,6 +239,30 @@ fn reads_that_find_nothing_are_counted_and_remarked() {
     assert_eq!((filled.buffer.unmapped_read_share, remark(&filled, "never written")), (Some(0.0), None));
     let writes = run(&small_drive(), &generator(4_000, "read_percent = 0"), &closed(8));
     assert_eq!(writes.buffer.unmapped_read_share, None, "nothing was read");
+}
+
+/// Pages of four units, of which one dies at a time: three move for its lock. Where nothing lives beside the dead, and
+/// where nothing is locked, nothing moves.
+#[test]
+fn a_drive_that_is_slower_for_its_locks_says_so() {
+    let writes = generator(4_000, "read_percent = 0");
+    let told = |policy: &str, unit| {
+        let mut config = small_drive();
+        (config.mapping.unit, config.geometry.page_bytes) = (unit, 16_384);
+        config.sanitize.select(policy).unwrap();
+        let result = run(&config, &writes, &closed(8));
+        let text = remark(&result, "slower").map(str::to_owned);
+        (result.flash.programs[Cause::Sanitize], result.flash.programs.sum(), text)
+    };
+    use ssd::sections::MappingUnit::{FourKib, Page};
+    let (own, all, text) = told("page_lock", FourKib);
+    let text = text.unwrap_or_else(|| panic!("{own} of {all} pages"));
+    assert!(own * 5 > all, "{own} of {all}");
+    assert!(text.contains("because something beside them had died") && text.contains("page_lock"), "{text}");
+    for (policy, unit) in [("page_lock", Page), ("none", FourKib)] {
+        let (own, _, text) = told(policy, unit);
+        assert_eq!((own, text), (0, None), "{policy} {unit:?}");
+    }
 }
 
 #[test]
