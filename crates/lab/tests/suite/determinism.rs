@@ -1,6 +1,6 @@
 //! The same seed, configuration and workload give the same run, alone or beside others; anything else another one.
 
-use crate::common;
+use crate::common::{self, soaked};
 
 use common::{closed, generator, open, run, small_drive, with_every_policy};
 use lab::{EraseCounts, Experiment, Overwrite, Preconditioning, RunResult, RunSpec, run_all};
@@ -50,7 +50,7 @@ fn another_seed_preconditioning_or_workload_is_another_run() {
 
 #[test]
 fn side_by_side_is_the_same_as_one_by_one() {
-    let workload = generator(10_000, MIX);
+    let workload = generator(soaked(2_500), MIX);
     let experiments: Vec<Experiment<'_>> = with_every_policy(&small_drive())
         .into_iter()
         .map(|(name, config)| {

@@ -233,7 +233,7 @@ impl Ftl {
         match live {
             0 => true,
             _ if live > self.mover.reserve * self.layout.data_units_per_block() => {
-                self.has_room_or_claims(lane, live)
+                self.has_room_or_claims(lane, live, 0)
             }
             _ => self.has_room(lane, live, Cause::Sanitize),
         }
