@@ -5,7 +5,7 @@ use crate::by::{Axis, By};
 use crate::facts::Facts;
 use crate::judge;
 use crate::lifetime::Lifetime;
-use crate::meter::{KINDS, Kind, Meter, histogram};
+use crate::meter::{KINDS, Kind, Meter, Side, histogram};
 use crate::migration::MigrationWork;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
@@ -118,9 +118,17 @@ impl Latencies {
 }
 
 fn time_spent(kind: &Kind) -> By<Part, Spent> {
+    let [to_p50, from_p99, from_p99_9] = [(Side::To, 500_000), (Side::From, 990_000), (Side::From, 999_000)]
+        .map(|(side, of)| kind.part_means(side, of));
     By::new(|part: Part| {
         let sum = kind.part_sum(part.index());
-        Spent { sum: u64::try_from(sum).unwrap_or(u64::MAX), mean: ratio(sum as f64, kind.count as f64) }
+        Spent {
+            sum: u64::try_from(sum).unwrap_or(u64::MAX),
+            mean: ratio(sum as f64, kind.count as f64),
+            mean_to_p50: to_p50.map(|parts| parts[part.index()]),
+            mean_from_p99: from_p99.map(|parts| parts[part.index()]),
+            mean_from_p99_9: from_p99_9.map(|parts| parts[part.index()]),
+        }
     })
 }
 

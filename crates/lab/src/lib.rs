@@ -73,6 +73,7 @@ mod short;
 pub mod sizing;
 mod slc;
 pub mod spec;
+mod steps;
 mod stop;
 mod suspends;
 mod table;

@@ -1,5 +1,6 @@
 //! What is measured of every request: counts, bytes, latency, and where the time went.
 
+use crate::steps::{STEPS, step_at, step_of};
 use crate::windows::Windows;
 use hdrhistogram::Histogram;
 use ssd::signals::{PRIORITIES, Priority};
@@ -33,29 +34,47 @@ pub(crate) struct Kind {
     pub bytes: u64,
     pub min: u64,
     pub max: u64,
-    recent: Sums<u64>,
-    before: Sums<u128>,
+    /// By steps of latency: what went where.
+    alike: Box<[Alike]>,
+    recent: u64,
+    before: Sums,
+}
+
+/// Requests whose latencies lie within 1/32 of each other, and their parts together; ns.
+#[derive(Clone, Copy, Default)]
+struct Alike {
+    count: u64,
+    parts: [u64; PARTS],
 }
 
 /// Sums of latencies and of their parts, in nanoseconds. A few centuries of them fit in 64 bits; then they are carried
-/// over to wider ones.
+/// over to these.
 #[derive(Clone, Copy, Default)]
-struct Sums<T> {
-    latency: T,
-    parts: [T; PARTS],
+struct Sums {
+    latency: u128,
+    parts: [u128; PARTS],
 }
 
 impl Kind {
     fn new() -> Self {
-        let latencies = histogram();
-        let (recent, before) = (Sums::default(), Sums::default());
-        Kind { latencies, count: 0, bytes: 0, min: u64::MAX, max: 0, recent, before }
+        let (latencies, alike) = (histogram(), vec![Alike::default(); STEPS].into());
+        Kind {
+            latencies,
+            count: 0,
+            bytes: 0,
+            min: u64::MAX,
+            max: 0,
+            alike,
+            recent: 0,
+            before: Sums::default(),
+        }
     }
 
     fn clear(&mut self) {
         self.latencies.reset();
         (self.count, self.bytes, self.min, self.max) = (0, 0, u64::MAX, 0);
-        (self.recent, self.before) = (Sums::default(), Sums::default());
+        self.alike.fill(Alike::default());
+        (self.recent, self.before) = (0, Sums::default());
     }
 
     #[inline]
@@ -63,35 +82,51 @@ impl Kind {
         self.latencies.saturating_record(latency);
         self.count += 1;
         self.bytes += u64::from(completion.sectors) * SECTOR_BYTES;
-        if self.recent.latency.checked_add(latency).is_none() {
+        if self.recent.checked_add(latency).is_none() {
             self.carry();
         }
         // No part can run over: together they are the latencies.
-        self.recent.latency += latency;
+        self.recent += latency;
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
-        for (sum, ns) in self.recent.parts.iter_mut().zip(completion.breakdown.ns) {
+        let alike = &mut self.alike[step_of(latency)];
+        alike.count += 1;
+        for (sum, ns) in alike.parts.iter_mut().zip(completion.breakdown.ns) {
             *sum = sum.wrapping_add(ns);
         }
     }
 
     #[cold]
     fn carry(&mut self) {
-        let Sums { latency, parts } = std::mem::take(&mut self.recent);
-        self.before.latency += u128::from(latency);
-        for (sum, ns) in self.before.parts.iter_mut().zip(parts) {
-            *sum += u128::from(ns);
+        self.before.latency += u128::from(std::mem::take(&mut self.recent));
+        for alike in &mut self.alike {
+            for (sum, ns) in self.before.parts.iter_mut().zip(std::mem::take(alike).parts) {
+                *sum += u128::from(ns);
+            }
         }
     }
 
     /// The latencies of all requests together.
     pub fn latency_sum(&self) -> u128 {
-        self.before.latency + u128::from(self.recent.latency)
+        self.before.latency + u128::from(self.recent)
     }
 
     /// What all requests together spent in a part.
     pub fn part_sum(&self, part: usize) -> u128 {
-        self.before.parts[part] + u128::from(self.recent.parts[part])
+        self.before.parts[part] + self.alike.iter().map(|alike| u128::from(alike.parts[part])).sum::<u128>()
+    }
+
+    /// What one request spent in each part, in the mean over those up to the step of latencies that so many of a
+    /// million lie in, or from that step on; ns. None without requests.
+    pub fn part_means(&self, side: Side, of_million: u64) -> Option<[f64; PARTS]> {
+        let at = step_at(self.alike.iter().map(|alike| alike.count), of_million)?;
+        let some = match side {
+            Side::To => &self.alike[..=at],
+            Side::From => &self.alike[at..],
+        };
+        let count: u64 = some.iter().map(|alike| alike.count).sum();
+        let sum = |part: usize| some.iter().map(|alike| u128::from(alike.parts[part])).sum::<u128>();
+        Some(std::array::from_fn(|part| sum(part) as f64 / count as f64))
     }
 
     /// The parts of all requests must add up to their latencies, whatever happened to them.
@@ -99,6 +134,15 @@ impl Kind {
         let parts: u128 = (0..PARTS).map(|part| self.part_sum(part)).sum();
         assert_eq!(parts, self.latency_sum(), "parts of {} latencies do not add up to them; ns", self.count);
     }
+}
+
+/// Which requests are meant by a percentile of their latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Those up to it.
+    To,
+    /// Those from it on.
+    From,
 }
 
 /// Latencies of the reads of one priority.

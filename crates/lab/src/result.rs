@@ -91,6 +91,15 @@ pub struct Spent {
     pub sum: u64,
     /// By each of them in the mean; null if there are none.
     pub mean: Option<f64>,
+    /// The same of those up to the median latency, and of what lies within 1/32 of it.
+    #[serde(default)]
+    pub mean_to_p50: Option<f64>,
+    /// Of those from the 99th percentile of latencies on, and of what lies within 1/32 of it.
+    #[serde(default)]
+    pub mean_from_p99: Option<f64>,
+    /// Of those from the 99.9th percentile on, likewise.
+    #[serde(default)]
+    pub mean_from_p99_9: Option<f64>,
 }
 
 /// Where the time of requests went; ns.

@@ -3,7 +3,7 @@
 use crate::by::{Axis, By};
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
-use crate::result::{Busy, Distribution, RunResult, Share};
+use crate::result::{Busy, Distribution, RunResult, Share, Spent};
 use crate::separation::StreamWork;
 use crate::short;
 use crate::versions::{Versions, VersionsOf};
@@ -520,18 +520,21 @@ fn time_spent(result: &RunResult) -> String {
     }
     let mut rows = vec![vec!["where the time went (mean)".to_owned()]];
     for (name, ..) in &shown {
-        rows[0].extend(cells([name, ""]));
+        rows[0].extend(cells([name, "", "slowest .1 %", ""]));
     }
     // Without errors nothing is decoded.
     for part in Part::ALL.into_iter().filter(|part| *part != Part::Decode || result.has_errors()) {
+        let of = |spent: &Spent| [spent.mean, spent.mean_from_p99_9].map(Option::unwrap_or_default);
         // Some requests of a million may have waited: that is nothing of a mean.
-        if shown.iter().all(|(_, by, _)| by[part].mean.is_none_or(|mean| mean < 1.0)) {
+        if shown.iter().all(|(_, by, _)| of(&by[part]).into_iter().all(|mean| mean < 1.0)) {
             continue;
         }
         let mut row = vec![format!("  {}", part.name())];
         for (_, by, mean) in &shown {
-            let ns = by[part].mean.unwrap_or(0.0);
-            row.extend([duration(ns), percent(if *mean > 0.0 { ns / mean } else { 0.0 })]);
+            let slowest: f64 = Part::ALL.iter().map(|&part| of(&by[part])[1]).sum();
+            for (ns, whole) in of(&by[part]).into_iter().zip([*mean, slowest]) {
+                row.extend([duration(ns), percent(if whole > 0.0 { ns / whole } else { 0.0 })]);
+            }
         }
         rows.push(row);
     }

@@ -4,19 +4,18 @@
 //! long from then on. Counts are kept as they stood at the end of each interval, so that nothing is lost by that, and
 //! what intervals tell adds up to the run's counts. Nothing is allocated while requests are served.
 //!
-//! - **Memory.** For each interval [`steps::STEPS`] x 2 counts of 32 bits and the drive's counts, 64 bits each: 11 KB
+//! - **Memory.** For each interval [`STEPS`] x 2 counts of 32 bits and the drive's counts, 64 bits each: 11 KB
 //!   with 16 dies; 20 MB at most in all ([`BYTES_MOST`]).
 //! - **Error.** Percentiles are up to 1/32 too long; all else is exact.
 
-mod steps;
 mod table;
 
 pub use table::{SeriesColumn, SeriesValue, TimeSeries};
 
+use crate::steps::{STEPS, step_of};
 use ssd::flash::op::CAUSES;
 use ssd::{Completion, Drive, OpCode, Reading, SimTime, Status};
 use std::ops::Range;
-use steps::{STEPS, step_of};
 
 /// Length of the first intervals: 1 ms.
 const FIRST_NS: u64 = 1_000_000; // [A]

@@ -1,7 +1,7 @@
 //! Time series as tables: one of the run, one of its dies, one of its channels.
 
-use super::steps::{STEPS, quantile};
 use super::{KINDS, OTHERS, Series};
+use crate::steps::{STEPS, quantile};
 use ssd::counters::Counter;
 use ssd::flash::op::{CAUSES, Cause};
 use ssd::{Drive, Reading};

@@ -150,7 +150,8 @@ fn with_errors(name: &str, histogram: &[u64]) -> RunResult {
     };
     aged.flash.uncorrectable[ssd::flash::op::Cause::Cleaning] = 3;
     (aged.ftl.lost_units, aged.requests_uncorrectable) = (12, 5);
-    aged.breakdown_ns.read[ssd::Part::Decode] = lab::Spent { sum: 2_000_000, mean: Some(20_000.0) };
+    aged.breakdown_ns.read[ssd::Part::Decode] =
+        lab::Spent { sum: 2_000_000, mean: Some(20_000.0), ..lab::Spent::default() };
     aged
 }
 

@@ -2,13 +2,15 @@
 
 use crate::common;
 
-use common::{closed, fresh_path, generator, run, small_drive, try_run};
-use lab::{EraseCounts, Failure, Lifetime, Overwrite, Preconditioning, RunError, RunResult, RunSpec, report};
+use common::{Log, closed, fresh_path, generator, run, small_drive, try_run};
+use lab::{
+    EraseCounts, Failure, Lifetime, Overwrite, Preconditioning, RunError, RunResult, RunSpec, Spent, report,
+};
 use serde_json::Value;
-use ssd::Stats;
 use ssd::config::Table as _;
 use ssd::counters::Counter;
 use ssd::flash::op::Cause;
+use ssd::{Part, Stats};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -514,4 +516,48 @@ fn pages_moved_too_early_are_some_of_those_moved() {
         assert_eq!(shown("pages moved for reads"), policy != "never", "{text}");
     }
     assert!(moved > 1_000 && early > 0, "{moved} pages moved, {early} too early");
+}
+
+/// Against the request log: the parts of the slowest add up to the mean latency of those that are at least as slow as
+/// the percentile, and of what lies within 1/32 of it; and so at the other end.
+#[test]
+fn where_the_time_of_the_slowest_went_is_where_the_log_says() {
+    let (result, log) = Log::of_run("slowest.csv", &small_drive(), &generator(20_000, MIX), &closed(16));
+    let (latencies, ops) = (log.numbers("latency_ns"), log.texts("op").collect::<Vec<_>>());
+    for (kind, spent, all) in [
+        ("read", &result.breakdown_ns.read, &result.latency_ns.read),
+        ("write", &result.breakdown_ns.write, &result.latency_ns.write),
+    ] {
+        let of: Vec<usize> = (0..ops.len()).filter(|&at| ops[at] == kind).collect();
+        let mean = |column: &[u64], is_meant: &dyn Fn(u64) -> bool| {
+            let found: Vec<u64> =
+                of.iter().filter(|&&at| is_meant(latencies[at])).map(|&at| column[at]).collect();
+            found.iter().sum::<u64>() as f64 / found.len() as f64
+        };
+        let sum = |of: fn(&Spent) -> Option<f64>| {
+            Part::ALL.map(|part| of(&spent[part]).unwrap()).iter().sum::<f64>()
+        };
+        let [p50, p99, p99_9] = [all.p50, all.p99, all.p99_9].map(Option::unwrap);
+        for (found, at) in [(sum(|part| part.mean_from_p99), p99), (sum(|part| part.mean_from_p99_9), p99_9)]
+        {
+            // The percentiles of the result are up to 1/1000 too long.
+            let most = mean(&latencies, &|ns| ns >= at);
+            let least = mean(&latencies, &|ns| ns as f64 >= at as f64 * 30.9 / 32.0);
+            assert!((least - 1.0..=most + 1.0).contains(&found), "{kind}: {least} {found} {most}");
+        }
+        let found = sum(|part| part.mean_to_p50);
+        let least = mean(&latencies, &|ns| ns as f64 <= p50 as f64 * 0.998);
+        let most = mean(&latencies, &|ns| ns as f64 <= p50 as f64 * 33.1 / 32.0);
+        assert!((least - 1.0..=most + 1.0).contains(&found), "{kind}: {least} {found} {most}");
+        // What differs is told apart: the slowest wait longer for what they wait for.
+        assert!(sum(|part| part.mean_from_p99) > 1.5 * found, "{kind}");
+        let most = Part::ALL
+            .into_iter()
+            .max_by(|&a, &b| spent[a].mean_from_p99_9.partial_cmp(&spent[b].mean_from_p99_9).unwrap());
+        let part = most.unwrap();
+        let column = log.numbers(&format!("{}_ns", part.name()));
+        let exact = mean(&column, &|ns| ns >= p99_9);
+        let told = spent[part].mean_from_p99_9.unwrap();
+        assert!((told / exact - 1.0).abs() < 0.1, "{kind} {}: {told}, {exact} in the log", part.name());
+    }
 }

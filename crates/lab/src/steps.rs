@@ -6,11 +6,11 @@ const STEPS_LOG2: u32 = 5;
 /// Latencies from here on, 18 minutes, are one step, the last.
 const LONGEST_LOG2: u32 = 40;
 /// Steps of a histogram.
-pub(super) const STEPS: usize = (((LONGEST_LOG2 - STEPS_LOG2 + 1) << STEPS_LOG2) + 1) as usize;
+pub(crate) const STEPS: usize = (((LONGEST_LOG2 - STEPS_LOG2 + 1) << STEPS_LOG2) + 1) as usize;
 
 /// The step of a latency; ns.
 #[inline]
-pub(super) fn step_of(ns: u64) -> usize {
+pub(crate) fn step_of(ns: u64) -> usize {
     // Up to the first doubling each ns is a step.
     let log2 = (ns | (1 << STEPS_LOG2)).ilog2();
     let shift = log2 - STEPS_LOG2;
@@ -28,15 +28,20 @@ fn longest(step: usize) -> u64 {
     ((within + 1) << shift) - 1
 }
 
-/// The latency that so many of a million are at most as long as: at most 1/32 too long, and no longer than the longest.
-pub(super) fn quantile(steps: &[u32], of_million: u64, longest_ns: u64) -> Option<u64> {
-    let count: u64 = steps.iter().map(|&count| u64::from(count)).sum();
-    let rank = (count * of_million).div_ceil(1_000_000).max(1);
+/// The step up to which so many of a million lie; none of nothing.
+pub(crate) fn step_at(counts: impl Iterator<Item = u64> + Clone, of_million: u64) -> Option<usize> {
+    let count: u128 = counts.clone().map(u128::from).sum();
+    let rank = (count * u128::from(of_million)).div_ceil(1_000_000).max(1);
     let mut so_far = 0;
-    let found = steps.iter().position(|&count| {
-        so_far += u64::from(count);
+    counts.into_iter().position(|count| {
+        so_far += u128::from(count);
         so_far >= rank
-    })?;
+    })
+}
+
+/// The latency that so many of a million are at most as long as: at most 1/32 too long, and no longer than the longest.
+pub(crate) fn quantile(steps: &[u32], of_million: u64, longest_ns: u64) -> Option<u64> {
+    let found = step_at(steps.iter().map(|&count| u64::from(count)), of_million)?;
     Some(longest(found).min(longest_ns))
 }
 
