@@ -5,7 +5,7 @@ use crate::by::{Axis, By};
 use crate::facts::Facts;
 use crate::judge;
 use crate::lifetime::Lifetime;
-use crate::meter::{KINDS, Kind, Meter, Side, histogram};
+use crate::meter::{KINDS, Kind, Meter, histogram};
 use crate::migration::MigrationWork;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
@@ -13,7 +13,7 @@ use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
-    ReadReclaimWork, RunResult, Spent, TimeSpent, Utilisation, Victims, version,
+    ReadReclaimWork, RunResult, Utilisation, Victims, version,
 };
 use crate::retries::Retries;
 use crate::sanitize::SanitizeWork;
@@ -22,6 +22,7 @@ use crate::settings::{self, Settings};
 use crate::slc::SlcWork;
 use crate::spec::LoopMode;
 use crate::suspends::DieWork;
+use crate::time_spent::TimeSpent;
 use crate::verdict::Verdict;
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
@@ -115,21 +116,6 @@ impl Latencies {
             flush: Distribution::of_kind(meter.kind(OpCode::Flush)),
         }
     }
-}
-
-fn time_spent(kind: &Kind) -> By<Part, Spent> {
-    let [to_p50, from_p99, from_p99_9] = [(Side::To, 500_000), (Side::From, 990_000), (Side::From, 999_000)]
-        .map(|(side, of)| kind.part_means(side, of));
-    By::new(|part: Part| {
-        let sum = kind.part_sum(part.index());
-        Spent {
-            sum: u64::try_from(sum).unwrap_or(u64::MAX),
-            mean: ratio(sum as f64, kind.count as f64),
-            mean_to_p50: to_p50.map(|parts| parts[part.index()]),
-            mean_from_p99: from_p99.map(|parts| parts[part.index()]),
-            mean_from_p99_9: from_p99_9.map(|parts| parts[part.index()]),
-        }
-    })
 }
 
 impl FlashWork {
@@ -370,10 +356,7 @@ impl RunResult {
             latency_ns: Latencies::of(meter),
             jobs: Vec::new(),
             members: Vec::new(),
-            breakdown_ns: TimeSpent {
-                read: time_spent(meter.kind(OpCode::Read)),
-                write: time_spent(meter.kind(OpCode::Write)),
-            },
+            breakdown_ns: TimeSpent::of(meter),
             write_amplification: amplification(flash.bytes_programmed.sum()),
             write_amplification_by_cause: By::new(|cause| amplification(flash.bytes_programmed[cause])),
             flash,

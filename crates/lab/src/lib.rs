@@ -78,6 +78,7 @@ mod stop;
 mod suspends;
 mod table;
 mod tally;
+mod time_spent;
 pub mod verdict;
 pub mod versions;
 mod windows;
@@ -97,7 +98,7 @@ pub use precondition::{
 pub use request_log::request_log_columns;
 pub use result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, JobResult, Latencies,
-    MemberResult, Rates, RunResult, Share, ShareLatencies, Spent, TimeSpent, Utilisation,
+    MemberResult, Rates, RunResult, Share, ShareLatencies, Utilisation,
 };
 pub use retries::Retries;
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
@@ -106,4 +107,5 @@ pub use settings::Settings;
 pub use spec::{LoopMode, RunSpec};
 pub use stop::Stop;
 pub use suspends::{DieWork, Priorities, Suspends, SuspendsOf, SuspendsPerErase};
+pub use time_spent::{Spent, TimeSpent};
 pub use versions::{Kept, Versions, VersionsSpec, read_kept};

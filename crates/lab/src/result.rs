@@ -15,10 +15,10 @@ use crate::series::TimeSeries;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
 use crate::suspends::DieWork;
+use crate::time_spent::TimeSpent;
 use crate::verdict::Verdict;
 use crate::versions::Versions;
 use serde::{Deserialize, Serialize};
-use ssd::Part;
 use ssd::counters::Count;
 use ssd::flash::op::Cause;
 use ssd::sections::ErrorModel;
@@ -82,33 +82,6 @@ pub struct Latencies {
     pub trim: Distribution,
     /// Of flushes.
     pub flush: Distribution,
-}
-
-/// Time spent in one part of requests' lives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
-    /// By all requests together.
-    pub sum: u64,
-    /// By each of them in the mean; null if there are none.
-    pub mean: Option<f64>,
-    /// The same of those up to the median latency, and of what lies within 1/32 of it.
-    #[serde(default)]
-    pub mean_to_p50: Option<f64>,
-    /// Of those from the 99th percentile of latencies on, and of what lies within 1/32 of it.
-    #[serde(default)]
-    pub mean_from_p99: Option<f64>,
-    /// Of those from the 99.9th percentile on, likewise.
-    #[serde(default)]
-    pub mean_from_p99_9: Option<f64>,
-}
-
-/// Where the time of requests went; ns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TimeSpent {
-    /// Of reads.
-    pub read: By<Part, Spent>,
-    /// Of writes.
-    pub write: By<Part, Spent>,
 }
 
 /// Flash operations by kind and cause.

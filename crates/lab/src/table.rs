@@ -3,9 +3,10 @@
 use crate::by::{Axis, By};
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
-use crate::result::{Busy, Distribution, RunResult, Share, Spent};
+use crate::result::{Busy, Distribution, RunResult, Share};
 use crate::separation::StreamWork;
 use crate::short;
+use crate::time_spent::Spent;
 use crate::versions::{Versions, VersionsOf};
 use serde_json::Value;
 use ssd::Part;

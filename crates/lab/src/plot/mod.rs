@@ -16,8 +16,9 @@ mod workload;
 
 use crate::by::Axis;
 use crate::number::{digits, duration};
-use crate::result::{Distribution, RunResult, Spent};
+use crate::result::{Distribution, RunResult};
 use crate::table::title;
+use crate::time_spent::Spent;
 use bars::{Bar, Bars};
 use picture::Picture;
 use ssd::Part;

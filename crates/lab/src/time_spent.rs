@@ -1,0 +1,56 @@
+//! Where the time of requests went, of all of them and of the fastest and slowest.
+
+use crate::by::{Axis, By};
+use crate::meter::{Kind, Meter, Side};
+use serde::{Deserialize, Serialize};
+use ssd::{OpCode, Part};
+
+/// Time spent in one part of requests' lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// By all requests together.
+    pub sum: u64,
+    /// By each of them in the mean; null if there are none.
+    pub mean: Option<f64>,
+    /// The same of those up to the median latency, and of what lies within 1/32 of it.
+    #[serde(default)]
+    pub mean_to_p50: Option<f64>,
+    /// Of those from the 99th percentile of latencies on, and of what lies within 1/32 of it.
+    #[serde(default)]
+    pub mean_from_p99: Option<f64>,
+    /// Of those from the 99.9th percentile on, likewise.
+    #[serde(default)]
+    pub mean_from_p99_9: Option<f64>,
+}
+
+/// Where the time of requests went; ns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimeSpent {
+    /// Of reads.
+    pub read: By<Part, Spent>,
+    /// Of writes.
+    pub write: By<Part, Spent>,
+}
+
+impl TimeSpent {
+    /// What was measured.
+    pub(crate) fn of(meter: &Meter) -> Self {
+        let [read, write] = [OpCode::Read, OpCode::Write].map(|op| by_part(meter.kind(op)));
+        TimeSpent { read, write }
+    }
+}
+
+fn by_part(kind: &Kind) -> By<Part, Spent> {
+    let [to_p50, from_p99, from_p99_9] = [(Side::To, 500_000), (Side::From, 990_000), (Side::From, 999_000)]
+        .map(|(side, of)| kind.part_means(side, of));
+    By::new(|part: Part| {
+        let sum = kind.part_sum(part.index());
+        Spent {
+            sum: u64::try_from(sum).unwrap_or(u64::MAX),
+            mean: (kind.count > 0).then(|| sum as f64 / kind.count as f64),
+            mean_to_p50: to_p50.map(|parts| parts[part.index()]),
+            mean_from_p99: from_p99.map(|parts| parts[part.index()]),
+            mean_from_p99_9: from_p99_9.map(|parts| parts[part.index()]),
+        }
+    })
+}
