@@ -1,13 +1,13 @@
 //! For how long a drive says that dead copies of secured data could be read, beside a clock of its own for each page:
 //! that looks at what the chips answer whenever anything has happened.
 
-use crate::support::{every, soaked};
+use crate::support::{every, is_soak, soaked};
 use ssd::config::{Table, Value};
 use ssd::flash::op::Cause;
 use ssd::host::buffer;
 use ssd::nand::Raw;
 use ssd::rng::Rng;
-use ssd::sections::{MappingUnit, Superblock};
+use ssd::sections::{ErrorModel, MappingUnit, Superblock};
 use ssd::units::{Pun, SimTime};
 use ssd::{Command, Drive, DriveConfig, Lba, OpCode};
 use std::collections::BTreeMap;
@@ -368,12 +368,15 @@ fn orders(units: u32, seed: u64) -> [(&'static str, Vec<u32>); 2] {
     [("at random", at_random), ("spread", spread)]
 }
 
-/// Overwrites units while time passes, 32 at a time; false if the drive takes no more.
+/// Overwrites units while time passes, and reads some of the first, 32 at a time; false if the drive takes no more.
 fn overwrite_in_time(drive: &mut Drive, order: &[u32]) -> bool {
     let sectors = drive.unit_bytes() / 512;
     for (tag, unit) in (0..).zip(order) {
         let lba = Lba(u64::from(sectors) * u64::from(*unit));
         drive.submit(0, &Command { lba, sectors, tag, ..command_at(drive) }, drive.now()).unwrap();
+        let lba = Lba(u64::from(sectors) * (tag % 16));
+        let read = Command { op: OpCode::Read, lba, sectors, tag, ..command_at(drive) };
+        drive.submit(0, &read, drive.now()).unwrap();
         while drive.outstanding() >= 32 {
             if !drive.advance_to_completion() {
                 return false;
@@ -386,15 +389,30 @@ fn overwrite_in_time(drive: &mut Drive, order: &[u32]) -> bool {
 }
 
 /// Whatever dies, and in whatever order: locks that need room for what lives beside the dead take none that the host
-/// needs to go on.
+/// needs to go on; nor beside moves because of reads.
 fn never_full(policy: &str) {
-    let mut full = Vec::new();
+    never_full_beside(policy, "never", &[true, false]);
+    never_full_beside(policy, "block", &[true]);
+    if is_soak() {
+        never_full_beside(policy, "page_type", &[true]);
+    }
+}
+
+fn never_full_beside(policy: &str, reclaim: &str, times: &[bool]) {
+    let (mut full, mut reclaims) = (Vec::new(), 0);
     for superblock in [Superblock::None, Superblock::Planes, Superblock::All] {
         for unit in [MappingUnit::Page, MappingUnit::FourKib] {
-            for (spare, in_time) in [(7.0, true), (7.0, false), (28.0, true), (28.0, false)] {
+            for (spare, &in_time) in
+                [7.0, 28.0].into_iter().flat_map(|spare| times.iter().map(move |it| (spare, it)))
+            {
                 let mut cfg = config(unit, superblock, policy, false);
                 (cfg.geometry.channels, cfg.geometry.blocks_per_plane) = (1, 64);
+                every::choose(&mut cfg, "ftl.read_reclaim", reclaim);
                 cfg.drive.over_provisioning_percent = spare;
+                if reclaim != "never" {
+                    cfg.errors.model = ErrorModel::Cells;
+                    cfg.read_reclaim.set("max_reads", &Value::Integer(40)).unwrap();
+                }
                 let mut drive = Drive::new(&every::fitted(cfg).unwrap()).unwrap();
                 let all = drive.logical_units();
                 drive.fill(0, all).unwrap();
@@ -410,10 +428,12 @@ fn never_full(policy: &str) {
                     }
                 }
                 drive.check().unwrap();
+                reclaims += drive.stats().ftl.reclaims;
             }
         }
     }
-    assert!(full.is_empty(), "{policy}: {full:#?}");
+    assert!(full.is_empty(), "{policy} {reclaim}: {full:#?}");
+    assert_eq!(reclaims > 0, reclaim == "block", "{policy} {reclaim}: {reclaims} blocks");
 }
 
 #[test]

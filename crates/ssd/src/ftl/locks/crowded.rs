@@ -155,8 +155,7 @@ impl Ftl {
             return;
         }
         for lane in (0..self.layout.lanes).map(LaneId) {
-            let work = self.work(lane);
-            if work.reads + work.programs == 0 && self.allocator.unclaim(lane) {
+            if !self.work(lane).is_moving() && self.allocator.unclaim(lane) {
                 self.waits.come(Lack::Page);
             }
         }

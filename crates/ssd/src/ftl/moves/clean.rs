@@ -112,7 +112,7 @@ impl Ftl {
                 self.update_wanted(lane);
             }
             let work = self.work(lane);
-            let at_rest = work.reads + work.programs == 0;
+            let at_rest = !work.is_moving();
             let waits = |work: &LaneWork| {
                 work.wanted
                     || work.has_job()
@@ -131,7 +131,7 @@ impl Ftl {
     /// can be erased when the rest of it, less than a page, is programmed.
     fn unblock(&mut self, flash: &mut Flash, lane: LaneId) {
         let work = self.work(lane);
-        if work.reads + work.programs == 0 && work.has_job() {
+        if !work.is_moving() && work.has_job() {
             self.program_all_gathered(flash, lane, true);
         }
     }

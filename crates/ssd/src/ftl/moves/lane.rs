@@ -300,6 +300,12 @@ impl LaneWork {
         self.candidates.some() || matches!(self.jobs[RECLAIM], Some(Job::Migrate(_)))
     }
 
+    /// Whether a page is being read or programmed for a move.
+    #[inline]
+    pub fn is_moving(&self) -> bool {
+        self.reads + self.programs > 0
+    }
+
     /// Whether pages are being read of a block.
     #[inline]
     pub fn has_job(&self) -> bool {

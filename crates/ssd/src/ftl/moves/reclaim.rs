@@ -242,8 +242,8 @@ impl Ftl {
     /// Looks at the blocks of a lane's list after those that were passed over, until a job is started.
     fn next_candidate(&mut self, flash: &mut Flash, lane: LaneId, mut passed: usize) -> bool {
         loop {
-            // A claim that came to nothing: the host may have the block.
-            if self.allocator.unclaim(lane) {
+            // A claim that came to nothing: the host may have the block, if nothing is on its way that counts on it.
+            if !(self.locks_data() && self.work(lane).is_moving()) && self.allocator.unclaim(lane) {
                 self.waits.come(Lack::Page);
             }
             let idle = self.mover.quiet;
@@ -424,5 +424,40 @@ impl Ftl {
             candidates.listed[place] &= !bit;
         }
         Looked::Over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Table;
+    use crate::sections::ErrorModel;
+    use crate::units::Lpn;
+    use crate::{Drive, DriveConfig};
+
+    /// A look at what is due to reads leaves the block that is kept from the host to what leaves a page for its lock.
+    #[test]
+    fn a_look_leaves_a_block_to_what_counts_on_it() {
+        const LANE: LaneId = LaneId(0);
+        for (sanitize, reads, is_kept) in
+            [("page_lock", 1, true), ("page_lock", 0, false), ("none", 1, false)]
+        {
+            let mut cfg = DriveConfig::default();
+            let g = &mut cfg.geometry;
+            (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+            (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (24, 4, 3);
+            (cfg.drive.over_provisioning_percent, cfg.errors.model) = (100.0, ErrorModel::Cells);
+            cfg.sanitize.select(sanitize).unwrap();
+            cfg.read_reclaim.select("block").unwrap();
+            let mut drive = Drive::new(&cfg).unwrap();
+            drive.fill(0, drive.logical_units()).unwrap();
+            let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
+            let block = ftl.layout.block_of_unit(ftl.map.lookup(Lpn(0)));
+            ftl.list(Candidate { block, member: 0 }, Urgency::Now);
+            assert!(ftl.allocator.claim(LANE, false));
+            ftl.work(LANE).reads = reads;
+            ftl.start_reclaim(flash, LANE);
+            assert_eq!(ftl.allocator.has_claims(), is_kept, "{sanitize}, {reads} reads");
+        }
     }
 }
