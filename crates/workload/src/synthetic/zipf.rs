@@ -4,6 +4,8 @@
 //! milliseconds; a sample takes two random numbers and one lookup in a table of some 100 kB.
 
 use ssd::rng::Rng;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Ranks summed one by one before the Euler-Maclaurin formula takes over.
 const EXACT: u64 = 64;
@@ -110,6 +112,16 @@ impl Alias {
     }
 }
 
+/// Distributions that a thread keeps: those of reads and of writes of two loads.
+const KEPT_AT_MOST: usize = 4;
+
+/// Ranks, and the bits of what else a distribution was asked by.
+type Asked = (u64, [u64; 3]);
+
+thread_local! {
+    static KEPT: RefCell<Vec<(Asked, Arc<Zipf>)>> = const { RefCell::new(Vec::new()) };
+}
+
 /// A Zipf distribution over ranks 0 (the most popular) to n - 1.
 ///
 /// Ranks are grouped into buckets whose width is 1/512 of their rank; an alias table draws the bucket by its exact
@@ -137,6 +149,21 @@ impl Zipf {
             starts.push(rank - 1);
         }
         Zipf { buckets: Alias::new(&weights), starts }
+    }
+
+    /// The same, or where `theta` is 0 one of which `access` of all draws are of `space` of the ranks. The last few of
+    /// a thread are kept: a drive's past is many short passes, each with a generator of its own.
+    pub fn shared(n: u64, theta: f64, access: f64, space: f64) -> Arc<Self> {
+        let asked = (n, [theta, access, space].map(f64::to_bits));
+        KEPT.with_borrow_mut(|kept| {
+            let found = kept.iter().position(|(by, _)| *by == asked).map(|at| kept.swap_remove(at).1);
+            let zipf = found.unwrap_or_else(|| {
+                Arc::new(Zipf::new(n, if theta > 0.0 { theta } else { solve(n, access, space) }))
+            });
+            kept.truncate(KEPT_AT_MOST - 1);
+            kept.insert(0, (asked, Arc::clone(&zipf)));
+            zipf
+        })
     }
 
     /// Draws a rank.
