@@ -453,7 +453,7 @@ impl Drive {
         self.state.ftl.set_pace(pace);
         let mut written = 0;
         let mut stuck = false;
-        while (written < units.len() || self.state.ftl.has_direct_rest()) && !stuck {
+        while (written < units.len() || !self.state.ftl.direct.is_idle()) && !stuck {
             let state = &mut self.state;
             let result = state.ftl.write_directly(&mut state.flash, &units[written..], moved);
             written += result.unwrap_or_else(|count| count);
@@ -472,7 +472,7 @@ impl Drive {
             }
         }
         if stuck {
-            written -= self.state.ftl.drop_direct_rest();
+            written -= self.state.ftl.direct.drop_rest();
         }
         self.apply_executor(executor);
         self.state.ftl.set_pace(Pace::Relaxed);

@@ -72,6 +72,6 @@ impl Drive {
 
     /// The unit of flash that holds a replica of a logical unit, beside the one that it is mapped to.
     pub fn replica_of(&self, lpn: Lpn) -> Option<Pun> {
-        Some(self.state.ftl.replica_of(lpn)).filter(|unit| unit.is_some())
+        Some(self.state.ftl.replicas.get(lpn)).filter(|unit| unit.is_some())
     }
 }

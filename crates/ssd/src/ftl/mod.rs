@@ -132,7 +132,7 @@ pub struct Ftl {
     order: PageOrder,
     mover: Mover,
     reclaim: Reclaim,
-    replicas: Replicas,
+    pub(crate) replicas: Replicas,
     pub(crate) gc_victim: gc_victim::Policy,
     gc_trigger: gc_trigger::Policy,
     wear_leveling: wear_leveling::Policy,
@@ -141,7 +141,7 @@ pub struct Ftl {
     /// Whether anything went to another stream than the first.
     tells_apart: bool,
     /// Units that are written without operations and wait for a page of their stream.
-    direct: Direct,
+    pub(crate) direct: Direct,
     /// What is copied inside the chips.
     copies: Copies,
     /// How worn blocks are, as a marker tells.

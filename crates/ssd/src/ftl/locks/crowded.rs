@@ -218,24 +218,21 @@ impl Ftl {
             let is_still = self.blocks.state(block) == BlockState::Closed
                 && self.blocks.programming(block) == 0
                 && !self.blocks.is_failing(block);
-            if is_still && self.has_room_for_hopeless(lane, self.blocks.live(block)) {
+            // With replicas that have become pages more may live there than moves are always sure of.
+            let (live, sure) =
+                (self.blocks.live(block), self.mover.reserve * self.layout.data_units_per_block());
+            let may_begin = is_still
+                && match live {
+                    0 => true,
+                    _ if live > sure => self.has_room_or_claims(lane, live, 0),
+                    _ => self.has_room(lane, live, Cause::Sanitize),
+                };
+            if may_begin {
                 return self.begin(lane, block, Cause::Sanitize);
             }
             self.locks.lanes[lane.index()].hopeless.push_back(block);
         }
         false
-    }
-
-    /// Whether what lives in a block whose locks fail finds room. With replicas that have become pages that may be more
-    /// than moves are always sure of: then in a block that is kept from the host.
-    fn has_room_for_hopeless(&mut self, lane: LaneId, live: u32) -> bool {
-        match live {
-            0 => true,
-            _ if live > self.mover.reserve * self.layout.data_units_per_block() => {
-                self.has_room_or_claims(lane, live, 0)
-            }
-            _ => self.has_room(lane, live, Cause::Sanitize),
-        }
     }
 
     /// Whether what lives in a block that is being filled finds room elsewhere: where moves fill it, its own is lost.

@@ -18,11 +18,6 @@ use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 
 impl Ftl {
-    /// The unit of flash that holds the replica of a logical unit, if it has one.
-    pub fn replica_of(&self, lpn: Lpn) -> Pun {
-        self.replicas.get(lpn)
-    }
-
     /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.
     pub(in crate::ftl) fn adopt(&mut self, lpn: Lpn) -> bool {
         let to = self.replicas.get(lpn);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// The tables of replicas.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::ftl) struct Replicas {
+pub(crate) struct Replicas {
     /// Replicas that a physical block takes, in pages; 0 if there never are any.
     pub limit: u32,
     /// First page of a physical block that data does not fill.

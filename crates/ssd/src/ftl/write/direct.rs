@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// Units of several streams that are written without operations and wait until they make a page.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(in crate::ftl) struct Direct {
+pub(crate) struct Direct {
     /// By stream; nothing where the host writes to but one.
     waiting: Vec<Vec<u32>>,
 }
@@ -30,6 +30,11 @@ impl Direct {
     /// Whether it is as between two calls from outside: nothing waits.
     pub fn is_idle(&self) -> bool {
         self.waiting.iter().all(Vec::is_empty)
+    }
+
+    /// Gives up the units that wait, for which there is no room: how many there were.
+    pub fn drop_rest(&mut self) -> usize {
+        self.waiting.iter_mut().map(|units| units.drain(..).count()).sum()
     }
 }
 
@@ -53,7 +58,7 @@ impl Ftl {
     /// host has not written them, and blocks grow no older by them.
     ///
     /// Where data is separated some of them may wait, and be written by the next call: see
-    /// [`Ftl::has_direct_rest`].
+    /// [`Direct::is_idle`].
     pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
         if !self.direct.waiting.is_empty() {
             return self.sort_directly(flash, lpns, moved);
@@ -73,16 +78,6 @@ impl Ftl {
             }
         }
         Ok(lpns.len())
-    }
-
-    /// Whether units wait that [`Ftl::write_directly`] was given.
-    pub fn has_direct_rest(&self) -> bool {
-        !self.direct.is_idle()
-    }
-
-    /// Gives up the units that wait, for which there is no room: how many there were.
-    pub fn drop_direct_rest(&mut self) -> usize {
-        self.direct.waiting.iter_mut().map(|units| units.drain(..).count()).sum()
     }
 
     /// The same where the host's data goes to several streams: units wait until those of their stream make a page. When
