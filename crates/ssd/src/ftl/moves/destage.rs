@@ -182,3 +182,55 @@ impl Ftl {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Table, Value};
+    use crate::drive_config::DriveConfig;
+    use crate::rng::Rng;
+    use crate::sections::MappingUnit;
+    use crate::units::LaneId;
+    use crate::{Command, Drive, Lba, OpCode};
+
+    /// A full lane that is always to be cleaned, and whose cache of six blocks has always one that is to leave: the
+    /// host writes as fast as it can.
+    #[test]
+    fn cleaning_and_destaging_take_turns() {
+        let mut cfg = DriveConfig::default();
+        let g = &mut cfg.geometry;
+        (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (80, 8, 4);
+        (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 60.0);
+        for (mark, percent) in [("start_free_percent", 49.0), ("stop_free_percent", 50.0)] {
+            cfg.gc_trigger.set(mark, &Value::Float(percent)).unwrap();
+        }
+        cfg.buffer.select("none").unwrap();
+        cfg.slc_cache.select("fixed").unwrap();
+        cfg.slc_cache.set("blocks_per_lane", &Value::Integer(6)).unwrap();
+        let mut drive = Drive::new(&cfg).unwrap();
+        let (units, mut rng) = (drive.logical_units(), Rng::named(1, "load"));
+        drive.fill(0, units).unwrap();
+        let sectors = drive.unit_bytes() / 512;
+        let (lane, mut turns, mut in_a_row) = (LaneId(0), 0, 0);
+        for tag in 0..4_000 {
+            let lba = Lba(u64::from(sectors) * u64::from(rng.below(units)));
+            let command = Command { op: OpCode::Write, lba, sectors, tag, ..Command::default() };
+            drive.submit(0, &Command { arrival: drive.now(), ..command }, drive.now()).unwrap();
+            while drive.outstanding() > 15 {
+                let seen = |drive: &Drive| {
+                    let counts = &drive.state.ftl.counts;
+                    (counts.slc_destaged, counts.victims.iter().sum::<u64>())
+                };
+                let ftl = &drive.state.ftl;
+                let is_due = ftl.mover.lanes[lane.index()].wanted && ftl.ring.lane(lane).had_turn;
+                let before = seen(&drive);
+                assert!(drive.step_here(), "stuck");
+                let after = seen(&drive);
+                turns += u64::from(is_due && after.1 > before.1);
+                in_a_row += u64::from(is_due && after.0 > before.0 && after.1 == before.1);
+                while drive.pop_completion().is_some() {}
+            }
+        }
+        assert!(turns > 10 && in_a_row == 0, "{turns} turns, {in_a_row} times cleaning lost its own");
+    }
+}

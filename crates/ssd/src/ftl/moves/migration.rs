@@ -95,3 +95,46 @@ impl Migration {
         step
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Drive;
+    use crate::drive_config::DriveConfig;
+    use crate::flash::op::{UNITS_AT_MOST, UnitRef};
+    use crate::ftl::moves::walk::Pages;
+    use crate::units::{BlockId, NONE};
+
+    /// A look at a lane's list goes on behind a migration with those that it has passed over, but not after a wait, in
+    /// which anything may have come that they waited for.
+    #[test]
+    fn a_wait_ends_the_look_at_the_list() {
+        let mut drive = Drive::new(&DriveConfig::default()).unwrap();
+        drive.fill(0, 64).unwrap();
+        let view = drive.state.ftl.view();
+        let candidate = Candidate { block: BlockId(0), member: 0 };
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let pages = Pages { member: 0, types: u8::MAX, wordline: NONE };
+        let walk = || Walk::of(&view, candidate.block, pages, (0, 4));
+        for waits in [false, true] {
+            let mut parts = [Migration::of(candidate, 3); 2];
+            parts[0].make(Want::replica(5, 1), 5, 1);
+            let step = parts[0].step(&view, !waits, &mut units);
+            let replicate = Step::Replicate { place: 5, to: 1 };
+            assert_eq!(
+                (step, parts[0].passed),
+                if waits { (Step::Wait, None) } else { (replicate, Some(3)) }
+            );
+            // After what it waited for it makes the replica.
+            let step = parts[0].step(&view, true, &mut units);
+            assert_eq!(step, if waits { replicate } else { Step::Ask });
+            // Reading a part takes longer than a look, in any case.
+            parts[1].go_on(Want::BLOCK, walk());
+            let step = parts[1].step(&view, !waits, &mut units);
+            assert_eq!((step == Step::Wait, parts[1].passed), (waits, None));
+            // Where nothing is to be read or programmed, nothing is waited for.
+            let mut asks = Migration::of(candidate, 3);
+            assert_eq!((asks.step(&view, !waits, &mut units), asks.passed), (Step::Ask, Some(3)));
+        }
+    }
+}

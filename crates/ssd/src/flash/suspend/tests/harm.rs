@@ -1,11 +1,14 @@
 //! What suspends do to cells that age (RealWear sections 4.1 and 4.2.3; calibration section 1.2).
 
 use crate::drive_config::DriveConfig;
+use crate::flash::preemption::Config;
+use crate::flash::preemption::priority_aware::Params;
 use crate::nand::Chip;
+use crate::rng::Rng;
 use crate::sections::{ErrorModel, Errors};
 use crate::units::SimTime;
 
-use super::{ERASE, Given, High, Low, US, psr, read, run};
+use super::{ERASE, Given, High, Low, Medium, US, psr, read, run};
 
 /// Blocks of 48 wordlines, all alike, 4,000 cycles old, of which the first is full; with so much wear by suspends.
 fn chip(suspend_wear: f64) -> Chip {
@@ -127,6 +130,35 @@ fn a_die_tells_its_blocks_how_often_they_were_stopped() {
     assert_eq!((none, stopped), (0, 45));
     assert!((harmed / unharmed - (1.0 + 0.48 * 15.0 / 70.0)).abs() < 0.003, "{harmed} of {unharmed}");
     assert_eq!(bits("safe_point", 45), (0, unharmed));
+}
+
+/// Only those at once count, however many there are at the ends of its steps: reads of all priorities stop an erase of
+/// 300 steps, and its block is as one that was told the suspends at once alone, fewer than harm and more.
+#[test]
+fn suspends_between_steps_harm_nothing() {
+    for (seed, at_once_per_erase) in (0..8).map(|seed| (seed, 10 + 10 * seed as u32)) {
+        let (mut cfg, mut rng) = (of_cells("priority_aware"), Rng::named(seed, "reads"));
+        cfg.timing.erase_steps = 300;
+        cfg.preemption = Config::PriorityAware(Params { at_once_per_erase, ..Default::default() });
+        let mut at = 100 * US;
+        let reads = (0..150).map(|_| {
+            at += u64::from(160 + rng.below(20)) * US;
+            read(at, [High, Medium, Low][(rng.below(16) as usize).min(2 - rng.below(2) as usize)])
+        });
+        let script: Vec<Given> = [ERASE].into_iter().chain(reads).collect();
+        let (_, mut flash) = run(&cfg, &script);
+        let of_erases = &flash.counts.suspends[..2];
+        let [at_once, between] = [0, 1].map(|row| of_erases[row].iter().sum::<u64>());
+        assert!(at_once >= 10 && between > 30, "{at_once} at once, {between} between steps");
+        flash.chip.set_erase_count(0, 4_000);
+        (0..flash.chip.pages_per_block()).for_each(|page| _ = flash.chip.program_in(0, page, 0));
+        let mut bits = |count: Option<u64>| {
+            count.into_iter().for_each(|count| flash.chip.note_suspends(0, count as u32));
+            flash.chip.margin(0, 7).expect("cells that age").bits_q8
+        };
+        let (found, expected) = (bits(None), bits(Some(at_once)));
+        assert_eq!(found, expected, "{at_once} at once, {between} between steps");
+    }
 }
 
 /// A low read that a high one stops senses its page twice.

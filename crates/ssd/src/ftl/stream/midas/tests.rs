@@ -138,6 +138,41 @@ fn what_is_there_when_groups_are_planned_is_the_last() {
     assert_eq!([1, 2].map(|lpn| policy.of_move(moved(lpn, 0)).0), [FIRST + 1, LAST]);
 }
 
+/// A plan is for what comes after it: whatever the chain was before and is then, a unit goes on from a group that was
+/// there before, and from any other as from the last, though that has become a group.
+#[test]
+fn units_of_groups_that_were_not_there_are_the_last_groups() {
+    let chains = (0..=4).flat_map(|groups| [0, 1].map(|hot| (FIRST + groups, hot)));
+    let chain_of = |policy: &Policy, (end, hot)| {
+        let mut chain = Chain { end, copies: 0, ..policy.chain };
+        chain.blocks[usize::from(HOT)] = hot;
+        chain
+    };
+    let mut kept = 0;
+    for (before, after) in chains.clone().flat_map(|before| chains.clone().map(move |after| (before, after)))
+    {
+        let mut policy = policy(0);
+        (policy.chain, policy.used) = (chain_of(&policy, before), 6);
+        let (old, new) = (policy.chain, chain_of(&policy, after));
+        let groups = LAST..FIRST + 4;
+        groups.clone().for_each(|group| policy.units[usize::from(group)] = in_group(0, group));
+        policy.adopt(new, 100);
+        for group in groups {
+            let from = if old.has(group) && new.has(group) { group } else { LAST };
+            let to = match from {
+                LAST => LAST,
+                HOT => FIRST,
+                group if group + 1 < new.end => group + 1,
+                _ => LAST,
+            };
+            kept += u32::from(to != LAST);
+            let found = policy.of_move(moved(u32::from(group), 0));
+            assert_eq!(found, policy.stream_of_copy(to), "group {group}, {before:?} before, {after:?} after");
+        }
+    }
+    assert!(kept > 50, "{kept}");
+}
+
 fn drive_of(blocks: u32, pages: u32, over_provisioning: f64) -> DriveConfig {
     let mut cfg = DriveConfig::default();
     let g = &mut cfg.geometry;
