@@ -74,3 +74,37 @@ impl Copying {
         self.all.iter().map(|copy| (copy.to(), copy.from()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// Beside a plain list of what begins and ends at random: whichever copy is asked for, however many there are.
+    #[test]
+    fn every_copy_under_way_is_found() {
+        for seed in 0..8 {
+            let (mut rng, mut copying) = (Rng::named(seed, "copies"), Copying::with_capacity(64));
+            let mut expected: Vec<(u32, u32)> = Vec::new();
+            for page in 0..400 {
+                if expected.len() < 12 && rng.below(2) == 0 {
+                    let sources: Vec<u32> = (0..1 + rng.below(4)).map(|_| rng.below(48)).collect();
+                    expected.extend(sources.iter().map(|&from| (page, from)));
+                    let units: Vec<UnitRef> = sources.iter().map(|&from| UnitRef::new(0, from)).collect();
+                    copying.begin(Ppn(page), &units);
+                } else if let Some(&(to, _)) = expected.get(rng.below(12) as usize) {
+                    expected.retain(|copy| copy.0 != to);
+                    copying.end(Ppn(to));
+                }
+                assert_eq!(copying.iter().collect::<Vec<_>>(), expected);
+                for unit in 0..48 {
+                    let is_copied = expected.iter().any(|copy| copy.1 == unit);
+                    assert_eq!(copying.has(Pun(unit)), is_copied, "unit {unit} of {expected:?}");
+                    let targets = (0..copying.len()).map(|at| copying.target(at, Pun(unit)));
+                    let wanted = expected.iter().map(|&(to, from)| (from == unit).then_some(Ppn(to)));
+                    assert!(targets.eq(wanted), "unit {unit} of {expected:?}");
+                }
+            }
+        }
+    }
+}

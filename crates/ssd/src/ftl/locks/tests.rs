@@ -1,10 +1,11 @@
 //! The lists of locks against brute force: after each event all pages are looked at, and each that is exposed is found
 //! where somebody will come to it. And what the lists decide by a threshold, at the threshold.
 
-use super::{DEFERRED, EXPOSED, HELD, HOPELESS, ISSUED, LEAVING};
+use super::{DEFERRED, EXPOSED, HELD, HOPELESS, ISSUED, LEAVING, ODD};
 use crate::config::{Table, Value};
 use crate::drive_config::DriveConfig;
 use crate::flash::op::OpKind;
+use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
 use crate::host::buffer;
 use crate::rng::Rng;
@@ -147,6 +148,30 @@ fn writes_are_taken_together_when_that_is_quicker() {
         drive.state.ftl.begin_write(0..units);
         assert_eq!(drive.state.ftl.locks.writes.len(), count, "{units} units");
     }
+}
+
+/// Pages wait for the end of a write that kills all of their block, unless somebody waits for them: for all that were
+/// exposed until then, and for none that comes later.
+#[test]
+fn what_is_waited_for_is_not_held_for_a_write() {
+    let mut cfg = config("page_and_block_lock", MappingUnit::Page);
+    (cfg.timing.t_page_lock_us, cfg.timing.t_block_lock_us) = (100.0, 300.0);
+    let mut drive = Drive::new(&cfg).unwrap();
+    drive.fill(0, 24).unwrap();
+    let ftl = &mut drive.state.ftl;
+    let is_held = |ftl: &Ftl, state| ftl.is_held(state, BlockId(0), 0);
+    ftl.begin_write(0..11);
+    assert!(!is_held(ftl, HELD), "unit 11 stays");
+    ftl.begin_write(11..20);
+    assert!(is_held(ftl, HELD) && !is_held(ftl, EXPOSED), "what the write has killed, and nothing else");
+    // Somebody comes, and the next generation grows.
+    ftl.locks.wanted = 1;
+    assert!(!is_held(ftl, HELD));
+    ftl.locks.turn();
+    assert_eq!((ftl.locks.generation, ftl.locks.growing()), (1, ODD));
+    assert!(!is_held(ftl, HELD) && is_held(ftl, HELD | ODD));
+    ftl.end_write(11..20);
+    assert!(!is_held(ftl, HELD | ODD));
 }
 
 /// The host goes on when nothing moves in a lane whose block was kept for what must leave pages.

@@ -192,22 +192,47 @@ mod tests {
     use crate::units::LaneId;
     use crate::{Command, Drive, Lba, OpCode};
 
-    /// A full lane that is always to be cleaned, and whose cache of six blocks has always one that is to leave: the
-    /// host writes as fast as it can.
-    #[test]
-    fn cleaning_and_destaging_take_turns() {
+    /// A lane of blocks of eight wordlines of four bits, with a cache of six, that is cleaned up to so many free
+    /// blocks.
+    fn cached(free_percent: f64) -> DriveConfig {
         let mut cfg = DriveConfig::default();
         let g = &mut cfg.geometry;
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
         (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (80, 8, 4);
         (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 60.0);
-        for (mark, percent) in [("start_free_percent", 49.0), ("stop_free_percent", 50.0)] {
-            cfg.gc_trigger.set(mark, &Value::Float(percent)).unwrap();
+        for (mark, less) in [("start_free_percent", 1.0), ("stop_free_percent", 0.0)] {
+            cfg.gc_trigger.set(mark, &Value::Float(free_percent - less)).unwrap();
         }
         cfg.buffer.select("none").unwrap();
         cfg.slc_cache.select("fixed").unwrap();
         cfg.slc_cache.set("blocks_per_lane", &Value::Integer(6)).unwrap();
-        let mut drive = Drive::new(&cfg).unwrap();
+        cfg
+    }
+
+    /// The cache takes a block that it lacks only where nothing is to be cleaned.
+    #[test]
+    fn the_cache_leaves_cleaning_its_blocks() {
+        for (wanted, expected) in [(false, 6), (true, 5)] {
+            let mut drive = Drive::new(&cached(5.0)).unwrap();
+            let units = drive.logical_units();
+            drive.fill(0, units).unwrap();
+            let (ftl, lane) = (&mut drive.state.ftl, LaneId(0));
+            ftl.work(lane).wanted = wanted;
+            ftl.ring.lane_mut(lane).gives_room = false;
+            while ftl.ring.lane(lane).owned > 5 {
+                assert!(ftl.take_from_ring(lane), "no erased block");
+            }
+            ftl.tend_ring(lane);
+            assert_eq!(ftl.ring.lane(lane).owned, expected, "cleaning is wanted: {wanted}");
+            ftl.check_rings().unwrap();
+        }
+    }
+
+    /// The lane is full and always to be cleaned, and its cache has always a block that is to leave: the host writes as
+    /// fast as it can.
+    #[test]
+    fn cleaning_and_destaging_take_turns() {
+        let mut drive = Drive::new(&cached(50.0)).unwrap();
         let (units, mut rng) = (drive.logical_units(), Rng::named(1, "load"));
         drive.fill(0, units).unwrap();
         let sectors = drive.unit_bytes() / 512;
