@@ -1,5 +1,6 @@
 //! A table of which everything fades in turns: counters are halved, a filter is emptied. A turn costs the same however
-//! large the table is: a piece of it is brought up to date when it is next changed, and read as if it had been.
+//! large the table is: a piece of it is brought up to date when it is next changed, and read as if it had been. What is
+//! noted for that is the simulator's, not the drive's, which has the time between two turns.
 
 use crate::restore::{Verdict, alike};
 use crate::snapshot::raw;
@@ -42,12 +43,6 @@ impl<T: Entry> Fading<T> {
             down,
             left: vec![!T::zeroed(); turns_to_nothing as usize].into_boxed_slice(),
         }
-    }
-
-    /// Memory of so many entries.
-    pub(super) fn bytes(entries: u64) -> u64 {
-        let table = entries.saturating_mul(size_of::<T>() as u64);
-        table.saturating_add(table.div_ceil(PIECE_BYTES as u64) * size_of::<u64>() as u64)
     }
 
     const PER_PIECE: usize = PIECE_BYTES / size_of::<T>();

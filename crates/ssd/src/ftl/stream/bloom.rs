@@ -16,8 +16,7 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "Park and Du (2011); also redFTL section 2.4.2";
 /// What it costs.
-pub const MEMORY: &str =
-    "a byte for each bit of a filter, which holds that bit of up to eight filters, and 8 bytes a KiB";
+pub const MEMORY: &str = "a byte for each bit of a filter, which holds that bit of up to eight filters";
 
 section! {
     /// Parameters of `bloom`.
@@ -129,7 +128,7 @@ impl Member for Policy {
     }
 
     fn memory_bytes(&self, _: &Size) -> u64 {
-        Fading::<u8>::bytes(self.params.bits.into()) + (1 << self.params.filters)
+        u64::from(self.params.bits) + (1 << self.params.filters)
     }
 
     fn of_write(&mut self, write: Written) -> StreamId {

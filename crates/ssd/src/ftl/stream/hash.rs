@@ -16,7 +16,7 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "Hsieh, Kuo, Chang (2006); HASH in redFTL section 5.1.3";
 /// What it costs.
-pub const MEMORY: &str = "4 bits per counter, and 8 bytes a KiB";
+pub const MEMORY: &str = "4 bits per counter";
 
 section! {
     /// Parameters of `hash`.
@@ -101,7 +101,7 @@ impl Member for Policy {
     }
 
     fn memory_bytes(&self, _: &Size) -> u64 {
-        Fading::<u64>::bytes(u64::from(self.params.counters).div_ceil(PER_WORD))
+        u64::from(self.params.counters).div_ceil(PER_WORD) * 8
     }
 
     fn of_write(&mut self, write: Written) -> StreamId {
