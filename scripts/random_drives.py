@@ -42,6 +42,10 @@ SHAPE = {
 PRECONDITIONING = (
     "none", "fill=50", "fill=100", "fill=100,times=0.5", "fill=50,times=0.1", "steady", "own", "times=1,own",
 )
+RECORDED = (
+    "data/captures/git.capture", "data/captures/multi.capture", "data/captures/postgres.capture",
+    "data/captures/sqlite.capture", "data/rocksdb-ycsb-a-run1.csv.zst",
+)
 CELLS = ("slc", "mlc", "mlc_hire", "tlc_48l", "qlc", "qlc_modes")
 
 
@@ -108,6 +112,10 @@ class Drive:
         self.load += ["--read-percent", str(rng.choice((0, 30, 70, 100)))]
         self.load += ["--size", rng.choice(("512", "4KiB", "16KiB", "4KiB:9,128KiB:1"))]
         self.load += rng.choice(([], ["--depth", "1"], ["--depth", "32"], ["--rate", "2000"], ["--rate", "200000"]))
+        if rng.random() < 0.15:
+            # What programs did, in place of a generator; how it comes to the drive is drawn anew.
+            self.load = [rng.choice(RECORDED), "--set", f"run.requests={rng.choice((1, 50, 2_000, 10_000))}"]
+            self.load += rng.choice(([], ["--closed", "1"], ["--closed", "32"]))
         self.load += ["--set", f"run.executor={rng.choice(('timed', 'timed', 'timed', 'functional'))}"]
 
     def fit(self, explain):

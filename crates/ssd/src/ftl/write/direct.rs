@@ -57,8 +57,7 @@ impl Ftl {
     /// failed, as an error if before no page was left. Units that are `moved` stand for what cleaning has moved: the
     /// host has not written them, and blocks grow no older by them.
     ///
-    /// Where data is separated some of them may wait, and be written by the next call: see
-    /// [`Direct::is_idle`].
+    /// Where data is separated some of them may wait, and be written by the next call: `direct` is not idle then.
     pub fn write_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
         if !self.direct.waiting.is_empty() {
             return self.sort_directly(flash, lpns, moved);
