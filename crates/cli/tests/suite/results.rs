@@ -325,3 +325,26 @@ fn results_of_one_name_are_called_after_their_folders() {
     let text = wordline(&["compare", &dirs[0], &dirs[1]]).ok().out;
     assert!(text.contains("1/run") && text.contains("2/run"), "{text}");
 }
+
+/// Every kind of workload takes a seed: the drive's, and its own where it is random. Of phases that of their members.
+#[test]
+fn every_kind_of_workload_takes_a_seed() {
+    let folder = folder("seeds");
+    let phases = "[[workload.phases]]\npattern = \"uniform\"\nread_percent = 0\nuntil_requests = 50\n\
+                  [[workload.phases]]\npattern = \"zipf\"\nuntil_requests = 50\n";
+    let phases = file(&folder, "phases.toml", format!("{SMALL}\n{phases}"));
+    let small = file(&folder, "small.toml", SMALL);
+    let recorded = [String::from("data/captures/git.capture"), trace()];
+    let with_drive = |load: String| (vec![load, "--config".to_owned(), small.clone()], false);
+    for (load, is_random) in recorded.map(with_drive).into_iter().chain([(vec![phases], true)]) {
+        let run = |seed: &str| {
+            let load: Vec<&str> = load.iter().map(String::as_str).collect();
+            let others = ["--seed", seed, "--precondition", "none", "--set", "run.requests=100", "--json"];
+            wordline(&[&["run"], &load[..], &others[..]].concat()).ok().json()
+        };
+        let found = ["1", "7", "7"].map(run);
+        assert_eq!(found[1]["seed"], 7, "{load:?}");
+        assert_eq!(found[1]["event_hash"], found[2]["event_hash"], "{load:?}");
+        assert_eq!(found[0]["workload_hash"] != found[1]["workload_hash"], is_random, "{load:?}");
+    }
+}

@@ -20,7 +20,7 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::snapshots::restore;
 use crate::text::{bytes, thousands};
-use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs, set, with_path};
+use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs, with_path};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -223,7 +223,11 @@ impl Run {
         self.trace.apply(&mut spec)?;
         self.replay.apply(&mut spec)?;
         self.synthetic.apply(&mut spec)?;
-        set(&mut spec, "--seed", "seed", self.measurement.seed.as_deref())?;
+        // What is not random has none, and that of phases is their members'. The drive refuses what is no number.
+        if let Some(seed) = self.measurement.seed.as_ref().and_then(|seed| seed.replace('_', "").parse().ok())
+        {
+            spec.set_seed(seed)?;
+        }
         inputs.set_workload(&mut spec)?;
         spec.check()?;
         if spec.is_driven() && (self.measurement.closed.is_some() || self.measurement.open) {
