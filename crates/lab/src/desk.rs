@@ -82,6 +82,7 @@ impl<'a> Desk<'a> {
         let mut books = Books::open(start, config, spec)?;
         if spec.samples > 0 && spec.executor == Executor::Timed {
             books.series = Some(Box::new(Series::new(drive, spec.samples)));
+            books.meter.tell_alike();
         }
         let observer = Observer::listen(drive, config, &spec.versions, files)?;
         let stop = spec.stop.clone();

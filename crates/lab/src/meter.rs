@@ -34,10 +34,10 @@ pub(crate) struct Kind {
     pub bytes: u64,
     pub min: u64,
     pub max: u64,
-    /// By steps of latency: what went where.
+    /// By steps of latency: what went where; empty if nobody asks.
     alike: Box<[Alike]>,
-    recent: u64,
-    before: Sums,
+    recent: Sums<u64>,
+    before: Sums<u128>,
 }
 
 /// Requests whose latencies lie within 1/32 of each other, and their parts together; ns.
@@ -48,33 +48,25 @@ struct Alike {
 }
 
 /// Sums of latencies and of their parts, in nanoseconds. A few centuries of them fit in 64 bits; then they are carried
-/// over to these.
+/// over to wider ones.
 #[derive(Clone, Copy, Default)]
-struct Sums {
-    latency: u128,
-    parts: [u128; PARTS],
+struct Sums<T> {
+    latency: T,
+    parts: [T; PARTS],
 }
 
 impl Kind {
     fn new() -> Self {
-        let (latencies, alike) = (histogram(), vec![Alike::default(); STEPS].into());
-        Kind {
-            latencies,
-            count: 0,
-            bytes: 0,
-            min: u64::MAX,
-            max: 0,
-            alike,
-            recent: 0,
-            before: Sums::default(),
-        }
+        let (latencies, alike) = (histogram(), Box::default());
+        let (recent, before) = (Sums::default(), Sums::default());
+        Kind { latencies, count: 0, bytes: 0, min: u64::MAX, max: 0, alike, recent, before }
     }
 
     fn clear(&mut self) {
         self.latencies.reset();
         (self.count, self.bytes, self.min, self.max) = (0, 0, u64::MAX, 0);
         self.alike.fill(Alike::default());
-        (self.recent, self.before) = (0, Sums::default());
+        (self.recent, self.before) = (Sums::default(), Sums::default());
     }
 
     #[inline]
@@ -82,42 +74,51 @@ impl Kind {
         self.latencies.saturating_record(latency);
         self.count += 1;
         self.bytes += u64::from(completion.sectors) * SECTOR_BYTES;
-        if self.recent.checked_add(latency).is_none() {
+        if self.recent.latency.checked_add(latency).is_none() {
             self.carry();
         }
         // No part can run over: together they are the latencies.
-        self.recent += latency;
+        self.recent.latency += latency;
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
+        for (sum, ns) in self.recent.parts.iter_mut().zip(completion.breakdown.ns) {
+            *sum = sum.wrapping_add(ns);
+        }
+        if !self.alike.is_empty() {
+            self.record_alike(completion, latency);
+        }
+    }
+
+    #[inline(never)]
+    fn record_alike(&mut self, completion: &Completion, latency: u64) {
         let alike = &mut self.alike[step_of(latency)];
         alike.count += 1;
         for (sum, ns) in alike.parts.iter_mut().zip(completion.breakdown.ns) {
-            *sum = sum.wrapping_add(ns);
+            *sum = sum.saturating_add(ns);
         }
     }
 
     #[cold]
     fn carry(&mut self) {
-        self.before.latency += u128::from(std::mem::take(&mut self.recent));
-        for alike in &mut self.alike {
-            for (sum, ns) in self.before.parts.iter_mut().zip(std::mem::take(alike).parts) {
-                *sum += u128::from(ns);
-            }
+        let Sums { latency, parts } = std::mem::take(&mut self.recent);
+        self.before.latency += u128::from(latency);
+        for (sum, ns) in self.before.parts.iter_mut().zip(parts) {
+            *sum += u128::from(ns);
         }
     }
 
     /// The latencies of all requests together.
     pub fn latency_sum(&self) -> u128 {
-        self.before.latency + u128::from(self.recent)
+        self.before.latency + u128::from(self.recent.latency)
     }
 
     /// What all requests together spent in a part.
     pub fn part_sum(&self, part: usize) -> u128 {
-        self.before.parts[part] + self.alike.iter().map(|alike| u128::from(alike.parts[part])).sum::<u128>()
+        self.before.parts[part] + u128::from(self.recent.parts[part])
     }
 
     /// What one request spent in each part, in the mean over those up to the step of latencies that so many of a
-    /// million lie in, or from that step on; ns. None without requests.
+    /// million lie in, or from that step on; ns. None without requests, or if nobody asked.
     pub fn part_means(&self, side: Side, of_million: u64) -> Option<[f64; PARTS]> {
         let at = step_at(self.alike.iter().map(|alike| alike.count), of_million)?;
         let some = match side {
@@ -219,6 +220,11 @@ impl Meter {
         if completion.op == OpCode::Write && completion.status == Status::Ok {
             self.bytes_before += u64::from(completion.sectors) * SECTOR_BYTES;
         }
+    }
+
+    /// What goes where is told by latency, too.
+    pub fn tell_alike(&mut self) {
+        self.kinds.iter_mut().for_each(|kind| kind.alike = vec![Alike::default(); STEPS].into());
     }
 
     /// Forgets everything: the measurement begins at `since`.

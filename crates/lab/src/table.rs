@@ -519,9 +519,11 @@ fn time_spent(result: &RunResult) -> String {
     if shown.is_empty() {
         return String::new();
     }
+    let tells_slowest = shown.iter().any(|(_, by, _)| by[Part::Link].mean_from_p99_9.is_some());
+    let columns = if tells_slowest { 2 } else { 1 };
     let mut rows = vec![vec!["where the time went (mean)".to_owned()]];
     for (name, ..) in &shown {
-        rows[0].extend(cells([name, "", "slowest .1 %", ""]));
+        rows[0].extend(cells([name, "", "slowest .1 %", ""]).into_iter().take(2 * columns));
     }
     // Without errors nothing is decoded.
     for part in Part::ALL.into_iter().filter(|part| *part != Part::Decode || result.has_errors()) {
@@ -533,7 +535,7 @@ fn time_spent(result: &RunResult) -> String {
         let mut row = vec![format!("  {}", part.name())];
         for (_, by, mean) in &shown {
             let slowest: f64 = Part::ALL.iter().map(|&part| of(&by[part])[1]).sum();
-            for (ns, whole) in of(&by[part]).into_iter().zip([*mean, slowest]) {
+            for (ns, whole) in of(&by[part]).into_iter().zip([*mean, slowest]).take(columns) {
                 row.extend([duration(ns), percent(if whole > 0.0 { ns / whole } else { 0.0 })]);
             }
         }

@@ -12,7 +12,8 @@ pub struct Spent {
     pub sum: u64,
     /// By each of them in the mean; null if there are none.
     pub mean: Option<f64>,
-    /// The same of those up to the median latency, and of what lies within 1/32 of it.
+    /// The same of those up to the median latency, and of what lies within 1/32 of it; null, as are the next two, where
+    /// no time series were asked for.
     #[serde(default)]
     pub mean_to_p50: Option<f64>,
     /// Of those from the 99th percentile of latencies on, and of what lies within 1/32 of it.

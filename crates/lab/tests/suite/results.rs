@@ -522,7 +522,8 @@ fn pages_moved_too_early_are_some_of_those_moved() {
 /// the percentile, and of what lies within 1/32 of it; and so at the other end.
 #[test]
 fn where_the_time_of_the_slowest_went_is_where_the_log_says() {
-    let (result, log) = Log::of_run("slowest.csv", &small_drive(), &generator(20_000, MIX), &closed(16));
+    let spec = RunSpec { samples: 100, ..closed(16) };
+    let (result, log) = Log::of_run("slowest.csv", &small_drive(), &generator(20_000, MIX), &spec);
     let (latencies, ops) = (log.numbers("latency_ns"), log.texts("op").collect::<Vec<_>>());
     for (kind, spent, all) in [
         ("read", &result.breakdown_ns.read, &result.latency_ns.read),
