@@ -210,7 +210,7 @@ fn look_at(thief: &Thief<'_>, place: u32, told: &mut Forensics) -> Option<Find> 
     if thief.file.is_some_and(|file| kept.is_none_or(|kept| kept.file != file)) {
         return None;
     }
-    if thief.drive.mapped_to(spare.lpn) == Some(Pun(place)) {
+    if thief.drive.lives_at(spare.lpn, Pun(place)) {
         told.live.add(raw);
         return None;
     }

@@ -70,8 +70,9 @@ impl Drive {
         Some(self.state.ftl.map.lookup(lpn)).filter(|unit| unit.is_some())
     }
 
-    /// The unit of flash that holds a replica of a logical unit, beside the one that it is mapped to.
-    pub fn replica_of(&self, lpn: Lpn) -> Option<Pun> {
-        Some(self.state.ftl.replicas.get(lpn)).filter(|unit| unit.is_some())
+    /// Whether a unit of flash holds the data of a logical unit as it is now: where that is mapped to, or a replica.
+    pub fn lives_at(&self, lpn: Lpn, unit: Pun) -> bool {
+        let ftl = &self.state.ftl;
+        [ftl.map.lookup(lpn), ftl.replicas.get(lpn)].contains(&unit)
     }
 }

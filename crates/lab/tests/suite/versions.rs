@@ -2,14 +2,14 @@
 
 use crate::common;
 
-use common::fresh_path;
+use common::{fresh_path, small_drive};
 use lab::{LoopMode, Preconditioning, RunResult, RunSpec, Versions, VersionsSpec, run};
-use ssd::config::Table;
+use ssd::config::{Table, Value};
 use ssd::nand::Raw;
 use ssd::rng::Rng;
 use ssd::sections::MappingUnit;
 use ssd::units::Pun;
-use ssd::{Drive, DriveConfig, Executor, Hints, OpCode};
+use ssd::{Command, Drive, DriveConfig, Executor, Hints, Lba, OpCode};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use workload::{FilesAtStart, Held, Request, Source, SourceReport, WorkloadError};
@@ -338,4 +338,41 @@ fn random_runs_agree_with_a_look_at_every_page() {
         }
     }
     assert!(compared > 2_000 && hidden > 1_000, "{compared} invalid units, {hidden} locks and scrubs");
+}
+
+/// A replica is as alive as what it is of: a thief who reads it has found nothing that was deleted.
+#[test]
+fn replicas_are_not_dead_copies() {
+    let mut config = small_drive();
+    (config.geometry.wordlines_per_block, config.drive.over_provisioning_percent) = (4, 60.0);
+    config.errors.model = ssd::sections::ErrorModel::Cells;
+    config.read_reclaim.select("redftl").unwrap();
+    config.sanitize.select("page_lock").unwrap();
+    for (key, value) in
+        [("max_reads", 80), ("replica_percent", 20), ("replica_limit", 3), ("good_blocks_percent", 100)]
+    {
+        config.read_reclaim.set(key, &Value::Integer(value)).unwrap();
+    }
+    let mut drive = Drive::new(&config).unwrap();
+    drive.fill(0, drive.logical_units()).unwrap();
+    let sectors = drive.unit_bytes() / 512;
+    let mut most = 0;
+    for tag in 0..20_000 {
+        let lba = Lba(u64::from(sectors) * (tag % 7));
+        let read =
+            Command { op: OpCode::Read, lba, sectors, tag, arrival: drive.now(), ..Command::default() };
+        drive.submit(0, &read, drive.now()).unwrap();
+        drive.drain();
+        while drive.pop_completion().is_some() {}
+        if tag % 200 == 0 {
+            let (told, finds) = lab::forensics::look(&drive, &config, 0, None, None);
+            assert!(finds.is_empty() && told.dead_secured.data == 0, "after {tag} reads: {told:?}");
+            most = most.max(told.live.data);
+        }
+    }
+    assert!(
+        most > u64::from(drive.logical_units()),
+        "{most} units alive, {} without replicas",
+        drive.logical_units()
+    );
 }

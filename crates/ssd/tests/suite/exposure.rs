@@ -44,9 +44,8 @@ impl Clocks {
         let mut found = BTreeMap::new();
         for unit in (0..drive.physical_units()).map(Pun) {
             let (block, page) = drive.place_of(unit);
-            let is_dead = |lpn| ![drive.mapped_to(lpn), drive.replica_of(lpn)].contains(&Some(unit));
             if page < chips.programmed_pages(block)
-                && drive.spare_of(unit).is_some_and(|spare| is_dead(spare.lpn))
+                && drive.spare_of(unit).is_some_and(|spare| !drive.lives_at(spare.lpn, unit))
                 && chips.raw_read(block, page, now, 0) == Raw::Data
             {
                 found.insert((block, page), self.since.get(&(block, page)).copied().unwrap_or(now.0));
@@ -302,8 +301,7 @@ fn what_is_trimmed_on_its_way_has_a_spare_area() {
         drive.drain();
         let spare =
             (0..drive.physical_units()).filter_map(|unit| Some((unit, drive.spare_of(Pun(unit))?.lpn)));
-        let lives = |(unit, lpn): (u32, _)| (drive.mapped_to(lpn) == Some(Pun(unit))).then_some(lpn.0);
-        let told: Vec<_> = spare.map(|it| (it.1.0, lives(it).is_some())).collect();
+        let told: Vec<_> = spare.map(|(unit, lpn)| (lpn.0, drive.lives_at(lpn, Pun(unit)))).collect();
         // Under locks what lives has moved.
         for (lpn, is_alive) in [(0, true), (1, false), (2, false), (3, true)] {
             assert!(told.contains(&(lpn, is_alive)), "{policy}: {told:?}");
