@@ -136,7 +136,7 @@ impl Ftl {
 
     /// Whether so many units find room, if need be in a free block that is kept from the host for them, or in one with
     /// room for so many of them that is coming.
-    fn has_room_or_claims(&mut self, lane: LaneId, units: u32, coming: u32) -> bool {
+    pub(in crate::ftl) fn has_room_or_claims(&mut self, lane: LaneId, units: u32, coming: u32) -> bool {
         if self.has_room(lane, units, Cause::Sanitize) {
             return true;
         }
@@ -254,18 +254,6 @@ impl Ftl {
         self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
     }
 
-    /// What lives in the blocks of a lane whose locks fail gets a block that is kept from the host, and cleaning makes
-    /// more room if that is too little: with replicas that have become pages more may live there than moves are always
-    /// sure of.
-    fn make_room_for_hopeless(&mut self, lane: LaneId) {
-        for at in 0..self.locks.lanes[lane.index()].hopeless.len() {
-            let live = self.blocks.live(self.locks.lanes[lane.index()].hopeless[at]);
-            if !self.has_room_or_claims(lane, live, 0) {
-                self.locks.lanes[lane.index()].lacks_room = true;
-            }
-        }
-    }
-
     /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
     /// helps.
     pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
@@ -277,11 +265,6 @@ impl Ftl {
             self.program_all_gathered(flash, lane, true);
         }
         self.look_at_candidates(flash);
-        // All blocks whose locks fail are known now.
-        for lane in (0..self.layout.lanes).map(LaneId) {
-            self.make_room_for_hopeless(lane);
-            self.check_lane(flash, lane);
-        }
         !self.outbox.is_empty()
     }
 }

@@ -331,18 +331,9 @@ impl Ftl {
         };
         let live = self.blocks.live(candidate.block);
         let needed = (pages * per_page).min(live) + self.layout.data_units_per_block();
-        if self.has_room(lane, needed, Cause::ReadReclaim) {
-            return true;
-        }
-        let is_new = self.allocator.claim(lane, false);
-        let room = self.has_room(lane, needed, Cause::ReadReclaim);
-        if !room {
-            if is_new {
-                self.allocator.unclaim(lane);
-            }
-            self.work(lane).candidates.lacks_room = true;
-        }
-        room
+        let has_room = self.has_room_or_claims(lane, needed, 0);
+        self.work(lane).candidates.lacks_room |= !has_room;
+        has_room
     }
 
     /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs
