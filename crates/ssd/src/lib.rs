@@ -34,7 +34,7 @@ pub mod ftl;
 pub mod host;
 mod index;
 mod list;
-mod memo;
+pub mod memo;
 pub mod nand;
 pub mod observe;
 pub mod policy;

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Keeps what was used last.
-pub(crate) struct Memo<K, V> {
+pub struct Memo<K, V> {
     /// What all that is kept may weigh together.
     most: usize,
     weight: fn(&V) -> usize,
@@ -16,13 +16,13 @@ pub(crate) struct Memo<K, V> {
 
 impl<K: PartialEq + Clone, V: Clone> Memo<K, V> {
     /// Keeps nothing yet, and not more later than weighs `most`, or one thing that weighs more alone.
-    pub(crate) const fn new(most: usize, weight: fn(&V) -> usize) -> Self {
+    pub const fn new(most: usize, weight: fn(&V) -> usize) -> Self {
         Memo { most, weight, kept: Mutex::new(Vec::new()) }
     }
 
     /// What was made of that key, or what is made of it now. Others who ask for the same meanwhile wait for it, those
     /// who ask for something else do not.
-    pub(crate) fn get(&self, key: K, make: impl FnOnce(&K) -> V) -> V {
+    pub fn get(&self, key: K, make: impl FnOnce(&K) -> V) -> V {
         let place = {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             let found = kept.iter().position(|(other, _)| *other == key).map(|at| kept.remove(at));

@@ -13,6 +13,7 @@ use crate::record::{FilesAtStart, MemberNames, Request, Source};
 use crate::report::SourceReport;
 use crate::settings::settings;
 use crate::spec::Spec;
+use crate::synthetic::SyntheticSpec;
 use driven::DrivenInTurn;
 use member::{Running, Seen};
 use std::cmp::Reverse;
@@ -49,6 +50,14 @@ impl Spec {
             _ if self.has_key("seed") => self.set("seed", &seed.to_string()),
             _ => Ok(()),
         }
+    }
+
+    /// The same from what somebody has written, in any way in which a generator's `seed` can be.
+    pub fn set_seed_as_written(&mut self, text: &str) -> Result<(), WorkloadError> {
+        let mut written = Spec::Synthetic(SyntheticSpec::default());
+        written.set("seed", text)?;
+        let Spec::Synthetic(written) = written else { unreachable!("a seed makes no other workload of it") };
+        self.set_seed(written.seed)
     }
 
     /// What its phases are called; `None` if it has none.

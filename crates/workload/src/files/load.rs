@@ -138,7 +138,7 @@ impl Load {
             empty: (population.sizes.len() as u32..population.slots).rev().collect(),
             log: has_log.then_some(population.slots),
             popularity: (spec.file_theta > 0.0)
-                .then(|| Arc::new(Zipf::new(u64::from(population.slots), spec.file_theta))),
+                .then(|| Zipf::shared(u64::from(population.slots), spec.file_theta)),
             places: places(spec, &population),
             clock: Clock::new(spec.arrival(), spec.ops_per_s, spec.bursts(), spec.seed),
             left: spec.count,
@@ -405,8 +405,8 @@ fn places(spec: &FilesSpec, population: &Population) -> Option<Places> {
     let size = *population.sizes.first().filter(|_| spec.files > 0)?;
     let in_file = (size / (spec.page_kib << 10)).max(1);
     let all = in_file * spec.files;
-    let skew = (spec.place_theta > 0.0)
-        .then(|| (Arc::new(Zipf::new(all, spec.place_theta)), Scatter::new(all, spec.seed)));
+    let skew =
+        (spec.place_theta > 0.0).then(|| (Zipf::shared(all, spec.place_theta), Scatter::new(all, spec.seed)));
     Some(Places { files: spec.files, in_file, pages: spec.page_kib / 4, skew })
 }
 

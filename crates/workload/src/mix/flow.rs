@@ -114,7 +114,7 @@ impl Flow {
                 let access = (part.hot_access_percent / 100.0 * TWO_TO_64) as u64;
                 Chooser::HotCold { hot: grid.share(part.hot_space_percent / 100.0), access }
             }
-            Places::Zipf => Chooser::Zipf(Arc::new(Zipf::new(grid.count, part.theta))),
+            Places::Zipf => Chooser::Zipf(Zipf::shared(grid.count, part.theta)),
             Places::Scan => Chooser::Scan { next: 0 },
         };
         Flow {

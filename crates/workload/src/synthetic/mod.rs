@@ -205,13 +205,16 @@ struct Hot {
 
 impl Hot {
     fn new(spec: &SyntheticSpec, places: u64) -> Self {
-        let (access, space) = (spec.zipf_access_percent / 100.0, spec.zipf_space_percent / 100.0);
+        let theta = if spec.zipf_theta > 0.0 {
+            spec.zipf_theta
+        } else {
+            zipf::solve(places, spec.zipf_access_percent / 100.0, spec.zipf_space_percent / 100.0)
+        };
         let share = |percent: f64| ((places as f64 * (percent / 100.0)) as u64) % places;
         let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
         Hot {
-            zipf: Zipf::shared(places, spec.zipf_theta, access, space),
-            writes: (spec.write_zipf_theta > 0.0)
-                .then(|| Zipf::shared(places, spec.write_zipf_theta, access, space)),
+            zipf: Zipf::shared(places, theta),
+            writes: (spec.write_zipf_theta > 0.0).then(|| Zipf::shared(places, spec.write_zipf_theta)),
             scatter: spec.scatter.then(|| Scatter::new(places, scatter_seed)),
             shift: 0,
             write_shift: share(spec.write_shift_percent),

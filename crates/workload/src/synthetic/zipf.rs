@@ -3,8 +3,8 @@
 //! Sums of powers come from the Euler-Maclaurin formula, so setting up a distribution over 10^9 ranks takes
 //! milliseconds; a sample takes two random numbers and one lookup in a table of some 100 kB.
 
+use ssd::memo::Memo;
 use ssd::rng::Rng;
-use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Ranks summed one by one before the Euler-Maclaurin formula takes over.
@@ -52,6 +52,10 @@ pub fn harmonic(n: u64, theta: f64) -> f64 {
 /// The exponent with which `access` of the accesses go to the most popular `space` of `n` ranks (both as parts of 1):
 /// x = H(y·n, theta) / H(n, theta). It depends on n. 0 if there is no skew to be had.
 pub fn solve(n: u64, access: f64, space: f64) -> f64 {
+    SOLVED.get((n, access, space), |_| solve_anew(n, access, space))
+}
+
+fn solve_anew(n: u64, access: f64, space: f64) -> f64 {
     let hot = (libm::round(space * n as f64) as u64).clamp(1, n);
     let share = |theta: f64| harmonic(hot, theta) / harmonic(n, theta);
     let (mut low, mut high) = (0.0, THETA_MAX);
@@ -112,15 +116,11 @@ impl Alias {
     }
 }
 
-/// Distributions that a thread keeps: those of reads and of writes of two loads.
-const KEPT_AT_MOST: usize = 4;
-
-/// Ranks, and the bits of what else a distribution was asked by.
-type Asked = (u64, [u64; 3]);
-
-thread_local! {
-    static KEPT: RefCell<Vec<(Asked, Arc<Zipf>)>> = const { RefCell::new(Vec::new()) };
-}
+// A drive's past is many short passes, each with a generator of its own.
+/// The distributions that were used last, some 100 kB each, by ranks and exponent.
+static KEPT: Memo<(u64, f64), Arc<Zipf>> = Memo::new(16, |_| 1);
+/// The exponents that were solved for last.
+static SOLVED: Memo<(u64, f64, f64), f64> = Memo::new(16, |_| 1);
 
 /// A Zipf distribution over ranks 0 (the most popular) to n - 1.
 ///
@@ -151,19 +151,9 @@ impl Zipf {
         Zipf { buckets: Alias::new(&weights), starts }
     }
 
-    /// The same, or where `theta` is 0 one of which `access` of all draws are of `space` of the ranks. The last few of
-    /// a thread are kept: a drive's past is many short passes, each with a generator of its own.
-    pub fn shared(n: u64, theta: f64, access: f64, space: f64) -> Arc<Self> {
-        let asked = (n, [theta, access, space].map(f64::to_bits));
-        KEPT.with_borrow_mut(|kept| {
-            let found = kept.iter().position(|(by, _)| *by == asked).map(|at| kept.swap_remove(at).1);
-            let zipf = found.unwrap_or_else(|| {
-                Arc::new(Zipf::new(n, if theta > 0.0 { theta } else { solve(n, access, space) }))
-            });
-            kept.truncate(KEPT_AT_MOST - 1);
-            kept.insert(0, (asked, Arc::clone(&zipf)));
-            zipf
-        })
+    /// The same; the last few are kept.
+    pub fn shared(n: u64, theta: f64) -> Arc<Self> {
+        KEPT.get((n, theta), |_| Arc::new(Zipf::new(n, theta)))
     }
 
     /// Draws a rank.

@@ -223,10 +223,8 @@ impl Run {
         self.trace.apply(&mut spec)?;
         self.replay.apply(&mut spec)?;
         self.synthetic.apply(&mut spec)?;
-        // What is not random has none, and that of phases is their members'. The drive refuses what is no number.
-        if let Some(seed) = self.measurement.seed.as_ref().and_then(|seed| seed.replace('_', "").parse().ok())
-        {
-            spec.set_seed(seed)?;
+        if let Some(seed) = &self.measurement.seed {
+            spec.set_seed_as_written(seed).map_err(|error| Failure::from(error).about("--seed"))?;
         }
         inputs.set_workload(&mut spec)?;
         spec.check()?;

@@ -101,26 +101,17 @@ fn alias_draws_by_weight() {
     }
 }
 
-/// A short pass after the other asks for the same distributions, and has them built once; another is another.
+/// A short pass after the other asks for the same distribution, and has it built once. What other tests ask for
+/// meanwhile may drive it out.
 #[test]
 fn the_last_distributions_are_kept() {
-    let asked =
-        [(1_000, 0.9, 0.8, 0.2), (1_000, 0.0, 0.8, 0.2), (1_000, 0.0, 0.9, 0.1), (999, 0.0, 0.9, 0.1)];
-    let all = || asked.map(|(n, theta, access, space)| Zipf::shared(n, theta, access, space));
-    let (first, again) = (all(), all());
-    for (at, zipf) in first.iter().enumerate() {
-        let same: Vec<_> = (0..asked.len()).filter(|&other| Arc::ptr_eq(zipf, &again[other])).collect();
-        assert_eq!(same, [at]);
-        let (n, theta, access, space) = asked[at];
-        let alone = Zipf::new(n, if theta > 0.0 { theta } else { solve(n, access, space) });
+    let is_kept = |_| Arc::ptr_eq(&Zipf::shared(1_000, 0.9), &Zipf::shared(1_000, 0.9));
+    assert!((0..100).any(is_kept));
+    for (n, theta) in [(1_000, 0.9), (1_000, 0.8), (999, 0.8)] {
         let draw = |zipf: &Zipf| {
             let mut rng = Rng::named(1, "kept");
             (0..100).map(|_| zipf.sample(&mut rng)).collect::<Vec<_>>()
         };
-        assert_eq!(draw(zipf), draw(&alone));
+        assert_eq!(draw(&Zipf::shared(n, theta)), draw(&Zipf::new(n, theta)), "{n} ranks, {theta}");
     }
-    for theta in [1.1, 1.2, 1.3, 1.4] {
-        Zipf::shared(1_000, theta, 0.8, 0.2);
-    }
-    assert!(!Arc::ptr_eq(&first[0], &all()[0]), "no more than a few are");
 }
