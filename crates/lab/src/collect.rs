@@ -5,7 +5,7 @@ use crate::by::{Axis, By};
 use crate::facts::Facts;
 use crate::judge;
 use crate::lifetime::Lifetime;
-use crate::meter::{KINDS, Kind, Meter, histogram};
+use crate::meter::{KINDS, Kind, Meter, histogram, ratio};
 use crate::migration::MigrationWork;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
@@ -32,10 +32,6 @@ use std::collections::BTreeMap;
 
 /// Steps of a distribution for each halving of the distance to 100 %.
 const STEPS_PER_HALVING: u32 = 4;
-
-fn ratio(of: f64, to: f64) -> Option<f64> {
-    (to > 0.0).then(|| of / to).filter(|ratio| ratio.is_finite())
-}
 
 impl Distribution {
     /// Of latencies with their exact sum, least and greatest.

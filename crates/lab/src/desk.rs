@@ -155,6 +155,17 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// Nothing is asked of the drive before that time: what it does until then is told in the intervals it does it in.
+    #[inline(always)]
+    pub fn pass_to(&mut self, to: SimTime) {
+        while let Some(series) = &mut self.books.series
+            && series.until < to
+        {
+            self.drive.advance_to(series.until.max(self.drive.now()));
+            series.turn(self.drive);
+        }
+    }
+
     /// The first queue that has room, from one on.
     #[inline(always)]
     pub fn free_queue(&self, from: usize) -> Option<usize> {

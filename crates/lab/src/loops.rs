@@ -134,6 +134,9 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
             while self.desk.is_waiting() && self.desk.drive.next_event_at().is_some_and(|at| at <= arrival) {
                 self.step()?;
             }
+            if !self.desk.is_waiting() {
+                self.desk.pass_to(arrival);
+            }
             loop {
                 if let Some(free) = self.desk.free_queue(queue) {
                     queue = free;

@@ -16,6 +16,11 @@ const DIGITS: u8 = 3;
 /// Longest latency told apart: 146 years.
 const LONGEST_NS: u64 = 1 << 62;
 
+/// A ratio that means something.
+pub fn ratio(of: f64, to: f64) -> Option<f64> {
+    (to > 0.0).then(|| of / to).filter(|ratio| ratio.is_finite())
+}
+
 /// An empty histogram for latencies in nanoseconds.
 pub(crate) fn histogram() -> Histogram<u64> {
     histogram_of(DIGITS)
@@ -222,9 +227,11 @@ impl Meter {
         }
     }
 
-    /// What goes where is told by latency, too.
+    /// Of reads and writes it is told by latency, too, where the time went.
     pub fn tell_alike(&mut self) {
-        self.kinds.iter_mut().for_each(|kind| kind.alike = vec![Alike::default(); STEPS].into());
+        for op in [OpCode::Read, OpCode::Write] {
+            self.kinds[op as usize].alike = vec![Alike::default(); STEPS].into();
+        }
     }
 
     /// Forgets everything: the measurement begins at `since`.

@@ -1,7 +1,7 @@
 //! Where the time of requests went, of all of them and of the fastest and slowest.
 
 use crate::by::{Axis, By};
-use crate::meter::{Kind, Meter, Side};
+use crate::meter::{Kind, Meter, Side, ratio};
 use serde::{Deserialize, Serialize};
 use ssd::{OpCode, Part};
 
@@ -48,7 +48,7 @@ fn by_part(kind: &Kind) -> By<Part, Spent> {
         let sum = kind.part_sum(part.index());
         Spent {
             sum: u64::try_from(sum).unwrap_or(u64::MAX),
-            mean: (kind.count > 0).then(|| sum as f64 / kind.count as f64),
+            mean: ratio(sum as f64, kind.count as f64),
             mean_to_p50: to_p50.map(|parts| parts[part.index()]),
             mean_from_p99: from_p99.map(|parts| parts[part.index()]),
             mean_from_p99_9: from_p99_9.map(|parts| parts[part.index()]),

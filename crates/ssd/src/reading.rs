@@ -32,26 +32,21 @@ impl Reading {
     pub fn counters() -> impl Iterator<Item = &'static Counter> {
         Stats::all_counters().filter(|counter| !counter.by_part)
     }
-}
 
-impl Drive {
-    /// Takes a reading. The first allocates.
-    pub fn read_into(&self, reading: &mut Reading) {
-        let (state, now) = (&self.state, self.now());
-        reading.at = now;
-        reading.totals.clear();
-        let mut tell = |total| reading.totals.push(total);
+    /// Looks at a drive anew. The first look allocates.
+    pub fn take(&mut self, drive: &Drive) {
+        let (state, now) = (&drive.state, drive.now());
+        self.at = now;
+        self.totals.clear();
+        let mut tell = |total| self.totals.push(total);
         state.host.counts.each_total(&mut tell);
         state.ftl.counts.each_total(&mut tell);
         state.flash.counts.each_total(&mut tell);
-        reading.programmed_pages = Cause::ALL.map(|cause| state.flash.counts.pages_programmed(cause));
+        self.programmed_pages = Cause::ALL.map(|cause| state.flash.counts.pages_programmed(cause));
         let lanes = (0..state.ftl.layout.lanes).map(LaneId);
-        reading.free_blocks = lanes.map(|lane| u64::from(state.ftl.allocator.free(lane))).sum();
-        reading.dirty_units = state.host.dirty_units();
-        reading.commands = self.outstanding() as u32;
-        reading.dies.clear();
-        reading.dies.extend(state.flash.dies_busy(now).map(|(busy, array)| [busy, array]));
-        reading.channels_ns.clear();
-        reading.channels_ns.extend(state.flash.channels_busy(now));
+        self.free_blocks = lanes.map(|lane| u64::from(state.ftl.allocator.free(lane))).sum();
+        self.dirty_units = state.host.dirty_units();
+        self.commands = drive.outstanding() as u32;
+        state.flash.read_busy(now, &mut self.dies, &mut self.channels_ns);
     }
 }

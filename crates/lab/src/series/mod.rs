@@ -81,7 +81,7 @@ impl Series {
     /// Of at most so many intervals, from now on.
     pub fn new(drive: &Drive, samples: u32) -> Self {
         let mut reading = Reading::default();
-        drive.read_into(&mut reading);
+        reading.take(drive);
         let width = reading.totals.len() + OTHERS + 2 * reading.dies.len() + reading.channels_ns.len();
         let bytes = KINDS * STEPS * size_of::<u32>() + size_of::<Requests>() + width * size_of::<u64>();
         let most = (samples as usize).min(BYTES_MOST / bytes).max(2) & !1;
@@ -138,7 +138,7 @@ impl Series {
     /// by since nothing happened.
     #[cold]
     pub fn turn(&mut self, drive: &Drive) {
-        drive.read_into(&mut self.reading);
+        self.reading.take(drive);
         while self.reading.at >= self.until {
             self.close();
             if self.over == self.most {

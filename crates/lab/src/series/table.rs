@@ -106,6 +106,7 @@ impl TimeSeries {
     pub(super) fn of(series: &Series, drive: &Drive) -> Self {
         let counters: Vec<&Counter> = Reading::counters().collect();
         let written = counters.iter().position(|counter| counter.key == "host.written_bytes");
+        let written = written.expect("a counter of the host's");
         let stats = drive.stats();
         let page_bytes = u64::from(stats.unit_bytes) * u64::from(stats.units_per_page);
         let (dies, channels) = (series.reading.dies.len(), series.reading.channels_ns.len());
@@ -127,7 +128,7 @@ impl TimeSeries {
             values.extend([commands, dirty, free].map(SeriesValue::Number));
             let programmed: Vec<u64> =
                 (0..CAUSES).map(|cause| between.gained(totals + cause) * page_bytes).collect();
-            let written = written.map_or(0, |at| between.gained(at));
+            let written = between.gained(written);
             values.push(match written {
                 0 => SeriesValue::Nothing,
                 _ => SeriesValue::Ratio(programmed.iter().sum::<u64>() as f64 / written as f64),

@@ -90,6 +90,11 @@ impl Channel {
         }
     }
 
+    /// Nanoseconds until `now` that it carried something. A transfer was counted when it began.
+    pub fn busy_until(&self, now: SimTime) -> u64 {
+        self.busy_ns.saturating_sub(self.free_at.since(now))
+    }
+
     /// Whether somebody waits.
     #[inline]
     pub fn has_waiting(&self) -> bool {

@@ -221,22 +221,20 @@ impl Flash {
     /// The counters at `now`, with what dies and channels are in the middle of up to then.
     pub fn counts_until(&self, now: SimTime) -> FlashCounts {
         FlashCounts {
-            die_busy_ns: self.dies_busy(now).map(|(busy, _)| busy).collect(),
-            die_array_ns: self.dies_busy(now).map(|(_, array)| array).collect(),
-            channel_busy_ns: self.channels_busy(now).collect(),
+            die_busy_ns: self.dies.iter().map(|die| die.busy_until(now)).collect(),
+            die_array_ns: self.dies.iter().map(|die| die.worked_until(now)).collect(),
+            channel_busy_ns: self.channels.iter().map(|channel| channel.busy_until(now)).collect(),
             ..self.counts.clone()
         }
     }
 
-    /// How long each die had work on it up to `now`, and of this how long its array worked; ns. What is under way
-    /// counts up to now.
-    pub fn dies_busy(&self, now: SimTime) -> impl Iterator<Item = (u64, u64)> {
-        self.dies.iter().map(move |die| (die.busy_until(now), die.worked_until(now)))
-    }
-
-    /// How long each channel carried something; ns. A transfer was counted when it began.
-    pub fn channels_busy(&self, now: SimTime) -> impl Iterator<Item = u64> {
-        self.channels.iter().map(move |channel| channel.busy_ns.saturating_sub(channel.free_at.since(now)))
+    /// The same of each die and channel alone, in place of what the lists hold: how long a die had work on it and how
+    /// long its array worked, how long a channel carried something; ns.
+    pub fn read_busy(&self, now: SimTime, dies: &mut Vec<[u64; 2]>, channels_ns: &mut Vec<u64>) {
+        dies.clear();
+        dies.extend(self.dies.iter().map(|die| [die.busy_until(now), die.worked_until(now)]));
+        channels_ns.clear();
+        channels_ns.extend(self.channels.iter().map(|channel| channel.busy_until(now)));
     }
 
     /// Sets the counters back to zero; what dies and channels are in the middle of counts from `now` on.
