@@ -49,6 +49,23 @@ RECORDED = (
 CELLS = ("slc", "mlc", "mlc_hire", "tlc_48l", "qlc", "qlc_modes")
 
 
+def phases(rng):
+    """Generators one after the other, or at the same time, as a configuration has them."""
+    how = rng.choice(("phases", "phases", "together"))
+    rate = rng.choice((None, None, 2_000, 100_000))
+    tables = []
+    for _ in range(rng.choice((1, 2, 3))):
+        lines = [f"[[workload.{how}]]"]
+        lines.append(f'pattern = "{rng.choice(("uniform", "zipf", "sequential"))}"')
+        lines.append(f"read_percent = {rng.choice((0, 30, 100))}")
+        lines.append(f"size_bytes = {rng.choice((512, 4096, 16384, 131072))}")
+        lines.append(f"until_requests = {rng.choice((1, 50, 2_000))}")
+        if rate:
+            lines.append(f'arrival = "poisson"\nrate_iops = {rate}')
+        tables.append("\n".join(lines) + "\n")
+    return "\n".join(tables)
+
+
 class Fault(Exception):
     """Something that must not be."""
 
@@ -116,6 +133,11 @@ class Drive:
             # What programs did, in place of a generator; how it comes to the drive is drawn anew.
             self.load = [rng.choice(RECORDED), "--set", f"run.requests={rng.choice((1, 50, 2_000, 10_000))}"]
             self.load += rng.choice(([], ["--closed", "1"], ["--closed", "32"]))
+        # Phases are written to a file when the drive lives.
+        self.phases = None
+        if rng.random() < 0.2:
+            self.phases = phases(rng)
+            self.load = rng.choice(([], ["--closed", "1"], ["--closed", "32"]))
         self.load += ["--set", f"run.executor={rng.choice(('timed', 'timed', 'timed', 'functional'))}"]
 
     def fit(self, explain):
@@ -144,14 +166,15 @@ class Drive:
         """The whole life; what became of it."""
         with tempfile.TemporaryDirectory() as folder:
             aged, ended = Path(folder) / "aged.snap", Path(folder) / "ended.snap"
-            whole = run(self.args + self.before + self.load + ["--json", "--save-snapshot", str(ended)])
+            begin = self.args + self.before + self.load
+            if self.phases:
+                begin = [self.keep(folder, "phases", ""), *begin]
+            whole = run(begin + ["--json", "--save-snapshot", str(ended)])
             if whole.returncode == 2:
                 return "refused"
-            save = ["--precondition-only", "-q", "--save-snapshot", str(aged)]
-            apart = run(self.args + self.before + self.load + save)
+            apart = run(begin + ["--precondition-only", "-q", "--save-snapshot", str(aged)])
             if apart.returncode == 0 and whole.returncode == 0:
-                drive = ["--seed", self.args[3], "--config", f"{aged}.toml", "--snapshot", str(aged)]
-                rest = run(self.load + drive + ["--json"])
+                rest = run(self.load + ["--seed", self.args[3], "--json"] + self.saved(folder, aged))
                 if rest.returncode == 2 and "looks ahead" in rest.stderr:
                     return "looks ahead"
                 if rest.returncode != 0:
@@ -161,10 +184,23 @@ class Drive:
                     raise Fault(f"event hash {hashes[0]}, and {hashes[1]} from the saved drive")
             if not ended.exists():
                 return "ended" if whole.returncode else "not saved"
-            on = run(self.load + ["--config", f"{ended}.toml", "--snapshot", str(ended), "-q", "--out", f"{folder}/on"])
+            on = run(self.load + ["-q", "--out", f"{folder}/on"] + self.saved(folder, ended))
             if on.returncode == 2:
                 raise Fault(f"a drive saved at the end cannot be run:\n{on.stderr}")
             return "lived" if whole.returncode == 0 else "ended"
+
+    def saved(self, folder, snapshot):
+        """What begins a run from a saved drive, with the phases if there are any."""
+        config = f"{snapshot}.toml"
+        if self.phases:
+            config = self.keep(folder, f"{snapshot.stem}-phases", Path(config).read_text())
+        return ["--config", config, "--snapshot", str(snapshot)]
+
+    def keep(self, folder, name, drive):
+        """The file of a drive's configuration and the phases."""
+        path = Path(folder) / f"{name}.toml"
+        path.write_text(f"{drive}\n{self.phases}")
+        return str(path)
 
 
 def refusal(program, args):
