@@ -10,7 +10,7 @@ use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::IdleWork;
 use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
-use crate::signals::{Reason, Status};
+use crate::signals::Status;
 use crate::units::{BlockId, CommandId, Lba, OpId, SimTime};
 
 /// A write below the buffer that could not be finished.
@@ -243,7 +243,7 @@ impl Drive {
         if state.ftl.retry_locks(&mut state.flash) {
             return true;
         }
-        let reason = if state.ftl.blocks.has_failed() { Reason::WornOut } else { Reason::Full };
+        let reason = state.ftl.why_no_room();
         let (host, mut below) = self.split();
         host.end_in_read_only(reason, &mut below);
         host.after_locks(true, &mut below);
@@ -343,8 +343,7 @@ impl Drive {
             // Who was once refused a page was trimmed meanwhile, or waits for others to share it with.
             state.ftl.waits.grant(Lack::Page, false);
         } else if state.host.waits_for_room() {
-            let worn = state.ftl.blocks.has_failed() || state.ftl.blocks.retired() > 0;
-            let reason = if worn { Reason::WornOut } else { Reason::Full };
+            let reason = state.ftl.why_no_room();
             let (host, mut below) = self.split();
             host.end_in_read_only(reason, &mut below);
             // What was answered so may wait for locks now, and nothing else would have those looked at.

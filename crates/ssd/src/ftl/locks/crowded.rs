@@ -43,7 +43,7 @@ impl Locks {
     }
 
     /// Whether a block still has pages that no lock helps.
-    pub(super) fn is_hopeless(&self, layout: &Layout, block: BlockId) -> bool {
+    pub(in crate::ftl) fn is_hopeless(&self, layout: &Layout, block: BlockId) -> bool {
         self.pages[pages_of(layout, block)].iter().any(|state| state & HOPELESS != 0)
     }
 
@@ -228,7 +228,13 @@ impl Ftl {
                     _ => self.has_room(lane, live, Cause::Sanitize),
                 };
             if may_begin {
-                return self.begin(lane, block, Cause::Sanitize);
+                // One of the cache of host writes comes back to its ring.
+                let is_one_bit = self.blocks.is_one_bit(block);
+                return if is_one_bit {
+                    self.destage(lane, block)
+                } else {
+                    self.begin(lane, block, Cause::Sanitize)
+                };
             }
             self.locks.lanes[lane.index()].hopeless.push_back(block);
         }
@@ -251,7 +257,11 @@ impl Ftl {
     pub(super) fn close_early(&mut self, block: BlockId) {
         let lane = self.layout.lane_of(block);
         self.replicas.close_off(&self.layout, block);
-        self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+        if self.blocks.is_one_bit(block) {
+            self.ring.abandon(lane, block, &mut self.blocks, self.clock);
+        } else {
+            self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+        }
     }
 
     /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that

@@ -351,19 +351,17 @@ impl Ftl {
             self.cover(page);
             return self.note_locked(block, page);
         }
-        // One more try, then the block is emptied and erased. One that is out of use keeps what it holds; one of the
-        // cache will be erased.
+        // One more try, then the block is emptied and erased. One that is out of use keeps what it holds.
         let is_bad = self.blocks.state(block) == BlockState::Bad;
-        let can_leave = !is_bad && !self.blocks.is_one_bit(block);
         if self.locks.pages[page.index()] & EXPOSED == 0 {
-            return self.end_renewal(block, page, can_leave);
+            return self.end_renewal(block, page, !is_bad);
         }
         let state = &mut self.locks.pages[page.index()];
         let (is_hopeless, was_hopeless) = (*state & FAILED != 0, *state & HOPELESS != 0);
         *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };
         if is_hopeless {
             self.counts.sanitize_given_up += u64::from(is_bad && !was_hopeless);
-            if can_leave {
+            if !is_bad {
                 self.give_up_block(block);
             }
         } else {

@@ -141,9 +141,11 @@ impl Ftl {
     fn destage_next(&mut self, lane: LaneId) -> bool {
         let next = self.ring.next_to_leave(lane, &self.layout, &self.blocks);
         let Some(block) = next.filter(|&block| self.fits(lane, block, Cause::Destage)) else { return false };
-        if self.coming(lane) >= self.mover.coming_at_most {
-            return false;
-        }
+        self.coming(lane) < self.mover.coming_at_most && self.destage(lane, block)
+    }
+
+    /// Begins to destage a block of the ring.
+    pub(in crate::ftl) fn destage(&mut self, lane: LaneId, block: BlockId) -> bool {
         let ring = self.ring.lane_mut(lane);
         (ring.had_turn, ring.leaving) = (true, ring.leaving + 1);
         self.counts.slc_destaged += 1;

@@ -496,8 +496,9 @@ impl Run {
             Placement::Static => u64::from(per_lane) > needed + 4 + u64::from(wear.retired),
         };
         // Where the next erase of any block fails none can be made room of.
-        let endurance = self.cfg.reliability.endurance_cycles;
-        let left = left && !(endurance > 0 && wear.min >= endurance);
+        let (endurance, fails) =
+            (self.cfg.reliability.endurance_cycles, self.cfg.reliability.erase_fail_ppm >= 1_000_000.0);
+        let left = left && !fails && !(endurance > 0 && wear.min >= endurance);
         if left || !may_wear_out(&self.cfg) || reason != Reason::WornOut {
             return Err(format!("the drive takes no more writes, {reason:?}, though it could: {wear:?}"));
         }
