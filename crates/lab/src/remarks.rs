@@ -176,7 +176,7 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
 /// What is written goes where there is room: nobody has to choose what to clean.
 fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let net = result.preconditioning.spare.net?;
-    let data = facts.drive.live_units() as f64 * f64::from(facts.drive.unit_bytes());
+    let data = facts.drive.lanes().live_units as f64 * f64::from(facts.drive.unit_bytes());
     let (spare, written) = (net * data, result.bytes_written as f64);
     let is_cleaned = result.ftl.victims.all() > 0;
     if written == 0.0 || (is_cleaned && written >= spare) {

@@ -430,12 +430,6 @@ impl Drive {
         self.state.ftl.blocks.erase_counts().collect()
     }
 
-    /// Lanes, the blocks of each, and the mapping units that data fills in a block (superblocks count as one).
-    pub fn lanes(&self) -> (u32, u32, u32) {
-        let layout = &self.state.ftl.layout;
-        (layout.lanes, layout.blocks_per_lane, layout.data_units_per_block())
-    }
-
     /// Mapping units that consecutive writes put in one lane before they go on to the next.
     pub fn stripe_units(&self) -> u32 {
         let layout = &self.state.ftl.layout;

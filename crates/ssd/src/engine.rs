@@ -11,7 +11,7 @@ use crate::ftl::IdleWork;
 use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
 use crate::signals::Status;
-use crate::units::{BlockId, CommandId, Lba, OpId, SimTime};
+use crate::units::{CommandId, Lba, OpId, SimTime};
 
 /// A write below the buffer that could not be finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -386,22 +386,6 @@ impl Drive {
         }
         self.fall_silent();
         Some(status)
-    }
-
-    /// Mapping units that hold data in flash.
-    pub fn live_units(&self) -> u64 {
-        let ftl = &self.state.ftl;
-        (0..ftl.layout.blocks()).map(|block| u64::from(ftl.blocks.live(BlockId(block)))).sum()
-    }
-
-    /// Erases of the blocks of each lane.
-    pub fn lane_erases(&self) -> Vec<u64> {
-        let ftl = &self.state.ftl;
-        let mut erases = vec![0; ftl.layout.lanes as usize];
-        for block in (0..ftl.layout.blocks()).map(BlockId) {
-            erases[ftl.layout.lane_of(block).0 as usize] += u64::from(ftl.blocks.erase_count(block));
-        }
-        erases
     }
 
     /// Writes everything dirty in the buffer to flash and empties the buffer.

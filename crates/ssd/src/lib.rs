@@ -58,7 +58,7 @@ pub use flash::BrokenBound;
 pub use foresee::{Foreseeing, Foresight, ForesightError};
 pub use ftl::TableBytes;
 pub use reading::Reading;
-pub use reports::SanitizeReport;
+pub use reports::{Lanes, SanitizeReport};
 pub use signals::{Breakdown, Command, Completion, Hints, OpCode, PARTS, Part, Reason, Status};
 pub use stats::{Stats, Wear};
 pub use units::{Lba, Lpn, SimDuration, SimTime};

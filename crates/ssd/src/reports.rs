@@ -4,7 +4,7 @@ use crate::drive::Drive;
 use crate::ftl::locks::exposure::OpenExposures;
 use crate::ftl::{TableBytes, page_class, slc_cache, stream};
 use crate::signals::Spare;
-use crate::units::{Lpn, Pun};
+use crate::units::{BlockId, Lpn, Pun};
 
 /// The truth behind locks (`ftl.sanitize`), also of pages that nobody has read since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,36 @@ pub struct SanitizeReport {
     pub lost_pages: u64,
 }
 
+/// Lanes, and what lies in all of them. Superblocks count as one block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// Blocks of each lane.
+    pub blocks: u32,
+    /// Mapping units that data fills in a block.
+    pub units: u32,
+    /// Mapping units that hold data in flash.
+    pub live_units: u64,
+    /// Erases of the blocks of each.
+    pub erases: Vec<u64>,
+}
+
 impl Drive {
+    /// The lanes and what is in them. Takes a look at every block.
+    pub fn lanes(&self) -> Lanes {
+        let (layout, blocks) = (&self.state.ftl.layout, &self.state.ftl.blocks);
+        let mut lanes = Lanes {
+            blocks: layout.blocks_per_lane,
+            units: layout.data_units_per_block(),
+            live_units: 0,
+            erases: vec![0; layout.lanes as usize],
+        };
+        for block in (0..layout.blocks()).map(BlockId) {
+            lanes.live_units += u64::from(blocks.live(block));
+            lanes.erases[layout.lane_of(block).index()] += u64::from(blocks.erase_count(block));
+        }
+        lanes
+    }
+
     /// What locks, scrubs and reprograms have left undone, and what they have done to others. Takes a look at every
     /// page.
     pub fn sanitize_report(&self) -> SanitizeReport {

@@ -178,11 +178,12 @@ pub struct Spare {
 impl Spare {
     /// Of a drive as it is, which is of this configuration.
     pub(crate) fn of(drive: &Drive, config: &DriveConfig) -> Self {
-        let (lanes, blocks, units) = drive.lanes();
-        let block = f64::from(units);
+        let lanes = drive.lanes();
+        let block = f64::from(lanes.units);
         let good = f64::from(drive.health().wear.blocks) * block;
-        let data = drive.live_units() as f64;
-        let kept = config.spare_blocks_to_work_per_lane(blocks) as f64 * f64::from(lanes) * block;
+        let data = lanes.live_units as f64;
+        let kept_per_lane = config.spare_blocks_to_work_per_lane(lanes.blocks) as f64 * block;
+        let kept = kept_per_lane * lanes.erases.len() as f64;
         let share = |room: f64| (data > 0.0).then(|| room.max(0.0) / data);
         Spare { gross: share(good - data), net: share(good - data - kept) }
     }

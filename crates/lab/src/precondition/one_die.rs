@@ -17,7 +17,7 @@ use crate::phase::{Phase, Progress};
 use ssd::ftl::{read_reclaim, stream};
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, Placement, Reliability};
-use ssd::{Drive, DriveConfig, Pace};
+use ssd::{Drive, DriveConfig, Lanes, Pace};
 use workload::Scatter;
 
 /// Units of the filled space from which on the short way is taken by itself, and dies.
@@ -62,7 +62,7 @@ pub(super) fn measure(
     let Ok(mut die) = Drive::new(&one_die(work.drive, config)) else { return Ok(None) };
     // Not where blocks go beyond a die, addresses name the plane, data is separated (what lies where is then not a
     // matter of how full blocks are), or something lies on the drive already.
-    let is_alike = die.lanes().2 == work.drive.lanes().2
+    let is_alike = die.lanes().units == work.drive.lanes().units
         && config.allocation.placement == Placement::Dynamic
         && config.stream == stream::Config::default();
     if !is_alike || !work.drive.full_blocks().is_empty() {
@@ -97,7 +97,12 @@ fn overwritten(
     };
     let observed = (work.stop, &mut tell as &mut dyn FnMut(Progress));
     let write_amplification = super::once_more(die, seed, wanted, MOMENTS, &mut look, observed)?;
-    Ok(Some(OneDie { moments, lanes: die.lanes().0, pace: wanted.pace, write_amplification }))
+    Ok(Some(OneDie {
+        moments,
+        lanes: die.lanes().erases.len() as u32,
+        pace: wanted.pace,
+        write_amplification,
+    }))
 }
 
 /// A drive of one die that has the good blocks of the drive's lanes and that die's share of the logical space. Its
@@ -107,7 +112,7 @@ fn one_die(drive: &Drive, config: &DriveConfig) -> DriveConfig {
     let mut die = config.clone();
     let g = &mut die.geometry;
     (g.channels, g.chips_per_channel, g.dies_per_chip) = (1, 1, 1);
-    g.blocks_per_plane = drive.lanes().1;
+    g.blocks_per_plane = drive.lanes().blocks;
     die.reliability = Reliability::default();
     die.errors.model = ErrorModel::None;
     die.read_reclaim = read_reclaim::Config::default();
@@ -120,7 +125,8 @@ impl OneDie {
     /// Writes a fresh drive so that its first `filled` units lie in blocks as full as the die's. Row by row, a block
     /// in each lane: the rows in the order in which the die's blocks were filled.
     pub fn lay_out(&self, work: &mut Work<'_>, seed: u64, filled: u32) -> Result<(), Failure> {
-        let (lanes, _, units) = work.drive.lanes();
+        let Lanes { units, erases, .. } = work.drive.lanes();
+        let lanes = erases.len() as u32;
         let rows = self.moments.iter().map(Vec::len).min().unwrap_or(0) as u32 / self.lanes;
         let mut laying = Laying {
             die: self,

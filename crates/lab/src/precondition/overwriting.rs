@@ -44,8 +44,8 @@ impl Overwriting<'_, '_> {
     pub fn agrees_with(&mut self, amplification: f64, wanted: &Preconditioning) -> Result<bool, Failure> {
         let Overwrite::SteadyState { change_percent, .. } = wanted.overwrite else { return Ok(false) };
         // Whole blocks of all lanes: they begin in step, and clean once for each block that the host fills.
-        let (lanes, _, units) = self.work.drive.lanes();
-        let row = u64::from(lanes) * u64::from(units);
+        let lanes = self.work.drive.lanes();
+        let row = lanes.erases.len() as u64 * u64::from(lanes.units);
         let count = row * (u64::from(self.filled) / LOOK / row).max(1);
         let total = (1 + LOOKS) * count;
         self.window(count, total)?;

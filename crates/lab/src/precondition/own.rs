@@ -12,7 +12,7 @@ use crate::phase::Phase;
 use ssd::rng::Rng;
 use ssd::signals::Hints;
 use ssd::units::SECTOR_BYTES;
-use ssd::{Command, Drive, Executor, Lba, OpCode, Pace, Status};
+use ssd::{Command, Drive, Executor, Lanes, Lba, OpCode, Pace, Status};
 use workload::{Prepared, Request};
 
 /// Pieces that a pass is cut in (assumed; `docs/default-drive.md` has others beside it).
@@ -372,21 +372,22 @@ pub(super) struct Turnover {
 impl Turnover {
     /// From now on.
     pub fn begin(drive: &Drive) -> Self {
-        let mut turnover = Turnover { before: drive.lane_erases(), spare_blocks: 0, spare_units: 0 };
+        let mut turnover = Turnover { before: drive.lanes().erases, spare_blocks: 0, spare_units: 0 };
         turnover.look(drive);
         turnover
     }
 
     /// Data has come or gone: what is spare now counts.
     pub fn look(&mut self, drive: &Drive) {
-        let (lanes, blocks, units) = drive.lanes();
-        let data = drive.live_units().div_ceil(u64::from(lanes.max(1))).div_ceil(u64::from(units.max(1)));
+        let Lanes { blocks, units, live_units, erases } = drive.lanes();
+        let (lanes, units) = (erases.len() as u64, u64::from(units));
+        let data = live_units.div_ceil(lanes.max(1)).div_ceil(units.max(1));
         self.spare_blocks = u64::from(blocks).saturating_sub(data);
-        self.spare_units = (self.spare_blocks * u64::from(lanes) * u64::from(units)).max(1);
+        self.spare_units = (self.spare_blocks * lanes * units).max(1);
     }
 
     pub fn is_complete(&self, drive: &Drive) -> bool {
-        let mut lanes = drive.lane_erases().into_iter().zip(&self.before);
+        let mut lanes = drive.lanes().erases.into_iter().zip(&self.before);
         lanes.all(|(now, before)| now - before >= self.spare_blocks)
     }
 }

@@ -168,7 +168,7 @@ fn a_drive_that_is_not_preconditioned_stays_as_it_was() {
 
 /// Shares of full blocks with so many tenths of their units live.
 fn tenths(drive: &Drive) -> [f64; 11] {
-    let (blocks, units) = (drive.full_blocks(), drive.lanes().2);
+    let (blocks, units) = (drive.full_blocks(), drive.lanes().units);
     let mut shares = [0.0; 11];
     for &(_, live) in &blocks {
         shares[(live * 10 / units) as usize] += 1.0 / blocks.len() as f64;

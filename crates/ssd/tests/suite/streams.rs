@@ -84,7 +84,7 @@ fn what_is_told_apart_shares_no_block() {
         drive.set_executor(executor);
         drive.record_effects(true);
         let (mut rng, hot_end) = (Rng::named(5, "streams"), drive.logical_units() / 10);
-        let per_block = drive.lanes().2;
+        let per_block = drive.lanes().units;
         let (mut kinds, mut mixed): (BTreeMap<u32, BTreeSet<(bool, bool)>>, _) = (BTreeMap::new(), 0);
         let mut erased = 0;
         for tag in 0..40_000 {

@@ -93,6 +93,10 @@ impl Ftl {
     pub(super) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
         let (block, last) =
             (self.layout.block_of_page(page).0, self.locks.pages_of_wordline(&self.layout, page).last());
+        // Up to two wordlines go beyond that.
+        if self.mover.is_busy(&self.layout, lane, MOVES_FOR_LOCKS + self.locks.pages_filled_up()) {
+            return self.locks.wait_for_room(lane, block, false);
+        }
         let first = block.0 * self.layout.pages_per_block;
         let streams = self.allocator.streams();
         let is_of_host = |stream| streams.is_of_host(stream) && !streams.is_shared(stream);

@@ -217,6 +217,11 @@ impl Locks {
         self.page_op != OpKind::PageLock
     }
 
+    /// Pages that fill a wordline in all planes of a block.
+    fn pages_filled_up(&self) -> u32 {
+        self.pages_per_wordline * self.span
+    }
+
     /// Whether pages are reprogrammed, so that others of their wordline may be lost.
     pub fn reprograms(&self) -> bool {
         self.page_op == OpKind::Reprogram
@@ -229,7 +234,9 @@ impl Locks {
 
     /// Operations that there may be at once.
     pub fn operations_at_most(&self) -> usize {
-        self.lanes.len() * (IN_FLIGHT_AT_MOST * self.span + IN_FLIGHT_AT_MOST + MOVES_FOR_LOCKS) as usize
+        let filled_up = if self.finishes() { 2 * self.pages_filled_up() } else { 0 };
+        self.lanes.len()
+            * (IN_FLIGHT_AT_MOST * self.span + IN_FLIGHT_AT_MOST + MOVES_FOR_LOCKS + filled_up) as usize
     }
 
     /// Bytes of memory of the controller.

@@ -26,57 +26,55 @@ fn config(policy: &str, unit: MappingUnit) -> DriveConfig {
     cfg
 }
 
-impl Drive {
-    /// Holds the lists against the pages. A page that waits stands on a list that will be looked at, or something is on
-    /// its way whose end looks at it: a lock, its program, what leaves it, the job or the erase of its block.
-    fn hold_lists_to_pages(&self) {
-        let (ftl, chip) = (&self.state.ftl, &self.state.flash.chip);
-        let per_block = ftl.layout.pages_per_block;
-        for block in (0..ftl.layout.blocks()).map(BlockId) {
-            let (of_block, lane) = (&ftl.locks.blocks[block.index()], ftl.layout.lane_of(block));
-            let lane = &ftl.locks.lanes[lane.index()];
-            let leaves = matches!(ftl.blocks.state(block), BlockState::Moving | BlockState::Draining);
-            for at in 0..per_block {
-                let page = Ppn(block.0 * per_block + at);
-                let (state, place) = (ftl.locks.pages[page.index()], ftl.layout.locate(page));
-                if state & EXPOSED == 0 || state & (ISSUED | HOPELESS) != 0 {
-                    continue;
-                }
-                let units = ftl.layout.units_of_page(page);
-                let lives = units.into_iter().any(|unit| ftl.map.is_live(unit));
-                let comes = of_block.listed && (of_block.first..of_block.end).contains(&at)
-                    || of_block.deferred && state & (DEFERRED | HELD) != 0
-                    || lane.crowded.contains(&block)
-                    || place.page >= chip.programmed_pages(place.block)
-                    || lives && (leaves || state & LEAVING != 0)
-                    || ftl.blocks.is_erasing(block)
-                    // Where wordlines are filled first.
-                    || ftl.locks.finishes() && ftl.blocks.programming(block) > 0;
-                assert!(
-                    comes,
-                    "page {at} of block {} is forgotten: {state:#b}, {:?}",
-                    block.0,
-                    ftl.blocks.state(block)
-                );
-                let waits = of_block.deferred && state & DEFERRED != 0 && !of_block.listed;
-                assert!(
-                    !waits || ftl.blocks.leaves(block) || ftl.blocks.is_erasing(block),
-                    "block {} waits for no job",
-                    block.0
-                );
+/// Holds the lists against the pages. A page that waits stands on a list that will be looked at, or something is on
+/// its way whose end looks at it: a lock, its program, what leaves it, the job or the erase of its block.
+fn hold_lists_to_pages(drive: &Drive) {
+    let (ftl, chip) = (&drive.state.ftl, &drive.state.flash.chip);
+    let per_block = ftl.layout.pages_per_block;
+    for block in (0..ftl.layout.blocks()).map(BlockId) {
+        let (of_block, lane) = (&ftl.locks.blocks[block.index()], ftl.layout.lane_of(block));
+        let lane = &ftl.locks.lanes[lane.index()];
+        let leaves = matches!(ftl.blocks.state(block), BlockState::Moving | BlockState::Draining);
+        for at in 0..per_block {
+            let page = Ppn(block.0 * per_block + at);
+            let (state, place) = (ftl.locks.pages[page.index()], ftl.layout.locate(page));
+            if state & EXPOSED == 0 || state & (ISSUED | HOPELESS) != 0 {
+                continue;
             }
-            let is_waiting =
-                ftl.blocks.state(block) == BlockState::Closed && ftl.locks.is_hopeless(&ftl.layout, block);
-            assert!(!is_waiting || lane.hopeless.contains(&block), "nobody empties block {}", block.0);
+            let units = ftl.layout.units_of_page(page);
+            let lives = units.into_iter().any(|unit| ftl.map.is_live(unit));
+            let comes = of_block.listed && (of_block.first..of_block.end).contains(&at)
+                || of_block.deferred && state & (DEFERRED | HELD) != 0
+                || lane.crowded.contains(&block)
+                || place.page >= chip.programmed_pages(place.block)
+                || lives && (leaves || state & LEAVING != 0)
+                || ftl.blocks.is_erasing(block)
+                // Where wordlines are filled first.
+                || ftl.locks.finishes() && ftl.blocks.programming(block) > 0;
+            assert!(
+                comes,
+                "page {at} of block {} is forgotten: {state:#b}, {:?}",
+                block.0,
+                ftl.blocks.state(block)
+            );
+            let waits = of_block.deferred && state & DEFERRED != 0 && !of_block.listed;
+            assert!(
+                !waits || ftl.blocks.leaves(block) || ftl.blocks.is_erasing(block),
+                "block {} waits for no job",
+                block.0
+            );
         }
+        let is_waiting =
+            ftl.blocks.state(block) == BlockState::Closed && ftl.locks.is_hopeless(&ftl.layout, block);
+        assert!(!is_waiting || lane.hopeless.contains(&block), "nobody empties block {}", block.0);
     }
+}
 
-    fn write(&mut self, op: OpCode, unit: u32, count: u32, tag: u64) {
-        let sectors = self.unit_bytes() / 512;
-        let lba = Lba(u64::from(sectors) * u64::from(unit));
-        let command = Command { op, lba, sectors: sectors * count, tag, ..Command::default() };
-        self.submit(0, &Command { arrival: self.now(), ..command }, self.now()).unwrap();
-    }
+/// A write or trim of so many units.
+fn command(drive: &Drive, op: OpCode, unit: u32, count: u32, tag: u64) -> Command {
+    let sectors = drive.unit_bytes() / 512;
+    let lba = Lba(u64::from(sectors) * u64::from(unit));
+    Command { op, lba, sectors: sectors * count, tag, arrival: drive.now(), ..Command::default() }
 }
 
 /// A full drive that takes writes and trims of one to four units, eight at a time.
@@ -87,10 +85,11 @@ fn run(cfg: &DriveConfig, seed: u64) -> Drive {
     for tag in 0..300 {
         let count = 1 + rng.below(4);
         let op = if rng.below(8) == 0 { OpCode::Trim } else { OpCode::Write };
-        drive.write(op, rng.below(units - count), count, tag);
+        let asked = command(&drive, op, rng.below(units - count), count, tag);
+        drive.submit(0, &asked, drive.now()).unwrap();
         while drive.outstanding() > 7 || tag == 299 && drive.outstanding() > 0 {
             assert!(drive.step_here(), "stuck");
-            drive.hold_lists_to_pages();
+            hold_lists_to_pages(&drive);
             while drive.pop_completion().is_some() {}
         }
     }
@@ -143,7 +142,8 @@ fn a_block_is_given_up_when_a_lock_has_failed_twice() {
     cfg.sanitize.set("acknowledge", &Value::Text("at_once".to_owned())).unwrap();
     let mut drive = Drive::new(&cfg).unwrap();
     drive.fill(0, 12).unwrap();
-    drive.write(OpCode::Trim, 3, 1, 0);
+    let trim = command(&drive, OpCode::Trim, 3, 1, 0);
+    drive.submit(0, &trim, drive.now()).unwrap();
     drive.drain();
     assert_eq!((drive.stats().ops(OpKind::PageLock), drive.stats().ops(OpKind::Erase)), (2, 1));
     assert_eq!(drive.state.ftl.locks.exposed(), 0);
