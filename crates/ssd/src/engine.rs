@@ -10,7 +10,7 @@ use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::IdleWork;
 use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
-use crate::signals::Status;
+use crate::signals::{Reason, Status};
 use crate::units::{CommandId, Lba, OpId, SimTime};
 
 /// A write below the buffer that could not be finished.
@@ -243,7 +243,8 @@ impl Drive {
         if state.ftl.retry_locks(&mut state.flash) {
             return true;
         }
-        let reason = state.ftl.why_no_room();
+        let given_up = state.ftl.has_given_up_locks();
+        let reason = if given_up { Reason::NotSanitized } else { state.ftl.why_no_room() };
         let (host, mut below) = self.split();
         host.end_in_read_only(reason, &mut below);
         host.after_locks(true, &mut below);

@@ -275,6 +275,8 @@ pub enum Reason {
     Full,
     /// So many blocks were retired that the remaining ones cannot hold the data.
     WornOut,
+    /// Somebody waits until what died in a block out of use cannot be read, and locks fail there.
+    NotSanitized,
 }
 
 impl Reason {
@@ -283,6 +285,9 @@ impl Reason {
         match self {
             Reason::Full => "full: no free page is left and cleaning can reclaim nothing",
             Reason::WornOut => "worn out: too many blocks were retired to take more writes",
+            Reason::NotSanitized => {
+                "not sanitized: locks fail in a block that is out of use, and what died there can be read"
+            }
         }
     }
 }

@@ -63,7 +63,7 @@ const FINDS: [u64; 6] = [1_484, 1_826, 5_011, 8_985, 107_232, 114_325];
 /// many blocks, as few do.
 const LOCKED_FINDS: [u64; 4] = [407, 42, 78, 113];
 /// The same at the ends: drives whose locks fail, in blocks that wait for their erase or without room to leave them.
-const ENDS_FINDS: [u64; 7] = [200, 211, 275, 347, 511, 841, 1100];
+const ENDS_FINDS: [u64; 9] = [200, 211, 275, 347, 511, 841, 1100, 2100, 2184];
 /// Drives on which something happens that is rare: pages read by age; replicas that are adopted, and that fail.
 const AGING_RARE: [u64; 1] = [85];
 const REPLICAS_RARE: [u64; 2] = [29, 66];

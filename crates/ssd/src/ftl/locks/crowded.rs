@@ -194,6 +194,15 @@ impl Ftl {
         self.look_soon(lane);
     }
 
+    /// Whether something lies in a block out of use that no lock helps, and no erase.
+    #[cold]
+    pub fn has_given_up_locks(&self) -> bool {
+        let bad = (0..self.layout.blocks())
+            .map(BlockId)
+            .filter(|&block| self.blocks.state(block) == BlockState::Bad);
+        self.locks_data() && bad.into_iter().any(|block| self.locks.is_hopeless(&self.layout, block))
+    }
+
     /// Begins to empty the next block whose locks fail; one that is being filled is closed.
     #[cold]
     pub(in crate::ftl) fn start_hopeless(&mut self, lane: LaneId) -> bool {

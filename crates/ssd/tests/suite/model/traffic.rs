@@ -499,7 +499,14 @@ impl Run {
         let (endurance, fails) =
             (self.cfg.reliability.endurance_cycles, self.cfg.reliability.erase_fail_ppm >= 1_000_000.0);
         let left = left && !fails && !(endurance > 0 && wear.min >= endurance);
-        if left || !may_wear_out(&self.cfg) || reason != Reason::WornOut {
+        // What lies in a block out of use stays readable where locks fail.
+        let cannot_lock = wear.retired > 0 && self.cfg.reliability.lock_fail_ppm > 0.0;
+        let is_right = match reason {
+            Reason::Full => false,
+            Reason::WornOut => !left && may_wear_out(&self.cfg),
+            Reason::NotSanitized => cannot_lock && may_wear_out(&self.cfg),
+        };
+        if !is_right {
             return Err(format!("the drive takes no more writes, {reason:?}, though it could: {wear:?}"));
         }
         Ok(())
