@@ -14,6 +14,7 @@ use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
 use crate::drive_config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::executor::Executor;
+use crate::flash::holders::Held;
 use crate::flash::{BrokenBound, Flash, Room};
 use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
@@ -313,6 +314,20 @@ impl Drive {
         self.state.host.next_completion()
     }
 
+    /// Tells from now on whom commands wait for in the flash, or no more; nothing may be under way. See
+    /// [`Drive::take_held`].
+    pub fn tell_holders(&mut self, on: bool) {
+        self.state.flash.tell_holders(on);
+        self.state.host.tell_holders(on);
+    }
+
+    /// Whom the command has waited for whose completion was taken last: nanoseconds by [`Holder`](crate::Holder). They
+    /// add up to its [`Part::DieWait`](crate::Part::DieWait), `ChannelWait` and `Suspended`, and what of `Buffer` was
+    /// no access. To be asked once for each completion.
+    pub fn take_held(&mut self) -> Held {
+        self.state.host.take_held()
+    }
+
     /// Starts loading the mapping of a command that is known ahead.
     #[inline]
     pub fn prefetch(&self, lba: Lba) {
@@ -361,6 +376,7 @@ impl Drive {
     pub fn record_effects(&mut self, on: bool) {
         self.state.ftl.effects.record(on);
         self.state.flash.steps.on = false;
+        self.state.flash.note_listeners();
     }
 
     /// Records what the chips do as well ([`Effect::Chip`]), or stops recording. What they are doing when it begins is
@@ -368,6 +384,7 @@ impl Drive {
     pub fn record_chip_effects(&mut self, on: bool) {
         self.state.ftl.effects.record_chips(on);
         self.state.flash.steps.on = on;
+        self.state.flash.note_listeners();
     }
 
     /// Takes the oldest effect.

@@ -49,8 +49,12 @@ impl Drive {
             | EventKind::ChannelFree
             | EventKind::Decoded => {
                 let state = &mut self.state;
-                state.flash.on_event(kind, id, at, &mut state.events);
-                state.ftl.tell_steps(&mut state.flash);
+                if state.flash.is_told {
+                    state.flash.on_event_told(kind, id, at, &mut state.events);
+                    state.ftl.tell_steps(&mut state.flash);
+                } else {
+                    state.flash.on_event(kind, id, at, &mut state.events);
+                }
                 // Of an operation that has gone on and is not over nobody has to hear.
                 is_news = !state.flash.done.is_empty();
             }
@@ -108,9 +112,13 @@ impl Drive {
         let mut something_done = false;
         match (&state.ftl.outbox[..], &state.flash.done[..]) {
             (&[id], _) if state.executor == Executor::Timed => {
-                state.flash.give_alone(id, state.now, &mut state.events);
+                if state.flash.is_told {
+                    state.flash.give_told(&[id], state.now, &mut state.events);
+                    state.ftl.tell_steps(&mut state.flash);
+                } else {
+                    state.flash.give_alone(id, state.now, &mut state.events);
+                }
                 state.ftl.outbox.clear();
-                state.ftl.tell_steps(&mut state.flash);
             }
             (&[], &[id]) if Self::is_plain(state.flash.pool.get(id)) => {
                 self.on_read(id);
@@ -259,9 +267,13 @@ impl Drive {
             return;
         }
         if state.executor == Executor::Timed {
-            state.flash.give(&state.ftl.outbox, state.now, &mut state.events);
+            if state.flash.is_told {
+                state.flash.give_told(&state.ftl.outbox, state.now, &mut state.events);
+                state.ftl.tell_steps(&mut state.flash);
+            } else {
+                state.flash.give(&state.ftl.outbox, state.now, &mut state.events);
+            }
             state.ftl.outbox.clear();
-            state.ftl.tell_steps(&mut state.flash);
         } else {
             state.ftl.apply_outbox(&mut state.flash);
         }
@@ -305,6 +317,9 @@ impl Drive {
             return false;
         }
         self.state.host.on_program_done();
+        if self.state.flash.is_told {
+            self.state.flash.keep_last(id);
+        }
         let mut next = 0;
         while let Some(&done) = self.state.ftl.programmed.get(next) {
             next += 1;

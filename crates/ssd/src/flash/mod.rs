@@ -10,6 +10,7 @@ mod copies;
 mod counts;
 mod cut;
 mod die;
+pub mod holders;
 pub(crate) mod of_host;
 pub mod op;
 mod phases;
@@ -83,6 +84,12 @@ pub struct Flash {
     /// What chips have begun and ended since somebody looked, if anybody does.
     #[serde(skip)]
     pub steps: Steps,
+    /// Whom operations wait for, if anybody asks.
+    #[serde(skip)]
+    holders: Option<Box<holders::Holders>>,
+    /// Whether somebody listens to what chips do, or asks whom operations wait for.
+    #[serde(skip)]
+    pub(crate) is_told: bool,
     /// The first read that was not as promised since counters were set to zero.
     #[serde(skip)]
     pub broken_bound: Option<BrokenBound>,
@@ -192,6 +199,8 @@ impl Flash {
             watches: preemption.acts(),
             preemption,
             steps: Steps::default(),
+            holders: None,
+            is_told: false,
             broken_bound: None,
         }
     }

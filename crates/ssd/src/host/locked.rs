@@ -4,7 +4,7 @@
 use super::staging::SlotState;
 use super::{Below, Host};
 use crate::observe::Source;
-use crate::signals::{Hints, Part, Status};
+use crate::signals::{Hints, Status};
 use crate::units::{CommandId, Lpn, SlotId};
 
 impl Host {
@@ -65,7 +65,7 @@ impl Host {
                 self.commands.get_mut(id).status = Status::ReadOnly;
             }
             self.unlocked.pop(&self.commands);
-            self.commands.get_mut(id).book(Part::DieWait, b.now);
+            self.book_locks(id, b.now);
             self.respond(id, b);
         }
         if !self.waits_for_locks() {

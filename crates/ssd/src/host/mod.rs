@@ -8,6 +8,7 @@ pub mod buffer;
 mod check;
 mod command;
 mod counts;
+mod held;
 pub mod hotness;
 mod index;
 mod leave;
@@ -20,6 +21,7 @@ mod writes;
 
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
+use crate::flash::holders::Held;
 use crate::ftl::Ftl;
 use crate::ftl::stream::{Needs, Said, Streams};
 use crate::observe::Effect;
@@ -167,6 +169,12 @@ pub struct Host {
     in_a_row: u32,
     commands: CommandTable,
     completed: VecDeque<CommandId>,
+    /// The one that was taken back last.
+    #[serde(skip, default = "held::nobody")]
+    taken: CommandId,
+    /// By command, whom it has waited for; empty if nobody asks.
+    #[serde(skip)]
+    held: Box<[Held]>,
     link: Link,
     firmware_ns: u64,
     fetching: bool,
@@ -237,6 +245,8 @@ impl Host {
             in_a_row: 0,
             commands: CommandTable::new(commands),
             completed: VecDeque::with_capacity(commands),
+            taken: CommandId::NONE,
+            held: Box::default(),
             link: Link::new(&cfg.link),
             firmware_ns: crate::units::SimDuration::from_us(cfg.firmware.t_command_us).0,
             fetching: false,
@@ -543,6 +553,7 @@ impl Host {
     #[inline]
     pub fn next_completion(&mut self) -> Option<&Completion> {
         let id = self.completed.pop_front()?;
+        self.taken = id;
         let (queue, completion) = self.commands.take(id);
         self.queues[queue as usize].used -= 1;
         Some(completion)

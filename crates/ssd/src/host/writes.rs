@@ -43,8 +43,8 @@ impl Host {
             self.commands.get_mut(id).cursor += 1;
         }
         let access_ns = self.rules.access_ns;
+        self.book_buffer(id, b);
         let entry = self.commands.get_mut(id);
-        entry.book(Part::Buffer, b.now);
         if entry.outstanding == 0 {
             entry.ready_at = SimTime(b.now.0 + access_ns);
             self.respond(id, b);
@@ -372,6 +372,7 @@ impl Host {
         if entry.outstanding == 0 && entry.cursor == entry.end {
             entry.book_operation(done.queued, &done.times, b.now);
             entry.ready_at = b.now;
+            self.note_operation(id, || b.flash.held_by_last_program());
             self.end_durable(id, b);
             let entry = self.commands.get(id);
             if entry.command.fua || self.writes_wait {
@@ -392,7 +393,7 @@ impl Host {
             && self.staging.is_flushed(self.commands.get(id).flush)
         {
             self.flushes.pop(&self.commands);
-            self.commands.get_mut(id).book(Part::Buffer, b.now);
+            self.book_buffer(id, b);
             self.answer(id, b);
         }
         self.flush_some(b);
@@ -401,6 +402,9 @@ impl Host {
 
     /// Goes on with a stalled write; if it stalls again it stays the first in line.
     fn requeue_stalled(&mut self, id: CommandId, b: &mut Below<'_>) -> bool {
+        if self.tells_holders() {
+            self.book_buffer(id, b);
+        }
         let rest = std::mem::replace(&mut self.stalled, super::CommandList::EMPTY);
         let finished = self.continue_write(id, b);
         if finished {
@@ -496,6 +500,7 @@ impl Host {
         }
         while let Some(id) = self.flushes.pop(&self.commands) {
             self.commands.get_mut(id).status = Status::ReadOnly;
+            self.book_buffer(id, b);
             self.respond(id, b);
         }
     }

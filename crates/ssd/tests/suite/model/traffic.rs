@@ -18,7 +18,7 @@ use ssd::host::buffer;
 use ssd::observe::{ChipEffect, Effect};
 use ssd::rng::Rng;
 use ssd::sections::Placement;
-use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime};
+use ssd::{Command, Completion, Drive, DriveConfig, Executor, Holder, Lba, OpCode, Part, Reason, SimTime};
 use std::collections::VecDeque;
 
 #[path = "cuts.rs"]
@@ -72,6 +72,8 @@ pub struct Run {
     cutter: Option<Cutter>,
     /// Steps of ageing that it has taken.
     aged: u64,
+    /// Whether the drive tells whom commands wait for.
+    tells_holders: bool,
 }
 
 impl Run {
@@ -182,6 +184,8 @@ impl Run {
         let loses = drive.chips().ages() || cfg.sanitize.name() == sanitize::reprogram::NAME;
         let oracle = Oracle::new(unit_bytes, units, physical, write_through, loses);
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
+        let tells_holders = Rng::named(cfg.drive.seed, "model/holders").below(2) == 0;
+        drive.tell_holders(tells_holders);
         let (ahead, ahead_rng) = (VecDeque::new(), Rng::named(cfg.drive.seed, "model/ahead"));
         Run {
             cfg,
@@ -200,6 +204,7 @@ impl Run {
             refusing: false,
             cutter: None,
             aged: 0,
+            tells_holders,
         }
     }
 
@@ -429,11 +434,30 @@ impl Run {
         }
         while let Some(done) = self.drive.pop_completion() {
             self.oracle.complete(&done, self.refusing)?;
+            if self.tells_holders {
+                self.check_held(&done)?;
+            }
             if done.completed > self.drive.now() {
                 return Err(format!("{done:?} lies in the future"));
             }
         }
         Ok(())
+    }
+
+    /// Whom a command has waited for adds up to what it waited in the flash, and for room in the buffer.
+    fn check_held(&mut self, done: &Completion) -> Verdict {
+        let held = self.drive.take_held();
+        let of = |part: Part| done.breakdown.ns[part as usize];
+        let in_flash = of(Part::DieWait) + of(Part::ChannelWait) + of(Part::Suspended);
+        let access = self.cfg.buffer.show("t_access_ns").map_or(0, |ns| ns.to_string().parse().unwrap());
+        let in_buffer = held.total().checked_sub(in_flash);
+        let is_right = in_buffer.is_some_and(|ns| ns <= of(Part::Buffer) && of(Part::Buffer) - ns <= access);
+        if is_right {
+            return Ok(());
+        }
+        let named = Holder::all().map(|holder| (holder.name(), held.ns[holder.index()]));
+        let named: Vec<_> = named.filter(|(_, ns)| *ns > 0).collect();
+        Err(format!("{done:?} has waited {in_flash} ns in the flash: {named:?}"))
     }
 
     /// Something else than commands and waits.
@@ -529,6 +553,9 @@ impl Run {
         let mut twin = restored.clone();
         record(&mut restored, self.chips.is_some());
         let mut old = std::mem::replace(&mut self.drive, restored);
+        // It is asked for only before anything is under way.
+        self.tells_holders &= self.drive.next_event_at().is_none();
+        self.drive.tell_holders(self.tells_holders);
         old.drain();
         twin.drain();
         while old.pop_completion().is_some_and(|done| twin.pop_completion() == Some(done)) {}
