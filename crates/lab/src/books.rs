@@ -5,6 +5,7 @@ use crate::meter::Meter;
 use crate::request_log::{Origin, RequestLog};
 use crate::series::Series;
 use crate::spec::RunSpec;
+use crate::tail::Tail;
 use ssd::{Completion, DriveConfig, Executor, SimDuration, SimTime};
 
 /// Completions between two calls of the progress function; a power of two.
@@ -27,6 +28,8 @@ pub(crate) struct Books {
     log: Option<RequestLog>,
     /// Time series, if they are asked for and time passes.
     pub series: Option<Box<Series>>,
+    /// Whom the slowest waited for, likewise.
+    pub tail: Option<Box<Tail>>,
     pub served: Served,
     /// Requests to complete before the measurement.
     pub warm_up: u64,
@@ -42,7 +45,7 @@ impl Books {
         let origin = Origin { start, link_ns };
         let log = spec.request_log.as_ref().map(|path| RequestLog::create(path, origin)).transpose()?;
         let (meter, served) = (Meter::new(start), Served::default());
-        Ok(Books { meter, log, series: None, served, warm_up: spec.warm_up, failure: None })
+        Ok(Books { meter, log, series: None, tail: None, served, warm_up: spec.warm_up, failure: None })
     }
 
     /// Closes the log and gives back what was counted.

@@ -366,6 +366,7 @@ impl RunResult {
             drive: DriveSize::of(facts),
             versions: facts.versions.cloned(),
             series: None,
+            tail: None,
             preconditioning: facts.aged.clone(),
             lifetime: Lifetime::of(facts),
             config: facts.settings(),

@@ -9,6 +9,7 @@ use crate::result::MemberResult;
 use crate::series::{Series, TimeSeries};
 use crate::spec::RunSpec;
 use crate::stop::Stop;
+use crate::tail::{Tail, TailTold};
 use crate::versions::{Observer, Versions};
 use ssd::{Command, Completion, Drive, DriveConfig, Executor, Lba, SimTime, Status};
 use workload::{FilesAtStart, MemberNames, Request};
@@ -46,6 +47,8 @@ pub(crate) struct Counted {
     pub versions: Option<Versions>,
     /// Time series, if they were asked for.
     pub series: Option<TimeSeries>,
+    /// Whom the slowest requests waited for, likewise.
+    pub tail: Option<TailTold>,
 }
 
 /// A drive that serves requests, and the books on them.
@@ -84,6 +87,11 @@ impl<'a> Desk<'a> {
             books.series = Some(Box::new(Series::new(drive, spec.samples)));
             books.meter.tell_alike();
         }
+        let explains = spec.explain_tail > 0.0 && spec.executor == Executor::Timed;
+        if explains {
+            books.tail = Some(Box::new(Tail::new(spec.explain_tail, start)));
+        }
+        drive.tell_holders(explains);
         let observer = Observer::listen(drive, config, &spec.versions, files)?;
         let stop = spec.stop.clone();
         Ok(Desk {
@@ -245,12 +253,28 @@ impl<'a> Desk<'a> {
         show(completion);
         let (tag, status) = (completion.tag, completion.status);
         let matters = self.books.enter(completion);
+        let explained = self.books.tail.is_some().then(|| *completion);
         if let Some(members) = &mut self.members {
             let counts = self.books.served.completed > self.books.warm_up;
             members.record(member_of(tag), completion, counts);
         }
+        if let Some(completion) = explained {
+            self.explain(&completion);
+        }
         self.after_completion(status, matters);
         Some(tag)
+    }
+
+    /// Whom a request has waited for is told of the slowest.
+    #[cold]
+    #[inline(never)]
+    fn explain(&mut self, completion: &Completion) {
+        let held = self.drive.take_held();
+        if let Some(tail) = &mut self.books.tail
+            && self.books.served.completed > self.books.warm_up
+        {
+            tail.record(completion, &held);
+        }
     }
 
     /// Enters a read that was served without a command in the books, of a workload of one piece.
@@ -305,12 +329,17 @@ impl<'a> Desk<'a> {
         if let Some(series) = &mut self.books.series {
             series.restart(self.drive.now());
         }
+        if let Some(tail) = &mut self.books.tail {
+            tail.restart(self.drive.now());
+        }
     }
 
     /// Closes the log and gives back what was counted.
     pub fn finish(self, failure: &mut Option<Failure>) -> Counted {
         let Desk { drive, mut books, observer, members, start, .. } = self;
         let series = books.series.take().map(|series| series.finish(drive));
+        let tail = books.tail.take().map(|tail| tail.finish());
+        drive.tell_holders(false);
         let told = |members: &Members| members.results(start, &drive.stats());
         let members = members.as_ref().map(told).unwrap_or_default();
         let versions = observer.map_or(Ok(None), |observer| observer.finish(drive)).unwrap_or_else(|error| {
@@ -318,7 +347,7 @@ impl<'a> Desk<'a> {
             None
         });
         let (served, meter) = books.finish(failure);
-        Counted { served, meter, members, versions, series }
+        Counted { served, meter, members, versions, series, tail }
     }
 
     /// The run ends if voltages have not read what they promised to.

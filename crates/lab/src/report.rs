@@ -5,7 +5,7 @@ use crate::error::ReportError;
 use crate::files::replace_all;
 use crate::plot;
 use crate::result::{FILE_NAME, RunResult};
-use crate::table;
+use crate::{slowest, table};
 use std::path::{Path, PathBuf};
 
 /// Name of the file with the configuration that repeats a run.
@@ -31,7 +31,8 @@ pub fn workload_plots(analysis: &workload::analysis::Analysis) -> Vec<(&'static 
 
 /// One result as a table for people.
 pub fn table(result: &RunResult) -> String {
-    table::one(result)
+    let tail = result.tail.as_ref().map_or(String::new(), |tail| format!("\n{}", slowest::tables(tail)));
+    table::one(result) + &tail
 }
 
 /// One result in a line, with the remarks on it.

@@ -15,6 +15,7 @@ use crate::series::TimeSeries;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
 use crate::suspends::DieWork;
+use crate::tail::TailTold;
 use crate::time_spent::TimeSpent;
 use crate::verdict::Verdict;
 use crate::versions::Versions;
@@ -497,6 +498,9 @@ pub struct RunResult {
     /// Time series, in files of their own; not there unless they were asked for and time passes.
     #[serde(skip)]
     pub series: Option<TimeSeries>,
+    /// Whom the slowest requests waited for; not there unless it was asked for and time passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail: Option<TailTold>,
     /// Versions of files in flash; not there unless they are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<Versions>,

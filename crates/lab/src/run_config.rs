@@ -99,6 +99,8 @@ ssd::section! {
         warm_up_requests: u64 = 0, unit "requests";
         /// Intervals of the time series at most; 0 for none. When a run outgrows them they become twice as long.
         samples: u32 = 1_000, range 0..=1_000_000;
+        /// Whom the requests waited for is told of those from this percentile of latencies on; 0 for none.
+        explain_tail: f64 = 0.0, unit "%", range 0..=99.999_9;
         /// Whether flash operations take time.
         executor: ExecutorChoice = ExecutorChoice::Timed;
     }
@@ -177,6 +179,7 @@ impl RunConfig {
                 ExecutorChoice::Functional => Executor::Functional,
             },
             samples: self.samples,
+            explain_tail: self.explain_tail,
             settings: self.settings(workload),
             ..RunSpec::default()
         }

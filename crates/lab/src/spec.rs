@@ -55,6 +55,8 @@ pub struct RunSpec {
     pub request_log: Option<PathBuf>,
     /// Intervals of the time series at most; 0 for none.
     pub samples: u32,
+    /// Whom requests waited for is told of those from this percentile of latencies on; 0 for none.
+    pub explain_tail: f64,
     /// What is told of versions of files in flash.
     pub versions: VersionsSpec,
     /// What identifies the workload in the result ([`workload::Prepared::workload_hash`]).
@@ -89,6 +91,7 @@ impl Default for RunSpec {
             executor: Executor::Timed,
             request_log: None,
             samples: 0,
+            explain_tail: 0.0,
             versions: VersionsSpec::default(),
             workload_hash: 0,
             settings: Settings::new(),

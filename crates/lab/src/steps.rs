@@ -28,6 +28,11 @@ fn longest(step: usize) -> u64 {
     ((within + 1) << shift) - 1
 }
 
+/// The shortest latency of a step; ns.
+pub(crate) fn shortest(step: usize) -> u64 {
+    step.checked_sub(1).map_or(0, |before| longest(before) + 1)
+}
+
 /// The step up to which so many of a million lie; none of nothing.
 pub(crate) fn step_at(counts: impl Iterator<Item = u64> + Clone, of_million: u64) -> Option<usize> {
     let count: u128 = counts.clone().map(u128::from).sum();

@@ -40,7 +40,7 @@ pub(crate) fn grid(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
-fn cells<const N: usize>(texts: [&str; N]) -> Vec<String> {
+pub(crate) fn cells<const N: usize>(texts: [&str; N]) -> Vec<String> {
     texts.map(str::to_owned).to_vec()
 }
 

@@ -314,10 +314,9 @@ impl Drive {
         self.state.host.next_completion()
     }
 
-    /// Tells from now on whom commands wait for in the flash, or no more; nothing may be under way. See
-    /// [`Drive::take_held`].
+    /// Tells from now on whom commands wait for, or no more: those that come from now on. See [`Drive::take_held`].
     pub fn tell_holders(&mut self, on: bool) {
-        self.state.flash.tell_holders(on);
+        self.state.flash.tell_holders(on, self.state.now);
         self.state.host.tell_holders(on);
     }
 

@@ -18,4 +18,5 @@ mod reproduce;
 mod results;
 mod run_config;
 mod series;
+mod tail;
 mod versions;

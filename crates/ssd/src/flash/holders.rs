@@ -189,6 +189,8 @@ pub struct Holders {
     held: Vec<Held>,
     /// Operations at a die before an event.
     before: Vec<OpId>,
+    /// Since when it is told.
+    began: SimTime,
     /// The program of data of the host that ended last.
     last: Ended,
 }
@@ -220,8 +222,8 @@ impl Ended {
 }
 
 impl Flash {
-    /// Tells from now on whom operations wait for, or no more. Nothing may be in flight.
-    pub(crate) fn tell_holders(&mut self, on: bool) {
+    /// Tells from now on whom operations wait for, or no more. What those in flight have waited before is nobody's.
+    pub(crate) fn tell_holders(&mut self, on: bool, now: SimTime) {
         let dies_of = |channel| {
             let of = (0..).zip(&self.dies).filter(move |(_, die)| die.channel == channel);
             of.map(|(number, _)| number).collect()
@@ -232,7 +234,7 @@ impl Flash {
             die: Held::NOTHING,
             channel: Held::NOTHING,
         };
-        self.holders = on.then(|| {
+        let holders = on.then(|| {
             Box::new(Holders {
                 dies: vec![Clock::IDLE; self.dies.len()],
                 channels: vec![Clock::IDLE; self.channels.len()],
@@ -240,8 +242,19 @@ impl Flash {
                 waiting: vec![nothing; self.pool.capacity()],
                 held: vec![Held::NOTHING; self.pool.capacity()],
                 before: Vec::with_capacity(self.pool.capacity()),
+                began: now,
                 last: Ended::NOTHING,
             })
+        });
+        self.holders = holders.map(|mut holders| {
+            for (id, op) in self.pool.iter() {
+                let (spent, die) = (self.pool.spent(id), op.at.die as usize);
+                holders.waiting[id.index()].times = spent.times;
+                holders.begin(id, spent.mark, (die, self.dies[die].channel as usize));
+            }
+            (0..self.dies.len() as u32).for_each(|number| holders.look(self, number, now));
+            holders.before.clear();
+            holders
         });
         self.note_listeners();
     }
@@ -390,11 +403,21 @@ impl Holders {
         );
         if in_line > 0 {
             let sum = held.add_since(&self.dies[die].shown, &seen.die);
-            debug_assert_eq!(sum, in_line, "in line at die {die}, of {:?}", flash.pool.get(id));
+            debug_assert!(
+                sum == in_line || seen.mark < self.began,
+                "{sum} ns of {in_line} in line, {:?}",
+                flash.pool.get(id)
+            );
+            held.add(Holder::NOBODY, in_line.saturating_sub(sum));
         }
         if for_channel > 0 {
             let sum = held.add_since(&self.channels[channel].shown, &seen.channel);
-            debug_assert_eq!(sum, for_channel, "for channel {channel}, of {:?}", flash.pool.get(id));
+            debug_assert!(
+                sum == for_channel || seen.mark < self.began,
+                "{sum} ns of {for_channel} for the channel, {:?}",
+                flash.pool.get(id)
+            );
+            held.add(Holder::NOBODY, for_channel.saturating_sub(sum));
         }
         if suspended > 0 {
             let waited = self.dies[die].shown.total() - seen.die.total();

@@ -9,7 +9,7 @@ use crate::units::{CommandId, SimTime};
 const WAITS: [Part; 3] = [Part::DieWait, Part::ChannelWait, Part::Suspended];
 
 impl Host {
-    /// Tells from now on, or no more; no command may be under way.
+    /// Tells from now on, or no more.
     pub fn tell_holders(&mut self, on: bool) {
         self.held = vec![Held::NOTHING; if on { self.commands.capacity() } else { 0 }].into();
     }

@@ -33,6 +33,10 @@ pub struct MeasurementArgs {
     #[arg(long, value_name = "N")]
     pub warm_up: Option<String>,
 
+    /// Tell whom the slowest requests waited for: those from this percentile of latencies on [default: 99.9]
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "99.9")]
+    pub explain_tail: Option<String>,
+
     /// Seed of the drive's random sequences, and of a generator's
     #[arg(long, value_name = "N")]
     pub seed: Option<String>,
@@ -76,6 +80,9 @@ impl MeasurementArgs {
         }
         if let Some(count) = &self.warm_up {
             add(format!("--warm-up {count}"), "run.warm_up_requests", count)?;
+        }
+        if let Some(percent) = &self.explain_tail {
+            add(format!("--explain-tail {percent}"), "run.explain_tail", percent.trim_end_matches('%'))?;
         }
         if let Some(seed) = &self.seed {
             add(format!("--seed {seed}"), "drive.seed", seed)?;

@@ -7,6 +7,7 @@ mod busy;
 mod cache;
 mod cleaning;
 mod cuts;
+mod held;
 mod host;
 mod locks;
 mod m64;

@@ -1,0 +1,71 @@
+//! The tables of whom the slowest requests waited for ([`crate::tail`]).
+
+use crate::number::{count, duration, percent};
+use crate::table::{cells, grid};
+use crate::tail::{Example, Slowest, TailTold};
+
+/// Reasons that the table tells.
+const ROWS: usize = 12;
+
+/// What a person reads for a name.
+fn words(what: &str) -> String {
+    let cause = |cause: &str| cause.replace('_', " ");
+    match what.split('.').collect::<Vec<_>>()[..] {
+        ["array", work, by] => format!("die busy: {work} ({})", cause(by)),
+        ["transfer", "in", by] => format!("channel busy: to a die ({})", cause(by)),
+        ["transfer", _, by] => format!("channel busy: from a die ({})", cause(by)),
+        ["own", "array"] => "its own work in the array".to_owned(),
+        ["own", "transfer"] => "its own data on the channel".to_owned(),
+        ["own", "buffer"] => "access to the buffer".to_owned(),
+        ["own", "dispatch"] => "waiting to be given to a die".to_owned(),
+        ["own", "host_queue"] => "waiting for a place in a queue".to_owned(),
+        ["own", "submission"] => "waiting in its queue".to_owned(),
+        ["own", "decode"] => "being decoded".to_owned(),
+        ["own", part] => cause(part),
+        ["switching"] => "die busy: stopping or resuming".to_owned(),
+        ["returning"] => "die kept for a read that comes back".to_owned(),
+        ["nobody"] => "die idle: not its turn".to_owned(),
+        ["room"] => "no room: what would make it was not under way".to_owned(),
+        ["locks"] => "locks that must be there first".to_owned(),
+        _ => what.to_owned(),
+    }
+}
+
+/// Tables of it; empty if there are no requests.
+pub(crate) fn tables(told: &TailTold) -> String {
+    let kinds = [("reads", &told.read), ("writes", &told.write)];
+    let shown = kinds.into_iter().filter_map(|(name, slowest)| Some((name, slowest.as_ref()?)));
+    let of_kind = |(name, slowest): (&str, &Slowest)| {
+        let share = 100.0 - told.percent;
+        let share = if share >= 0.095 { format!("{share:.1}") } else { format!("{share:.4}") };
+        let mean = slowest.sum_ns as f64 / slowest.requests.max(1) as f64;
+        let title = format!(
+            "slowest {share} % of {name}: {}, from {} on, {} in the mean",
+            count(slowest.requests),
+            duration(slowest.from_ns as f64),
+            duration(mean)
+        );
+        let mut rows =
+            vec![cells(["held by", "of their time", "mean", "held most of", "the slowest of them"])];
+        for reason in slowest.reasons.iter().take(ROWS) {
+            let longest = reason.longest.map_or(String::new(), |longest| {
+                let Example { arrival_ns, latency_ns, lba, .. } = longest;
+                let [latency, arrival] = [latency_ns, arrival_ns].map(|ns| duration(ns as f64));
+                format!("{latency} at {arrival}, LBA {lba}")
+            });
+            rows.push(vec![
+                format!("  {}", words(&reason.what)),
+                percent(reason.share),
+                duration(reason.ns as f64 / slowest.requests.max(1) as f64),
+                count(reason.requests),
+                longest,
+            ]);
+        }
+        let rest = slowest.reasons.iter().skip(ROWS).map(|reason| reason.share).sum::<f64>();
+        if rest > 0.0 {
+            rows.push(vec!["  all else".to_owned(), percent(rest)]);
+        }
+        format!("{title}\n{}", grid(&rows))
+    };
+    shown.map(of_kind).collect::<Vec<_>>().join("\n")
+}

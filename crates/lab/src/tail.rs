@@ -1,0 +1,193 @@
+//! Why the slowest requests are slow: whom they waited for, summed by steps of latency while they come, because which
+//! of them are the slowest is known only at the end.
+
+use crate::steps::{STEPS, shortest, step_at, step_of};
+use serde::{Deserialize, Serialize};
+use ssd::{Completion, HOLDERS, Held, Holder, OpCode, PARTS, Part, SimTime, Status};
+
+/// Things that time goes to: parts of a request's way, and holders of what it waits for.
+const REASONS: usize = PARTS + HOLDERS;
+/// Parts that are told by who held them.
+const WAITS: [Part; 3] = [Part::DieWait, Part::ChannelWait, Part::Suspended];
+
+/// Parts in which it does not wait.
+const OWN: [Part; 5] = [Part::Firmware, Part::Link, Part::Array, Part::Transfer, Part::Decode];
+
+/// The slowest requests, and whom they waited for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TailTold {
+    /// Those from this percentile of latencies on, of each kind.
+    pub percent: f64,
+    /// Reads; not there if there were none.
+    pub read: Option<Slowest>,
+    /// Writes.
+    pub write: Option<Slowest>,
+}
+
+/// The slowest requests of a kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slowest {
+    /// How many.
+    pub requests: u64,
+    /// From which latency on: the percentile, and what lies within 1/32 below it; ns.
+    pub from_ns: u64,
+    /// Their latencies together; ns.
+    pub sum_ns: u64,
+    /// Where it went, most first. Together they are the sum.
+    pub reasons: Vec<Reason>,
+}
+
+/// What time of the slowest requests went to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// A holder of what they waited for (`array.program.cleaning`: the array of a die, at work on that), or a part of
+    /// their own way (`own.array`).
+    pub what: String,
+    /// How much of their time; ns.
+    pub ns: u64,
+    /// The same of 1.
+    pub share: f64,
+    /// Requests that waited longer for it than for anything else, or waited for nothing and spent most time on it.
+    pub requests: u64,
+    /// The longest of these.
+    pub longest: Option<Example>,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Example {
+    /// When it arrived, from the start of the measurement on; ns.
+    pub arrival_ns: u64,
+    /// How long it took; ns.
+    pub latency_ns: u64,
+    /// Of this, what it lost to that; ns.
+    pub lost_ns: u64,
+    /// First sector, and sectors.
+    pub lba: u64,
+    /// Sectors.
+    pub sectors: u32,
+}
+
+/// Requests whose latencies lie within 1/32 of each other.
+#[derive(Clone)]
+struct Alike {
+    requests: u64,
+    ns: [u64; REASONS],
+    /// Requests by what they waited for most.
+    most: [u32; REASONS],
+}
+
+struct Kind {
+    steps: Box<[Alike]>,
+    longest: [Option<Example>; REASONS],
+}
+
+impl Kind {
+    fn new() -> Self {
+        let nothing = Alike { requests: 0, ns: [0; REASONS], most: [0; REASONS] };
+        Kind { steps: vec![nothing; STEPS].into(), longest: [None; REASONS] }
+    }
+
+    fn record(&mut self, completion: &Completion, reasons: &[u64; REASONS], since: SimTime) {
+        let latency_ns = completion.completed.since(completion.arrival);
+        let alike = &mut self.steps[step_of(latency_ns)];
+        alike.requests += 1;
+        alike.ns.iter_mut().zip(reasons).for_each(|(sum, ns)| *sum += ns);
+        let most = most_of(reasons);
+        alike.most[most] += 1;
+        if self.longest[most].is_none_or(|longest| longest.latency_ns < latency_ns) {
+            self.longest[most] = Some(Example {
+                arrival_ns: completion.arrival.since(since),
+                latency_ns,
+                lost_ns: reasons[most],
+                lba: completion.lba.0,
+                sectors: completion.sectors,
+            });
+        }
+    }
+
+    fn told(&self, of_million: u64) -> Option<Slowest> {
+        let at = step_at(self.steps.iter().map(|alike| alike.requests), of_million)?;
+        let slowest = &self.steps[at..];
+        let sum = |of: &dyn Fn(&Alike) -> u64| slowest.iter().map(of).sum::<u64>();
+        let sum_ns = sum(&|alike| alike.ns.iter().sum());
+        let reason = |index: usize| Reason {
+            what: name(index),
+            ns: sum(&|alike| alike.ns[index]),
+            share: sum(&|alike| alike.ns[index]) as f64 / sum_ns.max(1) as f64,
+            requests: sum(&|alike| u64::from(alike.most[index])),
+            longest: self.longest[index].filter(|longest| step_of(longest.latency_ns) >= at),
+        };
+        let mut reasons: Vec<_> = (0..REASONS).map(reason).filter(|reason| reason.ns > 0).collect();
+        reasons.sort_by_key(|reason| std::cmp::Reverse(reason.ns));
+        let requests = sum(&|alike| alike.requests);
+        Some(Slowest { requests, from_ns: shortest(at), sum_ns, reasons })
+    }
+}
+
+/// What is kept of whom requests waited for.
+pub(crate) struct Tail {
+    percent: f64,
+    since: SimTime,
+    kinds: [Kind; 2],
+}
+
+impl Tail {
+    /// Of those from this percentile of latencies on.
+    pub fn new(percent: f64, since: SimTime) -> Self {
+        Tail { percent, since, kinds: [Kind::new(), Kind::new()] }
+    }
+
+    /// The measurement begins.
+    pub fn restart(&mut self, since: SimTime) {
+        *self = Tail::new(self.percent, since);
+    }
+
+    /// A request has completed.
+    pub fn record(&mut self, completion: &Completion, held: &Held) {
+        let kind = match completion.op {
+            _ if completion.status != Status::Ok => return,
+            OpCode::Read => 0,
+            OpCode::Write => 1,
+            OpCode::Trim | OpCode::Flush => return,
+        };
+        self.kinds[kind].record(completion, &reasons_of(completion, held), self.since);
+    }
+
+    pub fn finish(&self) -> TailTold {
+        let of_million = (self.percent * 10_000.0).round() as u64;
+        let [read, write] = self.kinds.each_ref().map(|kind| kind.told(of_million));
+        TailTold { percent: self.percent, read, write }
+    }
+}
+
+/// What a request lost most to: what it waited for, if it waited at all.
+fn most_of(reasons: &[u64; REASONS]) -> usize {
+    let is_wait = |at: usize| !OWN.iter().any(|&part| part as usize == at);
+    (0..REASONS)
+        .max_by_key(|&at| (is_wait(at) && reasons[at] > 0, reasons[at], REASONS - at))
+        .unwrap_or_default()
+}
+
+/// Where the time of a request went: what it waited is told by who held that, in place of the parts.
+fn reasons_of(completion: &Completion, held: &Held) -> [u64; REASONS] {
+    let mut reasons = [0; REASONS];
+    let (parts, holders) = reasons.split_at_mut(PARTS);
+    parts.copy_from_slice(&completion.breakdown.ns);
+    holders.copy_from_slice(&held.ns);
+    let mut told = held.total();
+    for part in WAITS.into_iter().chain([Part::Buffer]) {
+        let ns = &mut parts[part as usize];
+        let by_holders = told.min(*ns);
+        (*ns, told) = (*ns - by_holders, told - by_holders);
+    }
+    debug_assert_eq!(told, 0, "{completion:?} has waited for somebody longer than at all");
+    reasons
+}
+
+fn name(index: usize) -> String {
+    match Part::ALL.get(index) {
+        Some(part) => format!("own.{}", part.name()),
+        None => Holder::all().nth(index - PARTS).map(Holder::name).unwrap_or_default(),
+    }
+}

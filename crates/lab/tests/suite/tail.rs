@@ -1,0 +1,96 @@
+//! Whom the slowest requests waited for: it adds up, and names what the run without it does not suffer from.
+
+use crate::common;
+
+use common::{closed, generator, open, run, small_drive, with_every_policy};
+use lab::{RunResult, RunSpec, Slowest};
+use ssd::DriveConfig;
+use ssd::config::Table;
+use ssd::host::buffer;
+
+const MIX: &str = "read_percent = 50\nsize_bytes = [[4096, 3], [16384, 1]]";
+
+fn adds_up(result: &RunResult, what: &str) {
+    let tail = result.tail.as_ref().unwrap_or_else(|| panic!("{what}: no tail"));
+    let kinds = [(&tail.read, &result.latency_ns.read), (&tail.write, &result.latency_ns.write)];
+    for (slowest, latency) in kinds {
+        let Some(slowest) = slowest else {
+            assert_eq!(latency.count, 0, "{what}");
+            continue;
+        };
+        let all = (latency.mean.unwrap() * latency.count as f64).round() as u64;
+        assert!(slowest.sum_ns.abs_diff(all) <= latency.count, "{what}: {} of {all} ns", slowest.sum_ns);
+        assert_eq!(slowest.requests, latency.count, "{what}");
+        assert_eq!(slowest.reasons.iter().map(|reason| reason.ns).sum::<u64>(), slowest.sum_ns, "{what}");
+        assert_eq!(
+            slowest.reasons.iter().map(|reason| reason.requests).sum::<u64>(),
+            latency.count,
+            "{what}"
+        );
+        let longest = slowest.reasons.iter().filter_map(|reason| reason.longest);
+        assert_eq!(longest.map(|longest| longest.latency_ns).max(), latency.max, "{what}");
+    }
+}
+
+/// Of all requests, under every policy and both loops; and nothing else becomes of the run.
+#[test]
+fn reasons_add_up_under_every_policy() {
+    let small = [(String::new(), small_drive())];
+    for (what, config) in with_every_policy(&small_drive()).into_iter().chain(small) {
+        for spec in [closed(16), open()] {
+            let load = generator(400, &format!("{MIX}\narrival = \"poisson\"\nrate_iops = 4000"));
+            let told = run(&config, &load, &RunSpec { explain_tail: 1e-4, ..spec.clone() });
+            adds_up(&told, &what);
+            assert_eq!(told.event_hash, run(&config, &load, &spec).event_hash, "{what}");
+        }
+    }
+}
+
+#[test]
+fn without_time_or_if_not_asked_for_nothing_is_told() {
+    let load = || generator(200, MIX);
+    assert_eq!(run(&small_drive(), &load(), &closed(8)).tail, None);
+    let timeless = RunSpec { executor: ssd::Executor::Functional, explain_tail: 99.0, ..closed(8) };
+    assert_eq!(run(&small_drive(), &load(), &timeless).tail, None);
+}
+
+fn slowest_reads(config: &DriveConfig, load: &str) -> (Slowest, u64) {
+    let result = run(config, &generator(4_000, load), &RunSpec { explain_tail: 99.0, ..open() });
+    (result.tail.unwrap().read.unwrap(), result.latency_ns.read.p99.unwrap())
+}
+
+/// What holds the slowest reads most, and how slow they are, where that is the cause and where it is taken away.
+#[test]
+fn the_cause_is_named_that_slows_reads_down() {
+    let load = |more: &str| format!("arrival = \"poisson\"\nrate_iops = 300\n{more}");
+    let mixed = load("read_percent = 80");
+    // Erases that nothing stops.
+    let mut erases = small_drive();
+    erases.timing.t_erase_us = 40_000.0;
+    let mut short = erases.clone();
+    short.timing.t_erase_us = 500.0;
+    // Programs that nothing stops.
+    let mut programs = small_drive();
+    programs.timing.t_program_us = programs.timing.t_program_us.iter().map(|us| us * 10.0).collect();
+    programs.timing.t_erase_us = 500.0;
+    programs.buffer = buffer::Config::None(buffer::none::Params::default());
+    let mut stopped = programs.clone();
+    stopped.preemption.select("immediate").unwrap();
+    // A channel that is slow.
+    let mut channel = small_drive();
+    channel.channel.bandwidth_mb_s = 4.0;
+    let mut quick = channel.clone();
+    quick.channel.bandwidth_mb_s = 1_000.0;
+    let cases = [
+        ("array.erase.", &erases, &short, &mixed),
+        ("array.program.", &programs, &stopped, &mixed),
+        ("transfer.", &channel, &quick, &load("read_percent = 100\nsize_bytes = 16384")),
+    ];
+    for (cause, with, without, load) in cases {
+        let (told, slow) = slowest_reads(with, load);
+        let first = told.reasons.iter().find(|reason| !reason.what.starts_with("own.")).unwrap();
+        assert!(first.what.starts_with(cause), "{cause}: {:#?}", told.reasons);
+        let (_, quick) = slowest_reads(without, load);
+        assert!(slow > 3 * quick, "{cause}: {slow} ns, without {quick}");
+    }
+}

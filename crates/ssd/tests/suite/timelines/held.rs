@@ -1,0 +1,126 @@
+//! Whom commands wait for: what holds the die, the channel, the buffer, by hand.
+
+use super::locks::{evanesco, trim};
+use super::*;
+use ssd::Holder;
+use ssd::config::Table;
+
+/// Of each command of a script, in its order, what held it, by name; ns.
+fn held(drive: &mut Drive, script: &[(u64, Command)]) -> Vec<Vec<(String, u64)>> {
+    drive.tell_holders(true);
+    let from = drive.now().0;
+    for (tag, (at, command)) in (0..).zip(script) {
+        let at = SimTime(from + at);
+        drive.submit(0, &Command { tag, arrival: at, ..*command }, at).unwrap();
+    }
+    drive.drain();
+    let mut told = vec![Vec::new(); script.len()];
+    while let Some(done) = drive.pop_completion() {
+        let held = drive.take_held();
+        assert_eq!(done.status, Status::Ok);
+        let named = Holder::all().map(|holder| (holder.name(), held.ns[holder.index()]));
+        told[done.tag as usize] = named.filter(|(_, ns)| *ns > 0).collect();
+    }
+    drive.check().unwrap();
+    told
+}
+
+#[track_caller]
+fn expect_held(found: &[(String, u64)], expected: &[(&str, u64)]) {
+    let found: Vec<_> = found.iter().map(|(name, ns)| (name.as_str(), *ns)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_read_waits_for_the_program_before_it() {
+    // link     0 -- 4 096
+    // channel       4 096 ---- 20 880
+    // array                    20 880 --- tPROG --- 620 880
+    // read              10 000 ............................ 620 880
+    let mut drive = filled(&one_die(), 8);
+    let told = held(&mut drive, &[(0, write(20)), (10_000, read(0))]);
+    expect_held(&told[0], &[]);
+    expect_held(&told[1], &[("array.program.host", T_PROG), ("transfer.in.host", 10_880)]);
+}
+
+#[test]
+fn a_read_waits_for_the_read_before_it() {
+    let mut drive = filled(&one_die(), 8);
+    let told = held(&mut drive, &[(0, read(0)), (0, read(5))]);
+    expect_held(&told[1], &[("array.read.host", T_R), ("transfer.out.host", READ_16K - T_R)]);
+}
+
+#[test]
+fn two_dies_wait_for_their_channel() {
+    // first   0 command 300 ------ tR ------ 50 300 out 66 724
+    // second      300 command 600 ------ tR ------ 50 600 ..... 66 724 out
+    let mut drive = filled(&many_dies(1, 2), 8);
+    let told = held(&mut drive, &[(0, read(0)), (0, read(1))]);
+    expect_held(&told[0], &[]);
+    expect_held(&told[1], &[("transfer.out.host", READ_COMMAND + 66_724 - 50_600)]);
+}
+
+#[test]
+fn a_read_waits_for_a_lock_and_a_trim_for_it_to_be_there() {
+    // die   0 command 290 ---- lock ---- 100 290
+    // read     100 ..................... 100 290
+    let mut drive = filled(&evanesco(1, "page_and_block_lock"), 700);
+    let told = held(&mut drive, &[(0, trim(0, 1)), (100, read(650))]);
+    expect_held(&told[0], &[("locks", 100_290)]);
+    expect_held(&told[1], &[("array.lock.sanitize", 100_000), ("transfer.in.sanitize", 190)]);
+}
+
+#[test]
+fn a_read_waits_for_an_erase() {
+    let mut cfg = evanesco(1, "erase");
+    cfg.timing.t_erase_us = 3_000.0;
+    let mut drive = filled(&cfg, 700);
+    let told = held(&mut drive, &[(0, trim(0, 576)), (100, read(650))]);
+    expect_held(&told[0], &[("locks", 3_000_290)]);
+    expect_held(&told[1], &[("array.erase.sanitize", 3_000_000), ("transfer.in.sanitize", 190)]);
+}
+
+#[test]
+fn a_program_stands_still_for_a_read() {
+    // array   20 880 program 100 000 .. 120 000 (read) 186 724 .. 196 724 program 717 604
+    let mut cfg = one_die();
+    cfg.preemption.select("immediate").unwrap();
+    (cfg.timing.t_suspend_us, cfg.timing.t_resume_us) = (20.0, 10.0);
+    let mut drive = filled(&cfg, 8);
+    let told = held(&mut drive, &[(0, write(20)), (100_000, read(0))]);
+    expect_held(
+        &told[0],
+        &[("array.read.host", T_R), ("transfer.out.host", READ_16K - T_R), ("switching", 30_000)],
+    );
+    expect_held(&told[1], &[("switching", 20_000)]);
+}
+
+#[test]
+fn a_write_waits_for_room_in_the_buffer() {
+    // Sixteen pages have room. The first leaves at once; another comes at 69 632 and takes its place at 620 880.
+    let mut cfg = one_die();
+    cfg.buffer = buffer::Config::LruWrite(buffer::lru_write::Params {
+        size_mib: 0.25,
+        flush_start_percent: 0.0,
+        flush_stop_percent: 0.0,
+        t_access_ns: 0,
+    });
+    let mut drive = filled(&cfg, 8);
+    let script: Vec<_> = (20..37).map(|page| (0, write(page))).collect();
+    let told = held(&mut drive, &script);
+    assert!(told[..16].iter().all(Vec::is_empty));
+    expect_held(&told[16], &[("array.program.host", 620_880 - 17 * LINK_16K)]);
+}
+
+#[test]
+fn a_flush_waits_for_the_program_that_it_asks_for() {
+    let mut cfg = one_die();
+    cfg.buffer = write_back();
+    let mut drive = filled(&cfg, 8);
+    let flush = Command { op: OpCode::Flush, ..Command::default() };
+    let told = held(&mut drive, &[(0, write(20)), (100_000, flush)]);
+    expect_held(
+        &told[1],
+        &[("array.program.host", T_PROG), ("transfer.in.host", PROGRAM_COMMAND + DATA_16K)],
+    );
+}
