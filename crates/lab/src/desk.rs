@@ -253,13 +253,15 @@ impl<'a> Desk<'a> {
         show(completion);
         let (tag, status) = (completion.tag, completion.status);
         let matters = self.books.enter(completion);
-        let explained = self.books.tail.is_some().then(|| *completion);
+        if let Some(tail) = &mut self.books.tail {
+            tail.keep(completion);
+        }
         if let Some(members) = &mut self.members {
             let counts = self.books.served.completed > self.books.warm_up;
             members.record(member_of(tag), completion, counts);
         }
-        if let Some(completion) = explained {
-            self.explain(&completion);
+        if self.books.tail.is_some() {
+            self.explain();
         }
         self.after_completion(status, matters);
         Some(tag)
@@ -268,12 +270,12 @@ impl<'a> Desk<'a> {
     /// Whom a request has waited for is told of the slowest.
     #[cold]
     #[inline(never)]
-    fn explain(&mut self, completion: &Completion) {
+    fn explain(&mut self) {
         let held = self.drive.take_held();
         if let Some(tail) = &mut self.books.tail
             && self.books.served.completed > self.books.warm_up
         {
-            tail.record(completion, &held);
+            tail.record(&held);
         }
     }
 

@@ -25,7 +25,8 @@ fn words(what: &str) -> String {
         ["switching"] => "die busy: stopping or resuming".to_owned(),
         ["returning"] => "die kept for a read that comes back".to_owned(),
         ["nobody"] => "die idle: not its turn".to_owned(),
-        ["room"] => "no room: what would make it was not under way".to_owned(),
+        ["page"] => "no free page: cleaning has yet to make room".to_owned(),
+        ["room"] => "the program that makes room was not begun".to_owned(),
         ["locks"] => "locks that must be there first".to_owned(),
         _ => what.to_owned(),
     }

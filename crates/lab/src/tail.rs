@@ -8,7 +8,7 @@ use ssd::{Completion, HOLDERS, Held, Holder, OpCode, PARTS, Part, SimTime, Statu
 /// Things that time goes to: parts of a request's way, and holders of what it waits for.
 const REASONS: usize = PARTS + HOLDERS;
 /// Parts that are told by who held them.
-const WAITS: [Part; 3] = [Part::DieWait, Part::ChannelWait, Part::Suspended];
+const WAITS: [Part; 5] = [Part::DieWait, Part::ChannelWait, Part::Suspended, Part::Buffer, Part::Dispatch];
 
 /// Parts in which it does not wait.
 const OWN: [Part; 5] = [Part::Firmware, Part::Link, Part::Array, Part::Transfer, Part::Decode];
@@ -129,13 +129,15 @@ impl Kind {
 pub(crate) struct Tail {
     percent: f64,
     since: SimTime,
+    /// The request that has completed last.
+    last: Completion,
     kinds: [Kind; 2],
 }
 
 impl Tail {
     /// Of those from this percentile of latencies on.
     pub fn new(percent: f64, since: SimTime) -> Self {
-        Tail { percent, since, kinds: [Kind::new(), Kind::new()] }
+        Tail { percent, since, last: Completion::default(), kinds: [Kind::new(), Kind::new()] }
     }
 
     /// The measurement begins.
@@ -144,7 +146,15 @@ impl Tail {
     }
 
     /// A request has completed.
-    pub fn record(&mut self, completion: &Completion, held: &Held) {
+    #[cold]
+    #[inline(never)]
+    pub fn keep(&mut self, completion: &Completion) {
+        self.last = *completion;
+    }
+
+    /// That is whom it has waited for.
+    pub fn record(&mut self, held: &Held) {
+        let completion = &self.last;
         let kind = match completion.op {
             _ if completion.status != Status::Ok => return,
             OpCode::Read => 0,
@@ -176,7 +186,7 @@ fn reasons_of(completion: &Completion, held: &Held) -> [u64; REASONS] {
     parts.copy_from_slice(&completion.breakdown.ns);
     holders.copy_from_slice(&held.ns);
     let mut told = held.total();
-    for part in WAITS.into_iter().chain([Part::Buffer]) {
+    for part in WAITS {
         let ns = &mut parts[part as usize];
         let by_holders = told.min(*ns);
         (*ns, told) = (*ns - by_holders, told - by_holders);

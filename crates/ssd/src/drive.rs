@@ -14,7 +14,6 @@ use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
 use crate::drive_config::DriveConfig;
 use crate::events::{EventKind, EventQueue};
 use crate::executor::Executor;
-use crate::flash::holders::Held;
 use crate::flash::{BrokenBound, Flash, Room};
 use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
@@ -312,19 +311,6 @@ impl Drive {
     #[inline]
     pub fn next_completion(&mut self) -> Option<&Completion> {
         self.state.host.next_completion()
-    }
-
-    /// Tells from now on whom commands wait for, or no more: those that come from now on. See [`Drive::take_held`].
-    pub fn tell_holders(&mut self, on: bool) {
-        self.state.flash.tell_holders(on, self.state.now);
-        self.state.host.tell_holders(on);
-    }
-
-    /// Whom the command has waited for whose completion was taken last: nanoseconds by [`Holder`](crate::Holder). They
-    /// add up to its [`Part::DieWait`](crate::Part::DieWait), `ChannelWait` and `Suspended`, and what of `Buffer` was
-    /// no access. To be asked once for each completion.
-    pub fn take_held(&mut self) -> Held {
-        self.state.host.take_held()
     }
 
     /// Starts loading the mapping of a command that is known ahead.

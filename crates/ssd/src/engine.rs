@@ -20,6 +20,25 @@ pub struct NoRoom {
     pub written: u64,
 }
 
+impl State {
+    /// An event of the flash, where somebody listens.
+    #[cold]
+    #[inline(never)]
+    fn on_event_told(&mut self, kind: EventKind, id: u32) {
+        self.flash.tell_lack(self.ftl.waits.is_wanted(Lack::Page), self.now);
+        self.flash.on_event_told(kind, id, self.now, &mut self.events);
+        self.ftl.tell_steps(&mut self.flash);
+    }
+
+    /// What was issued goes to the flash, likewise.
+    #[cold]
+    #[inline(never)]
+    fn give_told(&mut self) {
+        self.flash.give_told(&self.ftl.outbox, self.now, &mut self.events);
+        self.ftl.tell_steps(&mut self.flash);
+    }
+}
+
 impl Drive {
     /// Everything due strictly before `end` happens.
     #[inline]
@@ -50,8 +69,7 @@ impl Drive {
             | EventKind::Decoded => {
                 let state = &mut self.state;
                 if state.flash.is_told {
-                    state.flash.on_event_told(kind, id, at, &mut state.events);
-                    state.ftl.tell_steps(&mut state.flash);
+                    state.on_event_told(kind, id);
                 } else {
                     state.flash.on_event(kind, id, at, &mut state.events);
                 }
@@ -113,8 +131,7 @@ impl Drive {
         match (&state.ftl.outbox[..], &state.flash.done[..]) {
             (&[id], _) if state.executor == Executor::Timed => {
                 if state.flash.is_told {
-                    state.flash.give_told(&[id], state.now, &mut state.events);
-                    state.ftl.tell_steps(&mut state.flash);
+                    state.give_told();
                 } else {
                     state.flash.give_alone(id, state.now, &mut state.events);
                 }
@@ -268,8 +285,7 @@ impl Drive {
         }
         if state.executor == Executor::Timed {
             if state.flash.is_told {
-                state.flash.give_told(&state.ftl.outbox, state.now, &mut state.events);
-                state.ftl.tell_steps(&mut state.flash);
+                state.give_told();
             } else {
                 state.flash.give(&state.ftl.outbox, state.now, &mut state.events);
             }

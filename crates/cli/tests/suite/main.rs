@@ -17,6 +17,7 @@ mod program;
 mod reproduce;
 mod results;
 mod sizing;
+mod slow;
 mod snapshots;
 mod spellings;
 mod standins;

@@ -20,7 +20,7 @@ const WAYS: [&str; 2] = ["in", "out"];
 const TRANSFERS: usize = WORKS.len() * CAUSES;
 const SWITCHING: usize = TRANSFERS + WAYS.len() * CAUSES;
 /// Number of [`Holder`]s.
-pub const HOLDERS: usize = SWITCHING + 5;
+pub const HOLDERS: usize = SWITCHING + 6;
 
 /// Who holds what a request waits for: an index, below [`HOLDERS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,7 +33,9 @@ impl Holder {
     pub const RETURNING: Holder = Holder(SWITCHING as u8 + 1);
     /// Nobody: the order of operations keeps it waiting.
     pub const NOBODY: Holder = Holder(SWITCHING as u8 + 2);
-    /// What it waits for has not been issued yet: it lacks a page, or its turn.
+    /// No page is free: cleaning, or what else makes room, has not made it yet.
+    pub const PAGE: Holder = Holder(SWITCHING as u8 + 5);
+    /// What it waits for has not been issued yet: it waits for its turn, or for more to share a page with.
     pub const ROOM: Holder = Holder(SWITCHING as u8 + 3);
     /// What has died must not be readable first (`ftl.sanitize.acknowledge`).
     pub const LOCKS: Holder = Holder(SWITCHING as u8 + 4);
@@ -80,6 +82,7 @@ impl Holder {
                 Self::RETURNING => "returning",
                 Self::NOBODY => "nobody",
                 Self::ROOM => "room",
+                Self::PAGE => "page",
                 _ => "locks",
             }
             .to_owned(),
@@ -107,6 +110,11 @@ impl Held {
     #[inline]
     pub fn add(&mut self, holder: Holder, ns: u64) {
         self.ns[holder.index()] += ns;
+    }
+
+    /// Adds all of another.
+    pub fn add_all(&mut self, more: &Held) {
+        self.ns.iter_mut().zip(&more.ns).for_each(|(ns, more)| *ns += more);
     }
 
     /// Adds what clocks show beyond what they showed; returns how much that is.
@@ -191,8 +199,27 @@ pub struct Holders {
     before: Vec<OpId>,
     /// Since when it is told.
     began: SimTime,
+    /// How long the host has lacked a page, up to when; ns.
+    lacked: u64,
+    lacked_at: SimTime,
     /// The program of data of the host that ended last.
     last: Ended,
+    /// What has kept such programs from ending sooner: from one end to the next, what the life of the latter went to.
+    programs: Held,
+}
+
+/// What somebody knows who waits for room in the buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    since: SimTime,
+    /// How long the host had lacked a page, and what had kept programs, when the wait began; ns.
+    lacked: u64,
+    programs: Held,
+}
+
+impl Room {
+    /// Nobody waits.
+    pub const NONE: Room = Room { since: SimTime::ZERO, lacked: 0, programs: Held::NOTHING };
 }
 
 /// An operation that has ended.
@@ -212,7 +239,7 @@ impl Ended {
     fn last_of(&self, ns: u64) -> Held {
         let [array, transfer] = self.own.map(|(_, ns)| ns);
         let own = [array.min(ns), transfer.min(ns.saturating_sub(array))];
-        let waited = ns.saturating_sub(array + transfer).min(self.held.total());
+        let waited = ns.saturating_sub(array.saturating_add(transfer)).min(self.held.total());
         let mut held = self.held.without_first(self.held.total() - waited);
         for ((holder, _), ns) in self.own.into_iter().zip(own) {
             held.add(holder, ns);
@@ -243,7 +270,10 @@ impl Flash {
                 held: vec![Held::NOTHING; self.pool.capacity()],
                 before: Vec::with_capacity(self.pool.capacity()),
                 began: now,
+                lacked: 0,
+                lacked_at: now,
                 last: Ended::NOTHING,
+                programs: Held::NOTHING,
             })
         });
         self.holders = holders.map(|mut holders| {
@@ -338,7 +368,11 @@ impl Flash {
             (Holder::array(kind, cause), spent.times.array),
             (Holder::transfer(kind, cause), spent.times.transfer),
         ];
-        holders.last = Ended { at: self.now, held: holders.held[id.index()], own };
+        let ended = Ended { at: self.now, held: holders.held[id.index()], own };
+        let life = ended.last_of(u64::MAX);
+        let since_last = self.now.since(holders.last.at);
+        holders.programs.add_all(&life.without_first(life.total().saturating_sub(since_last)));
+        holders.last = ended;
     }
 
     /// Whom the program of data of the host has waited for that ended last.
@@ -346,13 +380,45 @@ impl Flash {
         self.holders.as_ref().map_or(Held::NOTHING, |holders| holders.last.held)
     }
 
-    /// Whom somebody has waited for since then, and until now: for the program that has ended now, and before it was
-    /// issued for room.
-    pub(crate) fn held_by_last(&self, since: SimTime, now: SimTime) -> Held {
-        let waited = now.since(since);
-        let last = self.holders.as_ref().map(|holders| holders.last).filter(|last| last.at == now);
-        let mut held = last.unwrap_or(Ended::NOTHING).last_of(waited);
-        held.add(Holder::ROOM, waited - held.total());
+    /// Whether the host has lacked a page since this was last told, and until now.
+    #[cold]
+    pub(crate) fn tell_lack(&mut self, is_lacking: bool, now: SimTime) {
+        if let Some(holders) = &mut self.holders {
+            holders.lacked += if is_lacking { now.since(holders.lacked_at) } else { 0 };
+            holders.lacked_at = now;
+        }
+    }
+
+    /// From now on somebody may wait for room.
+    pub(crate) fn begin_room(&self, now: SimTime) -> Room {
+        let holders = self.holders.as_ref();
+        holders.map_or(Room { since: now, lacked: 0, programs: Held::NOTHING }, |holders| Room {
+            since: now,
+            lacked: holders.lacked,
+            programs: holders.programs,
+        })
+    }
+
+    /// How long the host has lacked a page since somebody began to wait; ns.
+    pub(crate) fn lacked_since(&self, room: &Room) -> u64 {
+        self.holders.as_ref().map_or(0, |holders| holders.lacked - room.lacked)
+    }
+
+    /// Whom somebody has waited for who has room now: for the program that has ended now; before it was issued, so long
+    /// as the host lacked a page, for that, and else for what programs have waited for that ended meanwhile.
+    pub(crate) fn held_by_programs(&self, room: &Room, now: SimTime) -> Held {
+        let waited = now.since(room.since);
+        let Some(holders) = &self.holders else { return Held::NOTHING };
+        let last = if holders.last.at == now { holders.last } else { Ended::NOTHING };
+        let mut held = last.last_of(waited);
+        let before = waited - held.total();
+        let lacked = before.min(holders.lacked - room.lacked);
+        held.add(Holder::PAGE, lacked);
+        let mut programs = Held::NOTHING;
+        programs.add_since(&holders.programs, &room.programs);
+        let programs = programs.without_first(programs.total().saturating_sub(before - lacked));
+        held.add_all(&programs);
+        held.add(Holder::ROOM, before - lacked - programs.total());
         held
     }
 }

@@ -21,7 +21,6 @@ mod writes;
 
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
-use crate::flash::holders::Held;
 use crate::ftl::Ftl;
 use crate::ftl::stream::{Needs, Said, Streams};
 use crate::observe::Effect;
@@ -174,7 +173,7 @@ pub struct Host {
     taken: CommandId,
     /// By command, whom it has waited for; empty if nobody asks.
     #[serde(skip)]
-    held: Box<[Held]>,
+    held: Box<[held::Waited]>,
     link: Link,
     firmware_ns: u64,
     fetching: bool,

@@ -127,7 +127,7 @@ impl Host {
         if entry.outstanding == 0 && entry.cursor == entry.end {
             let spent = b.flash.spent(id);
             entry.book_operation(spent.queued, &spent.times, b.now);
-            self.note_operation(command, || b.flash.held(id));
+            self.note_operation(command, b, || b.flash.held(id));
             self.respond(command, b);
         }
         self.feed_starved(b);

@@ -16,6 +16,7 @@ impl Host {
     /// A write's data is in the drive.
     pub fn on_data_in(&mut self, id: CommandId, b: &mut Below<'_>) {
         self.commands.get_mut(id).book(Part::Link, b.now);
+        self.begin_wait(id, b);
         if self.stalled.is_empty() {
             self.continue_write(id, b);
         } else {
@@ -372,7 +373,7 @@ impl Host {
         if entry.outstanding == 0 && entry.cursor == entry.end {
             entry.book_operation(done.queued, &done.times, b.now);
             entry.ready_at = b.now;
-            self.note_operation(id, || b.flash.held_by_last_program());
+            self.note_operation(id, b, || b.flash.held_by_last_program());
             self.end_durable(id, b);
             let entry = self.commands.get(id);
             if entry.command.fua || self.writes_wait {
@@ -428,6 +429,7 @@ impl Host {
             return self.respond(id, b);
         }
         self.flushes.push(&mut self.commands, id);
+        self.begin_wait(id, b);
         self.flush_some(b);
     }
 

@@ -4,8 +4,7 @@ use super::chips::Chips;
 use super::hints::Sayings;
 use super::oracle::{Oracle, Verdict};
 use super::setup::{
-    choose_modes, may_wear_out, pick, place_pages, random_aging, random_config, random_redftl, random_stream,
-    weaken,
+    choose_modes, pick, place_pages, random_aging, random_config, random_redftl, random_stream, weaken,
 };
 use super::style::Style;
 use super::tally::Tally;
@@ -17,12 +16,13 @@ use ssd::ftl::sanitize;
 use ssd::host::buffer;
 use ssd::observe::{ChipEffect, Effect};
 use ssd::rng::Rng;
-use ssd::sections::Placement;
-use ssd::{Command, Completion, Drive, DriveConfig, Executor, Holder, Lba, OpCode, Part, Reason, SimTime};
+use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, Reason, SimTime};
 use std::collections::VecDeque;
 
 #[path = "cuts.rs"]
 pub mod cuts;
+#[path = "judged.rs"]
+mod judged;
 #[path = "phases.rs"]
 mod phases;
 
@@ -444,22 +444,6 @@ impl Run {
         Ok(())
     }
 
-    /// Whom a command has waited for adds up to what it waited in the flash, and for room in the buffer.
-    fn check_held(&mut self, done: &Completion) -> Verdict {
-        let held = self.drive.take_held();
-        let of = |part: Part| done.breakdown.ns[part as usize];
-        let in_flash = of(Part::DieWait) + of(Part::ChannelWait) + of(Part::Suspended);
-        let access = self.cfg.buffer.show("t_access_ns").map_or(0, |ns| ns.to_string().parse().unwrap());
-        let in_buffer = held.total().checked_sub(in_flash);
-        let is_right = in_buffer.is_some_and(|ns| ns <= of(Part::Buffer) && of(Part::Buffer) - ns <= access);
-        if is_right {
-            return Ok(());
-        }
-        let named = Holder::all().map(|holder| (holder.name(), held.ns[holder.index()]));
-        let named: Vec<_> = named.filter(|(_, ns)| *ns > 0).collect();
-        Err(format!("{done:?} has waited {in_flash} ns in the flash: {named:?}"))
-    }
-
     /// Something else than commands and waits.
     fn upheaval(&mut self) -> Verdict {
         match self.rng.below(12) {
@@ -506,34 +490,6 @@ impl Run {
             self.may_refuse(Reason::WornOut)?;
         }
         self.collect()
-    }
-
-    /// Has the drive lost so many blocks that it may refuse writes?
-    fn may_refuse(&self, reason: Reason) -> Verdict {
-        let (wear, lanes) = (self.drive.health().wear, self.cfg.lanes());
-        let per_lane = (wear.blocks + wear.retired) / lanes;
-        let needed = self.cfg.data_blocks_per_lane() + self.cfg.spare_blocks_to_work_per_lane(per_lane);
-        // Blocks that failed and could not be retired any more are not good either.
-        let left = match self.cfg.allocation.placement {
-            Placement::Dynamic => u64::from(wear.blocks) > u64::from(lanes) * (needed + 4),
-            // They may all be of one lane, which no other can help.
-            Placement::Static => u64::from(per_lane) > needed + 4 + u64::from(wear.retired),
-        };
-        // Where the next erase of any block fails none can be made room of.
-        let (endurance, fails) =
-            (self.cfg.reliability.endurance_cycles, self.cfg.reliability.erase_fail_ppm >= 1_000_000.0);
-        let left = left && !fails && !(endurance > 0 && wear.min >= endurance);
-        // What lies in a block out of use stays readable where locks fail.
-        let cannot_lock = wear.retired > 0 && self.cfg.reliability.lock_fail_ppm > 0.0;
-        let is_right = match reason {
-            Reason::Full => false,
-            Reason::WornOut => !left && may_wear_out(&self.cfg),
-            Reason::NotSanitized => cannot_lock && may_wear_out(&self.cfg),
-        };
-        if !is_right {
-            return Err(format!("the drive takes no more writes, {reason:?}, though it could: {wear:?}"));
-        }
-        Ok(())
     }
 
     /// Saves the drive and goes on with the restored one; both must go the same way.
