@@ -21,6 +21,7 @@ use crate::separation::StreamWork;
 use crate::settings::{self, Settings};
 use crate::slc::SlcWork;
 use crate::spec::LoopMode;
+use crate::stalls::Stalls;
 use crate::suspends::DieWork;
 use crate::time_spent::TimeSpent;
 use crate::verdict::Verdict;
@@ -352,6 +353,7 @@ impl RunResult {
             latency_ns: Latencies::of(meter),
             jobs: Vec::new(),
             members: Vec::new(),
+            stalls: Stalls::default(),
             breakdown_ns: TimeSpent::of(meter),
             write_amplification: amplification(flash.bytes_programmed.sum()),
             write_amplification_by_cause: By::new(|cause| amplification(flash.bytes_programmed[cause])),

@@ -8,6 +8,7 @@ use crate::phase::{Phase, Progress};
 use crate::result::MemberResult;
 use crate::series::{Series, TimeSeries};
 use crate::spec::RunSpec;
+use crate::stalls::{StallWatch, Stalls};
 use crate::stop::Stop;
 use crate::tail::{Tail, TailTold};
 use crate::versions::{Observer, Versions};
@@ -49,12 +50,14 @@ pub(crate) struct Counted {
     pub series: Option<TimeSeries>,
     /// Whom the slowest requests waited for, likewise.
     pub tail: Option<TailTold>,
+    pub stalls: Stalls,
 }
 
 /// A drive that serves requests, and the books on them.
 pub(crate) struct Desk<'a> {
     pub drive: &'a mut Drive,
     pub books: Books,
+    stalls: StallWatch,
     /// Who is told what becomes of data in flash.
     observer: Option<Box<Observer>>,
     /// What is kept of each workload that the run's is made of.
@@ -97,6 +100,7 @@ impl<'a> Desk<'a> {
         Ok(Desk {
             drive,
             books,
+            stalls: StallWatch::new(start),
             observer,
             members: None,
             start,
@@ -223,6 +227,7 @@ impl<'a> Desk<'a> {
         };
         let accepted = self.drive.submit(queue, &command, now);
         assert!(accepted.is_ok(), "queue {queue} had room and refused a command");
+        self.stalls.submitted(now);
         // Behind it, where nothing of the request is needed any more: a call before it would cost runs without.
         if self.observer.is_some() {
             self.observe(&command, now);
@@ -252,6 +257,7 @@ impl<'a> Desk<'a> {
         let completion = self.drive.next_completion()?;
         show(completion);
         let (tag, status) = (completion.tag, completion.status);
+        self.stalls.completed(completion, self.books.served.completed >= self.books.warm_up);
         let matters = self.books.enter(completion);
         if let Some(tail) = &mut self.books.tail {
             tail.keep(completion);
@@ -325,6 +331,7 @@ impl<'a> Desk<'a> {
     pub fn begin_measurement(&mut self) {
         self.look_at_bound();
         self.drive.reset_stats();
+        self.stalls.restart(self.drive.now());
         if let Some(members) = &mut self.members {
             members.restart(self.drive.now());
         }
@@ -338,7 +345,7 @@ impl<'a> Desk<'a> {
 
     /// Closes the log and gives back what was counted.
     pub fn finish(self, failure: &mut Option<Failure>) -> Counted {
-        let Desk { drive, mut books, observer, members, start, .. } = self;
+        let Desk { drive, mut books, stalls, observer, members, start, .. } = self;
         let series = books.series.take().map(|series| series.finish(drive));
         let tail = books.tail.take().map(|tail| tail.finish());
         drive.tell_holders(false);
@@ -349,7 +356,8 @@ impl<'a> Desk<'a> {
             None
         });
         let (served, meter) = books.finish(failure);
-        Counted { served, meter, members, versions, series, tail }
+        let stalls = stalls.told(meter.since);
+        Counted { served, meter, members, versions, series, tail, stalls }
     }
 
     /// The run ends if voltages have not read what they promised to.

@@ -14,6 +14,7 @@ use crate::separation::StreamWork;
 use crate::series::TimeSeries;
 use crate::settings::Settings;
 use crate::slc::SlcWork;
+use crate::stalls::Stalls;
 use crate::suspends::DieWork;
 use crate::tail::TailTold;
 use crate::time_spent::TimeSpent;
@@ -462,6 +463,9 @@ pub struct RunResult {
     pub verdict: Verdict,
     /// Latencies, from arrival to completion.
     pub latency_ns: Latencies,
+    /// Times in which requests waited and nothing completed; none where no time passes.
+    #[serde(default)]
+    pub stalls: Stalls,
     /// What each job got; empty if the workload has none.
     #[serde(default)]
     pub jobs: Vec<JobResult>,

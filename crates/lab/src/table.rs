@@ -6,6 +6,7 @@ use crate::number::{bytes, count, digits, duration, percent, si};
 use crate::result::{Busy, Distribution, RunResult, Share};
 use crate::separation::StreamWork;
 use crate::short;
+use crate::stalls::Stalls;
 use crate::time_spent::Spent;
 use crate::versions::{Versions, VersionsOf};
 use serde_json::Value;
@@ -421,6 +422,7 @@ fn rest(result: &RunResult) -> String {
         ("dies waiting", busy(result, &result.utilisation.waiting)),
         ("channels busy", busy(result, &result.utilisation.channel)),
         ("buffer", buffer(result)),
+        ("stalls", stalls(&result.stalls)),
         (
             "cost",
             format!(
@@ -447,6 +449,19 @@ fn buffer(result: &RunResult) -> String {
     ];
     let parts = parts.into_iter().filter(|(number, _)| *number > 0);
     parts.map(|(number, what)| format!("{} {what}", count(number))).collect::<Vec<_>>().join(", ")
+}
+
+/// Times in which nothing completed; nothing if there were none.
+fn stalls(stalls: &Stalls) -> String {
+    let Some(longest) = stalls.longest.first() else { return String::new() };
+    format!(
+        "{}, {} together, the longest {} at {}: {}",
+        count(stalls.count),
+        duration(stalls.total_ns as f64),
+        duration(longest.ns as f64),
+        duration(longest.start_ns as f64),
+        longest.part,
+    )
 }
 
 /// What the blocks of the firmware are called, beside those of the chips: one of the former may be made of several of

@@ -18,5 +18,6 @@ mod reproduce;
 mod results;
 mod run_config;
 mod series;
+mod stalls;
 mod tail;
 mod versions;
