@@ -1,6 +1,7 @@
 //! What is kept of requests, whichever loop they come from.
 
 use crate::error::Failure;
+use crate::fio_tally::{DIGITS_OF_RUN, FioTally};
 use crate::meter::Meter;
 use crate::request_log::{Origin, RequestLog};
 use crate::series::Series;
@@ -30,6 +31,8 @@ pub(crate) struct Books {
     pub series: Option<Box<Series>>,
     /// Whom the slowest waited for, likewise.
     pub tail: Option<Box<Tail>>,
+    /// What fio would say of them, if that is asked for.
+    pub fio: Option<Box<FioTally>>,
     pub served: Served,
     /// Requests to complete before the measurement.
     pub warm_up: u64,
@@ -44,8 +47,9 @@ impl Books {
         let link_ns = if is_timed { SimDuration::from_us(config.link.latency_us).0 } else { 0 };
         let origin = Origin { start, link_ns };
         let log = spec.request_log.as_ref().map(|path| RequestLog::create(path, origin)).transpose()?;
+        let fio = spec.tells_fio.then(|| Box::new(FioTally::new(DIGITS_OF_RUN)));
         let (meter, served) = (Meter::new(start), Served::default());
-        Ok(Books { meter, log, series: None, tail: None, served, warm_up: spec.warm_up, failure: None })
+        Ok(Books { meter, log, series: None, tail: None, fio, served, warm_up: spec.warm_up, failure: None })
     }
 
     /// Closes the log and gives back what was counted.
@@ -69,6 +73,9 @@ impl Books {
             self.meter.record(completion);
             if let Some(series) = &mut self.series {
                 series.record(completion);
+            }
+            if let Some(fio) = &mut self.fio {
+                fio.record(completion, completion.arrival);
             }
         } else {
             self.meter.record_before(completion);

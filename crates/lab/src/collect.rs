@@ -369,6 +369,7 @@ impl RunResult {
             versions: facts.versions.cloned(),
             series: None,
             tail: None,
+            fio: None,
             preconditioning: facts.aged.clone(),
             lifetime: Lifetime::of(facts),
             config: facts.settings(),

@@ -2,6 +2,7 @@
 
 use crate::books::{Books, PROGRESS_EVERY, Served};
 use crate::error::Failure;
+use crate::fio_tally::FioJob;
 use crate::members::Members;
 use crate::meter::Meter;
 use crate::phase::{Phase, Progress};
@@ -51,6 +52,8 @@ pub(crate) struct Counted {
     /// Whom the slowest requests waited for, likewise.
     pub tail: Option<TailTold>,
     pub stalls: Stalls,
+    /// What fio would say of it, if that was asked for.
+    pub fio: Option<Box<FioJob>>,
 }
 
 /// A drive that serves requests, and the books on them.
@@ -188,7 +191,7 @@ impl<'a> Desk<'a> {
     /// The workload is made of others, of which each is counted for itself.
     pub fn set_members(&mut self, names: &MemberNames) {
         assert!(names.names.len() <= 1 << MEMBER_BITS, "more members than a tag can name");
-        self.members = Members::new(names.clone(), self.start);
+        self.members = Members::new(names.clone(), self.start, self.books.fio.is_some());
     }
 
     /// Whether it is of one piece.
@@ -355,9 +358,11 @@ impl<'a> Desk<'a> {
             failure.get_or_insert(error);
             None
         });
+        let fio = books.fio.take();
         let (served, meter) = books.finish(failure);
+        let fio = fio.map(|fio| Box::new(fio.told(meter.simulated_ns())));
         let stalls = stalls.told(meter.since);
-        Counted { served, meter, members, versions, series, tail, stalls }
+        Counted { served, meter, members, versions, series, tail, stalls, fio }
     }
 
     /// The run ends if voltages have not read what they promised to.

@@ -39,7 +39,7 @@ impl<'a> DrivenSession<'a> {
         spec: &RunSpec,
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, Failure> {
-        let jobs = Jobs::new(driven);
+        let jobs = Jobs::new(driven, spec.tells_fio);
         assert!(driven.marks() <= 1 << MARK_BITS, "more lanes than a tag can name");
         let total = spec.total(driven.requests_at_most());
         let mut desk = Desk::open(drive, config, spec, (total, &FilesAtStart::default()), progress)?;

@@ -225,7 +225,7 @@ impl Before {
     ) -> Result<RunResult, RunError> {
         let cost = self.clock.stop();
         let Measured { total, counted, jobs, mut failure } = measured;
-        let Counted { served, meter, members, versions, series, tail, stalls } = counted;
+        let Counted { served, meter, members, versions, series, tail, stalls, fio } = counted;
         if failure.is_none() && !self.was_read_only {
             failure = drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
         }
@@ -248,7 +248,8 @@ impl Before {
             was_read_only: self.was_read_only,
             versions: versions.as_ref(),
         };
-        let result = RunResult { jobs, members, series, tail, stalls, ..RunResult::collect(&facts, remarks) };
+        let result =
+            RunResult { jobs, members, series, tail, stalls, fio, ..RunResult::collect(&facts, remarks) };
         match failure {
             None => Ok(result),
             Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),

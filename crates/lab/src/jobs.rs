@@ -17,10 +17,10 @@ struct Job {
 pub(crate) struct Jobs(Vec<Job>);
 
 impl Jobs {
-    /// For the lanes of a workload.
-    pub fn new(driven: &dyn Driven) -> Self {
+    /// For the lanes of a workload; with what fio would say of them, if that is asked for.
+    pub fn new(driven: &dyn Driven, tells_fio: bool) -> Self {
         let job = |lane: usize| Job {
-            tally: Tally::new(),
+            tally: Tally::new(tells_fio),
             warm_up: 0,
             from_due: driven.has_rate(lane as u32).then(Spread::new),
         };

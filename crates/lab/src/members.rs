@@ -30,9 +30,10 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// `None` for a workload of one piece.
-    pub fn new(names: MemberNames, since: SimTime) -> Option<Self> {
-        let member = |_: &String| Member { tally: Tally::new(), warm_up: 0, start: None, before: None };
+    /// `None` for a workload of one piece. With what fio would say of them, if that is asked for.
+    pub fn new(names: MemberNames, since: SimTime, tells_fio: bool) -> Option<Self> {
+        let member =
+            |_: &String| Member { tally: Tally::new(tells_fio), warm_up: 0, start: None, before: None };
         let all: Vec<Member> = names.names.iter().map(member).collect();
         (!all.is_empty()).then_some(Members { names, all, begun: 0, since })
     }

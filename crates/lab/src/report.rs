@@ -3,6 +3,7 @@
 pub use crate::compare::{Comparison, NotCompared, metric_keys};
 use crate::error::ReportError;
 use crate::files::replace_all;
+use crate::fio_json;
 use crate::plot;
 use crate::result::{FILE_NAME, RunResult};
 use crate::{slowest, table};
@@ -38,6 +39,12 @@ pub fn table(result: &RunResult) -> String {
 /// One result in a line, with the remarks on it.
 pub fn brief(result: &RunResult) -> String {
     crate::short::brief(result)
+}
+
+/// One result in the layout of fio's JSON output (`--output-format=json`, fio 3): the members of its workload as jobs,
+/// or its jobs, or all of it as one. None of a run that did not count for it ([`crate::RunSpec::tells_fio`]).
+pub fn fio_json(result: &RunResult) -> Option<String> {
+    fio_json::text(result)
 }
 
 /// Several results side by side, each with its ratio to the first.

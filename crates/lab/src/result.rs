@@ -3,6 +3,7 @@
 use crate::block_age::AgeWork;
 use crate::by::By;
 use crate::error::ReportError;
+use crate::fio_tally::FioJob;
 use crate::lifetime::Lifetime;
 use crate::migration::MigrationWork;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
@@ -336,6 +337,9 @@ pub struct Share {
     pub bandwidth_mb_s: Rates,
     /// Latencies. Percentiles are at most 1 % above the true ones, and the whole distribution is not told.
     pub latency_ns: ShareLatencies,
+    /// What fio would say of it, if that was asked for.
+    #[serde(skip)]
+    pub fio: Option<Box<FioJob>>,
 }
 
 /// Distributions of the latencies of a part of a run's requests.
@@ -505,6 +509,9 @@ pub struct RunResult {
     /// Whom the slowest requests waited for; not there unless it was asked for and time passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<TailTold>,
+    /// What fio would say of the run; not there unless it was asked for.
+    #[serde(skip)]
+    pub fio: Option<Box<FioJob>>,
     /// Versions of files in flash; not there unless they are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<Versions>,

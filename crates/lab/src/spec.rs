@@ -53,6 +53,8 @@ pub struct RunSpec {
     pub executor: Executor,
     /// File for one row per request: CSV, compressed if the name ends in `.zst`; Parquet if it ends in `.parquet`.
     pub request_log: Option<PathBuf>,
+    /// Whether it is counted what fio would say of the run ([`crate::report::fio_json`]).
+    pub tells_fio: bool,
     /// Intervals of the time series at most; 0 for none.
     pub samples: u32,
     /// Whom requests waited for is told of those from this percentile of latencies on; 0 for none.
@@ -90,6 +92,7 @@ impl Default for RunSpec {
             requests: None,
             executor: Executor::Timed,
             request_log: None,
+            tells_fio: false,
             samples: 0,
             explain_tail: 0.0,
             versions: VersionsSpec::default(),

@@ -1,5 +1,6 @@
 //! What is counted of a part of a run's requests: those of a job, of a phase.
 
+use crate::fio_tally::{DIGITS_OF_JOB, FioTally};
 use crate::meter::histogram_of;
 use crate::result::{Distribution, Rates, Share, ShareLatencies};
 use hdrhistogram::Histogram;
@@ -58,12 +59,15 @@ pub(crate) struct Tally {
     reads: Spread,
     writes: Spread,
     others: Spread,
+    /// The same as fio tells it, if that was asked for.
+    fio: Option<Box<FioTally>>,
     /// When the last of them completed.
     pub last: SimTime,
 }
 
 impl Tally {
-    pub fn new() -> Self {
+    /// With what fio would say of them, if that is asked for.
+    pub fn new(tells_fio: bool) -> Self {
         Tally {
             requests: [0; 4],
             bytes: [0; 4],
@@ -71,6 +75,7 @@ impl Tally {
             reads: Spread::new(),
             writes: Spread::new(),
             others: Spread::new(),
+            fio: tells_fio.then(|| Box::new(FioTally::new(DIGITS_OF_JOB))),
             last: SimTime::ZERO,
         }
     }
@@ -79,12 +84,16 @@ impl Tally {
     pub fn clear(&mut self) {
         (self.requests, self.bytes, self.failed) = ([0; 4], [0; 4], 0);
         [&mut self.reads, &mut self.writes, &mut self.others].into_iter().for_each(Spread::clear);
+        self.fio.iter_mut().for_each(|fio| fio.clear());
     }
 
     /// A request completed, which was sent at a time. Its latency, if it succeeded.
     #[inline]
     pub fn record(&mut self, completion: &Completion, sent: SimTime) -> Option<u64> {
         self.last = completion.completed;
+        if let Some(fio) = &mut self.fio {
+            fio.record(completion, sent);
+        }
         let kind = completion.op as usize;
         self.requests[kind] += 1;
         if completion.status != Status::Ok {
@@ -108,6 +117,7 @@ impl Tally {
 
     /// All of it, of requests that took a time together; ns.
     pub fn told(&self, ns: u64) -> Share {
+        let fio = self.fio.as_ref().map(|fio| Box::new(fio.told(ns)));
         let ns = ns as f64;
         let rate = |of: u64, scale: f64| (ns > 0.0).then(|| of as f64 * scale / ns);
         let rates = |of: [u64; 4], scale: f64| Rates {
@@ -138,6 +148,7 @@ impl Tally {
                 read: self.reads.told(),
                 write: self.writes.told(),
             },
+            fio,
         }
     }
 }

@@ -145,6 +145,10 @@ fn files_that_cannot_be_used_are_named() {
         ["run", "--config", &small, "--synthetic", "uniform", "--requests", "10", "--precondition", "none"];
     let log = folder.join("no-such/log.csv").display().to_string();
     wordline(&[&run[..], &["--request-log", &log]].concat()).fails(2, &["no-such/log.csv"]);
+    let fio = folder.join("no-such/fio.json").display().to_string();
+    wordline(&[&run[..], &["--fio-json", &fio]].concat())
+        .fails(2, &["no-such/fio.json: cannot write the result as fio does: its folder does not exist"]);
+    wordline(&[&run[..], &["--fio-json", &place]].concat()).fails(2, &[&place, "it is a folder"]);
     let below_a_file = format!("{small}/out");
     wordline(&[&run[..], &["--out", &below_a_file]].concat()).fails(2, &["small.toml/out"]);
 }

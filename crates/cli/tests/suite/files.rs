@@ -61,13 +61,14 @@ fn outputs_never_replace_inputs() {
     wordline_in(&folder, &[&RUN[..], &["--save-snapshot", "s", "--out", "done"]].concat()).ok();
     std::fs::copy(at("small.toml"), at("my.toml")).unwrap();
     let with_trace = ["run", "--config", "small.toml", "--precondition", "none"];
-    let cases: [&[&str]; 7] = [
+    let cases: [&[&str]; 8] = [
         &["t.csv", "--request-log", "t.csv"],
         &["t.csv", "--request-log", "sub/../t.csv"],
         &["t.csv", "--request-log", "link.csv"],
         &["link.csv", "--request-log", "hard.csv"],
         &["t.csv", "--save-snapshot", "t.csv"],
         &["t.csv", "--request-log", "small.toml"],
+        &["t.csv", "--fio-json", "link.csv"],
         &["t.csv", "--save-snapshot", "small"],
     ];
     for case in cases {
@@ -100,12 +101,14 @@ fn outputs_never_replace_inputs() {
 fn outputs_never_replace_each_other() {
     let folder = place("replace-outputs");
     std::os::unix::fs::symlink("new", folder.join("link")).unwrap();
-    let cases: [&[&str]; 7] = [
+    let cases: [&[&str]; 9] = [
         &["--request-log", "new", "--save-snapshot", "new"],
         &["--request-log", "link", "--save-snapshot", "new"],
         &["--request-log", "new.toml", "--save-snapshot", "new"],
         &["--out", "dir", "--request-log", "dir/result.json"],
         &["--out", "dir", "--save-snapshot", "dir/config"],
+        &["--out", "dir", "--fio-json", "dir/result.json"],
+        &["--request-log", "new", "--fio-json", "link"],
         &["--out", "dir", "--request-log", "dir/../dir/latency.svg"],
         &["--out", "dir", "--save-snapshot", "dir"],
     ];
@@ -245,6 +248,9 @@ fn a_device_that_is_full_is_told_and_the_rest_is_saved() {
     assert!(folder.join("dir/result.json").exists() && folder.join("s").exists());
     shell(&folder, &format!("{LINE} --save-snapshot /dev/full --out other"))
         .fails(1, &["/dev/full: cannot write the snapshot"]);
+    let done = shell(&folder, &format!("{LINE} --fio-json /dev/full --out third"));
+    assert!(done.fails(1, &["/dev/full: cannot write"]).out.contains("IOPS"));
+    assert!(folder.join("third/result.json").exists());
     assert!(folder.join("other/result.json").exists() && !Path::new("/dev/full.toml").exists());
 }
 

@@ -1,6 +1,7 @@
 //! Job files of fio, from the command line.
 
-use crate::program::{file, folder, wordline};
+use crate::program::{SMALL, file, folder, wordline};
+use serde_json::{Value, json};
 
 #[test]
 fn a_job_file_runs_and_its_configuration_repeats_it() {
@@ -69,4 +70,40 @@ fn write_amplification_is_that_of_fio() {
         let (ours, fio) = (result["write_amplification"].as_f64().unwrap(), figure.parse::<f64>().unwrap());
         assert!((ours / fio - 1.0).abs() < 0.01, "{options}: {ours}, of fio's requests {fio}");
     }
+}
+
+/// `--fio-json` says of each job what `result.json` says.
+#[test]
+fn a_result_in_the_layout_of_fio() {
+    let folder = folder("fio-json");
+    let small = file(&folder, "small.toml", SMALL);
+    let text = "[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=libaio\nsize=8m\n\
+                [a]\nrw=randread\n[b]\nrw=randwrite\nnumjobs=2\niodepth=4\n";
+    let jobs = file(&folder, "two.fio", text);
+    let place = folder.join("fio.json").display().to_string();
+    let told = |workload: &[&str]| -> (Value, Value) {
+        let args = [&["run", "--config", &small, "--fio-json", &place, "--json"], workload].concat();
+        let result = wordline(&args).ok().json();
+        (result, serde_json::from_str(&std::fs::read_to_string(&place).unwrap()).unwrap())
+    };
+    let (result, fio) = told(&[&jobs]);
+    let (found, expected) = (fio["jobs"].as_array().unwrap(), result["jobs"].as_array().unwrap());
+    assert_eq!((found.len(), expected.len()), (3, 3));
+    for (job, of) in found.iter().zip(expected) {
+        assert_eq!(job["jobname"], of["name"]);
+        for (kind, requests, bytes) in [("read", "reads", "bytes_read"), ("write", "writes", "bytes_written")]
+        {
+            assert_eq!((&job[kind]["total_ios"], &job[kind]["io_bytes"]), (&of[requests], &of[bytes]));
+            let p99 = job[kind]["clat_ns"].pointer("/percentile/99.000000").cloned().unwrap_or(Value::Null);
+            assert_eq!(p99, of["latency_ns"][kind]["p99"], "{job}");
+        }
+    }
+    let (result, fio) = told(&["--synthetic", "uniform", "--requests", "3000", "--name", "one"]);
+    let job = &fio["jobs"][0];
+    assert_eq!(
+        (&fio["fio version"], &job["jobname"]),
+        (&json!(format!("wordline-{}", result["version"].as_str().unwrap())), &json!("one"))
+    );
+    assert_eq!(job["read"]["total_ios"], result["reads"]);
+    assert_eq!(job["write"]["io_bytes"], result["bytes_written"]);
 }

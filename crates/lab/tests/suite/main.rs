@@ -6,6 +6,7 @@ mod characterize;
 mod common;
 mod curves;
 mod determinism;
+mod fio_json;
 mod jobs;
 mod loops;
 mod matrix;

@@ -331,6 +331,7 @@ impl Run {
         let mut run = RunSpec {
             name: self.name(spec),
             request_log: self.output.request_log.clone(),
+            tells_fio: self.output.fio_json.is_some(),
             versions: VersionsSpec {
                 table: self.output.versions.clone(),
                 keep: self.output.keep_versions.clone(),

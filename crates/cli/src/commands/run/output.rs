@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::files::{FolderLock, Replacement, stage_drive};
+use lab::files::{FolderLock, Replacement, replace, stage_drive};
 use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 use ssd::Drive;
@@ -37,6 +37,10 @@ pub struct OutputArgs {
     /// Write one row per request to this file: .csv, .csv.zst (compressed) or .parquet
     #[arg(long, value_name = "FILE")]
     pub request_log: Option<PathBuf>,
+
+    /// Write the result to this file as fio does (--output-format=json)
+    #[arg(long, value_name = "FILE", conflicts_with = "precondition_only")]
+    pub fio_json: Option<PathBuf>,
 
     /// Tell how many valid and invalid units of each file flash holds, and write a row here each time they change:
     /// .csv, .csv.zst or .parquet; a workload of files says which file a write is of
@@ -97,6 +101,7 @@ impl Run {
         };
         let files = [
             (&self.output.request_log, "write the request log"),
+            (&self.output.fio_json, "write the result as fio does"),
             (&self.output.versions, "write the versions of files"),
             (&self.output.keep_versions, "write what units of flash hold"),
             (&self.measurement.save_snapshot, SAVING),
@@ -146,6 +151,9 @@ impl Run {
         }
         for (flag, path) in self.output.tables() {
             places.writes(flag, path);
+        }
+        if let Some(path) = &self.output.fio_json {
+            places.writes("--fio-json", path);
         }
         if let Some(path) = &self.measurement.save_snapshot {
             places.writes("--save-snapshot", path);
@@ -205,13 +213,22 @@ impl Run {
         if !self.output.quiet {
             print(out)?;
         }
-        let Some(folder) = &self.output.out else { return Ok(None) };
-        let Err(error) = report::write(folder, result, &plan.to_toml(spec)) else { return Ok(None) };
-        if self.output.quiet {
-            // Otherwise it would be nowhere.
-            print(out)?;
+        let mut missing = Vec::new();
+        if let Some(folder) = &self.output.out
+            && let Err(error) = report::write(folder, result, &plan.to_toml(spec))
+        {
+            if self.output.quiet {
+                // Otherwise it would be nowhere.
+                print(out)?;
+            }
+            missing.push(error.to_string());
         }
-        Ok(Some(error.to_string()))
+        if let Some((path, text)) = self.output.fio_json.as_ref().zip(report::fio_json(result))
+            && let Err(error) = replace(path, text.as_bytes())
+        {
+            missing.push(error.to_string());
+        }
+        Ok((!missing.is_empty()).then(|| missing.join("\n")))
     }
 }
 
