@@ -370,6 +370,7 @@ impl RunResult {
             series: None,
             tail: None,
             fio: None,
+            blocks: None,
             preconditioning: facts.aged.clone(),
             lifetime: Lifetime::of(facts),
             config: facts.settings(),

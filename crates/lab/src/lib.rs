@@ -24,6 +24,7 @@
 
 mod age;
 mod block_age;
+mod block_table;
 mod books;
 pub mod bound;
 mod by;
@@ -89,6 +90,7 @@ pub mod versions;
 mod windows;
 
 pub use age::{AgeSteps, aging_drives};
+pub use block_table::BlockTable;
 pub use by::{Axis, By};
 pub use error::{Failure, ReportError};
 pub use experiment::{Experiment, RunError, prepare, prepare_run, run, run_driven, run_prepared};

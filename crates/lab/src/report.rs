@@ -1,5 +1,6 @@
 //! Results for people: tables, plots, folders.
 
+use crate::block_table;
 pub use crate::compare::{Comparison, NotCompared, metric_keys};
 use crate::error::ReportError;
 use crate::files::replace_all;
@@ -54,8 +55,8 @@ pub fn compare(results: &[RunResult]) -> String {
 
 /// Writes a folder of results: `result.json`, the plots `latency` and `breakdown` (where time passes), `retries` (of a
 /// drive whose cells age), `victims` (of one that was cleaned) and `versions` (if asked for), each as SVG, PDF and CSV,
-/// `series.csv`, `series_dies.csv` and `series_channels.csv` (where time passes), and `config.toml` with the resolved
-/// configuration. Returns the files.
+/// `series.csv`, `series_dies.csv` and `series_channels.csv` (where time passes), `blocks.csv` (if they were put in),
+/// and `config.toml` with the resolved configuration. Returns the files.
 pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec<PathBuf>, ReportError> {
     // The plots can be made again of the rest.
     let mut files = vec![(FILE_NAME.to_owned(), result.to_json().into_bytes())];
@@ -64,6 +65,9 @@ pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec
     if let Some(series) = &result.series {
         let tables = [series.csv(), series.dies_csv(), series.channels_csv()];
         files.extend(SERIES.map(str::to_owned).into_iter().zip(tables.map(String::into_bytes)));
+    }
+    if let Some(blocks) = &result.blocks {
+        files.push((block_table::FILE_NAME.to_owned(), blocks.csv().into_bytes()));
     }
     if let Some(versions) = &result.versions {
         files.extend(plot::versions(versions).files(VERSIONS));
@@ -101,7 +105,8 @@ fn plots(results: &[RunResult], groups: &[String]) -> Vec<(String, Vec<u8>)> {
 
 /// Names of all files that a run may write to its folder.
 pub fn run_files() -> Vec<String> {
-    let others = [FILE_NAME, CONFIG_NAME].into_iter().chain(SERIES).map(str::to_owned);
+    let others =
+        [FILE_NAME, CONFIG_NAME, block_table::FILE_NAME].into_iter().chain(SERIES).map(str::to_owned);
     others.chain(plot_files(&PLOTS)).chain(plot_files(&[VERSIONS])).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The result of a run: everything that `result.json` holds. `docs/results.md` explains each key.
 
 use crate::block_age::AgeWork;
+use crate::block_table::BlockTable;
 use crate::by::By;
 use crate::error::ReportError;
 use crate::fio_tally::FioJob;
@@ -512,6 +513,9 @@ pub struct RunResult {
     /// What fio would say of the run; not there unless it was asked for.
     #[serde(skip)]
     pub fio: Option<Box<FioJob>>,
+    /// The drive's blocks at the end; not there unless whoever has the drive puts them in.
+    #[serde(skip)]
+    pub blocks: Option<BlockTable>,
     /// Versions of files in flash; not there unless they are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<Versions>,

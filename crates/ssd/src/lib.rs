@@ -23,6 +23,7 @@ pub mod counters;
 
 pub mod age;
 pub mod bare_blocks;
+mod block_table;
 pub mod drive;
 pub mod drive_config;
 pub mod engine;
@@ -50,6 +51,7 @@ pub mod stats;
 pub mod units;
 
 pub use age::{AgeError, AgeStep};
+pub use block_table::BlockRow;
 pub use drive::{Drive, Health};
 pub use drive_config::DriveConfig;
 pub use engine::NoRoom;

@@ -56,6 +56,12 @@ fn the_shipped_trace_on_a_drive_sized_to_it() {
     assert_eq!(result["loop_mode"], json!("open"));
     // Part of it is still in the buffer.
     assert!(result["write_amplification"].as_f64().unwrap() > 0.0);
+    let blocks = read(folder.join("first/blocks.csv"));
+    let expected = result["erase_count"]["blocks"].as_u64().unwrap() as usize;
+    assert!(
+        blocks.starts_with("block,lane,state,") && blocks.lines().count() > expected,
+        "{expected} blocks"
+    );
     for name in ["latency.svg", "breakdown.svg"] {
         assert!(read(folder.join("first").join(name)).starts_with("<svg"), "{name}");
         let [pdf, csv] = ["pdf", "csv"].map(|ending| folder.join("first").join(name).with_extension(ending));

@@ -144,6 +144,33 @@ fn a_result_reads_back_as_it_was_written() {
     assert_eq!(std::fs::read_to_string(folder.join("config.toml")).unwrap(), config);
 }
 
+/// A line for each block, and what they add up to is what the result says.
+#[test]
+fn blocks_are_a_table_beside_the_result() {
+    let config = small_drive();
+    let workload = generator(9_000, "read_percent = 20");
+    let mut drive = ssd::Drive::new(&config).unwrap();
+    let mut result = lab::run_prepared(&mut drive, &config, &workload, &closed(8), &mut |_| {}).unwrap();
+    result.blocks = Some(lab::BlockTable::of(&drive));
+    let folder = fresh_path("blocks");
+    let files = report::write(&folder, &result, &config.to_toml()).unwrap();
+    assert!(files.contains(&folder.join("blocks.csv")));
+    let table = Log::parse(&std::fs::read_to_string(folder.join("blocks.csv")).unwrap());
+    let wear = &result.erase_count;
+    assert_eq!(table.rows.len() as u32, wear.blocks + wear.retired);
+    assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
+    let (erases, live) = (table.numbers("erases"), table.numbers("live_units"));
+    assert_eq!((erases.iter().sum::<u64>(), erases.iter().max()), (wear.total, Some(&u64::from(wear.max))));
+    // The drive was filled, and what is in the buffer has not died in flash yet.
+    assert_eq!(live.iter().sum::<u64>(), u64::from(drive.logical_units()));
+    let states = table.counts("state");
+    assert!(states["closed"] > 150 && states["free"] > 0 && !states.contains_key("bad"), "{states:?}");
+    for (age, state) in table.texts("age_units").zip(table.texts("state")) {
+        assert_eq!(age.is_empty(), ["free", "open", "erasing"].contains(&state), "{state}: {age:?}");
+    }
+    assert!(table.texts("disturbed_q12").all(str::is_empty), "cells do not age");
+}
+
 /// Results of earlier versions of the same format lack the keys that came later.
 #[test]
 fn results_without_the_newer_keys_are_read() {

@@ -454,8 +454,13 @@ impl Ftl {
     /// Age and live units of every block that is full.
     pub fn full_blocks(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let full = |&block: &BlockId| self.blocks.state(block) == BlockState::Closed;
-        let look = |block| (self.blocks.age(block, self.clock), self.blocks.live(block));
+        let look = |block| (self.age_of(block), self.blocks.live(block));
         (0..self.layout.blocks()).map(BlockId).filter(full).map(look)
+    }
+
+    /// Host units written since a block was filled.
+    pub fn age_of(&self, block: BlockId) -> u64 {
+        self.blocks.age(block, self.clock)
     }
 
     /// Ages a block of the firmware's numbering, chips included.

@@ -3,6 +3,7 @@
 //! allocator and so a binary of its own, `no_alloc`.
 
 mod aging;
+mod block_table;
 mod busy;
 mod config;
 mod contexts;

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::{AgeSteps, RunResult, RunSpec, Stop, VersionsSpec};
+use lab::{AgeSteps, BlockTable, RunResult, RunSpec, Stop, VersionsSpec};
 use ssd::{Drive, Status};
 use workload::{Prepared, Spec};
 
@@ -107,7 +107,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let measured = args.measure(&plan, &spec, &prepared, &mut drive, &interrupt.stop, &progress);
     progress.finish();
-    let (result, failure) = match measured {
+    let (mut result, failure) = match measured {
         Ok(result) => (Some(Box::new(result)), None),
         Err(error) => {
             let failure = failed(&error, &interrupt);
@@ -115,6 +115,9 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
         }
     };
     let mut missing = Vec::new();
+    if let (Some(result), Some(_)) = (&mut result, &args.output.out) {
+        result.blocks = Some(BlockTable::of(&drive));
+    }
     if let Some(result) = &result {
         missing.extend(args.deliver(&plan, &spec, result, out)?);
         args.tell(&progress, &lost(result));

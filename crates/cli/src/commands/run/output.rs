@@ -26,7 +26,8 @@ const SAVING: &str = "write the snapshot";
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Results")]
 pub struct OutputArgs {
-    /// Write result.json, plots (SVG, PDF, CSV), time series and config.toml, which repeats the run, to this folder
+    /// Write result.json, plots (SVG, PDF, CSV), time series, the drive's blocks and config.toml, which repeats the
+    /// run, to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

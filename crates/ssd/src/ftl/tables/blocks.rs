@@ -30,6 +30,22 @@ pub enum BlockState {
     Bad,
 }
 
+impl BlockState {
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            BlockState::Free => "free",
+            BlockState::Open => "open",
+            BlockState::Closed => "closed",
+            BlockState::Moving => "moving",
+            BlockState::Draining => "draining",
+            BlockState::Migrating => "migrating",
+            BlockState::Erasing => "erasing",
+            BlockState::Bad => "bad",
+        }
+    }
+}
+
 /// Set in the live count of a block that cleaning may not choose; the count below stays true.
 const NOT_ELIGIBLE: u32 = 1 << 31;
 
