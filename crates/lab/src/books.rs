@@ -23,16 +23,22 @@ pub(crate) struct Served {
     pub warm_up: u64,
 }
 
+/// What is kept of requests where it is asked for: one look for all of it.
+pub(crate) struct More {
+    log: Option<RequestLog>,
+    /// Whom the slowest waited for, where time passes.
+    pub tail: Option<Tail>,
+    /// What fio would say of them.
+    pub fio: Option<FioTally>,
+}
+
 /// What is kept of requests.
 pub(crate) struct Books {
     pub meter: Meter,
-    log: Option<RequestLog>,
     /// Time series, if they are asked for and time passes.
     pub series: Option<Box<Series>>,
-    /// Whom the slowest waited for, likewise.
-    pub tail: Option<Box<Tail>>,
-    /// What fio would say of them, if that is asked for.
-    pub fio: Option<Box<FioTally>>,
+    /// What few ask for.
+    pub more: Option<Box<More>>,
     pub served: Served,
     /// Requests to complete before the measurement.
     pub warm_up: u64,
@@ -47,15 +53,18 @@ impl Books {
         let link_ns = if is_timed { SimDuration::from_us(config.link.latency_us).0 } else { 0 };
         let origin = Origin { start, link_ns };
         let log = spec.request_log.as_ref().map(|path| RequestLog::create(path, origin)).transpose()?;
-        let fio = spec.tells_fio.then(|| Box::new(FioTally::new(DIGITS_OF_RUN)));
+        let fio = spec.tells_fio.then(|| FioTally::new(DIGITS_OF_RUN));
+        let tail = (is_timed && spec.explain_tail > 0.0).then(|| Tail::new(spec.explain_tail, start));
+        let is_asked = log.is_some() || fio.is_some() || tail.is_some();
+        let more = is_asked.then(|| Box::new(More { log, tail, fio }));
         let (meter, served) = (Meter::new(start), Served::default());
-        Ok(Books { meter, log, series: None, tail: None, fio, served, warm_up: spec.warm_up, failure: None })
+        Ok(Books { meter, series: None, more, served, warm_up: spec.warm_up, failure: None })
     }
 
     /// Closes the log and gives back what was counted.
     pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter) {
-        let Books { meter, log, served, warm_up, .. } = self;
-        if let Some(log) = log
+        let Books { meter, more, served, warm_up, .. } = self;
+        if let Some(log) = more.and_then(|more| more.log)
             && let Err(error) = log.finish()
             && failure.is_none()
         {
@@ -64,7 +73,8 @@ impl Books {
         (Served { warm_up: warm_up.min(served.completed), ..served }, meter)
     }
 
-    /// A request completed. Returns whether something comes of it: the measurement begins, or the log has failed.
+    /// A request completed. Returns whether something comes of it: the measurement begins, the log has failed, or it is
+    /// to be told whom the request has waited for.
     #[inline(always)]
     pub fn enter(&mut self, completion: &Completion) -> bool {
         let mut matters = false;
@@ -74,9 +84,6 @@ impl Books {
             if let Some(series) = &mut self.series {
                 series.record(completion);
             }
-            if let Some(fio) = &mut self.fio {
-                fio.record(completion, completion.arrival);
-            }
         } else {
             self.meter.record_before(completion);
             if self.is_warm() {
@@ -84,14 +91,30 @@ impl Books {
                 matters = true;
             }
         }
-        if let Some(log) = &mut self.log
-            && let Err(failure) = log.add(completion)
-            && self.failure.is_none()
-        {
-            self.failure = Some(failure);
-            matters = true;
+        if self.more.is_some() {
+            matters |= self.enter_more(completion);
         }
         matters
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_more(&mut self, completion: &Completion) -> bool {
+        let Some(more) = &mut self.more else { return false };
+        if let Some(fio) = &mut more.fio
+            && self.served.completed > self.warm_up
+        {
+            fio.record(completion, completion.arrival);
+        }
+        if let Some(tail) = &mut more.tail {
+            tail.keep(completion);
+        }
+        if let Some(log) = &mut more.log
+            && let Err(failure) = log.add(completion)
+        {
+            self.failure.get_or_insert(failure);
+        }
+        more.tail.is_some() || self.failure.is_some()
     }
 
     /// Whether the request that completed last was the last before the measurement.

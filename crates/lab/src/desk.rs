@@ -1,6 +1,6 @@
 //! Where a loop hands requests to a drive and what completes comes back, whichever loop it is.
 
-use crate::books::{Books, PROGRESS_EVERY, Served};
+use crate::books::{Books, More, PROGRESS_EVERY, Served};
 use crate::error::Failure;
 use crate::fio_tally::FioJob;
 use crate::members::Members;
@@ -11,7 +11,7 @@ use crate::series::{Series, TimeSeries};
 use crate::spec::RunSpec;
 use crate::stalls::{StallWatch, Stalls};
 use crate::stop::Stop;
-use crate::tail::{Tail, TailTold};
+use crate::tail::TailTold;
 use crate::versions::{Observer, Versions};
 use ssd::{Command, Completion, Drive, DriveConfig, Executor, Lba, SimTime, Status};
 use workload::{FilesAtStart, MemberNames, Request};
@@ -93,11 +93,7 @@ impl<'a> Desk<'a> {
             books.series = Some(Box::new(Series::new(drive, spec.samples)));
             books.meter.tell_alike();
         }
-        let explains = spec.explain_tail > 0.0 && spec.executor == Executor::Timed;
-        if explains {
-            books.tail = Some(Box::new(Tail::new(spec.explain_tail, start)));
-        }
-        drive.tell_holders(explains);
+        drive.tell_holders(books.more.as_ref().is_some_and(|more| more.tail.is_some()));
         let observer = Observer::listen(drive, config, &spec.versions, files)?;
         let stop = spec.stop.clone();
         Ok(Desk {
@@ -191,7 +187,11 @@ impl<'a> Desk<'a> {
     /// The workload is made of others, of which each is counted for itself.
     pub fn set_members(&mut self, names: &MemberNames) {
         assert!(names.names.len() <= 1 << MEMBER_BITS, "more members than a tag can name");
-        self.members = Members::new(names.clone(), self.start, self.books.fio.is_some());
+        self.members = Members::new(
+            names.clone(),
+            self.start,
+            self.books.more.as_ref().is_some_and(|more| more.fio.is_some()),
+        );
     }
 
     /// Whether it is of one piece.
@@ -262,30 +262,12 @@ impl<'a> Desk<'a> {
         let (tag, status) = (completion.tag, completion.status);
         self.stalls.completed(completion, self.books.served.completed >= self.books.warm_up);
         let matters = self.books.enter(completion);
-        if let Some(tail) = &mut self.books.tail {
-            tail.keep(completion);
-        }
         if let Some(members) = &mut self.members {
             let counts = self.books.served.completed > self.books.warm_up;
             members.record(member_of(tag), completion, counts);
         }
-        if self.books.tail.is_some() {
-            self.explain();
-        }
         self.after_completion(status, matters);
         Some(tag)
-    }
-
-    /// Whom a request has waited for is told of the slowest.
-    #[cold]
-    #[inline(never)]
-    fn explain(&mut self) {
-        let held = self.drive.take_held();
-        if let Some(tail) = &mut self.books.tail
-            && self.books.served.completed > self.books.warm_up
-        {
-            tail.record(&held);
-        }
     }
 
     /// Enters a read that was served without a command in the books, of a workload of one piece.
@@ -318,9 +300,15 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// The measurement begins, or the log has failed.
+    /// The measurement begins, the log has failed, or it is to be told whom a request has waited for.
     #[cold]
     fn look_at_books(&mut self) {
+        if let Some(More { tail: Some(tail), .. }) = self.books.more.as_deref_mut() {
+            let held = self.drive.take_held();
+            if self.books.served.completed > self.books.warm_up {
+                tail.record(&held);
+            }
+        }
         if self.books.is_warm() {
             self.begin_measurement();
         }
@@ -341,7 +329,7 @@ impl<'a> Desk<'a> {
         if let Some(series) = &mut self.books.series {
             series.restart(self.drive.now());
         }
-        if let Some(tail) = &mut self.books.tail {
+        if let Some(More { tail: Some(tail), .. }) = self.books.more.as_deref_mut() {
             tail.restart(self.drive.now());
         }
     }
@@ -350,7 +338,9 @@ impl<'a> Desk<'a> {
     pub fn finish(self, failure: &mut Option<Failure>) -> Counted {
         let Desk { drive, mut books, stalls, observer, members, start, .. } = self;
         let series = books.series.take().map(|series| series.finish(drive));
-        let tail = books.tail.take().map(|tail| tail.finish());
+        let (tail, fio) =
+            books.more.as_mut().map_or((None, None), |more| (more.tail.take(), more.fio.take()));
+        let tail = tail.map(|tail| tail.finish());
         drive.tell_holders(false);
         let told = |members: &Members| members.results(start, &drive.stats());
         let members = members.as_ref().map(told).unwrap_or_default();
@@ -358,7 +348,6 @@ impl<'a> Desk<'a> {
             failure.get_or_insert(error);
             None
         });
-        let fio = books.fio.take();
         let (served, meter) = books.finish(failure);
         let fio = fio.map(|fio| Box::new(fio.told(meter.simulated_ns())));
         let stalls = stalls.told(meter.since);

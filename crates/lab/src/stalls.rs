@@ -5,7 +5,7 @@ use crate::meter::ratio;
 use serde::{Deserialize, Serialize};
 use ssd::{Completion, Part, SimTime};
 
-/// From how long on it is a stall that nothing completes; ns. `[A]` assumed: as long as the longest erase of the
+/// From how long on it is a stall that nothing completes; ns. Assumed: as long as the longest erase of the
 /// presets takes, of which some take less.
 pub(crate) const STALL_NS: u64 = 5_000_000;
 /// Stalls that are told one by one; assumed.
