@@ -230,7 +230,9 @@ impl<'a> Desk<'a> {
         };
         let accepted = self.drive.submit(queue, &command, now);
         assert!(accepted.is_ok(), "queue {queue} had room and refused a command");
-        self.stalls.submitted(now);
+        if self.drive.outstanding() == 1 {
+            self.stalls.begin(now);
+        }
         // Behind it, where nothing of the request is needed any more: a call before it would cost runs without.
         if self.observer.is_some() {
             self.observe(&command, now);
@@ -257,10 +259,11 @@ impl<'a> Desk<'a> {
     #[inline(always)]
     pub fn take_completion(&mut self, show: impl FnOnce(&Completion)) -> Option<u64> {
         self.look_at_clock();
+        let inside = self.drive.outstanding();
         let completion = self.drive.next_completion()?;
         show(completion);
         let (tag, status) = (completion.tag, completion.status);
-        self.stalls.completed(completion, self.books.served.completed >= self.books.warm_up);
+        self.stalls.completed(completion, inside, self.books.served.completed >= self.books.warm_up);
         let matters = self.books.enter(completion);
         if let Some(members) = &mut self.members {
             let counts = self.books.served.completed > self.books.warm_up;
@@ -322,7 +325,7 @@ impl<'a> Desk<'a> {
     pub fn begin_measurement(&mut self) {
         self.look_at_bound();
         self.drive.reset_stats();
-        self.stalls.restart(self.drive.now());
+        self.stalls.begin(self.drive.now());
         if let Some(members) = &mut self.members {
             members.restart(self.drive.now());
         }

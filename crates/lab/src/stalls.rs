@@ -57,8 +57,6 @@ pub(crate) struct StallWatch {
     /// Since when something could have completed: the last completion, the first request that an empty drive was
     /// handed, or the start of the measurement.
     since: SimTime,
-    /// Requests in the drive.
-    inside: u64,
     count: u64,
     total_ns: u64,
     /// The longest so far, in no order.
@@ -67,36 +65,29 @@ pub(crate) struct StallWatch {
 
 impl StallWatch {
     pub fn new(since: SimTime) -> Self {
-        StallWatch { since, inside: 0, count: 0, total_ns: 0, longest: [NOTHING; LONGEST] }
+        StallWatch { since, count: 0, total_ns: 0, longest: [NOTHING; LONGEST] }
     }
 
-    /// The measurement begins: what nothing completed in before is not told.
-    pub fn restart(&mut self, now: SimTime) {
+    /// A request was handed to a drive that was empty, or the measurement begins: what nothing completed in before is
+    /// not told.
+    #[inline(always)]
+    pub fn begin(&mut self, now: SimTime) {
         self.since = now;
     }
 
-    /// A request was handed to the drive.
+    /// A request that was handed to the drive completed, with which so many were `inside`; `counts` if it is one of the
+    /// measurement.
     #[inline(always)]
-    pub fn submitted(&mut self, now: SimTime) {
-        if self.inside == 0 {
-            self.since = now;
-        }
-        self.inside += 1;
-    }
-
-    /// A request that was handed to the drive completed; `counts` if it is one of the measurement.
-    #[inline(always)]
-    pub fn completed(&mut self, completion: &Completion, counts: bool) {
+    pub fn completed(&mut self, completion: &Completion, inside: usize, counts: bool) {
         let ns = completion.completed.since(self.since);
         if ns >= STALL_NS && counts {
-            self.keep(completion, ns);
+            self.keep(completion, ns, inside as u64);
         }
         self.since = completion.completed;
-        self.inside -= 1;
     }
 
     #[cold]
-    fn keep(&mut self, completion: &Completion, ns: u64) {
+    fn keep(&mut self, completion: &Completion, ns: u64, waiting: u64) {
         self.count += 1;
         self.total_ns += ns;
         let shortest = self.longest.iter_mut().min_by_key(|kept| (kept.ns, std::cmp::Reverse(kept.start)));
@@ -107,7 +98,7 @@ impl StallWatch {
         *shortest = Kept {
             start: self.since,
             ns,
-            waiting: self.inside,
+            waiting,
             part,
             part_ns: parts[part.index()],
             latency_ns: completion.completed.since(completion.arrival),

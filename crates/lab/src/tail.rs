@@ -9,7 +9,6 @@ use ssd::{Completion, HOLDERS, Held, Holder, OpCode, PARTS, Part, SimTime, Statu
 const REASONS: usize = PARTS + HOLDERS;
 /// Parts that are told by who held them.
 const WAITS: [Part; 5] = [Part::DieWait, Part::ChannelWait, Part::Suspended, Part::Buffer, Part::Dispatch];
-
 /// Parts in which it does not wait.
 const OWN: [Part; 5] = [Part::Firmware, Part::Link, Part::Array, Part::Transfer, Part::Decode];
 
@@ -77,6 +76,10 @@ struct Alike {
     most: [u32; REASONS],
 }
 
+impl Alike {
+    const NOTHING: Alike = Alike { requests: 0, ns: [0; REASONS], most: [0; REASONS] };
+}
+
 struct Kind {
     steps: Box<[Alike]>,
     longest: [Option<Example>; REASONS],
@@ -84,8 +87,12 @@ struct Kind {
 
 impl Kind {
     fn new() -> Self {
-        let nothing = Alike { requests: 0, ns: [0; REASONS], most: [0; REASONS] };
-        Kind { steps: vec![nothing; STEPS].into(), longest: [None; REASONS] }
+        Kind { steps: vec![Alike::NOTHING; STEPS].into(), longest: [None; REASONS] }
+    }
+
+    fn clear(&mut self) {
+        self.steps.fill(Alike::NOTHING);
+        self.longest = [None; REASONS];
     }
 
     fn record(&mut self, completion: &Completion, reasons: &[u64; REASONS], since: SimTime) {
@@ -142,12 +149,11 @@ impl Tail {
 
     /// The measurement begins.
     pub fn restart(&mut self, since: SimTime) {
-        *self = Tail::new(self.percent, since);
+        self.since = since;
+        self.kinds.iter_mut().for_each(Kind::clear);
     }
 
     /// A request has completed.
-    #[cold]
-    #[inline(never)]
     pub fn keep(&mut self, completion: &Completion) {
         self.last = *completion;
     }

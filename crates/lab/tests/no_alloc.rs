@@ -135,10 +135,12 @@ fn the_loops_do_not_allocate() {
     let logged = RunSpec { request_log: Some(common::fresh_path("no-alloc.csv")), ..closed.clone() };
     let packed = RunSpec { request_log: Some(common::fresh_path("no-alloc.csv.zst")), ..closed.clone() };
     let late = RunSpec { warm_up: 60_000, ..closed.clone() };
+    let explained = RunSpec { explain_tail: 99.9, ..late.clone() };
     let cases = [
         ("closed", MIX, &closed),
         ("open", &paced, &open),
         ("warm-up", MIX, &late),
+        ("explained", MIX, &explained),
         ("with a log", MIX, &logged),
         ("with a compressed log", MIX, &packed),
     ];

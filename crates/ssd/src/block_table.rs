@@ -1,6 +1,6 @@
 //! The drive's blocks one by one, as they are at a time.
 
-use crate::drive::Drive;
+use crate::drive::{Drive, State};
 use crate::ftl::tables::blocks::BlockState;
 use crate::units::{BlockId, StreamId};
 
@@ -38,33 +38,30 @@ pub struct BlockRow {
 impl Drive {
     /// All blocks, lane by lane. Takes a look at every block, and where cells age at every page.
     pub fn block_table(&self) -> Vec<BlockRow> {
-        (0..self.state.ftl.layout.blocks()).map(|block| self.block_row(BlockId(block))).collect()
+        (0..self.state.ftl.layout.blocks()).map(|block| row(&self.state, BlockId(block))).collect()
     }
+}
 
-    fn block_row(&self, block: BlockId) -> BlockRow {
-        let (ftl, chip) = (&self.state.ftl, &self.state.flash.chip);
-        let (layout, blocks) = (&ftl.layout, &ftl.blocks);
-        let members = (0..layout.span).map(|k| layout.member(block, k).block);
-        let programmed: u32 = members.clone().map(|member| chip.programmed_pages(member)).sum();
-        let pages =
-            members.flat_map(|member| (0..chip.programmed_pages(member)).map(move |page| (member, page)));
-        let disturbed = pages.map(|(member, page)| chip.disturb_q12(member, page).unwrap_or(0)).max();
-        let state = blocks.state(block);
-        let is_full = state == BlockState::Closed || blocks.leaves(block);
-        BlockRow {
-            lane: layout.lane_of(block).0,
-            state,
-            live_units: blocks.live(block),
-            programmed_units: programmed * layout.units_per_page,
-            erases: blocks.erase_count(block),
-            wear_q12: blocks.wear_q12(block),
-            age_units: is_full.then(|| ftl.age_of(block)),
-            stream: Some(blocks.stream(block))
-                .filter(|stream| *stream != StreamId::NONE)
-                .map(|stream| stream.0),
-            mode: blocks.mode(block),
-            one_bit: blocks.is_one_bit(block),
-            disturbed_q12: chip.ages().then(|| disturbed.unwrap_or(0)),
-        }
+fn row(state: &State, block: BlockId) -> BlockRow {
+    let (ftl, chip) = (&state.ftl, &state.flash.chip);
+    let (layout, blocks) = (&ftl.layout, &ftl.blocks);
+    let members = (0..layout.span).map(|k| layout.member(block, k).block);
+    let programmed: u32 = members.clone().map(|member| chip.programmed_pages(member)).sum();
+    let pages = members.flat_map(|member| (0..chip.programmed_pages(member)).map(move |page| (member, page)));
+    let disturbed = pages.map(|(member, page)| chip.disturb_q12(member, page).unwrap_or(0)).max();
+    let state = blocks.state(block);
+    let is_full = state == BlockState::Closed || blocks.leaves(block);
+    BlockRow {
+        lane: layout.lane_of(block).0,
+        state,
+        live_units: blocks.live(block),
+        programmed_units: programmed * layout.units_per_page,
+        erases: blocks.erase_count(block),
+        wear_q12: blocks.wear_q12(block),
+        age_units: is_full.then(|| ftl.age_of(block)),
+        stream: Some(blocks.stream(block)).filter(|stream| *stream != StreamId::NONE).map(|stream| stream.0),
+        mode: blocks.mode(block),
+        one_bit: blocks.is_one_bit(block),
+        disturbed_q12: chip.ages().then(|| disturbed.unwrap_or(0)),
     }
 }

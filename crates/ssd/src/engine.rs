@@ -25,17 +25,29 @@ impl State {
     #[cold]
     #[inline(never)]
     fn on_event_told(&mut self, kind: EventKind, id: u32) {
-        self.flash.tell_lack(self.ftl.waits.is_wanted(Lack::Page), self.now);
-        self.flash.on_event_told(kind, id, self.now, &mut self.events);
-        self.ftl.tell_steps(&mut self.flash);
+        let (flash, now, events) = (&mut self.flash, self.now, &mut self.events);
+        if let Some(mut holders) = flash.holders.take() {
+            holders.programs.tell_lack(self.ftl.waits.is_wanted(Lack::Page), now);
+            holders.on_event(flash, (kind, id), now, events);
+            flash.holders = Some(holders);
+        } else {
+            flash.on_event(kind, id, now, events);
+        }
+        self.ftl.tell_steps(flash);
     }
 
     /// What was issued goes to the flash, likewise.
     #[cold]
     #[inline(never)]
     fn give_told(&mut self) {
-        self.flash.give_told(&self.ftl.outbox, self.now, &mut self.events);
-        self.ftl.tell_steps(&mut self.flash);
+        let (flash, ids, now, events) = (&mut self.flash, &self.ftl.outbox, self.now, &mut self.events);
+        if let Some(mut holders) = flash.holders.take() {
+            holders.give(flash, ids, now, events);
+            flash.holders = Some(holders);
+        } else {
+            flash.give(ids, now, events);
+        }
+        self.ftl.tell_steps(flash);
     }
 }
 
@@ -268,8 +280,8 @@ impl Drive {
         if state.ftl.retry_locks(&mut state.flash) {
             return true;
         }
-        let given_up = state.ftl.has_given_up_locks();
-        let reason = if given_up { Reason::NotSanitized } else { state.ftl.why_no_room() };
+        let given_up = state.ftl.locks.has_given_up(&state.ftl.layout, &state.ftl.blocks);
+        let reason = if given_up { Reason::NotSanitized } else { state.ftl.blocks.why_no_room() };
         let (host, mut below) = self.split();
         host.end_in_read_only(reason, &mut below);
         host.after_locks(true, &mut below);
@@ -333,8 +345,9 @@ impl Drive {
             return false;
         }
         self.state.host.on_program_done();
-        if self.state.flash.is_told {
-            self.state.flash.keep_last(id);
+        let State { flash, now, .. } = &mut self.state;
+        if let Some(holders) = &mut flash.holders {
+            holders.note_program(&flash.pool, id, *now);
         }
         let mut next = 0;
         while let Some(&done) = self.state.ftl.programmed.get(next) {
@@ -375,7 +388,7 @@ impl Drive {
             // Who was once refused a page was trimmed meanwhile, or waits for others to share it with.
             state.ftl.waits.grant(Lack::Page, false);
         } else if state.host.waits_for_room() {
-            let reason = state.ftl.why_no_room();
+            let reason = state.ftl.blocks.why_no_room();
             let (host, mut below) = self.split();
             host.end_in_read_only(reason, &mut below);
             // What was answered so may wait for locks now, and nothing else would have those looked at.

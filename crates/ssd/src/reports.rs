@@ -1,7 +1,7 @@
 //! What a drive tells of its policies, of the memory of their tables, and of what lies where.
 
-use crate::drive::Drive;
-use crate::flash::holders::Held;
+use crate::drive::{Drive, State};
+use crate::flash::holders::{Held, Holders};
 use crate::ftl::locks::exposure::OpenExposures;
 use crate::ftl::{TableBytes, page_class, slc_cache, stream};
 use crate::signals::Spare;
@@ -59,15 +59,17 @@ impl Drive {
 
     /// Tells from now on whom commands wait for, or no more: those that come from now on. See [`Drive::take_held`].
     pub fn tell_holders(&mut self, on: bool) {
-        self.state.flash.tell_holders(on, self.state.now);
-        self.state.host.tell_holders(on);
+        let State { flash, host, now, .. } = &mut self.state;
+        flash.holders = on.then(|| Box::new(Holders::new(flash, *now)));
+        flash.note_listeners();
+        host.tell_holders(on);
     }
 
     /// Whom the command has waited for whose completion was taken last: nanoseconds by [`Holder`](crate::Holder). They
     /// add up to its [`Part::DieWait`](crate::Part::DieWait), `ChannelWait` and `Suspended`, what of `Buffer` was no
     /// access, and of `Dispatch` what no page was free for. To be asked once for each completion.
     pub fn take_held(&mut self) -> Held {
-        self.state.host.take_held()
+        self.state.host.waiters.take_held()
     }
 
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.

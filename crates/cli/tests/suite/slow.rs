@@ -6,7 +6,7 @@ use crate::program::{root, wordline};
 fn slowest(name: &str, kind: &str, more: &[&str]) -> (Option<String>, u64) {
     let file = root().join("data/slow").join(name);
     let file = file.to_str().expect("a path in UTF-8");
-    let told = wordline(&[&["run", file, "--explain-tail", "--json"], more].concat()).ok().json();
+    let told = wordline(&[&["run", file, "--explain-tail", "99.9", "--json"], more].concat()).ok().json();
     let reasons = told["tail"][kind]["reasons"].as_array().expect("reasons").iter();
     let waits = reasons.map(|reason| reason["what"].as_str().expect("a name").to_owned());
     let first = waits.into_iter().find(|what| !what.starts_with("own."));

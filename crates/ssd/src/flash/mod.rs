@@ -32,6 +32,7 @@ use crate::units::{OpId, Ppn, SimTime};
 use channel::Channel;
 pub use counts::{ATTEMPTS, FlashCounts, PER_ERASE, PROGRAM_MODES, SUSPENDS};
 use die::{Die, Precedence};
+use holders::Holders;
 use op::{Cause, Op, OpKind, OpPool, Spent};
 use rows::Outcomes;
 use serde::{Deserialize, Serialize};
@@ -86,7 +87,7 @@ pub struct Flash {
     pub steps: Steps,
     /// Whom operations wait for, if anybody asks.
     #[serde(skip)]
-    holders: Option<Box<holders::Holders>>,
+    pub(crate) holders: Option<Box<Holders>>,
     /// Whether somebody listens to what chips do, or asks whom operations wait for.
     #[serde(skip)]
     pub(crate) is_told: bool,
@@ -244,6 +245,11 @@ impl Flash {
         dies.extend(self.dies.iter().map(|die| [die.busy_until(now), die.worked_until(now)]));
         channels_ns.clear();
         channels_ns.extend(self.channels.iter().map(|channel| channel.busy_until(now)));
+    }
+
+    /// Somebody listens to what chips do, or asks whom operations wait for, or nobody does any more.
+    pub(crate) fn note_listeners(&mut self) {
+        self.is_told = self.steps.on || self.holders.is_some();
     }
 
     /// Sets the counters back to zero; what dies and channels are in the middle of counts from `now` on.

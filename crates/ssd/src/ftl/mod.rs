@@ -41,7 +41,7 @@ use crate::nand::{Chip, Outcome};
 use crate::observe::{Effect, Effects};
 use crate::rng::Rng;
 use crate::sections::{self, ErrorModel, Sections};
-use crate::signals::{Facts, Reason};
+use crate::signals::Facts;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
 use core::ops::Range;
 pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
@@ -389,15 +389,6 @@ impl Ftl {
             (OpKind::Read, _) => self.on_move_read(flash, id, &op),
             (OpKind::Program | OpKind::Copyback, _) => self.on_move_programmed(flash, id, &op),
             _ => self.on_locked(flash, id, &op),
-        }
-    }
-
-    /// Why no room can be made.
-    #[cold]
-    pub fn why_no_room(&self) -> Reason {
-        match self.blocks.has_failed() || self.blocks.retired() > 0 {
-            true => Reason::WornOut,
-            false => Reason::Full,
         }
     }
 

@@ -201,13 +201,11 @@ impl Ftl {
                         Some((next + self.layout.span - 1 - member) / self.layout.span)
                     }
                     (BlockState::Closed, _) if self.blocks.is_failing(block) => None,
-                    (BlockState::Closed, _)
-                        if self.locks_data() && self.locks.is_hopeless(&self.layout, block) =>
-                    {
-                        None
-                    }
                     (BlockState::Closed, _) if self.blocks.is_one_bit(block) => {
-                        Some(self.layout.one_bit_pages_per_block / self.layout.span)
+                        let full = self.layout.one_bit_pages_per_block / self.layout.span;
+                        // One whose locks fail may have been closed before it was.
+                        let is_whole = !self.locks_data() || !self.locks.is_hopeless(&self.layout, block);
+                        Some(if is_whole { full } else { issued.min(full) })
                     }
                     (BlockState::Closed, _) => self.replicas.filled(physical),
                     _ => None,

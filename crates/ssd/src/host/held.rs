@@ -1,106 +1,110 @@
 //! Whom commands wait for, where somebody asks ([`crate::flash::holders`]).
 
-use super::{Below, Host};
-use crate::flash::holders::{Held, Holder, Room};
+use super::command::Entry;
+use crate::flash::Flash;
+use crate::flash::holders::room::Room;
+use crate::flash::holders::{Held, Holder};
 use crate::signals::{OpCode, Part};
-use crate::units::{CommandId, SimTime};
+use crate::units::{CommandId, OpId, SimTime};
 
 /// Parts of a command's time in which an operation waited.
 const WAITS: [Part; 3] = [Part::DieWait, Part::ChannelWait, Part::Suspended];
 
 /// What is known of a command's waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waited {
+struct Waited {
     held: Held,
-    /// Since it may have had to wait for room.
+    /// Since it may have had to wait for programs.
     room: Room,
 }
 
-impl Waited {
-    const NOTHING: Waited = Waited { held: Held::NOTHING, room: Room::NONE };
+/// The same of all commands; nothing if nobody asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiters {
+    by_command: Box<[Waited]>,
+    /// The command that was taken back last.
+    pub(super) taken: CommandId,
 }
 
-impl Host {
-    /// Tells from now on, or no more.
-    pub fn tell_holders(&mut self, on: bool) {
-        self.held = vec![Waited::NOTHING; if on { self.commands.capacity() } else { 0 }].into();
+impl Default for Waiters {
+    fn default() -> Self {
+        Waiters { by_command: Box::default(), taken: CommandId::NONE }
+    }
+}
+
+impl Waiters {
+    const NOBODY: Waited = Waited { held: Held::NOTHING, room: Room::NONE };
+
+    /// Of so many commands.
+    pub fn of(commands: usize) -> Self {
+        Waiters { by_command: vec![Self::NOBODY; commands].into(), ..Waiters::default() }
     }
 
-    /// Whether it is told.
+    /// Whether somebody asks.
     #[inline]
-    pub(super) fn tells_holders(&self) -> bool {
-        !self.held.is_empty()
+    pub(super) fn are_told(&self) -> bool {
+        !self.by_command.is_empty()
     }
 
     /// Whom the command has waited for that was taken back last.
     pub fn take_held(&mut self) -> Held {
-        let waited = self.held.get_mut(self.taken.index());
-        waited.map_or(Held::NOTHING, |waited| std::mem::replace(waited, Waited::NOTHING).held)
+        let waited = self.by_command.get_mut(self.taken.index());
+        waited.map_or(Held::NOTHING, |waited| std::mem::replace(waited, Self::NOBODY).held)
     }
 
-    /// A write or a flush may have to wait from now on.
-    #[inline]
-    pub(super) fn begin_wait(&mut self, id: CommandId, b: &Below<'_>) {
-        if self.tells_holders() {
-            self.held[id.index()].room = b.flash.begin_room(b.now);
-        }
-    }
-
-    /// The operation is over that a command has waited for last, and its time is booked. What went by before the
-    /// command joined it does not count.
-    #[inline]
-    pub(super) fn note_operation(&mut self, id: CommandId, b: &Below<'_>, held: impl FnOnce() -> Held) {
-        if self.tells_holders() {
-            self.add_operation(id, b, &held());
+    /// A write or a flush may have to wait for programs from now on.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, id: CommandId, flash: &Flash, now: SimTime) {
+        if self.are_told() {
+            self.begin_told(id, flash, now);
         }
     }
 
     #[cold]
-    fn add_operation(&mut self, id: CommandId, b: &Below<'_>, held: &Held) {
-        let entry = self.commands.get(id);
+    #[inline(never)]
+    fn begin_told(&mut self, id: CommandId, flash: &Flash, now: SimTime) {
+        let Some(holders) = &flash.holders else { return };
+        self.by_command[id.index()].room = holders.programs.begin(now);
+    }
+
+    /// It need not any more, or not for the same.
+    #[inline(always)]
+    pub(super) fn end(&mut self, id: CommandId, flash: &Flash, now: SimTime) {
+        if self.are_told() {
+            self.end_told(id, flash, now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_told(&mut self, id: CommandId, flash: &Flash, now: SimTime) {
+        let Some(holders) = &flash.holders else { return };
+        let waited = &mut self.by_command[id.index()];
+        waited.held.add_all(&holders.programs.held_since(&waited.room, now));
+        waited.room = holders.programs.begin(now);
+    }
+
+    /// The operation is over that a command has waited for last, and its time is booked: a read, or the program that
+    /// ended last. What went by before the command joined it does not count.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn end_operation(&mut self, id: CommandId, entry: &Entry, flash: &Flash, read: Option<OpId>) {
+        let Some(holders) = &flash.holders else { return };
+        let waited = &mut self.by_command[id.index()];
+        let held = read.map_or(holders.programs.held_last(), |read| holders.of(read));
         let of = |part: Part| entry.answer.breakdown.ns[part as usize];
-        let waited: u64 = WAITS.map(of).iter().sum();
-        let mut held = held.without_first(held.total().saturating_sub(waited));
+        waited.held.add_all(&held.at_most(WAITS.map(of).iter().sum()));
         if entry.command.op == OpCode::Write {
-            held.add(Holder::PAGE, of(Part::Dispatch).min(b.flash.lacked_since(&self.held[id.index()].room)));
-        }
-        self.add(id, &held);
-    }
-
-    /// A command has waited in the buffer: for room, or for data to be in flash.
-    #[inline]
-    pub(super) fn book_buffer(&mut self, id: CommandId, b: &Below<'_>) {
-        self.commands.get_mut(id).book(Part::Buffer, b.now);
-        if self.tells_holders() {
-            self.end_wait(id, b);
+            waited
+                .held
+                .add(Holder::PAGE, of(Part::Dispatch).min(holders.programs.lacked_since(&waited.room)));
         }
     }
 
-    #[cold]
-    fn end_wait(&mut self, id: CommandId, b: &Below<'_>) {
-        let held = b.flash.held_by_programs(&self.held[id.index()].room, b.now);
-        self.add(id, &held);
-        self.begin_wait(id, b);
-    }
-
-    /// A command has waited for locks.
-    #[cold]
-    pub(super) fn book_locks(&mut self, id: CommandId, now: SimTime) {
-        let entry = self.commands.get_mut(id);
-        let since = entry.mark;
-        entry.book(Part::DieWait, now);
-        if let Some(waited) = self.held.get_mut(id.index()) {
-            waited.held.add(Holder::LOCKS, now.since(since));
+    /// A command has waited for locks; ns.
+    pub(super) fn add_locks(&mut self, id: CommandId, ns: u64) {
+        if let Some(waited) = self.by_command.get_mut(id.index()) {
+            waited.held.add(Holder::LOCKS, ns);
         }
     }
-
-    #[cold]
-    fn add(&mut self, id: CommandId, more: &Held) {
-        self.held[id.index()].held.add_all(more);
-    }
-}
-
-/// No command.
-pub(super) fn nobody() -> CommandId {
-    CommandId::NONE
 }

@@ -4,7 +4,7 @@
 use super::staging::SlotState;
 use super::{Below, Host};
 use crate::observe::Source;
-use crate::signals::{Hints, Status};
+use crate::signals::{Hints, Part, Status};
 use crate::units::{CommandId, Lpn, SlotId};
 
 impl Host {
@@ -65,7 +65,9 @@ impl Host {
                 self.commands.get_mut(id).status = Status::ReadOnly;
             }
             self.unlocked.pop(&self.commands);
-            self.book_locks(id, b.now);
+            let entry = self.commands.get_mut(id);
+            self.waiters.add_locks(id, b.now.since(entry.mark));
+            entry.book(Part::DieWait, b.now);
             self.respond(id, b);
         }
         if !self.waits_for_locks() {

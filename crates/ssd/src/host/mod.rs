@@ -32,6 +32,7 @@ use buffer::Rules;
 use command::{CommandList, CommandTable};
 use core::ops::Range;
 pub use counts::HostCounts;
+use held::Waiters;
 use hotness::Hits;
 use link::Link;
 use serde::{Deserialize, Serialize};
@@ -168,12 +169,9 @@ pub struct Host {
     in_a_row: u32,
     commands: CommandTable,
     completed: VecDeque<CommandId>,
-    /// The one that was taken back last.
-    #[serde(skip, default = "held::nobody")]
-    taken: CommandId,
-    /// By command, whom it has waited for; empty if nobody asks.
+    /// Whom commands have waited for.
     #[serde(skip)]
-    held: Box<[held::Waited]>,
+    pub(crate) waiters: Waiters,
     link: Link,
     firmware_ns: u64,
     fetching: bool,
@@ -244,8 +242,7 @@ impl Host {
             in_a_row: 0,
             commands: CommandTable::new(commands),
             completed: VecDeque::with_capacity(commands),
-            taken: CommandId::NONE,
-            held: Box::default(),
+            waiters: Waiters::default(),
             link: Link::new(&cfg.link),
             firmware_ns: crate::units::SimDuration::from_us(cfg.firmware.t_command_us).0,
             fetching: false,
@@ -341,6 +338,11 @@ impl Host {
     /// Mapping units in the buffer whose data is not in flash yet and not on its way.
     pub fn dirty_units(&self) -> u32 {
         self.staging.dirty()
+    }
+
+    /// Tells from now on whom commands wait for, or no more.
+    pub fn tell_holders(&mut self, on: bool) {
+        self.waiters = Waiters::of(if on { self.commands.capacity() } else { 0 });
     }
 
     /// Why the drive takes no more writes, if it does not.
@@ -552,7 +554,7 @@ impl Host {
     #[inline]
     pub fn next_completion(&mut self) -> Option<&Completion> {
         let id = self.completed.pop_front()?;
-        self.taken = id;
+        self.waiters.taken = id;
         let (queue, completion) = self.commands.take(id);
         self.queues[queue as usize].used -= 1;
         Some(completion)

@@ -127,7 +127,9 @@ impl Host {
         if entry.outstanding == 0 && entry.cursor == entry.end {
             let spent = b.flash.spent(id);
             entry.book_operation(spent.queued, &spent.times, b.now);
-            self.note_operation(command, b, || b.flash.held(id));
+            if self.waiters.are_told() {
+                self.waiters.end_operation(command, entry, b.flash, Some(id));
+            }
             self.respond(command, b);
         }
         self.feed_starved(b);

@@ -16,7 +16,7 @@ impl Host {
     /// A write's data is in the drive.
     pub fn on_data_in(&mut self, id: CommandId, b: &mut Below<'_>) {
         self.commands.get_mut(id).book(Part::Link, b.now);
-        self.begin_wait(id, b);
+        self.waiters.begin(id, b.flash, b.now);
         if self.stalled.is_empty() {
             self.continue_write(id, b);
         } else {
@@ -373,7 +373,9 @@ impl Host {
         if entry.outstanding == 0 && entry.cursor == entry.end {
             entry.book_operation(done.queued, &done.times, b.now);
             entry.ready_at = b.now;
-            self.note_operation(id, b, || b.flash.held_by_last_program());
+            if self.waiters.are_told() {
+                self.waiters.end_operation(id, self.commands.get(id), b.flash, None);
+            }
             self.end_durable(id, b);
             let entry = self.commands.get(id);
             if entry.command.fua || self.writes_wait {
@@ -403,7 +405,7 @@ impl Host {
 
     /// Goes on with a stalled write; if it stalls again it stays the first in line.
     fn requeue_stalled(&mut self, id: CommandId, b: &mut Below<'_>) -> bool {
-        if self.tells_holders() {
+        if self.waiters.are_told() {
             self.book_buffer(id, b);
         }
         let rest = std::mem::replace(&mut self.stalled, super::CommandList::EMPTY);
@@ -415,6 +417,13 @@ impl Host {
             self.stalled.append(&mut self.commands, rest);
         }
         finished
+    }
+
+    /// A command has waited in the buffer: for room, or for data to be in flash.
+    #[inline]
+    fn book_buffer(&mut self, id: CommandId, b: &Below<'_>) {
+        self.commands.get_mut(id).book(Part::Buffer, b.now);
+        self.waiters.end(id, b.flash, b.now);
     }
 
     pub(super) fn start_flush(&mut self, id: CommandId, b: &mut Below<'_>) {
@@ -429,7 +438,7 @@ impl Host {
             return self.respond(id, b);
         }
         self.flushes.push(&mut self.commands, id);
-        self.begin_wait(id, b);
+        self.waiters.begin(id, b.flash, b.now);
         self.flush_some(b);
     }
 

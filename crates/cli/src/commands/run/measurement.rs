@@ -33,8 +33,8 @@ pub struct MeasurementArgs {
     #[arg(long, value_name = "N")]
     pub warm_up: Option<String>,
 
-    /// Tell whom the slowest requests waited for: those from this percentile of latencies on [default: 99.9]
-    #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "99.9")]
+    /// Tell whom the slowest requests waited for: those from this percentile of latencies on, such as 99.9
+    #[arg(long, value_name = "PERCENT")]
     pub explain_tail: Option<String>,
 
     /// Seed of the drive's random sequences, and of a generator's

@@ -41,7 +41,7 @@ Examples:
       a drive whose cells have aged: how often reads are retried, what is lost
   wordline run --workload mailserver --footprint 2GiB --requests 300000 --versions versions.parquet
       how many old versions of which files flash holds
-  wordline run data/slow/erases.toml --explain-tail
+  wordline run data/slow/erases.toml --explain-tail 99.9
       what held up the slowest .1 % of the requests
 
 Without --drive and without a drive in the configuration, the default drive is made as small as is quick to fill: fewer

@@ -4,7 +4,7 @@ use super::{HOPELESS, LEAVING, Locks};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
-use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::write::waits::Lack;
 use crate::units::{BlockId, LaneId, Ppn, Pun};
@@ -45,6 +45,14 @@ impl Locks {
     /// Whether a block still has pages that no lock helps.
     pub(in crate::ftl) fn is_hopeless(&self, layout: &Layout, block: BlockId) -> bool {
         self.pages[pages_of(layout, block)].iter().any(|state| state & HOPELESS != 0)
+    }
+
+    /// Whether something lies in a block out of use that no lock helps, and no erase.
+    #[cold]
+    pub fn has_given_up(&self, layout: &Layout, blocks: &Blocks) -> bool {
+        let mut bad =
+            (0..layout.blocks()).map(BlockId).filter(|&block| blocks.state(block) == BlockState::Bad);
+        self.on && bad.any(|block| self.is_hopeless(layout, block))
     }
 
     /// A block is used no more: what is exposed there is locked as anywhere, for no erase will hide it.
@@ -93,7 +101,7 @@ impl Ftl {
     pub(super) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
         let (block, last) =
             (self.layout.block_of_page(page).0, self.locks.pages_of_wordline(&self.layout, page).last());
-        // Up to two wordlines go beyond that.
+        // Wordlines that are filled up go beyond what moves may have on their way, two at most.
         if self.mover.is_busy(&self.layout, lane, MOVES_FOR_LOCKS + self.locks.pages_filled_up()) {
             return self.locks.wait_for_room(lane, block, false);
         }
@@ -192,15 +200,6 @@ impl Ftl {
             hopeless.push_back(block);
         }
         self.look_soon(lane);
-    }
-
-    /// Whether something lies in a block out of use that no lock helps, and no erase.
-    #[cold]
-    pub fn has_given_up_locks(&self) -> bool {
-        let bad = (0..self.layout.blocks())
-            .map(BlockId)
-            .filter(|&block| self.blocks.state(block) == BlockState::Bad);
-        self.locks_data() && bad.into_iter().any(|block| self.locks.is_hopeless(&self.layout, block))
     }
 
     /// Begins to empty the next block whose locks fail; one that is being filled is closed.

@@ -4,6 +4,7 @@ use crate::flash::op::Cause;
 use crate::ftl::tables::layout::Layout;
 use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, ensure, within};
+use crate::signals::Reason;
 use crate::snapshot::raw;
 use crate::units::{BlockId, LaneId, StreamId};
 use serde::{Deserialize, Serialize};
@@ -557,6 +558,12 @@ impl Blocks {
     /// Whether any block failed, retired or not.
     pub fn has_failed(&self) -> bool {
         self.failing.contains(&true)
+    }
+
+    /// Why no room can be made.
+    #[cold]
+    pub fn why_no_room(&self) -> Reason {
+        if self.has_failed() || self.retired() > 0 { Reason::WornOut } else { Reason::Full }
     }
 
     /// Number of blocks retired since the drive was built.

@@ -1,0 +1,77 @@
+//! The clocks of dies and channels, and what runs them.
+
+use super::{Held, Holder};
+use crate::flash::die::{Die, Interface};
+use crate::flash::op::OpPool;
+use crate::units::{OpId, SimTime};
+
+/// The clocks of a die or a channel. What will hold it up to its next event is known ahead: up to three, one after the
+/// other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// What each has held it so far.
+    pub shown: Held,
+    at: SimTime,
+    plan: [(SimTime, Holder); 3],
+}
+
+impl Clock {
+    /// Nobody has ever held it.
+    pub const IDLE: Clock =
+        Clock { shown: Held::NOTHING, at: SimTime::ZERO, plan: [(SimTime::ZERO, Holder::NOBODY); 3] };
+
+    /// What it shows at a time, from which on it goes by another plan.
+    pub fn turn(&mut self, now: SimTime, plan: [(SimTime, Holder); 3]) {
+        for (index, &(from, holder)) in self.plan.iter().enumerate() {
+            let to = self.plan.get(index + 1).map_or(now, |next| next.0.min(now));
+            self.shown.add(holder, to.since(from.max(self.at)));
+        }
+        (self.at, self.plan) = (now, plan);
+    }
+
+    /// What it shows at a time.
+    pub fn turn_to(&mut self, now: SimTime) {
+        self.turn(now, self.plan);
+    }
+}
+
+/// What holds a die from now on, until its next event.
+pub(super) fn plan_of(die: &Die, pool: &OpPool, now: SimTime) -> [(SimTime, Holder); 3] {
+    let transfer = |id: OpId| {
+        let op = pool.get(id);
+        Holder::transfer(op.kind, op.cause)
+    };
+    if die.array.is_some() && !die.array_done {
+        let op = pool.get(die.array);
+        let array = Holder::array(op.kind, op.cause);
+        let goes_on = if op.kind.reads() { die.stops.sensing.since } else { die.stops.work.since };
+        let (first, start) = match () {
+            () if die.array_since > now => (transfer(die.array), die.array_since),
+            () if goes_on > now => (Holder::SWITCHING, goes_on),
+            () => (array, now),
+        };
+        let stopped = die.stops.stop.map_or(SimTime(u64::MAX), |stop| stop.at.max(start));
+        return [(now, first), (start, array), (stopped, Holder::SWITCHING)];
+    }
+    let holder = match die.interface {
+        Interface::Idle if die.array.is_some() => transfer(die.array),
+        Interface::Idle if die.returning > 0 => Holder::RETURNING,
+        Interface::Idle => Holder::NOBODY,
+        _ if die.sending.is_some() => transfer(die.sending),
+        _ => transfer(die.io),
+    };
+    [(now, holder); 3]
+}
+
+/// What the channel began to carry now for a die, if it did; it ends then.
+pub(super) fn carried(die: &Die, pool: &OpPool, end: SimTime, now: SimTime) -> Option<Holder> {
+    let id = match die.interface {
+        _ if end <= now => return None,
+        Interface::Out => die.sending,
+        Interface::In => die.io,
+        _ if die.array.is_some() && die.array_since == end => die.array,
+        _ => return None,
+    };
+    let op = pool.get(id);
+    Some(Holder::transfer(op.kind, op.cause))
+}

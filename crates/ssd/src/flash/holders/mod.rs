@@ -1,0 +1,380 @@
+//! Whom operations wait for: each nanosecond that one waits for its die or its channel, or stands suspended, is booked
+//! to what holds that.
+//!
+//! Each die and channel has a clock for each [`Holder`]; of these one runs at a time. A wait is the difference of what
+//! the clocks show at its end and at its beginning, so that many who wait at once each have all of it, and nothing is
+//! counted twice. Nobody looks at the flash for it where it is not asked for: events come here first where it is, and
+//! what they have changed is seen by the operations that stood at the die before or stand there after.
+
+mod clock;
+pub(crate) mod room;
+
+use super::Flash;
+use super::die::Die;
+use super::op::{CAUSES, Cause, OpKind, OpPool, OpTimes};
+use super::rows::{Data, Outcomes};
+use crate::events::{EventKind, EventQueue};
+use crate::units::{OpId, SimTime};
+use clock::{Clock, carried, plan_of};
+use room::Programs;
+
+/// What the array of a die does, as far as it matters to those who wait.
+const WORKS: [&str; 4] = ["read", "program", "erase", "lock"];
+/// Directions of data.
+const WAYS: [&str; 2] = ["in", "out"];
+const TRANSFERS: usize = WORKS.len() * CAUSES;
+const SWITCHING: usize = TRANSFERS + WAYS.len() * CAUSES;
+/// Number of [`Holder`]s.
+pub const HOLDERS: usize = SWITCHING + 6;
+
+/// Who holds what a request waits for: an index, below [`HOLDERS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Holder(u8);
+
+impl Holder {
+    /// The array is being stopped for a read, or goes on after it.
+    pub const SWITCHING: Holder = Holder(SWITCHING as u8);
+    /// A read that comes back for another attempt.
+    pub const RETURNING: Holder = Holder(SWITCHING as u8 + 1);
+    /// Nobody: the order of operations keeps it waiting.
+    pub const NOBODY: Holder = Holder(SWITCHING as u8 + 2);
+    /// What it waits for has not been issued yet: it waits for its turn, or for more to share a page with.
+    pub const ROOM: Holder = Holder(SWITCHING as u8 + 3);
+    /// No page is free: cleaning, or what else makes room, has not made it yet.
+    pub const PAGE: Holder = Holder(SWITCHING as u8 + 4);
+    /// What has died must not be readable first (`ftl.sanitize.acknowledge`).
+    pub const LOCKS: Holder = Holder(SWITCHING as u8 + 5);
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Holder> {
+        (0..HOLDERS as u8).map(Holder)
+    }
+
+    /// Its index.
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The array at work on an operation.
+    pub fn array(kind: OpKind, cause: Cause) -> Self {
+        let work = match kind.row().effect {
+            Outcomes::Reads => 0,
+            Outcomes::Programs => 1,
+            Outcomes::Erases => 2,
+            Outcomes::HidesPage | Outcomes::HidesBlock => 3,
+        };
+        Holder((work * CAUSES + cause as usize) as u8)
+    }
+
+    /// Command or data of an operation on the channel, or waiting for it.
+    pub fn transfer(kind: OpKind, cause: Cause) -> Self {
+        let way = usize::from(kind.row().data == Data::Out);
+        Holder((TRANSFERS + way * CAUSES + cause as usize) as u8)
+    }
+
+    /// Name in results: `array.program.cleaning`, `transfer.out.host`.
+    pub fn name(self) -> String {
+        let cause = |at: usize| Cause::ALL[at % CAUSES].name();
+        match self.index() {
+            at if at < TRANSFERS => format!("array.{}.{}", WORKS[at / CAUSES], cause(at)),
+            at if at < SWITCHING => {
+                let at = at - TRANSFERS;
+                format!("transfer.{}.{}", WAYS[at / CAUSES], cause(at))
+            }
+            _ => match self {
+                Self::SWITCHING => "switching",
+                Self::RETURNING => "returning",
+                Self::NOBODY => "nobody",
+                Self::ROOM => "room",
+                Self::PAGE => "page",
+                _ => "locks",
+            }
+            .to_owned(),
+        }
+    }
+}
+
+/// Nanoseconds by [`Holder`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// By [`Holder::index`].
+    pub ns: [u64; HOLDERS],
+}
+
+impl Held {
+    /// None.
+    pub const NOTHING: Held = Held { ns: [0; HOLDERS] };
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.ns.iter().sum()
+    }
+
+    /// Adds to one.
+    #[inline]
+    pub fn add(&mut self, holder: Holder, ns: u64) {
+        self.ns[holder.index()] += ns;
+    }
+
+    /// Adds all of another.
+    pub fn add_all(&mut self, more: &Held) {
+        self.ns.iter_mut().zip(&more.ns).for_each(|(ns, more)| *ns += more);
+    }
+
+    /// Adds what clocks show beyond what they showed; returns how much that is.
+    fn add_since(&mut self, now: &Held, from: &Held) -> u64 {
+        let mut sum = 0;
+        for ((ns, now), from) in self.ns.iter_mut().zip(&now.ns).zip(&from.ns) {
+            *ns += now - from;
+            sum += now - from;
+        }
+        sum
+    }
+
+    /// So much of it at most: each has its share, to the nanosecond in all.
+    pub(crate) fn at_most(&self, ns: u64) -> Held {
+        let total = u128::from(self.total());
+        if total <= u128::from(ns) {
+            return *self;
+        }
+        let (mut seen, mut kept, mut left) = (0, 0, *self);
+        for part in &mut left.ns {
+            seen += u128::from(*part);
+            let upto = (seen * u128::from(ns) / total) as u64;
+            (*part, kept) = (upto - kept, upto);
+        }
+        left
+    }
+}
+
+/// What is known of an operation that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// Its times when it was looked at last, and its mark.
+    times: OpTimes,
+    mark: SimTime,
+    /// What the clocks of its die and its channel showed then.
+    die: Held,
+    channel: Held,
+}
+
+/// Who holds what, and whom operations have waited for.
+#[derive(Clone, Debug)]
+pub struct Holders {
+    /// Whom those wait for who wait for programs.
+    pub(crate) programs: Programs,
+    dies: Vec<Clock>,
+    channels: Vec<Clock>,
+    /// The dies of each channel.
+    dies_of: Vec<Vec<u32>>,
+    /// By operation.
+    waiting: Vec<Waiting>,
+    held: Vec<Held>,
+    /// Operations that stand at a die, before an event and after it.
+    standing: Vec<OpId>,
+    /// Since when it is told.
+    began: SimTime,
+}
+
+/// The operations that stand at a die: on its interface, in its array, or suspended.
+fn standing(die: &Die, pool: &OpPool, mut see: impl FnMut(OpId)) {
+    for mut id in [die.io, die.array, die.sending, die.stops.suspended] {
+        while id.is_some() {
+            see(id);
+            id = pool.get(id).follower;
+        }
+    }
+}
+
+impl Holders {
+    /// From now on. What operations in flight have waited before is nobody's.
+    pub(crate) fn new(flash: &Flash, now: SimTime) -> Self {
+        let dies_of = |channel| {
+            let of = (0..).zip(&flash.dies).filter(move |(_, die)| die.channel == channel);
+            of.map(|(number, _)| number).collect()
+        };
+        let nothing = Waiting {
+            times: OpTimes::default(),
+            mark: SimTime::ZERO,
+            die: Held::NOTHING,
+            channel: Held::NOTHING,
+        };
+        let operations = flash.pool.capacity();
+        let mut holders = Holders {
+            programs: Programs::new(now),
+            dies: vec![Clock::IDLE; flash.dies.len()],
+            channels: vec![Clock::IDLE; flash.channels.len()],
+            dies_of: (0..flash.channels.len() as u32).map(dies_of).collect(),
+            waiting: vec![nothing; operations],
+            held: vec![Held::NOTHING; operations],
+            // What sends its data stands on the interface, too.
+            standing: Vec::with_capacity(4 * operations + 1),
+            began: now,
+        };
+        for (id, op) in flash.pool.iter() {
+            let (spent, die) = (flash.pool.spent(id), op.at.die as usize);
+            holders.waiting[id.index()].times = spent.times;
+            holders.begin(id, spent.mark, (die, flash.dies[die].channel as usize));
+        }
+        (0..flash.dies.len() as u32).for_each(|number| holders.look(flash, number, now));
+        holders.standing.clear();
+        holders
+    }
+
+    /// The same as [`Flash::give`].
+    pub(crate) fn give(&mut self, flash: &mut Flash, ids: &[OpId], now: SimTime, events: &mut EventQueue) {
+        for &id in ids {
+            self.standing.push(id);
+            self.see_standing(&flash.dies[flash.pool.get(id).at.die as usize], &flash.pool);
+        }
+        flash.give(ids, now, events);
+        for &id in ids {
+            let number = flash.pool.get(id).at.die as usize;
+            let channel = flash.dies[number].channel as usize;
+            self.channels[channel].turn_to(now);
+            self.dies[number].turn_to(now);
+            (self.held[id.index()], self.waiting[id.index()].times) = (Held::NOTHING, OpTimes::default());
+            self.begin(id, flash.pool.spent(id).mark.min(now), (number, channel));
+        }
+        for &id in ids {
+            self.look(flash, flash.pool.get(id).at.die, now);
+        }
+        self.standing.clear();
+    }
+
+    /// The same as [`Flash::on_event`].
+    pub(crate) fn on_event(
+        &mut self,
+        flash: &mut Flash,
+        (kind, id): (EventKind, u32),
+        now: SimTime,
+        events: &mut EventQueue,
+    ) {
+        let number = match kind {
+            EventKind::ArrayDone => Die::of_event(id).0,
+            EventKind::Decoded => {
+                self.standing.push(OpId(id));
+                flash.pool.get(OpId(id)).at.die
+            }
+            _ => id,
+        };
+        // Whose turn it is at a channel is not known before.
+        let dies = match kind {
+            EventKind::ChannelFree => std::mem::take(&mut self.dies_of[number as usize]),
+            _ => Vec::new(),
+        };
+        let touched = if dies.is_empty() { std::slice::from_ref(&number) } else { &dies[..] };
+        for &die in touched {
+            self.see_standing(&flash.dies[die as usize], &flash.pool);
+        }
+        flash.on_event(kind, id, now, events);
+        for &die in touched {
+            self.look(flash, die, now);
+        }
+        if kind == EventKind::ChannelFree {
+            self.dies_of[number as usize] = dies;
+        }
+        self.standing.clear();
+    }
+
+    /// Whom an operation has waited for that has just ended.
+    pub(crate) fn of(&self, id: OpId) -> &Held {
+        &self.held[id.index()]
+    }
+
+    fn see_standing(&mut self, die: &Die, pool: &OpPool) {
+        standing(die, pool, |id| self.standing.push(id));
+    }
+
+    /// Something has happened at a die.
+    fn look(&mut self, flash: &Flash, number: u32, now: SimTime) {
+        let die = &flash.dies[number as usize];
+        let (at, channel) = (number as usize, die.channel as usize);
+        self.dies[at].turn(now, plan_of(die, &flash.pool, now));
+        self.channels[channel].turn_to(now);
+        self.see_standing(die, &flash.pool);
+        for index in 0..self.standing.len() {
+            if flash.pool.get(self.standing[index]).at.die == number {
+                self.settle(flash, self.standing[index], (at, channel), now);
+            }
+        }
+        let end = flash.channels[channel].free_at;
+        if let Some(holder) = carried(die, &flash.pool, end, now) {
+            self.channels[channel].turn(now, [(now, holder), (end, Holder::NOBODY), (end, Holder::NOBODY)]);
+        }
+    }
+
+    /// Books what an operation has waited since it was looked at last.
+    fn settle(&mut self, flash: &Flash, id: OpId, (die, channel): (usize, usize), now: SimTime) {
+        let (spent, seen) = (flash.pool.spent(id), self.waiting[id.index()]);
+        let (at_die, at_channel) = (&self.dies[die].shown, &self.channels[channel].shown);
+        let held = &mut self.held[id.index()];
+        let waits = [
+            (spent.times.die_wait - seen.times.die_wait, at_die, &seen.die),
+            (spent.times.channel_wait - seen.times.channel_wait, at_channel, &seen.channel),
+        ];
+        for (ns, shown, from) in waits.into_iter().filter(|wait| wait.0 > 0) {
+            let sum = held.add_since(shown, from);
+            let is_known = sum == ns || seen.mark < self.began;
+            debug_assert!(is_known, "{sum} of {ns} ns are known of {:?}", flash.pool.get(id));
+            held.add(Holder::NOBODY, ns.saturating_sub(sum));
+        }
+        let suspended = spent.times.suspended - seen.times.suspended;
+        if suspended > 0 {
+            let waited = at_die.total() - seen.die.total();
+            if waited <= suspended {
+                held.add_since(at_die, &seen.die);
+            }
+            // What was in the array when it was looked at last has waited for nobody before it was stopped.
+            held.add(Holder::SWITCHING, if waited <= suspended { suspended - waited } else { suspended });
+        }
+        self.waiting[id.index()].times = spent.times;
+        if spent.mark != seen.mark && spent.mark <= now {
+            self.begin(id, spent.mark, (die, channel));
+        }
+    }
+
+    /// An operation waits from now on.
+    fn begin(&mut self, id: OpId, mark: SimTime, (die, channel): (usize, usize)) {
+        let waiting = &mut self.waiting[id.index()];
+        (waiting.mark, waiting.die, waiting.channel) =
+            (mark, self.dies[die].shown, self.channels[channel].shown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// Shares are whole, add up to what is asked for, and none is more than there was, or a nanosecond off its part.
+    #[test]
+    fn what_is_scaled_down_adds_up() {
+        let mut rng = Rng::named(1, "held");
+        let mut any = |below: u32| {
+            let bits = rng.below(31);
+            (rng.below(below), u64::from(rng.below(1 << bits)))
+        };
+        for _ in 0..2_000 {
+            let mut held = Held::NOTHING;
+            for _ in 0..any(6).0 {
+                let (holder, ns) = any(HOLDERS as u32);
+                held.add(Holder(holder as u8), ns);
+            }
+            let (total, (_, ns)) = (held.total(), any(1));
+            let left = held.at_most(ns);
+            assert_eq!(left.total(), ns.min(total));
+            for (left, of) in left.ns.iter().zip(held.ns) {
+                let part = of as f64 * ns.min(total) as f64 / total.max(1) as f64;
+                assert!(*left <= of && (*left as f64 - part).abs() <= 1.0, "{left} of {of}, {part}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_one_for_each() {
+        let names: std::collections::BTreeSet<String> = Holder::all().map(Holder::name).collect();
+        assert_eq!(names.len(), HOLDERS);
+    }
+}
