@@ -127,6 +127,14 @@ const STEPS: &[Step] = &[
         figures: &["survived", "unknown"],
     },
     Step {
+        name: "counter",
+        about: "a counter is a line where it is declared and one where it counts",
+        minutes: 4,
+        variables: &[],
+        command: &["scripts/one_counter.sh"],
+        figures: &[": "],
+    },
+    Step {
         name: "fuzz",
         about: "every reader of traces and the parser of jobs, a minute each",
         minutes: 25,

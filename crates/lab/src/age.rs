@@ -3,6 +3,7 @@
 use crate::error::Failure;
 use crate::phase::{Phase, Progress};
 use crate::stop::Stop;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::age::GRAMMAR;
 use ssd::config::{Field, Kind, Layer, Parameter, Problem, Value, presets};
@@ -11,7 +12,7 @@ use ssd::sections::ErrorModel;
 use ssd::{AgeError, AgeStep, Drive};
 
 /// Steps in the order in which they are taken: the value of `run.age`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Vec<String>", try_from = "Vec<String>")]
 pub struct AgeSteps(pub Vec<AgeStep>);
 

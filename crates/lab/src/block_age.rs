@@ -1,5 +1,6 @@
 //! How worn blocks are, as the firmware's marker tells it (`ftl.age_marker`).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{Drive, DriveConfig, Stats, ftl::age_marker};
 
@@ -7,7 +8,7 @@ use ssd::{Drive, DriveConfig, Stats, ftl::age_marker};
 const LIFE: f64 = age_marker::LIFE as f64;
 
 /// Ages of blocks; all zero without a marker.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgeWork {
     /// The policy.
     pub policy: String,

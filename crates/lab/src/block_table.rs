@@ -1,25 +1,10 @@
 //! The blocks of a drive one by one, as a table.
 
+use crate::columns::{Column, Table, Values};
 use ssd::{BlockRow, Drive};
 
-/// Name of the file in a folder of results.
-pub(crate) const FILE_NAME: &str = "blocks.csv";
-
-/// Columns of the table.
-const COLUMNS: [&str; 12] = [
-    "block",
-    "lane",
-    "state",
-    "live_units",
-    "programmed_units",
-    "erases",
-    "age_units",
-    "stream",
-    "mode",
-    "one_bit",
-    "wear_q12",
-    "disturbed_q12",
-];
+/// Name of the table, and of its files in a folder of results.
+pub(crate) const NAME: &str = "blocks";
 
 /// The blocks of a drive, lane by lane, as they were at a time; superblocks count as one.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,28 +16,25 @@ impl BlockTable {
         BlockTable(drive.block_table())
     }
 
-    /// As CSV: a line for each block, what is not known left empty.
-    pub fn csv(&self) -> String {
-        let mut text = COLUMNS.join(",") + "\n";
-        for (block, row) in self.0.iter().enumerate() {
-            let or_empty = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
-            let cells = [
-                block.to_string(),
-                row.lane.to_string(),
-                row.state.name().to_owned(),
-                row.live_units.to_string(),
-                row.programmed_units.to_string(),
-                row.erases.to_string(),
-                or_empty(row.age_units),
-                or_empty(row.stream.map(u64::from)),
-                row.mode.to_string(),
-                u8::from(row.one_bit).to_string(),
-                row.wear_q12.to_string(),
-                or_empty(row.disturbed_q12.map(u64::from)),
-            ];
-            text.push_str(&cells.join(","));
-            text.push('\n');
-        }
-        text
+    /// As a table: a row for each block, what is not known left empty.
+    pub fn table(&self) -> Table {
+        let counts = |of: fn(&BlockRow) -> u64| Values::Counts(self.0.iter().map(of).collect());
+        let known = |of: fn(&BlockRow) -> Option<u64>| Values::CountsOrNone(self.0.iter().map(of).collect());
+        let states = self.0.iter().map(|row| row.state.name().to_owned());
+        let columns = vec![
+            Column::new("block", Values::Counts((0..self.0.len() as u64).collect())),
+            Column::new("lane", counts(|row| row.lane.into())),
+            Column::new("state", Values::Words(states.collect())),
+            Column::new("live_units", counts(|row| row.live_units.into())),
+            Column::new("programmed_units", counts(|row| row.programmed_units.into())),
+            Column::new("erases", counts(|row| row.erases.into())),
+            Column::new("age_units", known(|row| row.age_units)),
+            Column::new("stream", known(|row| row.stream.map(u64::from))),
+            Column::new("mode", counts(|row| row.mode.into())),
+            Column::new("one_bit", counts(|row| row.one_bit.into())),
+            Column::new("wear_q12", counts(|row| row.wear_q12.into())),
+            Column::new("disturbed_q12", known(|row| row.disturbed_q12.map(u64::from))),
+        ];
+        Table::new(NAME, columns)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::facts::Facts;
 use crate::precondition::EraseCounts;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{AgeStep, OpCode, Reason};
 
@@ -12,7 +13,7 @@ const DAYS: f64 = 365.0;
 
 /// Endurance in the terms of JEDEC JESD218: terabytes written by the host (TBW, 1 TB = 10^12 bytes), and drive writes a
 /// day (DWPD) that use them up over the warranty. Null unless the drive wore out in this run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lifetime {
     /// Terabytes that the host had written when the drive took no more.
     pub tbw: Option<f64>,

@@ -1,11 +1,12 @@
 //! Which data that moved went past the controller (`ftl.migration`).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::{DriveConfig, Stats};
 
 /// Moves past the controller, and through it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MigrationWork {
     /// The policy.
     pub policy: String,

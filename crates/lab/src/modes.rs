@@ -1,6 +1,7 @@
 //! Program modes in results: which blocks and reads had which, what the wear of erased blocks weighs, and what the
 //! buffer said of data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::sections::ErrorModel;
@@ -13,7 +14,7 @@ const ONE_BIT: &str = "one_bit";
 
 /// What was programmed in which mode; by the names of `cell.modes`, of which only `nominal` counts where cells make no
 /// errors, and `one_bit` for blocks of the cache (`ftl.slc_cache`) where they do.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramModeWork {
     /// The policy.
     pub policy: String,
@@ -58,7 +59,7 @@ impl ProgramModeWork {
 
 /// What the wear of erased blocks weighs (HIRE section 4.2): each erase counts as `cell.modes.wear` of the mode that
 /// the block was programmed in, or `nand.slc.wear`; 1 where cells make no errors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WearingWeight {
     /// Of an erase in the mean; null without one.
     pub per_erase: Option<f64>,
@@ -86,14 +87,14 @@ impl WearingWeight {
 }
 
 /// Work of the host interface, apart from the buffer's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostWork {
     /// What the buffer said of data that left it.
     pub hotness: HotnessWork,
 }
 
 /// Mapping units that left the buffer, by what accesses to them amounted to (`host.hotness`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HotnessWork {
     /// The policy.
     pub policy: String,

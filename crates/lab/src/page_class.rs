@@ -1,10 +1,11 @@
 //! What sorting data by page types (`ftl.page_class`) did in a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{DriveConfig, Stats};
 
 /// What sorting data by the class of pages did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PageClassWork {
     /// The policy.
     pub policy: String,
@@ -17,7 +18,7 @@ pub struct PageClassWork {
 }
 
 /// How often data was read, as `ftl.page_class` counts; all empty or zero if it does not.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatWork {
     /// Mapping units by their heat, from 0 on, at the end.
     pub levels: Vec<u64>,

@@ -1,13 +1,16 @@
 //! Results for people: tables, plots, folders.
 
 use crate::block_table;
+use crate::columns::Table;
 pub use crate::compare::{Comparison, NotCompared, metric_keys};
 use crate::error::ReportError;
 use crate::files::replace_all;
 use crate::fio_json;
 use crate::plot;
-use crate::result::{FILE_NAME, RunResult};
-use crate::{slowest, table};
+use crate::result::{self, FILE_NAME, RunResult, version};
+use crate::series::NAMES_OF_TABLES;
+use crate::{counted, slowest, table};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// Name of the file with the configuration that repeats a run.
@@ -20,8 +23,8 @@ const AMPLIFICATION: &str = "write_amplification";
 const VERSIONS: &str = "versions";
 /// Plots of a run, without the endings of their files.
 const PLOTS: [&str; 4] = ["latency", "breakdown", "retries", "victims"];
-/// Names of the files with the time series of a run: of all of it, of its dies, of its channels.
-const SERIES: [&str; 3] = ["series.csv", "series_dies.csv", "series_channels.csv"];
+/// Endings of the files that a table may come in.
+const TABLE_ENDINGS: [&str; 2] = ["csv", "parquet"];
 /// Endings of the files that a plot may come in.
 const ENDINGS: [&str; 3] = ["svg", "pdf", "csv"];
 
@@ -48,6 +51,16 @@ pub fn fio_json(result: &RunResult) -> Option<String> {
     fio_json::text(result)
 }
 
+/// Everything that the drive counted and that is not zero, as a table for people.
+pub fn counters(result: &RunResult) -> String {
+    counted::table(result)
+}
+
+/// What `result.json` is: every key with its type and meaning, as a JSON Schema (draft 2020-12).
+pub fn schema() -> String {
+    format!("{:#}\n", result::schema())
+}
+
 /// Several results side by side, each with its ratio to the first.
 pub fn compare(results: &[RunResult]) -> String {
     Comparison::of(results).text()
@@ -55,19 +68,18 @@ pub fn compare(results: &[RunResult]) -> String {
 
 /// Writes a folder of results: `result.json`, the plots `latency` and `breakdown` (where time passes), `retries` (of a
 /// drive whose cells age), `victims` (of one that was cleaned) and `versions` (if asked for), each as SVG, PDF and CSV,
-/// `series.csv`, `series_dies.csv` and `series_channels.csv` (where time passes), `blocks.csv` (if they were put in),
-/// and `config.toml` with the resolved configuration. Returns the files.
+/// the tables `series`, `series_dies`, `series_channels` (where time passes) and `blocks` (if they were put in), each
+/// as CSV and Parquet, and `config.toml` with the resolved configuration. Returns the files.
 pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec<PathBuf>, ReportError> {
     // The plots can be made again of the rest.
     let mut files = vec![(FILE_NAME.to_owned(), result.to_json().into_bytes())];
     files.push((CONFIG_NAME.to_owned(), config_toml.as_bytes().to_vec()));
     files.extend(plots(std::slice::from_ref(result), &[]));
     if let Some(series) = &result.series {
-        let tables = [series.csv(), series.dies_csv(), series.channels_csv()];
-        files.extend(SERIES.map(str::to_owned).into_iter().zip(tables.map(String::into_bytes)));
+        files.extend(series.tables().iter().flat_map(table_files));
     }
     if let Some(blocks) = &result.blocks {
-        files.push((block_table::FILE_NAME.to_owned(), blocks.csv().into_bytes()));
+        files.extend(table_files(&blocks.table()));
     }
     if let Some(versions) = &result.versions {
         files.extend(plot::versions(versions).files(VERSIONS));
@@ -105,9 +117,9 @@ fn plots(results: &[RunResult], groups: &[String]) -> Vec<(String, Vec<u8>)> {
 
 /// Names of all files that a run may write to its folder.
 pub fn run_files() -> Vec<String> {
-    let others =
-        [FILE_NAME, CONFIG_NAME, block_table::FILE_NAME].into_iter().chain(SERIES).map(str::to_owned);
-    others.chain(plot_files(&PLOTS)).chain(plot_files(&[VERSIONS])).collect()
+    let others = [FILE_NAME, CONFIG_NAME].map(str::to_owned).into_iter();
+    let tables = named(&[&NAMES_OF_TABLES[..], &[block_table::NAME]].concat(), &TABLE_ENDINGS);
+    others.chain(tables).chain(plot_files(&PLOTS)).chain(plot_files(&[VERSIONS])).collect()
 }
 
 /// Names of all files that a comparison may write to its folder.
@@ -117,7 +129,20 @@ pub fn comparison_files() -> Vec<String> {
 }
 
 fn plot_files(plots: &[&str]) -> Vec<String> {
-    plots.iter().flat_map(|plot| ENDINGS.map(|ending| format!("{plot}.{ending}"))).collect()
+    named(plots, &ENDINGS)
+}
+
+/// Files of these names, with each of the endings.
+fn named(names: &[&str], endings: &[&str]) -> Vec<String> {
+    let of = |name: &&str| endings.iter().map(|ending| format!("{name}.{ending}")).collect::<Vec<_>>();
+    names.iter().flat_map(of).collect()
+}
+
+/// A table's files: CSV, and Parquet in a program built with it.
+fn table_files(table: &Table) -> Vec<(String, Vec<u8>)> {
+    let [csv, parquet] = TABLE_ENDINGS.map(|ending| format!("{}.{ending}", table.name));
+    let parquet = table.parquet(&[("version", version())]).map(|bytes| (parquet, bytes));
+    iter::once((csv, table.csv().into_bytes())).chain(parquet).collect()
 }
 
 /// Whether a folder holds the result of a run.

@@ -1,9 +1,10 @@
 //! How often pages were read again.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How often pages were read again because of errors; all empty or null in a drive whose cells do not age.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Retries {
     /// Page reads by the number of attempts that failed: none, one, two ... up to the most there were.
     pub histogram: Vec<u64>,

@@ -1,5 +1,6 @@
 //! What was done about copies that nobody may read any more (`ftl.sanitize`).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::flash::op::OpKind;
 use ssd::ftl::locks::exposure::OpenExposures;
@@ -7,7 +8,7 @@ use ssd::ftl::{self, EXPOSURE_CAUSES, FtlCounts};
 use ssd::{Drive, DriveConfig, SanitizeReport, Stats};
 
 /// What was locked; all zero where nothing is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SanitizeWork {
     /// The policy.
     pub policy: String,
@@ -37,7 +38,7 @@ pub struct SanitizeWork {
 
 /// Pages with a dead copy of secured data, until they were locked or erased. Each has a clock of its own, from the
 /// first such copy on; what is still being programmed when it dies can be read when that has ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Exposed {
     /// How many there were.
     pub pages: u64,
@@ -58,7 +59,7 @@ pub struct Exposed {
 }
 
 /// For how long some of them could be read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Exposures {
     /// How many.
     pub pages: u64,
@@ -79,7 +80,7 @@ impl From<ftl::Exposures> for Exposures {
 }
 
 /// Pages that could be read for more than 100 ms, those at the end of the run included.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Long {
     /// How many.
     pub pages: u64,

@@ -1,10 +1,11 @@
 //! What the separator of data (`ftl.stream`) did in a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{Drive, DriveConfig, Stats};
 
 /// What the separator of data did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamWork {
     /// The policy.
     pub policy: String,

@@ -1,10 +1,11 @@
 //! What the cache of one bit a cell (`ftl.slc_cache`) did in a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{DriveConfig, Stats};
 
 /// What the cache of one bit a cell did; all zero without one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlcWork {
     /// The policy.
     pub policy: String,

@@ -2,6 +2,7 @@
 
 use crate::by::Axis;
 use crate::meter::ratio;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{Completion, Part, SimTime};
 
@@ -12,7 +13,7 @@ pub(crate) const STALL_NS: u64 = 5_000_000;
 pub(crate) const LONGEST: usize = 16;
 
 /// One of the longest stalls.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stall {
     /// When it began, from the start of the measurement: with a completion, or with the first request that an empty
     /// drive was handed; ns.
@@ -28,7 +29,7 @@ pub struct Stall {
 }
 
 /// Times of 5 ms (assumed) or more in which requests waited in the drive and nothing completed, in the measurement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stalls {
     /// How many.
     pub count: u64,

@@ -1,12 +1,13 @@
 //! How often work of dies was suspended for reads, and what became of their priorities.
 
 use crate::by::{Axis, By};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::flash::FlashCounts;
 use ssd::signals::Priority;
 
 /// Suspends of one kind of work, by the priority of the read that it was suspended for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuspendsOf {
     /// Where it was.
     pub at_once: By<Priority, u64>,
@@ -15,7 +16,7 @@ pub struct SuspendsOf {
 }
 
 /// How often erases were suspended, those that ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuspendsPerErase {
     /// In the mean; null where nothing is suspended, or nothing was erased.
     pub mean: Option<f64>,
@@ -26,7 +27,7 @@ pub struct SuspendsPerErase {
 }
 
 /// Work of dies that was suspended for reads.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suspends {
     /// Erases.
     pub erase: SuspendsOf,
@@ -39,7 +40,7 @@ pub struct Suspends {
 }
 
 /// What dies did for reads beside their work.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DieWork {
     /// How often work of theirs was suspended.
     #[serde(default)]
@@ -50,7 +51,7 @@ pub struct DieWork {
 }
 
 /// Priorities at dies.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Priorities {
     /// Page reads of the host that, while they waited for their die, saw it work for one of a lower priority.
     pub delayed_by_lower: By<Priority, u64>,

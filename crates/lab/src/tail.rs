@@ -2,6 +2,7 @@
 //! of them are the slowest is known only at the end.
 
 use crate::steps::{STEPS, shortest, step_at, step_of};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{Completion, HOLDERS, Held, Holder, OpCode, PARTS, Part, SimTime, Status};
 
@@ -13,7 +14,7 @@ const WAITS: [Part; 5] = [Part::DieWait, Part::ChannelWait, Part::Suspended, Par
 const OWN: [Part; 5] = [Part::Firmware, Part::Link, Part::Array, Part::Transfer, Part::Decode];
 
 /// The slowest requests, and whom they waited for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TailTold {
     /// Those from this percentile of latencies on, of each kind.
     pub percent: f64,
@@ -24,7 +25,7 @@ pub struct TailTold {
 }
 
 /// The slowest requests of a kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slowest {
     /// How many.
     pub requests: u64,
@@ -37,7 +38,7 @@ pub struct Slowest {
 }
 
 /// What time of the slowest requests went to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
     /// A holder of what they waited for (`array.program.cleaning`: the array of a die, at work on that), or a part of
     /// their own way (`own.array`).
@@ -53,7 +54,7 @@ pub struct Reason {
 }
 
 /// One request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Example {
     /// When it arrived, from the start of the measurement on; ns.
     pub arrival_ns: u64,
@@ -61,7 +62,7 @@ pub struct Example {
     pub latency_ns: u64,
     /// Of this, what it lost to that; ns.
     pub lost_ns: u64,
-    /// First sector, and sectors.
+    /// First sector.
     pub lba: u64,
     /// Sectors.
     pub sectors: u32,

@@ -2,11 +2,12 @@
 
 use crate::by::{Axis, By};
 use crate::meter::{Kind, Meter, Side, ratio};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{OpCode, Part};
 
 /// Time spent in one part of requests' lives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
     /// By all requests together.
     pub sum: u64,
@@ -25,7 +26,7 @@ pub struct Spent {
 }
 
 /// Where the time of requests went; ns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSpent {
     /// Of reads.
     pub read: By<Part, Spent>,

@@ -1,9 +1,10 @@
 //! What bounds a run, as a result tells it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a run is bounded by.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// `overloaded`: requests came faster than the drive serves them, for as long as they came. `bursts`: they did for
     /// some of the time. `closed`: they came as the drive answered. `busy` or `idle`: it kept up. Empty where no time

@@ -17,6 +17,8 @@ pub struct Counter {
     pub told_in: Option<&'static str>,
     /// Whether it says one number for each part of the drive: each die, each channel.
     pub by_part: bool,
+    /// What it says: 0 is one number, 1 a list of them, 2 a list of lists.
+    pub dimensions: u8,
 }
 
 impl Counter {
@@ -71,6 +73,8 @@ impl Count {
 pub trait Counted {
     /// Whether it says one number for each part of the drive.
     const BY_PART: bool = false;
+    /// What it says: 0 is one number, 1 a list of them, 2 a list of lists.
+    const DIMENSIONS: u8;
 
     /// What it says.
     fn count(&self) -> Count;
@@ -80,6 +84,8 @@ pub trait Counted {
 }
 
 impl Counted for u64 {
+    const DIMENSIONS: u8 = 0;
+
     fn count(&self) -> Count {
         Count::One(*self)
     }
@@ -90,6 +96,8 @@ impl Counted for u64 {
 }
 
 impl Counted for u32 {
+    const DIMENSIONS: u8 = 0;
+
     fn count(&self) -> Count {
         Count::One(u64::from(*self))
     }
@@ -101,6 +109,7 @@ impl Counted for u32 {
 
 impl Counted for Vec<u64> {
     const BY_PART: bool = true;
+    const DIMENSIONS: u8 = 1;
 
     fn count(&self) -> Count {
         Count::Each(self.clone())
@@ -112,6 +121,8 @@ impl Counted for Vec<u64> {
 }
 
 impl<const N: usize> Counted for [u64; N] {
+    const DIMENSIONS: u8 = 1;
+
     fn count(&self) -> Count {
         Count::Each(self.to_vec())
     }
@@ -122,6 +133,8 @@ impl<const N: usize> Counted for [u64; N] {
 }
 
 impl<const N: usize, const M: usize> Counted for [[u64; N]; M] {
+    const DIMENSIONS: u8 = 2;
+
     fn count(&self) -> Count {
         Count::Table(self.iter().map(|row| row.to_vec()).collect())
     }
@@ -153,6 +166,7 @@ macro_rules! counters {
                 doc: concat!($($doc),+).trim_ascii(),
                 told_in: counters!(@told_in $($told_in)?),
                 by_part: <$ty as $crate::counters::Counted>::BY_PART,
+                dimensions: <$ty as $crate::counters::Counted>::DIMENSIONS,
             }),+];
 
             /// What they say, in the same order.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use lab::report;
 use serde_json::json;
 use ssd::config::Table;
 use ssd::drive_config::{Explained, Resolved};
@@ -22,7 +23,8 @@ Examples:
   wordline explain --only cell.retention                one section, or one key
   wordline explain --drive straw --all                  the constants of the cells too, though they are not in use
   wordline explain --drive aged_tlc --json              the same for programs
-  wordline explain --drive qlc --toml > my.toml         a configuration with every key written out";
+  wordline explain --drive qlc --toml > my.toml         a configuration with every key written out
+  wordline explain --schema                             what result.json holds, for programs";
 
 /// Flags of `explain`.
 #[derive(Args, Debug)]
@@ -54,10 +56,18 @@ pub struct Explain {
     /// Print the configuration as TOML that reads back to the same drive
     #[arg(long, conflicts_with_all = ["docs", "json", "only"])]
     toml: bool,
+
+    /// Print what result.json is in place of a drive: every key, its type, its meaning, as a JSON Schema
+    #[arg(long, exclusive = true)]
+    schema: bool,
 }
 
 /// Explains a configuration.
 pub fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
+    if args.schema {
+        write!(out, "{}", report::schema())?;
+        return Ok(());
+    }
     let inputs = Inputs::read(&args.drive, args.file.as_deref(), Vec::new())?;
     let resolved = inputs.resolve(None)?;
     if args.toml {

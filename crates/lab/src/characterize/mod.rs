@@ -15,8 +15,6 @@ pub mod fleet;
 pub mod locks;
 mod max_reads;
 pub mod monte_carlo;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod plan;
 pub mod population;
 pub mod reads;

@@ -1,26 +1,8 @@
-//! What was measured: a table with named columns, which becomes CSV and Parquet, and the plots of it.
+//! What was measured: a table, which becomes CSV and Parquet, and the plots of it.
 
-use crate::plot::{Csv, Line, Lines, Plot};
-
-/// The values of a column, one for each row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Values {
-    /// Names.
-    Words(Vec<String>),
-    /// Measured numbers.
-    Numbers(Vec<f64>),
-    /// Counts.
-    Counts(Vec<u64>),
-}
-
-/// A column with its name, which ends in the unit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// Name.
-    pub name: &'static str,
-    /// Values.
-    pub values: Values,
-}
+use crate::columns::{Column, Table, Values};
+use crate::plot::{Line, Lines, Plot};
+use std::ops::Deref;
 
 /// A value of one row.
 #[derive(Clone, Debug)]
@@ -54,44 +36,22 @@ impl From<u64> for Cell {
     }
 }
 
-impl Values {
-    fn of_kind(cell: &Cell) -> Values {
-        match cell {
+impl Cell {
+    /// A column for it and its like.
+    fn column(&self) -> Values {
+        match self {
             Cell::Word(_) => Values::Words(Vec::new()),
             Cell::Number(_) => Values::Numbers(Vec::new()),
             Cell::Count(_) => Values::Counts(Vec::new()),
         }
     }
 
-    fn push(&mut self, cell: Cell) {
-        match (self, cell) {
+    fn push_to(self, values: &mut Values) {
+        match (values, self) {
             (Values::Words(values), Cell::Word(word)) => values.push(word),
             (Values::Numbers(values), Cell::Number(number)) => values.push(number),
             (Values::Counts(values), Cell::Count(count)) => values.push(count),
             (values, cell) => unreachable!("a column of one kind: {values:?}, {cell:?}"),
-        }
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Values::Words(values) => values.len(),
-            Values::Numbers(values) => values.len(),
-            Values::Counts(values) => values.len(),
-        }
-    }
-
-    /// Are there none?
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The value of a row as text; a number reads back as it was.
-    pub fn text(&self, row: usize) -> String {
-        match self {
-            Values::Words(values) => values[row].clone(),
-            Values::Numbers(values) => values[row].to_string(),
-            Values::Counts(values) => values[row].to_string(),
         }
     }
 }
@@ -106,12 +66,18 @@ struct Curves {
     lines: Vec<Line>,
 }
 
-/// A table and its plots.
+/// A table and its plots. It reads as the table.
 pub struct Sheet {
-    /// Stem of the files' names.
-    pub name: &'static str,
-    columns: Vec<Column>,
+    table: Table,
     plots: Vec<Curves>,
+}
+
+impl Deref for Sheet {
+    type Target = Table;
+
+    fn deref(&self) -> &Table {
+        &self.table
+    }
 }
 
 /// A curve.
@@ -130,12 +96,12 @@ impl Sheet {
         for row in rows {
             for (place, cell) in row.into_iter().enumerate() {
                 if place == columns.len() {
-                    columns.push(Column { name: names[place], values: Values::of_kind(&cell) });
+                    columns.push(Column::new(names[place], cell.column()));
                 }
-                columns[place].values.push(cell);
+                cell.push_to(&mut columns[place].values);
             }
         }
-        Sheet { name, columns, plots: Vec::new() }
+        Sheet { table: Table::new(name, columns), plots: Vec::new() }
     }
 
     /// With a plot; `up` and `across` are on its axes.
@@ -167,42 +133,11 @@ impl Sheet {
         Sheet::new(name, names, rows).plot(name, up, across, lines)
     }
 
-    /// The columns of the table.
-    pub fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    /// The values of a column.
-    pub fn values(&self, name: &str) -> Option<&Values> {
-        self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
-    }
-
-    /// Rows of the table.
-    pub fn rows(&self) -> usize {
-        self.columns.first().map_or(0, |column| column.values.len())
-    }
-
-    /// The table as CSV.
-    pub fn csv(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
-        let mut table = Csv::new(&names);
-        for row in 0..self.rows() {
-            table.row(&self.columns.iter().map(|column| column.values.text(row)).collect::<Vec<_>>());
-        }
-        table.into_text()
-    }
-
     /// The plots, with the stems of their files' names. One that is named as the sheet shows the sheet's own numbers.
     pub fn plots(&self) -> impl Iterator<Item = (&str, Plot)> {
         self.plots.iter().map(|plot| {
             let lines = Lines { up: &plot.up, across: plot.across, lines: &plot.lines };
             (plot.name.as_str(), lines.plot())
         })
-    }
-
-    /// The table as Parquet, with the provenance as the file's metadata; `None` in a program built without.
-    #[cfg(not(feature = "parquet"))]
-    pub fn parquet(&self, _: &[(&'static str, String)]) -> Option<Vec<u8>> {
-        None
     }
 }

@@ -4,8 +4,8 @@ mod keys;
 mod metrics;
 mod rows;
 
+use crate::csv::Csv;
 use crate::number::digits;
-use crate::plot::Csv;
 use crate::result::RunResult;
 use crate::table::{NONE, grid, title};
 use keys::{Key, differing, named, natural, told_apart};

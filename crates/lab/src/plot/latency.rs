@@ -2,7 +2,8 @@
 
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::Picture;
-use super::{Csv, HEIGHT, Plot, axis, colour};
+use super::{HEIGHT, Plot, axis, colour};
+use crate::csv::Csv;
 use crate::number::duration;
 use crate::result::{Distribution, RunResult};
 use crate::table::title;

@@ -15,6 +15,7 @@ mod victims;
 mod workload;
 
 use crate::by::Axis;
+use crate::csv::Csv;
 use crate::number::{digits, duration};
 use crate::result::{Distribution, RunResult};
 use crate::table::title;
@@ -67,7 +68,7 @@ impl Plot {
 
     /// The numbers that it shows.
     pub fn csv(&self) -> &str {
-        &self.data.text
+        self.data.text()
     }
 
     /// The plot as PDF; `None` in a program built without.
@@ -86,43 +87,8 @@ impl Plot {
     pub fn files(&self, stem: &str) -> Vec<(String, Vec<u8>)> {
         let mut files = vec![(format!("{stem}.svg"), self.svg().into_bytes())];
         files.extend(self.pdf().map(|bytes| (format!("{stem}.pdf"), bytes)));
-        files.push((format!("{stem}.csv"), self.data.text.clone().into_bytes()));
+        files.push((format!("{stem}.csv"), self.data.text().as_bytes().to_vec()));
         files
-    }
-}
-
-/// Rows of values with commas between them.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Csv {
-    text: String,
-}
-
-impl Csv {
-    /// No rows yet; the names of the columns.
-    pub fn new(columns: &[&str]) -> Self {
-        let mut csv = Csv { text: String::new() };
-        csv.row(columns);
-        csv
-    }
-
-    /// The whole table.
-    pub fn into_text(self) -> String {
-        self.text
-    }
-
-    /// Adds a row; values with commas, quotes or line breaks stand in quotes (RFC 4180, section 2).
-    pub fn row<S: AsRef<str>>(&mut self, values: &[S]) {
-        for (place, value) in values.iter().enumerate() {
-            let value = value.as_ref();
-            let comma = if place == 0 { "" } else { "," };
-            self.text.push_str(comma);
-            if value.contains([',', '"', '\n', '\r']) {
-                self.text.push_str(&format!("\"{}\"", value.replace('"', "\"\"")));
-            } else {
-                self.text.push_str(value);
-            }
-        }
-        self.text.push('\n');
     }
 }
 
@@ -212,17 +178,4 @@ pub(crate) fn write_amplification(results: &[RunResult], groups: &[String]) -> P
         bars,
     };
     Plot::new(bars.picture(), data)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_with_commas_and_quotes_stand_in_quotes() {
-        let mut csv = Csv::new(&["run", "value"]);
-        csv.row(&["first in, first out", "1"]);
-        csv.row(&["a \"b\"", "2"]);
-        assert_eq!(csv.text, "run,value\n\"first in, first out\",1\n\"a \"\"b\"\"\",2\n");
-    }
 }

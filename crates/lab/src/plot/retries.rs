@@ -2,7 +2,8 @@
 
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::Picture;
-use super::{Csv, FILLED, HEIGHT, Plot, axis, colour};
+use super::{FILLED, HEIGHT, Plot, axis, colour};
+use crate::csv::Csv;
 use crate::number::{digits, percent};
 use crate::result::RunResult;
 use crate::table::title;

@@ -1,6 +1,7 @@
 //! How full blocks are when cleaning begins to empty them: a curve for each result.
 
-use super::{Across, Csv, Line, Lines, Plot};
+use super::{Across, Line, Lines, Plot};
+use crate::csv::Csv;
 use crate::number::digits;
 use crate::result::RunResult;
 use crate::table::title;

@@ -117,7 +117,7 @@ pub enum EraseCounts {
 }
 
 /// What preconditioning did.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Preconditioned {
     /// Mapping units written in order.
     pub units_filled: u64,
@@ -159,7 +159,7 @@ pub struct Preconditioned {
     /// Write amplification of the last so many overwrites, once the filled space or as much of it as there were;
     /// null if there were less than a quarter.
     pub write_amplification: Option<f64>,
-    /// Steps by which the cells were aged after that ([`crate::AgeSteps`]).
+    /// Steps by which the cells were aged after that (`--age`).
     #[serde(default)]
     pub age_steps: Vec<String>,
     /// Processor time it took, steps included.
@@ -167,7 +167,9 @@ pub struct Preconditioned {
 }
 
 /// Room of a drive beyond what holds data, over what holds data; null where there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 pub struct Spare {
     /// All of it: good blocks without what the live units take.
     pub gross: Option<f64>,

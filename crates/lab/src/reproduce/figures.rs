@@ -5,10 +5,11 @@ use super::experiment::{Figure, FigureKind};
 use super::metrics;
 use super::study::Study;
 use super::{Cell, Experiment, Outcome};
+use crate::csv::Csv;
 use crate::number::digits;
 use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
 use crate::plot::picture::{Anchor, Picture};
-use crate::plot::{Csv, FILLED, HEIGHT, Line, Lines, Plot, axis, colour, log_marks};
+use crate::plot::{FILLED, HEIGHT, Line, Lines, Plot, axis, colour, log_marks};
 use crate::result::Distribution;
 
 /// A group of bars: its name, and the height of each; `None` where nothing was measured.

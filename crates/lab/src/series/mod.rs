@@ -10,6 +10,7 @@
 
 mod table;
 
+pub(crate) use table::NAMES_OF_TABLES;
 pub use table::{SeriesColumn, SeriesValue, TimeSeries};
 
 use crate::steps::{STEPS, step_of};

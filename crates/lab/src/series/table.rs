@@ -1,11 +1,11 @@
 //! Time series as tables: one of the run, one of its dies, one of its channels.
 
 use super::{KINDS, OTHERS, Series};
+use crate::columns::{Column, Table, Values};
 use crate::steps::{STEPS, quantile};
 use ssd::counters::Counter;
 use ssd::flash::op::{CAUSES, Cause};
 use ssd::{Drive, Reading};
-use std::fmt::Write;
 
 /// A column of a time series.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,9 @@ pub struct TimeSeries {
     /// By interval and channel: how long it carried something; ns.
     pub channels: Vec<Vec<u64>>,
 }
+
+/// Names of the tables: of the run, of its dies, of its channels.
+pub(crate) const NAMES_OF_TABLES: [&str; 3] = ["series", "series_dies", "series_channels"];
 
 /// Percentiles that are told, of a million.
 const QUANTILES: [(&str, u64, &str); 3] = [
@@ -151,44 +154,41 @@ impl TimeSeries {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The table of the run as CSV: a line of names, then one for each interval. What cannot be told is empty.
-    pub fn csv(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        let mut text = names.join(",") + "\n";
-        for row in &self.rows {
-            for (at, value) in row.iter().enumerate() {
-                let comma = if at > 0 { "," } else { "" };
-                _ = match value {
-                    SeriesValue::Number(number) => write!(text, "{comma}{number}"),
-                    SeriesValue::Ratio(ratio) => write!(text, "{comma}{ratio:.4}"),
-                    SeriesValue::Nothing => write!(text, "{comma}"),
-                };
-            }
-            text.push('\n');
-        }
-        text
+    /// The tables: of the run, of its dies, of its channels.
+    pub fn tables(&self) -> [Table; 3] {
+        let of_run = self.columns.iter().enumerate().map(|(at, column)| {
+            let values = self.rows.iter().map(|row| row[at]);
+            Column::new(column.name.clone(), collected(values))
+        });
+        let dies = self.of_parts("die", &self.dies, &["busy_ns", "array_ns"], |die, at| die[at]);
+        let channels = self.of_parts("channel", &self.channels, &["busy_ns"], |busy, _| *busy);
+        [
+            Table::new(NAMES_OF_TABLES[0], of_run.collect()),
+            Table::new(NAMES_OF_TABLES[1], dies),
+            Table::new(NAMES_OF_TABLES[2], channels),
+        ]
     }
 
-    /// The table of dies as CSV: one line for each interval and die.
-    pub fn dies_csv(&self) -> String {
-        let mut text = "start_ns,end_ns,die,busy_ns,array_ns\n".to_owned();
-        for ([start, end], dies) in self.times().zip(&self.dies) {
-            for (die, [busy, array]) in dies.iter().enumerate() {
-                _ = writeln!(text, "{start},{end},{die},{busy},{array}");
-            }
+    /// Columns with a row for each interval and part of the drive.
+    fn of_parts<T>(
+        &self,
+        what: &'static str,
+        parts: &[Vec<T>],
+        names: &[&'static str],
+        value: impl Fn(&T, usize) -> u64,
+    ) -> Vec<Column> {
+        let times = || self.times().zip(parts).flat_map(|(times, parts)| parts.iter().map(move |_| times));
+        let number = parts.iter().flat_map(|parts| 0..parts.len() as u64);
+        let mut columns = vec![
+            Column::new("start_ns", Values::Counts(times().map(|[start, _]| start).collect())),
+            Column::new("end_ns", Values::Counts(times().map(|[_, end]| end).collect())),
+            Column::new(what, Values::Counts(number.collect())),
+        ];
+        for (at, name) in names.iter().enumerate() {
+            let values = parts.iter().flatten().map(|part| value(part, at));
+            columns.push(Column::new(*name, Values::Counts(values.collect())));
         }
-        text
-    }
-
-    /// The table of channels as CSV: one line for each interval and channel.
-    pub fn channels_csv(&self) -> String {
-        let mut text = "start_ns,end_ns,channel,busy_ns\n".to_owned();
-        for ([start, end], channels) in self.times().zip(&self.channels) {
-            for (channel, busy) in channels.iter().enumerate() {
-                _ = writeln!(text, "{start},{end},{channel},{busy}");
-            }
-        }
-        text
+        columns
     }
 
     /// Start and end of each interval; ns.
@@ -197,6 +197,24 @@ impl TimeSeries {
             [SeriesValue::Number(start), SeriesValue::Number(end)] => [start, end],
             _ => [0; 2],
         })
+    }
+}
+
+/// A column of these: numbers where one of them is a ratio, else counts.
+fn collected(values: impl Iterator<Item = SeriesValue> + Clone) -> Values {
+    let is_ratio = values.clone().any(|value| matches!(value, SeriesValue::Ratio(_)));
+    let count = |value| match value {
+        SeriesValue::Number(number) => Some(number),
+        SeriesValue::Ratio(_) | SeriesValue::Nothing => None,
+    };
+    let ratio = |value| match value {
+        SeriesValue::Ratio(ratio) => Some(ratio),
+        SeriesValue::Number(_) | SeriesValue::Nothing => None,
+    };
+    if is_ratio {
+        Values::NumbersOrNone(values.map(ratio).collect())
+    } else {
+        Values::CountsOrNone(values.map(count).collect())
     }
 }
 

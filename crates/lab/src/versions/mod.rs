@@ -13,6 +13,7 @@ use crate::error::Failure;
 use crate::rows::{Cell, Column, Rows};
 use book::{Book, File, Invalid};
 use ledger::{Content, Ledger};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::units::Pun;
 use ssd::{Command, Drive, DriveConfig, OpCode, SimTime};
@@ -46,7 +47,7 @@ impl VersionsSpec {
 }
 
 /// Versions of files in flash.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Versions {
     /// Of files that were only written once or appended to.
     pub uv: VersionsOf,
@@ -55,7 +56,7 @@ pub struct Versions {
 }
 
 /// Versions of files of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionsOf {
     /// Files that had data in flash.
     pub files: u64,
@@ -72,7 +73,7 @@ pub struct VersionsOf {
 }
 
 /// A part of what is told of files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Share {
     /// Files that are so, or had such units.
     pub files: u64,
@@ -83,7 +84,7 @@ pub struct Share {
 }
 
 /// Over files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeanMax {
     /// In the mean; null without files.
     pub mean: Option<f64>,
@@ -92,7 +93,7 @@ pub struct MeanMax {
 }
 
 /// Units of one file over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileLine {
     /// The file.
     pub file: u32,

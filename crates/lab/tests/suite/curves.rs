@@ -2,7 +2,7 @@
 
 use lab::characterize::curves::{self, Plan};
 use lab::characterize::reads::{BlockOfWordlines, Law, Pattern, Spread, Victim, WORDLINES, is_lost};
-use lab::characterize::sheet::{Sheet, Values};
+use lab::characterize::sheet::Sheet;
 use ssd::nand::cell::{CellModel, CellState, Group};
 use std::sync::OnceLock;
 
@@ -94,33 +94,8 @@ fn provenance_tells_what_the_tables_are_made_from() {
 
 #[cfg(feature = "parquet")]
 fn parquet_holds_what_the_csv_holds_and_where_it_is_from() {
-    use parquet::file::reader::{FileReader, SerializedFileReader};
-    use parquet::record::Field;
     let told = SMALL.provenance(Some("today")).unwrap();
-    for sheet in small() {
-        let path = std::env::temp_dir().join(format!("wordline_{}_{}", std::process::id(), sheet.name));
-        std::fs::write(&path, sheet.parquet(&told).expect("built with Parquet")).unwrap();
-        let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        let kept = reader.metadata().file_metadata().key_value_metadata().expect("metadata").clone();
-        for (key, value) in &told {
-            assert!(kept.iter().any(|own| own.key == *key && own.value.as_ref() == Some(value)), "{key}");
-        }
-        let mut rows = 0;
-        for row in reader.get_row_iter(None).unwrap() {
-            for ((name, field), column) in row.unwrap().get_column_iter().zip(sheet.columns()) {
-                assert_eq!(name, column.name);
-                match (field, &column.values) {
-                    (Field::Double(found), Values::Numbers(values)) => assert_eq!(*found, values[rows]),
-                    (Field::ULong(found), Values::Counts(values)) => assert_eq!(*found, values[rows]),
-                    (Field::Str(found), Values::Words(values)) => assert_eq!(*found, values[rows]),
-                    other => panic!("{name}: {other:?}"),
-                }
-            }
-            rows += 1;
-        }
-        assert_eq!(rows, sheet.rows());
-    }
+    small().iter().for_each(|sheet| crate::parquet::holds_the_table(sheet, &told));
 }
 
 /// Reads one wordline after the other and sums up what every read does to every wordline, as it happens.

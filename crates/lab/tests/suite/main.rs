@@ -18,6 +18,7 @@ mod reports;
 mod reproduce;
 mod results;
 mod run_config;
+mod schema;
 mod series;
 mod stalls;
 mod tail;

@@ -1,4 +1,5 @@
-//! Request logs as Parquet: with the feature they hold what the CSV holds, without it the error says how to get it.
+//! Request logs and tables as Parquet: with the feature they hold what the CSV holds, without it the error says how to
+//! get it.
 
 use crate::common;
 
@@ -43,4 +44,56 @@ fn a_parquet_log_holds_what_the_csv_holds() {
         rows += 1;
     }
     assert_eq!((rows, csv.rows.len()), (70_000, 70_000));
+}
+
+/// A table's Parquet holds its values and what is told of it.
+#[cfg(feature = "parquet")]
+pub fn holds_the_table(table: &lab::columns::Table, told: &[(&'static str, String)]) {
+    use lab::columns::Values;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+    let path = fresh_path(table.name);
+    std::fs::write(&path, table.parquet(told).expect("built with Parquet")).unwrap();
+    let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+    let kept = reader.metadata().file_metadata().key_value_metadata().expect("metadata").clone();
+    for (key, value) in told {
+        assert!(kept.iter().any(|own| own.key == *key && own.value.as_ref() == Some(value)), "{key}");
+    }
+    let mut rows = 0;
+    for row in reader.get_row_iter(None).unwrap() {
+        for ((name, field), column) in row.unwrap().get_column_iter().zip(table.columns()) {
+            assert_eq!(*name, column.name);
+            match (field, &column.values) {
+                (Field::Double(found), Values::Numbers(values)) => assert_eq!(*found, values[rows]),
+                (Field::ULong(found), Values::Counts(values)) => assert_eq!(*found, values[rows]),
+                (Field::Str(found), Values::Words(values)) => assert_eq!(*found, values[rows]),
+                (Field::Double(found), Values::NumbersOrNone(values)) => {
+                    assert_eq!(Some(*found), values[rows]);
+                }
+                (Field::ULong(found), Values::CountsOrNone(values)) => assert_eq!(Some(*found), values[rows]),
+                (Field::Null, Values::NumbersOrNone(_) | Values::CountsOrNone(_)) => {
+                    assert_eq!(column.values.text(rows), "", "{name}");
+                }
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        rows += 1;
+    }
+    assert_eq!(rows, table.rows());
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn series_and_blocks_as_parquet_hold_what_the_csv_holds() {
+    let config = small_drive();
+    let mut drive = ssd::Drive::new(&config).unwrap();
+    let workload = generator(3_000, MIX);
+    let spec = RunSpec { samples: 100, ..closed(8) };
+    let result = lab::run_prepared(&mut drive, &config, &workload, &spec, &mut |_| {}).unwrap();
+    let series = result.series.expect("time passes");
+    let blocks = lab::BlockTable::of(&drive).table();
+    for table in series.tables().iter().chain([&blocks]) {
+        assert!(table.rows() > 10, "{}", table.name);
+        holds_the_table(table, &[("version", result.version.clone())]);
+    }
 }

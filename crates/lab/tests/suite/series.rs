@@ -192,7 +192,7 @@ fn what_happens_between_requests_is_told_in_its_time() {
 fn tables_have_a_line_for_each_interval_and_part() {
     let result = sampled(&small_drive(), 3_000, closed(8), 100);
     let series = result.series.as_ref().unwrap();
-    let (csv, dies, channels) = (series.csv(), series.dies_csv(), series.channels_csv());
+    let [csv, dies, channels] = series.tables().map(|table| table.csv());
     assert_eq!(csv.lines().count(), series.rows.len() + 1);
     let fields = csv.lines().map(|line| line.split(',').count());
     assert!(fields.clone().all(|count| count == series.columns.len()), "{:?}", fields.collect::<Vec<_>>());

@@ -27,6 +27,8 @@ pub struct Exposures {
 
 /// All of them together, as a sum of times.
 impl Counted for Exposures {
+    const DIMENSIONS: u8 = 0;
+
     fn count(&self) -> Count {
         Count::One(self.ns)
     }

@@ -26,6 +26,8 @@ pub struct ServiceTimes {
 
 /// All of them together, as a sum of times.
 impl Counted for ServiceTimes {
+    const DIMENSIONS: u8 = 0;
+
     fn count(&self) -> Count {
         Count::One(self.sum_ns)
     }

@@ -61,6 +61,10 @@ pub struct OutputArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Print also everything that the drive counted and that is not zero
+    #[arg(long, conflicts_with_all = ["json", "quiet", "brief", "precondition_only"])]
+    pub counters: bool,
+
     /// Print the result in a line, with the remarks on it
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     pub brief: bool,
@@ -206,6 +210,7 @@ impl Run {
             let text = match (self.output.json, self.output.brief) {
                 (true, _) => result.to_json(),
                 (_, true) => report::brief(result),
+                _ if self.output.counters => report::table(result) + "\n" + &report::counters(result),
                 _ => report::table(result),
             };
             out.write_all(text.as_bytes())?;

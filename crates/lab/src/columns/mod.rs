@@ -1,0 +1,125 @@
+//! Tables in memory, column by column, which become CSV and Parquet.
+
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use crate::csv::Csv;
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The values of a column, one for each row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Names.
+    Words(Vec<String>),
+    /// Measured numbers.
+    Numbers(Vec<f64>),
+    /// Counts.
+    Counts(Vec<u64>),
+    /// Numbers, where there is one.
+    NumbersOrNone(Vec<Option<f64>>),
+    /// Counts, where there is one.
+    CountsOrNone(Vec<Option<u64>>),
+}
+
+/// A column with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Name.
+    pub name: Cow<'static, str>,
+    /// Values.
+    pub values: Values,
+}
+
+impl Column {
+    pub(crate) fn new(name: impl Into<Cow<'static, str>>, values: Values) -> Self {
+        Column { name: name.into(), values }
+    }
+}
+
+impl Values {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Words(values) => values.len(),
+            Values::Numbers(values) => values.len(),
+            Values::Counts(values) => values.len(),
+            Values::NumbersOrNone(values) => values.len(),
+            Values::CountsOrNone(values) => values.len(),
+        }
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a row as text; a number reads back as it was, and where there is none, the text is empty.
+    pub fn text(&self, row: usize) -> String {
+        let mut text = String::new();
+        self.write(row, &mut text);
+        text
+    }
+
+    fn write(&self, row: usize, text: &mut String) {
+        // A string takes whatever is written to it.
+        _ = match self {
+            Values::Words(values) => write!(text, "{}", values[row]),
+            Values::Numbers(values) => write!(text, "{}", values[row]),
+            Values::Counts(values) => write!(text, "{}", values[row]),
+            Values::NumbersOrNone(values) => values[row].map_or(Ok(()), |value| write!(text, "{value}")),
+            Values::CountsOrNone(values) => values[row].map_or(Ok(()), |value| write!(text, "{value}")),
+        };
+    }
+}
+
+/// A table: columns of the same length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Stem of the names of its files.
+    pub name: &'static str,
+    columns: Vec<Column>,
+}
+
+impl Table {
+    pub(crate) fn new(name: &'static str, columns: Vec<Column>) -> Self {
+        debug_assert!(columns.iter().all(|column| column.values.len() == columns[0].values.len()));
+        Table { name, columns }
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The values of a column.
+    pub fn values(&self, name: &str) -> Option<&Values> {
+        self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+
+    /// As CSV: a line of names, then one for each row.
+    pub fn csv(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|column| &*column.name).collect();
+        let mut csv = Csv::new(&names);
+        let mut cells = vec![String::new(); self.columns.len()];
+        for row in 0..self.rows() {
+            for (cell, column) in cells.iter_mut().zip(&self.columns) {
+                cell.clear();
+                column.values.write(row, cell);
+            }
+            csv.row(&cells);
+        }
+        csv.into_text()
+    }
+
+    /// As Parquet, with what is told of it as the file's metadata; `None` in a program built without.
+    #[cfg(not(feature = "parquet"))]
+    pub fn parquet(&self, _: &[(&'static str, String)]) -> Option<Vec<u8>> {
+        None
+    }
+}
