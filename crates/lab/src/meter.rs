@@ -49,6 +49,7 @@ pub(crate) struct Kind {
 #[derive(Clone, Copy, Default)]
 struct Alike {
     count: u64,
+    latency: u64,
     parts: [u64; PARTS],
 }
 
@@ -97,9 +98,12 @@ impl Kind {
     #[inline(never)]
     fn record_alike(&mut self, completion: &Completion, latency: u64) {
         let alike = &mut self.alike[step_of(latency)];
+        // What comes after centuries is left out of their mean. No part can run over: together they are the latencies.
+        let Some(sum) = alike.latency.checked_add(latency) else { return };
+        alike.latency = sum;
         alike.count += 1;
         for (sum, ns) in alike.parts.iter_mut().zip(completion.breakdown.ns) {
-            *sum = sum.saturating_add(ns);
+            *sum = sum.wrapping_add(ns);
         }
     }
 

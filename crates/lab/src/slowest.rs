@@ -17,6 +17,7 @@ fn words(what: &str) -> String {
         ["own", "array"] => "its own work in the array".to_owned(),
         ["own", "transfer"] => "its own data on the channel".to_owned(),
         ["own", "buffer"] => "access to the buffer".to_owned(),
+        ["own", "link_wait"] => "host link busy".to_owned(),
         ["own", "dispatch"] => "waiting to be given to a die".to_owned(),
         ["own", "host_queue"] => "waiting for a place in a queue".to_owned(),
         ["own", "submission"] => "waiting in its queue".to_owned(),

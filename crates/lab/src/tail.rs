@@ -9,9 +9,10 @@ use ssd::{Completion, HOLDERS, Held, Holder, OpCode, PARTS, Part, SimTime, Statu
 /// Things that time goes to: parts of a request's way, and holders of what it waits for.
 const REASONS: usize = PARTS + HOLDERS;
 /// Parts that are told by who held them.
-const WAITS: [Part; 5] = [Part::DieWait, Part::ChannelWait, Part::Suspended, Part::Buffer, Part::Dispatch];
+const WAITS: [Part; 6] =
+    [Part::DieWait, Part::ChannelWait, Part::Suspended, Part::BufferWait, Part::LockWait, Part::Dispatch];
 /// Parts in which it does not wait.
-const OWN: [Part; 5] = [Part::Firmware, Part::Link, Part::Array, Part::Transfer, Part::Decode];
+const OWN: [Part; 6] = [Part::Firmware, Part::Link, Part::Buffer, Part::Array, Part::Transfer, Part::Decode];
 
 /// The slowest requests, and whom they waited for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

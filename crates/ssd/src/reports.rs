@@ -66,8 +66,8 @@ impl Drive {
     }
 
     /// Whom the command has waited for whose completion was taken last: nanoseconds by [`Holder`](crate::Holder). They
-    /// add up to its [`Part::DieWait`](crate::Part::DieWait), `ChannelWait` and `Suspended`, what of `Buffer` was no
-    /// access, and of `Dispatch` what no page was free for. To be asked once for each completion.
+    /// add up to its [`Part::DieWait`](crate::Part::DieWait), `ChannelWait`, `Suspended`, `BufferWait` and `LockWait`,
+    /// and what of `Dispatch` no page was free for. To be asked once for each completion.
     pub fn take_held(&mut self) -> Held {
         self.state.host.waiters.take_held()
     }

@@ -316,9 +316,13 @@ parts! {
     Submission = "submission",
     /// Firmware time of the command itself.
     Firmware = "firmware",
-    /// Host link: latency both ways, waiting for it, data transfer.
+    /// Waiting for the host link, which carries the data of others.
+    LinkWait = "link_wait",
+    /// Host link: latency both ways, data transfer.
     Link = "link",
-    /// Waiting for room in the DRAM buffer, and access to it.
+    /// Waiting for room in the DRAM buffer; of a flush: for what it holds to be in flash.
+    BufferWait = "buffer_wait",
+    /// Access to the DRAM buffer.
     Buffer = "buffer",
     /// From the command (or its data) being there to the last flash operation being queued.
     Dispatch = "dispatch",
@@ -334,6 +338,8 @@ parts! {
     Decode = "decode",
     /// That operation stopped for a read: until the array stood still, all of the time since, and until it went on.
     Suspended = "suspended",
+    /// Waiting until what died is locked (`ftl.sanitize.acknowledge`).
+    LockWait = "lock_wait",
 }
 
 /// Where the time of one request went, by [`Part`], in nanoseconds. For a request of several flash operations the

@@ -129,7 +129,17 @@ pub(crate) fn latency_bars(results: &[RunResult], groups: &[String]) -> Plot {
 pub(crate) fn breakdown(results: &[RunResult], groups: &[String]) -> Plot {
     let mut bars = Vec::new();
     let mut data = Csv::new(&["run", "requests", "part", "mean_ns"]);
-    for (number, result) in results.iter().enumerate().filter(|(_, result)| result.takes_time()) {
+    let timed = || results.iter().enumerate().filter(|(_, result)| result.takes_time());
+    let mean = |spent: &Spent| spent.mean.unwrap_or(0.0);
+    let spends = |part: &Part| {
+        timed().any(|(_, result)| {
+            let spent = &result.breakdown_ns;
+            mean(&spent.read[*part]) + mean(&spent.write[*part]) > 0.0
+        })
+    };
+    // A part that no time goes to has no colour.
+    let shown: Vec<Part> = Part::ALL.into_iter().filter(spends).collect();
+    for (number, result) in timed() {
         bars.extend(heading(groups, number));
         let kinds = [
             ("read", &result.breakdown_ns.read, &result.latency_ns.read),
@@ -138,10 +148,9 @@ pub(crate) fn breakdown(results: &[RunResult], groups: &[String]) -> Plot {
         for (kind, spent, latency) in kinds.into_iter().filter(|(.., latency)| latency.count > 0) {
             let label = if results.len() > 1 { format!("{} {kind}", title(result)) } else { kind.to_owned() };
             for (part, spent) in spent.iter() {
-                let mean = spent.mean.unwrap_or(0.0).to_string();
-                data.row(&[title(result), kind, Axis::name(part), &mean]);
+                data.row(&[title(result), kind, Axis::name(part), &mean(spent).to_string()]);
             }
-            let parts = spent.iter().map(|(_, spent): (Part, &Spent)| spent.mean.unwrap_or(0.0)).collect();
+            let parts = shown.iter().map(|part| mean(&spent[*part])).collect();
             let total = latency.mean.map(duration).unwrap_or_default();
             bars.push(Bar { label, parts, total });
         }
@@ -149,7 +158,7 @@ pub(crate) fn breakdown(results: &[RunResult], groups: &[String]) -> Plot {
     let bars = Bars {
         title: "mean latency",
         of: "requests",
-        names: Part::ALL.iter().map(|part| Axis::name(*part)).collect(),
+        names: shown.iter().map(|part| Axis::name(*part)).collect(),
         show: duration,
         bars,
     };

@@ -35,7 +35,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Version of the format of `result.json`: it changes when a key changes its meaning or goes away.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
+
+/// The oldest that is read: up to 1, waits for the link, for room in the buffer and for locks were told with the link,
+/// the buffer and the dies (`breakdown_ns`).
+const OLDEST: u32 = 1;
 
 /// Name of the file in a folder of results.
 pub const FILE_NAME: &str = "result.json";
@@ -95,7 +99,7 @@ pub struct Latencies {
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
-    /// Version of the format: 1.
+    /// Version of the format: 2.
     pub format: u32,
     /// What tables call it.
     pub name: String,
@@ -284,8 +288,8 @@ impl RunResult {
         let text = std::fs::read_to_string(&file).map_err(|error| ReportError::new(&file, "read", error))?;
         let fail = |error: serde_json::Error| ReportError::new(&file, "understand", error);
         let Head { format } = serde_json::from_str(&text).map_err(fail)?;
-        if format != FORMAT {
-            let message = format!("it has format {format}, this program reads format {FORMAT}");
+        if !(OLDEST..=FORMAT).contains(&format) {
+            let message = format!("it has format {format}, this program reads formats {OLDEST} to {FORMAT}");
             return Err(ReportError::new(&file, "understand", message));
         }
         serde_json::from_str(&text).map_err(fail)

@@ -181,6 +181,7 @@ fn results_without_the_newer_keys_are_read() {
         let object = value.pointer_mut(place).and_then(Value::as_object_mut).unwrap();
         assert!(object.remove(key).is_some(), "{path}");
     };
+    value["format"] = 1.into();
     for path in [
         "/error_model",
         "/requests_uncorrectable",
@@ -193,6 +194,8 @@ fn results_without_the_newer_keys_are_read() {
         "/preconditioning/bytes_written",
         "/breakdown_ns/read/decode",
         "/breakdown_ns/write/decode",
+        "/breakdown_ns/read/link_wait",
+        "/breakdown_ns/write/lock_wait",
         "/flash/reads/read_reclaim",
         "/ftl/moved_units/read_reclaim",
         "/ftl/stream",
@@ -206,6 +209,7 @@ fn results_without_the_newer_keys_are_read() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("result.json"), value.to_string()).unwrap();
     let mut older = RunResult::load(&folder).unwrap();
+    assert_eq!(std::mem::replace(&mut older.format, result.format), 1);
     assert_eq!((&older.lifetime, older.config.len()), (&Lifetime::default(), 0));
     (older.lifetime, older.config) = (result.lifetime.clone(), result.config.clone());
     assert_eq!(std::mem::take(&mut older.preconditioning.bytes_written), 0);

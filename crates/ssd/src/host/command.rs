@@ -63,10 +63,11 @@ impl Entry {
     }
 }
 
-/// Times without the first `skip` nanoseconds of them.
+/// Times of a program without the first `skip` nanoseconds of them: it waits, takes data in, and works, with its stops
+/// at the end where it has any.
 fn later(mut times: OpTimes, mut skip: u64) -> OpTimes {
-    let OpTimes { die_wait, channel_wait, array, transfer, decode, suspended } = &mut times;
-    for ns in [die_wait, channel_wait, array, transfer, decode, suspended] {
+    let OpTimes { die_wait, channel_wait, transfer, array, suspended, decode } = &mut times;
+    for ns in [die_wait, channel_wait, transfer, array, suspended, decode] {
         let skipped = skip.min(*ns);
         (*ns, skip) = (*ns - skipped, skip - skipped);
     }
@@ -234,5 +235,26 @@ impl CommandTable {
         answer.arrival = arrival.min(entry.submitted);
         (answer.submitted, answer.completed) = (entry.submitted, entry.mark);
         (entry.queue, answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits 10 and 5, takes data in for 20, works for 100, of which it stood still for 30 more.
+    #[test]
+    fn what_came_first_is_cut_first() {
+        let times =
+            OpTimes { die_wait: 10, channel_wait: 5, transfer: 20, array: 100, suspended: 30, decode: 0 };
+        for (skip, left) in [
+            (0, times),
+            (12, OpTimes { die_wait: 0, channel_wait: 3, ..times }),
+            (30, OpTimes { die_wait: 0, channel_wait: 0, transfer: 5, ..times }),
+            (36, OpTimes { die_wait: 0, channel_wait: 0, transfer: 0, array: 99, ..times }),
+            (200, OpTimes::default()),
+        ] {
+            assert_eq!(later(times, skip), left, "without {skip}");
+        }
     }
 }

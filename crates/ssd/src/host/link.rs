@@ -11,8 +11,9 @@ pub(super) struct Link {
     /// One way.
     pub latency_ns: u64,
     femtoseconds_per_byte: u64,
-    inward_free_at: SimTime,
-    outward_free_at: SimTime,
+    /// When each direction has carried what it was given.
+    pub inward_free_at: SimTime,
+    pub outward_free_at: SimTime,
 }
 
 impl Link {

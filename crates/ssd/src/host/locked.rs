@@ -67,7 +67,7 @@ impl Host {
             self.unlocked.pop(&self.commands);
             let entry = self.commands.get_mut(id);
             self.waiters.add_locks(id, b.now.since(entry.mark));
-            entry.book(Part::DieWait, b.now);
+            entry.book(Part::LockWait, b.now);
             self.respond(id, b);
         }
         if !self.waits_for_locks() {

@@ -496,6 +496,9 @@ impl Host {
         match op {
             OpCode::Read => self.continue_read(id, b),
             OpCode::Write => {
+                if self.link.inward_free_at > b.now && b.timed {
+                    entry.book(Part::LinkWait, self.link.inward_free_at);
+                }
                 let at = self.link.inward(u64::from(sectors) * crate::units::SECTOR_BYTES, b.now, b.timed);
                 b.events.push(at, EventKind::DataIn, id.0);
             }
@@ -512,6 +515,9 @@ impl Host {
         entry.book(Part::Buffer, ready);
         let has_data = entry.command.op == OpCode::Read && entry.status == Status::Ok;
         let bytes = if has_data { u64::from(entry.command.sectors) * crate::units::SECTOR_BYTES } else { 0 };
+        if has_data && self.link.outward_free_at > ready && b.timed {
+            entry.book(Part::LinkWait, self.link.outward_free_at);
+        }
         let at = self.link.outward(bytes, ready, b.timed);
         b.events.push(at, EventKind::Complete, id.0);
     }

@@ -422,7 +422,7 @@ impl Host {
     /// A command has waited in the buffer: for room, or for data to be in flash.
     #[inline]
     fn book_buffer(&mut self, id: CommandId, b: &Below<'_>) {
-        self.commands.get_mut(id).book(Part::Buffer, b.now);
+        self.commands.get_mut(id).book(Part::BufferWait, b.now);
         self.waiters.end(id, b.flash, b.now);
     }
 

@@ -2,26 +2,23 @@
 
 use super::super::setup::may_wear_out;
 use super::{Run, Verdict};
-use ssd::config::Table;
 use ssd::sections::Placement;
 use ssd::{Completion, Holder, Part, Reason};
 
 impl Run {
-    /// Whom a command has waited for adds up to what it waited in the flash, and for room in the buffer.
+    /// Whom a command has waited for adds up to what it waited in the flash, for room in the buffer and for locks.
     pub(super) fn check_held(&mut self, done: &Completion) -> Verdict {
         let held = self.drive.take_held();
         let of = |part: Part| done.breakdown.ns[part as usize];
-        let in_flash = of(Part::DieWait) + of(Part::ChannelWait) + of(Part::Suspended);
-        let access = self.cfg.buffer.show("t_access_ns").map_or(0, |ns| ns.to_string().parse().unwrap());
-        let in_buffer = held.total().checked_sub(in_flash);
-        let at_most = of(Part::Buffer) + of(Part::Dispatch);
-        let is_right = in_buffer.is_some_and(|ns| ns <= at_most && ns + access >= of(Part::Buffer));
-        if is_right {
+        let waits = [Part::DieWait, Part::ChannelWait, Part::Suspended, Part::BufferWait, Part::LockWait];
+        let waited: u64 = waits.map(of).iter().sum();
+        // Of what a command was not given to a die yet, only the lack of a page is somebody's.
+        if held.total().checked_sub(waited).is_some_and(|ns| ns <= of(Part::Dispatch)) {
             return Ok(());
         }
         let named = Holder::all().map(|holder| (holder.name(), held.ns[holder.index()]));
         let named: Vec<_> = named.filter(|(_, ns)| *ns > 0).collect();
-        Err(format!("{done:?} has waited {in_flash} ns in the flash: {named:?}"))
+        Err(format!("{done:?} has waited {waited} ns: {named:?}"))
     }
 
     /// Has the drive lost so many blocks that it may refuse writes?

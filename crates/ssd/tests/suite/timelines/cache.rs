@@ -49,7 +49,8 @@ fn cache_programs_take_data_in_while_the_array_works() {
     let transfer = (Part::Transfer, PROGRAM_COMMAND + DATA_16K);
     expect(&done[0], 620_880, &[(Part::Link, LINK_16K), transfer, (Part::Array, T_PROG)]);
     let wait = (20_880 - 8_192) + (620_880 - 37_664);
-    let parts = [(Part::Link, 2 * LINK_16K), (Part::DieWait, wait), transfer, (Part::Array, T_PROG)];
+    let link = [(Part::LinkWait, LINK_16K), (Part::Link, LINK_16K)];
+    let parts = [link[0], link[1], (Part::DieWait, wait), transfer, (Part::Array, T_PROG)];
     expect(&done[1], 1_220_880, &parts);
 }
 

@@ -69,7 +69,8 @@ fn the_link_carries_one_transfer_each_way() {
     script.push((100_000, write(1)));
     let done = run(&mut Drive::new(&cfg).unwrap(), &script);
     for (i, completion) in (1..).zip(&done[1..4]) {
-        expect(completion, 100_200 + i * LINK_16K, &[(Part::Buffer, DRAM), (Part::Link, i * LINK_16K)]);
+        let link = [(Part::LinkWait, (i - 1) * LINK_16K), (Part::Link, LINK_16K)];
+        expect(completion, 100_200 + i * LINK_16K, &[(Part::Buffer, DRAM), link[0], link[1]]);
     }
     expect(&done[4], 104_296, &[(Part::Link, LINK_16K), (Part::Buffer, DRAM)]);
 }
@@ -81,7 +82,8 @@ fn writes_follow_each_other_over_the_link() {
     cfg.buffer = write_back();
     let done = run(&mut Drive::new(&cfg).unwrap(), &[(0, write(0)), (0, write(1)), (0, write(2))]);
     for (i, completion) in (1..).zip(&done) {
-        expect(completion, i * LINK_16K + DRAM, &[(Part::Link, i * LINK_16K), (Part::Buffer, DRAM)]);
+        let link = [(Part::LinkWait, (i - 1) * LINK_16K), (Part::Link, LINK_16K)];
+        expect(completion, i * LINK_16K + DRAM, &[link[0], link[1], (Part::Buffer, DRAM)]);
     }
 }
 

@@ -46,8 +46,10 @@ fn read_data_goes_before_a_program_that_asked_earlier() {
     // channel, commands first:        44 096 p2 60 880 p1 77 664 out 0 94 088
     let script = [(0, read(0)), (40_000, write(5)), (40_000, write(4))];
     let wait = |ns| [(Part::ChannelWait, ns), TRANSFER_OUT, (Part::Array, T_R), (Part::Link, LINK_16K)];
-    let program =
-        |link, wait| [(Part::Link, link), (Part::ChannelWait, wait), TRANSFER_IN, (Part::Array, T_PROG)];
+    let program = |link, wait| {
+        let link = [(Part::LinkWait, link - LINK_16K), (Part::Link, LINK_16K)];
+        [link[0], link[1], (Part::ChannelWait, wait), TRANSFER_IN, (Part::Array, T_PROG)]
+    };
     let mut cfg = habits(1, 3);
     let done = run(&mut filled(&cfg, 3), &script);
     expect(&done[0], 77_304 + LINK_16K, &wait(60_880 - 50_300));
@@ -88,7 +90,8 @@ fn a_page_is_written_to_the_plane_of_its_address() {
     // die 1                                   12 288 ---- page 1 ---- 629 072
     let script = [(0, write(0)), (0, write(2)), (0, write(1))];
     let parts = |link: u64, wait| {
-        [(Part::Link, link * LINK_16K), (Part::DieWait, wait), TRANSFER_IN, (Part::Array, T_PROG)]
+        let link = [(Part::LinkWait, (link - 1) * LINK_16K), (Part::Link, LINK_16K)];
+        [link[0], link[1], (Part::DieWait, wait), TRANSFER_IN, (Part::Array, T_PROG)]
     };
     let mut cfg = habits(2, 1);
     let done = run(&mut Drive::new(&cfg).unwrap(), &script);

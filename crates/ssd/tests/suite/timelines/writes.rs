@@ -72,7 +72,7 @@ fn flush_writes_what_is_dirty() {
     let flush = command(OpCode::Flush, 0, 0);
     let done = run(&mut Drive::new(&cfg).unwrap(), &[(0, write(0)), (10_000, flush), (700_000, flush)]);
     assert_eq!(done[0].completed.0, 4_296);
-    expect(&done[1], 10_000 + PROGRAM_16K, &[(Part::Buffer, PROGRAM_16K)]);
+    expect(&done[1], 10_000 + PROGRAM_16K, &[(Part::BufferWait, PROGRAM_16K)]);
     expect(&done[2], 700_000, &[]);
 }
 
@@ -127,8 +127,9 @@ fn a_full_page_waits_for_nothing() {
     let done = run(&mut Drive::new(&gathering()).unwrap(), &script);
     let (transfer, array) = ((Part::Transfer, PROGRAM_COMMAND + DATA_16K), (Part::Array, T_PROG));
     for (i, completion) in (0..).zip(&done) {
-        let (link, dispatch) = ((Part::Link, (i + 1) * LINK_4K), (Part::Dispatch, (3 - i) * LINK_4K));
-        expect(completion, 620_880, &[link, dispatch, transfer, array]);
+        let link = [(Part::LinkWait, i * LINK_4K), (Part::Link, LINK_4K)];
+        let dispatch = (Part::Dispatch, (3 - i) * LINK_4K);
+        expect(completion, 620_880, &[link[0], link[1], dispatch, transfer, array]);
     }
 }
 
