@@ -7,7 +7,7 @@ use crate::request_log::{Origin, RequestLog};
 use crate::series::Series;
 use crate::spec::RunSpec;
 use crate::tail::Tail;
-use ssd::{Completion, DriveConfig, Executor, SimDuration, SimTime};
+use ssd::{Completion, DriveConfig, Executor, SimDuration, SimTime, Told};
 
 /// Completions between two calls of the progress function; a power of two.
 pub(crate) const PROGRESS_EVERY: u64 = 1 << 15;
@@ -52,9 +52,10 @@ impl Books {
         let is_timed = spec.executor == Executor::Timed;
         let link_ns = if is_timed { SimDuration::from_us(config.link.latency_us).0 } else { 0 };
         let origin = Origin { start, link_ns };
-        let log = spec.request_log.as_ref().map(|path| RequestLog::create(path, origin)).transpose()?;
-        let fio = spec.tells_fio.then(|| FioTally::new(DIGITS_OF_RUN));
         let tail = (is_timed && spec.explain_tail > 0.0).then(|| Tail::new(spec.explain_tail, start));
+        let create = |path| RequestLog::create(path, origin, tail.is_some());
+        let log = spec.request_log.as_deref().map(create).transpose()?;
+        let fio = spec.tells_fio.then(|| FioTally::new(DIGITS_OF_RUN));
         let is_asked = log.is_some() || fio.is_some() || tail.is_some();
         let more = is_asked.then(|| Box::new(More { log, tail, fio }));
         let (meter, served) = (Meter::new(start), Served::default());
@@ -107,14 +108,31 @@ impl Books {
             fio.record(completion, completion.arrival);
         }
         if let Some(tail) = &mut more.tail {
+            // Its row is written when it is told whom it has waited for.
             tail.keep(completion);
+            return true;
         }
         if let Some(log) = &mut more.log
             && let Err(failure) = log.add(completion)
         {
             self.failure.get_or_insert(failure);
         }
-        more.tail.is_some() || self.failure.is_some()
+        self.failure.is_some()
+    }
+
+    /// Whom the request has waited for that was entered last, where that is asked for.
+    pub fn enter_told(&mut self, told: impl FnOnce() -> Told) {
+        let counts = self.served.completed > self.warm_up;
+        let Some(More { log, tail: Some(tail), .. }) = self.more.as_deref_mut() else { return };
+        let told = told();
+        if counts {
+            tail.record(&told.held);
+        }
+        if let Some(log) = log
+            && let Err(failure) = log.add_told(tail.last(), &told)
+        {
+            self.failure.get_or_insert(failure);
+        }
     }
 
     /// Whether the request that completed last was the last before the measurement.

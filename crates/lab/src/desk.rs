@@ -306,12 +306,7 @@ impl<'a> Desk<'a> {
     /// The measurement begins, the log has failed, or it is to be told whom a request has waited for.
     #[cold]
     fn look_at_books(&mut self) {
-        if let Some(More { tail: Some(tail), .. }) = self.books.more.as_deref_mut() {
-            let held = self.drive.take_held();
-            if self.books.served.completed > self.books.warm_up {
-                tail.record(&held);
-            }
-        }
+        self.books.enter_told(|| self.drive.take_told());
         if self.books.is_warm() {
             self.begin_measurement();
         }

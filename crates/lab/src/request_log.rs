@@ -1,32 +1,49 @@
 //! The request log: one row per request, in the order of completion, written as the run goes on.
 //!
 //! Times count from the start of the workload. The times by part add up to `latency_ns`, which is
-//! `completion_ns - arrival_ns`.
+//! `completion_ns - arrival_ns`. Where it is told whom requests waited for, columns with that follow.
 
 use crate::error::Failure;
-use crate::rows::{Cell, Column, Rows};
-use ssd::{Completion, PARTS, Part, SimTime};
+use crate::rows::{Cell, Column, Of, Rows};
+use ssd::{Completion, Holder, PARTS, Part, SimTime, Told};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Columns before those of the parts.
-const FIXED: [&str; 9] = [
-    "arrival_ns",
-    "submitted_ns",
-    "start_ns",
-    "completion_ns",
-    "op",
-    "lba",
-    "sectors",
-    "status",
-    "latency_ns",
+const FIXED: [(&str, Of); 9] = [
+    ("arrival_ns", Of::Numbers),
+    ("submitted_ns", Of::Numbers),
+    ("start_ns", Of::Numbers),
+    ("completion_ns", Of::Numbers),
+    ("op", Of::Words),
+    ("lba", Of::Numbers),
+    ("sectors", Of::Numbers),
+    ("status", Of::Words),
+    ("latency_ns", Of::Numbers),
 ];
-/// Of these, those that hold text.
-const WORDS: [&str; 2] = ["op", "status"];
+/// Columns of requests that it is told of whom they waited for: the flash operation that they waited for last, and
+/// what held them longest.
+const TOLD: [(&str, Of); 7] = [
+    ("die", Of::NumbersOrNone),
+    ("plane", Of::NumbersOrNone),
+    ("page_type", Of::NumbersOrNone),
+    ("attempts", Of::NumbersOrNone),
+    ("suspends", Of::NumbersOrNone),
+    ("holder", Of::Words),
+    ("held_ns", Of::Numbers),
+];
+/// Columns of all requests.
+const COLUMNS: usize = FIXED.len() + PARTS;
 
-/// Names of the columns of a request log, in order.
-pub fn request_log_columns() -> Vec<String> {
+fn columns() -> impl Iterator<Item = Column> {
+    let column = |(name, of): (&str, Of)| Column { name: name.to_owned(), of };
     let parts = Part::ALL.iter().map(|part| format!("{}_ns", part.name()));
-    FIXED.iter().map(|name| (*name).to_owned()).chain(parts).collect()
+    FIXED.into_iter().map(column).chain(parts.map(|name| Column { name, of: Of::Numbers }))
+}
+
+/// Names of the columns of a request log, in order, without those of runs that explain their tail.
+pub fn request_log_columns() -> Vec<String> {
+    columns().map(|column| column.name).collect()
 }
 
 /// How times become columns.
@@ -39,7 +56,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    fn row(&self, completion: &Completion) -> [Cell; FIXED.len() + PARTS] {
+    fn row(&self, completion: &Completion) -> [Cell; COLUMNS] {
         let fetched =
             completion.submitted.0 + self.link_ns + completion.breakdown.ns[Part::Submission as usize];
         let Completion { arrival, submitted, completed, .. } = *completion;
@@ -70,18 +87,48 @@ pub(crate) struct RequestLog {
     origin: Origin,
 }
 
+/// Names of holders, by their index.
+fn names_of_holders() -> &'static [String] {
+    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+    NAMES.get_or_init(|| Holder::all().map(Holder::name).collect())
+}
+
 impl RequestLog {
-    /// Creates the file; its name says what it is ([`Rows::create`]).
-    pub fn create(path: &Path, origin: Origin) -> Result<Self, Failure> {
-        let column = |name: String| Column { is_word: WORDS.contains(&name.as_str()), name };
-        let columns = request_log_columns().into_iter().map(column).collect();
-        Ok(RequestLog { rows: Rows::create(path, "requests", columns)?, origin })
+    /// Creates the file; its name says what it is ([`Rows::create`]). Rows of a log that `tells` are added by
+    /// [`RequestLog::add_told`].
+    pub fn create(path: &Path, origin: Origin, tells: bool) -> Result<Self, Failure> {
+        let more = TOLD.into_iter().filter(|_| tells);
+        let columns = columns().chain(more.map(|(name, of)| Column { name: name.to_owned(), of }));
+        Ok(RequestLog { rows: Rows::create(path, "requests", columns.collect())?, origin })
     }
 
     /// Writes a row. Not a part of what is done for each request of runs without a log.
     #[inline(never)]
     pub fn add(&mut self, completion: &Completion) -> Result<(), Failure> {
         Ok(self.rows.add(&self.origin.row(completion))?)
+    }
+
+    /// The same with whom the request has waited for.
+    pub fn add_told(&mut self, completion: &Completion, told: &Told) -> Result<(), Failure> {
+        let number = |number: Option<u32>| number.map_or(Cell::Nothing, |number| Cell::Number(number.into()));
+        let last = told.last;
+        // Of equals the first; nobody if it has not waited.
+        let named = names_of_holders().iter().zip(told.held.ns).filter(|(_, ns)| *ns > 0);
+        let longest = named.rev().max_by_key(|(_, ns)| *ns);
+        let (holder, ns) = longest.map_or(("", 0), |(name, ns)| (name.as_str(), ns));
+        let more: [Cell; TOLD.len()] = [
+            number(last.map(|last| last.die)),
+            number(last.map(|last| last.plane)),
+            number(last.map(|last| last.page_type.into())),
+            number(last.map(|last| last.attempts.into())),
+            number(last.map(|last| last.suspends.into())),
+            Cell::Word(holder),
+            Cell::Number(ns),
+        ];
+        let mut row = [Cell::Nothing; COLUMNS + TOLD.len()];
+        row[..COLUMNS].copy_from_slice(&self.origin.row(completion));
+        row[COLUMNS..].copy_from_slice(&more);
+        Ok(self.rows.add(&row)?)
     }
 
     /// Writes what is left and closes the file.

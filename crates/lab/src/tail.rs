@@ -160,6 +160,11 @@ impl Tail {
         self.last = *completion;
     }
 
+    /// The request that has completed last.
+    pub fn last(&self) -> &Completion {
+        &self.last
+    }
+
     /// That is whom it has waited for.
     pub fn record(&mut self, held: &Held) {
         let completion = &self.last;

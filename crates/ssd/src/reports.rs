@@ -1,7 +1,7 @@
 //! What a drive tells of its policies, of the memory of their tables, and of what lies where.
 
 use crate::drive::{Drive, State};
-use crate::flash::holders::{Held, Holders};
+use crate::flash::holders::{Holders, Told};
 use crate::ftl::locks::exposure::OpenExposures;
 use crate::ftl::{TableBytes, page_class, slc_cache, stream};
 use crate::signals::Spare;
@@ -57,7 +57,7 @@ impl Drive {
         }
     }
 
-    /// Tells from now on whom commands wait for, or no more: those that come from now on. See [`Drive::take_held`].
+    /// Tells from now on whom commands wait for, or no more: those that come from now on. See [`Drive::take_told`].
     pub fn tell_holders(&mut self, on: bool) {
         let State { flash, host, now, .. } = &mut self.state;
         flash.holders = on.then(|| Box::new(Holders::new(flash, *now)));
@@ -68,8 +68,8 @@ impl Drive {
     /// Whom the command has waited for whose completion was taken last: nanoseconds by [`Holder`](crate::Holder). They
     /// add up to its [`Part::DieWait`](crate::Part::DieWait), `ChannelWait`, `Suspended`, `BufferWait` and `LockWait`,
     /// and what of `Dispatch` no page was free for. To be asked once for each completion.
-    pub fn take_held(&mut self) -> Held {
-        self.state.host.waiters.take_held()
+    pub fn take_told(&mut self) -> Told {
+        self.state.host.waiters.take_told()
     }
 
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes gathered before they are written.
 const BUFFER_BYTES: usize = 64 << 10;
-/// No row is longer: that of a request has 17 numbers of at most 20 digits, two words, and separators.
-const ROW_BYTES: usize = 512;
+/// No row is longer: that of a request has 28 numbers of at most 20 digits, three words, and separators.
+const ROW_BYTES: usize = 1024;
 /// Compression level of Zstandard: its default, and faster than a disk.
 const LEVEL: i32 = 3;
 
@@ -62,6 +62,7 @@ impl CsvRows {
             match *cell {
                 Cell::Number(number) => self.number(number),
                 Cell::Word(word) => self.word(word),
+                Cell::Nothing => self.word(""),
             }
         }
         if let Some(last) = self.buffer.last_mut() {

@@ -14,6 +14,8 @@ pub(crate) enum Cell {
     Number(u64),
     /// A word that needs no quotes.
     Word(&'static str),
+    /// No number, in a column that may lack some.
+    Nothing,
 }
 
 /// A column.
@@ -21,14 +23,34 @@ pub(crate) enum Cell {
 pub(crate) struct Column {
     /// Its name.
     pub name: String,
-    /// Whether it holds words, not numbers.
-    pub is_word: bool,
+    /// What it holds.
+    pub of: Of,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    Numbers,
+    /// Numbers, where there is one.
+    NumbersOrNone,
+    Words,
+}
+
+impl Of {
+    /// Whether a cell is one of these.
+    fn takes(self, cell: &Cell) -> bool {
+        match cell {
+            Cell::Number(_) => self != Of::Words,
+            Cell::Word(_) => self == Of::Words,
+            Cell::Nothing => self == Of::NumbersOrNone,
+        }
+    }
 }
 
 impl Column {
     /// Columns of numbers.
     pub fn numbers(names: &[&str]) -> Vec<Column> {
-        names.iter().map(|name| Column { name: (*name).to_owned(), is_word: false }).collect()
+        names.iter().map(|name| Column { name: (*name).to_owned(), of: Of::Numbers }).collect()
     }
 }
 
@@ -42,8 +64,8 @@ enum Writer {
 /// A table being written: it comes to its place when it is finished.
 pub(crate) struct Rows {
     writer: Writer,
-    /// Which columns hold words.
-    words: Vec<bool>,
+    /// What its columns hold.
+    columns: Vec<Of>,
 }
 
 impl Rows {
@@ -51,18 +73,19 @@ impl Rows {
     /// the rows, as Parquet calls its schema.
     pub fn create(path: &Path, what: &str, columns: Vec<Column>) -> Result<Self, ReportError> {
         let is = |ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
-        let words = columns.iter().map(|column| column.is_word).collect();
+        let kinds = columns.iter().map(|column| column.of).collect();
         let writer = if is("parquet") {
             create_parquet(path, what, columns)?
         } else {
             Writer::Csv(csv::CsvRows::create(path, &columns, is("zst"))?)
         };
-        Ok(Rows { writer, words })
+        Ok(Rows { writer, columns: kinds })
     }
 
     /// Writes a row: a cell for each column, of its kind.
     pub fn add(&mut self, cells: &[Cell]) -> Result<(), ReportError> {
-        debug_assert!(cells.iter().map(|cell| matches!(cell, Cell::Word(_))).eq(self.words.iter().copied()));
+        debug_assert!(cells.len() == self.columns.len());
+        debug_assert!(self.columns.iter().zip(cells).all(|(of, cell)| of.takes(cell)));
         match &mut self.writer {
             Writer::Csv(rows) => rows.add(cells),
             #[cfg(feature = "parquet")]

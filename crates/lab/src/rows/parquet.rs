@@ -1,6 +1,6 @@
 //! Rows as Parquet: numbers as 64-bit integers, words as text, in groups of rows.
 
-use super::Cell;
+use super::{Cell, Of};
 use crate::error::ReportError;
 use crate::files::Replacement;
 use parquet::basic::{Compression, ZstdLevel};
@@ -18,6 +18,8 @@ const GROUP_ROWS: usize = 1 << 16;
 /// A column of the group being gathered.
 enum Column {
     Numbers(Vec<i64>),
+    /// Those that are there, and for each row whether one is.
+    NumbersOrNone(Vec<i64>, Vec<i16>),
     Words(Vec<ByteArray>),
 }
 
@@ -34,17 +36,24 @@ impl ParquetRows {
         let fail = |error: ParquetError| ReportError::new(path, "create", error);
         let file = Replacement::create(path).map_err(|error| ReportError::new(path, "create", error))?;
         let field = |column: &super::Column| {
-            let kind = if column.is_word { ("BINARY", "UTF8") } else { ("INT64", "UINT_64") };
-            format!("REQUIRED {} {} ({});", kind.0, column.name, kind.1)
+            let [repetition, kind, logical] = match column.of {
+                Of::Numbers => ["REQUIRED", "INT64", "UINT_64"],
+                Of::NumbersOrNone => ["OPTIONAL", "INT64", "UINT_64"],
+                Of::Words => ["REQUIRED", "BINARY", "UTF8"],
+            };
+            format!("{repetition} {kind} {} ({logical});", column.name)
         };
         let schema = format!("message {what} {{ {} }}", columns.iter().map(field).collect::<String>());
         let schema = Arc::new(parse_message_type(&schema).map_err(fail)?);
         let compression = Compression::ZSTD(ZstdLevel::default());
         let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
         let writer = SerializedFileWriter::new(file, schema, properties).map_err(fail)?;
-        let column = |column: &super::Column| match column.is_word {
-            true => Column::Words(Vec::with_capacity(GROUP_ROWS)),
-            false => Column::Numbers(Vec::with_capacity(GROUP_ROWS)),
+        let column = |column: &super::Column| match column.of {
+            Of::Numbers => Column::Numbers(Vec::with_capacity(GROUP_ROWS)),
+            Of::NumbersOrNone => {
+                Column::NumbersOrNone(Vec::with_capacity(GROUP_ROWS), Vec::with_capacity(GROUP_ROWS))
+            }
+            Of::Words => Column::Words(Vec::with_capacity(GROUP_ROWS)),
         };
         let columns = columns.iter().map(column).collect();
         Ok(ParquetRows { path: path.to_owned(), writer, columns, rows: 0 })
@@ -55,6 +64,11 @@ impl ParquetRows {
             match (column, *cell) {
                 // All of them lie below 2^63: times end at 2^62 ns, addresses at 2^50 sectors.
                 (Column::Numbers(values), Cell::Number(number)) => values.push(number as i64),
+                (Column::NumbersOrNone(values, there), Cell::Number(number)) => {
+                    values.push(number as i64);
+                    there.push(1);
+                }
+                (Column::NumbersOrNone(_, there), Cell::Nothing) => there.push(0),
                 (Column::Words(values), Cell::Word(word)) => values.push(ByteArray::from(word)),
                 (_, cell) => unreachable!("{cell:?} in a column of another kind"),
             }
@@ -92,6 +106,11 @@ fn write_columns(
             Column::Numbers(values) => {
                 writer.typed::<Int64Type>().write_batch(values, None, None)?;
                 values.clear();
+            }
+            Column::NumbersOrNone(values, there) => {
+                writer.typed::<Int64Type>().write_batch(values, Some(there.as_slice()), None)?;
+                values.clear();
+                there.clear();
             }
             Column::Words(values) => {
                 writer.typed::<ByteArrayType>().write_batch(values, None, None)?;

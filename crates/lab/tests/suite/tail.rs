@@ -46,6 +46,33 @@ fn reasons_add_up_under_every_policy() {
     }
 }
 
+/// The log of a run that is explained says of each request what it waited for last and who held it longest: of a read
+/// from flash always, of no request longer than it took.
+#[test]
+fn the_log_tells_of_each_request_who_held_it() {
+    let config = small_drive();
+    let spec = RunSpec { explain_tail: 99.0, ..closed(16) };
+    let (result, log) = common::Log::of_run("told.csv", &config, &generator(3_000, MIX), &spec);
+    assert_eq!(log.rows.len(), 3_000);
+    let (plain, _) = common::Log::of_run("plain.csv", &config, &generator(3_000, MIX), &closed(16));
+    assert_eq!(plain.event_hash, result.event_hash);
+    let column = |name: &str| log.texts(name).collect::<Vec<_>>();
+    let (array, dies, holders) = (log.numbers("array_ns"), column("die"), column("holder"));
+    let (latency, held) = (log.numbers("latency_ns"), log.numbers("held_ns"));
+    let waits = ["die_wait_ns", "channel_wait_ns", "suspended_ns"].map(|part| log.numbers(part));
+    let mut waited = 0;
+    for at in 0..log.rows.len() {
+        assert!(held[at] <= latency[at] && holders[at].is_empty() == (held[at] == 0), "{:?}", log.rows[at]);
+        if array[at] > 0 {
+            assert!(dies[at].parse::<u32>().is_ok_and(|die| die < 4), "{:?}", log.rows[at]);
+        }
+        let in_flash: u64 = waits.iter().map(|wait| wait[at]).sum();
+        assert!(in_flash == 0 || held[at] > 0, "{:?}", log.rows[at]);
+        waited += u32::from(in_flash > 0);
+    }
+    assert!(waited > 500, "{waited}");
+}
+
 #[test]
 fn without_time_or_if_not_asked_for_nothing_is_told() {
     let load = || generator(200, MIX);

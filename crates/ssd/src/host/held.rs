@@ -3,7 +3,7 @@
 use super::command::Entry;
 use crate::flash::Flash;
 use crate::flash::holders::room::Room;
-use crate::flash::holders::{Held, Holder};
+use crate::flash::holders::{Holder, Told};
 use crate::signals::{OpCode, Part};
 use crate::units::{CommandId, OpId, SimTime};
 
@@ -13,7 +13,7 @@ const WAITS: [Part; 3] = [Part::DieWait, Part::ChannelWait, Part::Suspended];
 /// What is known of a command's waits.
 #[derive(Clone, Copy, Debug)]
 struct Waited {
-    held: Held,
+    told: Told,
     /// Since it may have had to wait for programs.
     room: Room,
 }
@@ -33,7 +33,7 @@ impl Default for Waiters {
 }
 
 impl Waiters {
-    const NOBODY: Waited = Waited { held: Held::NOTHING, room: Room::NONE };
+    const NOBODY: Waited = Waited { told: Told::NOTHING, room: Room::NONE };
 
     /// Of so many commands.
     pub fn of(commands: usize) -> Self {
@@ -47,9 +47,9 @@ impl Waiters {
     }
 
     /// Whom the command has waited for that was taken back last.
-    pub fn take_held(&mut self) -> Held {
+    pub fn take_told(&mut self) -> Told {
         let waited = self.by_command.get_mut(self.taken.index());
-        waited.map_or(Held::NOTHING, |waited| std::mem::replace(waited, Self::NOBODY).held)
+        waited.map_or(Told::NOTHING, |waited| std::mem::replace(waited, Self::NOBODY).told)
     }
 
     /// A write or a flush may have to wait for programs from now on.
@@ -80,7 +80,10 @@ impl Waiters {
     fn end_told(&mut self, id: CommandId, flash: &Flash, now: SimTime) {
         let Some(holders) = &flash.holders else { return };
         let waited = &mut self.by_command[id.index()];
-        waited.held.add_all(&holders.programs.held_since(&waited.room, now));
+        if now > waited.room.since() {
+            waited.told.last = holders.programs.ended_now(now).or(waited.told.last);
+        }
+        waited.told.held.add_all(&holders.programs.held_since(&waited.room, now));
         waited.room = holders.programs.begin(now);
     }
 
@@ -91,11 +94,14 @@ impl Waiters {
     pub(super) fn end_operation(&mut self, id: CommandId, entry: &Entry, flash: &Flash, read: Option<OpId>) {
         let Some(holders) = &flash.holders else { return };
         let waited = &mut self.by_command[id.index()];
-        let held = read.map_or(holders.programs.held_last(), |read| holders.of(read));
+        let of_read = |read| (holders.of(read), Some(holders.last(&flash.pool, read)));
+        let (held, last) = read.map_or_else(|| holders.programs.last(), of_read);
+        waited.told.last = last;
         let of = |part: Part| entry.answer.breakdown.ns[part as usize];
-        waited.held.add_all(&held.at_most(WAITS.map(of).iter().sum()));
+        waited.told.held.add_all(&held.at_most(WAITS.map(of).iter().sum()));
         if entry.command.op == OpCode::Write {
             waited
+                .told
                 .held
                 .add(Holder::PAGE, of(Part::Dispatch).min(holders.programs.lacked_since(&waited.room)));
         }
@@ -104,7 +110,7 @@ impl Waiters {
     /// A command has waited for locks; ns.
     pub(super) fn add_locks(&mut self, id: CommandId, ns: u64) {
         if let Some(waited) = self.by_command.get_mut(id.index()) {
-            waited.held.add(Holder::LOCKS, ns);
+            waited.told.held.add(Holder::LOCKS, ns);
         }
     }
 }

@@ -11,7 +11,7 @@ pub(crate) mod room;
 
 use super::Flash;
 use super::die::Die;
-use super::op::{CAUSES, Cause, OpKind, OpPool, OpTimes};
+use super::op::{CAUSES, Cause, Op, OpKind, OpPool, OpTimes};
 use super::rows::{Data, Outcomes};
 use crate::events::{EventKind, EventQueue};
 use crate::units::{OpId, SimTime};
@@ -148,6 +148,35 @@ impl Held {
     }
 }
 
+/// The flash operation of a command that ended last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastOperation {
+    /// Die, counted over the drive, channel by channel.
+    pub die: u32,
+    /// Plane in the die.
+    pub plane: u32,
+    /// Page type: index into the part's Gray code; the one after its last in a block of one bit a cell.
+    pub page_type: u8,
+    /// Attempts that a read took; 0 of a program.
+    pub attempts: u8,
+    /// How often it was stopped for reads.
+    pub suspends: u8,
+}
+
+/// Whom a command has waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// How long, by whom; ns.
+    pub held: Held,
+    /// What it waited for last in flash; none if it had no need to.
+    pub last: Option<LastOperation>,
+}
+
+impl Told {
+    /// For nobody.
+    pub const NOTHING: Told = Told { held: Held::NOTHING, last: None };
+}
+
 /// What is known of an operation that waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
@@ -157,6 +186,9 @@ struct Waiting {
     /// What the clocks of its die and its channel showed then.
     die: Held,
     channel: Held,
+    /// How often it was stopped, and whether it is.
+    suspends: u8,
+    is_suspended: bool,
 }
 
 /// Who holds what, and whom operations have waited for.
@@ -199,6 +231,8 @@ impl Holders {
             mark: SimTime::ZERO,
             die: Held::NOTHING,
             channel: Held::NOTHING,
+            suspends: 0,
+            is_suspended: false,
         };
         let operations = flash.pool.capacity();
         let mut holders = Holders {
@@ -234,7 +268,9 @@ impl Holders {
             let channel = flash.dies[number].channel as usize;
             self.channels[channel].turn_to(now);
             self.dies[number].turn_to(now);
-            (self.held[id.index()], self.waiting[id.index()].times) = (Held::NOTHING, OpTimes::default());
+            self.held[id.index()] = Held::NOTHING;
+            let waiting = &mut self.waiting[id.index()];
+            (waiting.times, waiting.suspends, waiting.is_suspended) = (OpTimes::default(), 0, false);
             self.begin(id, flash.pool.spent(id).mark.min(now), (number, channel));
         }
         for &id in ids {
@@ -283,6 +319,13 @@ impl Holders {
         &self.held[id.index()]
     }
 
+    /// What it is, of an operation that has just ended.
+    pub(crate) fn last(&self, pool: &OpPool, id: OpId) -> LastOperation {
+        let Op { at, page_type, attempts, .. } = *pool.get(id);
+        let suspends = self.waiting[id.index()].suspends;
+        LastOperation { die: at.die, plane: at.plane, page_type, attempts, suspends }
+    }
+
     fn see_standing(&mut self, die: &Die, pool: &OpPool) {
         standing(die, pool, |id| self.standing.push(id));
     }
@@ -297,12 +340,25 @@ impl Holders {
         for index in 0..self.standing.len() {
             if flash.pool.get(self.standing[index]).at.die == number {
                 self.settle(flash, self.standing[index], (at, channel), now);
+                self.see_stopped(self.standing[index], die, &flash.pool);
             }
         }
         let end = flash.channels[channel].free_at;
         if let Some(holder) = carried(die, &flash.pool, end, now) {
             self.channels[channel].turn(now, [(now, holder), (end, Holder::NOBODY), (end, Holder::NOBODY)]);
         }
+    }
+
+    /// Counts a stop of an operation, when it is seen first.
+    fn see_stopped(&mut self, id: OpId, die: &Die, pool: &OpPool) {
+        let waiting = &mut self.waiting[id.index()];
+        let was = waiting.is_suspended;
+        let mut stopped = die.stops.suspended;
+        while stopped.is_some() && stopped != id {
+            stopped = pool.get(stopped).follower;
+        }
+        waiting.is_suspended = stopped.is_some();
+        waiting.suspends = waiting.suspends.saturating_add(u8::from(waiting.is_suspended && !was));
     }
 
     /// Books what an operation has waited since it was looked at last.

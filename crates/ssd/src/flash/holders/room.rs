@@ -1,6 +1,6 @@
 //! Whom those wait for who wait for programs of data of the host: for room in the buffer, or for data to be in flash.
 
-use super::{Held, Holder, Holders};
+use super::{Held, Holder, Holders, LastOperation};
 use crate::flash::op::{Op, OpPool};
 use crate::units::{OpId, SimTime};
 
@@ -16,6 +16,11 @@ pub(crate) struct Room {
 impl Room {
     /// Nobody waits.
     pub const NONE: Room = Room { since: SimTime::ZERO, lacked: 0, programs: Held::NOTHING };
+
+    /// Since when.
+    pub fn since(&self) -> SimTime {
+        self.since
+    }
 }
 
 /// An operation that has ended.
@@ -26,10 +31,12 @@ struct Ended {
     held: Held,
     /// How long it was itself in the array, and before that on the channel.
     own: [(Holder, u64); 2],
+    is: Option<LastOperation>,
 }
 
 impl Ended {
-    const NOTHING: Ended = Ended { at: SimTime::ZERO, held: Held::NOTHING, own: [(Holder::NOBODY, 0); 2] };
+    const NOTHING: Ended =
+        Ended { at: SimTime::ZERO, held: Held::NOTHING, own: [(Holder::NOBODY, 0); 2], is: None };
 
     /// The last of its time, so much of it as there is.
     fn last_of(&self, ns: u64) -> Held {
@@ -67,9 +74,14 @@ impl Programs {
         self.lacked_at = now;
     }
 
-    /// Whom the one that ended last has waited for.
-    pub fn held_last(&self) -> &Held {
-        &self.last.held
+    /// Whom the one that ended last has waited for, and what it is.
+    pub fn last(&self) -> (&Held, Option<LastOperation>) {
+        (&self.last.held, self.last.is)
+    }
+
+    /// The one that has ended now, if one has.
+    pub fn ended_now(&self, now: SimTime) -> Option<LastOperation> {
+        self.last.is.filter(|_| self.last.at == now)
     }
 
     /// From now on somebody may wait.
@@ -107,7 +119,7 @@ impl Holders {
         let Op { kind, cause, .. } = *pool.get(id);
         let own =
             [(Holder::array(kind, cause), times.array), (Holder::transfer(kind, cause), times.transfer)];
-        let ended = Ended { at: now, held: *self.of(id), own };
+        let ended = Ended { at: now, held: *self.of(id), own, is: Some(self.last(pool, id)) };
         let programs = &mut self.programs;
         programs.all.add_all(&ended.last_of(u64::MAX).at_most(now.since(programs.last.at)));
         programs.last = ended;

@@ -8,7 +8,7 @@ use ssd::{Completion, Holder, Part, Reason};
 impl Run {
     /// Whom a command has waited for adds up to what it waited in the flash, for room in the buffer and for locks.
     pub(super) fn check_held(&mut self, done: &Completion) -> Verdict {
-        let held = self.drive.take_held();
+        let held = self.drive.take_told().held;
         let of = |part: Part| done.breakdown.ns[part as usize];
         let waits = [Part::DieWait, Part::ChannelWait, Part::Suspended, Part::BufferWait, Part::LockWait];
         let waited: u64 = waits.map(of).iter().sum();

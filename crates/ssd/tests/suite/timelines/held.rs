@@ -2,11 +2,20 @@
 
 use super::locks::{evanesco, trim};
 use super::*;
-use ssd::Holder;
 use ssd::config::Table;
+use ssd::{Holder, LastOperation, Told};
 
 /// Of each command of a script, in its order, what held it, by name; ns.
 fn held(drive: &mut Drive, script: &[(u64, Command)]) -> Vec<Vec<(String, u64)>> {
+    let named = |told: Told| {
+        let named = Holder::all().map(|holder| (holder.name(), told.held.ns[holder.index()]));
+        named.filter(|(_, ns)| *ns > 0).collect()
+    };
+    told(drive, script).into_iter().map(named).collect()
+}
+
+/// What is told of each command of a script.
+fn told(drive: &mut Drive, script: &[(u64, Command)]) -> Vec<Told> {
     drive.tell_holders(true);
     let from = drive.now().0;
     for (tag, (at, command)) in (0..).zip(script) {
@@ -14,12 +23,10 @@ fn held(drive: &mut Drive, script: &[(u64, Command)]) -> Vec<Vec<(String, u64)>>
         drive.submit(0, &Command { tag, arrival: at, ..*command }, at).unwrap();
     }
     drive.drain();
-    let mut told = vec![Vec::new(); script.len()];
+    let mut told = vec![Told::NOTHING; script.len()];
     while let Some(done) = drive.pop_completion() {
-        let held = drive.take_held();
         assert_eq!(done.status, Status::Ok);
-        let named = Holder::all().map(|holder| (holder.name(), held.ns[holder.index()]));
-        told[done.tag as usize] = named.filter(|(_, ns)| *ns > 0).collect();
+        told[done.tag as usize] = drive.take_told();
     }
     drive.check().unwrap();
     told
@@ -93,6 +100,22 @@ fn a_program_stands_still_for_a_read() {
         &[("array.read.host", T_R), ("transfer.out.host", READ_16K - T_R), ("switching", 30_000)],
     );
     expect_held(&told[1], &[("switching", 20_000)]);
+}
+
+/// What a command waits for last: its place, and how often that was stopped. Of three reads in a row the first stops the
+/// program, and so does the one that comes when it has gone on.
+#[test]
+fn the_operation_that_ended_last_is_told() {
+    let mut cfg = many_dies(2, 1);
+    cfg.preemption.select("immediate").unwrap();
+    (cfg.timing.t_suspend_us, cfg.timing.t_resume_us) = (20.0, 10.0);
+    let of = |die, suspends| LastOperation { die, plane: 0, page_type: 0, attempts: 0, suspends };
+    let mut drive = filled(&cfg, 8);
+    let script =
+        [(0, write(20)), (100_000, read(0)), (101_000, read(2)), (400_000, read(0)), (400_000, read(1))];
+    let told = told(&mut drive, &script).into_iter().map(|told| told.last.unwrap());
+    let told: Vec<LastOperation> = told.collect();
+    assert_eq!(told, [of(0, 2), of(0, 0), of(0, 0), of(0, 0), of(1, 0)]);
 }
 
 #[test]
