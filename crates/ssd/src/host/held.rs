@@ -94,7 +94,7 @@ impl Waiters {
     pub(super) fn end_operation(&mut self, id: CommandId, entry: &Entry, flash: &Flash, read: Option<OpId>) {
         let Some(holders) = &flash.holders else { return };
         let waited = &mut self.by_command[id.index()];
-        let of_read = |read| (holders.of(read), Some(holders.last(&flash.pool, read)));
+        let of_read = |read| (holders.of(read), Some(holders.last(flash, read)));
         let (held, last) = read.map_or_else(|| holders.programs.last(), of_read);
         waited.told.last = last;
         let of = |part: Part| entry.answer.breakdown.ns[part as usize];

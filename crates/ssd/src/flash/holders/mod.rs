@@ -320,7 +320,11 @@ impl Holders {
     }
 
     /// What it is, of an operation that has just ended.
-    pub(crate) fn last(&self, pool: &OpPool, id: OpId) -> LastOperation {
+    pub(crate) fn last(&self, flash: &Flash, id: OpId) -> LastOperation {
+        self.last_in(&flash.pool, id)
+    }
+
+    fn last_in(&self, pool: &OpPool, id: OpId) -> LastOperation {
         let Op { at, page_type, attempts, .. } = *pool.get(id);
         let suspends = self.waiting[id.index()].suspends;
         LastOperation { die: at.die, plane: at.plane, page_type, attempts, suspends }

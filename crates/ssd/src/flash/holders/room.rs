@@ -119,7 +119,7 @@ impl Holders {
         let Op { kind, cause, .. } = *pool.get(id);
         let own =
             [(Holder::array(kind, cause), times.array), (Holder::transfer(kind, cause), times.transfer)];
-        let ended = Ended { at: now, held: *self.of(id), own, is: Some(self.last(pool, id)) };
+        let ended = Ended { at: now, held: *self.of(id), own, is: Some(self.last_in(pool, id)) };
         let programs = &mut self.programs;
         programs.all.add_all(&ended.last_of(u64::MAX).at_most(now.since(programs.last.at)));
         programs.last = ended;

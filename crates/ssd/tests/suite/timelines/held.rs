@@ -102,8 +102,8 @@ fn a_program_stands_still_for_a_read() {
     expect_held(&told[1], &[("switching", 20_000)]);
 }
 
-/// What a command waits for last: its place, and how often that was stopped. Of three reads in a row the first stops the
-/// program, and so does the one that comes when it has gone on.
+/// What a command waits for last: its place, and how often that was stopped. Of three reads in a row the first stops
+/// the program, and so does the one that comes when it has gone on.
 #[test]
 fn the_operation_that_ended_last_is_told() {
     let mut cfg = many_dies(2, 1);
