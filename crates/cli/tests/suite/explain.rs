@@ -110,3 +110,10 @@ fn json_has_every_value_with_its_note() {
     assert!(plain["hidden_values"].as_u64().unwrap() > 100);
     assert!(plain["values"].as_array().unwrap().iter().all(|row| row["note"].is_string()));
 }
+
+#[test]
+fn the_schema_of_results_is_that_of_the_docs() {
+    let docs = include_str!("../../../../docs/result.schema.json");
+    assert!(wordline(&["explain", "--schema"]).ok().out == docs, "docs/result.schema.json is another");
+    wordline(&["explain", "--schema", "--docs"]).fails(2, &["--schema"]);
+}

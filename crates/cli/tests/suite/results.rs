@@ -354,3 +354,23 @@ fn every_kind_of_workload_takes_a_seed() {
         assert_eq!(found[0]["workload_hash"] != found[1]["workload_hash"], is_random, "{load:?}");
     }
 }
+
+/// What is counted and not zero has a line with its number, and nothing else has.
+#[test]
+fn counters_are_printed_where_they_are_asked_for() {
+    let run = ["run", "--synthetic", "uniform", "--requests", "2000", "--precondition", "none"];
+    let counters = wordline(&[&run[..], &["--json"]].concat()).ok().json()["counters"].clone();
+    let sum = |value: &Value| -> u64 {
+        let numbers = value.to_string();
+        numbers.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u64>().ok()).sum()
+    };
+    let printed = wordline(&[&run[..], &["--counters"]].concat()).ok().out;
+    let told = printed.split_once("counted by the drive").expect("a table").1;
+    for (key, value) in counters.as_object().unwrap() {
+        let line = told.lines().find(|line| line.split_whitespace().next() == Some(key));
+        let number = line.map(|line| line.split("  ").filter(|cell| !cell.is_empty()).nth(1).unwrap());
+        let number = number.map(|number| number.replace(' ', "").parse::<u64>().unwrap());
+        assert_eq!(number.unwrap_or(0), sum(value), "{key}: {line:?}");
+    }
+    assert!(!wordline(&run).ok().out.contains("counted by the drive"));
+}

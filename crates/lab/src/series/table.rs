@@ -18,6 +18,13 @@ pub struct SeriesColumn {
     pub doc: String,
 }
 
+impl SeriesColumn {
+    /// Whether it holds ratios, which alone have no unit.
+    fn is_ratio(&self) -> bool {
+        self.unit.is_empty()
+    }
+}
+
 /// A value of a time series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SeriesValue {
@@ -158,7 +165,7 @@ impl TimeSeries {
     pub fn tables(&self) -> [Table; 3] {
         let of_run = self.columns.iter().enumerate().map(|(at, column)| {
             let values = self.rows.iter().map(|row| row[at]);
-            Column::new(column.name.clone(), collected(values))
+            Column::new(column.name.clone(), collected(values, column.is_ratio()))
         });
         let dies = self.of_parts("die", &self.dies, &["busy_ns", "array_ns"], |die, at| die[at]);
         let channels = self.of_parts("channel", &self.channels, &["busy_ns"], |busy, _| *busy);
@@ -200,9 +207,8 @@ impl TimeSeries {
     }
 }
 
-/// A column of these: numbers where one of them is a ratio, else counts.
-fn collected(values: impl Iterator<Item = SeriesValue> + Clone) -> Values {
-    let is_ratio = values.clone().any(|value| matches!(value, SeriesValue::Ratio(_)));
+/// A column of these, of the same kind in every run.
+fn collected(values: impl Iterator<Item = SeriesValue>, is_ratio: bool) -> Values {
     let count = |value| match value {
         SeriesValue::Number(number) => Some(number),
         SeriesValue::Ratio(_) | SeriesValue::Nothing => None,

@@ -91,6 +91,13 @@ fn series_and_blocks_as_parquet_hold_what_the_csv_holds() {
     let spec = RunSpec { samples: 100, ..closed(8) };
     let result = lab::run_prepared(&mut drive, &config, &workload, &spec, &mut |_| {}).unwrap();
     let series = result.series.expect("time passes");
+    // Columns are of the same kinds where nothing is written.
+    let reads = common::run(&config, &generator(3_000, "read_percent = 100"), &spec).series.unwrap();
+    let kinds = |series: &lab::TimeSeries| {
+        let of_run = &series.tables()[0];
+        of_run.columns().iter().map(|column| std::mem::discriminant(&column.values)).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&series), kinds(&reads));
     let blocks = lab::BlockTable::of(&drive).table();
     for table in series.tables().iter().chain([&blocks]) {
         assert!(table.rows() > 10, "{}", table.name);

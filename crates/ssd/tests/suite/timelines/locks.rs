@@ -279,6 +279,7 @@ fn pages_that_wait_for_the_end_of_a_write_are_locked_for_whoever_waits() {
     );
     let trimmed = std::iter::from_fn(|| drive.pop_completion()).find(|done| done.op == OpCode::Trim).unwrap();
     assert_eq!(trimmed.completed.0, programmed + 2 * PAGE_LOCK);
+    expect(&trimmed, trimmed.completed.0, &[(Part::LockWait, trimmed.completed.0 - now - 1_000_000)]);
 }
 
 #[test]
