@@ -92,7 +92,7 @@ impl Host {
                 b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Slot(slot), mask: here });
                 self.needs_access(id, b.now);
                 if matches!(found.state, SlotState::Clean | SlotState::Dirty) && !found.waiter.is_some() {
-                    self.staging.set_state(slot, found.state, false);
+                    self.staging.set_state(slot, found.state, found.hurried);
                 }
             }
             slot = found.older;

@@ -43,6 +43,8 @@ pub(super) struct Slot {
     pub leaving: bool,
     /// It is dirty although flash holds the same: it is written once more.
     pub promoted: bool,
+    /// It goes before dirty ones that nobody waits for.
+    pub hurried: bool,
     /// Granules that hold data.
     pub mask: u64,
     /// The command that waits for the data to be in flash.
@@ -102,6 +104,8 @@ pub(super) struct Staging {
     /// Clean and dirty slots; the newest are the most recently used.
     clean: List,
     dirty: List,
+    /// Dirty slots that go before these, in the order they came: somebody waits for them.
+    hurried: List,
     /// By slot: when it was put on a list, counted; empty unless clean and dirty data leave in one order.
     used_at: Vec<u64>,
     uses: u64,
@@ -130,6 +134,7 @@ impl Staging {
             dead: false,
             leaving: false,
             promoted: false,
+            hurried: false,
             mask: 0,
             waiter: CommandId::NONE,
             epoch: 0,
@@ -150,6 +155,7 @@ impl Staging {
             aside,
             clean: List::EMPTY,
             dirty: List::EMPTY,
+            hurried: List::EMPTY,
             used_at: vec![0; if one_list.is_some() { count as usize } else { 0 }],
             uses: 0,
             leaving: 0,
@@ -188,7 +194,9 @@ impl Staging {
         let is_own = |(lpn, slot): (Lpn, u32)| self.slots[slot as usize].lpn == lpn;
         ensure(self.index.iter().all(is_own), "a unit's slot is another's")?;
         self.clean.check("a list of slots", &self.slots, |slot| slot.state == SlotState::Clean)?;
-        self.dirty.check("a list of slots", &self.slots, |slot| slot.state == SlotState::Dirty)?;
+        let is_dirty = |slot: &Slot| slot.state == SlotState::Dirty;
+        self.dirty.check("a list of slots", &self.slots, |slot| is_dirty(slot) && !slot.hurried)?;
+        self.hurried.check("a list of slots", &self.slots, |slot| is_dirty(slot) && slot.hurried)?;
         let flushes = self.epoch.checked_sub(self.oldest_epoch);
         ensure(flushes.is_some_and(|count| count >> 24 == 0), "flushes under way")?;
         ensure(self.epoch >> 31 == 0, "flushes so far")?;
@@ -237,7 +245,7 @@ impl Staging {
 
     /// Slots that are dirty and not yet on their way.
     pub fn dirty(&self) -> u32 {
-        self.dirty.len() + self.gathered() + self.merging()
+        self.listed() + self.gathered() + self.merging()
     }
 
     /// Slots that the translation layer gathers.
@@ -254,7 +262,18 @@ impl Staging {
 
     /// The same but for those that wait in queues.
     pub fn dirty_beside_queues(&self) -> u32 {
-        self.dirty.len() + (self.gathered() & !self.queued) + self.merging()
+        self.listed() + (self.gathered() & !self.queued) + self.merging()
+    }
+
+    /// Dirty slots that nothing is done about.
+    fn listed(&self) -> u32 {
+        self.dirty.len() + self.hurried.len()
+    }
+
+    /// The dirty slots of which one is flushed next.
+    #[inline]
+    fn next_dirty(&self) -> &List {
+        if self.hurried.len() > 0 { &self.hurried } else { &self.dirty }
     }
 
     /// Whether what is gathered may wait in queues.
@@ -270,13 +289,13 @@ impl Staging {
     /// The dirty slot to flush next.
     #[inline]
     pub fn oldest_dirty(&self) -> SlotId {
-        SlotId(self.dirty.oldest())
+        SlotId(self.next_dirty().oldest())
     }
 
     /// The dirty slot to flush after `steps` others.
     #[inline]
     pub fn dirty_ahead(&self, steps: usize) -> SlotId {
-        SlotId(self.dirty.ahead(&self.slots, steps))
+        SlotId(self.next_dirty().ahead(&self.slots, steps))
     }
 
     /// The clean slot to give way next.
@@ -316,7 +335,7 @@ impl Staging {
     /// The clean slot that gives way next, if it is its turn.
     #[inline]
     pub fn next_clean(&self) -> Option<SlotId> {
-        let [clean, dirty] = [self.clean.oldest(), self.dirty.oldest()];
+        let [clean, dirty] = [self.clean.oldest(), self.next_dirty().oldest()];
         if clean == NONE {
             return None;
         }
@@ -372,9 +391,10 @@ impl Staging {
         self.indexed -= 1;
     }
 
-    /// Changes a slot's state, and with it its list and what a flush waits for. `last` puts it where it is taken next.
+    /// Changes a slot's state, and with it its list and what a flush waits for. A dirty one may be `hurried`: it goes
+    /// before all that are not, behind those that are.
     #[inline]
-    pub fn set_state(&mut self, id: SlotId, state: SlotState, last: bool) {
+    pub fn set_state(&mut self, id: SlotId, state: SlotState, hurried: bool) {
         let old = self.get(id).state;
         self.unlink(id, old);
         for (state, change) in [(old, u32::MAX), (state, 1)] {
@@ -393,8 +413,9 @@ impl Staging {
             }
             _ => {}
         }
-        self.get_mut(id).state = state;
-        self.link(id, state, last);
+        let slot = self.get_mut(id);
+        (slot.state, slot.hurried) = (state, hurried);
+        self.link(id, state);
     }
 
     /// Gives a slot up. If it was its unit's newest, the unit has no slot any more.
@@ -456,10 +477,11 @@ impl Staging {
     }
 
     #[inline]
-    fn link(&mut self, id: SlotId, state: SlotState, last: bool) {
+    fn link(&mut self, id: SlotId, state: SlotState) {
         match state {
-            SlotState::Clean => self.clean.put(&mut self.slots, id.0, last),
-            SlotState::Dirty => self.dirty.put(&mut self.slots, id.0, last),
+            SlotState::Clean => self.clean.put(&mut self.slots, id.0, false),
+            SlotState::Dirty if self.get(id).hurried => self.hurried.put(&mut self.slots, id.0, false),
+            SlotState::Dirty => self.dirty.put(&mut self.slots, id.0, false),
             _ => return,
         }
         if let Some(used_at) = self.used_at.get_mut(id.index()) {
@@ -472,6 +494,7 @@ impl Staging {
     fn unlink(&mut self, id: SlotId, state: SlotState) {
         match state {
             SlotState::Clean => self.clean.remove(&mut self.slots, id.0),
+            SlotState::Dirty if self.get(id).hurried => self.hurried.remove(&mut self.slots, id.0),
             SlotState::Dirty => self.dirty.remove(&mut self.slots, id.0),
             _ => {}
         }

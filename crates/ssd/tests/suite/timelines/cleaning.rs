@@ -220,3 +220,26 @@ fn an_emptied_block_is_erased_when_it_is_opened() {
     assert_eq!(drive.stats().ops(OpKind::Erase), 1);
     drive.check().unwrap();
 }
+
+#[test]
+fn writes_that_find_no_page_keep_their_order() {
+    // Without a buffer each write is waited for. Eight pages are free for the host; from the ninth write on each waits
+    // for cleaning, and none that came later goes before it.
+    let mut drive = prepared(&small(), [0, 1, 2, 4]);
+    drive.tell_holders(true);
+    let from = drive.now();
+    for (tag, page) in (0..).zip([5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11]) {
+        drive.submit(0, &Command { tag, arrival: from, ..write(page) }, from).unwrap();
+    }
+    drive.drain();
+    let page = ssd::Holder::PAGE.index();
+    let mut done = Vec::new();
+    while let Some(completion) = drive.pop_completion() {
+        done.push((completion.tag, drive.take_told().held.ns[page]));
+    }
+    assert_eq!(done.iter().map(|(tag, _)| *tag).collect::<Vec<_>>(), (0..11).collect::<Vec<_>>());
+    assert!(
+        done[..4].iter().all(|(_, ns)| *ns == 0) && done[8..].iter().all(|(_, ns)| *ns > ERASE),
+        "{done:?}"
+    );
+}

@@ -256,10 +256,9 @@ fn pages_that_one_write_kills_are_locked_together() {
 #[test]
 fn pages_that_wait_for_the_end_of_a_write_are_locked_for_whoever_waits() {
     // The same, but page 600 of another block is trimmed while the second page is programmed: all that is dead then is
-    // locked for that, page 575, too (the last of a write goes first). The three that die later are locked by
-    // themselves: that takes as long.
+    // locked for that, page 572, too. The three that die later are locked by themselves: that takes as long.
     // die    16 384 four programs     2 883 364
-    //     2 883 364 locks of 600, 575 3 083 944    (queued since the trim came: it is complete)
+    //     2 883 364 locks of 600, 572 3 083 944    (queued since the trim came: it is complete)
     //     3 083 944 three locks       3 384 814
     let four = Command { sectors: 4 * S16K, ..write(572) };
     let mut drive = filled(&evanesco(1, "page_and_block_lock"), 2 * BLOCK);
@@ -275,7 +274,7 @@ fn pages_that_wait_for_the_end_of_a_write_are_locked_for_whoever_waits() {
     assert!(locks.iter().map(|lock| lock.0).eq(expected), "{locks:?}");
     assert_eq!(
         locks[..2].iter().map(|lock| (lock.1, lock.2)).collect::<Vec<_>>(),
-        [(1, Some(24)), (0, Some(575))]
+        [(1, Some(24)), (0, Some(572))]
     );
     let trimmed = std::iter::from_fn(|| drive.pop_completion()).find(|done| done.op == OpCode::Trim).unwrap();
     assert_eq!(trimmed.completed.0, programmed + 2 * PAGE_LOCK);
