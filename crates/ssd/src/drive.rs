@@ -351,6 +351,9 @@ impl Drive {
 
     #[inline]
     pub(crate) fn set_now(&mut self, now: SimTime) {
+        if self.state.flash.is_told {
+            self.state.tell_lack(now);
+        }
         self.state.now = now;
         self.state.flash.now = now;
         self.state.ftl.set_now(now);

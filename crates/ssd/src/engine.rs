@@ -21,13 +21,21 @@ pub struct NoRoom {
 }
 
 impl State {
+    /// Time passes: whether the host lacks a page is as it was until then.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tell_lack(&mut self, now: SimTime) {
+        if let Some(holders) = &mut self.flash.holders {
+            holders.programs.tell_lack(self.ftl.waits.is_wanted(Lack::Page), now);
+        }
+    }
+
     /// An event of the flash, where somebody listens.
     #[cold]
     #[inline(never)]
     fn on_event_told(&mut self, kind: EventKind, id: u32) {
         let (flash, now, events) = (&mut self.flash, self.now, &mut self.events);
         if let Some(mut holders) = flash.holders.take() {
-            holders.programs.tell_lack(self.ftl.waits.is_wanted(Lack::Page), now);
             holders.on_event(flash, (kind, id), now, events);
             flash.holders = Some(holders);
         } else {

@@ -100,10 +100,8 @@ impl Waiters {
         let of = |part: Part| entry.answer.breakdown.ns[part as usize];
         waited.told.held.add_all(&held.at_most(WAITS.map(of).iter().sum()));
         if entry.command.op == OpCode::Write {
-            waited
-                .told
-                .held
-                .add(Holder::PAGE, of(Part::Dispatch).min(holders.programs.lacked_since(&waited.room)));
+            let lacked = holders.programs.lacked_before_last(&waited.room);
+            waited.told.held.add(Holder::PAGE, of(Part::Dispatch).min(lacked));
         }
     }
 

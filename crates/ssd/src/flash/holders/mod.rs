@@ -186,6 +186,8 @@ struct Waiting {
     /// What the clocks of its die and its channel showed then.
     die: Held,
     channel: Held,
+    /// How long the host had lacked a page when it was issued; ns.
+    lacked: u64,
     /// How often it was stopped, and whether it is.
     suspends: u8,
     is_suspended: bool,
@@ -231,6 +233,7 @@ impl Holders {
             mark: SimTime::ZERO,
             die: Held::NOTHING,
             channel: Held::NOTHING,
+            lacked: 0,
             suspends: 0,
             is_suspended: false,
         };
@@ -271,6 +274,7 @@ impl Holders {
             self.held[id.index()] = Held::NOTHING;
             let waiting = &mut self.waiting[id.index()];
             (waiting.times, waiting.suspends, waiting.is_suspended) = (OpTimes::default(), 0, false);
+            waiting.lacked = self.programs.lacked();
             self.begin(id, flash.pool.spent(id).mark.min(now), (number, channel));
         }
         for &id in ids {

@@ -31,12 +31,14 @@ struct Ended {
     held: Held,
     /// How long it was itself in the array, and before that on the channel.
     own: [(Holder, u64); 2],
+    /// How long the host had lacked a page when it was issued; ns.
+    lacked: u64,
     is: Option<LastOperation>,
 }
 
 impl Ended {
     const NOTHING: Ended =
-        Ended { at: SimTime::ZERO, held: Held::NOTHING, own: [(Holder::NOBODY, 0); 2], is: None };
+        Ended { at: SimTime::ZERO, held: Held::NOTHING, own: [(Holder::NOBODY, 0); 2], lacked: 0, is: None };
 
     /// The last of its time, so much of it as there is.
     fn last_of(&self, ns: u64) -> Held {
@@ -89,19 +91,25 @@ impl Programs {
         Room { since: now, lacked: self.lacked, programs: self.all }
     }
 
-    /// How long the host has lacked a page since somebody began to wait; ns.
-    pub fn lacked_since(&self, room: &Room) -> u64 {
-        self.lacked - room.lacked
+    /// How long the host has lacked a page so far; ns.
+    pub(super) fn lacked(&self) -> u64 {
+        self.lacked
+    }
+
+    /// How long the host lacked a page from when somebody began to wait until the program was issued that ended last; ns.
+    pub fn lacked_before_last(&self, room: &Room) -> u64 {
+        self.last.lacked.saturating_sub(room.lacked)
     }
 
     /// Whom somebody has waited for who need not any more: for the program that has ended now; before it was issued, so
     /// long as the host lacked a page, for that, and else for what programs have waited for that ended meanwhile.
     pub fn held_since(&self, room: &Room, now: SimTime) -> Held {
         let waited = now.since(room.since);
-        let last = if self.last.at == now { self.last } else { Ended::NOTHING };
+        let last =
+            if self.last.at == now { self.last } else { Ended { lacked: self.lacked, ..Ended::NOTHING } };
         let mut held = last.last_of(waited);
         let before = waited - held.total();
-        let lacked = before.min(self.lacked_since(room));
+        let lacked = before.min(last.lacked.saturating_sub(room.lacked));
         held.add(Holder::PAGE, lacked);
         let mut others = Held::NOTHING;
         others.add_since(&self.all, &room.programs);
@@ -119,7 +127,8 @@ impl Holders {
         let Op { kind, cause, .. } = *pool.get(id);
         let own =
             [(Holder::array(kind, cause), times.array), (Holder::transfer(kind, cause), times.transfer)];
-        let ended = Ended { at: now, held: *self.of(id), own, is: Some(self.last_in(pool, id)) };
+        let lacked = self.waiting[id.index()].lacked;
+        let ended = Ended { at: now, held: *self.of(id), own, lacked, is: Some(self.last_in(pool, id)) };
         let programs = &mut self.programs;
         programs.all.add_all(&ended.last_of(u64::MAX).at_most(now.since(programs.last.at)));
         programs.last = ended;
