@@ -96,7 +96,7 @@ impl Programs {
         self.lacked
     }
 
-    /// How long the host lacked a page from when somebody began to wait until the program was issued that ended last; ns.
+    /// How long the host lacked a page from when somebody began to wait until the last program to end was issued; ns.
     pub fn lacked_before_last(&self, room: &Room) -> u64 {
         self.last.lacked.saturating_sub(room.lacked)
     }
