@@ -106,6 +106,12 @@ impl Fault {
 
     /// A file with this fault in it, switched off.
     pub fn put_into(&self, text: &str, number: u32) -> Result<String, String> {
+        if !is_whole(&self.old) || !is_whole(&self.new) {
+            return Err(format!(
+                "{}: a bracket opens or closes in its text and not in it as well",
+                self.slug
+            ));
+        }
         match text.matches(&self.old).count() {
             1 => Ok(text.replacen(&self.old, &self.switched(number), 1)),
             found => Err(format!("{}: its text occurs {found} times in {}", self.slug, self.path)),
@@ -113,9 +119,24 @@ impl Fault {
     }
 }
 
+/// Whether each bracket that opens in a text closes in it.
+fn is_whole(text: &str) -> bool {
+    [['(', ')'], ['[', ']'], ['{', '}']].iter().all(|pair| {
+        let count = |bracket| text.matches(bracket).count();
+        count(pair[0]) == count(pair[1])
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn half_a_statement_is_refused() {
+        let text = "fault a: b\nin c\nnearest d\n- if x {\n+ if !x {\n";
+        let fault = parse(text).unwrap().remove(0);
+        assert!(fault.put_into("if x { y }", 0).unwrap_err().contains("a: a bracket opens"));
+    }
 
     const TWO: &str = "# both\nfault one: less\nin crates/ssd/src/a.rs\nnearest a::b, c\n-     x + 1\n+     x\n\n\
         fault two: nothing\nin crates/lab/src/b.rs\nnearest d\n- go();\n- stop();\n";
