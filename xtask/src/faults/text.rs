@@ -112,6 +112,10 @@ impl Fault {
                 self.slug
             ));
         }
+        let binds = self.old.starts_with("let ") && self.old.matches(';').count() == 1;
+        if binds || self.old.ends_with(',') {
+            return Err(format!("{}: its text is neither an expression nor whole statements", self.slug));
+        }
         match text.matches(&self.old).count() {
             1 => Ok(text.replacen(&self.old, &self.switched(number), 1)),
             found => Err(format!("{}: its text occurs {found} times in {}", self.slug, self.path)),
@@ -136,6 +140,10 @@ mod tests {
         let text = "fault a: b\nin c\nnearest d\n- if x {\n+ if !x {\n";
         let fault = parse(text).unwrap().remove(0);
         assert!(fault.put_into("if x { y }", 0).unwrap_err().contains("a: a bracket opens"));
+        for old in ["let x = 1;", "X => 1,"] {
+            let fault = Fault { old: old.to_owned(), new: "2".to_owned(), ..parse(text).unwrap().remove(0) };
+            assert!(fault.put_into(old, 0).unwrap_err().contains("a: its text is neither"));
+        }
     }
 
     const TWO: &str = "# both\nfault one: less\nin crates/ssd/src/a.rs\nnearest a::b, c\n-     x + 1\n+     x\n\n\
