@@ -57,7 +57,7 @@ pub use drive_config::DriveConfig;
 pub use engine::NoRoom;
 pub use executor::{Executor, Pace};
 pub use flash::BrokenBound;
-pub use flash::holders::{HOLDERS, Held, Holder, LastOperation, Told};
+pub use flash::holders::{HOLDERS, Held, Holder, LastOperation, Operation, Place, Span, Told};
 pub use foresee::{Foreseeing, Foresight, ForesightError};
 pub use ftl::TableBytes;
 pub use reading::Reading;

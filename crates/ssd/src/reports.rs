@@ -1,7 +1,7 @@
 //! What a drive tells of its policies, of the memory of their tables, and of what lies where.
 
 use crate::drive::{Drive, State};
-use crate::flash::holders::{Holders, Told};
+use crate::flash::holders::{Holders, Span, Told};
 use crate::ftl::locks::exposure::OpenExposures;
 use crate::ftl::{TableBytes, page_class, slc_cache, stream};
 use crate::signals::Spare;
@@ -70,6 +70,30 @@ impl Drive {
     /// and what of `Dispatch` no page was free for. To be asked once for each completion.
     pub fn take_told(&mut self) -> Told {
         self.state.host.waiters.take_told()
+    }
+
+    /// Tells from now on what dies, planes and channels do, or no more; only beside [`Drive::tell_holders`]. Take spans
+    /// often: they are kept until then.
+    pub fn tell_spans(&mut self, on: bool) {
+        let State { flash, ftl, now, .. } = &mut self.state;
+        let planes = ftl.layout.planes_per_die;
+        if let Some(mut holders) = flash.holders.take() {
+            holders.tell_spans(flash, on, planes, *now);
+            flash.holders = Some(holders);
+        }
+    }
+
+    /// Takes the next span that is over. They come by place in order of time, places among each other do not.
+    pub fn take_span(&mut self) -> Option<Span> {
+        self.state.flash.holders.as_mut().and_then(|holders| holders.take_span())
+    }
+
+    /// All spans end now; what goes on after that has spans of its own.
+    pub fn close_spans(&mut self) {
+        let State { flash, now, .. } = &mut self.state;
+        if let Some(holders) = &mut flash.holders {
+            holders.close_spans(*now);
+        }
     }
 
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.

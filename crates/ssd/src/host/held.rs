@@ -49,7 +49,8 @@ impl Waiters {
     /// Whom the command has waited for that was taken back last.
     pub fn take_told(&mut self) -> Told {
         let waited = self.by_command.get_mut(self.taken.index());
-        waited.map_or(Told::NOTHING, |waited| std::mem::replace(waited, Self::NOBODY).told)
+        let told = waited.map_or(Told::NOTHING, |waited| std::mem::replace(waited, Self::NOBODY).told);
+        Told { command: self.taken.0, ..told }
     }
 
     /// A write or a flush may have to wait for programs from now on.

@@ -20,18 +20,22 @@ impl Clock {
     pub const IDLE: Clock =
         Clock { shown: Held::NOTHING, at: SimTime::ZERO, plan: [(SimTime::ZERO, Holder::NOBODY); 3] };
 
-    /// What it shows at a time, from which on it goes by another plan.
-    pub fn turn(&mut self, now: SimTime, plan: [(SimTime, Holder); 3]) {
+    /// What it shows at a time; each stretch since it was looked at last is told.
+    pub fn turn_to(&mut self, now: SimTime, mut tell: impl FnMut((SimTime, SimTime), Holder)) {
         for (index, &(from, holder)) in self.plan.iter().enumerate() {
+            let from = from.max(self.at);
             let to = self.plan.get(index + 1).map_or(now, |next| next.0.min(now));
-            self.shown.add(holder, to.since(from.max(self.at)));
+            self.shown.add(holder, to.since(from));
+            if to > from {
+                tell((from, to), holder);
+            }
         }
-        (self.at, self.plan) = (now, plan);
+        self.at = now;
     }
 
-    /// What it shows at a time.
-    pub fn turn_to(&mut self, now: SimTime) {
-        self.turn(now, self.plan);
+    /// From the time on that it shows it goes by another plan.
+    pub fn go_by(&mut self, plan: [(SimTime, Holder); 3]) {
+        self.plan = plan;
     }
 }
 
@@ -64,14 +68,22 @@ pub(super) fn plan_of(die: &Die, pool: &OpPool, now: SimTime) -> [(SimTime, Hold
 }
 
 /// What the channel began to carry now for a die, if it did; it ends then.
-pub(super) fn carried(die: &Die, pool: &OpPool, end: SimTime, now: SimTime) -> Option<Holder> {
-    let id = match die.interface {
-        _ if end <= now => return None,
-        Interface::Out => die.sending,
-        Interface::In => die.io,
-        _ if die.array.is_some() && die.array_since == end => die.array,
-        _ => return None,
-    };
-    let op = pool.get(id);
-    Some(Holder::transfer(op.kind, op.cause))
+pub(super) fn carried(die: &Die, end: SimTime, now: SimTime) -> Option<OpId> {
+    match die.interface {
+        _ if end <= now => None,
+        Interface::Out => Some(die.sending),
+        Interface::In => Some(die.io),
+        _ if die.array.is_some() && die.array_since == end => Some(die.array),
+        _ => None,
+    }
+}
+
+/// What holds a die by [`plan_of`], the first of those that do together; none if it has nothing to do.
+pub(super) fn leader_of(die: &Die) -> OpId {
+    match die.interface {
+        _ if die.array.is_some() && !die.array_done => die.array,
+        Interface::Idle => die.array,
+        _ if die.sending.is_some() => die.sending,
+        _ => die.io,
+    }
 }

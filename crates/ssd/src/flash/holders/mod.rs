@@ -8,6 +8,7 @@
 
 mod clock;
 pub(crate) mod room;
+mod spans;
 
 use super::Flash;
 use super::die::Die;
@@ -15,8 +16,10 @@ use super::op::{CAUSES, Cause, Op, OpKind, OpPool, OpTimes};
 use super::rows::{Data, Outcomes};
 use crate::events::{EventKind, EventQueue};
 use crate::units::{OpId, SimTime};
-use clock::{Clock, carried, plan_of};
+use clock::{Clock, carried, leader_of, plan_of};
 use room::Programs;
+use spans::Spans;
+pub use spans::{Operation, Place, Span};
 
 /// What the array of a die does, as far as it matters to those who wait.
 const WORKS: [&str; 4] = ["read", "program", "erase", "lock"];
@@ -48,6 +51,11 @@ impl Holder {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Holder> {
         (0..HOLDERS as u8).map(Holder)
+    }
+
+    /// Whether it is an array at work.
+    pub fn is_array(self) -> bool {
+        self.index() < TRANSFERS
     }
 
     /// Its index.
@@ -151,6 +159,8 @@ impl Held {
 /// The flash operation of a command that ended last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastOperation {
+    /// Its number ([`Operation::number`]).
+    pub number: u64,
     /// Die, counted over the drive, channel by channel.
     pub die: u32,
     /// Plane in the die.
@@ -170,11 +180,13 @@ pub struct Told {
     pub held: Held,
     /// What it waited for last in flash; none if it had no need to.
     pub last: Option<LastOperation>,
+    /// Its place in the drive's table of commands, which is another's now.
+    pub command: u32,
 }
 
 impl Told {
     /// For nobody.
-    pub const NOTHING: Told = Told { held: Held::NOTHING, last: None };
+    pub const NOTHING: Told = Told { held: Held::NOTHING, last: None, command: u32::MAX };
 }
 
 /// What is known of an operation that waits.
@@ -209,6 +221,8 @@ pub struct Holders {
     standing: Vec<OpId>,
     /// Since when it is told.
     began: SimTime,
+    /// Who did what from when to when, if that is asked for.
+    spans: Option<Box<Spans>>,
 }
 
 /// The operations that stand at a die: on its interface, in its array, or suspended.
@@ -248,6 +262,7 @@ impl Holders {
             // What sends its data stands on the interface, too.
             standing: Vec::with_capacity(4 * operations + 1),
             began: now,
+            spans: None,
         };
         for (id, op) in flash.pool.iter() {
             let (spent, die) = (flash.pool.spent(id), op.at.die as usize);
@@ -269,8 +284,8 @@ impl Holders {
         for &id in ids {
             let number = flash.pool.get(id).at.die as usize;
             let channel = flash.dies[number].channel as usize;
-            self.channels[channel].turn_to(now);
-            self.dies[number].turn_to(now);
+            self.turn_channel(channel, now);
+            self.turn_die(number, now);
             self.held[id.index()] = Held::NOTHING;
             let waiting = &mut self.waiting[id.index()];
             (waiting.times, waiting.suspends, waiting.is_suspended) = (OpTimes::default(), 0, false);
@@ -329,9 +344,9 @@ impl Holders {
     }
 
     fn last_in(&self, pool: &OpPool, id: OpId) -> LastOperation {
-        let Op { at, page_type, attempts, .. } = *pool.get(id);
+        let Op { at, page_type, attempts, sequence: number, .. } = *pool.get(id);
         let suspends = self.waiting[id.index()].suspends;
-        LastOperation { die: at.die, plane: at.plane, page_type, attempts, suspends }
+        LastOperation { number, die: at.die, plane: at.plane, page_type, attempts, suspends }
     }
 
     fn see_standing(&mut self, die: &Die, pool: &OpPool) {
@@ -342,8 +357,12 @@ impl Holders {
     fn look(&mut self, flash: &Flash, number: u32, now: SimTime) {
         let die = &flash.dies[number as usize];
         let (at, channel) = (number as usize, die.channel as usize);
-        self.dies[at].turn(now, plan_of(die, &flash.pool, now));
-        self.channels[channel].turn_to(now);
+        self.turn_die(at, now);
+        self.dies[at].go_by(plan_of(die, &flash.pool, now));
+        self.turn_channel(channel, now);
+        if let Some(spans) = &mut self.spans {
+            spans.stand(number, leader_of(die), &flash.pool);
+        }
         self.see_standing(die, &flash.pool);
         for index in 0..self.standing.len() {
             if flash.pool.get(self.standing[index]).at.die == number {
@@ -352,9 +371,55 @@ impl Holders {
             }
         }
         let end = flash.channels[channel].free_at;
-        if let Some(holder) = carried(die, &flash.pool, end, now) {
-            self.channels[channel].turn(now, [(now, holder), (end, Holder::NOBODY), (end, Holder::NOBODY)]);
+        if let Some(id) = carried(die, end, now) {
+            let op = flash.pool.get(id);
+            let holder = Holder::transfer(op.kind, op.cause);
+            self.channels[channel].go_by([(now, holder), (end, Holder::NOBODY), (end, Holder::NOBODY)]);
+            if let Some(spans) = &mut self.spans {
+                spans.carry(channel as u32, id, &flash.pool);
+            }
         }
+    }
+
+    fn turn_die(&mut self, at: usize, now: SimTime) {
+        let spans = &mut self.spans;
+        self.dies[at].turn_to(now, |time, holder| {
+            if let Some(spans) = spans {
+                spans.hold_die(at as u32, time, holder);
+            }
+        });
+    }
+
+    fn turn_channel(&mut self, at: usize, now: SimTime) {
+        let spans = &mut self.spans;
+        self.channels[at].turn_to(now, |time, holder| {
+            if let Some(spans) = spans {
+                spans.hold_channel(at as u32, time, holder);
+            }
+        });
+    }
+
+    /// Tells spans from now on, or no more, of dies of so many planes.
+    pub(crate) fn tell_spans(&mut self, flash: &Flash, on: bool, planes: u32, now: SimTime) {
+        self.close_spans(now);
+        let new = || Box::new(Spans::new(flash.dies.len(), flash.channels.len(), planes));
+        self.spans = on.then(new);
+        (0..flash.dies.len() as u32).for_each(|number| self.look(flash, number, now));
+        self.standing.clear();
+    }
+
+    /// All that has been going on until now is told.
+    pub(crate) fn close_spans(&mut self, now: SimTime) {
+        (0..self.dies.len()).for_each(|at| self.turn_die(at, now));
+        (0..self.channels.len()).for_each(|at| self.turn_channel(at, now));
+        if let Some(spans) = &mut self.spans {
+            spans.close();
+        }
+    }
+
+    /// Takes the span that was told first.
+    pub(crate) fn take_span(&mut self) -> Option<Span> {
+        self.spans.as_mut().and_then(|spans| spans.take())
     }
 
     /// Counts a stop of an operation, when it is seen first.

@@ -10,6 +10,7 @@ use super::style::Style;
 use super::tally::Tally;
 use super::thief::Thief;
 use cuts::Cutter;
+use spans::Spans;
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::sanitize;
@@ -25,6 +26,8 @@ pub mod cuts;
 mod judged;
 #[path = "phases.rs"]
 mod phases;
+#[path = "spans.rs"]
+mod spans;
 
 /// The power is cut after one effect in so many.
 const CUT_EVERY: u32 = 1_000;
@@ -72,8 +75,8 @@ pub struct Run {
     cutter: Option<Cutter>,
     /// Steps of ageing that it has taken.
     aged: u64,
-    /// Whether the drive tells whom commands wait for.
-    tells_holders: bool,
+    /// Spans, where the drive tells them and whom commands wait for.
+    spans: Option<Spans>,
 }
 
 impl Run {
@@ -184,8 +187,8 @@ impl Run {
         let loses = drive.chips().ages() || cfg.sanitize.name() == sanitize::reprogram::NAME;
         let oracle = Oracle::new(unit_bytes, units, physical, write_through, loses);
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
-        let tells_holders = Rng::named(cfg.drive.seed, "model/holders").below(2) == 0;
-        drive.tell_holders(tells_holders);
+        let tells = Rng::named(cfg.drive.seed, "model/holders").below(2) == 0;
+        let spans = tells.then(|| Spans::begin(&mut drive));
         let (ahead, ahead_rng) = (VecDeque::new(), Rng::named(cfg.drive.seed, "model/ahead"));
         Run {
             cfg,
@@ -204,7 +207,7 @@ impl Run {
             refusing: false,
             cutter: None,
             aged: 0,
-            tells_holders,
+            spans,
         }
     }
 
@@ -432,9 +435,10 @@ impl Run {
         if let Some(reason) = health.read_only {
             self.may_refuse(reason)?;
         }
+        self.spans.as_mut().map_or(Ok(()), |spans| spans.take(&mut self.drive))?;
         while let Some(done) = self.drive.pop_completion() {
             self.oracle.complete(&done, self.refusing)?;
-            if self.tells_holders {
+            if self.spans.is_some() {
                 self.check_held(&done)?;
             }
             if done.completed > self.drive.now() {
@@ -510,8 +514,11 @@ impl Run {
         record(&mut restored, self.chips.is_some());
         let mut old = std::mem::replace(&mut self.drive, restored);
         // It is asked for only before anything is under way.
-        self.tells_holders &= self.drive.next_event_at().is_none();
-        self.drive.tell_holders(self.tells_holders);
+        let tells = self.spans.is_some() && self.drive.next_event_at().is_none();
+        if let Some(spans) = &mut self.spans {
+            spans.check(&mut old)?;
+        }
+        self.spans = tells.then(|| Spans::begin(&mut self.drive));
         old.drain();
         twin.drain();
         while old.pop_completion().is_some_and(|done| twin.pop_completion() == Some(done)) {}
@@ -545,6 +552,9 @@ impl Run {
         }
         self.drive.drain();
         self.check()?;
+        if let Some(spans) = &mut self.spans {
+            spans.check(&mut self.drive)?;
+        }
         self.oracle.power_cut().map_err(|what| format!("power cut: {what}"))
     }
 

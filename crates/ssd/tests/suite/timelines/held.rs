@@ -109,13 +109,15 @@ fn the_operation_that_ended_last_is_told() {
     let mut cfg = many_dies(2, 1);
     cfg.preemption.select("immediate").unwrap();
     (cfg.timing.t_suspend_us, cfg.timing.t_resume_us) = (20.0, 10.0);
-    let of = |die, suspends| LastOperation { die, plane: 0, page_type: 0, attempts: 0, suspends };
+    let of =
+        |number, die, suspends| LastOperation { number, die, plane: 0, page_type: 0, attempts: 0, suspends };
     let mut drive = filled(&cfg, 8);
     let script =
         [(0, write(20)), (100_000, read(0)), (101_000, read(2)), (400_000, read(0)), (400_000, read(1))];
     let told = told(&mut drive, &script).into_iter().map(|told| told.last.unwrap());
     let told: Vec<LastOperation> = told.collect();
-    assert_eq!(told, [of(0, 2), of(0, 0), of(0, 0), of(0, 0), of(1, 0)]);
+    // In the order of completion; they are numbered as they are given to the flash, after nothing else.
+    assert_eq!(told, [of(1, 0, 2), of(2, 0, 0), of(3, 0, 0), of(4, 0, 0), of(5, 1, 0)]);
 }
 
 #[test]
