@@ -7,7 +7,8 @@ use crate::request_log::{Origin, RequestLog};
 use crate::series::Series;
 use crate::spec::RunSpec;
 use crate::tail::Tail;
-use ssd::{Completion, DriveConfig, Executor, SimDuration, SimTime, Told};
+use crate::timeline::Timeline;
+use ssd::{Completion, Drive, DriveConfig, Executor, SimDuration, SimTime};
 
 /// Completions between two calls of the progress function; a power of two.
 pub(crate) const PROGRESS_EVERY: u64 = 1 << 15;
@@ -28,8 +29,17 @@ pub(crate) struct More {
     log: Option<RequestLog>,
     /// Whom the slowest waited for, where time passes.
     pub tail: Option<Tail>,
+    /// What is shown of a window, likewise.
+    pub timeline: Option<Box<Timeline>>,
     /// What fio would say of them.
     pub fio: Option<FioTally>,
+}
+
+impl More {
+    /// Whether it takes whom commands wait for.
+    pub fn tells_holders(&self) -> bool {
+        self.tail.is_some() || self.timeline.is_some()
+    }
 }
 
 /// What is kept of requests.
@@ -53,11 +63,15 @@ impl Books {
         let link_ns = if is_timed { SimDuration::from_us(config.link.latency_us).0 } else { 0 };
         let origin = Origin { start, link_ns };
         let tail = (is_timed && spec.explain_tail > 0.0).then(|| Tail::new(spec.explain_tail, start));
+        let timeline = match &spec.timeline {
+            Some(_) if !is_timed => return Err(Failure::no_time("the timeline")),
+            of => of.clone().map(|of| Box::new(Timeline::new(of, &config.geometry, start))),
+        };
         let create = |path| RequestLog::create(path, origin, tail.is_some());
         let log = spec.request_log.as_deref().map(create).transpose()?;
         let fio = spec.tells_fio.then(|| FioTally::new(DIGITS_OF_RUN));
-        let is_asked = log.is_some() || fio.is_some() || tail.is_some();
-        let more = is_asked.then(|| Box::new(More { log, tail, fio }));
+        let is_asked = log.is_some() || fio.is_some() || tail.is_some() || timeline.is_some();
+        let more = is_asked.then(|| Box::new(More { log, tail, timeline, fio }));
         let (meter, served) = (Meter::new(start), Served::default());
         Ok(Books { meter, series: None, more, served, warm_up: spec.warm_up, failure: None })
     }
@@ -107,6 +121,9 @@ impl Books {
         {
             fio.record(completion, completion.arrival);
         }
+        if let Some(timeline) = &mut more.timeline {
+            timeline.keep(completion);
+        }
         if let Some(tail) = &mut more.tail {
             // Its row is written when it is told whom it has waited for.
             tail.keep(completion);
@@ -117,14 +134,19 @@ impl Books {
         {
             self.failure.get_or_insert(failure);
         }
-        self.failure.is_some()
+        self.failure.is_some() || more.timeline.is_some()
     }
 
-    /// Whom the request has waited for that was entered last, where that is asked for.
-    pub fn enter_told(&mut self, told: impl FnOnce() -> Told) {
+    /// Whom the request has waited for that was entered last, where that is asked for; without a completion passed the
+    /// time that it ended.
+    pub fn enter_told(&mut self, drive: &mut Drive, stood: (SimTime, SimTime)) {
         let counts = self.served.completed > self.warm_up;
-        let Some(More { log, tail: Some(tail), .. }) = self.more.as_deref_mut() else { return };
-        let told = told();
+        let Some(more) = self.more.as_deref_mut().filter(|more| more.tells_holders()) else { return };
+        let told = drive.take_told();
+        if let Some(timeline) = more.timeline.as_mut().filter(|_| counts) {
+            timeline.record(drive, &told, stood);
+        }
+        let More { log, tail: Some(tail), .. } = more else { return };
         if counts {
             tail.record(&told.held);
         }

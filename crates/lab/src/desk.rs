@@ -1,6 +1,6 @@
 //! Where a loop hands requests to a drive and what completes comes back, whichever loop it is.
 
-use crate::books::{Books, More, PROGRESS_EVERY, Served};
+use crate::books::{Books, PROGRESS_EVERY, Served};
 use crate::error::Failure;
 use crate::fio_tally::FioJob;
 use crate::members::Members;
@@ -93,7 +93,8 @@ impl<'a> Desk<'a> {
             books.series = Some(Box::new(Series::new(drive, spec.samples)));
             books.meter.tell_alike();
         }
-        drive.tell_holders(books.more.as_ref().is_some_and(|more| more.tail.is_some()));
+        drive.tell_holders(books.more.as_ref().is_some_and(|more| more.tells_holders()));
+        drive.tell_spans(books.more.as_ref().is_some_and(|more| more.timeline.is_some()));
         let observer = Observer::listen(drive, config, &spec.versions, files)?;
         let stop = spec.stop.clone();
         Ok(Desk {
@@ -306,7 +307,7 @@ impl<'a> Desk<'a> {
     /// The measurement begins, the log has failed, or it is to be told whom a request has waited for.
     #[cold]
     fn look_at_books(&mut self) {
-        self.books.enter_told(|| self.drive.take_told());
+        self.books.enter_told(self.drive, self.stalls.last);
         if self.books.is_warm() {
             self.begin_measurement();
         }
@@ -327,8 +328,12 @@ impl<'a> Desk<'a> {
         if let Some(series) = &mut self.books.series {
             series.restart(self.drive.now());
         }
-        if let Some(More { tail: Some(tail), .. }) = self.books.more.as_deref_mut() {
+        let Some(more) = self.books.more.as_deref_mut() else { return };
+        if let Some(tail) = &mut more.tail {
             tail.restart(self.drive.now());
+        }
+        if let Some(timeline) = &mut more.timeline {
+            timeline.restart(self.drive.now());
         }
     }
 
@@ -339,6 +344,10 @@ impl<'a> Desk<'a> {
         let (tail, fio) =
             books.more.as_mut().map_or((None, None), |more| (more.tail.take(), more.fio.take()));
         let tail = tail.map(|tail| tail.finish());
+        let timeline = books.more.as_mut().and_then(|more| more.timeline.take());
+        if let Some(Err(error)) = timeline.map(|timeline| timeline.finish(drive)) {
+            failure.get_or_insert(error);
+        }
         drive.tell_holders(false);
         let told = |members: &Members| members.results(start, &drive.stats());
         let members = members.as_ref().map(told).unwrap_or_default();

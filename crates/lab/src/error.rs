@@ -70,6 +70,15 @@ impl Failure {
         }
     }
 
+    /// The error of what shows times where none passes.
+    pub(crate) fn no_time(what: &str) -> Self {
+        Failure::Setting {
+            key: "run.executor",
+            found: format!("functional, where no time passes, and {what} shows times"),
+            allowed: "timed".to_owned(),
+        }
+    }
+
     /// Short name, as results begin to say how a run ended.
     pub fn name(&self) -> &'static str {
         match self {

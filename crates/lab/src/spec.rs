@@ -4,6 +4,7 @@ use crate::age::AgeSteps;
 use crate::precondition::Preconditioning;
 use crate::settings::Settings;
 use crate::stop::Stop;
+use crate::timeline::TimelineSpec;
 use crate::versions::VersionsSpec;
 use ssd::Executor;
 use std::path::PathBuf;
@@ -59,6 +60,8 @@ pub struct RunSpec {
     pub samples: u32,
     /// Whom requests waited for is told of those from this percentile of latencies on; 0 for none.
     pub explain_tail: f64,
+    /// What timeline is written, if one is.
+    pub timeline: Option<TimelineSpec>,
     /// What is told of versions of files in flash.
     pub versions: VersionsSpec,
     /// What identifies the workload in the result ([`workload::Prepared::workload_hash`]).
@@ -95,6 +98,7 @@ impl Default for RunSpec {
             tells_fio: false,
             samples: 0,
             explain_tail: 0.0,
+            timeline: None,
             versions: VersionsSpec::default(),
             workload_hash: 0,
             settings: Settings::new(),

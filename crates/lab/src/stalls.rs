@@ -58,6 +58,8 @@ pub(crate) struct StallWatch {
     /// Since when something could have completed: the last completion, the first request that an empty drive was
     /// handed, or the start of the measurement.
     since: SimTime,
+    /// From when to when nothing completed before the last completion.
+    pub last: (SimTime, SimTime),
     count: u64,
     total_ns: u64,
     /// The longest so far, in no order.
@@ -66,7 +68,7 @@ pub(crate) struct StallWatch {
 
 impl StallWatch {
     pub fn new(since: SimTime) -> Self {
-        StallWatch { since, count: 0, total_ns: 0, longest: [NOTHING; LONGEST] }
+        StallWatch { since, last: (since, since), count: 0, total_ns: 0, longest: [NOTHING; LONGEST] }
     }
 
     /// A request was handed to a drive that was empty, or the measurement begins: what nothing completed in before is
@@ -84,6 +86,7 @@ impl StallWatch {
         if ns >= STALL_NS && counts {
             self.keep(completion, ns, inside as u64);
         }
+        self.last = (self.since, completion.completed);
         self.since = completion.completed;
     }
 

@@ -22,4 +22,5 @@ mod schema;
 mod series;
 mod stalls;
 mod tail;
+mod timeline;
 mod versions;

@@ -43,6 +43,8 @@ Examples:
       how many old versions of which files flash holds
   wordline run data/slow/erases.toml --explain-tail 99.9
       what held up the slowest .1 % of the requests
+  wordline run data/slow/erases.toml --timeline stall.pftrace
+      each flash operation around the longest time without a completion, for ui.perfetto.dev
 
 Without --drive and without a drive in the configuration, the default drive is made as small as is quick to fill: fewer
 blocks in each plane, then shorter ones, down to 8 to 12 GiB of flash, or more if the workload touches more. It is
@@ -335,6 +337,7 @@ impl Run {
             name: self.name(spec),
             request_log: self.output.request_log.clone(),
             tells_fio: self.output.fio_json.is_some(),
+            timeline: self.output.timeline().unwrap_or_default(),
             versions: VersionsSpec {
                 table: self.output.versions.clone(),
                 keep: self.output.keep_versions.clone(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use lab::files::{FolderLock, Replacement, replace, stage_drive};
 use lab::result::FILE_NAME;
-use lab::{RunResult, report};
+use lab::{RunResult, TimelineSpec, report};
 use ssd::Drive;
 use workload::Spec;
 
@@ -17,7 +17,7 @@ use crate::inputs::is_config;
 use crate::places::Places;
 use crate::plan::Plan;
 use crate::snapshots::beside;
-use crate::text::check_table;
+use crate::text::{check_table, parse_time};
 
 /// What a failure says of a snapshot that cannot be saved.
 const SAVING: &str = "write the snapshot";
@@ -42,6 +42,19 @@ pub struct OutputArgs {
     /// Write the result to this file as fio does (--output-format=json)
     #[arg(long, value_name = "FILE", conflicts_with = "precondition_only")]
     pub fio_json: Option<PathBuf>,
+
+    /// Write what each die, plane and channel did around the longest time without a completion to this file, for
+    /// Perfetto's viewer
+    #[arg(long, value_name = "FILE", conflicts_with = "precondition_only")]
+    pub timeline: Option<PathBuf>,
+
+    /// The timeline begins there, in the measurement, such as 1.5s or 20ms
+    #[arg(long, value_name = "TIME", requires = "timeline")]
+    pub from: Option<String>,
+
+    /// The timeline ends there
+    #[arg(long, value_name = "TIME", requires = "timeline")]
+    pub to: Option<String>,
 
     /// Tell how many valid and invalid units of each file flash holds, and write a row here each time they change:
     /// .csv, .csv.zst or .parquet; a workload of files says which file a write is of
@@ -80,7 +93,32 @@ impl OutputArgs {
         if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
             return Err(Failure::usage("--name: found nothing, allowed: what tables shall call this run"));
         }
+        self.timeline()?;
         self.tables().try_for_each(|(flag, path)| check_table(flag, path))
+    }
+
+    /// What timeline is wanted.
+    pub fn timeline(&self) -> Result<Option<TimelineSpec>, Failure> {
+        let Some(path) = self.timeline.clone() else { return Ok(None) };
+        let parse = |flag: &str, text: &Option<String>| {
+            let parsed = text.as_deref().map(|text| (text, parse_time(text)));
+            match parsed {
+                Some((text, None)) => Err(Failure::usage(format!(
+                    "{flag} {text}: found no time, allowed: a number and ns, us, ms or s, such as 20ms"
+                ))),
+                parsed => Ok(parsed.and_then(|(_, ns)| ns)),
+            }
+        };
+        let (from_ns, to_ns) = (parse("--from", &self.from)?, parse("--to", &self.to)?);
+        if let (Some(from), Some(to)) = (from_ns, to_ns)
+            && from >= to
+        {
+            return Err(Failure::usage(format!(
+                "--to {}: found the time of --from or one before it, allowed: a time behind it",
+                self.to.as_deref().unwrap_or_default()
+            )));
+        }
+        Ok(Some(TimelineSpec { path, from_ns, to_ns }))
     }
 
     /// Tables of many rows, with their flags.
@@ -107,6 +145,7 @@ impl Run {
         let files = [
             (&self.output.request_log, "write the request log"),
             (&self.output.fio_json, "write the result as fio does"),
+            (&self.output.timeline, "write the timeline"),
             (&self.output.versions, "write the versions of files"),
             (&self.output.keep_versions, "write what units of flash hold"),
             (&self.measurement.save_snapshot, SAVING),
@@ -159,6 +198,9 @@ impl Run {
         }
         if let Some(path) = &self.output.fio_json {
             places.writes("--fio-json", path);
+        }
+        if let Some(path) = &self.output.timeline {
+            places.writes("--timeline", path);
         }
         if let Some(path) = &self.measurement.save_snapshot {
             places.writes("--save-snapshot", path);

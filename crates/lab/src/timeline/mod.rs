@@ -1,0 +1,232 @@
+//! A window of a run, on the nanosecond: what each die, plane and channel did, which requests were in the drive, and
+//! how full it was. Written as a trace of Perfetto, which its viewer and its trace processor read.
+//!
+//! The window is given, or it is where the run stood still: what lies around the longest time in which requests waited
+//! and nothing completed. Where that is will be known only at the end, so what happened since shortly before the last
+//! completion is kept, and with each longer such time the window moves there.
+
+mod trace;
+mod wire;
+
+use crate::error::{Failure, ReportError};
+use crate::files::Replacement;
+use ssd::sections::Geometry;
+use ssd::{Completion, Drive, Reading, SimTime, Span, Told};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+/// What is shown before and behind the longest time without a completion; ns. Assumed: about as long as the longest
+/// erase takes twice, so that what led to it and what came of it is seen.
+const AROUND_NS: u64 = 10_000_000;
+/// Time between two looks at how full the drive is; ns. Assumed.
+const COUNT_NS: u64 = 100_000;
+
+/// What timeline is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineSpec {
+    /// The file.
+    pub path: PathBuf,
+    /// From when to when, in the measurement; ns. Around where it stood still longest, if neither is given.
+    pub from_ns: Option<u64>,
+    /// Likewise; to the end, if only the other is given.
+    pub to_ns: Option<u64>,
+}
+
+/// A request that completed.
+#[derive(Clone, Copy, Debug)]
+struct Served {
+    completion: Completion,
+    told: Told,
+}
+
+/// How full the drive was.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    at: SimTime,
+    free_blocks: u64,
+    dirty_units: u64,
+    commands: u64,
+    /// Pages programmed so far, and of these for the host.
+    programmed: [u64; 2],
+}
+
+/// What happened, in the order in which it was over.
+#[derive(Default)]
+struct Events {
+    spans: VecDeque<Span>,
+    served: VecDeque<Served>,
+    levels: VecDeque<Level>,
+}
+
+impl Events {
+    /// Forgets what was over before.
+    fn forget_before(&mut self, at: SimTime) {
+        // Spans of one place are in order, and those of others not far from it.
+        while self.spans.front().is_some_and(|span| span.to < at) {
+            self.spans.pop_front();
+        }
+        while self.served.front().is_some_and(|served| served.completion.completed < at) {
+            self.served.pop_front();
+        }
+        while self.levels.front().is_some_and(|level| level.at < at) {
+            self.levels.pop_front();
+        }
+    }
+
+    /// What was going on in a window.
+    fn within(&self, (from, to): (SimTime, SimTime)) -> Events {
+        let lies_in = |begin: SimTime, end: SimTime| begin < to && end > from;
+        Events {
+            spans: self.spans.iter().filter(|span| lies_in(span.from, span.to)).copied().collect(),
+            served: (self.served.iter())
+                .filter(|served| lies_in(served.completion.arrival, served.completion.completed))
+                .copied()
+                .collect(),
+            levels: (self.levels.iter())
+                .filter(|level| from <= level.at && level.at <= to)
+                .copied()
+                .collect(),
+        }
+    }
+}
+
+/// A window of the drive's time.
+type Window = (SimTime, SimTime);
+
+/// What keeps it while the run goes on.
+pub(crate) struct Timeline {
+    spec: TimelineSpec,
+    /// When the measurement began.
+    since: SimTime,
+    events: Events,
+    reading: Reading,
+    /// When the drive is looked at next.
+    look_at: SimTime,
+    /// The completion that is to be told of.
+    kept: Option<Completion>,
+    geometry: Geometry,
+    /// All that is asked for has been seen.
+    is_over: bool,
+    /// The longest time without a completion so far, and what is shown of it.
+    longest_ns: u64,
+    window: Option<Window>,
+    /// What happened there, once it is over.
+    best: Option<(Window, Events)>,
+}
+
+impl Timeline {
+    pub fn new(spec: TimelineSpec, geometry: &Geometry, since: SimTime) -> Self {
+        Timeline {
+            spec,
+            since,
+            events: Events::default(),
+            reading: Reading::default(),
+            look_at: since,
+            kept: None,
+            geometry: geometry.clone(),
+            is_over: false,
+            longest_ns: 0,
+            window: None,
+            best: None,
+        }
+    }
+
+    /// The measurement begins now.
+    pub fn restart(&mut self, now: SimTime) {
+        *self = Timeline::new(self.spec.clone(), &self.geometry, now);
+    }
+
+    /// A request completed.
+    pub fn keep(&mut self, completion: &Completion) {
+        self.kept = Some(*completion);
+    }
+
+    /// Whom it has waited for, what the drive has done since the one before, and from when to when nothing completed
+    /// before it.
+    pub fn record(&mut self, drive: &mut Drive, told: &Told, stood: Window) {
+        let Some(completion) = self.kept.take().filter(|_| !self.is_over) else { return };
+        self.events.served.push_back(Served { completion, told: *told });
+        self.take(drive);
+        if self.spec.from_ns.is_some() || self.spec.to_ns.is_some() {
+            let (from, to) = self.asked();
+            self.events.forget_before(from);
+            if drive.now() > to {
+                drive.close_spans();
+                self.take(drive);
+                drive.tell_spans(false);
+                self.is_over = true;
+            }
+            return;
+        }
+        let ns = stood.1.since(stood.0);
+        if ns > self.longest_ns {
+            self.longest_ns = ns;
+            let from = SimTime(stood.0.0.saturating_sub(AROUND_NS).max(self.since.0));
+            self.window = Some((from, SimTime(stood.1.0 + AROUND_NS)));
+        }
+        if self.window.is_some_and(|window| drive.now() > window.1) {
+            self.end_window(drive);
+        }
+        let from = SimTime(drive.now().0.saturating_sub(AROUND_NS));
+        self.events.forget_before(self.window.map_or(from, |window| window.0.min(from)));
+    }
+
+    /// The window that is asked for.
+    fn asked(&self) -> Window {
+        let at = |ns: u64| SimTime(self.since.0.saturating_add(ns));
+        (at(self.spec.from_ns.unwrap_or(0)), self.spec.to_ns.map_or(SimTime(u64::MAX), at))
+    }
+
+    /// What has happened until now.
+    fn take(&mut self, drive: &mut Drive) {
+        while let Some(span) = drive.take_span() {
+            self.events.spans.push_back(span);
+        }
+        if drive.now() >= self.look_at {
+            self.look(drive);
+        }
+    }
+
+    fn look(&mut self, drive: &Drive) {
+        self.reading.take(drive);
+        let Reading { free_blocks, dirty_units, commands, programmed_pages, .. } = self.reading;
+        let host = programmed_pages[ssd::flash::op::Cause::Host as usize];
+        self.events.levels.push_back(Level {
+            at: drive.now(),
+            free_blocks,
+            dirty_units: dirty_units.into(),
+            commands: commands.into(),
+            programmed: [programmed_pages.iter().sum(), host],
+        });
+        self.look_at = SimTime(drive.now().0 + COUNT_NS);
+    }
+
+    /// All that happened in the window is known.
+    fn end_window(&mut self, drive: &mut Drive) {
+        let Some(window) = self.window.take() else { return };
+        drive.close_spans();
+        self.take(drive);
+        self.best = Some((window, self.events.within(window)));
+    }
+
+    /// The run is over: writes the file. What the window shows is told.
+    pub fn finish(mut self, drive: &mut Drive) -> Result<(), Failure> {
+        drive.close_spans();
+        self.take(drive);
+        self.look(drive);
+        let (window, events) = if self.spec.from_ns.is_some() || self.spec.to_ns.is_some() {
+            let window = self.asked();
+            (window, self.events.within(window))
+        } else {
+            self.end_window(drive);
+            let nothing = ((self.since, self.since), Events::default());
+            self.best.take().unwrap_or(nothing)
+        };
+        let path = &self.spec.path;
+        let failed = |error: std::io::Error| ReportError::new(path, "write", error);
+        let mut file = Replacement::create(path).map_err(failed)?;
+        trace::write(&mut file, &events, (self.since, window), &self.geometry).map_err(failed)?;
+        file.commit().map_err(failed)?;
+        Ok(())
+    }
+}
