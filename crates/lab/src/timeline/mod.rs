@@ -11,7 +11,8 @@ mod wire;
 use crate::error::{Failure, ReportError};
 use crate::files::Replacement;
 use ssd::sections::Geometry;
-use ssd::{Completion, Drive, Reading, SimTime, Span, Told};
+use ssd::{Completion, Drive, Holder, OpCode, Reading, SimTime, Span, Told};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
@@ -35,8 +36,33 @@ pub struct TimelineSpec {
 /// A request that completed.
 #[derive(Clone, Copy, Debug)]
 struct Served {
-    completion: Completion,
-    told: Told,
+    op: OpCode,
+    sectors: u32,
+    lba: u64,
+    arrival: SimTime,
+    completed: SimTime,
+    /// What held it longest, of equals the first, and how long; ns.
+    held: Option<(Holder, u64)>,
+    /// Number of the flash operation that it waited for last.
+    last: Option<u64>,
+    command: u32,
+}
+
+impl Served {
+    fn new(completion: &Completion, told: &Told) -> Self {
+        let held = Holder::all().map(|holder| (holder, told.held.ns[holder.index()]));
+        let held = held.filter(|(_, ns)| *ns > 0).max_by_key(|(holder, ns)| (*ns, Reverse(*holder)));
+        Served {
+            op: completion.op,
+            sectors: completion.sectors,
+            lba: completion.lba.0,
+            arrival: completion.arrival,
+            completed: completion.completed,
+            held,
+            last: told.last.map(|last| last.number),
+            command: told.command,
+        }
+    }
 }
 
 /// How full the drive was.
@@ -65,7 +91,7 @@ impl Events {
         while self.spans.front().is_some_and(|span| span.to < at) {
             self.spans.pop_front();
         }
-        while self.served.front().is_some_and(|served| served.completion.completed < at) {
+        while self.served.front().is_some_and(|served| served.completed < at) {
             self.served.pop_front();
         }
         while self.levels.front().is_some_and(|level| level.at < at) {
@@ -73,21 +99,24 @@ impl Events {
         }
     }
 
-    /// What was going on in a window.
-    fn within(&self, (from, to): (SimTime, SimTime)) -> Events {
-        let lies_in = |begin: SimTime, end: SimTime| begin < to && end > from;
-        Events {
-            spans: self.spans.iter().filter(|span| lies_in(span.from, span.to)).copied().collect(),
-            served: (self.served.iter())
-                .filter(|served| lies_in(served.completion.arrival, served.completion.completed))
-                .copied()
-                .collect(),
-            levels: (self.levels.iter())
-                .filter(|level| from <= level.at && level.at <= to)
-                .copied()
-                .collect(),
-        }
+    /// What was going on in a window, in order of time.
+    fn within(&self, (from, to): Window) -> Slices {
+        let lies_in = |begin: SimTime, end: SimTime| begin.max(from) < end.min(to);
+        let spans = self.spans.iter().filter(|span| lies_in(span.from, span.to));
+        let served = self.served.iter().filter(|served| lies_in(served.arrival, served.completed));
+        let levels = self.levels.iter().filter(|level| from <= level.at && level.at <= to);
+        let mut served: Vec<Served> = served.copied().collect();
+        served.sort_by_key(|served| (served.arrival, served.completed));
+        Slices { spans: spans.copied().collect(), served, levels: levels.copied().collect() }
     }
+}
+
+/// What is shown of a window.
+#[derive(Default)]
+struct Slices {
+    spans: Vec<Span>,
+    served: Vec<Served>,
+    levels: Vec<Level>,
 }
 
 /// A window of the drive's time.
@@ -111,7 +140,7 @@ pub(crate) struct Timeline {
     longest_ns: u64,
     window: Option<Window>,
     /// What happened there, once it is over.
-    best: Option<(Window, Events)>,
+    best: Option<(Window, Slices)>,
 }
 
 impl Timeline {
@@ -145,7 +174,7 @@ impl Timeline {
     /// before it.
     pub fn record(&mut self, drive: &mut Drive, told: &Told, stood: Window) {
         let Some(completion) = self.kept.take().filter(|_| !self.is_over) else { return };
-        self.events.served.push_back(Served { completion, told: *told });
+        self.events.served.push_back(Served::new(&completion, told));
         self.take(drive);
         if self.spec.from_ns.is_some() || self.spec.to_ns.is_some() {
             let (from, to) = self.asked();
@@ -219,7 +248,7 @@ impl Timeline {
             (window, self.events.within(window))
         } else {
             self.end_window(drive);
-            let nothing = ((self.since, self.since), Events::default());
+            let nothing = ((self.since, self.since), Slices::default());
             self.best.take().unwrap_or(nothing)
         };
         let path = &self.spec.path;

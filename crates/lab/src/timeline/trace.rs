@@ -2,7 +2,7 @@
 //! planes, tracks for requests, and counters.
 
 use super::wire::{Message, Packets};
-use super::{Events, Level, Served};
+use super::{Level, Served, Slices};
 use ssd::flash::op::OpKind;
 use ssd::sections::Geometry;
 use ssd::{Holder, OpCode, Place, SimTime, Span};
@@ -40,53 +40,45 @@ const PLACES: u64 = 16;
 /// Tracks of requests come behind all others.
 const LANES: u64 = 1 << 32;
 
-/// Names, each told once.
+/// All that is interned, each told once: categories, names of events, names and texts of their arguments.
 #[derive(Default)]
-struct Names {
-    numbers: BTreeMap<String, u64>,
+struct Interned {
+    names: [BTreeMap<String, u64>; 4],
+    /// Entries of `InternedData` that the packet under way tells.
+    news: Option<Message>,
 }
 
-impl Names {
-    fn of(&mut self, name: &str) -> u64 {
-        if let Some(number) = self.numbers.get(name) {
+/// Fields of `InternedData`.
+const CATEGORY: (usize, u32) = (0, 1);
+const NAME: (usize, u32) = (1, 2);
+const ARGUMENT: (usize, u32) = (2, 3);
+const TEXT: (usize, u32) = (3, 29);
+
+impl Interned {
+    fn of(&mut self, (kind, field): (usize, u32), name: &str) -> u64 {
+        let numbers = &mut self.names[kind];
+        if let Some(number) = numbers.get(name) {
             return *number;
         }
-        let number = self.numbers.len() as u64 + 1;
-        self.numbers.insert(name.to_owned(), number);
+        let number = numbers.len() as u64 + 1;
+        numbers.insert(name.to_owned(), number);
+        let entry = Message::default().number(1, number).text(2, name);
+        self.news = Some(self.news.take().unwrap_or_default().message(field, &entry));
         number
     }
 
-    /// As entries of a field of `InternedData`.
-    fn tell(&self, mut data: Message, field: u32) -> Message {
-        for (name, number) in &self.numbers {
-            data = data.message(field, &Message::default().number(1, *number).text(2, name));
-        }
-        data
-    }
-}
-
-/// All that is interned: categories, names of events, names and texts of their arguments.
-#[derive(Default)]
-struct Interned {
-    categories: Names,
-    events: Names,
-    arguments: Names,
-    texts: Names,
-}
-
-impl Interned {
     fn number(&mut self, name: &str, value: u64) -> Message {
-        Message::default().number(1, self.arguments.of(name)).number(3, value)
+        Message::default().number(1, self.of(ARGUMENT, name)).number(3, value)
     }
 
     fn text(&mut self, name: &str, text: &str) -> Message {
-        Message::default().number(1, self.arguments.of(name)).number(17, self.texts.of(text))
+        Message::default().number(1, self.of(ARGUMENT, name)).number(17, self.of(TEXT, text))
     }
 
     fn begin(&mut self, track: u64, category: &str, name: &str, arguments: &[Message]) -> Message {
         let [categories, names, kind, of] = EVENT;
-        let event = Message::default().number(categories, self.categories.of(category));
-        let mut event = event.number(names, self.events.of(name)).number(kind, BEGIN).number(of, track);
+        let event = Message::default().number(categories, self.of(CATEGORY, category));
+        let mut event = event.number(names, self.of(NAME, name)).number(kind, BEGIN).number(of, track);
         for argument in arguments {
             event = event.message(4, argument);
         }
@@ -94,20 +86,22 @@ impl Interned {
     }
 }
 
-/// An event at its time; of those of one time ends come first.
-struct At {
-    time: SimTime,
-    kind: u64,
-    event: Message,
+/// An event of something, by its index; of those of one time ends come first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mark {
+    SpanEnds(u32),
+    RequestEnds(u32),
+    SpanBegins(u32),
+    RequestBegins(u32),
+    Level(u32),
 }
 
 /// A window under way.
 struct Trace<'a> {
     interned: Interned,
-    all: Vec<At>,
-    since: SimTime,
-    window: (SimTime, SimTime),
     geometry: &'a Geometry,
+    /// Operations that an arrow leads to, and has not reached.
+    arrows: HashSet<u64>,
 }
 
 /// Verbs of operations, as slices are called.
@@ -125,14 +119,8 @@ fn name_of(kind: OpKind) -> &'static str {
 }
 
 impl Trace<'_> {
-    /// A slice, as much of it as lies in the window.
-    fn slice(&mut self, track: u64, (from, to): (SimTime, SimTime), begin: Message) {
-        let (from, to) = (from.max(self.window.0), to.min(self.window.1));
-        if from < to {
-            let end = Message::default().number(EVENT[2], END).number(EVENT[3], track);
-            self.all.push(At { time: from, kind: BEGIN, event: begin });
-            self.all.push(At { time: to, kind: END, event: end });
-        }
+    fn end(track: u64) -> Message {
+        Message::default().number(EVENT[2], END).number(EVENT[3], track)
     }
 
     /// A track of a channel, a die or a plane.
@@ -150,7 +138,7 @@ impl Trace<'_> {
     }
 
     /// What a place was held with; the first slice of an operation at its plane is where a request's arrow ends.
-    fn span(&mut self, span: &Span, ends: &mut HashSet<u64>) {
+    fn span(&mut self, span: &Span) -> Message {
         let op = &span.operation;
         let works = span.holder.is_array();
         let name = match span.place {
@@ -172,49 +160,36 @@ impl Trace<'_> {
             arguments.push(self.interned.text("for", name_of(op.kind)));
         }
         let track = self.track(span.place);
-        let mut begin = self.interned.begin(track, op.cause.name(), name, &arguments);
-        if matches!(span.place, Place::Plane(..)) && ends.remove(&op.number) {
-            begin = begin.fixed(FLOW[1], op.number);
-        }
-        self.slice(track, (span.from, span.to), begin);
+        let begin = self.interned.begin(track, op.cause.name(), name, &arguments);
+        let is_first = matches!(span.place, Place::Plane(..)) && self.arrows.remove(&op.number);
+        if is_first { begin.fixed(FLOW[1], op.number) } else { begin }
     }
 
     /// A request, in a lane of its own while it is in the drive, with arrows to its operations.
-    fn request(&mut self, served: &Served, lane: u64, operations: &[u64]) {
-        let done = &served.completion;
-        let held = Holder::all().map(|holder| (served.told.held.ns[holder.index()], holder));
+    fn request(&mut self, served: &Served, lane: u64, operations: &[u64]) -> Message {
         let mut arguments = vec![
-            self.interned.number("LBA", done.lba.0),
-            self.interned.number("sectors", done.sectors.into()),
+            self.interned.number("LBA", served.lba),
+            self.interned.number("sectors", served.sectors.into()),
         ];
-        // Of equals the first.
-        if let Some((ns, Reverse(holder))) =
-            held.filter(|(ns, _)| *ns > 0).map(|(ns, holder)| (ns, Reverse(holder))).max()
-        {
+        if let Some((holder, ns)) = served.held {
             arguments.push(self.interned.text("held longest by", &holder.name()));
             arguments.push(self.interned.number("held by it, ns", ns));
         }
-        let mut begin = self.interned.begin(LANES + lane, "request", done.op.name(), &arguments);
-        for operation in operations {
-            begin = begin.fixed(FLOW[0], *operation);
-        }
-        self.slice(LANES + lane, (done.arrival, done.completed), begin);
+        let begin = self.interned.begin(LANES + lane, "request", served.op.name(), &arguments);
+        operations.iter().fold(begin, |begin, operation| begin.fixed(FLOW[0], *operation))
     }
 
-    fn level(&mut self, level: &Level, before: Option<&Level>) {
+    /// How full the drive was: a message for each counter.
+    fn level(level: &Level, before: Option<&Level>) -> Vec<Message> {
         let whole = [level.free_blocks, level.dirty_units, level.commands];
-        let [_, _, kind, of] = EVENT;
-        let mut add = |at: usize, event: Message| {
-            let event = event.number(kind, COUNTER).number(of, COUNTERS[at].0);
-            self.all.push(At { time: level.at, kind: COUNTER, event });
-        };
-        for (at, value) in whole.into_iter().enumerate() {
-            add(at, Message::default().number(30, value));
-        }
+        let mut all: Vec<Message> = whole.map(|value| Message::default().number(30, value)).into();
         let grown = |at: usize| before.map_or(0, |before| level.programmed[at] - before.programmed[at]);
         if grown(1) > 0 {
-            add(3, Message::default().fixed(44, (grown(0) as f64 / grown(1) as f64).to_bits()));
+            all.push(Message::default().fixed(44, (grown(0) as f64 / grown(1) as f64).to_bits()));
         }
+        let [_, _, kind, of] = EVENT;
+        let counted = all.into_iter().zip(COUNTERS);
+        counted.map(|(event, counter)| event.number(kind, COUNTER).number(of, counter.0)).collect()
     }
 
     /// A packet that names a track.
@@ -262,102 +237,124 @@ fn lanes(served: &[Served]) -> (Vec<u64>, u64) {
     let (mut of, mut count) = (Vec::with_capacity(served.len()), 0);
     for one in served {
         while let Some(&Reverse((end, lane))) = taken.peek()
-            && end <= one.completion.arrival
+            && end <= one.arrival
         {
             taken.pop();
             free.push(Reverse(lane));
         }
         let lane = free.pop().map_or(count, |Reverse(lane)| lane);
         count = count.max(lane + 1);
-        taken.push(Reverse((one.completion.completed, lane)));
+        taken.push(Reverse((one.completed, lane)));
         of.push(lane);
     }
     (of, count)
 }
 
-/// The operations of each request: pages that it read, and what it waited for last.
-fn operations_of(served: &[Served], spans: &[Span]) -> Vec<Vec<u64>> {
-    let mut by_command: HashMap<u32, Vec<&Span>> = HashMap::new();
+/// Numbers of the operations of each request that have slices: pages that it read, and what it waited for last. In one
+/// row, with where each request's begin.
+fn operations_of(served: &[Served], spans: &[Span]) -> (Vec<u64>, Vec<usize>) {
+    let (mut by_command, mut known) = (HashMap::<u32, Vec<(SimTime, u64)>>::new(), HashSet::new());
     for span in spans.iter().filter(|span| matches!(span.place, Place::Plane(..))) {
+        known.insert(span.operation.number);
         if let Some(command) = span.operation.command {
-            by_command.entry(command).or_default().push(span);
+            by_command.entry(command).or_default().push((span.from, span.operation.number));
         }
     }
-    let of = |one: &Served| {
-        let done = &one.completion;
-        let mut numbers: Vec<u64> = one.told.last.iter().map(|last| last.number).collect();
-        if done.op == OpCode::Read {
-            let all = by_command.get(&one.told.command).into_iter().flatten();
-            let own = all.filter(|span| span.from >= done.arrival && span.to <= done.completed);
-            numbers.extend(own.map(|span| span.operation.number));
+    by_command.values_mut().for_each(|spans| spans.sort_unstable());
+    let (mut all, mut starts) = (Vec::new(), vec![0]);
+    for one in served {
+        let from = all.len();
+        all.extend(one.last.filter(|last| known.contains(last)));
+        if let Some(spans) = by_command.get(&one.command).filter(|_| one.op == OpCode::Read) {
+            let [first, end] =
+                [one.arrival, one.completed].map(|at| spans.partition_point(|span| span.0 < at));
+            all.extend(spans[first..end].iter().map(|span| span.1));
         }
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
-    };
-    served.iter().map(of).collect()
+        all[from..].sort_unstable();
+        let mut last = None;
+        let mut kept = from;
+        for at in from..all.len() {
+            if last.replace(all[at]) != Some(all[at]) {
+                all[kept] = all[at];
+                kept += 1;
+            }
+        }
+        all.truncate(kept);
+        starts.push(all.len());
+    }
+    (all, starts)
 }
 
 /// Writes what happened in a window of a measurement that began at `since`, from where times count.
 pub(super) fn write(
     out: impl Write,
-    events: &Events,
+    slices: &Slices,
     (since, window): (SimTime, (SimTime, SimTime)),
     geometry: &Geometry,
 ) -> io::Result<()> {
-    let mut trace = Trace { interned: Interned::default(), all: Vec::new(), since, window, geometry };
-    let mut served: Vec<Served> = events.served.iter().copied().collect();
-    served.sort_by_key(|one| (one.completion.arrival, one.completion.completed));
-    let spans: Vec<Span> = events.spans.iter().copied().collect();
-    let operations = operations_of(&served, &spans);
-    let (of, count) = lanes(&served);
-    let mut ends: HashSet<u64> = operations.iter().flatten().copied().collect();
-    spans.iter().for_each(|span| trace.span(span, &mut ends));
-    // An arrow that ends nowhere is not drawn.
-    for ((one, lane), operations) in served.iter().zip(of).zip(&operations) {
-        let shown: Vec<u64> = operations.iter().copied().filter(|number| !ends.contains(number)).collect();
-        trace.request(one, lane, &shown);
+    let Slices { spans, served, levels } = slices;
+    let (operations, starts) = operations_of(served, spans);
+    let (of, count) = lanes(served);
+    let arrows = operations.iter().copied().collect();
+    let mut trace = Trace { interned: Interned::default(), geometry, arrows };
+    // As much of each as lies in the window.
+    let mut marks: Vec<(SimTime, Mark)> = Vec::with_capacity(2 * (spans.len() + served.len()) + levels.len());
+    let cut = |from: SimTime, to: SimTime| (from.max(window.0), to.min(window.1));
+    for (at, span) in (0..).zip(spans) {
+        let (from, to) = cut(span.from, span.to);
+        marks.extend([(from, Mark::SpanBegins(at)), (to, Mark::SpanEnds(at))]);
     }
-    let levels: Vec<&Level> = events.levels.iter().collect();
-    for (at, level) in levels.iter().enumerate() {
-        trace.level(level, at.checked_sub(1).map(|before| levels[before]));
+    for (at, one) in (0..).zip(served) {
+        let (from, to) = cut(one.arrival, one.completed);
+        marks.extend([(from, Mark::RequestBegins(at)), (to, Mark::RequestEnds(at))]);
     }
-    let mut all = std::mem::take(&mut trace.all);
-    // Ends first: of two slices that touch one is over before the other begins.
-    all.sort_by_key(|at| (at.time, Reverse(at.kind == END)));
+    marks.extend((0..).zip(levels).map(|(at, level)| (level.at, Mark::Level(at))));
+    marks.sort_unstable();
+    let start = since.max(window.0);
     let mut packets = Packets::new(out);
-    packets.add(&trace.first())?;
+    packets.add(&first(start.since(since)))?;
     for track in trace.tracks(count) {
         packets.add(&Message::default().number(SEQUENCE, 1).message(60, &track))?;
     }
-    let mut last = trace.since.max(window.0);
-    for At { time, event, .. } in &all {
-        let packet = Message::default().number(TIMESTAMP, time.since(last)).number(SEQUENCE, 1);
-        packets.add(&packet.number(FLAGS.0, FLAGS.2).message(TRACK_EVENT, event))?;
-        last = *time;
+    let mut last = start;
+    for (time, mark) in marks {
+        let events = match mark {
+            Mark::SpanBegins(at) => vec![trace.span(&spans[at as usize])],
+            Mark::SpanEnds(at) => vec![Trace::end(trace.track(spans[at as usize].place))],
+            Mark::RequestBegins(at) => {
+                let at = at as usize;
+                vec![trace.request(&served[at], of[at], &operations[starts[at]..starts[at + 1]])]
+            }
+            Mark::RequestEnds(at) => vec![Trace::end(LANES + of[at as usize])],
+            Mark::Level(at) => {
+                let at = at as usize;
+                Trace::level(&levels[at], at.checked_sub(1).map(|before| &levels[before]))
+            }
+        };
+        for event in events {
+            let packet = Message::default().number(TIMESTAMP, time.since(last)).number(SEQUENCE, 1);
+            let mut packet = packet.number(FLAGS.0, FLAGS.2).message(TRACK_EVENT, &event);
+            if let Some(news) = trace.interned.news.take() {
+                packet = packet.message(12, &news);
+            }
+            packets.add(&packet)?;
+            last = time;
+        }
     }
     packets.finish()?.flush()
 }
 
-impl Trace<'_> {
-    /// The first packet: what times and names mean.
-    fn first(&self) -> Message {
-        let start = self.since.max(self.window.0).since(self.since);
-        let clock = |id: u64| Message::default().number(1, id).number(2, start);
-        let clocks = Message::default()
-            .message(1, &clock(BOOT_TIME))
-            .message(1, &clock(DELTAS).number(3, 1))
-            .number(2, BOOT_TIME);
-        let data = self.interned.categories.tell(Message::default(), 1);
-        let data = self.interned.events.tell(data, 2);
-        let data = self.interned.arguments.tell(data, 3);
-        let data = self.interned.texts.tell(data, 29);
-        Message::default()
-            .number(SEQUENCE, 1)
-            .number(FLAGS.0, FLAGS.1)
-            .number(87, 1)
-            .message(6, &clocks)
-            .message(59, &Message::default().number(58, DELTAS))
-            .message(12, &data)
-    }
+/// The first packet: what times mean.
+fn first(start_ns: u64) -> Message {
+    let clock = |id: u64| Message::default().number(1, id).number(2, start_ns);
+    let clocks = Message::default()
+        .message(1, &clock(BOOT_TIME))
+        .message(1, &clock(DELTAS).number(3, 1))
+        .number(2, BOOT_TIME);
+    Message::default()
+        .number(SEQUENCE, 1)
+        .number(FLAGS.0, FLAGS.1)
+        .number(87, 1)
+        .message(6, &clocks)
+        .message(59, &Message::default().number(58, DELTAS))
 }

@@ -106,8 +106,7 @@ fn read(file: &[u8]) -> Trace {
     }
     let first = fields(&packets[0]);
     assert_eq!(one(&first, 13).number(), 1, "the state begins");
-    let data = fields(one(&first, 12).bytes());
-    let [categories, names, arguments, texts] = [1, 2, 3, 29].map(|field| interned(&data, field));
+    let [mut categories, mut names, mut arguments, mut texts] = [(); 4].map(|()| BTreeMap::new());
     let clocks = fields(one(&first, 6).bytes());
     let clock = fields(find(&clocks, 1).nth(1).unwrap().bytes());
     let defaults = fields(one(&first, 59).bytes());
@@ -129,6 +128,13 @@ fn read(file: &[u8]) -> Trace {
         }
         assert_eq!(one(&packet, 13).number(), 2, "the state is needed");
         now += one(&packet, 8).number();
+        // Names are told in the packet that needs them first.
+        for data in find(&packet, 12).map(|data| fields(data.bytes())) {
+            let all = [&mut categories, &mut names, &mut arguments, &mut texts];
+            all.into_iter()
+                .zip([1, 2, 3, 29])
+                .for_each(|(names, field)| names.extend(interned(&data, field)));
+        }
         let event = fields(one(&packet, 11).bytes());
         let id = one(&event, 11).number();
         let track = tracks[&id].clone();
