@@ -135,6 +135,14 @@ const STEPS: &[Step] = &[
         figures: &[": "],
     },
     Step {
+        name: "timeline",
+        about: "timelines by Perfetto's own schema, and SQL on them; by TRACE_PROCESSOR as well, where that is set",
+        minutes: 3,
+        variables: &[],
+        command: &["scripts/timeline_check.sh"],
+        figures: &["as result.json", "trace processor"],
+    },
+    Step {
         name: "fuzz",
         about: "every reader of traces and the parser of jobs, a minute each",
         minutes: 25,

@@ -143,8 +143,10 @@ impl Books {
         let counts = self.served.completed > self.warm_up;
         let Some(more) = self.more.as_deref_mut().filter(|more| more.tells_holders()) else { return };
         let told = drive.take_told();
-        if let Some(timeline) = more.timeline.as_mut().filter(|_| counts) {
-            timeline.record(drive, &told, stood);
+        match &mut more.timeline {
+            Some(timeline) if counts => timeline.record(drive, &told, stood),
+            Some(_) => Timeline::forget(drive),
+            None => {}
         }
         let More { log, tail: Some(tail), .. } = more else { return };
         if counts {

@@ -99,15 +99,17 @@ impl Events {
         }
     }
 
-    /// What was going on in a window, in order of time.
+    /// What was going on in a window.
     fn within(&self, (from, to): Window) -> Slices {
         let lies_in = |begin: SimTime, end: SimTime| begin.max(from) < end.min(to);
         let spans = self.spans.iter().filter(|span| lies_in(span.from, span.to));
         let served = self.served.iter().filter(|served| lies_in(served.arrival, served.completed));
         let levels = self.levels.iter().filter(|level| from <= level.at && level.at <= to);
-        let mut served: Vec<Served> = served.copied().collect();
-        served.sort_by_key(|served| (served.arrival, served.completed));
-        Slices { spans: spans.copied().collect(), served, levels: levels.copied().collect() }
+        Slices {
+            spans: spans.copied().collect(),
+            served: served.copied().collect(),
+            levels: levels.copied().collect(),
+        }
     }
 }
 
@@ -170,13 +172,31 @@ impl Timeline {
         self.kept = Some(*completion);
     }
 
+    /// What the drive has done before the measurement is not shown.
+    pub fn forget(drive: &mut Drive) {
+        while drive.take_span().is_some() {}
+    }
+
     /// Whom it has waited for, what the drive has done since the one before, and from when to when nothing completed
     /// before it.
     pub fn record(&mut self, drive: &mut Drive, told: &Told, stood: Window) {
-        let Some(completion) = self.kept.take().filter(|_| !self.is_over) else { return };
-        self.events.served.push_back(Served::new(&completion, told));
+        let Some(completion) = self.kept.take() else { return };
+        let served = Served::new(&completion, told);
+        // What was in the drive at the end of a window completes behind it.
+        if let Some((window, slices)) = &mut self.best
+            && served.arrival < window.1
+            && served.completed > window.1
+        {
+            slices.served.push(served);
+        }
+        if self.is_over {
+            let is_shown = served.arrival < self.asked().1;
+            self.events.served.extend(is_shown.then_some(served));
+            return;
+        }
+        self.events.served.push_back(served);
         self.take(drive);
-        if self.spec.from_ns.is_some() || self.spec.to_ns.is_some() {
+        if self.is_asked() {
             let (from, to) = self.asked();
             self.events.forget_before(from);
             if drive.now() > to {
@@ -200,7 +220,12 @@ impl Timeline {
         self.events.forget_before(self.window.map_or(from, |window| window.0.min(from)));
     }
 
-    /// The window that is asked for.
+    /// Whether a window is asked for.
+    fn is_asked(&self) -> bool {
+        self.spec.from_ns.is_some() || self.spec.to_ns.is_some()
+    }
+
+    /// Which.
     fn asked(&self) -> Window {
         let at = |ns: u64| SimTime(self.since.0.saturating_add(ns));
         (at(self.spec.from_ns.unwrap_or(0)), self.spec.to_ns.map_or(SimTime(u64::MAX), at))
@@ -243,7 +268,7 @@ impl Timeline {
         drive.close_spans();
         self.take(drive);
         self.look(drive);
-        let (window, events) = if self.spec.from_ns.is_some() || self.spec.to_ns.is_some() {
+        let (window, mut slices) = if self.is_asked() {
             let window = self.asked();
             (window, self.events.within(window))
         } else {
@@ -251,10 +276,11 @@ impl Timeline {
             let nothing = ((self.since, self.since), Slices::default());
             self.best.take().unwrap_or(nothing)
         };
+        slices.served.sort_by_key(|served| (served.arrival, served.completed));
         let path = &self.spec.path;
         let failed = |error: std::io::Error| ReportError::new(path, "write", error);
         let mut file = Replacement::create(path).map_err(failed)?;
-        trace::write(&mut file, &events, (self.since, window), &self.geometry).map_err(failed)?;
+        trace::write(&mut file, &slices, (self.since, window), &self.geometry).map_err(failed)?;
         file.commit().map_err(failed)?;
         Ok(())
     }

@@ -228,6 +228,9 @@ fn a_window_is_what_was_asked_for_or_where_the_run_stood() {
     assert!(trace.start == from && trace.end <= to, "{} to {}", trace.start, trace.end);
     assert!(trace.slices.iter().all(|slice| from <= slice.2 && slice.3 <= to));
     assert!(trace.slices.len() > 100, "{}", trace.slices.len());
+    // Sixteen requests are in the drive at any time, at the end as well.
+    let requests = trace.slices.iter().filter(|slice| slice.0.starts_with("request "));
+    assert_eq!(requests.filter(|slice| slice.3 == to).count(), 16);
     let (result, trace) = traced("timeline-worst", &config, &load, &closed(16), (None, None));
     let (_, log) = common::Log::of_run("timeline.csv", &config, &load, &closed(16));
     let mut done = log.numbers("completion_ns");
