@@ -192,29 +192,29 @@ const MIX: &str = "read_percent = 50\nsize_bytes = [[4096, 3], [16384, 1]]";
 /// the nanosecond, and nothing else becomes of the run.
 #[test]
 fn a_timeline_adds_up_to_the_result() {
-    let small = [(String::new(), small_drive())];
-    for (what, config) in with_every_policy(&small_drive()).into_iter().chain(small) {
-        for spec in [closed(16), open()] {
-            let spec = RunSpec { warm_up: 50, ..spec };
-            let load = generator(400, &format!("{MIX}\narrival = \"poisson\"\nrate_iops = 4000"));
-            let (result, trace) = traced("timeline-sums", &config, &load, &spec, (Some(0), None));
-            assert_eq!(result.event_hash, run(&config, &load, &spec).event_hash, "{what}");
-            let (of, ns) = (&result.utilisation, result.simulated_ns);
-            let (dies, channels) = (config.geometry.dies(), config.geometry.channels);
-            let total =
-                |mean: Option<f64>, parts: u32| (mean.unwrap() * ns as f64 * f64::from(parts)).round() as u64;
-            let is_die = |track: &str| track.starts_with("die ") && !track.contains("plane");
-            assert_eq!(trace.sum(|track, _| is_die(track)), total(of.die.mean, dies), "{what}: dies");
-            let works = |name: &str| name == "busy" || name == "busy: stopping or resuming";
-            let array = trace.sum(|track, name| is_die(track) && works(name));
-            assert_eq!(array, total(of.array.mean, dies), "{what}: arrays");
-            let carried = trace.sum(|_, name| name == "transfer");
-            assert_eq!(carried, total(of.channel.mean, channels), "{what}: channels");
-            let requests = trace.slices.iter().filter(|slice| slice.0.starts_with("request "));
-            // Some may have ended in the nanosecond in which the measurement began.
-            assert!((340..=350).contains(&requests.count()), "{what}");
-            assert!(trace.counters.len() >= 3 && trace.arrows > 50, "{what}: {:?}", trace.counters);
-        }
+    let small = [0, 1].map(|_| (String::new(), small_drive()));
+    let all = with_every_policy(&small_drive()).into_iter().chain(small);
+    // The loops take turns.
+    for ((what, config), spec) in all.zip([closed(16), open()].into_iter().cycle()) {
+        let spec = RunSpec { warm_up: 50, ..spec };
+        let load = generator(400, &format!("{MIX}\narrival = \"poisson\"\nrate_iops = 4000"));
+        let (result, trace) = traced("timeline-sums", &config, &load, &spec, (Some(0), None));
+        assert_eq!(result.event_hash, run(&config, &load, &spec).event_hash, "{what}");
+        let (of, ns) = (&result.utilisation, result.simulated_ns);
+        let (dies, channels) = (config.geometry.dies(), config.geometry.channels);
+        let total =
+            |mean: Option<f64>, parts: u32| (mean.unwrap() * ns as f64 * f64::from(parts)).round() as u64;
+        let is_die = |track: &str| track.starts_with("die ") && !track.contains("plane");
+        assert_eq!(trace.sum(|track, _| is_die(track)), total(of.die.mean, dies), "{what}: dies");
+        let works = |name: &str| name == "busy" || name == "busy: stopping or resuming";
+        let array = trace.sum(|track, name| is_die(track) && works(name));
+        assert_eq!(array, total(of.array.mean, dies), "{what}: arrays");
+        let carried = trace.sum(|_, name| name == "transfer");
+        assert_eq!(carried, total(of.channel.mean, channels), "{what}: channels");
+        let requests = trace.slices.iter().filter(|slice| slice.0.starts_with("request "));
+        // Some may have ended in the nanosecond in which the measurement began.
+        assert!((340..=350).contains(&requests.count()), "{what}");
+        assert!(trace.counters.len() >= 3 && trace.arrows > 50, "{what}: {:?}", trace.counters);
     }
 }
 
