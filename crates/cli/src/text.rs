@@ -1,5 +1,6 @@
 //! Text for people: aligned columns, wrapped sentences, numbers with thousands and sizes with units.
 
+use ssd::config::{Value, in_unit};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -102,14 +103,13 @@ pub fn time(ns: u64) -> String {
     if scale == 1.0 { format!("{ns} ns") } else { format!("{:.2} {unit}", ns as f64 / scale) }
 }
 
-/// A time such as `20ms` or `1.5 s`, in nanoseconds; none if it is no such thing.
-pub fn parse_time(text: &str) -> Option<u64> {
-    const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
-    let (unit, scale) = UNITS.into_iter().find(|(unit, _)| text.trim().ends_with(unit))?;
-    let number = text.trim().strip_suffix(unit)?.trim_end().replace('_', "");
-    let is_plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let ns = number.parse::<f64>().ok().filter(|_| is_plain)? * scale;
-    (ns < u64::MAX as f64).then_some(ns.round() as u64)
+/// A time such as `20ms` or `1.5 s`, in nanoseconds.
+pub fn parse_time(text: &str) -> Result<u64, String> {
+    match in_unit(text, "ns") {
+        Some(Value::Integer(ns)) if ns >= 0 => Ok(ns as u64),
+        _ => Err("allowed: a whole number of nanoseconds, as a number and ns, us, ms or s, such as 20ms"
+            .to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -118,14 +118,10 @@ mod tests {
 
     #[test]
     fn times_have_units() {
-        assert_eq!(
-            ["20ms", "1.5 s", "7us", "3ns", "0s"].map(parse_time),
-            [20_000_000, 1_500_000_000, 7_000, 3, 0].map(Some)
-        );
-        assert_eq!(
-            ["", "20", "ms", "-1s", "1e3s", "nans", "1h", "99999999999999s"].map(parse_time),
-            [None; 8]
-        );
+        let good = ["20ms", "1.5 s", "7us", "3ns", "0s", "1e3us"].map(parse_time);
+        assert_eq!(good, [20_000_000, 1_500_000_000, 7_000, 3, 0, 1_000_000].map(Ok));
+        let bad = ["", "20", "ms", "-1s", "nans", "1h", "0.5ns", "99999999999999999999s"];
+        assert!(bad.map(parse_time).iter().all(Result::is_err));
     }
 
     #[test]

@@ -112,10 +112,9 @@ impl RequestLog {
     pub fn add_told(&mut self, completion: &Completion, told: &Told) -> Result<(), Failure> {
         let number = |number: Option<u32>| number.map_or(Cell::Nothing, |number| Cell::Number(number.into()));
         let last = told.last;
-        // Of equals the first; nobody if it has not waited.
-        let named = names_of_holders().iter().zip(told.held.ns).filter(|(_, ns)| *ns > 0);
-        let longest = named.rev().max_by_key(|(_, ns)| *ns);
-        let (holder, ns) = longest.map_or(("", 0), |(name, ns)| (name.as_str(), ns));
+        let names = names_of_holders();
+        // Nobody if it has not waited.
+        let (holder, ns) = (told.held.longest()).map_or(("", 0), |(by, ns)| (names[by.index()].as_str(), ns));
         let more: [Cell; TOLD.len()] = [
             number(last.map(|last| last.die)),
             number(last.map(|last| last.plane)),

@@ -33,6 +33,12 @@ impl Reading {
         Stats::all_counters().filter(|counter| !counter.by_part)
     }
 
+    /// What a counter says in sum, by its key; 0 of one that is not there.
+    pub fn total(&self, key: &str) -> u64 {
+        let at = Self::counters().position(|counter| counter.key == key);
+        at.and_then(|at| self.totals.get(at)).copied().unwrap_or(0)
+    }
+
     /// Looks at a drive anew. The first look allocates.
     pub fn take(&mut self, drive: &Drive) {
         let (state, now) = (&drive.state, drive.now());

@@ -12,7 +12,6 @@ use crate::error::{Failure, ReportError};
 use crate::files::Replacement;
 use ssd::sections::Geometry;
 use ssd::{Completion, Drive, Holder, OpCode, Reading, SimTime, Span, Told};
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
@@ -50,15 +49,13 @@ struct Served {
 
 impl Served {
     fn new(completion: &Completion, told: &Told) -> Self {
-        let held = Holder::all().map(|holder| (holder, told.held.ns[holder.index()]));
-        let held = held.filter(|(_, ns)| *ns > 0).max_by_key(|(holder, ns)| (*ns, Reverse(*holder)));
         Served {
             op: completion.op,
             sectors: completion.sectors,
             lba: completion.lba.0,
             arrival: completion.arrival,
             completed: completion.completed,
-            held,
+            held: told.held.longest(),
             last: told.last.map(|last| last.number),
             command: told.command,
         }
@@ -72,8 +69,9 @@ struct Level {
     free_blocks: u64,
     dirty_units: u64,
     commands: u64,
-    /// Pages programmed so far, and of these for the host.
-    programmed: [u64; 2],
+    /// Pages programmed so far, and bytes written by the host.
+    programmed_pages: u64,
+    written_bytes: u64,
 }
 
 /// What happened, in the order in which it was over.
@@ -216,7 +214,8 @@ impl Timeline {
         if self.window.is_some_and(|window| drive.now() > window.1) {
             self.end_window(drive);
         }
-        let from = SimTime(drive.now().0.saturating_sub(AROUND_NS));
+        // The drive may be further than this request, if several have completed.
+        let from = SimTime(completion.completed.0.saturating_sub(AROUND_NS));
         self.events.forget_before(self.window.map_or(from, |window| window.0.min(from)));
     }
 
@@ -244,13 +243,13 @@ impl Timeline {
     fn look(&mut self, drive: &Drive) {
         self.reading.take(drive);
         let Reading { free_blocks, dirty_units, commands, programmed_pages, .. } = self.reading;
-        let host = programmed_pages[ssd::flash::op::Cause::Host as usize];
         self.events.levels.push_back(Level {
             at: drive.now(),
             free_blocks,
             dirty_units: dirty_units.into(),
             commands: commands.into(),
-            programmed: [programmed_pages.iter().sum(), host],
+            programmed_pages: programmed_pages.iter().sum(),
+            written_bytes: self.reading.total("host.written_bytes"),
         });
         self.look_at = SimTime(drive.now().0 + COUNT_NS);
     }

@@ -180,12 +180,14 @@ impl Trace<'_> {
     }
 
     /// How full the drive was: a message for each counter.
-    fn level(level: &Level, before: Option<&Level>) -> Vec<Message> {
+    fn level(&self, level: &Level, before: Option<&Level>) -> Vec<Message> {
         let whole = [level.free_blocks, level.dirty_units, level.commands];
         let mut all: Vec<Message> = whole.map(|value| Message::default().number(30, value)).into();
-        let grown = |at: usize| before.map_or(0, |before| level.programmed[at] - before.programmed[at]);
-        if grown(1) > 0 {
-            all.push(Message::default().fixed(44, (grown(0) as f64 / grown(1) as f64).to_bits()));
+        let written = before.map_or(0, |before| level.written_bytes - before.written_bytes);
+        if let Some(before) = before.filter(|_| written > 0) {
+            let pages = level.programmed_pages - before.programmed_pages;
+            let bytes = pages as f64 * f64::from(self.geometry.page_bytes);
+            all.push(Message::default().fixed(44, (bytes / written as f64).to_bits()));
         }
         let [_, _, kind, of] = EVENT;
         let counted = all.into_iter().zip(COUNTERS);
@@ -196,8 +198,8 @@ impl Trace<'_> {
     fn descriptor(uuid: u64, parent: Option<u64>, name: &str, rank: u64) -> Message {
         let track = Message::default().number(1, uuid).text(2, name);
         // Tracks below it stand in the order of their ranks.
-        let track = parent.map_or(track.clone(), |parent| track.number(5, parent));
-        track.number(11, 3).number(12, rank)
+        let track = track.number(11, 3).number(12, rank);
+        if let Some(parent) = parent { track.number(5, parent) } else { track }
     }
 
     fn tracks(&self, lanes: u64) -> Vec<Message> {
@@ -261,25 +263,18 @@ fn operations_of(served: &[Served], spans: &[Span]) -> (Vec<u64>, Vec<usize>) {
         }
     }
     by_command.values_mut().for_each(|spans| spans.sort_unstable());
-    let (mut all, mut starts) = (Vec::new(), vec![0]);
+    let (mut all, mut starts, mut own) = (Vec::new(), vec![0], Vec::new());
     for one in served {
-        let from = all.len();
-        all.extend(one.last.filter(|last| known.contains(last)));
+        own.clear();
+        own.extend(one.last.filter(|last| known.contains(last)));
         if let Some(spans) = by_command.get(&one.command).filter(|_| one.op == OpCode::Read) {
             let [first, end] =
                 [one.arrival, one.completed].map(|at| spans.partition_point(|span| span.0 < at));
-            all.extend(spans[first..end].iter().map(|span| span.1));
+            own.extend(spans[first..end].iter().map(|span| span.1));
         }
-        all[from..].sort_unstable();
-        let mut last = None;
-        let mut kept = from;
-        for at in from..all.len() {
-            if last.replace(all[at]) != Some(all[at]) {
-                all[kept] = all[at];
-                kept += 1;
-            }
-        }
-        all.truncate(kept);
+        own.sort_unstable();
+        own.dedup();
+        all.extend(&own);
         starts.push(all.len());
     }
     (all, starts)
@@ -328,7 +323,7 @@ pub(super) fn write(
             Mark::RequestEnds(at) => vec![Trace::end(LANES + of[at as usize])],
             Mark::Level(at) => {
                 let at = at as usize;
-                Trace::level(&levels[at], at.checked_sub(1).map(|before| &levels[before]))
+                trace.level(&levels[at], at.checked_sub(1).map(|before| &levels[before]))
             }
         };
         for event in events {

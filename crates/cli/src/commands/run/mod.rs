@@ -337,7 +337,7 @@ impl Run {
             name: self.name(spec),
             request_log: self.output.request_log.clone(),
             tells_fio: self.output.fio_json.is_some(),
-            timeline: self.output.timeline().unwrap_or_default(),
+            timeline: self.output.timeline(),
             versions: VersionsSpec {
                 table: self.output.versions.clone(),
                 keep: self.output.keep_versions.clone(),

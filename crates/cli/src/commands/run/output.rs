@@ -17,7 +17,7 @@ use crate::inputs::is_config;
 use crate::places::Places;
 use crate::plan::Plan;
 use crate::snapshots::beside;
-use crate::text::{check_table, parse_time};
+use crate::text::{check_table, parse_time, time};
 
 /// What a failure says of a snapshot that cannot be saved.
 const SAVING: &str = "write the snapshot";
@@ -49,12 +49,12 @@ pub struct OutputArgs {
     pub timeline: Option<PathBuf>,
 
     /// The timeline begins there, in the measurement, such as 1.5s or 20ms
-    #[arg(long, value_name = "TIME", requires = "timeline")]
-    pub from: Option<String>,
+    #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_time)]
+    pub from: Option<u64>,
 
     /// The timeline ends there
-    #[arg(long, value_name = "TIME", requires = "timeline")]
-    pub to: Option<String>,
+    #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_time)]
+    pub to: Option<u64>,
 
     /// Tell how many valid and invalid units of each file flash holds, and write a row here each time they change:
     /// .csv, .csv.zst or .parquet; a workload of files says which file a write is of
@@ -93,32 +93,22 @@ impl OutputArgs {
         if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
             return Err(Failure::usage("--name: found nothing, allowed: what tables shall call this run"));
         }
-        self.timeline()?;
+        if let (Some(from), Some(to)) = (self.from, self.to)
+            && from >= to
+        {
+            return Err(Failure::usage(format!(
+                "--to: found {}, allowed: a time behind that of --from, {}",
+                time(to),
+                time(from)
+            )));
+        }
         self.tables().try_for_each(|(flag, path)| check_table(flag, path))
     }
 
     /// What timeline is wanted.
-    pub fn timeline(&self) -> Result<Option<TimelineSpec>, Failure> {
-        let Some(path) = self.timeline.clone() else { return Ok(None) };
-        let parse = |flag: &str, text: &Option<String>| {
-            let parsed = text.as_deref().map(|text| (text, parse_time(text)));
-            match parsed {
-                Some((text, None)) => Err(Failure::usage(format!(
-                    "{flag} {text}: found no time, allowed: a number and ns, us, ms or s, such as 20ms"
-                ))),
-                parsed => Ok(parsed.and_then(|(_, ns)| ns)),
-            }
-        };
-        let (from_ns, to_ns) = (parse("--from", &self.from)?, parse("--to", &self.to)?);
-        if let (Some(from), Some(to)) = (from_ns, to_ns)
-            && from >= to
-        {
-            return Err(Failure::usage(format!(
-                "--to {}: found the time of --from or one before it, allowed: a time behind it",
-                self.to.as_deref().unwrap_or_default()
-            )));
-        }
-        Ok(Some(TimelineSpec { path, from_ns, to_ns }))
+    pub fn timeline(&self) -> Option<TimelineSpec> {
+        let path = self.timeline.clone()?;
+        Some(TimelineSpec { path, from_ns: self.from, to_ns: self.to })
     }
 
     /// Tables of many rows, with their flags.

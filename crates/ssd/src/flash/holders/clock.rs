@@ -45,24 +45,23 @@ pub(super) fn plan_of(die: &Die, pool: &OpPool, now: SimTime) -> [(SimTime, Hold
         let op = pool.get(id);
         Holder::transfer(op.kind, op.cause)
     };
+    let leader = leader_of(die);
     if die.array.is_some() && !die.array_done {
-        let op = pool.get(die.array);
+        let op = pool.get(leader);
         let array = Holder::array(op.kind, op.cause);
         let goes_on = if op.kind.reads() { die.stops.sensing.since } else { die.stops.work.since };
         let (first, start) = match () {
-            () if die.array_since > now => (transfer(die.array), die.array_since),
+            () if die.array_since > now => (transfer(leader), die.array_since),
             () if goes_on > now => (Holder::SWITCHING, goes_on),
             () => (array, now),
         };
         let stopped = die.stops.stop.map_or(SimTime(u64::MAX), |stop| stop.at.max(start));
         return [(now, first), (start, array), (stopped, Holder::SWITCHING)];
     }
-    let holder = match die.interface {
-        Interface::Idle if die.array.is_some() => transfer(die.array),
-        Interface::Idle if die.returning > 0 => Holder::RETURNING,
-        Interface::Idle => Holder::NOBODY,
-        _ if die.sending.is_some() => transfer(die.sending),
-        _ => transfer(die.io),
+    let holder = match die.returning {
+        _ if leader.is_some() => transfer(leader),
+        0 => Holder::NOBODY,
+        _ => Holder::RETURNING,
     };
     [(now, holder); 3]
 }

@@ -17,6 +17,7 @@ use super::rows::{Data, Outcomes};
 use crate::events::{EventKind, EventQueue};
 use crate::units::{OpId, SimTime};
 use clock::{Clock, carried, leader_of, plan_of};
+use core::cmp::Reverse;
 use room::Programs;
 use spans::Spans;
 pub use spans::{Operation, Place, Span};
@@ -113,6 +114,12 @@ pub struct Held {
 impl Held {
     /// None.
     pub const NOTHING: Held = Held { ns: [0; HOLDERS] };
+
+    /// What it is most of, of equals the first; none if it is nothing.
+    pub fn longest(&self) -> Option<(Holder, u64)> {
+        let all = Holder::all().zip(self.ns).filter(|(_, ns)| *ns > 0);
+        all.max_by_key(|(holder, ns)| (*ns, Reverse(*holder)))
+    }
 
     /// All of it.
     pub fn total(&self) -> u64 {
