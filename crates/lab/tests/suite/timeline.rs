@@ -214,7 +214,7 @@ fn a_timeline_adds_up_to_the_result() {
         let requests = trace.slices.iter().filter(|slice| slice.0.starts_with("request "));
         // Some may have ended in the nanosecond in which the measurement began.
         assert!((340..=350).contains(&requests.count()), "{what}");
-        assert!(trace.counters.len() >= 3 && trace.arrows > 50, "{what}: {:?}", trace.counters);
+        assert!(trace.counters.len() == 4 && trace.arrows > 50, "{what}: {:?}", trace.counters);
     }
 }
 
