@@ -25,7 +25,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory, policies,
-    presets, reproduce, run, trace,
+    presets, report, reproduce, run, trace,
 };
 use failure::Failure;
 use stdout::Output;
@@ -44,6 +44,7 @@ static VERSION: LazyLock<String> = LazyLock::new(lab::result::version);
 Examples:
   wordline run data/rocksdb-ycsb-a-run1.csv.zst --out out/my
   wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32
+  wordline report out/my -o my.html
   wordline explain --drive m64
 
 Exit codes: 0 done, 1 failed while working, 2 bad usage or configuration, 130 ended by Ctrl-C (143: by SIGTERM).")]
@@ -76,6 +77,8 @@ enum Command {
     Forensics(forensics::ForensicsArgs),
     /// Put the results of several runs side by side
     Compare(compare::Compare),
+    /// Write results as a page for a browser: one file, with charts, that needs no network
+    Report(report::Report),
     /// Print a script that lets a shell complete commands and flags
     Completion(completion::Completion),
 }
@@ -94,6 +97,7 @@ impl Command {
             Command::Reproduce(args) => reproduce::run(args, out),
             Command::Forensics(args) => forensics::run(args, out),
             Command::Compare(args) => compare::run(args, out),
+            Command::Report(args) => report::run(args, out),
             Command::Completion(args) => completion::run(args, out),
         }
     }

@@ -20,6 +20,8 @@ pub struct Plan {
     pub resolved: Resolved,
     /// The `[run]` table.
     pub run: RunConfig,
+    /// Where its keys were set.
+    run_origins: BTreeMap<String, Origin>,
     /// Remarks for a person, a line each.
     pub notes: Vec<String>,
 }
@@ -44,7 +46,7 @@ impl Plan {
                 Some((spec, prepared)) => address_note(spec, prepared, &resolved)?,
                 None => None,
             };
-            return Ok(Plan { resolved, run, notes: note.into_iter().collect() });
+            return Ok(Plan { resolved, run, run_origins: origins, notes: note.into_iter().collect() });
         };
         let sized = size::size(inputs, size::need(prepared.space_sectors()), run.size)?;
         let resolved = inputs.resolve(Some(&sized.toml))?;
@@ -56,7 +58,13 @@ impl Plan {
         let mut notes = vec![sized.note];
         notes.extend(off_note(&resolved));
         notes.extend(address_note(spec, prepared, &resolved)?);
-        Ok(Plan { resolved, run, notes })
+        Ok(Plan { resolved, run, run_origins: origins, notes })
+    }
+
+    /// Where keys of the drive and the run were set that have not their defaults.
+    pub fn origins(&self) -> BTreeMap<String, String> {
+        let all = self.resolved.origins().iter().chain(&self.run_origins);
+        all.map(|(key, origin)| (key.clone(), origin.to_string())).collect()
     }
 
     /// Drive, run and workload as one configuration that repeats the run.

@@ -374,6 +374,7 @@ impl RunResult {
             preconditioning: facts.aged.clone(),
             lifetime: Lifetime::of(facts),
             config: facts.settings(),
+            config_origins: facts.spec.origins.clone(),
             cpu_seconds: cost.cpu.as_secs_f64(),
             wall_seconds: cost.wall.as_secs_f64(),
             requests_per_cpu_second: ratio(served.completed as f64, cost.cpu.as_secs_f64()),

@@ -57,6 +57,7 @@ mod meter;
 mod migration;
 mod modes;
 mod number;
+pub mod page;
 mod page_class;
 pub mod phase;
 mod plot;

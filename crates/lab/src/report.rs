@@ -6,10 +6,10 @@ pub use crate::compare::{Comparison, NotCompared, metric_keys};
 use crate::error::ReportError;
 use crate::files::replace_all;
 use crate::fio_json;
-use crate::plot;
 use crate::result::{self, FILE_NAME, RunResult, version};
 use crate::series::NAMES_OF_TABLES;
 use crate::{counted, slowest, table};
+use crate::{page, plot};
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub const CONFIG_NAME: &str = "config.toml";
 /// Name of the file with the table of a comparison.
 const COMPARISON_NAME: &str = "comparison.txt";
+/// Name of the file with the page of a run.
+pub const PAGE_NAME: &str = "report.html";
 /// The plot that only comparisons have.
 const AMPLIFICATION: &str = "write_amplification";
 /// The plot that only runs have.
@@ -69,7 +71,7 @@ pub fn compare(results: &[RunResult]) -> String {
 /// Writes a folder of results: `result.json`, the plots `latency` and `breakdown` (where time passes), `retries` (of a
 /// drive whose cells age), `victims` (of one that was cleaned) and `versions` (if asked for), each as SVG, PDF and CSV,
 /// the tables `series`, `series_dies`, `series_channels` (where time passes) and `blocks` (if they were put in), each
-/// as CSV and Parquet, and `config.toml` with the resolved configuration. Returns the files.
+/// as CSV and Parquet, `config.toml` with the resolved configuration, and the page `report.html`. Returns the files.
 pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec<PathBuf>, ReportError> {
     // The plots can be made again of the rest.
     let mut files = vec![(FILE_NAME.to_owned(), result.to_json().into_bytes())];
@@ -84,7 +86,13 @@ pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec
     if let Some(versions) = &result.versions {
         files.extend(plot::versions(versions).files(VERSIONS));
     }
+    files.push((PAGE_NAME.to_owned(), page(result).into_bytes()));
     write_all(folder, &files)
+}
+
+/// One result as a page: a file that opens in any browser, without a network.
+pub fn page(result: &RunResult) -> String {
+    page::page(vec![page::Run::of(result)], &[])
 }
 
 /// Writes a folder with a comparison: `comparison.txt` and the plots that [`write()`] has, and `write_amplification`.
@@ -117,7 +125,7 @@ fn plots(results: &[RunResult], groups: &[String]) -> Vec<(String, Vec<u8>)> {
 
 /// Names of all files that a run may write to its folder.
 pub fn run_files() -> Vec<String> {
-    let others = [FILE_NAME, CONFIG_NAME].map(str::to_owned).into_iter();
+    let others = [FILE_NAME, CONFIG_NAME, PAGE_NAME].map(str::to_owned).into_iter();
     let tables = named(&[&NAMES_OF_TABLES[..], &[block_table::NAME]].concat(), &TABLE_ENDINGS);
     others.chain(tables).chain(plot_files(&PLOTS)).chain(plot_files(&[VERSIONS])).collect()
 }

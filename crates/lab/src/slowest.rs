@@ -8,7 +8,7 @@ use crate::tail::{Example, Slowest, TailTold};
 const ROWS: usize = 12;
 
 /// What a person reads for a name.
-fn words(what: &str) -> String {
+pub(crate) fn words(what: &str) -> String {
     let cause = |cause: &str| cause.replace('_', " ");
     match what.split('.').collect::<Vec<_>>()[..] {
         ["array", work, by] => format!("die busy: {work} ({})", cause(by)),

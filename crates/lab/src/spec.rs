@@ -7,6 +7,7 @@ use crate::stop::Stop;
 use crate::timeline::TimelineSpec;
 use crate::versions::VersionsSpec;
 use ssd::Executor;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// How requests reach the drive.
@@ -68,6 +69,9 @@ pub struct RunSpec {
     pub workload_hash: u64,
     /// What was set of the run and the workload, by key, for the result; those of the drive are added.
     pub settings: Settings,
+    /// Where keys of the drive and the run were set that have not their defaults, for the result: a preset, a file with
+    /// its line, an argument.
+    pub origins: BTreeMap<String, String>,
     /// Whether the drive had been written before, as one that comes from a snapshot.
     pub was_used: bool,
     /// Asked to end early, the run stops to take requests, and its result says so.
@@ -102,6 +106,7 @@ impl Default for RunSpec {
             versions: VersionsSpec::default(),
             workload_hash: 0,
             settings: Settings::new(),
+            origins: BTreeMap::new(),
             was_used: false,
             stop: Stop::default(),
         }

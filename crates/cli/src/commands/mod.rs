@@ -9,6 +9,7 @@ pub mod formats;
 pub mod lab;
 pub mod policies;
 pub mod presets;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod trace;

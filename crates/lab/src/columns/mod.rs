@@ -6,6 +6,7 @@ mod parquet;
 use crate::csv::Csv;
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::str::FromStr;
 
 /// The values of a column, one for each row.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +62,32 @@ impl Values {
         text
     }
 
+    /// The number in a row; none where there is none, or a word.
+    pub fn number(&self, row: usize) -> Option<f64> {
+        match self {
+            Values::Words(_) => None,
+            Values::Numbers(values) => Some(values[row]),
+            Values::Counts(values) => Some(values[row] as f64),
+            Values::NumbersOrNone(values) => values[row],
+            Values::CountsOrNone(values) => values[row].map(|value| value as f64),
+        }
+    }
+
+    /// Values from their texts: counts if all are, else numbers if all are, else words.
+    fn of_texts(texts: &[&str]) -> Self {
+        fn all<T: FromStr>(texts: &[&str]) -> Option<Vec<Option<T>>> {
+            let value = |text: &&str| match *text {
+                "" => Some(None),
+                text => text.parse().ok().map(Some),
+            };
+            texts.iter().map(value).collect()
+        }
+        all(texts)
+            .map(Values::CountsOrNone)
+            .or_else(|| all(texts).map(Values::NumbersOrNone))
+            .unwrap_or_else(|| Values::Words(texts.iter().map(|text| (*text).to_owned()).collect()))
+    }
+
     fn write(&self, row: usize, text: &mut String) {
         // A string takes whatever is written to it.
         _ = match self {
@@ -85,6 +112,26 @@ impl Table {
     pub(crate) fn new(name: &'static str, columns: Vec<Column>) -> Self {
         debug_assert!(columns.iter().all(|column| column.values.len() == columns[0].values.len()));
         Table { name, columns }
+    }
+
+    /// A table from CSV as [`Table::csv`] writes it, without quotes. What is wrong with it is said with its line.
+    pub(crate) fn of_csv(name: &'static str, text: &str) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let names: Vec<&str> = lines.next().ok_or("it is empty")?.split(',').collect();
+        let mut cells: Vec<Vec<&str>> = vec![Vec::new(); names.len()];
+        for (number, line) in lines.enumerate() {
+            let mut count = 0;
+            for (at, cell) in line.split(',').enumerate() {
+                cells.get_mut(at).map(|column| column.push(cell));
+                count = at + 1;
+            }
+            if count != names.len() {
+                return Err(format!("line {}: {count} values, and {} columns", number + 2, names.len()));
+            }
+        }
+        let columns = names.iter().zip(cells);
+        let columns = columns.map(|(name, cells)| Column::new((*name).to_owned(), Values::of_texts(&cells)));
+        Ok(Table::new(name, columns.collect()))
     }
 
     /// The columns.

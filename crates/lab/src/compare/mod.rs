@@ -134,6 +134,11 @@ impl Comparison {
         Ok(self)
     }
 
+    /// Where the result that was given at this place, from 0, is told.
+    pub(crate) fn place_of(&self, given: usize) -> usize {
+        self.given[given]
+    }
+
     /// The results, in the order in which they are told, each with a name of its own.
     pub fn results(&self) -> &[RunResult] {
         &self.results
@@ -165,6 +170,11 @@ impl Comparison {
             group.shown(*other) == group.shown(result) && rest.iter().all(as_baseline)
         };
         (0..self.results.len()).find(is_it).unwrap_or(self.baseline)
+    }
+
+    /// The keys that are in force and not the same in all results, those first that say which run it is.
+    pub(crate) fn differing_keys(&self) -> Vec<&String> {
+        self.apart.iter().chain(&self.following).map(|key| &key.name).collect()
     }
 
     fn keys(&self) -> &[Key] {
@@ -268,7 +278,7 @@ impl Comparison {
     }
 
     /// A row for each metric, with a column for each result and for its ratio.
-    fn metric_rows(&self) -> Vec<Vec<String>> {
+    pub(crate) fn metric_rows(&self) -> Vec<Vec<String>> {
         let (mut head, mut ended) = (vec![String::new()], vec!["ended".to_owned()]);
         let order = self.baseline_first();
         for &number in &order {

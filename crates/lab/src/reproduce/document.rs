@@ -199,6 +199,17 @@ impl<'a> Walk<'a> {
         self.list(key, "a list of numbers", number)
     }
 
+    /// A list of pairs of a name and a number.
+    pub fn pairs(&self, key: &'static str) -> Result<Option<Vec<(String, f64)>>, PaperError> {
+        self.list(key, "a list of pairs of a name and a number", |value| match value {
+            DeValue::Array(pair) => match &pair[..] {
+                [name, value] => Some((name.get_ref().as_str()?.to_owned(), number(value.get_ref())?)),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
     fn list<T>(
         &self,
         key: &'static str,

@@ -227,6 +227,10 @@ pub struct RunResult {
     /// The whole configuration by key; what was set in other words, such as the arguments of `lab::run`, is not there.
     #[serde(default)]
     pub config: Settings,
+    /// Where keys of the drive and the run were set that have not their defaults: a preset, a file with its line, an
+    /// argument.
+    #[serde(default)]
+    pub config_origins: BTreeMap<String, String>,
     /// Processor time of the run, without preconditioning.
     pub cpu_seconds: f64,
     /// Time on the wall for the same.

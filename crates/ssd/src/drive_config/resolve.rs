@@ -28,6 +28,11 @@ impl Resolved {
         self.provenance.get(key)
     }
 
+    /// Where each key was set last that has not its default.
+    pub fn origins(&self) -> &BTreeMap<String, Origin> {
+        &self.provenance
+    }
+
     /// Hash of the whole configuration, independent of where its values came from.
     pub fn hash(&self) -> u64 {
         self.config.hash()

@@ -344,6 +344,7 @@ impl Run {
                 ..VersionsSpec::default()
             },
             workload_hash: prepared.workload_hash(),
+            origins: plan.origins(),
             stop: stop.clone(),
             was_used: self.measurement.snapshot.is_some(),
             ..plan.run.spec(spec)

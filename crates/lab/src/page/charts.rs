@@ -1,0 +1,295 @@
+//! What is drawn over time: columns of a run's series, thinned so that least and greatest values stay.
+
+use super::Run;
+use super::data::{Room, number};
+use super::maps;
+use crate::columns::Table;
+use serde_json::{Value, json};
+use ssd::Reading;
+use ssd::flash::op::Cause;
+
+/// Colours of the page's script, by what is drawn in them.
+const BLUE: usize = 0;
+const RED: usize = 1;
+const GREEN: usize = 2;
+const ORANGE: usize = 4;
+const GREY: usize = 7;
+
+/// One line of a chart.
+struct Line {
+    name: String,
+    colour: usize,
+    values: Vec<Option<f64>>,
+}
+
+struct Chart {
+    key: &'static str,
+    title: &'static str,
+    /// `ns`, `B/s`, `1/s`, or nothing.
+    unit: &'static str,
+    log: bool,
+    stacked: bool,
+    lines: Vec<Line>,
+}
+
+/// The series of a run as numbers.
+struct Series<'a> {
+    table: &'a Table,
+    seconds: Vec<f64>,
+}
+
+impl Series<'_> {
+    fn column(&self, name: &str) -> Vec<Option<f64>> {
+        let values = self.table.values(name);
+        (0..self.table.rows()).map(|row| values.and_then(|values| values.number(row))).collect()
+    }
+
+    /// What came in an interval, a second.
+    fn rate(&self, name: &str) -> Vec<Option<f64>> {
+        let values = self.column(name).into_iter().zip(&self.seconds);
+        values.map(|(value, seconds)| value.filter(|_| *seconds > 0.0).map(|value| value / seconds)).collect()
+    }
+
+    /// What came for each of something else; nothing where that did not come.
+    fn ratio(&self, name: &str, of: &str) -> Vec<Option<f64>> {
+        let of = self.column(of);
+        let values = self.column(name).into_iter().zip(of);
+        values.map(|(value, of)| of.filter(|of| *of > 0.0).and_then(|of| Some(value? / of))).collect()
+    }
+}
+
+/// All charts of a run over time; nothing if it has no series.
+pub(super) fn over_time(run: &Run, room: Room) -> Value {
+    let Some(table) = run.table("series").filter(|table| table.rows() > 0) else { return Value::Null };
+    let time = |name: &str| -> Vec<f64> {
+        let values = table.values(name);
+        (0..table.rows())
+            .map(|row| values.and_then(|values| values.number(row)).unwrap_or(0.0) / 1e9)
+            .collect()
+    };
+    let (starts, ends) = (time("start_ns"), time("end_ns"));
+    let end = ends.last().copied().unwrap_or(0.0);
+    if end <= 0.0 {
+        return Value::Null;
+    }
+    let interval = starts.get(1).copied().unwrap_or(end);
+    let seconds = starts.iter().zip(&ends).map(|(start, end)| end - start).collect();
+    let series = Series { table, seconds };
+    let charts = charts(&series);
+    let counters = counters(&series);
+    // Half for what everybody looks at, half for all the rest.
+    let lines: usize = charts.iter().map(|chart| chart.lines.len() + 1).sum();
+    let most = (room.numbers / 2 / lines.max(1)).min(table.rows());
+    let drawn: Vec<Value> = charts.iter().map(|chart| told(chart, most)).collect();
+    let most = (room.numbers / 2 / (counters.len() + 1)).min(table.rows());
+    let columns: Vec<&[Option<f64>]> = counters.iter().map(|(_, values)| &values[..]).collect();
+    let at = kept_together(&columns, most);
+    let counters: Vec<Value> = counters
+        .iter()
+        .map(|(head, values)| {
+            json!({
+                "key": head.key, "unit": head.unit, "doc": head.doc,
+                "values": at.iter().map(|&row| of(values[row])).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    json!({
+        "interval": interval,
+        "end": end,
+        "charts": drawn,
+        "counters_at": at,
+        "counters": counters,
+        "use": maps::used(run, room),
+    })
+}
+
+fn of(value: Option<f64>) -> Value {
+    value.map_or(Value::Null, number)
+}
+
+fn charts(series: &Series<'_>) -> Vec<Chart> {
+    let line = |name: &str, colour, values| Line { name: name.to_owned(), colour, values };
+    let latencies = |kind: &str| {
+        let names = [("p50", GREEN), ("p99", BLUE), ("p99_9", ORANGE), ("max", RED)];
+        names
+            .map(|(name, colour)| {
+                line(&name.replace('_', "."), colour, series.column(&format!("{kind}_{name}_ns")))
+            })
+            .into()
+    };
+    let causes = |values: &dyn Fn(&str) -> Vec<Option<f64>>| -> Vec<Line> {
+        let of = |(colour, cause): (usize, &Cause)| {
+            let values = values(&format!("bytes_programmed.{}", cause.name()));
+            line(&cause.name().replace('_', " "), colour, values)
+        };
+        Cause::ALL.iter().enumerate().map(of).filter(tells).collect()
+    };
+    let chart = |key, title, unit, lines| Chart { key, title, unit, log: false, stacked: false, lines };
+    let all = vec![
+        chart(
+            "throughput",
+            "Throughput",
+            "B/s",
+            vec![
+                line("read", BLUE, series.rate("host.read_bytes")),
+                line("written", RED, series.rate("host.written_bytes")),
+            ],
+        ),
+        chart(
+            "requests",
+            "Requests a second",
+            "1/s",
+            vec![line("reads", BLUE, series.rate("reads")), line("writes", RED, series.rate("writes"))],
+        ),
+        Chart { log: true, ..chart("read_latency", "Latency of reads", "ns", latencies("read")) },
+        Chart { log: true, ..chart("write_latency", "Latency of writes", "ns", latencies("write")) },
+        Chart {
+            stacked: true,
+            ..chart(
+                "amplification",
+                "Write amplification by cause",
+                "",
+                causes(&|name| series.ratio(name, "host.written_bytes")),
+            )
+        },
+        Chart {
+            stacked: true,
+            ..chart("programmed", "Programmed to flash, by cause", "B/s", causes(&|name| series.rate(name)))
+        },
+        chart(
+            "commands",
+            "Commands in the drive",
+            "",
+            vec![line("commands", BLUE, series.column("commands"))],
+        ),
+        chart(
+            "dirty",
+            "Dirty units in the buffer",
+            "",
+            vec![line("units", ORANGE, series.column("dirty_units"))],
+        ),
+        chart("free", "Free blocks", "", vec![line("blocks", GREY, series.column("free_blocks"))]),
+    ];
+    // A chart of nothing is none.
+    let with_something = |mut chart: Chart| {
+        chart.lines.retain(tells);
+        (!chart.lines.is_empty()).then_some(chart)
+    };
+    all.into_iter().filter_map(with_something).collect()
+}
+
+fn tells(line: &Line) -> bool {
+    line.values.iter().flatten().any(|value| *value != 0.0)
+}
+
+struct Head {
+    key: &'static str,
+    unit: String,
+    doc: &'static str,
+}
+
+/// Every counter that has counted something, as it came: a second, or the most so far.
+fn counters(series: &Series<'_>) -> Vec<(Head, Vec<Option<f64>>)> {
+    let of = |counter: &'static ssd::counters::Counter| {
+        let (values, unit) = match counter.adds_up() {
+            true => (series.rate(counter.key), format!("{}/s", counter.unit)),
+            false => (series.column(counter.key), counter.unit.to_owned()),
+        };
+        let head = Head { key: counter.key, unit: format!(" {unit}"), doc: counter.doc };
+        values.iter().flatten().any(|value| *value != 0.0).then_some((head, values))
+    };
+    Reading::counters().filter_map(of).collect()
+}
+
+fn told(chart: &Chart, most: usize) -> Value {
+    let columns: Vec<&[Option<f64>]> = chart.lines.iter().map(|line| &line.values[..]).collect();
+    let at = match chart.stacked {
+        false => kept(&columns, most),
+        // What is seen of a stack is its height.
+        true => {
+            let rows = columns.first().map_or(0, |column| column.len());
+            let height = |row: usize| columns.iter().map(|column| column[row]).sum::<Option<f64>>();
+            let heights: Vec<Option<f64>> = (0..rows).map(height).collect();
+            kept(&[&heights], most)
+        }
+    };
+    let columns: Vec<Vec<Value>> =
+        columns.iter().map(|column| at.iter().map(|&row| of(column[row])).collect()).collect();
+    json!({
+        "key": chart.key,
+        "title": chart.title,
+        "unit": chart.unit,
+        "log": chart.log,
+        "stacked": chart.stacked,
+        "names": chart.lines.iter().map(|line| &line.name).collect::<Vec<_>>(),
+        "colours": chart.lines.iter().map(|line| line.colour).collect::<Vec<_>>(),
+        "at": at,
+        "columns": columns,
+    })
+}
+
+/// At most about `most` rows of these columns: all, or of equal stretches the rows with the least and the greatest
+/// value of each column, so that no peak is lost. The first and the last are kept.
+fn kept(columns: &[&[Option<f64>]], most: usize) -> Vec<usize> {
+    let rows = columns.first().map_or(0, |column| column.len());
+    if rows <= most.max(2) {
+        return (0..rows).collect();
+    }
+    let stretches = (most / (2 * columns.len())).max(1);
+    let mut kept = vec![0, rows - 1];
+    for stretch in 0..stretches {
+        let of = rows * stretch / stretches..rows * (stretch + 1) / stretches;
+        for column in columns {
+            let known = || of.clone().filter(|&row| column[row].is_some());
+            let value = |row: &usize| column[*row].unwrap_or_default();
+            kept.extend(known().min_by(|a, b| value(a).total_cmp(&value(b))));
+            kept.extend(known().max_by(|a, b| value(a).total_cmp(&value(b))));
+        }
+        // Where nothing was, nothing is drawn.
+        if columns.iter().all(|column| of.clone().all(|row| column[row].is_none())) {
+            kept.extend(of.clone().next());
+        }
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+/// The same of columns that are drawn one at a time: each keeps its greatest, as far as there is room.
+fn kept_together(columns: &[&[Option<f64>]], most: usize) -> Vec<usize> {
+    let rows = columns.first().map_or(0, |column| column.len());
+    let sums: Vec<Option<f64>> = (0..rows)
+        .map(|row| {
+            let share = |column: &&[Option<f64>]| {
+                let greatest = column.iter().flatten().fold(0.0, |a: f64, b| a.max(*b));
+                column[row].map(|value| if greatest > 0.0 { value / greatest } else { 0.0 })
+            };
+            columns.iter().filter_map(share).reduce(f64::max)
+        })
+        .collect();
+    kept(&[&sums], most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever is thinned, the greatest and the least of every column stay, and so do both ends.
+    #[test]
+    fn thinning_keeps_extremes_and_ends() {
+        let wave = |step: f64| -> Vec<Option<f64>> {
+            (0..5_000).map(|row| (row % 7 != 0).then(|| (f64::from(row) * step).sin())).collect()
+        };
+        let mut columns = [wave(0.01), wave(0.7), vec![None; 5_000]];
+        columns[0][3_333] = Some(99.0);
+        columns[1][17] = Some(-99.0);
+        let columns: Vec<&[Option<f64>]> = columns.iter().map(|column| &column[..]).collect();
+        for most in [0, 2, 10, 100, 1_000, 4_999] {
+            let kept = kept(&columns, most);
+            assert!(kept.len() <= most.max(2 * 3 + 2) + 2, "{most}: {}", kept.len());
+            assert!(kept.is_sorted_by(|a, b| a < b) && kept[0] == 0 && kept[kept.len() - 1] == 4_999);
+            assert!(kept.contains(&3_333) && kept.contains(&17), "{most}");
+        }
+        assert_eq!(kept(&columns, 5_000).len(), 5_000);
+    }
+}

@@ -1,0 +1,140 @@
+//! Results as a page: one file that opens in any browser, without a network, and can be printed.
+//!
+//! Whatever is text stands in the page itself; charts are drawn by a script in it from data in it. The page's own
+//! policy (Content-Security-Policy) lets nothing else be run, styled or fetched: a name in a result cannot do anything.
+
+mod bars;
+mod charts;
+mod claims;
+mod data;
+mod folder;
+mod maps;
+mod sections;
+
+use crate::columns::Table;
+use crate::compare::Comparison;
+use crate::result::RunResult;
+use claims::ClaimsOf;
+use maud::{Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+
+pub use folder::{NoFolder, Reported};
+
+/// Charts for the page: uPlot by Leon Sorokin (MIT), as its authors have published it.
+const UPLOT_JS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.iife.min.js");
+const UPLOT_CSS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.min.css");
+const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot-1.6.32/LICENSE");
+const PAGE_JS: &str = include_str!("page.js");
+const PAGE_CSS: &str = include_str!("page.css");
+
+/// What every page of ours begins with, by which it is known again.
+pub const BEGINS: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">\
+                          <meta name=\"generator\" content=\"wordline\">";
+
+/// A run with its tables, as a page shows it.
+pub(crate) struct Run {
+    pub result: RunResult,
+    /// The series of the run, of its dies, of its channels, and the blocks, by their names.
+    pub tables: Vec<Table>,
+}
+
+impl Run {
+    /// A run that is in memory.
+    pub fn of(result: &RunResult) -> Self {
+        let series = result.series.iter().flat_map(|series| series.tables());
+        let tables = series.chain(result.blocks.as_ref().map(|blocks| blocks.table())).collect();
+        Run { result: result.clone(), tables }
+    }
+
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}
+
+/// The page of these runs and claims.
+pub(crate) fn page(runs: Vec<Run>, claims: &[ClaimsOf]) -> String {
+    let from =
+        runs.iter().enumerate().map(|(number, run)| (PathBuf::from(number.to_string()), run.result.clone()));
+    let given: Vec<(PathBuf, RunResult)> = from.collect();
+    let comparison = Comparison::of(&given.into_iter().map(|(_, result)| result).collect::<Vec<_>>());
+    let runs = in_order(runs, &comparison);
+    let data = data::text(&runs);
+    let title = match (comparison.results(), claims) {
+        ([only], _) => only.name.clone(),
+        ([], [only]) => only.paper.clone(),
+        ([], _) => "claims of papers".to_owned(),
+        (many, _) => format!("{} runs", many.len()),
+    };
+    let scripts = [UPLOT_JS, PAGE_JS];
+    let style = format!("{UPLOT_CSS}\n{PAGE_CSS}");
+    let policy = format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        scripts.map(source).join(" "),
+        source(&style)
+    );
+    let parts = sections::parts(&runs, &comparison, claims);
+    let page = html! {
+        meta http-equiv="Content-Security-Policy" content=(policy);
+        meta name="viewport" content="width=device-width, initial-scale=1";
+        title { "Wordline: " (title) }
+        style { (PreEscaped(&style)) }
+        body {
+            h1 { (title) }
+            nav aria-label="Sections" { @for part in &parts { a href={"#" (part.anchor)} { (part.title) } " " } }
+            @for part in &parts { (section(part)) }
+            footer { (footer(&comparison)) }
+            script id="data" type="application/json" { (PreEscaped(data)) }
+            @for script in scripts { script { (PreEscaped(script)) } }
+        }
+    };
+    format!("{BEGINS}{}</html>\n", page.into_string().replacen("<body>", "</head><body>", 1))
+}
+
+/// The runs in the order in which a comparison tells them, with the names that it gives them.
+fn in_order(runs: Vec<Run>, comparison: &Comparison) -> Vec<Run> {
+    let mut places: Vec<(usize, Run)> =
+        runs.into_iter().enumerate().map(|(given, run)| (comparison.place_of(given), run)).collect();
+    places.sort_by_key(|(place, _)| *place);
+    let named = |(place, run): (usize, Run)| {
+        let name = comparison.results()[place].name.clone();
+        Run { result: RunResult { name, ..run.result }, ..run }
+    };
+    places.into_iter().map(named).collect()
+}
+
+fn section(part: &sections::Section) -> Markup {
+    html! {
+        section id=(part.anchor) {
+            h2 { (part.title) }
+            (part.body)
+        }
+    }
+}
+
+fn footer(comparison: &Comparison) -> Markup {
+    html! {
+        h2 { "About this page" }
+        p.soft {
+            "Written by wordline " (crate::result::version()) ". It is one file and asks no network for anything. "
+            "Data that is drawn is thinned where there is much of it; least and greatest values are kept. "
+            "Numbers in full are in result.json and the tables beside it."
+        }
+        @for result in comparison.results() {
+            p.soft { (result.name) ": version " (result.version) ", seed " (result.seed) ", events "
+                span.mono { (result.event_hash) } ", configuration " span.mono { (result.config_hash) }
+                ", workload " span.mono { (result.workload_hash) } }
+        }
+        details {
+            summary { "Licence of uPlot, which draws the charts" }
+            p.soft { (UPLOT_LICENSE) }
+        }
+    }
+}
+
+/// A text as a page's policy names it (CSP level 3, section 2.3.1).
+fn source(text: &str) -> String {
+    use base64::Engine;
+    let hash = Sha256::digest(text.as_bytes());
+    format!("'sha256-{}'", base64::engine::general_purpose::STANDARD.encode(hash))
+}

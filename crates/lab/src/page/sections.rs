@@ -1,0 +1,411 @@
+//! What a page says in words and tables.
+
+use super::Run;
+use super::bars::{Row, bars};
+use super::claims::ClaimsOf;
+use super::data::RUNS_DRAWN;
+use crate::by::By;
+use crate::compare::Comparison;
+use crate::number::{count, duration, percent};
+use crate::result::RunResult;
+use crate::tail::Slowest;
+use crate::time_spent::Spent;
+use crate::{counted, short, slowest};
+use maud::{Markup, html};
+use ssd::Part;
+
+/// A part of a page with its heading, and what links name it by.
+pub(super) struct Section {
+    pub anchor: &'static str,
+    pub title: &'static str,
+    pub body: Markup,
+}
+
+/// All that have something to say of these runs and claims.
+pub(super) fn parts(runs: &[Run], comparison: &Comparison, claims: &[ClaimsOf]) -> Vec<Section> {
+    let results = comparison.results();
+    let section = |anchor, title, body| Section { anchor, title, body };
+    let mut all = Vec::new();
+    if !results.is_empty() {
+        all.push(section("short", "In short", in_short(results)));
+    }
+    if results.len() > 1 {
+        all.push(section("compared", "Side by side", table(&comparison.metric_rows())));
+    }
+    let explained = why(results);
+    if !explained.is_empty() {
+        all.push(section("why", "Where the time went", html! { @for part in explained { (part) } }));
+    }
+    let drawn = &runs[..runs.len().min(RUNS_DRAWN)];
+    let are_timed = drawn.iter().any(|run| run.result.takes_time());
+    let has_latencies = |run: &Run| {
+        run.result.takes_time() && run.result.latency_ns.read.count + run.result.latency_ns.write.count > 0
+    };
+    if drawn.iter().any(has_latencies) {
+        all.push(section("shares", "Latency", html! {
+            p.soft { "The share of requests that take longer, both axes logarithmic: the further to the right a curve "
+                "ends, the longer its slowest request took. Drag to zoom, double-click for all of it." }
+            div id="share" {}
+        }));
+    }
+    let has = |name: &str| drawn.iter().any(|run| run.table(name).is_some_and(|table| table.rows() > 0));
+    if are_timed && has("series") {
+        all.push(section("over-time", "Over time", over_time()));
+    }
+    if has("blocks") {
+        all.push(section("block-map", "Blocks at the end", html! {
+            p.soft { "A cell is a block, lane below lane; beyond a hundred thousand, a cell is several of them." }
+            div id="blocks" {}
+        }));
+    }
+    if runs.len() > RUNS_DRAWN {
+        all.push(section("not-drawn", "Not drawn", html! {
+            p { "Of " (runs.len()) " runs the first " (RUNS_DRAWN) " are drawn; the tables have all of them." }
+        }));
+    }
+    if !results.is_empty() {
+        all.push(section("configuration", "Configuration", configuration(comparison)));
+        all.push(section("counters", "Everything counted", counters(results)));
+    }
+    if !claims.is_empty() {
+        all.push(section("claims", "Claims of papers", html! { @for paper in claims { (of_paper(paper)) } }));
+    }
+    all
+}
+
+fn in_short(results: &[RunResult]) -> Markup {
+    html! {
+        @for result in results {
+            @if results.len() > 1 { h3 { (result.name) } }
+            p.verdict { (short::line(result).trim_start_matches("in short: ").trim_end()) }
+            @if !result.is_complete() { p { "The run ended early: " (result.ended) } }
+            @for line in what_held(result) { p { (line) } }
+            @if !result.remarks.is_empty() {
+                ul { @for remark in &result.remarks { li { (remark) } } }
+            }
+        }
+    }
+}
+
+/// Sentences on what the slowest requests waited for, and on the longest stall.
+fn what_held(result: &RunResult) -> Vec<String> {
+    let mut all = Vec::new();
+    for (kind, told) in tails(result) {
+        let Some(most) = told.reasons.first() else { continue };
+        all.push(format!(
+            "Of the time of the slowest {kind} ({} from {} on), {} went to: {}.",
+            count(told.requests),
+            duration(told.from_ns as f64),
+            percent(most.share),
+            slowest::words(&most.what)
+        ));
+    }
+    if all.is_empty() {
+        for (kind, spent) in [("reads", &result.breakdown_ns.read), ("writes", &result.breakdown_ns.write)] {
+            let of = |part: &Part| spent[*part].mean_from_p99_9.unwrap_or(0.0);
+            let sum: f64 = Part::ALL.iter().map(of).sum();
+            let Some(most) =
+                Part::ALL.into_iter().max_by(|a, b| of(a).total_cmp(&of(b))).filter(|_| sum > 0.0)
+            else {
+                continue;
+            };
+            all.push(format!(
+                "The slowest .1 % of {kind} took {} in the mean, {} of it {}. Who held them up: run again with \
+                 --explain-tail 99.9.",
+                duration(sum),
+                percent(of(&most) / sum),
+                phrase(most),
+            ));
+        }
+    }
+    if let Some(longest) = result.stalls.longest.first() {
+        all.push(format!(
+            "{} times nothing completed for 5 ms or more though requests waited, {} in all; the longest began at {} and \
+             took {}, of which the request that ended it had spent most {}.",
+            count(result.stalls.count),
+            duration(result.stalls.total_ns as f64),
+            duration(longest.start_ns as f64),
+            duration(longest.ns as f64),
+            Part::ALL.iter().find(|part| part.name() == longest.part).map_or(longest.part.as_str(), |part| phrase(*part)),
+        ));
+    }
+    all
+}
+
+/// Where a request is, in words that follow "spent ...".
+fn phrase(part: Part) -> &'static str {
+    match part {
+        Part::HostQueue => "outside a full queue",
+        Part::Submission => "in its queue",
+        Part::Firmware => "in the firmware",
+        Part::LinkWait => "waiting for the host link",
+        Part::Link => "on the host link",
+        Part::BufferWait => "waiting for room in the buffer",
+        Part::Buffer => "in the buffer",
+        Part::Dispatch => "before its flash operation was queued",
+        Part::DieWait => "waiting for a die",
+        Part::ChannelWait => "waiting for the channel",
+        Part::Array => "in the array",
+        Part::Transfer => "on the channel",
+        Part::Decode => "being decoded",
+        Part::Suspended => "suspended for others' reads",
+        Part::LockWait => "waiting for locks",
+    }
+}
+
+fn tails(result: &RunResult) -> Vec<(&'static str, &Slowest)> {
+    let tail = result.tail.iter();
+    tail.flat_map(|tail| {
+        let kinds = [("reads", &tail.read), ("writes", &tail.write)];
+        kinds.into_iter().filter_map(|(kind, told)| Some((kind, told.as_ref()?)))
+    })
+    .collect()
+}
+
+/// Pictures and tables of where time went, run by run.
+fn why(results: &[RunResult]) -> Vec<Markup> {
+    let mut all = Vec::new();
+    for result in results.iter().filter(|result| result.takes_time()) {
+        let mut parts = Vec::new();
+        if let Some(picture) = breakdown(result) {
+            parts.push(picture);
+        }
+        parts.extend(tails(result).into_iter().map(|(kind, told)| holders(kind, told)));
+        parts.extend(stalls(result));
+        if parts.is_empty() {
+            continue;
+        }
+        if results.len() > 1 {
+            all.push(html! { h3 { (result.name) } });
+        }
+        all.append(&mut parts);
+    }
+    all
+}
+
+/// The parts of a request's life, each bar whole, whatever the latencies are: of the fast half, of all, of the slow.
+fn breakdown(result: &RunResult) -> Option<Markup> {
+    let kinds = [
+        ("reads", &result.breakdown_ns.read, result.latency_ns.read.count),
+        ("writes", &result.breakdown_ns.write, result.latency_ns.write.count),
+    ];
+    let sides: [(&str, fn(&Spent) -> Option<f64>); 4] = [
+        ("the faster half", |spent| spent.mean_to_p50),
+        ("all", |spent| spent.mean),
+        ("the slowest 1 %", |spent| spent.mean_from_p99),
+        ("the slowest .1 %", |spent| spent.mean_from_p99_9),
+    ];
+    let row = |kind: &str, side: &str, spent: &By<Part, Spent>, of: fn(&Spent) -> Option<f64>| {
+        let ns: Vec<f64> = Part::ALL.iter().map(|part| of(&spent[*part]).unwrap_or(0.0)).collect();
+        let sum: f64 = ns.iter().sum();
+        let share = |(number, ns): (usize, f64)| (ns > 0.0).then_some((number, ns / sum));
+        let parts = ns.into_iter().enumerate().filter_map(share).collect();
+        (sum > 0.0).then(|| Row { name: format!("{kind}, {side}"), parts, total: duration(sum) })
+    };
+    let counted = kinds.into_iter().filter(|(.., count)| *count > 0);
+    let rows: Vec<Row> = counted
+        .flat_map(|(kind, spent, _)| {
+            sides.into_iter().filter_map(move |(side, of)| row(kind, side, spent, of))
+        })
+        .collect();
+    let names: Vec<String> = Part::ALL.iter().map(|part| part.name().replace('_', " ")).collect();
+    (!rows.is_empty())
+        .then(|| bars("Parts of a request's life, as shares of the mean latency", &rows, &names))
+}
+
+/// Whom the slowest requests waited for.
+fn holders(kind: &str, told: &Slowest) -> Markup {
+    let mean = |ns: u64| duration(ns as f64 / told.requests.max(1) as f64);
+    let row = |reason: &crate::tail::Reason| Row {
+        name: slowest::words(&reason.what),
+        parts: vec![(0, reason.share)],
+        total: format!("{}, {}", percent(reason.share), mean(reason.ns)),
+    };
+    let rows: Vec<Row> = told.reasons.iter().take(12).map(row).collect();
+    let caption = format!(
+        "The slowest {kind} by who held them up: {} from {} on, {} in the mean",
+        count(told.requests),
+        duration(told.from_ns as f64),
+        mean(told.sum_ns),
+    );
+    let examples = told.reasons.iter().take(12).filter_map(|reason| Some((reason, reason.longest?)));
+    html! {
+        (bars(&caption, &rows, &["share of their time".to_owned()]))
+        details {
+            summary { "The slowest " (kind) " held most by each" }
+            table {
+                tr { th { "held by" } th { "requests" } th { "the slowest" } th { "arrived at" } th { "LBA" } th { "sectors" } }
+                @for (reason, longest) in examples {
+                    tr {
+                        td { (slowest::words(&reason.what)) }
+                        td { (count(reason.requests)) }
+                        td { (duration(longest.latency_ns as f64)) }
+                        td { (duration(longest.arrival_ns as f64)) }
+                        td { (longest.lba) }
+                        td { (longest.sectors) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The longest times in which nothing completed.
+fn stalls(result: &RunResult) -> Option<Markup> {
+    let longest = &result.stalls.longest;
+    (!longest.is_empty()).then(|| {
+        html! {
+            details {
+                summary { "Stalls: " (count(result.stalls.count)) ", the longest " (duration(longest[0].ns as f64)) }
+                table {
+                    tr { th { "began at" } th { "took" } th { "requests waiting" } th { "the request that ended it was mostly" } }
+                    @for stall in longest {
+                        tr {
+                            td { (duration(stall.start_ns as f64)) }
+                            td { (duration(stall.ns as f64)) }
+                            td { (stall.waiting) }
+                            td.text { (stall.part.replace('_', " "))
+                                @if let Some(share) = stall.part_share { ", " (percent(share)) } }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn over_time() -> Markup {
+    html! {
+        div.tools role="toolbar" aria-label="Time that is shown" {
+            button type="button" id="time-in" { "zoom in (+)" }
+            button type="button" id="time-out" { "zoom out (-)" }
+            button type="button" id="time-earlier" { "earlier (←)" }
+            button type="button" id="time-later" { "later (→)" }
+            button type="button" id="time-all" { "all (0)" }
+            output id="shown-time" aria-live="polite" {}
+        }
+        p.soft { "Drag over any chart to zoom all of them; double-click for all of the time. A click on a name hides its line." }
+        div id="time" tabindex="0" role="group" aria-label="Charts over time" {}
+    }
+}
+
+/// Rows of cells, the first of them a head.
+fn table(rows: &[Vec<String>]) -> Markup {
+    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
+    html! {
+        div.scroll {
+            table {
+                @for (number, row) in rows.iter().enumerate() {
+                    tr {
+                        @for at in 0..width {
+                            @let cell = row.get(at).map_or("", String::as_str);
+                            @if number == 0 { th { (cell) } } @else { td { (cell) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A value of a configuration, as text.
+fn shown(result: &RunResult, key: &str) -> String {
+    match result.config.get(key) {
+        None => crate::table::NONE.to_owned(),
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    }
+}
+
+/// Keys that differ first, then those that anybody set, then all others.
+fn configuration(comparison: &Comparison) -> Markup {
+    let results = comparison.results();
+    let differing = comparison.differing_keys();
+    let is_set = |key: &&String| results.iter().any(|result| result.config_origins.contains_key(*key));
+    let all: std::collections::BTreeSet<&String> =
+        results.iter().flat_map(|result| result.config.keys()).collect();
+    let same = all.into_iter().filter(|key| !differing.contains(key));
+    let (set, rest): (Vec<&String>, Vec<&String>) = same.partition(is_set);
+    let origin = |result: &RunResult, key: &str| result.config_origins.get(key).cloned();
+    let heads = |single: bool| {
+        html! {
+            tr {
+                th { "key" }
+                @if single { th.text { "value" } th.text { "from" } }
+                @else { @for result in results { th.text { (result.name) } } }
+            }
+        }
+    };
+    let single = |key: &String| {
+        let from = results.iter().find_map(|result| origin(result, key));
+        html! { tr { td.key { (key) } td.text { (shown(&results[0], key)) } td.text { (from.as_deref().unwrap_or("default")) } } }
+    };
+    html! {
+        @if !differing.is_empty() {
+            h3 { "Set differently" }
+            div.scroll { table {
+                (heads(false))
+                @for key in &differing {
+                    tr {
+                        td.key { (key) }
+                        @for result in results {
+                            td.text { (shown(result, key)) small { (origin(result, key).as_deref().unwrap_or("default")) } }
+                        }
+                    }
+                }
+            } }
+        }
+        @for (title, keys) in [("Set", &set), ("Defaults, and what the workload says", &rest)] {
+            @if !keys.is_empty() {
+                details open[title == "Set" && results.len() == 1] {
+                    summary { (title) " (" (keys.len()) ")" }
+                    div.scroll { table { (heads(true)) @for key in keys { (single(key)) } } }
+                }
+            }
+        }
+        @if results.iter().all(|result| result.config.is_empty()) {
+            p.none { "The result does not hold its configuration." }
+        }
+    }
+}
+
+/// What the drives counted, where any is not zero.
+fn counters(results: &[RunResult]) -> Markup {
+    let rows = counted::rows(results);
+    html! {
+        details {
+            summary { (rows.len()) " counters that are not zero" }
+            div.scroll { table {
+                tr { th { "counter" } @for result in results { th { (result.name) } } th.text { "unit" } th.text { "what it is" } }
+                @for (counter, sums) in rows {
+                    tr {
+                        td.key { (counter.key) }
+                        @for sum in sums { td { (count(sum)) } }
+                        td.text { (counter.unit) }
+                        td.text { (counter.doc) }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+fn of_paper(of: &ClaimsOf) -> Markup {
+    html! {
+        h3 { (of.paper) }
+        p { (of.count("met")) " met, " (of.count("missed")) " missed, " (of.count("not judged")) " not judged" }
+        div.scroll { table {
+            tr { th { "where" } th.text { "claim" } th { "claimed" } th { "measured" } th.text { "verdict" } th.text { "rests on" } }
+            @for claim in &of.claims {
+                tr class=(claim.verdict) {
+                    td { (claim.place) }
+                    td.text { (claim.text) }
+                    td { (claim.claimed) }
+                    td { (claim.measured) }
+                    td.text.verdict { (claim.verdict) @if !claim.why.is_empty() { small { (claim.why) } } }
+                    td.text { (claim.basis) }
+                }
+            }
+        } }
+    }
+}
