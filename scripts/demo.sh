@@ -24,7 +24,9 @@ for policy in "${policies[@]}"; do
   show "$wordline" run "$mix" --precondition times=2 --set "ftl.gc_victim.policy=$policy" --out "$out/$policy" --force
 done
 show "$wordline" compare "${policies[@]/#/$out/}" --out "$out/compared"
+show "$wordline" report "${policies[@]/#/$out/}" --output "$out/report.html"
 
 printf '\nThe files, under %s:\n' "$out"
 find "$out" -type f | LC_ALL=C sort | sed 's/^/  /'
-printf '\nThe program is %s; `make release` builds a faster one.\n' "$wordline"
+printf '\nTo look at, in a browser: %s (the three policies) and %s.\n' "$out/report.html" "$out/trace/report.html"
+printf 'The program is %s; `make release` builds a faster one.\n' "$wordline"

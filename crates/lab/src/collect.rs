@@ -311,13 +311,22 @@ fn hex(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
+/// Bytes over those that host writes wrote; none without such.
+fn amplification(meter: &Meter, bytes: u64) -> Option<f64> {
+    ratio(bytes as f64, meter.kind(OpCode::Write).bytes as f64)
+}
+
+/// The share of each cause in it.
+fn by_cause(meter: &Meter, flash: &FlashWork) -> By<Cause, Option<f64>> {
+    By::new(|cause| amplification(meter, flash.bytes_programmed[cause]))
+}
+
 impl RunResult {
     /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind.
     pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
         let stats = facts.checked_stats();
         let flash = FlashWork::of(&stats);
-        let amplification = |bytes: u64| ratio(bytes as f64, meter.kind(OpCode::Write).bytes as f64);
         RunResult {
             format: FORMAT,
             name: spec.name.clone(),
@@ -355,8 +364,8 @@ impl RunResult {
             members: Vec::new(),
             stalls: Stalls::default(),
             breakdown_ns: TimeSpent::of(meter),
-            write_amplification: amplification(flash.bytes_programmed.sum()),
-            write_amplification_by_cause: By::new(|cause| amplification(flash.bytes_programmed[cause])),
+            write_amplification: amplification(meter, flash.bytes_programmed.sum()),
+            write_amplification_by_cause: by_cause(meter, &flash),
             flash,
             ftl: FtlWork::of(&stats, drive, config),
             buffer: BufferWork::of(&stats),

@@ -19,6 +19,8 @@ pub(crate) fn words(what: &str) -> String {
         ["own", "buffer"] => "access to the buffer".to_owned(),
         ["own", "link_wait"] => "host link busy".to_owned(),
         ["own", "dispatch"] => "waiting to be given to a die".to_owned(),
+        ["own", "link"] => "its own data on the host link".to_owned(),
+        ["own", "firmware"] => "the firmware".to_owned(),
         ["own", "host_queue"] => "waiting for a place in a queue".to_owned(),
         ["own", "submission"] => "waiting in its queue".to_owned(),
         ["own", "decode"] => "being decoded".to_owned(),

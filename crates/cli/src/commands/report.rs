@@ -64,8 +64,8 @@ impl Report {
         }
         if self.output.is_file() && !is_a_report(&self.output) {
             return Err(Failure::usage(format!(
-                "--output {}\n    found:   a file that is no report\n    allowed: a new name, or that of a report, which \
-                 is replaced",
+                "--output {}\n    found:   a file that is no report\n    allowed: a new name, or that of a report, \
+                 which is replaced",
                 self.output.display()
             )));
         }

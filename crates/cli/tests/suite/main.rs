@@ -3,6 +3,7 @@
 mod aging;
 mod bad_config;
 mod bad_trace;
+mod browser;
 mod capture;
 mod docs;
 mod explain;
@@ -14,6 +15,7 @@ mod laboratory;
 mod lists;
 mod papers;
 mod program;
+mod report;
 mod reproduce;
 mod results;
 mod sizing;

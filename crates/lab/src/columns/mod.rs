@@ -122,7 +122,9 @@ impl Table {
         for (number, line) in lines.enumerate() {
             let mut count = 0;
             for (at, cell) in line.split(',').enumerate() {
-                cells.get_mut(at).map(|column| column.push(cell));
+                if let Some(column) = cells.get_mut(at) {
+                    column.push(cell);
+                }
                 count = at + 1;
             }
             if count != names.len() {

@@ -84,6 +84,15 @@ pub(super) fn differing(results: &[RunResult]) -> Vec<Key> {
     keys
 }
 
+/// All keys that are in force in any of them, in the order in which they are told.
+pub(super) fn in_force(results: &[RunResult]) -> Vec<&String> {
+    let has = |name: &String| results.iter().any(|of| of.config.contains_key(name) && is_in_force(name, of));
+    let names: BTreeSet<&String> = results.iter().flat_map(|result| result.config.keys()).collect();
+    let mut names: Vec<&String> = names.into_iter().filter(|name| has(name)).collect();
+    names.sort_by_key(|name| rank(name));
+    names
+}
+
 /// The keys of that name, or of the section of that name; none if there is no such.
 pub(super) fn named(name: &str, results: &[RunResult]) -> Vec<Key> {
     let section = format!("{name}.");

@@ -8,7 +8,7 @@ use crate::csv::Csv;
 use crate::number::digits;
 use crate::result::RunResult;
 use crate::table::{NONE, grid, title};
-use keys::{Key, differing, named, natural, told_apart};
+use keys::{Key, differing, in_force, named, natural, told_apart};
 use metrics::{Metric, ZERO_TELLS, metrics};
 use rows::{Rows, WIDTH};
 use ssd::config::Problem;
@@ -175,6 +175,11 @@ impl Comparison {
     /// The keys that are in force and not the same in all results, those first that say which run it is.
     pub(crate) fn differing_keys(&self) -> Vec<&String> {
         self.apart.iter().chain(&self.following).map(|key| &key.name).collect()
+    }
+
+    /// All keys that are in force.
+    pub(crate) fn keys_in_force(&self) -> Vec<&String> {
+        in_force(&self.results)
     }
 
     fn keys(&self) -> &[Key] {

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 /// Colours of the page's script, in its order.
-const COLOURS: [&str; 11] = [
+const COLOURS: [&str; 15] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f", "#bcbd22",
-    "#999999", "#882255",
+    "#44aa99", "#882255", "#6a5acd", "#ddcc77", "#661100", "#117733",
 ];
 
 pub(super) fn colour(number: usize) -> &'static str {
@@ -21,7 +21,9 @@ pub(super) struct Row {
 
 /// Rows of bars as wide as their shares, with the names of the parts that any of them shows.
 pub(super) fn bars(caption: &str, rows: &[Row], names: &[String]) -> Markup {
-    let is_shown = |number: &usize| rows.iter().any(|row| row.parts.iter().any(|(of, _)| of == number));
+    let is_shown = |number: &usize| {
+        rows.iter().any(|row| row.parts.iter().any(|(of, share)| of == number && *share >= 0.001))
+    };
     html! {
         div.bars {
             table {

@@ -1,8 +1,7 @@
 //! What is drawn over time: columns of a run's series, thinned so that least and greatest values stay.
 
-use super::Run;
-use super::data::{Room, number};
-use super::maps;
+use super::room::{Room, number};
+use super::{Run, maps};
 use crate::columns::Table;
 use serde_json::{Value, json};
 use ssd::Reading;
@@ -15,6 +14,9 @@ const GREEN: usize = 2;
 const ORANGE: usize = 4;
 const GREY: usize = 7;
 
+/// Windows of ratios, at most.
+const WINDOWS: f64 = 200.0; // [A]
+
 /// One line of a chart.
 struct Line {
     name: String,
@@ -25,10 +27,12 @@ struct Line {
 struct Chart {
     key: &'static str,
     title: &'static str,
-    /// `ns`, `B/s`, `1/s`, or nothing.
+    /// `ns`, `B/s`, or nothing.
     unit: &'static str,
     log: bool,
     stacked: bool,
+    /// Rows of the series that its values begin with.
+    starts: Vec<usize>,
     lines: Vec<Line>,
 }
 
@@ -50,11 +54,31 @@ impl Series<'_> {
         values.map(|(value, seconds)| value.filter(|_| *seconds > 0.0).map(|value| value / seconds)).collect()
     }
 
-    /// What came for each of something else; nothing where that did not come.
-    fn ratio(&self, name: &str, of: &str) -> Vec<Option<f64>> {
-        let of = self.column(of);
-        let values = self.column(name).into_iter().zip(of);
-        values.map(|(value, of)| of.filter(|of| *of > 0.0).and_then(|of| Some(value? / of))).collect()
+    /// Where windows begin in each of which a 200th of all of this came at least: of what comes in shorter times,
+    /// ratios say little.
+    fn windows(&self, of: &str) -> Vec<usize> {
+        let of: Vec<f64> = self.column(of).into_iter().map(Option::unwrap_or_default).collect();
+        let least = of.iter().sum::<f64>() / WINDOWS;
+        let (mut starts, mut came, mut left) = (vec![0], 0.0, of.iter().sum::<f64>());
+        for (row, value) in of.iter().enumerate() {
+            // What is left must be enough for a window.
+            if came >= least && left >= least && left > 0.0 {
+                starts.push(row);
+                came = 0.0;
+            }
+            (came, left) = (came + value, left - value);
+        }
+        starts
+    }
+
+    /// What came in each window for each of something else.
+    fn ratio(&self, starts: &[usize], name: &str, of: &str) -> Vec<Option<f64>> {
+        let (values, of) = (self.column(name), self.column(of));
+        let sum = |values: &[Option<f64>]| values.iter().flatten().sum::<f64>();
+        let ends = starts.iter().skip(1).copied().chain([values.len()]);
+        let windows =
+            starts.iter().zip(ends).map(|(&start, end)| (sum(&values[start..end]), sum(&of[start..end])));
+        windows.map(|(value, of)| (of > 0.0).then(|| value / of)).collect()
     }
 }
 
@@ -107,68 +131,62 @@ fn of(value: Option<f64>) -> Value {
     value.map_or(Value::Null, number)
 }
 
+/// A chart of these lines, on a linear axis, with a value for each row.
+fn chart(
+    series: &Series<'_>,
+    key: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    lines: Vec<Line>,
+) -> Chart {
+    let starts = (0..series.table.rows()).collect();
+    Chart { key, title, unit, log: false, stacked: false, starts, lines }
+}
+
+fn line(name: &str, colour: usize, values: Vec<Option<f64>>) -> Line {
+    Line { name: name.to_owned(), colour, values }
+}
+
+/// Percentiles of the latencies of a kind, and the longest.
+fn latencies(series: &Series<'_>, kind: &str) -> Vec<Line> {
+    let names = [("p50", GREEN), ("p99", BLUE), ("p99_9", ORANGE), ("max", RED)];
+    let of = |(name, colour): (&str, usize)| {
+        line(&name.replace('_', "."), colour, series.column(&format!("{kind}_{name}_ns")))
+    };
+    names.map(of).into()
+}
+
+/// A line for each cause of programs that there was any of.
+fn by_cause(values: impl Fn(&str) -> Vec<Option<f64>>) -> Vec<Line> {
+    let of = |(colour, cause): (usize, &Cause)| {
+        let values = values(&format!("bytes_programmed.{}", cause.name()));
+        line(&cause.name().replace('_', " "), colour, values)
+    };
+    Cause::ALL.iter().enumerate().map(of).filter(tells).collect()
+}
+
 fn charts(series: &Series<'_>) -> Vec<Chart> {
-    let line = |name: &str, colour, values| Line { name: name.to_owned(), colour, values };
-    let latencies = |kind: &str| {
-        let names = [("p50", GREEN), ("p99", BLUE), ("p99_9", ORANGE), ("max", RED)];
-        names
-            .map(|(name, colour)| {
-                line(&name.replace('_', "."), colour, series.column(&format!("{kind}_{name}_ns")))
-            })
-            .into()
-    };
-    let causes = |values: &dyn Fn(&str) -> Vec<Option<f64>>| -> Vec<Line> {
-        let of = |(colour, cause): (usize, &Cause)| {
-            let values = values(&format!("bytes_programmed.{}", cause.name()));
-            line(&cause.name().replace('_', " "), colour, values)
-        };
-        Cause::ALL.iter().enumerate().map(of).filter(tells).collect()
-    };
-    let chart = |key, title, unit, lines| Chart { key, title, unit, log: false, stacked: false, lines };
-    let all = vec![
-        chart(
-            "throughput",
-            "Throughput",
-            "B/s",
-            vec![
-                line("read", BLUE, series.rate("host.read_bytes")),
-                line("written", RED, series.rate("host.written_bytes")),
-            ],
-        ),
-        chart(
-            "requests",
-            "Requests a second",
-            "1/s",
-            vec![line("reads", BLUE, series.rate("reads")), line("writes", RED, series.rate("writes"))],
-        ),
-        Chart { log: true, ..chart("read_latency", "Latency of reads", "ns", latencies("read")) },
-        Chart { log: true, ..chart("write_latency", "Latency of writes", "ns", latencies("write")) },
-        Chart {
-            stacked: true,
-            ..chart(
-                "amplification",
-                "Write amplification by cause",
-                "",
-                causes(&|name| series.ratio(name, "host.written_bytes")),
-            )
-        },
-        Chart {
-            stacked: true,
-            ..chart("programmed", "Programmed to flash, by cause", "B/s", causes(&|name| series.rate(name)))
-        },
-        chart(
-            "commands",
-            "Commands in the drive",
-            "",
-            vec![line("commands", BLUE, series.column("commands"))],
-        ),
-        chart(
-            "dirty",
-            "Dirty units in the buffer",
-            "",
-            vec![line("units", ORANGE, series.column("dirty_units"))],
-        ),
-        chart("free", "Free blocks", "", vec![line("blocks", GREY, series.column("free_blocks"))]),
+    const WRITTEN: &str = "host.written_bytes";
+    let chart = |key, title, unit, lines| chart(series, key, title, unit, lines);
+    let log = |key, title, kind| Chart { log: true, ..chart(key, title, "ns", latencies(series, kind)) };
+    let throughput =
+        vec![line("read", BLUE, series.rate("host.read_bytes")), line("written", RED, series.rate(WRITTEN))];
+    let requests =
+        vec![line("reads", BLUE, series.rate("reads")), line("writes", RED, series.rate("writes"))];
+    let starts = series.windows(WRITTEN);
+    let shares = by_cause(|name| series.ratio(&starts, name, WRITTEN));
+    let programmed = by_cause(|name| series.rate(name));
+    let one = |name: &str, colour, column: &str| vec![line(name, colour, series.column(column))];
+    let all = [
+        chart("throughput", "Throughput", "B/s", throughput),
+        chart("requests", "Requests a second", "", requests),
+        log("read_latency", "Latency of reads", "read"),
+        log("write_latency", "Latency of writes", "write"),
+        Chart { stacked: true, starts, ..chart("amplification", "Write amplification by cause", "", shares) },
+        Chart { stacked: true, ..chart("programmed", "Programmed to flash, by cause", "B/s", programmed) },
+        chart("commands", "Commands in the drive", "", one("commands", BLUE, "commands")),
+        chart("dirty", "Dirty units in the buffer", "", one("units", ORANGE, "dirty_units")),
+        chart("free", "Free blocks", "", one("blocks", GREY, "free_blocks")),
     ];
     // A chart of nothing is none.
     let with_something = |mut chart: Chart| {
@@ -195,7 +213,7 @@ fn counters(series: &Series<'_>) -> Vec<(Head, Vec<Option<f64>>)> {
             true => (series.rate(counter.key), format!("{}/s", counter.unit)),
             false => (series.column(counter.key), counter.unit.to_owned()),
         };
-        let head = Head { key: counter.key, unit: format!(" {unit}"), doc: counter.doc };
+        let head = Head { key: counter.key, unit, doc: counter.doc };
         values.iter().flatten().any(|value| *value != 0.0).then_some((head, values))
     };
     Reading::counters().filter_map(of).collect()
@@ -223,7 +241,7 @@ fn told(chart: &Chart, most: usize) -> Value {
         "stacked": chart.stacked,
         "names": chart.lines.iter().map(|line| &line.name).collect::<Vec<_>>(),
         "colours": chart.lines.iter().map(|line| line.colour).collect::<Vec<_>>(),
-        "at": at,
+        "at": at.iter().map(|&row| chart.starts[row]).collect::<Vec<_>>(),
         "columns": columns,
     })
 }
@@ -273,6 +291,31 @@ fn kept_together(columns: &[&[Option<f64>]], most: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::{Column, Values};
+
+    /// Each window has enough to say something, and together they are everything.
+    #[test]
+    fn windows_of_a_ratio_lose_nothing() {
+        let written: Vec<u64> =
+            (0..1_000).map(|row| if row % 90 < 30 { 100 + row } else { row % 2 }).collect();
+        let programmed: Vec<u64> = written.iter().map(|bytes| 3 * bytes).collect();
+        let columns = [("written", written.clone()), ("programmed", programmed)];
+        let columns = columns.map(|(name, values)| Column::new(name, Values::Counts(values)));
+        let table = Table::new("series", columns.into());
+        let series = Series { table: &table, seconds: vec![1.0; 1_000] };
+        let starts = series.windows("written");
+        let least = written.iter().sum::<u64>() as f64 / WINDOWS;
+        assert!(starts.len() > 100 && starts[0] == 0 && starts.is_sorted_by(|a, b| a < b), "{starts:?}");
+        let ends = starts.iter().skip(1).copied().chain([1_000]);
+        for (&start, end) in starts.iter().zip(ends) {
+            assert!(written[start..end].iter().sum::<u64>() as f64 >= least, "{start} to {end}");
+        }
+        assert_eq!(series.ratio(&starts, "programmed", "written"), vec![Some(3.0); starts.len()]);
+        let nothing = Table::new("series", vec![Column::new("written", Values::Counts(vec![0; 9]))]);
+        let series = Series { table: &nothing, seconds: vec![1.0; 9] };
+        assert_eq!(series.windows("written"), [0]);
+        assert_eq!(series.ratio(&[0], "written", "written"), [None]);
+    }
 
     /// Whatever is thinned, the greatest and the least of every column stay, and so do both ends.
     #[test]

@@ -1,13 +1,11 @@
 //! What is drawn as colours: dies and channels over time, and the blocks of the drive. A cell is one letter of 64.
 
 use super::Run;
-use super::data::Room;
+use super::room::Room;
 use crate::columns::{Table, Values};
 use serde_json::{Value, json};
 use std::ops::Range;
 
-/// Pictures of dies and channels over time that a run may have.
-pub(super) const PICTURES: usize = 3;
 /// Rows that such a picture has at most: dies beyond that share rows.
 const ROWS_MOST: usize = 128; // [A]
 /// Blocks that are drawn one by one.
@@ -114,10 +112,10 @@ enum Together {
 }
 
 /// A map: a value for each block.
-struct Map<'a> {
-    title: &'a str,
-    doc: &'a str,
-    unit: &'a str,
+struct Map {
+    title: &'static str,
+    doc: &'static str,
+    unit: &'static str,
     together: Together,
     values: Vec<Option<f64>>,
 }
@@ -128,79 +126,70 @@ pub(super) fn blocks(run: &Run, room: Room) -> Value {
     told.unwrap_or(Value::Null)
 }
 
-fn of_table(table: &Table, room: Room) -> Option<Value> {
-    let number = |name: &str| -> Option<Vec<Option<f64>>> {
-        let values = table.values(name)?;
-        Some((0..table.rows()).map(|row| values.number(row)).collect())
-    };
-    let lanes = 1 + number("lane")?.into_iter().flatten().fold(0.0, f64::max) as usize;
-    if table.rows() % lanes != 0 {
-        return None;
-    }
-    let in_lane = table.rows() / lanes;
-    let (live, programmed) = (number("live_units")?, number("programmed_units")?);
+/// A column of the table; none if there is no such.
+fn column(table: &Table, name: &str) -> Option<Vec<Option<f64>>> {
+    let values = table.values(name)?;
+    Some((0..table.rows()).map(|row| values.number(row)).collect())
+}
+
+/// Values as shares of a whole.
+fn shares(values: Vec<Option<f64>>, whole: f64) -> Vec<Option<f64>> {
+    values.into_iter().map(|value| value.map(|value| value / whole)).collect()
+}
+
+/// The maps of what blocks hold and have been through.
+fn numbers(table: &Table) -> Option<Vec<Map>> {
+    let (live, programmed) = (column(table, "live_units")?, column(table, "programmed_units")?);
     let whole = programmed.iter().flatten().fold(1.0, |a: f64, b| a.max(*b));
     let dead =
         live.iter().zip(&programmed).map(|(live, all)| Some((all.as_ref()? - live.as_ref()?).max(0.0)));
-    let share = |values: Vec<Option<f64>>, whole: f64| -> Vec<Option<f64>> {
-        values.into_iter().map(|value| value.map(|value| value / whole)).collect()
-    };
-    let dead = share(dead.collect(), whole);
-    let maps = [
-        Map {
-            title: "Live data",
-            doc: "of what a block holds",
-            unit: "share",
-            together: Together::Mean,
-            values: share(live, whole),
-        },
-        Map {
-            title: "Dead data",
-            doc: "of what a block holds; an erase frees it",
-            unit: "share",
-            together: Together::Mean,
-            values: dead,
-        },
-        Map {
-            title: "Erases",
-            doc: "since the drive was built",
-            unit: "",
-            together: Together::Most,
-            values: number("erases")?,
-        },
-        Map {
-            title: "Age of data",
-            doc: "units that the host has written since the block was filled",
-            unit: "",
-            together: Together::Most,
-            values: number("age_units")?,
-        },
-        Map {
-            title: "Reads",
-            doc: "how far reads since its erase have disturbed its worst page, of what that stands",
-            unit: "share",
-            together: Together::Most,
-            values: share(number("disturbed_q12")?, 4096.0),
-        },
-        Map {
-            title: "Wear",
-            doc: "of its life that is behind it, as the firmware's marker tells",
-            unit: "share",
-            together: Together::Most,
-            values: share(number("wear_q12")?, 4096.0),
-        },
+    let dead = shares(dead.collect(), whole);
+    let map = |title, doc, unit, together, values| Map { title, doc, unit, together, values };
+    let maps = vec![
+        map("Live data", "of what a block holds", "share", Together::Mean, shares(live, whole)),
+        map("Dead data", "of what a block holds; an erase frees it", "share", Together::Mean, dead),
+        map("Erases", "since the drive was built", "", Together::Most, column(table, "erases")?),
+        map(
+            "Age of data",
+            "units that the host has written since the block was filled",
+            "",
+            Together::Most,
+            column(table, "age_units")?,
+        ),
+        map(
+            "Reads",
+            "how far reads since its erase have disturbed its worst page, of what that stands",
+            "share",
+            Together::Most,
+            shares(column(table, "disturbed_q12")?, 4096.0),
+        ),
+        map(
+            "Wear",
+            "of its life that is behind it, as the firmware's marker tells",
+            "share",
+            Together::Most,
+            shares(column(table, "wear_q12")?, 4096.0),
+        ),
     ];
-    let maps: Vec<Map<'_>> = maps.into_iter().filter(Map::tells).collect();
+    Some(maps.into_iter().filter(Map::tells).collect())
+}
+
+fn of_table(table: &Table, room: Room) -> Option<Value> {
+    let lanes = 1 + column(table, "lane")?.into_iter().flatten().fold(0.0, f64::max) as usize;
+    if !table.rows().is_multiple_of(lanes) {
+        return None;
+    }
+    let in_lane = table.rows() / lanes;
+    let maps = numbers(table)?;
     // One more: the states.
     let most = BLOCKS_MOST.min(room.blocks / (maps.len() + 1)).max(lanes);
     let per = table.rows().div_ceil(most);
     let per_lane = in_lane.div_ceil(per);
-    let cells: Vec<Range<usize>> = (0..lanes)
-        .flat_map(|lane| {
-            (0..per_lane)
-                .map(move |cell| lane * in_lane + cell * per..lane * in_lane + in_lane.min((cell + 1) * per))
-        })
-        .collect();
+    let in_cell = |lane: usize, cell: usize| {
+        lane * in_lane + cell * per..lane * in_lane + in_lane.min((cell + 1) * per)
+    };
+    let cells: Vec<Range<usize>> =
+        (0..lanes).flat_map(|lane| (0..per_lane).map(move |cell| in_cell(lane, cell))).collect();
     let states = (per == 1).then(|| states(table)).flatten();
     let maps: Vec<Value> = maps.iter().map(|map| map.told(&cells)).chain(states).collect();
     Some(json!({
@@ -212,7 +201,7 @@ fn of_table(table: &Table, room: Room) -> Option<Value> {
     }))
 }
 
-impl Map<'_> {
+impl Map {
     /// Whether it shows anything.
     fn tells(&self) -> bool {
         self.values.iter().flatten().any(|value| *value != 0.0)

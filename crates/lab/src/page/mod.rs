@@ -9,6 +9,7 @@ mod claims;
 mod data;
 mod folder;
 mod maps;
+mod room;
 mod sections;
 
 use crate::columns::Table;

@@ -3,7 +3,9 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f", "#bcbd22",
-    "#999999", "#882255"];
+    "#44aa99", "#882255", "#6a5acd", "#ddcc77", "#661100", "#117733"];
+  const words = ["blue", "red", "green", "pink", "orange", "light blue", "brown", "grey", "olive", "teal", "wine", "violet",
+    "sand", "maroon", "dark green"];
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const level = (text, at) => letters.indexOf(text[at]);
   const levels = letters.length - 1;
@@ -28,6 +30,7 @@
   const prefixes = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
   const times = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
   const seconds = value => {
+    if (value === 0) return "0 s";
     const [scale, name] = scaleOf(value, times);
     return `${digits(value / scale)} ${name}`;
   };
@@ -65,6 +68,16 @@
     return chart;
   };
 
+  const decades = (least, most) => [Math.floor(Math.log10(least) + 1e-9), Math.ceil(Math.log10(most) - 1e-9)];
+  // Marks of a logarithmic axis: decades, or every second or third of them, and within few decades also 2 and 5.
+  const logMarks = places => (u, axis, least, most) => {
+    const [low, high] = decades(least, most), every = Math.ceil((high - low) / places), marks = [];
+    for (let power = low; power <= high; power += every) {
+      for (const of of high - low <= 2 ? [1, 2, 5] : [1]) marks.push(of * 10 ** power);
+    }
+    return marks.filter(mark => mark >= least * 0.999 && mark <= most * 1.001);
+  };
+
   // --- the share of requests that take longer
 
   const drawShares = place => {
@@ -82,16 +95,15 @@
     });
     if (!tables.length) return;
     const joined = tables.length > 1 ? uPlot.join(tables) : tables[0];
-    const decades = (least, most) =>
-      [10 ** Math.floor(Math.log10(least) + 1e-9), 10 ** Math.ceil(Math.log10(most) - 1e-9)];
+    const whole = (least, most) => decades(least, most).map(power => 10 ** power);
     const chart = put(place, {
       scales: {
-        x: { time: false, distr: 3, range: (u, least, most) => decades(least, Math.max(most, least * 1.01)) },
-        y: { distr: 3, range: (u, least) => [decades(least, 1)[0], 1] },
+        x: { time: false, distr: 3, range: (u, least, most) => whole(least, Math.max(most, least * 1.01)) },
+        y: { distr: 3, range: (u, least) => [Math.min(whole(least, 1)[0], 0.1), 1] },
       },
       axes: [
-        axis({ label: "Latency", values: (u, marks) => marks.map(mark => mark === null ? null : show(mark, "ns")) }),
-        axis({ label: "Fraction of requests slower", size: 70,
+        axis({ label: "Latency", splits: logMarks(10), values: (u, marks) => marks.map(mark => mark === null ? null : show(mark, "ns")) }),
+        axis({ label: "Fraction of requests slower", size: 70, splits: logMarks(8),
           values: (u, marks) => marks.map(mark => mark === null ? null : show(mark, "share")) }),
       ],
       series,
@@ -146,8 +158,9 @@
     for (const { x, columns } of group) {
       for (const column of columns) {
         for (let at = 0; at < x.length; at++) {
-          const value = column[at], ends = at + 1 < x.length ? x[at + 1] : x[at];
-          if (value === null || ends < from || x[at] > to || (isLog && value <= 0)) continue;
+          // Every second point begins what the one behind it ends.
+          const value = column[at], [begins, ends] = at % 2 ? [x[at - 1], x[at]] : [x[at], x[at + 1]];
+          if (value === null || ends < from || begins > to || (isLog && value <= 0)) continue;
           if (value < least) least = value;
           if (value > most) most = value;
         }
@@ -176,10 +189,15 @@
     });
     return sums;
   };
-  const timesOf = (run, at) => [...at.map(row => row * run.time.interval), run.time.end];
+  // A value holds from its time to the next: two points, so that one alone is seen, too.
+  const held = column => column.flatMap(value => [value, value]);
+  const timesOf = (run, at) => at.flatMap((row, number) => {
+    const next = number + 1 < at.length ? at[number + 1] * run.time.interval : run.time.end;
+    return [row * run.time.interval, next];
+  });
   const drawTime = (place, run, told, group) => {
-    const held = [...told.columns.map(column => [...column, column.at(-1)])];
-    const sums = told.stacked ? stacked(held) : held;
+    const columns = told.columns.map(held);
+    const sums = told.stacked ? stacked(columns) : columns;
     const drawn = { x: timesOf(run, told.at), columns: told.log ? sums.map(c => c.map(v => v > 0 ? v : null)) : sums };
     group.push(drawn);
     const order = drawn.columns.map((_, number) => number);
@@ -187,11 +205,13 @@
     const series = order.map(number => ({
       label: told.names[number], stroke: colours[told.colours[number] % colours.length], width: 1.3,
       fill: told.stacked ? colours[told.colours[number] % colours.length] : undefined,
-      points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }),
-      value: (u, v, s, at) => at === null || at === undefined ? "–" : show(held[number][at], told.unit),
+      points: { show: false }, cap: "square",
+      value: (u, v, s, at) => at === null || at === undefined ? "–" : show(columns[number][at], told.unit),
     }));
     const marks = (u, marks) => marks.map(mark => mark === null ? null : show(mark, told.unit));
-    const chart = put(place, timeOptions(series, yScale(group, told.log), { legend: true, axis: { values: marks } }),
+    const chart = put(place, timeOptions(series, yScale(group, told.log), {
+      legend: true, axis: { values: marks, ...(told.log ? { splits: logMarks(5) } : {}) },
+    }),
       [drawn.x, ...order.map(number => drawn.columns[number])], 190);
     chart.root.dataset.chart = told.key;
     if (told.stacked) place.classList.add("stacked");
@@ -227,7 +247,8 @@
     const chart = put(place, timeOptions([{ label: name, paths: () => null, points: { show: false } }],
       { range: () => [0, rows] }, {
         legend: false,
-        axis: { values: (u, marks) => marks.map(mark => Number.isInteger(mark) ? String((rows - mark) * per) : "") },
+        axis: { splits: () => rows > 1 ? [0.5, rows - 0.5] : [0.5], values: (u, marks) =>
+          marks.map(mark => `${name} ${(rows - 0.5 - mark) * per}`), grid: { show: false } },
         hooks: {
           draw: [u => {
             const { left, top, width, height } = u.bbox, [from, to] = overTime.shown;
@@ -308,7 +329,7 @@
       context.drawImage(image, 0, 0, canvas.width, canvas.height);
       canvas.setAttribute("aria-label", `${map.title} of ${lanes * run.blocks.blocks_per_lane} blocks; arrow keys read them one by one`);
       key.textContent = map.words
-        ? map.words.map((word, number) => `${word} (${["blue", "red", "green", "pink", "orange", "light blue", "brown", "grey", "olive", "light grey", "purple"][number % colours.length]})`).join(", ")
+        ? map.words.map((word, number) => `${word} (${words[number % words.length]})`).join(", ")
         : `dark ${show(map.least, map.unit)} … bright ${show(map.most, map.unit)}; ${map.doc}`;
     };
     choice.addEventListener("change", draw);
@@ -336,13 +357,17 @@
 
   const inColumns = (place, what) => {
     const row = element("div", undefined, "columns");
-    for (const run of data.runs) {
+    // All are there before any is drawn: only then they are as wide as they will be.
+    const columns = data.runs.map(run => {
       const column = element("div");
       if (data.runs.length > 1) column.append(element("h4", run.name));
-      row.append(column);
-      place.append(row);
-      if (!what(column, run)) column.append(element("p", "nothing to show", "none"));
-    }
+      return column;
+    });
+    row.append(...columns);
+    place.append(row);
+    data.runs.forEach((run, number) => {
+      if (!what(columns[number], run)) columns[number].append(element("p", "nothing to show", "none"));
+    });
   };
   const shares = document.getElementById("share");
   if (shares) drawShares(shares);
@@ -379,9 +404,9 @@
         inColumns(place, (column, run) => {
           const found = run.time && run.time.counters.find(of => of.key === choice.value);
           if (!found) return false;
-          said.textContent = found.doc;
+          said.textContent = `${found.doc.replace(/\.$/, "")}: ${found.unit}`;
           const told = { key: "counter", at: run.time.counters_at, columns: [found.values], names: [found.key],
-            colours: [0], unit: found.unit, log: false, stacked: false };
+            colours: [0], unit: "", log: false, stacked: false };
           drawn.push(drawTime(column, run, told, group));
           return true;
         });

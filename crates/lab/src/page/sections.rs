@@ -3,7 +3,7 @@
 use super::Run;
 use super::bars::{Row, bars};
 use super::claims::ClaimsOf;
-use super::data::RUNS_DRAWN;
+use super::room::RUNS_DRAWN;
 use crate::by::By;
 use crate::compare::Comparison;
 use crate::number::{count, duration, percent};
@@ -119,14 +119,15 @@ fn what_held(result: &RunResult) -> Vec<String> {
         }
     }
     if let Some(longest) = result.stalls.longest.first() {
+        let part = Part::ALL.iter().find(|part| part.name() == longest.part);
         all.push(format!(
-            "{} times nothing completed for 5 ms or more though requests waited, {} in all; the longest began at {} and \
-             took {}, of which the request that ended it had spent most {}.",
+            "{} times nothing completed for 5 ms or more though requests waited, {} in all; the longest began at {} \
+             and took {}, of which the request that ended it had spent most {}.",
             count(result.stalls.count),
             duration(result.stalls.total_ns as f64),
             duration(longest.start_ns as f64),
             duration(longest.ns as f64),
-            Part::ALL.iter().find(|part| part.name() == longest.part).map_or(longest.part.as_str(), |part| phrase(*part)),
+            part.map_or(longest.part.as_str(), |part| phrase(*part)),
         ));
     }
     all
@@ -183,19 +184,22 @@ fn why(results: &[RunResult]) -> Vec<Markup> {
     all
 }
 
+/// The time in a part that some of the requests have spent in the mean.
+type Side = fn(&Spent) -> Option<f64>;
+
 /// The parts of a request's life, each bar whole, whatever the latencies are: of the fast half, of all, of the slow.
 fn breakdown(result: &RunResult) -> Option<Markup> {
     let kinds = [
         ("reads", &result.breakdown_ns.read, result.latency_ns.read.count),
         ("writes", &result.breakdown_ns.write, result.latency_ns.write.count),
     ];
-    let sides: [(&str, fn(&Spent) -> Option<f64>); 4] = [
+    let sides: [(&str, Side); 4] = [
         ("the faster half", |spent| spent.mean_to_p50),
         ("all", |spent| spent.mean),
         ("the slowest 1 %", |spent| spent.mean_from_p99),
         ("the slowest .1 %", |spent| spent.mean_from_p99_9),
     ];
-    let row = |kind: &str, side: &str, spent: &By<Part, Spent>, of: fn(&Spent) -> Option<f64>| {
+    let row = |kind: &str, side: &str, spent: &By<Part, Spent>, of: Side| {
         let ns: Vec<f64> = Part::ALL.iter().map(|part| of(&spent[*part]).unwrap_or(0.0)).collect();
         let sum: f64 = ns.iter().sum();
         let share = |(number, ns): (usize, f64)| (ns > 0.0).then_some((number, ns / sum));
@@ -234,7 +238,7 @@ fn holders(kind: &str, told: &Slowest) -> Markup {
         details {
             summary { "The slowest " (kind) " held most by each" }
             table {
-                tr { th { "held by" } th { "requests" } th { "the slowest" } th { "arrived at" } th { "LBA" } th { "sectors" } }
+                (heads(["held by", "requests", "the slowest", "arrived at", "LBA", "sectors"]))
                 @for (reason, longest) in examples {
                     tr {
                         td { (slowest::words(&reason.what)) }
@@ -258,7 +262,7 @@ fn stalls(result: &RunResult) -> Option<Markup> {
             details {
                 summary { "Stalls: " (count(result.stalls.count)) ", the longest " (duration(longest[0].ns as f64)) }
                 table {
-                    tr { th { "began at" } th { "took" } th { "requests waiting" } th { "the request that ended it was mostly" } }
+                    (heads(["began at", "took", "requests waiting", "the request that ended it was mostly"]))
                     @for stall in longest {
                         tr {
                             td { (duration(stall.start_ns as f64)) }
@@ -284,9 +288,14 @@ fn over_time() -> Markup {
             button type="button" id="time-all" { "all (0)" }
             output id="shown-time" aria-live="polite" {}
         }
-        p.soft { "Drag over any chart to zoom all of them; double-click for all of the time. A click on a name hides its line." }
+        p.soft { "Drag over any chart to zoom all of them; double-click for all of the time. A click on a name "
+            "hides its line." }
         div id="time" tabindex="0" role="group" aria-label="Charts over time" {}
     }
+}
+
+fn heads<const N: usize>(names: [&str; N]) -> Markup {
+    html! { tr { @for name in names { th { (name) } } } }
 }
 
 /// Rows of cells, the first of them a head.
@@ -317,50 +326,57 @@ fn shown(result: &RunResult, key: &str) -> String {
     }
 }
 
-/// Keys that differ first, then those that anybody set, then all others.
+/// Keys that differ first, then those that the user set, those of presets, and what nobody set.
 fn configuration(comparison: &Comparison) -> Markup {
     let results = comparison.results();
     let differing = comparison.differing_keys();
-    let is_set = |key: &&String| results.iter().any(|result| result.config_origins.contains_key(*key));
-    let all: std::collections::BTreeSet<&String> =
-        results.iter().flat_map(|result| result.config.keys()).collect();
-    let same = all.into_iter().filter(|key| !differing.contains(key));
-    let (set, rest): (Vec<&String>, Vec<&String>) = same.partition(is_set);
-    let origin = |result: &RunResult, key: &str| result.config_origins.get(key).cloned();
-    let heads = |single: bool| {
-        html! {
-            tr {
-                th { "key" }
-                @if single { th.text { "value" } th.text { "from" } }
-                @else { @for result in results { th.text { (result.name) } } }
-            }
-        }
-    };
-    let single = |key: &String| {
-        let from = results.iter().find_map(|result| origin(result, key));
-        html! { tr { td.key { (key) } td.text { (shown(&results[0], key)) } td.text { (from.as_deref().unwrap_or("default")) } } }
+    let mut groups: [(&str, Vec<&String>); 3] = [
+        ("Set for the run", Vec::new()),
+        ("Set by presets", Vec::new()),
+        ("Not set: defaults, and the workload", Vec::new()),
+    ];
+    for key in comparison.keys_in_force().into_iter().filter(|key| !differing.contains(key)) {
+        let origins = || results.iter().filter_map(|result| result.config_origins.get(key));
+        let group = match (origins().next(), origins().all(|origin| origin.starts_with("preset "))) {
+            (None, _) => 2,
+            (Some(_), true) => 1,
+            (Some(_), false) => 0,
+        };
+        groups[group].1.push(key);
+    }
+    let origin = |result: &RunResult, key: &str| match result.config_origins.get(key) {
+        Some(origin) => origin.clone(),
+        None if key.starts_with("workload.") => String::new(),
+        None => "default".to_owned(),
     };
     html! {
         @if !differing.is_empty() {
             h3 { "Set differently" }
             div.scroll { table {
-                (heads(false))
+                tr { th { "key" } @for result in results { th.text { (result.name) } } }
                 @for key in &differing {
                     tr {
                         td.key { (key) }
                         @for result in results {
-                            td.text { (shown(result, key)) small { (origin(result, key).as_deref().unwrap_or("default")) } }
+                            td.text { (shown(result, key)) small { (origin(result, key)) } }
                         }
                     }
                 }
             } }
         }
-        @for (title, keys) in [("Set", &set), ("Defaults, and what the workload says", &rest)] {
-            @if !keys.is_empty() {
-                details open[title == "Set" && results.len() == 1] {
-                    summary { (title) " (" (keys.len()) ")" }
-                    div.scroll { table { (heads(true)) @for key in keys { (single(key)) } } }
-                }
+        @for (number, (title, keys)) in groups.iter().enumerate().filter(|(_, (_, keys))| !keys.is_empty()) {
+            details open[number == 0] {
+                summary { (title) " (" (keys.len()) ")" }
+                div.scroll { table {
+                    tr { th { "key" } th.text { "value" } th.text { "from" } }
+                    @for key in keys {
+                        tr {
+                            td.key { (key) }
+                            td.text { (shown(&results[0], key)) }
+                            td.text { (origin(&results[0], key)) }
+                        }
+                    }
+                } }
             }
         }
         @if results.iter().all(|result| result.config.is_empty()) {
@@ -376,7 +392,12 @@ fn counters(results: &[RunResult]) -> Markup {
         details {
             summary { (rows.len()) " counters that are not zero" }
             div.scroll { table {
-                tr { th { "counter" } @for result in results { th { (result.name) } } th.text { "unit" } th.text { "what it is" } }
+                tr {
+                    th { "counter" }
+                    @for result in results { th { (result.name) } }
+                    th.text { "unit" }
+                    th.text { "what it is" }
+                }
                 @for (counter, sums) in rows {
                     tr {
                         td.key { (counter.key) }
@@ -395,7 +416,14 @@ fn of_paper(of: &ClaimsOf) -> Markup {
         h3 { (of.paper) }
         p { (of.count("met")) " met, " (of.count("missed")) " missed, " (of.count("not judged")) " not judged" }
         div.scroll { table {
-            tr { th { "where" } th.text { "claim" } th { "claimed" } th { "measured" } th.text { "verdict" } th.text { "rests on" } }
+            tr {
+                th { "where" }
+                th.text { "claim" }
+                th { "claimed" }
+                th { "measured" }
+                th.text { "verdict" }
+                th.text { "rests on" }
+            }
             @for claim in &of.claims {
                 tr class=(claim.verdict) {
                     td { (claim.place) }

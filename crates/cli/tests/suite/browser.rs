@@ -1,0 +1,113 @@
+//! A browser that nobody sees, driven as the W3C's WebDriver says, for pages that we write.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A browser with one page open at a time.
+pub struct Browser {
+    driver: Child,
+    /// Where its one session is.
+    session: String,
+}
+
+impl Browser {
+    /// Starts it; `None`, with a message, where there is none (`apt install chromium chromium-driver`).
+    pub fn start() -> Option<Self> {
+        let driver =
+            Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let Ok(mut driver) = driver else {
+            eprintln!("skipped: no chromedriver to look at pages with (Debian: chromium-driver)");
+            return None;
+        };
+        let lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
+        let port = lines.map_while(Result::ok).find_map(|line| {
+            let port = line.split("successfully on port ").nth(1)?;
+            port.trim_end_matches('.').parse::<u16>().ok()
+        });
+        let root = format!("http://127.0.0.1:{}", port.expect("chromedriver says its port"));
+        // The superuser's browser needs leave to run without a sandbox; it opens our own files alone.
+        let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000"];
+        let wanted = json!({ "capabilities": { "alwaysMatch": {
+            "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+            "goog:chromeOptions": { "args": arguments },
+        } } });
+        let opened = ask(&format!("{root}/session"), &wanted);
+        let id = opened["sessionId"].as_str().expect("a session").to_owned();
+        Some(Browser { driver, session: format!("{root}/session/{id}") })
+    }
+
+    fn post(&self, what: &str, body: &Value) -> Value {
+        ask(&format!("{}/{what}", self.session), body)
+    }
+
+    /// Opens a file.
+    pub fn open(&self, file: &Path) {
+        let file = std::fs::canonicalize(file).expect("a page");
+        self.post("url", &json!({ "url": format!("file://{}", file.display()) }));
+    }
+
+    /// What a piece of script gives in the page.
+    pub fn run(&self, script: &str) -> Value {
+        self.post("execute/sync", &json!({ "script": script, "args": [] }))
+    }
+
+    /// What the page has said on the console since it was last asked: errors and what its policy refused, too.
+    pub fn console(&self) -> Vec<String> {
+        self.log("browser").iter().map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// What was asked for since then, of disk or network.
+    pub fn requests(&self) -> Vec<String> {
+        let events = self.log("performance");
+        let events = events.iter().filter_map(|entry| serde_json::from_str(entry["message"].as_str()?).ok());
+        events
+            .filter(|event: &Value| event["message"]["method"] == "Network.requestWillBeSent")
+            .map(|event| event["message"]["params"]["request"]["url"].as_str().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    fn log(&self, kind: &str) -> Vec<Value> {
+        self.post("se/log", &json!({ "type": kind })).as_array().cloned().unwrap_or_default()
+    }
+
+    /// Draws the mouse with its button down from one place in the window to another.
+    pub fn drag(&self, from: [i64; 2], to: [i64; 2]) {
+        let go = |[x, y]: [i64; 2]| json!({ "type": "pointerMove", "duration": 50, "x": x, "y": y });
+        let (down, up) =
+            (json!({ "type": "pointerDown", "button": 0 }), json!({ "type": "pointerUp", "button": 0 }));
+        let middle = [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
+        let actions = [go(from), down, go(middle), go(to), up];
+        self.post(
+            "actions",
+            &json!({ "actions": [{ "type": "pointer", "id": "mouse", "actions": actions }] }),
+        );
+    }
+
+    /// Presses a key.
+    pub fn press(&self, key: &str) {
+        let (down, up) =
+            (json!({ "type": "keyDown", "value": key }), json!({ "type": "keyUp", "value": key }));
+        self.post("actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": [down, up] }] }));
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The driver ends its browser with the session; if that fails, both are killed anyway.
+        let _ = ureq::delete(&self.session).call();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// Asks the driver, which must answer in success.
+fn ask(address: &str, body: &Value) -> Value {
+    let config = ureq::Agent::config_builder().http_status_as_error(false).build();
+    let mut answer =
+        ureq::Agent::new_with_config(config).post(address).send_json(body).expect("the driver answers");
+    let value: Value = answer.body_mut().read_json().expect("JSON");
+    assert!(answer.status().is_success(), "{address}: {value}");
+    value["value"].clone()
+}
