@@ -28,7 +28,7 @@ const PLOTS: [&str; 4] = ["latency", "breakdown", "retries", "victims"];
 /// Endings of the files that a table may come in.
 const TABLE_ENDINGS: [&str; 2] = ["csv", "parquet"];
 /// Endings of the files that a plot may come in.
-const ENDINGS: [&str; 3] = ["svg", "pdf", "csv"];
+const ENDINGS: [&str; 4] = ["svg", "pdf", "txt", "csv"];
 
 /// Plots of what a workload is like, with the stems of their files' names: `miss_ratio`, `requests_per_s`, `mb_per_s`,
 /// `popularity` and `rewrites`.

@@ -264,6 +264,13 @@ fn pages_work_in_a_browser() {
     }
     browser.open(&folder.join("two.html"));
     assert_eq!(browser.run("return document.title"), json!("Wordline: 2 runs"));
+    let alike = "return wordline.charts().filter(chart => chart.axes.some(({_values: marks}) =>
+                   new Set(marks).size < marks.length || marks.length === 0)).length";
+    for range in ["0, 1", "0, 0.028", "0.1, 0.1000001", "0.003, 0.0123"] {
+        browser.run(&format!("wordline.zoom({range})"));
+        assert_eq!(browser.run(alike), json!(0), "charts with marks that cannot be told apart, of {range} s");
+    }
+    browser.run("wordline.zoom(0, 1e9)");
     let names = browser
         .run("return document.querySelector('#time .columns').children[1].querySelector('h4').textContent");
     assert_eq!(names, json!(SPITEFUL), "a name is text");

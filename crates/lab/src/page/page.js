@@ -44,7 +44,9 @@
   // Marks of an axis of time, all in the unit of the greatest, with as many decimals as tell them apart.
   const timeMarks = (chart, marks, axis, space, step) => {
     const [scale, name] = scaleOf(Math.max(...marks.map(Math.abs)), times);
-    const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9)));
+    const isWhole = value => Math.abs(value - Math.round(value)) < 1e-6;
+    let decimals = 0;
+    while (decimals < 9 && !isWhole(step / scale * 10 ** decimals)) decimals++;
     return marks.map(mark => `${(mark / scale).toFixed(decimals)} ${name}`);
   };
 
@@ -52,6 +54,7 @@
 
   const charts = []; // all, to be drawn again when colours or sizes change
   const axis = more => Object.assign({
+    filter: (u, marks) => marks,
     stroke: () => style("--ink"),
     grid: { stroke: () => style("--line"), width: 1 },
     ticks: { stroke: () => style("--line"), width: 1 },

@@ -1,7 +1,8 @@
 //! Stacked bars, lying: one row for each, with a legend below.
 
+use super::font::text_width;
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
-use super::picture::{Anchor, Picture, text_room};
+use super::picture::{Anchor, Picture, cut_to};
 use super::{FILLED, axis, colour};
 
 const ROW: f64 = 34.0;
@@ -47,7 +48,8 @@ impl Bars {
             .map(|part| Key { label: self.names[part].to_owned(), colour: colour(part), kind: KeyKind::Box })
             .collect();
         let longest = self.bars.iter().map(|bar| bar.parts.iter().sum()).fold(0.0, f64::max);
-        let marks = axis::linear(longest);
+        // Shares of a whole add up to a little more or less than that.
+        let marks = axis::linear((longest * 1e9).round() / 1e9);
         let end = marks.last().copied().unwrap_or(1.0);
         let marks = marks.iter().map(|mark| Mark::new(mark / end, (self.show)(*mark))).collect();
         let across = Scale { title: self.title.to_owned(), marks };
@@ -60,7 +62,7 @@ impl Bars {
             return Frame::empty(&across, &up, "nothing to show");
         }
         let bars = self.bars.iter().filter(|bar| !bar.parts.is_empty());
-        let beyond = bars.map(|bar| GAP + text_room(&bar.total)).fold(0.0, f64::max);
+        let beyond = bars.map(|bar| GAP + text_width(&bar.total)).fold(0.0, f64::max);
         let mut frame = Frame::new(
             &across,
             &up,
@@ -84,6 +86,7 @@ impl Bars {
             before += length;
         }
         let (x, y) = frame.place(before / end, (low + high) / 2.0);
-        frame.picture.text((x + GAP, y + 4.0), Anchor::Start, &bar.total);
+        let room = frame.picture.width - x - 2.0 * GAP;
+        frame.picture.text((x + GAP, y + 4.0), Anchor::Start, &cut_to(&bar.total, room));
     }
 }

@@ -1,13 +1,14 @@
 //! The frame of a plot: two axes with their titles, grid, marks and labels, and a legend below; the same for all.
 
-use super::picture::{Anchor, FONT_SIZE, Picture, Point, cut_to, lines_within, text_room};
+use super::font::{FONT_SIZE, text_width};
+use super::picture::{Anchor, Picture, Point, cut_to, lines_within};
 
 const WIDTH: f64 = 860.0;
 /// Room around everything.
 const MARGIN: f64 = 12.0;
 const GAP: f64 = 8.0;
 const LINE: f64 = 18.0;
-const GRID: &str = "#dddddd";
+pub(super) const GRID: &str = "#dddddd";
 const AXIS: &str = "#555555";
 /// Labels that do not fit beside each other stand at this angle.
 const TURNED: f64 = -40.0;
@@ -84,7 +85,7 @@ pub(crate) struct Frame {
 fn rows_of_keys(keys: &[Key], room: f64) -> (Vec<(f64, usize)>, usize) {
     let (mut places, mut x, mut row) = (Vec::new(), 0.0, 0);
     for key in keys {
-        let width = key.kind.room() + text_room(&key.label) + 2.0 * GAP;
+        let width = key.kind.room() + text_width(&key.label) + 2.0 * GAP;
         if x > 0.0 && x + width > room {
             (x, row) = (0.0, row + 1);
         }
@@ -97,22 +98,25 @@ fn rows_of_keys(keys: &[Key], room: f64) -> (Vec<(f64, usize)>, usize) {
 impl Frame {
     /// The frame's inside is `height` high; `beyond` is room on its right for what stands behind bars.
     pub fn new(across: &Scale, up: &Scale, keys: &[Key], height: f64, beyond: f64) -> Frame {
-        let widest = |scale: &Scale| scale.marks.iter().map(|m| text_room(&m.label)).fold(0.0, f64::max);
+        let widest = |scale: &Scale| scale.marks.iter().map(|m| text_width(&m.label)).fold(0.0, f64::max);
         let titles = lines_within(&up.title, height + LINE);
         let left = MARGIN + titles.len() as f64 * LINE + widest(up).min(LABELS_MAX) + GAP;
         let last = across
             .marks
             .last()
-            .map_or(0.0, |mark| if mark.line { text_room(&mark.label) / 2.0 } else { 0.0 });
+            .map_or(0.0, |mark| if mark.line { text_width(&mark.label) / 2.0 } else { 0.0 });
         let right = WIDTH - MARGIN - last.max(beyond);
         // The label of the topmost mark is half above it.
         let top = MARGIN + FONT_SIZE / 2.0;
         let bottom = top + height;
         let step = (right - left) / across.marks.iter().filter(|mark| !mark.line).count().max(1) as f64;
-        let is_turned = across.marks.iter().any(|mark| !mark.line && text_room(&mark.label) > step);
+        let is_turned = across.marks.iter().any(|mark| !mark.line && text_width(&mark.label) > step);
         let labels =
             if is_turned { GAP + widest(across) * TURNED.to_radians().sin().abs() } else { 0.0 } + LINE;
-        let (places, rows) = rows_of_keys(keys, WIDTH - 2.0 * MARGIN);
+        // A name wider than the picture is cut short.
+        let fits = |key: &Key| cut_to(&key.label, WIDTH - 2.0 * MARGIN - key.kind.room() - 2.0 * GAP);
+        let keys: Vec<Key> = keys.iter().map(|key| Key { label: fits(key), ..*key }).collect();
+        let (places, rows) = rows_of_keys(&keys, WIDTH - 2.0 * MARGIN);
         let title_y = bottom + labels + LINE;
         let end = title_y + if rows == 0 { 0.0 } else { GAP + LINE * rows as f64 };
         let mut frame = Frame { picture: Picture::new(WIDTH, end + MARGIN), left, right, top, bottom };
@@ -218,7 +222,7 @@ mod tests {
                 vec![(*x, *y), (x + width, y + height)]
             }
             Shape::Text { at: (x, y), anchor, turned, text } => {
-                let width = text_room(text);
+                let width = text_width(text);
                 let (sin, cos) = turned.to_radians().sin_cos();
                 let before = match anchor {
                     Anchor::Start => 0.0,
@@ -238,7 +242,8 @@ mod tests {
         let long = "a title that is by far too long for the height of the frame and so stands in two lines";
         let names =
             ["short", "a workload of many words", "another one of many words", "and one more of these"];
-        let keys: Vec<Key> = (0..20).map(|n| key(&format!("a curve with the number {n}"))).collect();
+        let mut keys: Vec<Key> = (0..20).map(|n| key(&format!("a curve with the number {n}"))).collect();
+        keys.push(key(&"a run whose name is longer than the picture is wide, ".repeat(9)));
         for across in [scale("x", &["1", "2"]), scale("x", &names.repeat(4)), scale("x", &[])] {
             let frame = Frame::new(&across, &scale(long, &names), &keys, 340.0, 60.0);
             for (x, y) in corners(&frame.picture) {

@@ -77,14 +77,14 @@ pub(crate) fn numbers(results: &[RunResult]) -> Csv {
 
 fn draw(curves: &[Curve<'_>]) -> Picture {
     let (marks, x) = log_marks(curves.iter().map(|curve| curve.spread));
-    let across = Scale { title: "latency".to_owned(), marks };
+    let across = Scale { title: "Latency".to_owned(), marks };
     // The longest of n requests is the only one beyond 1 - 1/n.
     let requests = curves.iter().map(|curve| curve.spread.count).max().unwrap_or(1);
     let top = (requests as f64).log10().ceil().max(NINES_AT_LEAST);
     let marks = (0..=top as u32).map(|mark| (f64::from(mark), nines_label(mark)));
     let marks = marks.chain([(nines(50.0), "50 %".to_owned())]);
     let marks = marks.map(|(nines, label)| Mark::new(nines / top, label)).collect();
-    let up = Scale { title: "share of requests that take at most so long".to_owned(), marks };
+    let up = Scale { title: "Percentile of requests".to_owned(), marks };
     if curves.is_empty() {
         return Frame::empty(&across, &up, "nothing to show");
     }

@@ -1,11 +1,16 @@
-//! A picture as PDF: one page as large as the picture, with texts that can be searched.
+//! A picture as PDF: one page as large as the picture, with texts that can be searched, in a font that the file holds.
 
-use super::picture::{Anchor, FONT_SIZE, Picture, Point, Shape, text_width};
-use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
+use super::font::{self, FONT_SIZE, text_width};
+use super::picture::{Anchor, Picture, Point, Shape};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use pdf_writer::types::FontFlags;
+use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
+use std::io::Write as _;
 
 /// Points (1/72 inch) for each pixel (1/96 inch).
 const SCALE: f32 = 0.75;
-const FONT: Name<'_> = Name(b"Helvetica");
+const FONT: Name<'_> = Name(b"WordlinePlot");
 /// How far the control points of a quarter of a circle are from its ends, as a share of the radius.
 const QUARTER: f32 = 0.5523;
 const DOT_RADIUS: f32 = 4.0;
@@ -19,8 +24,45 @@ fn rgb(colour: &str) -> [f32; 3] {
 
 /// A text in the font's encoding, which is Latin-1; characters that it lacks become question marks.
 fn encoded(text: &str) -> Vec<u8> {
-    let byte = |c: char| u8::try_from(c as u32).ok().filter(|byte| (32..127).contains(byte) || *byte >= 160);
-    text.chars().map(|c| byte(c).unwrap_or(b'?')).collect()
+    text.chars().map(|c| u8::try_from(u32::from(font::known(c))).unwrap_or(b'?')).collect()
+}
+
+/// Deflated, as streams of a file may be.
+fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+    let written = packed.write_all(bytes).and_then(|()| packed.finish());
+    written.unwrap_or_else(|error| unreachable!("memory takes whatever is written: {error}"))
+}
+
+/// Puts the font in: its file, what it measures (PDF 32000-1, 9.8), and how wide its characters are.
+fn embed(pdf: &mut Pdf, [font, descriptor, file]: [Ref; 3]) {
+    let face = font::face();
+    let thousandths = |units: f64| (units * 1000.0 / font::units()) as f32;
+    let of = |units: i16| thousandths(f64::from(units));
+    let (first, last) = (32, 255);
+    // The writer has no words for simple fonts of this kind.
+    let mut written = pdf.indirect(font).dict();
+    written.pair(Name(b"Type"), Name(b"Font")).pair(Name(b"Subtype"), Name(b"TrueType"));
+    written.pair(Name(b"BaseFont"), FONT).pair(Name(b"Encoding"), Name(b"WinAnsiEncoding"));
+    written.pair(Name(b"FirstChar"), i32::from(first)).pair(Name(b"LastChar"), i32::from(last));
+    let widths = (first..=last).map(|code: u8| thousandths(font::advance(char::from(code))));
+    written.insert(Name(b"Widths")).array().items(widths);
+    written.pair(Name(b"FontDescriptor"), descriptor);
+    written.finish();
+    let bounds = face.global_bounding_box();
+    pdf.font_descriptor(descriptor)
+        .name(FONT)
+        .flags(FontFlags::NON_SYMBOLIC)
+        .bbox(Rect::new(of(bounds.x_min), of(bounds.y_min), of(bounds.x_max), of(bounds.y_max)))
+        .italic_angle(0.0)
+        .ascent(of(face.ascender()))
+        .descent(of(face.descender()))
+        .cap_height(face.capital_height().map_or(0.0, of))
+        // Not said by the font; that of Helvetica (Adobe, Core 14 font metrics).
+        .stem_v(88.0)
+        .font_file2(file);
+    let stream = deflated(font::FILE);
+    pdf.stream(file, &stream).filter(Filter::FlateDecode).pair(Name(b"Length1"), font::FILE.len() as i32);
 }
 
 struct Page {
@@ -108,7 +150,8 @@ impl Page {
 }
 
 pub(super) fn write(picture: &Picture) -> Vec<u8> {
-    let [catalog, pages, page, font, content, info] = [1, 2, 3, 4, 5, 6].map(Ref::new);
+    let [catalog, pages, page, font, descriptor, file, content, info] =
+        [1, 2, 3, 4, 5, 6, 7, 8].map(Ref::new);
     let mut drawn = Page { content: Content::new(), height: picture.height };
     drawn.content.transform([SCALE, 0.0, 0.0, SCALE, 0.0, 0.0]);
     for shape in &picture.shapes {
@@ -122,17 +165,19 @@ pub(super) fn write(picture: &Picture) -> Vec<u8> {
     written.media_box(Rect::new(0.0, 0.0, size[0], size[1])).parent(pages).contents(content);
     written.resources().fonts().pair(FONT, font);
     written.finish();
-    pdf.type1_font(font).base_font(FONT).encoding_predefined(Name(b"WinAnsiEncoding"));
+    embed(&mut pdf, [font, descriptor, file]);
     if !picture.title.is_empty() {
         pdf.document_info(info).title(TextStr(&picture.title));
     }
-    pdf.stream(content, &drawn.content.finish());
+    let drawn = deflated(&drawn.content.finish());
+    pdf.stream(content, &drawn).filter(Filter::FlateDecode);
     pdf.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read as _;
 
     #[test]
     fn colours_and_texts_are_those_of_the_picture() {
@@ -142,7 +187,14 @@ mod tests {
         picture.text((10.0, 20.0), Anchor::Start, "read (x)");
         picture.curve(vec![(0.0, 0.0), (4.0, 100.0)], "#0072b2", true);
         let bytes = write(&picture);
-        let text = String::from_utf8_lossy(&bytes);
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        // The page's content is the last stream.
+        let starts: Vec<usize> =
+            (0..bytes.len()).filter(|&at| bytes[at..].starts_with(b"stream\n")).collect();
+        let content = starts.iter().rfind(|&&at| !bytes[..at].ends_with(b"end")).unwrap();
+        let mut inflated = String::new();
+        flate2::read::ZlibDecoder::new(&bytes[content + 7..]).read_to_string(&mut inflated).unwrap();
+        text.insert_str(9, &inflated);
         assert!(text.starts_with("%PDF-1.") && text.trim_end().ends_with("%%EOF"), "{text}");
         // The box in points, the text at its place from below, the curve from top to bottom.
         for part in ["[0 0 150 75]", "1 0 0 1 10 80 Tm", "(read (x)) Tj", "0 100 m\n4 0 l\nS"] {

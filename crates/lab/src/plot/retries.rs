@@ -29,11 +29,11 @@ pub(crate) fn retries(results: &[RunResult]) -> Plot {
 fn draw(shown: &[&RunResult], shares: &[Vec<f64>]) -> Picture {
     let steps = shares.iter().map(Vec::len).max().unwrap_or(1);
     let marks = (0..steps).map(|attempts| Mark::of_step(attempts, steps, attempts.to_string())).collect();
-    let across = Scale { title: "attempts that failed".to_owned(), marks };
+    let across = Scale { title: "Read retries of a page read".to_owned(), marks };
     let rows = axis::linear(shares.iter().flatten().copied().fold(0.0, f64::max));
     let top = rows.last().copied().unwrap_or(1.0);
     let marks = rows.iter().map(|row| Mark::new(row / top, percent(*row))).collect();
-    let up = Scale { title: "share of page reads".to_owned(), marks };
+    let up = Scale { title: "Fraction of page reads".to_owned(), marks };
     if shown.is_empty() {
         return Frame::empty(&across, &up, "nothing to show");
     }

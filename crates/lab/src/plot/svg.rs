@@ -1,12 +1,47 @@
-//! A picture as SVG.
+//! A picture as SVG. Texts are outlines, so that they look and print alike everywhere; what they say is told beside
+//! them (`aria-label`), to those who listen and to programs.
 
-use super::picture::{Anchor, FONT_SIZE, Picture, Shape};
+use super::font::{self, FONT_SIZE};
+use super::picture::{Anchor, Picture, Shape};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// A text with the characters replaced that mean something in XML, or that it may not hold.
 fn escape(text: &str) -> String {
     let text = text.replace(|c: char| c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}'), "\u{FFFD}");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The name of a character's outline.
+fn id(c: char) -> String {
+    format!("g{:x}", u32::from(font::known(c)))
+}
+
+/// A text as outlines, whose units are the font's.
+fn text(body: &mut String, (x, y): (f64, f64), anchor: Anchor, turned: f64, text: &str) {
+    let width = font::text_width(text);
+    let before = match anchor {
+        Anchor::Start => 0.0,
+        Anchor::Middle => width / 2.0,
+        Anchor::End => width,
+    };
+    let turn = if turned == 0.0 { String::new() } else { format!(" rotate({turned:.0})") };
+    let scale = FONT_SIZE / font::units();
+    let label = escape(text);
+    let _ = write!(
+        body,
+        "<g role=\"img\" aria-label=\"{label}\" transform=\"translate({x:.1} {y:.1}){turn} translate({:.1}) \
+         scale({scale:.5} -{scale:.5})\">",
+        -before
+    );
+    let mut at = 0.0;
+    for c in text.chars() {
+        if !font::outline(c).is_empty() {
+            let _ = write!(body, "<use href=\"#{}\" x=\"{at:.0}\"/>", id(c));
+        }
+        at += font::advance(c);
+    }
+    body.push_str("</g>\n");
 }
 
 fn shape(body: &mut String, shape: &Shape) {
@@ -34,23 +69,23 @@ fn shape(body: &mut String, shape: &Shape) {
              <title>{}</title></rect>",
             escape(hint)
         ),
-        Shape::Text { at: (x, y), anchor, turned, text } => {
-            let anchor = match anchor {
-                Anchor::Start => "start",
-                Anchor::Middle => "middle",
-                Anchor::End => "end",
-            };
-            let turn = match *turned {
-                0.0 => String::new(),
-                turned => format!(" transform=\"rotate({turned:.0} {x:.1} {y:.1})\""),
-            };
-            writeln!(
-                body,
-                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{turn}>{}</text>",
-                escape(text)
-            )
+        Shape::Text { at, anchor, turned, text: said } => {
+            text(body, *at, *anchor, *turned, said);
+            Ok(())
         }
     };
+}
+
+/// Outlines of all characters that a picture shows, once each.
+fn outlines(shapes: &[Shape]) -> String {
+    let texts = shapes.iter().filter_map(|shape| match shape {
+        Shape::Text { text, .. } => Some(text),
+        _ => None,
+    });
+    let shown: BTreeSet<char> = texts.flat_map(|text| text.chars().map(font::known)).collect();
+    let defined = shown.into_iter().map(|c| (id(c), font::outline(c)));
+    let defined = defined.filter(|(_, path)| !path.is_empty());
+    defined.map(|(id, path)| format!("<path id=\"{id}\" d=\"{path}\"/>\n")).collect()
 }
 
 pub(super) fn write(picture: &Picture) -> String {
@@ -59,12 +94,12 @@ pub(super) fn write(picture: &Picture) -> String {
     if !title.is_empty() {
         body.push_str(&format!("<title>{}</title>\n", escape(title)));
     }
+    body.push_str(&format!("<defs>\n{}</defs>\n", outlines(shapes)));
     for each in shapes {
         shape(&mut body, each);
     }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-         viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"Helvetica, Arial, sans-serif\" \
-         font-size=\"{FONT_SIZE}\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{body}</svg>\n"
+         viewBox=\"0 0 {width:.0} {height:.0}\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{body}</svg>\n"
     )
 }

@@ -13,5 +13,5 @@ pub(crate) fn versions(versions: &Versions) -> Plot {
             lines.push(Line { name: format!("{kind} file {}: {what}", line.file), points: points.collect() });
         }
     }
-    Lines { up: "mapping units in flash", across: "4-KiB writes by the host", lines: &lines }.plot()
+    Lines { up: "Mapping units in flash", across: "Host writes (4 KiB)", lines: &lines }.plot()
 }

@@ -215,10 +215,10 @@ impl Shown<'_> {
             }
         }
         let (marks, x) = log_marks(curves.iter().map(|(_, spread)| *spread));
-        let across = Scale { title: "read response time".to_owned(), marks };
+        let across = Scale { title: "Read response time".to_owned(), marks };
         let marks = [0, 20, 40, 60, 80, 100];
         let marks = marks.map(|percent| Mark::new(f64::from(percent) / 100.0, format!("{percent} %")));
-        let up = Scale { title: "share of reads that take at most so long".to_owned(), marks: marks.into() };
+        let up = Scale { title: "CDF of reads".to_owned(), marks: marks.into() };
         let title = self.title(&self.label(workload));
         if curves.is_empty() {
             return Plot::new(Frame::empty(&across, &up, "nothing to show").titled(title), data);
@@ -266,10 +266,10 @@ impl Shown<'_> {
         let marks = workloads.iter().enumerate();
         let marks = marks.map(|(at, workload)| Mark::of_step(at, workloads.len(), self.label(workload)));
         let across =
-            Scale { title: "workload, and technique by its number".to_owned(), marks: marks.collect() };
+            Scale { title: "Workload, and technique by its number".to_owned(), marks: marks.collect() };
         let marks = [0, 25, 50, 75, 100];
         let marks = marks.map(|percent| Mark::new(f64::from(percent) / 100.0, format!("{percent} %")));
-        let up = Scale { title: "share".to_owned(), marks: marks.into() };
+        let up = Scale { title: "Share".to_owned(), marks: marks.into() };
         // What no bar has would only fill the legend.
         let used = (0..parts.len()).filter(|&part| bars.iter().any(|(.., shares)| shares[part] > 0.0));
         let key = |part: usize| Key { label: parts[part].clone(), colour: colour(part), kind: KeyKind::Box };
@@ -302,7 +302,7 @@ impl Shown<'_> {
 fn grouped(up: String, names: &[&str], groups: &[Group]) -> Picture {
     let marks = groups.iter().enumerate();
     let marks = marks.map(|(at, group)| Mark::of_step(at, groups.len(), group.name.clone())).collect();
-    let across = Scale { title: "workload".to_owned(), marks };
+    let across = Scale { title: "Workload".to_owned(), marks };
     let rows = axis::around_zero(groups.iter().flat_map(|group| &group.bars).flatten().copied());
     let share = |value: f64| (value - rows[0]) / (rows[rows.len() - 1] - rows[0]);
     let marks = rows.iter().map(|row| Mark::new(share(*row), digits(*row))).collect();

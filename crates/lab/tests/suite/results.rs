@@ -135,9 +135,11 @@ fn a_result_reads_back_as_it_was_written() {
     let files = report::write(&folder, &result, &config).unwrap();
     let names: Vec<_> = files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
     let plots = ["latency", "breakdown", "victims"];
-    let plots = plots.iter().flat_map(|plot| ["svg", "pdf", "csv"].map(|ending| format!("{plot}.{ending}")));
+    let plots =
+        plots.iter().flat_map(|plot| ["svg", "pdf", "txt", "csv"].map(|ending| format!("{plot}.{ending}")));
     let others = ["result.json", "config.toml"].map(str::to_owned);
-    assert_eq!(names, others.into_iter().chain(plots).collect::<Vec<_>>());
+    let page = "report.html".to_owned();
+    assert_eq!(names, others.into_iter().chain(plots).chain([page]).collect::<Vec<_>>());
     assert!(files.iter().all(|path| path.is_file()));
     assert_eq!(RunResult::load(&folder).unwrap(), result);
     assert_eq!(RunResult::load(&folder.join("result.json")).unwrap(), result);
