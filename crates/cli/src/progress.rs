@@ -5,13 +5,16 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::Phase;
+use lab::{Phase, SoFar};
 use workload::{Prepared, STANDARD_INPUT, Spec, WorkloadError};
 
-use crate::text::bytes;
+use crate::text::{bytes, time};
 
 /// Between two lines where there is no terminal. Work that takes less has none.
 const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Between two looks at what a run's series tell.
+const WATCH_EVERY: Duration = Duration::from_millis(500);
 
 /// A bar on standard error, if that is a terminal, or lines.
 pub struct Progress {
@@ -19,6 +22,8 @@ pub struct Progress {
     phase: Cell<Option<Phase>>,
     lines: Option<Lines>,
     quiet: bool,
+    /// Shows also what the run's series tell; when it has last done so.
+    watched: Option<Cell<Option<Instant>>>,
 }
 
 /// Lines instead of a bar.
@@ -39,7 +44,12 @@ impl Progress {
         }
         let now = Cell::new(Instant::now());
         let lines = (!quiet && !is_shown).then(|| Lines { begun: now.clone(), told: now });
-        Progress { bar, phase: Cell::new(None), lines, quiet }
+        Progress { bar, phase: Cell::new(None), lines, quiet, watched: None }
+    }
+
+    /// The same that also shows what the run's series tell.
+    pub fn watching(self, watches: bool) -> Self {
+        Progress { watched: watches.then(Cell::default), ..self }
     }
 
     /// Begins a piece of work of so many steps; 0 if that is not known.
@@ -81,6 +91,27 @@ impl Progress {
             self.bar.set_length(total);
         }
         self.at(at.done);
+        if let (Some(told), Some(so_far)) = (&self.watched, at.so_far)
+            && told.get().is_none_or(|told| told.elapsed() >= WATCH_EVERY)
+        {
+            told.set(Some(Instant::now()));
+            self.show(at.simulated_ns, so_far);
+        }
+    }
+
+    /// What the run's series tell: below the bar, or as lines.
+    fn show(&self, simulated_ns: u64, so_far: SoFar<'_>) {
+        let rows = format!("{} simulated\n{}", time(simulated_ns), so_far.rows());
+        if self.lines.is_some() {
+            self.print(rows.trim_end());
+        } else {
+            let style = ProgressStyle::with_template(
+                "{prefix:<14} {wide_bar} {percent:>3} %  {elapsed} (left {eta})\n{msg}",
+            );
+            self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            self.bar.set_prefix(Phase::Running.name());
+            self.bar.set_message(rows.trim_end().to_owned());
+        }
     }
 
     /// A line on standard error, above the bar.

@@ -147,7 +147,7 @@ pub(crate) fn age(
             return Err(Failure::Interrupted { phase: Phase::Ageing });
         }
         drive.age(step).map_err(|error| refused(step, &error))?;
-        progress(Progress { phase: Phase::Ageing, done, total: Some(total), simulated_ns: 0 });
+        progress(Progress { phase: Phase::Ageing, done, total: Some(total), simulated_ns: 0, so_far: None });
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::error::Failure;
 use crate::fio_tally::FioJob;
 use crate::members::Members;
 use crate::meter::Meter;
-use crate::phase::{Phase, Progress};
+use crate::phase::{Phase, Progress, SoFar};
 use crate::result::MemberResult;
 use crate::series::{Series, TimeSeries};
 use crate::spec::RunSpec;
@@ -300,7 +300,14 @@ impl<'a> Desk<'a> {
         if done.is_multiple_of(PROGRESS_EVERY) {
             self.look_at_bound();
             let simulated_ns = self.drive.now().since(self.start);
-            (self.progress)(Progress { phase: Phase::Running, done, total: self.total, simulated_ns });
+            let so_far = self.books.series.as_deref().map(|series| SoFar { series, drive: self.drive });
+            (self.progress)(Progress {
+                phase: Phase::Running,
+                done,
+                total: self.total,
+                simulated_ns,
+                so_far,
+            });
         }
     }
 

@@ -48,7 +48,7 @@ fn read_ahead<S: Source + ?Sized>(
         && let Some(request) = source.next().map_err(Failure::Workload)?
     {
         if done.is_multiple_of(PROGRESS_EVERY) {
-            progress(Progress { phase, done, total, simulated_ns: 0 });
+            progress(Progress { phase, done, total, simulated_ns: 0, so_far: None });
             if spec.stop.is_asked() {
                 return Err(Failure::Interrupted { phase });
             }

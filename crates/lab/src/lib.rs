@@ -92,6 +92,7 @@ mod time_spent;
 mod timeline;
 pub mod verdict;
 pub mod versions;
+mod watch;
 mod windows;
 
 pub use age::{AgeSteps, aging_drives};
@@ -103,7 +104,7 @@ pub use fio_tally::FioJob;
 pub use foresee::foresee;
 pub use lifetime::Lifetime;
 pub use many::run_all;
-pub use phase::{Phase, Progress};
+pub use phase::{Phase, Progress, SoFar};
 pub use plot::Plot;
 pub use precondition::{
     EraseCounts, Overwrite, Past, Preconditioned, Preconditioning, Spare, SteadyWay, precondition,

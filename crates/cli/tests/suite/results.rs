@@ -1,6 +1,6 @@
 //! `wordline run` and `compare`: results, files, determinism.
 
-use crate::program::{SMALL, file, folder, trace, wordline};
+use crate::program::{SMALL, file, folder, shell, trace, wordline};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -373,4 +373,52 @@ fn counters_are_printed_where_they_are_asked_for() {
         assert_eq!(number.unwrap_or(0), sum(value), "{key}: {line:?}");
     }
     assert!(!wordline(&run).ok().out.contains("counted by the drive"));
+}
+
+/// A run that is watched draws what it does, on a terminal below its bar, else as lines; its result is the same.
+#[test]
+fn a_run_can_be_watched() {
+    let folder = folder("watched");
+    let config = file(&folder, "small.toml", SMALL);
+    let mut args = vec![
+        "run",
+        "--config",
+        &config,
+        "--synthetic",
+        "uniform",
+        "--read-percent",
+        "50",
+        "--requests",
+        "70000",
+    ];
+    let plain = wordline(&[&args[..], &["--json"]].concat()).ok();
+    assert!(!plain.err.contains("read p99"), "{}", plain.err);
+    args.push("--watch");
+    let watched = wordline(&[&args[..], &["--json"]].concat()).ok();
+    assert_eq!(plain.json()["event_hash"], watched.json()["event_hash"]);
+    for row in [
+        " simulated\n",
+        "\nread ",
+        "\nwritten ",
+        "\nread p99 ",
+        "\nwrite p99 ",
+        "\nin the drive ",
+        "\u{2588}",
+    ] {
+        assert!(watched.err.contains(row), "{row:?} in {}", watched.err);
+    }
+    // util-linux' script gives it a terminal.
+    let line = format!("script -qec \"$WORDLINE {}\" /dev/null", args.join(" "));
+    if std::process::Command::new("script").arg("--version").output().is_ok() {
+        let drawn = shell(&folder, &line).ok().out;
+        assert!(drawn.contains("read p99") && drawn.contains("running") && drawn.contains("IOPS"), "{drawn}");
+    } else {
+        eprintln!("skipped: no terminal to draw on (util-linux' script)");
+    }
+    for (setting, says) in
+        [("run.samples=0", "run.samples = 0"), ("run.executor=functional", "no time passes")]
+    {
+        wordline(&[&args[..], &["--set", setting]].concat())
+            .fails(2, &["--watch", says, "allowed: a timed run"]);
+    }
 }

@@ -144,7 +144,7 @@ pub(crate) fn latency_bars(results: &[RunResult], groups: &[String]) -> Plot {
     Plot::new(plot.picture(), latency::numbers(results))
 }
 
-/// Which requests a bar of the breakdown is of, by its label and in its numbers, and the time that they spent in a part.
+/// Which requests a bar of the breakdown is of, by its label and in its numbers, and the time they spent in a part.
 type Side = (&'static str, &'static str, fn(&Spent) -> Option<f64>);
 const SIDES: [Side; 4] = [
     ("faster half", "to_p50", |spent| spent.mean_to_p50),

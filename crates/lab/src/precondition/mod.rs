@@ -381,7 +381,7 @@ struct Work<'a> {
 impl Work<'_> {
     /// Tells how far it is; an error if that is far enough.
     fn tell(&mut self, phase: Phase, done: u64, total: u64) -> Result<(), Failure> {
-        (self.progress)(Progress { phase, done, total: Some(total), simulated_ns: 0 });
+        (self.progress)(Progress { phase, done, total: Some(total), simulated_ns: 0, so_far: None });
         self.look(phase)
     }
 

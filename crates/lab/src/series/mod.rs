@@ -196,6 +196,11 @@ impl Series {
         self.requests[at] = sum;
     }
 
+    /// All intervals that are over.
+    pub fn so_far(&self, drive: &Drive) -> TimeSeries {
+        TimeSeries::of(self, drive)
+    }
+
     /// The run is over. The last interval ends with it.
     pub fn finish(mut self, drive: &Drive) -> TimeSeries {
         self.turn(drive);

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::{AgeSteps, BlockTable, RunResult, RunSpec, Stop, VersionsSpec};
+use lab::{AgeSteps, BlockTable, ExecutorChoice, RunResult, RunSpec, Stop, VersionsSpec};
 use ssd::{Drive, Status};
 use workload::{Prepared, Spec};
 
@@ -45,6 +45,8 @@ Examples:
       what held up the slowest .1 % of the requests
   wordline run data/slow/erases.toml --timeline stall.pftrace
       each flash operation around the longest time without a completion, for ui.perfetto.dev
+  wordline run data/slow/erases.toml --watch
+      throughput, latencies and what the flash does, drawn while it runs
 
 Without --drive and without a drive in the configuration, the default drive is made as small as is quick to fill: fewer
 blocks in each plane, then shorter ones, down to 8 to 12 GiB of flash, or more if the workload touches more. It is
@@ -93,7 +95,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let inputs = Inputs::read(&args.drive, config, flags)?;
     let spec = args.workload(&inputs)?;
     let _lock = args.claim_places(spec.as_ref())?;
-    let progress = Progress::new(args.output.quiet);
+    let progress = Progress::new(args.output.quiet).watching(args.output.watch);
     let Some(spec) = spec else {
         return args.without_workload(&inputs, &progress);
     };
@@ -101,6 +103,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let plan = Plan::new(&inputs, Some((&spec, &prepared)))?;
     args.tell(&progress, &plan.notes);
     args.announce(&plan, Some(&spec), &progress);
+    args.check_watch(&plan)?;
     // Until here there is nothing to lose.
     let interrupt = Interrupt::listen();
     let mut drive = args.drive(&plan)?;
@@ -265,6 +268,19 @@ impl Run {
     }
 
     /// Remarks on what will be done, for people; results go elsewhere.
+    /// Refuses to watch a run that keeps no series.
+    fn check_watch(&self, plan: &Plan) -> Result<(), Failure> {
+        let found = match (plan.run.executor, plan.run.samples) {
+            _ if !self.output.watch => return Ok(()),
+            (ExecutorChoice::Functional, _) => "run.executor = \"functional\", where no time passes",
+            (ExecutorChoice::Timed, 0) => "run.samples = 0: no series are kept",
+            (ExecutorChoice::Timed, _) => return Ok(()),
+        };
+        Err(Failure::usage(format!(
+            "--watch\n    found:   {found}\n    allowed: a timed run with run.samples"
+        )))
+    }
+
     fn tell(&self, progress: &Progress, notes: &[String]) {
         if !self.output.quiet {
             for note in notes {
@@ -300,7 +316,7 @@ impl Run {
         progress: &Progress,
     ) -> Result<(), Failure> {
         let config = &plan.resolved.config;
-        let tell = &mut |at| progress.phase(at);
+        let tell = &mut |at: lab::Progress<'_>| progress.phase(at);
         let aged = match workload {
             Some((spec, prepared)) => {
                 let run = RunSpec { stop: interrupt.stop.clone(), ..plan.run.spec(spec) };

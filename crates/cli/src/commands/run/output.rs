@@ -82,6 +82,11 @@ pub struct OutputArgs {
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     pub brief: bool,
 
+    /// Draw throughput, latencies and what the flash does while the run is under way, on standard error; without a
+    /// terminal twice a second as lines
+    #[arg(long, conflicts_with_all = ["quiet", "precondition_only"])]
+    pub watch: bool,
+
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "json")]
     pub quiet: bool,
