@@ -73,7 +73,7 @@ impl Reported {
             let names = NAMES_OF_TABLES.into_iter().chain([block_table::NAME]);
             let tables =
                 names.filter_map(|name| table(folder, name).transpose()).collect::<Result<_, _>>()?;
-            self.runs.push(Run { result, tables });
+            self.runs.push(Run { from: folder.to_owned(), result, tables });
         }
         if is_paper {
             self.claims.push(ClaimsOf::read(&folder.join(ClaimsOf::FILE_NAME))?);

@@ -35,6 +35,8 @@ pub const BEGINS: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\
 
 /// A run with its tables, as a page shows it.
 pub(crate) struct Run {
+    /// Its folder, which tells runs of one name apart.
+    pub from: PathBuf,
     pub result: RunResult,
     /// The series of the run, of its dies, of its channels, and the blocks, by their names.
     pub tables: Vec<Table>,
@@ -45,7 +47,7 @@ impl Run {
     pub fn of(result: &RunResult) -> Self {
         let series = result.series.iter().flat_map(|series| series.tables());
         let tables = series.chain(result.blocks.as_ref().map(|blocks| blocks.table())).collect();
-        Run { result: result.clone(), tables }
+        Run { from: PathBuf::from(&result.name), result: result.clone(), tables }
     }
 
     pub fn table(&self, name: &str) -> Option<&Table> {
@@ -55,10 +57,8 @@ impl Run {
 
 /// The page of these runs and claims.
 pub(crate) fn page(runs: Vec<Run>, claims: &[ClaimsOf]) -> String {
-    let from =
-        runs.iter().enumerate().map(|(number, run)| (PathBuf::from(number.to_string()), run.result.clone()));
-    let given: Vec<(PathBuf, RunResult)> = from.collect();
-    let comparison = Comparison::of(&given.into_iter().map(|(_, result)| result).collect::<Vec<_>>());
+    let given = runs.iter().map(|run| (run.from.clone(), run.result.clone()));
+    let comparison = Comparison::new(given.collect());
     let runs = in_order(runs, &comparison);
     let data = data::text(&runs);
     let title = match (comparison.results(), claims) {
@@ -138,4 +138,27 @@ fn source(text: &str) -> String {
     use base64::Engine;
     let hash = Sha256::digest(text.as_bytes());
     format!("'sha256-{}'", base64::engine::general_purpose::STANDARD.encode(hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What others have written is here as they have published it, or as our script has made it of that.
+    #[test]
+    fn vendored_files_are_what_they_were() {
+        let of_uplot = include_str!("../../vendor/uplot-1.6.32/SHA256SUMS");
+        let of_font = include_str!("../../vendor/plot-font/SHA256SUMS");
+        let files: [(&str, &[u8], &str); 5] = [
+            ("uPlot.iife.min.js", UPLOT_JS.as_bytes(), of_uplot),
+            ("uPlot.min.css", UPLOT_CSS.as_bytes(), of_uplot),
+            ("LICENSE", UPLOT_LICENSE.as_bytes(), of_uplot),
+            ("WordlinePlot.ttf", include_bytes!("../../vendor/plot-font/WordlinePlot.ttf"), of_font),
+            ("LICENSE", include_bytes!("../../vendor/plot-font/LICENSE"), of_font),
+        ];
+        for (name, bytes, sums) in files {
+            let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert!(sums.contains(&format!("{hash}  {name}\n")), "{name} is {hash}");
+        }
+    }
 }

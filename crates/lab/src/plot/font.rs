@@ -14,6 +14,8 @@ pub(super) const FILE: &[u8] = include_bytes!("../../vendor/plot-font/WordlinePl
 static FACE: LazyLock<Face<'static>> =
     LazyLock::new(|| Face::parse(FILE, 0).unwrap_or_else(|error| unreachable!("it is ours: {error}")));
 
+/// The font with all that it measures.
+#[cfg(feature = "pdf")]
 pub(super) fn face() -> &'static Face<'static> {
     &FACE
 }
