@@ -148,7 +148,10 @@ impl Trace<'_> {
             Place::Die(_) => "busy: command or data",
             Place::Plane(..) => name_of(op.kind),
         };
-        let mut arguments = vec![self.interned.number("operation", op.number)];
+        let mut arguments = Vec::new();
+        if !matches!(span.place, Place::Die(_)) {
+            arguments.push(self.interned.number("operation", op.number));
+        }
         if let Place::Plane(..) = span.place {
             arguments.push(self.interned.number("block", op.block.into()));
             let page = op.page.map(|page| self.interned.number("page", page.into()));
