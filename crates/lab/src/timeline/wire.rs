@@ -72,7 +72,7 @@ impl<W: Write> Packets<W> {
     }
 
     fn compress(&mut self) -> io::Result<()> {
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&self.together.0)?;
         let packet = Message::default().bytes(COMPRESSED, &encoder.finish()?);
         self.together.0.clear();
