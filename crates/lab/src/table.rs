@@ -23,6 +23,11 @@ fn or_none<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
 
 /// Rows of cells as lines: the first column to the left, the others to the right, two spaces between them.
 pub(crate) fn grid(rows: &[Vec<String>]) -> String {
+    aligned(rows, 1)
+}
+
+/// The same with the first `left` columns to the left.
+pub(crate) fn aligned(rows: &[Vec<String>], left: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -31,9 +36,10 @@ pub(crate) fn grid(rows: &[Vec<String>]) -> String {
     let line = |row: &Vec<String>| {
         let mut text = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            match column {
-                0 => text.push_str(&format!("{cell:<width$}")),
-                _ => text.push_str(&format!("  {cell:>width$}")),
+            text.push_str(if column > 0 { "  " } else { "" });
+            match column < left {
+                true => text.push_str(&format!("{cell:<width$}")),
+                false => text.push_str(&format!("{cell:>width$}")),
             }
         }
         text.trim_end().to_owned() + "\n"

@@ -251,10 +251,10 @@ impl Comparison {
         if self.results.len() > COLUMNS_MAX {
             return Rows::new(self).markdown();
         }
-        let mut text = markdown(&self.metric_rows());
+        let mut text = markdown(&self.metric_rows(), 1);
         let keys = self.key_rows();
         if keys.len() > 1 {
-            text.push_str(&format!("\n{}", markdown(&keys)));
+            text.push_str(&format!("\n{}", markdown(&keys, 1)));
         }
         text
     }
@@ -434,8 +434,8 @@ fn wrapped(text: &str) -> String {
     out + &line + "\n"
 }
 
-/// Rows as a table of Markdown; the first is its head.
-fn markdown(rows: &[Vec<String>]) -> String {
+/// Rows as a table of Markdown; the first is its head, and the first `left` columns are text.
+pub(crate) fn markdown(rows: &[Vec<String>], left: usize) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut text = String::new();
@@ -443,7 +443,7 @@ fn markdown(rows: &[Vec<String>]) -> String {
         let cell = |at| row.get(at).map_or(String::new(), |cell: &String| cell.trim().replace('|', "\\|"));
         text.push_str(&line((0..columns).map(cell).collect()));
         if number == 0 {
-            let rule = (0..columns).map(|column| if column == 0 { "---" } else { "---:" }.to_owned());
+            let rule = (0..columns).map(|column| if column < left { "---" } else { "---:" }.to_owned());
             text.push_str(&line(rule.collect()));
         }
     }

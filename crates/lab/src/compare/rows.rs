@@ -195,6 +195,6 @@ impl<'a> Rows<'a> {
             let cell = self.group.map(|key| value(key, result));
             rows.push(cell.into_iter().chain(self.row(result)).collect());
         }
-        super::markdown(&rows)
+        super::markdown(&rows, 1)
     }
 }
