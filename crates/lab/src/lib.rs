@@ -85,6 +85,7 @@ mod stalls;
 mod steps;
 mod stop;
 mod suspends;
+pub mod sweep;
 mod table;
 mod tail;
 mod tally;

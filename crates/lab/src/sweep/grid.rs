@@ -1,0 +1,233 @@
+//! Sweep files: a configuration with tables that say which of its keys vary, and how.
+
+use super::error::SweepError;
+use super::sample;
+use super::tables::{Leaf, Source, Table};
+use crate::number::count;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use toml::de::DeTable;
+
+/// Tables of a sweep file that are not of the drive, the run or the workload.
+pub const TABLES: [&str; 4] = ["sweep", "grid", "zip", "sample"];
+/// The most runs of a sweep.
+pub const RUNS_MAX: u64 = 1_000_000;
+
+/// A sweep file, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// Runs of each point, with a seed each.
+    pub repeats: u32,
+    /// The seed of each point's first run; the others count up from it.
+    pub seed: u64,
+    /// Varied keys down the side of its pivot tables; empty if the file names none.
+    pub rows: Vec<String>,
+    /// Varied keys across the top; empty if the file names none.
+    pub columns: Vec<String>,
+    /// Metrics to be shown; empty if the file names none.
+    pub metrics: Vec<String>,
+    /// Dotted keys that vary: those of `[grid]`, `[zip]` and `[sample]`, each in the order of the file.
+    pub varied: Vec<String>,
+    /// All runs: the first key of `[grid]` changes slowest, the repeats fastest.
+    pub points: Vec<Point>,
+    /// Points of `[sample]` that were drawn a second time, and are not run again.
+    pub duplicates: usize,
+    lines: BTreeMap<String, u32>,
+}
+
+/// One run of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Dotted keys and their values in TOML, as `--set KEY=VALUE` takes them.
+    pub settings: Vec<(String, String)>,
+    /// Which of the repeats it is, from 0.
+    pub repeat: u32,
+    /// Its seed.
+    pub seed: u64,
+}
+
+/// Keys that change together, and their values at each step.
+#[derive(Default)]
+struct Axis {
+    keys: Vec<String>,
+    steps: Vec<Vec<String>>,
+}
+
+impl Sweep {
+    /// Reads a sweep file's text; messages call it by its path.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SweepError> {
+        let source = Source { path, text };
+        let file = DeTable::parse(text).map_err(|error| {
+            source.wrong(error.span().map_or(0, |span| span.start), "", error.message(), "TOML")
+        })?;
+        let [head, grid, zip, sample] = TABLES.map(|name| Table::of(&source, file.get_ref(), name));
+        let head = head?;
+        let mut sweep = head.as_ref().map_or_else(|| Ok(Sweep::empty()), Sweep::read)?;
+        let mut keys = Keys { source: &source, at: BTreeMap::new(), varied: Vec::new() };
+        let mut axes = Vec::new();
+        if let Some(table) = grid? {
+            axes.extend(product(&table, &mut keys)?);
+        }
+        if let Some(table) = zip? {
+            axes.push(together(&table, &mut keys)?);
+        }
+        if let Some(table) = sample? {
+            axes.push(sweep.sampled(&table, &mut keys)?);
+        }
+        axes.retain(|axis| !axis.keys.is_empty());
+        if axes.is_empty() && sweep.repeats == 1 {
+            let allowed = "keys in [grid], [zip] or [sample], or repeats above 1 in [sweep]";
+            return Err(source.wrong(0, "sweep", "a sweep that varies nothing", allowed));
+        }
+        let sizes = axes.iter().map(|axis| axis.steps.len() as u64).chain([u64::from(sweep.repeats)]);
+        let runs = sizes.fold(1, u64::saturating_mul);
+        if runs > RUNS_MAX {
+            let allowed = format!("up to {} runs", count(RUNS_MAX));
+            return Err(source.wrong(0, "sweep", format!("{} runs", count(runs)), allowed));
+        }
+        sweep.points = (0..runs).map(|run| sweep.point(&axes, run)).collect();
+        sweep.lines = keys.at.iter().map(|(key, (at, _))| (key.clone(), source.line(*at))).collect();
+        sweep.varied = keys.varied;
+        head.map_or(Ok(()), |table| sweep.check_layout(&table))?;
+        Ok(sweep)
+    }
+
+    fn empty() -> Self {
+        Sweep {
+            repeats: 1,
+            seed: 1,
+            rows: Vec::new(),
+            columns: Vec::new(),
+            metrics: Vec::new(),
+            varied: Vec::new(),
+            points: Vec::new(),
+            duplicates: 0,
+            lines: BTreeMap::new(),
+        }
+    }
+
+    fn read(table: &Table<'_>) -> Result<Self, SweepError> {
+        table.only(&["repeats", "seed", "rows", "columns", "metrics"])?;
+        Ok(Sweep {
+            repeats: table.whole("repeats", 1, RUNS_MAX)?.unwrap_or(1) as u32,
+            seed: table.whole("seed", 0, u64::MAX)?.unwrap_or(1),
+            rows: table.texts("rows")?,
+            columns: table.texts("columns")?,
+            metrics: table.texts("metrics")?,
+            ..Sweep::empty()
+        })
+    }
+
+    /// `[sample]` as an axis, each point once.
+    fn sampled(&mut self, table: &Table<'_>, keys: &mut Keys<'_>) -> Result<Axis, SweepError> {
+        let mut axis = Axis::default();
+        for leaf in sample::keys(table)? {
+            axis.keys.push(keys.add(table, &leaf)?);
+        }
+        axis.steps = sample::points(table, self.seed, RUNS_MAX)?;
+        let (mut known, drawn) = (BTreeSet::new(), axis.steps.len());
+        axis.steps.retain(|step| known.insert(step.clone()));
+        self.duplicates = drawn - axis.steps.len();
+        Ok(axis)
+    }
+
+    /// One run, by its number in the order of all.
+    fn point(&self, axes: &[Axis], run: u64) -> Point {
+        let repeat = (run % u64::from(self.repeats)) as u32;
+        let mut rest = (run / u64::from(self.repeats)) as usize;
+        let mut steps = Vec::new();
+        for axis in axes.iter().rev() {
+            steps.push(&axis.steps[rest % axis.steps.len()]);
+            rest /= axis.steps.len();
+        }
+        let of_axis = |(axis, step): (&Axis, &Vec<String>)| {
+            axis.keys.iter().cloned().zip(step.iter().cloned()).collect::<Vec<_>>()
+        };
+        let settings = axes.iter().zip(steps.into_iter().rev()).flat_map(of_axis).collect();
+        Point { settings, repeat, seed: self.seed.wrapping_add(u64::from(repeat)) }
+    }
+
+    /// Rows and columns are varied keys, each once.
+    fn check_layout(&self, table: &Table<'_>) -> Result<(), SweepError> {
+        let mut known = BTreeSet::new();
+        for (list, names) in [("rows", &self.rows), ("columns", &self.columns)] {
+            for name in names {
+                if !self.varied.contains(name) {
+                    let found = format!("{name:?}, which does not vary");
+                    let varied = self.varied.iter().map(String::as_str);
+                    return Err(table.wrong(list, found, self.varied.join(", ")).near(name, varied));
+                }
+                if !known.insert(name) {
+                    return Err(table.wrong(
+                        list,
+                        format!("{name:?} twice"),
+                        "each key once, in rows or columns",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The line on which a varied key stands, from 1.
+    pub fn line_of(&self, key: &str) -> Option<u32> {
+        self.lines.get(key).copied()
+    }
+}
+
+/// The varied keys met so far.
+struct Keys<'a> {
+    source: &'a Source<'a>,
+    /// First byte of each, and the table that it is in.
+    at: BTreeMap<String, (usize, String)>,
+    varied: Vec<String>,
+}
+
+impl Keys<'_> {
+    /// Takes a key that must be new.
+    fn add(&mut self, table: &Table<'_>, leaf: &Leaf<'_>) -> Result<String, SweepError> {
+        if let Some((at, other)) = self.at.insert(leaf.key.clone(), (leaf.at, table.path.clone())) {
+            let found = format!("also in [{other}], line {}", self.source.line(at));
+            return Err(table.wrong_at(leaf, found, "each key once"));
+        }
+        self.varied.push(leaf.key.clone());
+        Ok(leaf.key.clone())
+    }
+}
+
+/// `[grid]`: an axis for each key.
+fn product(table: &Table<'_>, keys: &mut Keys<'_>) -> Result<Vec<Axis>, SweepError> {
+    let axis = |leaf: &Leaf<'_>| {
+        let steps = table.distinct(leaf)?.into_iter().map(|value| vec![value]).collect();
+        Ok(Axis { keys: vec![keys.add(table, leaf)?], steps })
+    };
+    table.leaves(|_| false)?.iter().map(axis).collect()
+}
+
+/// `[zip]`: one axis for all keys.
+fn together(table: &Table<'_>, keys: &mut Keys<'_>) -> Result<Axis, SweepError> {
+    let mut axis = Axis::default();
+    let leaves = table.leaves(|_| false)?;
+    for leaf in &leaves {
+        let values = table.values(leaf)?;
+        let first = &leaves[0];
+        if !axis.keys.is_empty() && values.len() != axis.steps.len() {
+            let (own, length, line) = (values.len(), axis.steps.len(), table.source.line(first.at));
+            let found = format!("a list of {own}; {} (line {line}) has {length}", first.key);
+            return Err(table.wrong_at(leaf, found, "lists of equal length"));
+        }
+        axis.steps.resize(values.len(), Vec::new());
+        axis.steps.iter_mut().zip(values).for_each(|(step, value)| step.push(value));
+        axis.keys.push(keys.add(table, leaf)?);
+    }
+    let mut known = BTreeSet::new();
+    match axis.steps.iter().find(|step| !known.insert(*step)) {
+        Some(step) => {
+            Err(table.wrong_at(&leaves[0], format!("{} twice", step.join(" with ")), "each step once"))
+        }
+        None => Ok(axis),
+    }
+}
+
+#[cfg(test)]
+mod tests;
