@@ -2,18 +2,19 @@
 //! planes, tracks for requests, and counters.
 
 use super::wire::{Message, Packets};
-use super::{Level, Served, Slices};
+use super::{Level, Served, Slices, Window};
 use ssd::flash::op::OpKind;
 use ssd::sections::Geometry;
 use ssd::{Holder, OpCode, Place, SimTime, Span};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::io::{self, Write};
 
 /// Fields of `TracePacket`.
 const TIMESTAMP: u32 = 8;
 const SEQUENCE: u32 = 10;
 const TRACK_EVENT: u32 = 11;
+const INTERNED: u32 = 12;
 /// `TracePacket.sequence_flags`: the state that deltas and interned names go by begins here, or is needed.
 const FLAGS: (u32, u64, u64) = (13, 1, 2);
 /// Clocks: nanoseconds since boot, and a clock of ours that counts from packet to packet.
@@ -43,9 +44,10 @@ const LANES: u64 = 1 << 32;
 /// All that is interned, each told once: categories, names of events, names and texts of their arguments.
 #[derive(Default)]
 struct Interned {
-    names: [BTreeMap<String, u64>; 4],
+    /// Some tens at most: a list is looked through faster than a map.
+    names: [Vec<String>; 4],
     /// Entries of `InternedData` that the packet under way tells.
-    news: Option<Message>,
+    news: Message,
 }
 
 /// Fields of `InternedData`.
@@ -53,36 +55,35 @@ const CATEGORY: (usize, u32) = (0, 1);
 const NAME: (usize, u32) = (1, 2);
 const ARGUMENT: (usize, u32) = (2, 3);
 const TEXT: (usize, u32) = (3, 29);
+/// `TrackEvent.debug_annotations`.
+const ANNOTATION: u32 = 4;
 
 impl Interned {
     fn of(&mut self, (kind, field): (usize, u32), name: &str) -> u64 {
-        let numbers = &mut self.names[kind];
-        if let Some(number) = numbers.get(name) {
-            return *number;
+        let names = &mut self.names[kind];
+        if let Some(at) = names.iter().position(|known| known == name) {
+            return at as u64 + 1;
         }
-        let number = numbers.len() as u64 + 1;
-        numbers.insert(name.to_owned(), number);
-        let entry = Message::default().number(1, number).text(2, name);
-        self.news = Some(self.news.take().unwrap_or_default().message(field, &entry));
+        names.push(name.to_owned());
+        let number = names.len() as u64;
+        self.news.message(field, |entry| _ = entry.number(1, number).text(2, name));
         number
     }
 
-    fn number(&mut self, name: &str, value: u64) -> Message {
-        Message::default().number(1, self.of(ARGUMENT, name)).number(3, value)
+    fn number(&mut self, event: &mut Message, name: &str, value: u64) {
+        let name = self.of(ARGUMENT, name);
+        event.message(ANNOTATION, |argument| _ = argument.number(1, name).number(3, value));
     }
 
-    fn text(&mut self, name: &str, text: &str) -> Message {
-        Message::default().number(1, self.of(ARGUMENT, name)).number(17, self.of(TEXT, text))
+    fn text(&mut self, event: &mut Message, name: &str, text: &str) {
+        let (name, text) = (self.of(ARGUMENT, name), self.of(TEXT, text));
+        event.message(ANNOTATION, |argument| _ = argument.number(1, name).number(17, text));
     }
 
-    fn begin(&mut self, track: u64, category: &str, name: &str, arguments: &[Message]) -> Message {
+    fn begin(&mut self, event: &mut Message, track: u64, category: &str, name: &str) {
         let [categories, names, kind, of] = EVENT;
-        let event = Message::default().number(categories, self.of(CATEGORY, category));
-        let mut event = event.number(names, self.of(NAME, name)).number(kind, BEGIN).number(of, track);
-        for argument in arguments {
-            event = event.message(4, argument);
-        }
-        event
+        event.number(categories, self.of(CATEGORY, category));
+        event.number(names, self.of(NAME, name)).number(kind, BEGIN).number(of, track);
     }
 }
 
@@ -102,6 +103,8 @@ struct Trace<'a> {
     geometry: &'a Geometry,
     /// Operations that an arrow leads to, and has not reached.
     arrows: HashSet<u64>,
+    /// Names of holders, by their index.
+    holders: Vec<String>,
 }
 
 /// Verbs of operations, as slices are called.
@@ -119,8 +122,8 @@ fn name_of(kind: OpKind) -> &'static str {
 }
 
 impl Trace<'_> {
-    fn end(track: u64) -> Message {
-        Message::default().number(EVENT[2], END).number(EVENT[3], track)
+    fn end(event: &mut Message, track: u64) {
+        event.number(EVENT[2], END).number(EVENT[3], track);
     }
 
     /// A track of a channel, a die or a plane.
@@ -138,7 +141,7 @@ impl Trace<'_> {
     }
 
     /// What a place was held with; the first slice of an operation at its plane is where a request's arrow ends.
-    fn span(&mut self, span: &Span) -> Message {
+    fn span(&mut self, event: &mut Message, span: &Span) {
         let op = &span.operation;
         let works = span.holder.is_array();
         let name = match span.place {
@@ -148,90 +151,107 @@ impl Trace<'_> {
             Place::Die(_) => "busy: command or data",
             Place::Plane(..) => name_of(op.kind),
         };
-        let mut arguments = Vec::new();
-        if !matches!(span.place, Place::Die(_)) {
-            arguments.push(self.interned.number("operation", op.number));
-        }
-        if let Place::Plane(..) = span.place {
-            arguments.push(self.interned.number("block", op.block.into()));
-            let page = op.page.map(|page| self.interned.number("page", page.into()));
-            arguments.extend(page);
-            if op.kind == OpKind::Read {
-                arguments.push(self.interned.number("attempts before", op.attempts.into()));
-            }
-        } else {
-            arguments.push(self.interned.text("for", name_of(op.kind)));
-        }
         let track = self.track(span.place);
-        let begin = self.interned.begin(track, op.cause.name(), name, &arguments);
-        let is_first = matches!(span.place, Place::Plane(..)) && self.arrows.remove(&op.number);
-        if is_first { begin.fixed(FLOW[1], op.number) } else { begin }
+        self.interned.begin(event, track, op.cause.name(), name);
+        if !matches!(span.place, Place::Die(_)) {
+            self.interned.number(event, "operation", op.number);
+        }
+        let Place::Plane(..) = span.place else {
+            return self.interned.text(event, "for", name_of(op.kind));
+        };
+        self.interned.number(event, "block", op.block.into());
+        if let Some(page) = op.page {
+            self.interned.number(event, "page", page.into());
+        }
+        if op.kind == OpKind::Read {
+            self.interned.number(event, "attempts before", op.attempts.into());
+        }
+        if self.arrows.remove(&op.number) {
+            event.fixed(FLOW[1], op.number);
+        }
     }
 
     /// A request, in a lane of its own while it is in the drive, with arrows to its operations.
-    fn request(&mut self, served: &Served, lane: u64, operations: &[u64]) -> Message {
-        let mut arguments = vec![
-            self.interned.number("LBA", served.lba),
-            self.interned.number("sectors", served.sectors.into()),
-        ];
+    fn request(&mut self, event: &mut Message, served: &Served, lane: u64, operations: &[u64]) {
+        self.interned.begin(event, LANES + lane, "request", served.op.name());
+        self.interned.number(event, "LBA", served.lba);
+        self.interned.number(event, "sectors", served.sectors.into());
         if let Some((holder, ns)) = served.held {
-            arguments.push(self.interned.text("held longest by", &holder.name()));
-            arguments.push(self.interned.number("held by it, ns", ns));
+            self.interned.text(event, "held longest by", &self.holders[holder.index()]);
+            self.interned.number(event, "held by it, ns", ns);
         }
-        let begin = self.interned.begin(LANES + lane, "request", served.op.name(), &arguments);
-        operations.iter().fold(begin, |begin, operation| begin.fixed(FLOW[0], *operation))
+        operations.iter().for_each(|&operation| _ = event.fixed(FLOW[0], operation));
     }
 
-    /// How full the drive was: a message for each counter.
-    fn level(&self, level: &Level, before: Option<&Level>) -> Vec<Message> {
-        let whole = [level.free_blocks, level.dirty_units, level.commands];
-        let mut all: Vec<Message> = whole.map(|value| Message::default().number(30, value)).into();
-        let written = before.map_or(0, |before| level.written_bytes - before.written_bytes);
-        if let Some(before) = before.filter(|_| written > 0) {
-            let pages = level.programmed_pages - before.programmed_pages;
-            let bytes = pages as f64 * f64::from(self.geometry.page_bytes);
-            all.push(Message::default().fixed(44, (bytes / written as f64).to_bits()));
-        }
+    /// How full the drive was: one counter, by its place in [`COUNTERS`]; false if it has nothing to tell.
+    fn level(&self, event: &mut Message, counter: usize, level: &Level, before: Option<&Level>) -> bool {
         let [_, _, kind, of] = EVENT;
-        let counted = all.into_iter().zip(COUNTERS);
-        counted.map(|(event, counter)| event.number(kind, COUNTER).number(of, counter.0)).collect()
+        match [level.free_blocks, level.dirty_units, level.commands].get(counter) {
+            Some(&value) => event.number(30, value),
+            None => {
+                let Some(before) = before.filter(|before| level.written_bytes > before.written_bytes) else {
+                    return false;
+                };
+                let (pages, written) = (
+                    level.programmed_pages - before.programmed_pages,
+                    level.written_bytes - before.written_bytes,
+                );
+                let bytes = pages as f64 * f64::from(self.geometry.page_bytes);
+                event.fixed(44, (bytes / written as f64).to_bits())
+            }
+        };
+        event.number(kind, COUNTER).number(of, COUNTERS[counter].0);
+        true
     }
 
-    /// A packet that names a track.
-    fn descriptor(uuid: u64, parent: Option<u64>, name: &str, rank: u64) -> Message {
-        let track = Message::default().number(1, uuid).text(2, name);
-        // Tracks below it stand in the order of their ranks.
-        let track = track.number(11, 3).number(12, rank);
-        if let Some(parent) = parent { track.number(5, parent) } else { track }
+    /// A packet that names a track; a counter has a unit.
+    fn descriptor(
+        packets: &mut Packets<impl Write>,
+        (uuid, parent): (u64, Option<u64>),
+        (name, unit): (&str, Option<&str>),
+        rank: u64,
+    ) -> io::Result<()> {
+        packets.add(|packet| {
+            packet.number(SEQUENCE, 1).message(60, |track| {
+                // Tracks below it stand in the order of their ranks.
+                track.number(1, uuid).text(2, name).number(11, 3).number(12, rank);
+                if let Some(parent) = parent {
+                    track.number(5, parent);
+                }
+                if let Some(unit) = unit {
+                    track.message(8, |counter| _ = counter.text(6, unit));
+                }
+            });
+        })
     }
 
-    fn tracks(&self, lanes: u64) -> Vec<Message> {
+    fn tracks(&self, packets: &mut Packets<impl Write>, lanes: u64) -> io::Result<()> {
         let g = self.geometry;
-        let mut all = vec![
-            Self::descriptor(ROOT, None, "flash: channels, dies, planes", 2),
-            Self::descriptor(REQUESTS, None, "requests", 1),
-        ];
+        Self::descriptor(packets, (ROOT, None), ("flash: channels, dies, planes", None), 2)?;
+        Self::descriptor(packets, (REQUESTS, None), ("requests", None), 1)?;
         for (rank, (uuid, name, unit)) in (3..).zip(COUNTERS) {
-            let counter = Message::default().text(6, unit);
-            all.push(Self::descriptor(uuid, None, name, rank).message(8, &counter));
+            Self::descriptor(packets, (uuid, None), (name, Some(unit)), rank)?;
         }
         let dies_per_channel = g.dies() / g.channels;
         for channel in 0..g.channels {
             let of = self.track(Place::Channel(channel));
-            all.push(Self::descriptor(of, Some(ROOT), &format!("channel {channel}"), channel.into()));
+            let name = format!("channel {channel}");
+            Self::descriptor(packets, (of, Some(ROOT)), (&name, None), channel.into())?;
             for die in channel * dies_per_channel..(channel + 1) * dies_per_channel {
                 let at = self.track(Place::Die(die));
-                all.push(Self::descriptor(at, Some(of), &format!("die {die}"), die.into()));
+                Self::descriptor(packets, (at, Some(of)), (&format!("die {die}"), None), die.into())?;
                 for plane in 0..g.planes_per_die {
                     let place = self.track(Place::Plane(die, plane));
                     let name = format!("die {die}, plane {plane}");
-                    all.push(Self::descriptor(place, Some(at), &name, plane.into()));
+                    Self::descriptor(packets, (place, Some(at)), (&name, None), plane.into())?;
                 }
             }
         }
-        let lane = |lane| Self::descriptor(LANES + lane, Some(REQUESTS), &format!("request {lane}"), lane);
-        all.extend((0..lanes).map(lane));
-        all
+        for lane in 0..lanes {
+            let name = format!("request {lane}");
+            Self::descriptor(packets, (LANES + lane, Some(REQUESTS)), (&name, None), lane)?;
+        }
+        Ok(())
     }
 }
 
@@ -283,20 +303,10 @@ fn operations_of(served: &[Served], spans: &[Span]) -> (Vec<u64>, Vec<usize>) {
     (all, starts)
 }
 
-/// Writes what happened in a window of a measurement that began at `since`, from where times count.
-pub(super) fn write(
-    out: impl Write,
-    slices: &Slices,
-    (since, window): (SimTime, (SimTime, SimTime)),
-    geometry: &Geometry,
-) -> io::Result<()> {
+/// What there is to tell, in order: as much of each as lies in the window.
+fn marks(slices: &Slices, window: Window) -> Vec<(SimTime, Mark)> {
     let Slices { spans, served, levels } = slices;
-    let (operations, starts) = operations_of(served, spans);
-    let (of, count) = lanes(served);
-    let arrows = operations.iter().copied().collect();
-    let mut trace = Trace { interned: Interned::default(), geometry, arrows };
-    // As much of each as lies in the window.
-    let mut marks: Vec<(SimTime, Mark)> = Vec::with_capacity(2 * (spans.len() + served.len()) + levels.len());
+    let mut marks = Vec::with_capacity(2 * (spans.len() + served.len()) + levels.len());
     let cut = |from: SimTime, to: SimTime| (from.max(window.0), to.min(window.1));
     for (at, span) in (0..).zip(spans) {
         let (from, to) = cut(span.from, span.to);
@@ -308,34 +318,59 @@ pub(super) fn write(
     }
     marks.extend((0..).zip(levels).map(|(at, level)| (level.at, Mark::Level(at))));
     marks.sort_unstable();
+    marks
+}
+
+/// Writes what happened in a window of a measurement that began at `since`, from where times count.
+pub(super) fn write(
+    out: impl Write,
+    slices: &Slices,
+    (since, window): (SimTime, Window),
+    geometry: &Geometry,
+) -> io::Result<()> {
+    let Slices { spans, served, levels } = slices;
+    let (operations, starts) = operations_of(served, spans);
+    let (of, count) = lanes(served);
+    let mut trace = Trace {
+        interned: Interned::default(),
+        geometry,
+        arrows: operations.iter().copied().collect(),
+        holders: Holder::all().map(Holder::name).collect(),
+    };
     let start = since.max(window.0);
     let mut packets = Packets::new(out);
-    packets.add(&first(start.since(since)))?;
-    for track in trace.tracks(count) {
-        packets.add(&Message::default().number(SEQUENCE, 1).message(60, &track))?;
-    }
-    let mut last = start;
-    for (time, mark) in marks {
-        let events = match mark {
-            Mark::SpanBegins(at) => vec![trace.span(&spans[at as usize])],
-            Mark::SpanEnds(at) => vec![Trace::end(trace.track(spans[at as usize].place))],
-            Mark::RequestBegins(at) => {
-                let at = at as usize;
-                vec![trace.request(&served[at], of[at], &operations[starts[at]..starts[at + 1]])]
+    packets.add(|packet| first(packet, start.since(since)))?;
+    trace.tracks(&mut packets, count)?;
+    let (mut last, mut event) = (start, Message::default());
+    for (time, mark) in marks(slices, window) {
+        let counters = if matches!(mark, Mark::Level(_)) { COUNTERS.len() } else { 1 };
+        for counter in 0..counters {
+            event.clear();
+            match mark {
+                Mark::SpanBegins(at) => trace.span(&mut event, &spans[at as usize]),
+                Mark::SpanEnds(at) => Trace::end(&mut event, trace.track(spans[at as usize].place)),
+                Mark::RequestBegins(at) => {
+                    let at = at as usize;
+                    let operations = &operations[starts[at]..starts[at + 1]];
+                    trace.request(&mut event, &served[at], of[at], operations);
+                }
+                Mark::RequestEnds(at) => Trace::end(&mut event, LANES + of[at as usize]),
+                Mark::Level(at) => {
+                    let at = at as usize;
+                    let before = at.checked_sub(1).map(|before| &levels[before]);
+                    if !trace.level(&mut event, counter, &levels[at], before) {
+                        continue;
+                    }
+                }
             }
-            Mark::RequestEnds(at) => vec![Trace::end(LANES + of[at as usize])],
-            Mark::Level(at) => {
-                let at = at as usize;
-                trace.level(&levels[at], at.checked_sub(1).map(|before| &levels[before]))
-            }
-        };
-        for event in events {
-            let packet = Message::default().number(TIMESTAMP, time.since(last)).number(SEQUENCE, 1);
-            let mut packet = packet.number(FLAGS.0, FLAGS.2).message(TRACK_EVENT, &event);
-            if let Some(news) = trace.interned.news.take() {
-                packet = packet.message(12, &news);
-            }
-            packets.add(&packet)?;
+            packets.add(|packet| {
+                packet.number(TIMESTAMP, time.since(last)).number(SEQUENCE, 1);
+                packet.number(FLAGS.0, FLAGS.2).copy(TRACK_EVENT, &event);
+                if !trace.interned.news.is_empty() {
+                    packet.copy(INTERNED, &trace.interned.news);
+                    trace.interned.news.clear();
+                }
+            })?;
             last = time;
         }
     }
@@ -343,16 +378,12 @@ pub(super) fn write(
 }
 
 /// The first packet: what times mean.
-fn first(start_ns: u64) -> Message {
-    let clock = |id: u64| Message::default().number(1, id).number(2, start_ns);
-    let clocks = Message::default()
-        .message(1, &clock(BOOT_TIME))
-        .message(1, &clock(DELTAS).number(3, 1))
-        .number(2, BOOT_TIME);
-    Message::default()
-        .number(SEQUENCE, 1)
-        .number(FLAGS.0, FLAGS.1)
-        .number(87, 1)
-        .message(6, &clocks)
-        .message(59, &Message::default().number(58, DELTAS))
+fn first(packet: &mut Message, start_ns: u64) {
+    packet.number(SEQUENCE, 1).number(FLAGS.0, FLAGS.1).number(87, 1);
+    packet.message(6, |clocks| {
+        clocks.message(1, |clock| _ = clock.number(1, BOOT_TIME).number(2, start_ns));
+        clocks.message(1, |clock| _ = clock.number(1, DELTAS).number(2, start_ns).number(3, 1));
+        clocks.number(2, BOOT_TIME);
+    });
+    packet.message(59, |defaults| _ = defaults.number(58, DELTAS));
 }
