@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
-use ssd::config::{ConfigErrors, Problem};
+use lab::JobError;
+use ssd::config::ConfigErrors;
 use workload::WorkloadError;
 
 /// Why a command did not do what it was asked.
@@ -46,14 +47,7 @@ impl Failure {
 
     /// A name that does not exist, with all that do and the one that was probably meant.
     pub fn no_such(what: &'static str, found: &str, names: &[&str]) -> Self {
-        let mut message =
-            format!("no such {what}\n    found:   {found:?}\n    allowed: {}", names.join(", "));
-        if let Problem::NoSuchName { near: Some(near), .. } =
-            Problem::no_such_name(what, found, names.iter().copied())
-        {
-            message.push_str(&format!("\n    did you mean {near:?}?"));
-        }
-        Failure::Usage(message)
+        JobError::no_such(what, found, names).into()
     }
 
     /// The same failure, with what it is about in front.
@@ -120,23 +114,15 @@ impl From<ConfigErrors> for Failure {
     }
 }
 
+impl From<JobError> for Failure {
+    fn from(error: JobError) -> Self {
+        if error.is_work { Failure::Work(error.message) } else { Failure::Usage(error.message) }
+    }
+}
+
 impl From<WorkloadError> for Failure {
     fn from(error: WorkloadError) -> Self {
-        use workload::Problem as P;
-        let message = error.to_string();
-        match error.problem() {
-            // What was asked for cannot be: another command line would help.
-            P::File { action: "open", .. }
-            | P::FormatNotRecognised { .. }
-            | P::OtherFormat { .. }
-            | P::UnknownUnits { .. }
-            | P::NothingSelected { .. }
-            | P::DoesNotFit { .. }
-            | P::Job { .. }
-            | P::Setting { .. } => Failure::Usage(message),
-            // The trace itself is damaged, or changed under our hands.
-            _ => Failure::Work(message),
-        }
+        JobError::from(error).into()
     }
 }
 

@@ -4,14 +4,11 @@
 //! 2: bad usage or configuration; 130, 143: ended by Ctrl-C or a request to terminate.
 
 mod commands;
+mod drive_args;
 mod failure;
-mod files;
-mod inputs;
 mod interrupt;
 mod places;
-mod plan;
 mod progress;
-mod size;
 mod snapshots;
 mod stdout;
 mod text;

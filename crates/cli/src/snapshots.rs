@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use lab::job::files;
 use ssd::snapshot::SnapshotError;
 use ssd::{Drive, DriveConfig};
 
 use crate::failure::Failure;
-use crate::files;
 
 /// Where a snapshot's configuration lies.
 pub fn beside(path: &Path) -> PathBuf {

@@ -1,5 +1,6 @@
 //! Text for people: aligned columns, wrapped sentences, numbers with thousands and sizes with units.
 
+pub use lab::sizing::bytes;
 use ssd::config::{Value, in_unit};
 use std::io::{self, Write};
 use std::path::Path;
@@ -82,18 +83,6 @@ pub fn thousands(n: u64) -> String {
         out.push(digit);
     }
     out
-}
-
-/// Bytes in the binary unit that suits them: `4 KiB`, `1.50 GiB`.
-pub fn bytes(n: u64) -> String {
-    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let unit = (1..UNITS.len()).rev().find(|&i| n >= 1 << (10 * i)).unwrap_or(0);
-    let scale = 1u64 << (10 * unit);
-    if n.is_multiple_of(scale) {
-        format!("{} {}", n / scale, UNITS[unit])
-    } else {
-        format!("{:.2} {}", n as f64 / scale as f64, UNITS[unit])
-    }
 }
 
 /// A time in the unit that suits it: `12.5 us`, `3.20 s`.

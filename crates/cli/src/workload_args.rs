@@ -1,7 +1,5 @@
 //! Flags that describe a workload: a trace and what is to be done with it, or a generator.
 
-use std::path::Path;
-
 use clap::Args;
 use ssd::config::{Layer, Value};
 use workload::{SECTOR_BYTES, Spec, SyntheticSpec, TraceSpec};
@@ -327,30 +325,6 @@ pub fn set(spec: &mut Spec, flag: &str, key: &str, value: Option<&str>) -> Resul
     }
 }
 
-/// The trace or job file at that path, with the other settings of `spec` if that is of the same kind.
-pub fn with_path(spec: Option<Spec>, path: &Path) -> Spec {
-    let is_job_file = workload::fio::is_job_file(path);
-    let is_capture = workload::capture::is_capture(path);
-    let path = path.display().to_string();
-    match spec {
-        Some(Spec::Capture(mut captured)) if is_capture => {
-            captured.capture = path;
-            Spec::Capture(captured)
-        }
-        _ if is_capture => Spec::capture(path),
-        Some(Spec::Fio(mut fio)) if is_job_file => {
-            fio.jobs = path;
-            Spec::Fio(fio)
-        }
-        _ if is_job_file => Spec::fio(path),
-        Some(Spec::Trace(mut trace)) => {
-            trace.path = path;
-            Spec::Trace(trace)
-        }
-        _ => Spec::trace(path),
-    }
-}
-
 /// The two ends of `A..B`; either may be left out.
 fn range(text: &str) -> Result<(Option<&str>, Option<&str>), Failure> {
     let ends = text.split_once("..").map(|(from, to)| (from.trim(), to.trim()));
@@ -417,6 +391,8 @@ fn footprint(text: &str) -> Result<(&'static str, String), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab::job::with_path;
+    use std::path::Path;
 
     #[test]
     fn sizes_have_binary_units() {

@@ -49,6 +49,18 @@ pub struct Fixed {
     pub wordlines: bool,
 }
 
+/// Bytes in the binary unit that suits them: `4 KiB`, `1.50 GiB`.
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let unit = (1..UNITS.len()).rev().find(|&i| n >= 1 << (10 * i)).unwrap_or(0);
+    let scale = 1u64 << (10 * unit);
+    if n.is_multiple_of(scale) {
+        format!("{} {}", n / scale, UNITS[unit])
+    } else {
+        format!("{:.2} {}", n as f64 / scale as f64, UNITS[unit])
+    }
+}
+
 /// The smallest drive like `preset`, by the rule; `None` if none holds it.
 pub fn fit(preset: &DriveConfig, need: Need, choice: SizeChoice, fixed: Fixed) -> Option<DriveConfig> {
     let footprint = match need {

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::files::{FolderLock, replace};
+use lab::job::files;
 use lab::report::{Comparison, NotCompared};
 use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 
 use crate::failure::Failure;
-use crate::files;
 use crate::places::Places;
 
 /// Examples for the help text.

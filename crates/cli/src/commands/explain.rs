@@ -4,14 +4,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use lab::Job;
 use lab::report;
 use serde_json::json;
 use ssd::config::Table;
 use ssd::drive_config::{Explained, Resolved};
 use ssd::sections::ErrorModel;
 
+use crate::drive_args::DriveArgs;
 use crate::failure::Failure;
-use crate::inputs::{DriveArgs, Inputs};
 use crate::text::{Columns, wrapped};
 
 /// Examples for the help text.
@@ -68,15 +69,15 @@ pub fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
         write!(out, "{}", report::schema())?;
         return Ok(());
     }
-    let inputs = Inputs::read(&args.drive, args.file.as_deref(), Vec::new())?;
-    let resolved = inputs.resolve(None)?;
+    let job = args.drive.job(args.file.as_deref(), Vec::new())?;
+    let resolved = job.resolve(None)?;
     if args.toml {
         write!(out, "{}", resolved.to_toml())?;
         return Ok(());
     }
     let mut rows = resolved.explain();
-    rows.extend(run_rows(&inputs)?);
-    rows.extend(workload_rows(&inputs)?);
+    rows.extend(run_rows(&job)?);
+    rows.extend(workload_rows(&job)?);
     let everything = args.all || resolved.config.errors.model != ErrorModel::None;
     let hidden = match &args.only {
         Some(name) => {
@@ -154,8 +155,8 @@ fn json(out: &mut dyn Write, resolved: &Resolved, rows: &[Explained], hidden: us
 }
 
 /// The `[run]` table, with defaults.
-fn run_rows(inputs: &Inputs) -> Result<Vec<Explained>, Failure> {
-    let (run, origins) = inputs.run()?;
+fn run_rows(job: &Job) -> Result<Vec<Explained>, Failure> {
+    let (run, origins) = job.run()?;
     let row = |field: &ssd::config::Field| {
         let key = format!("run.{}", field.key);
         Explained {
@@ -173,15 +174,15 @@ fn run_rows(inputs: &Inputs) -> Result<Vec<Explained>, Failure> {
 }
 
 /// The `[workload]` table, if there is one.
-fn workload_rows(inputs: &Inputs) -> Result<Vec<Explained>, Failure> {
-    let Some(mut spec) = inputs.workload()? else { return Ok(Vec::new()) };
-    inputs.set_workload(&mut spec)?;
+fn workload_rows(job: &Job) -> Result<Vec<Explained>, Failure> {
+    let Some(mut spec) = job.workload()? else { return Ok(Vec::new()) };
+    job.set_workload(&mut spec)?;
     spec.check()?;
     let row = |((name, value), key): ((&str, String), workload::Key)| Explained {
         key: format!("workload.{name}"),
         value,
         unit: key.unit.to_owned(),
-        source: inputs.workload_origin(name).unwrap_or_else(|| "default".to_owned()),
+        source: job.workload_origin(name).unwrap_or_else(|| "default".to_owned()),
         note: String::new(),
         doc: key.text,
         range: key.allowed,

@@ -7,15 +7,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::Kept;
 use lab::files::Replacement;
 use lab::forensics::{Find, Forensics, Found, look, write_finds};
+use lab::{Job, Kept};
 use serde_json::Value;
 use ssd::AgeStep;
 use ssd::config::Problem;
 
 use crate::failure::Failure;
-use crate::inputs::{DriveArgs, Inputs};
 use crate::places::Places;
 use crate::snapshots::{beside, restore};
 use crate::text::{Columns, thousands, wrapped};
@@ -133,17 +132,17 @@ impl ForensicsArgs {
                 "it is not there; --config FILE names the drive's configuration, if it lies elsewhere";
             return Err(Failure::file(&config, "read the snapshot's configuration", &message));
         }
-        let drive_args = DriveArgs { config: Some(config), ..DriveArgs::default() };
+
         if !snapshot.is_file() {
             // The error names what was asked for, not what would lie beside it.
-            crate::files::read(snapshot, "read the snapshot")?;
+            lab::job::files::read(snapshot, "read the snapshot")?;
         }
-        let resolved = Inputs::read(&drive_args, None, Vec::new())?.resolve(None)?;
+        let resolved = Job::read(Some(&config), None, &[])?.resolve(None)?;
         let drive = restore(snapshot, &resolved.config)?;
         let kept = match self.versions.get(number) {
             None => None,
             Some(path) => {
-                crate::files::check(path, "read")?;
+                lab::job::files::check(path, "read")?;
                 Some(lab::read_kept(path, &drive).map_err(|error| Failure::usage(error.to_string()))?)
             }
         };

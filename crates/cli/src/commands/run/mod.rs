@@ -7,20 +7,22 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::{AgeSteps, BlockTable, ExecutorChoice, RunResult, RunSpec, Stop, VersionsSpec};
+use lab::{AgeSteps, BlockTable, ExecutorChoice, Job, Plan, RunResult, RunSpec, Stop, VersionsSpec};
 use ssd::{Drive, Status};
 use workload::{Prepared, Spec};
 
 use self::measurement::MeasurementArgs;
 use self::output::{OutputArgs, save};
+use lab::job::is_config;
+use lab::job::with_path;
+
+use crate::drive_args::DriveArgs;
 use crate::failure::Failure;
-use crate::inputs::{DriveArgs, Inputs, is_config};
 use crate::interrupt::Interrupt;
-use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::snapshots::restore;
 use crate::text::{bytes, thousands};
-use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs, with_path};
+use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -92,15 +94,15 @@ pub struct Run {
 pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let config = args.input.as_deref().filter(|path| is_config(path));
     let flags = [args.measurement.layers()?, args.synthetic.layers()?].concat();
-    let inputs = Inputs::read(&args.drive, config, flags)?;
-    let spec = args.workload(&inputs)?;
+    let job = args.drive.job(config, flags)?;
+    let spec = args.workload(&job)?;
     let _lock = args.claim_places(spec.as_ref())?;
     let progress = Progress::new(args.output.quiet).watching(args.output.watch);
     let Some(spec) = spec else {
-        return args.without_workload(&inputs, &progress);
+        return args.without_workload(&job, &progress);
     };
     let prepared = progress.survey(&spec)?;
-    let plan = Plan::new(&inputs, Some((&spec, &prepared)))?;
+    let plan = job.plan(Some((&spec, &prepared)))?;
     args.tell(&progress, &plan.notes);
     args.announce(&plan, Some(&spec), &progress);
     args.check_watch(&plan)?;
@@ -212,8 +214,8 @@ fn lost(result: &RunResult) -> Vec<String> {
 
 impl Run {
     /// The workload: the trace named, the generator described, or the table of the configuration.
-    fn workload(&self, inputs: &Inputs) -> Result<Option<Spec>, Failure> {
-        let configured = inputs.workload()?;
+    fn workload(&self, job: &Job) -> Result<Option<Spec>, Failure> {
+        let configured = job.workload()?;
         let trace = self.input.as_deref().filter(|path| !is_config(path));
         // A depth says how requests are generated, if nothing else says what they are.
         let has_depth = self.measurement.closed.is_some() && !self.measurement.precondition_only;
@@ -236,30 +238,23 @@ impl Run {
         if let Some(seed) = &self.measurement.seed {
             spec.set_seed_as_written(seed).map_err(|error| Failure::from(error).about("--seed"))?;
         }
-        inputs.set_workload(&mut spec)?;
-        spec.check()?;
+        job.settle(&mut spec, self.replay.address.is_some())?;
         if spec.is_driven() && (self.measurement.closed.is_some() || self.measurement.open) {
             let message = "--closed, --depth and --open say how requests reach the drive, and jobs say that themselves \
                            (iodepth, rate_iops in the job file, `depth` of other phases)";
             return Err(Failure::usage(message));
         }
-        if let Spec::Trace(trace) = &mut spec
-            && self.replay.address.is_none()
-            && inputs.workload_origin("address").is_none()
-        {
-            trace.address = inputs.address_policy();
-        }
         Ok(Some(spec))
     }
 
     /// With nothing to run, a drive can still be aged and saved.
-    fn without_workload(&self, inputs: &Inputs, progress: &Progress) -> Result<(), Failure> {
+    fn without_workload(&self, job: &Job, progress: &Progress) -> Result<(), Failure> {
         if !self.measurement.precondition_only {
             let message = "nothing to run: name a trace, a configuration with the table [workload], or what to \
                            generate, such as --synthetic uniform or --read-percent 70 (see wordline run --help)";
             return Err(Failure::usage(message));
         }
-        let plan = Plan::new(inputs, None)?;
+        let plan = job.plan(None)?;
         self.tell(progress, &plan.notes);
         self.announce(&plan, None, progress);
         let interrupt = Interrupt::listen();

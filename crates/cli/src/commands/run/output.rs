@@ -11,11 +11,12 @@ use ssd::Drive;
 use workload::Spec;
 
 use super::Run;
+use lab::Plan;
+use lab::job::files;
+use lab::job::is_config;
+
 use crate::failure::Failure;
-use crate::files;
-use crate::inputs::is_config;
 use crate::places::Places;
-use crate::plan::Plan;
 use crate::snapshots::beside;
 use crate::text::{check_table, parse_time, time};
 

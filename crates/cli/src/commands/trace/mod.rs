@@ -7,12 +7,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use lab::job::GENERATOR_SPACE_BYTES;
+use lab::job::with_path;
 use workload::{Recorded, SECTOR_BYTES, Spec};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::size::GENERATOR_SPACE_BYTES;
-use crate::workload_args::{SyntheticArgs, TraceArgs, with_path};
+use crate::workload_args::{SyntheticArgs, TraceArgs};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\

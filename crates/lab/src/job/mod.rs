@@ -1,18 +1,23 @@
-//! What the user gave to describe a drive: a file, a preset, settings; and how they become one configuration.
+//! What describes a run: a file, a preset, settings; and how they become one configuration and a [`Plan`].
+
+mod error;
+pub mod files;
+mod plan;
+mod size;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use lab::RunConfig;
+pub use error::JobError;
+pub use plan::Plan;
+pub use size::GENERATOR_SPACE_BYTES;
+
+use crate::run_config::RunConfig;
 use ssd::DriveConfig;
 use ssd::config::{ConfigErrors, Layer, Origin, presets};
 use ssd::drive_config::{Resolved, resolve, resolve_table};
 use toml::de::{DeTable, DeValue};
-use workload::{AddressPolicy, Problem, Spec, WorkloadError};
-
-use crate::failure::Failure;
-use crate::files;
+use workload::{AddressPolicy, Prepared, Problem, Spec, WorkloadError};
 
 /// Tables of a configuration file that are not the drive's; `pinned` is what a stand-in matches.
 pub const FOREIGN: &[&str] = &["workload", "run", "pinned"];
@@ -26,22 +31,6 @@ const CHIP_KEYS: &[&str] = &["preset", "nand.part", "nand.geometry."];
 /// Keys by which the user says how large the drive is; with one of them it is not sized.
 const CAPACITY_KEYS: &[&str] = &["nand.geometry.blocks_per_plane", "drive.logical_gib"];
 
-/// Which drive: the flags that all commands about a drive share.
-#[derive(Args, Debug, Default)]
-pub struct DriveArgs {
-    /// Configuration file (TOML): a drive, and optionally the tables `[workload]` and `[run]`
-    #[arg(short, long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-
-    /// Shipped drive to start from, whatever the configuration names (see `wordline presets`)
-    #[arg(long, value_name = "PRESET")]
-    pub drive: Option<String>,
-
-    /// Set one key, such as ftl.gc_victim.policy=fifo or run.depth=8; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-}
-
 /// A configuration file, read.
 struct ConfigFile {
     path: PathBuf,
@@ -49,8 +38,8 @@ struct ConfigFile {
     text: String,
 }
 
-/// All inputs of a drive, not yet resolved.
-pub struct Inputs {
+/// All that a run was asked for, not yet resolved: TOML and settings.
+pub struct Job {
     file: Option<ConfigFile>,
     drive: Option<Layer>,
     sets: Vec<Layer>,
@@ -64,21 +53,23 @@ pub fn is_config(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
-impl Inputs {
-    /// Reads the file and the arguments; `config` is the file if it was not named by `--config`, `flags` are settings
-    /// from other flags.
-    pub fn read(args: &DriveArgs, config: Option<&Path>, flags: Vec<Layer>) -> Result<Self, Failure> {
-        let path = match (config, &args.config) {
-            (Some(first), Some(second)) => {
-                let both = format!("{} and {}", first.display(), second.display());
-                return Err(Failure::usage(format!("two configuration files, {both}; allowed: one")));
-            }
-            (first, second) => first.or(second.as_deref()),
-        };
-        let drive = args.drive.as_deref().map(drive_layer).transpose()?;
-        let sets = args.set.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
+impl Job {
+    /// Reads a configuration file, if one is named; takes a preset, and settings as `--set` has them: `KEY=VALUE`.
+    pub fn read(path: Option<&Path>, drive: Option<&str>, sets: &[String]) -> Result<Self, JobError> {
+        let drive = drive.map(drive_layer).transpose()?;
+        let layers = sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
         let file = path.map(ConfigFile::read).transpose()?;
-        Ok(Inputs { file, drive, sets, arguments: args.set.clone(), flags })
+        Ok(Job { file, drive, sets: layers, arguments: sets.to_vec(), flags: Vec::new() })
+    }
+
+    /// The same with settings of other flags, which come last.
+    pub fn with_flags(self, flags: Vec<Layer>) -> Self {
+        Job { flags, ..self }
+    }
+
+    /// Works out what will be done: sizes the drive if nothing says which one it is, and puts all settings together.
+    pub fn plan(&self, workload: Option<(&Spec, &Prepared)>) -> Result<Plan, JobError> {
+        Plan::new(self, workload)
     }
 
     /// Whether the user said anything about which drive it is, beyond single settings.
@@ -110,13 +101,13 @@ impl Inputs {
     }
 
     /// The configuration, checked.
-    pub fn resolve(&self, sized: Option<&str>) -> Result<Resolved, Failure> {
+    pub fn resolve(&self, sized: Option<&str>) -> Result<Resolved, JobError> {
         Ok(resolve(&self.layers(sized), FOREIGN)?)
     }
 
     /// The default drive with those settings alone that say what its chips are: what a drive is sized from, so that no
     /// other setting changes its geometry.
-    pub fn chips(&self) -> Result<DriveConfig, Failure> {
+    pub fn chips(&self) -> Result<DriveConfig, JobError> {
         let describes_chips = |text: &str| {
             let key = text.split_once('=').map_or("", |(key, _)| key.trim());
             CHIP_KEYS.iter().any(|prefix| key.starts_with(prefix))
@@ -128,7 +119,7 @@ impl Inputs {
     }
 
     /// The `[run]` table, with the place of each key that was set.
-    pub fn run(&self) -> Result<(RunConfig, BTreeMap<String, Origin>), Failure> {
+    pub fn run(&self) -> Result<(RunConfig, BTreeMap<String, Origin>), JobError> {
         let mut run = RunConfig::default();
         let origins = resolve_table(&self.layers(None), "run", &mut run)?;
         Ok((run, origins))
@@ -149,27 +140,65 @@ impl Inputs {
     }
 
     /// The workload of the file's `[workload]` table; paths in it count from the file's folder.
-    pub fn workload(&self) -> Result<Option<Spec>, Failure> {
+    pub fn workload(&self) -> Result<Option<Spec>, JobError> {
         match &self.file {
             Some(file) => file.workload(),
             None => Ok(None),
         }
     }
 
+    /// Makes a workload what is run: settings of the command line, checks, and where a trace's addresses lie unless
+    /// that is said already.
+    pub fn settle(&self, spec: &mut Spec, has_address: bool) -> Result<(), JobError> {
+        self.set_workload(spec)?;
+        spec.check()?;
+        if let Spec::Trace(trace) = spec
+            && !has_address
+            && self.workload_origin("address").is_none()
+        {
+            trace.address = self.address_policy();
+        }
+        Ok(())
+    }
+
     /// Applies the settings of the command line that belong to the workload.
-    pub fn set_workload(&self, spec: &mut Spec) -> Result<(), Failure> {
+    pub fn set_workload(&self, spec: &mut Spec) -> Result<(), JobError> {
         for text in &self.arguments {
             let Some((key, value)) = text.split_once('=') else { continue };
             if let Some(key) = key.trim().strip_prefix("workload.") {
-                spec.set(key, value.trim()).map_err(|e| Failure::from(e).about(&format!("--set {text}")))?;
+                spec.set(key, value.trim()).map_err(|e| JobError::from(e).about(&format!("--set {text}")))?;
             }
         }
         Ok(())
     }
 }
 
+/// The trace or job file at that path, with the other settings of `spec` if that is of the same kind.
+pub fn with_path(spec: Option<Spec>, path: &Path) -> Spec {
+    let is_job_file = workload::fio::is_job_file(path);
+    let is_capture = workload::capture::is_capture(path);
+    let path = path.display().to_string();
+    match spec {
+        Some(Spec::Capture(mut captured)) if is_capture => {
+            captured.capture = path;
+            Spec::Capture(captured)
+        }
+        _ if is_capture => Spec::capture(path),
+        Some(Spec::Fio(mut fio)) if is_job_file => {
+            fio.jobs = path;
+            Spec::Fio(fio)
+        }
+        _ if is_job_file => Spec::fio(path),
+        Some(Spec::Trace(mut trace)) => {
+            trace.path = path;
+            Spec::Trace(trace)
+        }
+        _ => Spec::trace(path),
+    }
+}
+
 /// Refuses a job file of fio, which looks much like a configuration, where one must stand.
-fn refuse_jobs(path: &Path, text: &str) -> Result<(), Failure> {
+fn refuse_jobs(path: &Path, text: &str) -> Result<(), JobError> {
     let is_fio = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("fio"));
     let of_fio = |line: &str| {
         let key = line.split('=').next().unwrap_or_default().trim();
@@ -181,7 +210,7 @@ fn refuse_jobs(path: &Path, text: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let path = path.display();
-    Err(Failure::usage(format!(
+    Err(JobError::new(format!(
         "--config {path}\n    found:   a job file of fio: a workload, and no drive\n    allowed: a configuration \
          (TOML); the jobs run by `wordline run {path}`, or by jobs = \"{path}\" below [workload] (docs/fio.md)"
     )))
@@ -191,10 +220,10 @@ fn default_drive() -> Layer {
     Layer::file("the default drive", format!("preset = \"{DEFAULT_DRIVE}\"\n"))
 }
 
-fn drive_layer(name: &str) -> Result<Layer, Failure> {
+fn drive_layer(name: &str) -> Result<Layer, JobError> {
     let names: Vec<&str> = presets::drives().iter().map(|preset| preset.name).collect();
     if !names.contains(&name) {
-        return Err(Failure::no_such("preset", name, &names).about(&format!("--drive {name}")));
+        return Err(JobError::no_such("preset", name, &names).about(&format!("--drive {name}")));
     }
     let mut layer = Layer::set(&format!("preset={name}"))?;
     layer.source = format!("--drive {name}");
@@ -202,11 +231,11 @@ fn drive_layer(name: &str) -> Result<Layer, Failure> {
 }
 
 impl ConfigFile {
-    fn read(path: &Path) -> Result<Self, Failure> {
+    fn read(path: &Path) -> Result<Self, JobError> {
         let bytes = files::read(path, "read the configuration")?;
         let text = String::from_utf8(bytes).map_err(|e| {
             let error = format!("byte {} is not UTF-8 text", e.utf8_error().valid_up_to());
-            Failure::file(path, "read the configuration", &error)
+            JobError::file(path, "read the configuration", &error)
         })?;
         refuse_jobs(path, &text)?;
         Ok(ConfigFile { path: path.to_path_buf(), name: path.display().to_string(), text })
@@ -220,12 +249,12 @@ impl ConfigFile {
         })
     }
 
-    fn workload(&self) -> Result<Option<Spec>, Failure> {
+    fn workload(&self) -> Result<Option<Spec>, JobError> {
         let Ok(document) = DeTable::parse(&self.text) else { return Ok(None) };
         let Some((key, value)) = document.get_ref().get_key_value("workload") else { return Ok(None) };
         let DeValue::Table(table) = value.get_ref() else {
             let line = self.line(key.span().start);
-            return Err(Failure::usage(format!(
+            return Err(JobError::new(format!(
                 "{}:{line}: workload: allowed: a table, [workload]",
                 self.name
             )));
@@ -245,12 +274,12 @@ impl ConfigFile {
     }
 
     /// The error with the file and line it stands in.
-    fn place(&self, error: WorkloadError, table: usize) -> Failure {
+    fn place(&self, error: WorkloadError, table: usize) -> JobError {
         let place = match error.problem() {
             Problem::Setting { span: Some(span), .. } => span.start,
             _ => table,
         };
-        Failure::from(error).about(&format!("{}:{}", self.name, self.line(place)))
+        JobError::from(error).about(&format!("{}:{}", self.name, self.line(place)))
     }
 
     fn line(&self, byte: usize) -> usize {

@@ -1,12 +1,10 @@
-//! A drive for a workload, by the rule of [`lab::sizing`]: what was found, in a line for people.
+//! A drive for a workload, by the rule of [`crate::sizing`]: what was found, in a line for people.
 
-use lab::sizing::{FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, fit, raw_bytes};
+use crate::sizing::{FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, raw_bytes};
 use ssd::DriveConfig;
 use workload::SECTOR_BYTES;
 
-use crate::failure::Failure;
-use crate::inputs::Inputs;
-use crate::text::bytes;
+use super::{Job, JobError};
 
 /// Space that is taken for a generator where it addresses a share of whatever drive there is.
 pub const GENERATOR_SPACE_BYTES: u64 = 8 << 30;
@@ -33,12 +31,12 @@ pub fn need(space_sectors: Option<u64>) -> Need {
 
 /// Finds the smallest drive of the default's kind; with the user's settings it keeps that one's geometry, if it is a
 /// drive with them and the workload fits on it.
-pub fn size(inputs: &Inputs, need: Need, choice: SizeChoice) -> Result<Sized, Failure> {
+pub fn size(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobError> {
     check(need, choice)?;
-    let wanted = inputs.resolve(None)?.config;
-    let fixed = Fixed { chips: inputs.sets(CHIPS), wordlines: inputs.sets(WORDLINES) };
+    let wanted = job.resolve(None)?.config;
+    let fixed = Fixed { chips: job.sets(CHIPS), wordlines: job.sets(WORDLINES) };
     // Chips that are no drive without the other settings are sized with them.
-    let found = inputs.chips().ok().and_then(|chips| fit(&chips, need, choice, fixed));
+    let found = job.chips().ok().and_then(|chips| fit(&chips, need, choice, fixed));
     let kept = found.as_ref().map(|found| with_geometry(&wanted, found));
     let (config, is_other) = match kept.filter(|config| holds(config, need)) {
         Some(config) => (Some(config), false),
@@ -54,7 +52,7 @@ pub fn size(inputs: &Inputs, need: Need, choice: SizeChoice) -> Result<Sized, Fa
                 "no small drive of this kind can be built: name one with --drive or --config".to_owned()
             }
         };
-        return Err(Failure::usage(message));
+        return Err(JobError::new(message));
     };
     let mut sized = described(&wanted, &config, need, choice);
     if is_other {
@@ -66,7 +64,7 @@ pub fn size(inputs: &Inputs, need: Need, choice: SizeChoice) -> Result<Sized, Fa
 }
 
 /// Refuses a drive as small as a footprint that is too small, or that nobody knows.
-fn check(need: Need, choice: SizeChoice) -> Result<(), Failure> {
+fn check(need: Need, choice: SizeChoice) -> Result<(), JobError> {
     let found = match (choice, need) {
         (SizeChoice::Auto, _) => return Ok(()),
         (SizeChoice::Footprint, Need::Footprint(footprint)) if footprint >= FOOTPRINT_BYTES_MIN => {
@@ -80,7 +78,7 @@ fn check(need: Need, choice: SizeChoice) -> Result<(), Failure> {
         }
     };
     let least = bytes(FOOTPRINT_BYTES_MIN);
-    Err(Failure::usage(format!(
+    Err(JobError::new(format!(
         "--size footprint\n    found:   {found}\n    allowed: a footprint of at least {least} (of a generator: \
          --footprint 1GiB)"
     )))
@@ -156,14 +154,13 @@ fn given_up(preset: &DriveConfig, config: &DriveConfig) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inputs::DriveArgs;
 
     fn sized(need: Need, set: &[&str]) -> (Sized, DriveConfig) {
-        let args = DriveArgs { set: set.iter().map(ToString::to_string).collect(), ..DriveArgs::default() };
-        let inputs = Inputs::read(&args, None, Vec::new()).unwrap();
-        assert!(inputs.leave_the_size_open());
-        let sized = size(&inputs, need, SizeChoice::Auto).unwrap();
-        let config = inputs.resolve(Some(&sized.toml)).unwrap().config;
+        let set: Vec<String> = set.iter().map(ToString::to_string).collect();
+        let job = Job::read(None, None, &set).unwrap();
+        assert!(job.leave_the_size_open());
+        let sized = size(&job, need, SizeChoice::Auto).unwrap();
+        let config = job.resolve(Some(&sized.toml)).unwrap().config;
         (sized, config)
     }
 
@@ -173,8 +170,8 @@ mod tests {
         let (_, config) = sized(Need::Footprint(1 << 30), &set);
         assert_eq!(config.geometry.chips_per_channel, 2);
         assert!((config.physical_units() as f64 / config.logical_units() as f64 - 1.28).abs() < 1e-3);
-        let args = DriveArgs { set: vec!["drive.logical_gib=10".into()], ..DriveArgs::default() };
-        assert!(!Inputs::read(&args, None, Vec::new()).unwrap().leave_the_size_open());
+        let set = ["drive.logical_gib=10".to_owned()];
+        assert!(!Job::read(None, None, &set).unwrap().leave_the_size_open());
     }
 
     #[test]
@@ -197,12 +194,12 @@ mod tests {
 
     #[test]
     fn the_impossible_is_an_error() {
-        let inputs = Inputs::read(&DriveArgs::default(), None, Vec::new()).unwrap();
-        let error = size(&inputs, Need::Footprint(1 << 50), SizeChoice::Auto).unwrap_err();
-        assert!(error.message().unwrap().contains("1 PiB") || error.message().unwrap().contains("1024 TiB"));
+        let job = Job::read(None, None, &[]).unwrap();
+        let error = size(&job, Need::Footprint(1 << 50), SizeChoice::Auto).unwrap_err();
+        assert!(error.message.contains("1 PiB") || error.message.contains("1024 TiB"));
         for need in [Need::Footprint(1 << 20), Need::Share] {
-            let error = size(&inputs, need, SizeChoice::Footprint).unwrap_err();
-            assert!(error.message().unwrap().contains("at least 128 MiB"), "{need:?}");
+            let error = size(&job, need, SizeChoice::Footprint).unwrap_err();
+            assert!(error.message.contains("at least 128 MiB"), "{need:?}");
         }
     }
 }

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use lab::sizing::SizeChoice;
-use lab::{LoopMode, Past, RunConfig};
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
 use ssd::drive_config::Resolved;
 use ssd::sections::ErrorModel;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
-use crate::failure::Failure;
-use crate::inputs::Inputs;
-use crate::size;
-use crate::text::bytes;
+use super::{Job, JobError, size};
+use crate::precondition::Past;
+use crate::run_config::RunConfig;
+use crate::sizing::{SizeChoice, bytes};
+use crate::spec::LoopMode;
 
 /// The drive and the run, resolved.
 pub struct Plan {
@@ -28,18 +27,18 @@ pub struct Plan {
 
 impl Plan {
     /// Sizes the drive if nothing says which one it is, and puts all settings together.
-    pub fn new(inputs: &Inputs, workload: Option<(&Spec, &Prepared)>) -> Result<Self, Failure> {
-        let (mut run, origins) = inputs.run()?;
-        let Some((spec, prepared)) = workload.filter(|_| inputs.leave_the_size_open()) else {
+    pub(super) fn new(job: &Job, workload: Option<(&Spec, &Prepared)>) -> Result<Self, JobError> {
+        let (mut run, origins) = job.run()?;
+        let Some((spec, prepared)) = workload.filter(|_| job.leave_the_size_open()) else {
             if let Some(origin) = origins.get("run.size").filter(|_| run.size != SizeChoice::Auto) {
                 let message = format!(
                     "{origin}: run.size\n    found:   {}, and a drive that is named, or nothing to run\n    allowed: a \
                      workload without --drive, drive.logical_gib or a drive in the configuration",
                     run.size.name()
                 );
-                return Err(Failure::usage(message));
+                return Err(JobError::new(message));
             }
-            let resolved = inputs.resolve(None)?;
+            let resolved = job.resolve(None)?;
             check_age(&run, &origins, &resolved)?;
             check_depth(workload, &run, &origins, &resolved)?;
             let note = match workload {
@@ -48,8 +47,8 @@ impl Plan {
             };
             return Ok(Plan { resolved, run, run_origins: origins, notes: note.into_iter().collect() });
         };
-        let sized = size::size(inputs, size::need(prepared.space_sectors()), run.size)?;
-        let resolved = inputs.resolve(Some(&sized.toml))?;
+        let sized = size::size(job, size::need(prepared.space_sectors()), run.size)?;
+        let resolved = job.resolve(Some(&sized.toml))?;
         check_age(&run, &origins, &resolved)?;
         check_depth(workload, &run, &origins, &resolved)?;
         if !origins.contains_key("run.past") {
@@ -109,7 +108,7 @@ fn check_age(
     run: &RunConfig,
     origins: &BTreeMap<String, Origin>,
     resolved: &Resolved,
-) -> Result<(), Failure> {
+) -> Result<(), JobError> {
     let Some((found, allowed)) = run.age.without_effect(resolved.config.errors.model) else {
         return Ok(());
     };
@@ -122,7 +121,7 @@ fn check_depth(
     run: &RunConfig,
     origins: &BTreeMap<String, Origin>,
     resolved: &Resolved,
-) -> Result<(), Failure> {
+) -> Result<(), JobError> {
     let Some(LoopMode::Closed { depth }) = workload.map(|(spec, _)| run.loop_mode(spec)) else {
         return Ok(());
     };
@@ -142,7 +141,7 @@ fn conflict(
     resolved: &Resolved,
     found: String,
     allowed: String,
-) -> Failure {
+) -> JobError {
     let origin = origins.get(of_run).cloned();
     let keys = vec![
         KeyAt { key: of_run.to_owned(), origin: origin.clone() },
@@ -152,7 +151,7 @@ fn conflict(
 }
 
 /// Says when addresses of a trace do not stay what they were; refuses those that must and cannot.
-fn address_note(spec: &Spec, prepared: &Prepared, resolved: &Resolved) -> Result<Option<String>, Failure> {
+fn address_note(spec: &Spec, prepared: &Prepared, resolved: &Resolved) -> Result<Option<String>, JobError> {
     let Spec::Trace(trace) = spec else { return Ok(None) };
     let logical = resolved.config.logical_bytes();
     let space = prepared.space_sectors().unwrap_or(0).saturating_mul(SECTOR_BYTES);
@@ -167,7 +166,7 @@ fn address_note(spec: &Spec, prepared: &Prepared, resolved: &Resolved) -> Result
         }
         AddressPolicy::AsIs => {
             let message = format!("{reaches}; address = \"as_is\" needs a larger drive, or wrap, or compact");
-            Err(Failure::usage(message))
+            Err(JobError::new(message))
         }
         // Compact needs less than the trace reaches to; if that is too much, opening it says so.
         AddressPolicy::Compact => Ok(None),

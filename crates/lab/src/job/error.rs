@@ -1,0 +1,80 @@
+//! How a job can be wrong before it runs.
+
+use std::fmt;
+use std::path::Path;
+
+use ssd::config::{ConfigErrors, Problem};
+use workload::WorkloadError;
+
+/// Why a job cannot be planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobError {
+    /// What is wrong, with its place and what is allowed.
+    pub message: String,
+    /// The job itself is in order and what it names is damaged: asking otherwise would not help.
+    pub is_work: bool,
+}
+
+impl JobError {
+    /// What was asked for cannot be.
+    pub fn new(message: impl Into<String>) -> Self {
+        JobError { message: message.into(), is_work: false }
+    }
+
+    /// A file that was named and cannot be used.
+    pub fn file(path: &Path, action: &str, error: &dyn fmt::Display) -> Self {
+        Self::new(format!("{}: cannot {action}: {error}", path.display()))
+    }
+
+    /// A name that does not exist, with all that do and the one that was probably meant.
+    pub fn no_such(what: &'static str, found: &str, names: &[&str]) -> Self {
+        let mut message =
+            format!("no such {what}\n    found:   {found:?}\n    allowed: {}", names.join(", "));
+        if let Problem::NoSuchName { near: Some(near), .. } =
+            Problem::no_such_name(what, found, names.iter().copied())
+        {
+            message.push_str(&format!("\n    did you mean {near:?}?"));
+        }
+        Self::new(message)
+    }
+
+    /// The same, with what it is about in front.
+    pub fn about(self, what: &str) -> Self {
+        JobError { message: format!("{what}: {}", self.message), ..self }
+    }
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for JobError {}
+
+impl From<ConfigErrors> for JobError {
+    fn from(errors: ConfigErrors) -> Self {
+        Self::new(errors.to_string())
+    }
+}
+
+impl From<WorkloadError> for JobError {
+    fn from(error: WorkloadError) -> Self {
+        use workload::Problem as P;
+        let message = error.to_string();
+        let is_work = match error.problem() {
+            // What was asked for cannot be: another job would help.
+            P::File { action: "open", .. }
+            | P::FormatNotRecognised { .. }
+            | P::OtherFormat { .. }
+            | P::UnknownUnits { .. }
+            | P::NothingSelected { .. }
+            | P::DoesNotFit { .. }
+            | P::Job { .. }
+            | P::Setting { .. } => false,
+            // The trace itself is damaged, or changed under our hands.
+            _ => true,
+        };
+        JobError { message, is_work }
+    }
+}
