@@ -3,6 +3,7 @@
 //! Results go to standard output, everything else to standard error. Exit code 0: done; 1: failed while working;
 //! 2: bad usage or configuration; 130, 143: ended by Ctrl-C or a request to terminate.
 
+mod caching;
 mod commands;
 mod drive_args;
 mod failure;
@@ -21,8 +22,8 @@ use std::sync::LazyLock;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory, policies,
-    presets, report, reproduce, run, trace,
+    cache, capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory,
+    policies, presets, report, reproduce, run, trace,
 };
 use failure::Failure;
 use stdout::Output;
@@ -76,6 +77,8 @@ enum Command {
     Compare(compare::Compare),
     /// Write results as a page for a browser: one file, with charts, that needs no network
     Report(report::Report),
+    /// List or remove the aged drives that are kept between runs
+    Cache(cache::Cache),
     /// Print a script that lets a shell complete commands and flags
     Completion(completion::Completion),
 }
@@ -95,6 +98,7 @@ impl Command {
             Command::Forensics(args) => forensics::run(args, out),
             Command::Compare(args) => compare::run(args, out),
             Command::Report(args) => report::run(args, out),
+            Command::Cache(args) => cache::run(args, out),
             Command::Completion(args) => completion::run(args, out),
         }
     }

@@ -1,6 +1,7 @@
 //! One experiment: a drive, a workload, a measurement.
 
 use crate::age::{self, AgeSteps};
+use crate::cache::CacheKey;
 use crate::desk::Counted;
 use crate::driven::DrivenSession;
 use crate::error::Failure;
@@ -8,9 +9,10 @@ use crate::facts::{Cost, Facts};
 use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
 use crate::phase::Progress;
-use crate::precondition::{Own, Preconditioned, Preconditioning, Spare, precondition_until};
+use crate::precondition::{Overwrite, Own, Past, Preconditioned, Preconditioning, Spare, precondition_until};
 use crate::process::thread_cpu_time;
 use crate::result::{JobResult, RunResult};
+use crate::sizing::bytes;
 use crate::spec::{LoopMode, RunSpec};
 use crate::stop::Stop;
 use ssd::{Drive, DriveConfig, Executor, Foresight};
@@ -61,7 +63,40 @@ pub fn prepare_run(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Preconditioned, Failure> {
     let own = workload.map(|workload| Own { workload, requests: spec.requests });
-    prepare_for(drive, config, own, &spec.preconditioning, &spec.age, (&spec.stop, progress))
+    let age = |drive: &mut Drive, progress: &mut dyn FnMut(Progress)| {
+        prepare_for(drive, config, own, &spec.preconditioning, &spec.age, (&spec.stop, progress))
+    };
+    let Some(cache) = spec.cache.as_ref().filter(|_| spec.ages()) else { return age(drive, progress) };
+    let key = cache_key(config, own, spec);
+    cache.prepare(drive, (config, &key), (&spec.stop, progress), age)
+}
+
+/// What a drive is kept under that is aged before a run.
+fn cache_key(config: &DriveConfig, own: Option<Own<'_>>, spec: &RunSpec) -> CacheKey {
+    let RunSpec { preconditioning, age, .. } = spec;
+    let past = own.filter(|_| preconditioning.past == Past::Own).map(|own| {
+        let (workload, requests) = (own.workload.workload_hash(), own.requests);
+        format!("workload {workload:016x}, requests {requests:?}")
+    });
+    let identity = format!(
+        "sources {}\n{preconditioning:?}\n{:?}\n{}\n{}",
+        env!("WORDLINE_SOURCES"),
+        age.texts(),
+        past.as_deref().unwrap_or("no workload"),
+        config.to_toml(),
+    );
+    let space = bytes(config.logical_bytes());
+    let steps: String = age.texts().iter().map(|step| format!(", {step}")).collect();
+    let what = format!(
+        "{space}, configuration {:016x}, filled to {} %, {}{steps}",
+        config.hash(),
+        preconditioning.fill_percent,
+        past.as_deref().unwrap_or(match preconditioning.overwrite {
+            Overwrite::None => "not overwritten",
+            _ => "overwritten at random",
+        }),
+    );
+    CacheKey { identity, what }
 }
 
 fn prepare_for(

@@ -8,6 +8,8 @@ use std::fmt;
 /// What a long experiment is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// Another run is ageing the same drive, which will be kept.
+    Waiting,
     /// Overwriting a single die, to see how full the blocks of the drive become.
     OneDie,
     /// Reading the workload beforehand, for a policy that looks ahead.
@@ -26,6 +28,7 @@ impl Phase {
     /// What to tell a person.
     pub fn name(self) -> &'static str {
         match self {
+            Phase::Waiting => "waiting for another run to age this drive",
             Phase::OneDie => "ageing a die",
             Phase::LookingAhead => "looking ahead",
             Phase::Filling => "filling",
@@ -40,6 +43,7 @@ impl Phase {
         match self {
             Phase::OneDie | Phase::Filling | Phase::Overwriting => "units",
             Phase::Ageing => "steps",
+            Phase::Waiting => "seconds",
             Phase::LookingAhead | Phase::Running => "requests",
         }
     }

@@ -1,6 +1,7 @@
 //! How a workload is run on a drive.
 
 use crate::age::AgeSteps;
+use crate::cache::DriveCache;
 use crate::precondition::Preconditioning;
 use crate::settings::Settings;
 use crate::stop::Stop;
@@ -9,6 +10,7 @@ use crate::versions::VersionsSpec;
 use ssd::Executor;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How requests reach the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,11 +76,19 @@ pub struct RunSpec {
     pub origins: BTreeMap<String, String>,
     /// Whether the drive had been written before, as one that comes from a snapshot.
     pub was_used: bool,
+    /// Where aged drives are kept: one that was made in the same way is taken from there, and what takes long is put
+    /// there. Only for a drive that is new.
+    pub cache: Option<Arc<DriveCache>>,
     /// Asked to end early, the run stops to take requests, and its result says so.
     pub stop: Stop,
 }
 
 impl RunSpec {
+    /// Whether something is done to the drive before the measurement.
+    pub(crate) fn ages(&self) -> bool {
+        self.preconditioning != Preconditioning::default() || !self.age.0.is_empty()
+    }
+
     /// Requests of the whole run, or at most, if the workload or this knows them before the end.
     pub(crate) fn total(&self, hint: Option<u64>) -> Option<u64> {
         match (hint, self.requests) {
@@ -108,6 +118,7 @@ impl Default for RunSpec {
             settings: Settings::new(),
             origins: BTreeMap::new(),
             was_used: false,
+            cache: None,
             stop: Stop::default(),
         }
     }

@@ -1,5 +1,6 @@
 //! The subcommands, one file each, or a folder.
 
+pub mod cache;
 pub mod capture;
 pub mod compare;
 pub mod completion;

@@ -4,6 +4,7 @@ mod aging;
 mod bad_config;
 mod bad_trace;
 mod browser;
+mod cache;
 mod capture;
 mod docs;
 mod explain;

@@ -66,6 +66,7 @@ pub fn wordline_in(directory: &Path, args: &[&str]) -> Done {
 pub fn wordline_reading(args: &[&str], input: &[u8]) -> Done {
     let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
         .args(args)
+        .env("WORDLINE_CACHE", "")
         .current_dir(root())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -94,6 +95,9 @@ pub fn shell(directory: &Path, line: &str) -> Done {
 }
 
 fn spawn_in(directory: &Path, command: &mut Command) -> Child {
+    if command.get_envs().all(|(name, _)| name != "WORDLINE_CACHE") {
+        command.env("WORDLINE_CACHE", "");
+    }
     command.current_dir(directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the program starts")
 }

@@ -164,6 +164,9 @@ pub struct Preconditioned {
     pub age_steps: Vec<String>,
     /// Processor time it took, steps included.
     pub cpu_seconds: f64,
+    /// Whether the drive was kept by an earlier run that made it in the same way: the time is that one's.
+    #[serde(default)]
+    pub kept: bool,
 }
 
 /// Room of a drive beyond what holds data, over what holds data; null where there is none.

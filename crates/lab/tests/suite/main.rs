@@ -2,6 +2,7 @@
 //! allocator and so a binary of its own, `no_alloc`.
 
 mod aging;
+mod cache;
 mod characterize;
 mod common;
 mod curves;

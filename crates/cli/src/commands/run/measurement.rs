@@ -6,6 +6,7 @@ use clap::Args;
 use lab::AgeSteps;
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Layer, Origin, Parameter};
 
+use crate::caching::CacheArgs;
 use crate::failure::Failure;
 
 /// How the workload is run.
@@ -48,6 +49,13 @@ pub struct MeasurementArgs {
     /// Save the drive at the end; its configuration goes beside it, to FILE.toml
     #[arg(long, value_name = "FILE")]
     pub save_snapshot: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
+
+    /// Age the drive anew, and keep it for no other run (`wordline cache` tells of those that are kept)
+    #[arg(long, conflicts_with = "snapshots")]
+    pub no_cache: bool,
 
     /// Stop when the drive is aged; a workload is only used to size it
     #[arg(long, requires = "save_snapshot", conflicts_with = "snapshot")]

@@ -5,9 +5,12 @@ mod output;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
-use lab::{AgeSteps, BlockTable, ExecutorChoice, Job, Plan, RunResult, RunSpec, Stop, VersionsSpec};
+use lab::{
+    AgeSteps, BlockTable, DriveCache, ExecutorChoice, Job, Plan, RunResult, RunSpec, Stop, VersionsSpec,
+};
 use ssd::{Drive, Status};
 use workload::{Prepared, Spec};
 
@@ -47,6 +50,8 @@ Examples:
       what held up the slowest .1 % of the requests
   wordline run data/slow/erases.toml --timeline stall.pftrace
       each flash operation around the longest time without a completion, for ui.perfetto.dev
+  wordline run --drive tlc --synthetic uniform
+      the second time within a second or two: aged drives are kept (wordline cache --help)
   wordline run data/slow/erases.toml --watch
       throughput, latencies and what the flash does, drawn while it runs
 
@@ -165,6 +170,11 @@ fn long_filling(logical_units: u64, unit_bytes: u64, percent: f64) -> Option<Str
             thousands(units),
         )
     })
+}
+
+/// What went wrong with the aged drives that are kept.
+fn remarks(cache: Option<&DriveCache>) -> Vec<String> {
+    cache.map(DriveCache::take_remarks).unwrap_or_default()
 }
 
 /// Why a run failed; a signal has its own exit code.
@@ -294,6 +304,12 @@ impl Run {
         }
     }
 
+    /// Where aged drives are kept, if this one may be.
+    fn cache(&self) -> Option<Arc<DriveCache>> {
+        let is_new = self.measurement.snapshot.is_none() && !self.measurement.no_cache;
+        is_new.then(|| self.measurement.cache.open())?
+    }
+
     /// The drive: a new one, or the one that was saved.
     fn drive(&self, plan: &Plan) -> Result<Drive, Failure> {
         let config = &plan.resolved.config;
@@ -312,24 +328,28 @@ impl Run {
     ) -> Result<(), Failure> {
         let config = &plan.resolved.config;
         let tell = &mut |at: lab::Progress<'_>| progress.phase(at);
-        let aged = match workload {
-            Some((spec, prepared)) => {
-                let run = RunSpec { stop: interrupt.stop.clone(), ..plan.run.spec(spec) };
-                lab::prepare_run(drive, config, Some(prepared), &run, tell)
-            }
-            None => {
-                let wanted = plan.run.preconditioning(None);
-                lab::prepare(drive, config, &wanted, &plan.run.age, &interrupt.stop, tell)
-            }
-        };
+        let cache = self.cache();
+        let spec = workload.map_or_else(
+            || RunSpec {
+                preconditioning: plan.run.preconditioning(None),
+                age: plan.run.age.clone(),
+                ..RunSpec::default()
+            },
+            |(spec, _)| plan.run.spec(spec),
+        );
+        let spec = RunSpec { stop: interrupt.stop.clone(), cache: cache.clone(), ..spec };
+        let aged = lab::prepare_run(drive, config, workload.map(|(_, prepared)| prepared), &spec, tell);
         progress.finish();
+        self.tell(progress, &remarks(cache.as_deref()));
         let aged = aged.map_err(|failure| failed(&lab::RunError::from(failure), interrupt))?;
         let amplification =
             aged.write_amplification.map_or(String::new(), |x| format!(", write amplification {x:.3}"));
         let steps: String = aged.age_steps.iter().map(|step| format!(", {step}")).collect();
         let note = format!(
-            "aged: {} units filled, {} overwritten{amplification}{steps}",
-            aged.units_filled, aged.units_overwritten
+            "aged: {} units filled, {} overwritten{amplification}{steps}{}",
+            aged.units_filled,
+            aged.units_overwritten,
+            if aged.kept { "; kept by an earlier run" } else { "" },
         );
         self.tell(progress, &[note]);
         self.measurement.save_snapshot.as_deref().map_or(Ok(()), |path| save(drive, plan, path, None))
@@ -344,6 +364,7 @@ impl Run {
         stop: &Stop,
         progress: &Progress,
     ) -> Result<RunResult, lab::RunError> {
+        let cache = self.cache();
         let mut run = RunSpec {
             name: self.name(spec),
             request_log: self.output.request_log.clone(),
@@ -357,6 +378,7 @@ impl Run {
             workload_hash: prepared.workload_hash(),
             origins: plan.origins(),
             stop: stop.clone(),
+            cache: cache.clone(),
             was_used: self.measurement.snapshot.is_some(),
             ..plan.run.spec(spec)
         };
@@ -367,7 +389,10 @@ impl Run {
                 run.age = AgeSteps::default();
             }
         }
-        lab::run_prepared(drive, &plan.resolved.config, prepared, &run, &mut |at| progress.phase(at))
+        let measured =
+            lab::run_prepared(drive, &plan.resolved.config, prepared, &run, &mut |at| progress.phase(at));
+        self.tell(progress, &remarks(cache.as_deref()));
+        measured
     }
 }
 

@@ -1,0 +1,85 @@
+//! `wordline cache`: the aged drives that are kept between runs.
+
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use clap::{Args, Subcommand};
+use lab::DriveCache;
+
+use crate::caching::CacheArgs;
+use crate::failure::Failure;
+use crate::text::{Columns, bytes};
+
+/// Examples for the help text.
+pub const EXAMPLES: &str = "\
+Examples:
+  wordline cache list                  what is kept, what it took to make, when it was used last
+  wordline cache clear                 remove all of it
+  wordline run --drive tlc --synthetic uniform --no-cache
+      age the drive anew, and keep none
+
+A drive that took over two seconds to age is kept, under everything that made it: its configuration, how it was aged,
+the workload where that overwrites it, and the program's sources. All of them take 4 GiB at most; those that were not
+used for longest go first.";
+
+/// Flags of `cache`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Cache {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// List the drives that are kept
+    List(CacheArgs),
+    /// Remove them
+    Clear(CacheArgs),
+}
+
+/// Lists or clears the cache.
+pub fn run(args: &Cache, out: &mut dyn Write) -> Result<(), Failure> {
+    let (What::List(place) | What::Clear(place)) = &args.what;
+    let Some(cache) = place.open() else {
+        return Ok(writeln!(out, "no drives are kept: $WORDLINE_CACHE is empty, or there is no home")?);
+    };
+    let failed =
+        |error| Failure::work(format!("{}: cannot read or clear it: {error}", cache.folder().display()));
+    match args.what {
+        What::List(_) => list(&cache, out).map_err(failed)?,
+        What::Clear(_) => {
+            let (drives, freed) = cache.clear().map_err(failed)?;
+            writeln!(out, "{}: {drives} drives removed, {}", cache.folder().display(), bytes(freed))?;
+        }
+    }
+    Ok(())
+}
+
+fn list(cache: &DriveCache, out: &mut dyn Write) -> std::io::Result<()> {
+    let all = cache.entries()?;
+    let sum = bytes(all.iter().map(|entry| entry.bytes).sum());
+    writeln!(out, "{}: {} aged drives, {sum}", cache.folder().display(), all.len())?;
+    let mut columns = Columns::default();
+    for entry in &all {
+        let used = SystemTime::now().duration_since(entry.used).unwrap_or(Duration::ZERO);
+        columns.row([
+            bytes(entry.bytes),
+            format!("made in {:.1} s", entry.cpu_seconds),
+            format!("used {} ago", ago(used)),
+            entry.what.clone(),
+        ]);
+    }
+    columns.write(out, 2)
+}
+
+/// A time in the largest unit of which it has one.
+fn ago(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
