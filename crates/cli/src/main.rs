@@ -23,7 +23,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     cache, capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory,
-    policies, presets, report, reproduce, run, trace,
+    policies, presets, report, reproduce, run, sweep, trace, worker,
 };
 use failure::Failure;
 use stdout::Output;
@@ -79,6 +79,11 @@ enum Command {
     Report(report::Report),
     /// List or remove the aged drives that are kept between runs
     Cache(cache::Cache),
+    /// Run all that a file of one configuration and its variations asks for
+    Sweep(sweep::SweepArgs),
+    /// Carry out runs of a sweep for another process
+    #[command(hide = true)]
+    Worker,
     /// Print a script that lets a shell complete commands and flags
     Completion(completion::Completion),
 }
@@ -99,6 +104,8 @@ impl Command {
             Command::Compare(args) => compare::run(args, out),
             Command::Report(args) => report::run(args, out),
             Command::Cache(args) => cache::run(args, out),
+            Command::Sweep(args) => sweep::run(args, out),
+            Command::Worker => worker::run(out),
             Command::Completion(args) => completion::run(args, out),
         }
     }
@@ -159,7 +166,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("a file of the checkout");
         let mut texts = vec![read("README.md"), read("docs/command_line.md")];
-        for command in Cli::command().get_subcommands() {
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
             texts.push(command.get_after_help().expect("every command has examples").to_string());
         }
         let commands: Vec<_> = texts.iter().flat_map(|text| commands(text)).collect();

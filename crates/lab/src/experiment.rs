@@ -67,15 +67,15 @@ pub fn prepare_run(
         prepare_for(drive, config, own, &spec.preconditioning, &spec.age, (&spec.stop, progress))
     };
     let Some(cache) = spec.cache.as_ref().filter(|_| spec.ages()) else { return age(drive, progress) };
-    let key = cache_key(config, own, spec);
+    let key = cache_key(config, workload, spec);
     cache.prepare(drive, (config, &key), (&spec.stop, progress), age)
 }
 
 /// What a drive is kept under that is aged before a run.
-fn cache_key(config: &DriveConfig, own: Option<Own<'_>>, spec: &RunSpec) -> CacheKey {
+pub(crate) fn cache_key(config: &DriveConfig, workload: Option<&Prepared>, spec: &RunSpec) -> CacheKey {
     let RunSpec { preconditioning, age, .. } = spec;
-    let past = own.filter(|_| preconditioning.past == Past::Own).map(|own| {
-        let (workload, requests) = (own.workload.workload_hash(), own.requests);
+    let past = workload.filter(|_| preconditioning.past == Past::Own).map(|workload| {
+        let (workload, requests) = (workload.workload_hash(), spec.requests);
         format!("workload {workload:016x}, requests {requests:?}")
     });
     let identity = format!(

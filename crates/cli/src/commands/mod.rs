@@ -13,4 +13,6 @@ pub mod presets;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod sweep;
 pub mod trace;
+pub mod worker;

@@ -24,6 +24,7 @@ mod slow;
 mod snapshots;
 mod spellings;
 mod standins;
+mod sweep;
 mod time_units;
 mod traces;
 mod verdicts;

@@ -74,7 +74,7 @@ impl Values {
     }
 
     /// Values from their texts: counts if all are, else numbers if all are, else words.
-    fn of_texts(texts: &[&str]) -> Self {
+    pub(crate) fn of_texts(texts: &[&str]) -> Self {
         fn all<T: FromStr>(texts: &[&str]) -> Option<Vec<Option<T>>> {
             let value = |text: &&str| match *text {
                 "" => Some(None),

@@ -5,7 +5,7 @@ mod metrics;
 mod rows;
 
 use crate::csv::Csv;
-use crate::number::digits;
+use crate::number::{digits, duration};
 use crate::result::RunResult;
 use crate::table::{NONE, grid, title};
 use keys::{Key, differing, in_force, named, natural, told_apart};
@@ -15,6 +15,31 @@ use ssd::config::Problem;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+
+/// A number of results, each in the units of `result.json`.
+pub(crate) struct Scalar {
+    /// What columns of a CSV call it.
+    pub key: String,
+    /// Whether it is a time in ns.
+    pub is_time: bool,
+    /// Of each result; `None` where it has none.
+    pub values: Vec<Option<f64>>,
+}
+
+/// All numbers of results that can be compared.
+pub(crate) fn scalars(results: &[&RunResult]) -> Vec<Scalar> {
+    let of = |metric: Metric| Scalar {
+        is_time: (metric.show)(1e3) == duration(1e3),
+        values: results.iter().map(|result| (metric.value)(result)).collect(),
+        key: metric.key,
+    };
+    metrics().into_iter().map(of).collect()
+}
+
+/// Keys of all these numbers.
+pub(crate) fn scalar_keys() -> Vec<String> {
+    metrics().into_iter().map(|metric| metric.key).collect()
+}
 
 /// More results than these have rows, not columns.
 const COLUMNS_MAX: usize = 4;

@@ -22,6 +22,9 @@ use workload::{AddressPolicy, Prepared, Problem, Spec, WorkloadError};
 /// Tables of a configuration file that are not the drive's; `pinned` is what a stand-in matches.
 pub const FOREIGN: &[&str] = &["workload", "run", "pinned"];
 
+/// The same of a file of a sweep.
+const FOREIGN_IN_SWEEPS: &[&str] = &["workload", "run", "pinned", "sweep", "grid", "zip", "sample"];
+
 /// The drive that is used if nothing names another.
 pub const DEFAULT_DRIVE: &str = "client_tlc";
 
@@ -32,13 +35,16 @@ const CHIP_KEYS: &[&str] = &["preset", "nand.part", "nand.geometry."];
 const CAPACITY_KEYS: &[&str] = &["nand.geometry.blocks_per_plane", "drive.logical_gib"];
 
 /// A configuration file, read.
+#[derive(Clone)]
 struct ConfigFile {
     path: PathBuf,
     name: String,
     text: String,
+    foreign: &'static [&'static str],
 }
 
 /// All that a run was asked for, not yet resolved: TOML and settings.
+#[derive(Clone)]
 pub struct Job {
     file: Option<ConfigFile>,
     drive: Option<Layer>,
@@ -60,6 +66,50 @@ impl Job {
         let layers = sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
         let file = path.map(ConfigFile::read).transpose()?;
         Ok(Job { file, drive, sets: layers, arguments: sets.to_vec(), flags: Vec::new() })
+    }
+
+    /// Takes the text of a configuration; messages, and paths in it, go by the path.
+    pub fn of_text(path: &Path, text: String) -> Self {
+        Job::of_file(ConfigFile::new(path, text))
+    }
+
+    /// The same of a file of a sweep, whose own tables are not this job's.
+    pub(crate) fn of_sweep(path: &Path, text: String) -> Self {
+        Job::of_file(ConfigFile { foreign: FOREIGN_IN_SWEEPS, ..ConfigFile::new(path, text) })
+    }
+
+    fn of_file(file: ConfigFile) -> Self {
+        Job { file: Some(file), drive: None, sets: Vec::new(), arguments: Vec::new(), flags: Vec::new() }
+    }
+
+    /// With one more setting, which messages call `source`.
+    pub(crate) fn set(&mut self, key: &str, value: &str, source: String) -> Result<(), JobError> {
+        let argument = format!("{key}={value}");
+        let mut layer = Layer::set(&argument).map_err(|_| {
+            JobError::new(format!(
+                "{source}: {key}\n    found:   {value}\n    allowed: section.key and its value"
+            ))
+        })?;
+        layer.source = source;
+        if key == "preset" {
+            // It names the drive, whatever the file says.
+            self.drive = Some(layer);
+            return Ok(());
+        }
+        self.sets.push(layer);
+        self.arguments.push(argument);
+        Ok(())
+    }
+
+    /// The folder that paths in the file count from.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        let folder = self.file.as_ref()?.path.parent();
+        folder.filter(|folder| !folder.as_os_str().is_empty())
+    }
+
+    /// Tables of the file that are not the drive's.
+    fn foreign(&self) -> &'static [&'static str] {
+        self.file.as_ref().map_or(FOREIGN, |file| file.foreign)
     }
 
     /// The same with settings of other flags, which come last.
@@ -102,7 +152,7 @@ impl Job {
 
     /// The configuration, checked.
     pub fn resolve(&self, sized: Option<&str>) -> Result<Resolved, JobError> {
-        Ok(resolve(&self.layers(sized), FOREIGN)?)
+        Ok(resolve(&self.layers(sized), self.foreign())?)
     }
 
     /// The default drive with those settings alone that say what its chips are: what a drive is sized from, so that no
@@ -134,9 +184,10 @@ impl Job {
     /// Where a key of the workload was given, by `--set` or in the file; `None` if it has its default.
     pub fn workload_origin(&self, key: &str) -> Option<String> {
         let key_set = format!("workload.{key}");
-        let is_it = |text: &&String| text.split_once('=').is_some_and(|(name, _)| name.trim() == key_set);
-        let set = self.arguments.iter().rfind(is_it).map(|text| format!("--set {text}"));
-        set.or_else(|| self.file.as_ref().and_then(|file| file.workload_origin(key)))
+        let is_it = |text: &String| text.split_once('=').is_some_and(|(name, _)| name.trim() == key_set);
+        let set = self.arguments.iter().zip(&self.sets).rfind(|(text, _)| is_it(text));
+        set.map(|(_, layer)| layer.source.clone())
+            .or_else(|| self.file.as_ref().and_then(|file| file.workload_origin(key)))
     }
 
     /// The workload of the file's `[workload]` table; paths in it count from the file's folder.
@@ -163,10 +214,10 @@ impl Job {
 
     /// Applies the settings of the command line that belong to the workload.
     pub fn set_workload(&self, spec: &mut Spec) -> Result<(), JobError> {
-        for text in &self.arguments {
+        for (text, layer) in self.arguments.iter().zip(&self.sets) {
             let Some((key, value)) = text.split_once('=') else { continue };
             if let Some(key) = key.trim().strip_prefix("workload.") {
-                spec.set(key, value.trim()).map_err(|e| JobError::from(e).about(&format!("--set {text}")))?;
+                spec.set(key, value.trim()).map_err(|e| JobError::from(e).about(&layer.source))?;
             }
         }
         Ok(())
@@ -238,14 +289,18 @@ impl ConfigFile {
             JobError::file(path, "read the configuration", &error)
         })?;
         refuse_jobs(path, &text)?;
-        Ok(ConfigFile { path: path.to_path_buf(), name: path.display().to_string(), text })
+        Ok(ConfigFile::new(path, text))
+    }
+
+    fn new(path: &Path, text: String) -> Self {
+        ConfigFile { path: path.to_path_buf(), name: path.display().to_string(), text, foreign: FOREIGN }
     }
 
     fn names_a_drive(&self) -> bool {
         // A file that is not TOML is refused, with the line, when it is resolved.
         let table = DeTable::parse(&self.text);
         table.map_or(true, |table| {
-            table.get_ref().iter().any(|(key, _)| !FOREIGN.contains(&key.get_ref().as_ref()))
+            table.get_ref().iter().any(|(key, _)| !self.foreign.contains(&key.get_ref().as_ref()))
         })
     }
 

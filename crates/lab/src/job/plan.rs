@@ -17,7 +17,7 @@ use crate::spec::LoopMode;
 pub struct Plan {
     /// The drive.
     pub resolved: Resolved,
-    /// The `[run]` table.
+    /// The `[run]` table, without how small the drive is made: that is done.
     pub run: RunConfig,
     /// Where its keys were set.
     run_origins: BTreeMap<String, Origin>,
@@ -66,13 +66,23 @@ impl Plan {
         all.map(|(key, origin)| (key.clone(), origin.to_string())).collect()
     }
 
+    /// The `[run]` table.
+    pub(crate) fn run_toml(&self) -> String {
+        let line = |key: &str| format!("{key} = {}\n", self.run.show(key).unwrap_or_default());
+        let lines: String = self
+            .run
+            .fields()
+            .iter()
+            .filter(|field| field.key != "size")
+            .map(|field| line(field.key))
+            .collect();
+        format!("[run]\n{lines}")
+    }
+
     /// Drive, run and workload as one configuration that repeats the run.
     pub fn to_toml(&self, spec: &Spec) -> String {
         let mut text = self.resolved.to_toml();
-        text.push_str("[run]\n");
-        for field in self.run.fields() {
-            text.push_str(&format!("{} = {}\n", field.key, self.run.show(field.key).unwrap_or_default()));
-        }
+        text.push_str(&self.run_toml());
         text.push_str("\n[workload]\n");
         let mut spec = spec.clone();
         if let Ok(folder) = std::env::current_dir() {

@@ -3,6 +3,7 @@
 use super::error::SweepError;
 use super::sample;
 use super::tables::{Leaf, Source, Table};
+use crate::compare::scalar_keys;
 use crate::number::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -145,6 +146,20 @@ impl Sweep {
         };
         let settings = axes.iter().zip(steps.into_iter().rev()).flat_map(of_axis).collect();
         Point { settings, repeat, seed: self.seed.wrapping_add(u64::from(repeat)) }
+    }
+
+    /// Metrics are numbers that results have.
+    pub(super) fn check_metrics(&self, path: &Path) -> Result<(), SweepError> {
+        let known = scalar_keys();
+        let Some(found) = self.metrics.iter().find(|metric| !known.contains(metric)) else { return Ok(()) };
+        let error = SweepError {
+            place: path.display().to_string(),
+            key: "sweep.metrics".to_owned(),
+            found: format!("{found:?}"),
+            allowed: known.join(", "),
+            near: None,
+        };
+        Err(error.near(found, known.iter().map(String::as_str)))
     }
 
     /// Rows and columns are varied keys, each once.

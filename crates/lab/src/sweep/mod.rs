@@ -3,8 +3,14 @@
 mod error;
 pub mod grid;
 pub mod interval;
+mod outcome;
 pub mod pivot;
+mod plan;
 mod sample;
 mod tables;
+mod told;
 
 pub use error::SweepError;
+pub use outcome::{Order, Outcome, Worker};
+pub use plan::{Run, SweepPlan};
+pub use told::SweepTold;

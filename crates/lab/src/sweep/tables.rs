@@ -3,6 +3,7 @@
 use super::error::SweepError;
 use crate::settings;
 use ssd::config::{Value, whole_with_exponent};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use toml::Spanned;
@@ -50,11 +51,17 @@ impl Source<'_> {
         }
     }
 
-    /// A value in its own spelling, in one line and without comments; `None` of a table.
+    /// A value in its own spelling, in one line and without comments.
     fn spelled(&self, value: &Spanned<DeValue<'_>>) -> Option<String> {
         let text = self.text.get(value.span())?;
         match value.get_ref() {
-            DeValue::Table(_) => None,
+            DeValue::Table(table) => {
+                let spelled = |(key, value): (&Spanned<Cow<'_, str>>, _)| {
+                    Some(format!("{} = {}", self.text.get(key.span())?, self.spelled(value)?))
+                };
+                let entries: Option<Vec<String>> = table.iter().map(spelled).collect();
+                Some(format!("{{ {} }}", entries?.join(", ")))
+            }
             DeValue::Array(items) => {
                 let items: Option<Vec<String>> = items.iter().map(|item| self.spelled(item)).collect();
                 Some(format!("[{}]", items?.join(", ")))
@@ -205,8 +212,12 @@ impl<'a> Table<'a> {
         if items.is_empty() {
             return Err(self.wrong_at(leaf, "[]", "a list of at least one value"));
         }
+        // A workload is a table; of all else each key is a setting of its own.
         let not_a_value = |item| self.wrong_at(leaf, self.source.shown(item), "values that are no tables");
-        items.iter().map(|item| self.source.spelled(item).ok_or_else(|| not_a_value(item))).collect()
+        let is_value = |item: &&Spanned<DeValue<'_>>| leaf.key == WORKLOAD || !item.get_ref().is_table();
+        let value =
+            |item| self.source.spelled(item).filter(|_| is_value(&item)).ok_or_else(|| not_a_value(item));
+        items.iter().map(value).collect()
     }
 
     /// The same, and none twice.
@@ -250,6 +261,9 @@ fn collect<'a>(
         }
     }
 }
+
+/// The key that stands for the whole workload: a file as `wordline run` takes it, or a table.
+pub(super) const WORKLOAD: &str = "workload";
 
 /// What a value is, however it is written: `1_000`, `1000` and `1e3` are one.
 fn meaning(text: &str) -> String {

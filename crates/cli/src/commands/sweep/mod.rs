@@ -1,0 +1,263 @@
+//! `wordline sweep`: many runs from one file, in processes of their own, each kept when it is done.
+
+mod workers;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lab::files::{FolderLock, replace};
+use lab::job::files;
+use lab::sweep::{Order, Outcome, SweepPlan, SweepTold};
+
+use self::workers::{End, Task, carry_out};
+use crate::caching::CacheArgs;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::text::thousands;
+
+/// Examples for the help text.
+pub const EXAMPLES: &str = "\
+Examples:
+  wordline sweep grid.toml -o out/grid
+      all runs of grid.toml, on all cores; what is there already is not run again
+  wordline sweep grid.toml -o out/grid --dry-run
+      what would be run
+  wordline sweep grid.toml -o out/grid --shard 2/8
+      the second eighth of it, as on the second of eight machines that share the folder; any last one writes the tables
+
+A sweep file is a configuration as `wordline run` takes it, and says which of its keys vary:
+
+  preset = \"tlc\"                                       # a drive, [run] and [workload], as in any configuration
+  [sweep]
+  repeats = 3                                          # each with a seed of its own
+  [grid]                                               # every combination
+  workload = [\"a.csv\", \"b.csv\"]                        # files, beside this one, or tables { pattern = \"zipf\" }
+  drive.over_provisioning_percent = [7, 15, 28]
+  [zip]                                                # together, one step of all at a time
+  [sample]                                             # drawn: { from = 1, to = 64, scale = \"log\" }
+
+(docs/command_line.md has all of it.) The folder gets runs.csv and runs.parquet, a row for each run; tables.txt,
+tables.md and tables.tex with means and 95 % confidence intervals; and a file for each run, by which a sweep that was
+interrupted goes on.";
+
+/// Flags of `sweep`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct SweepArgs {
+    /// The sweep: a configuration with a table [grid], [zip] or [sample]
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Folder for the results: a new one, or one of a sweep, which is taken up again
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+
+    /// Runs at a time [default: as many as there are cores]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+
+    /// Do only the I-th of N parts, from 1
+    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
+    shard: Option<(usize, usize)>,
+
+    /// Say what would be run, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    cache: CacheArgs,
+
+    /// Age each drive anew, and keep none
+    #[arg(long, conflicts_with = "snapshots")]
+    no_cache: bool,
+
+    /// Print nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// `2/8`: which part, from 0, and of how many.
+fn parse_shard(text: &str) -> Result<(usize, usize), String> {
+    let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+    match parts {
+        Some((part, of)) if (1..=of).contains(&part) => Ok((part - 1, of)),
+        _ => Err("allowed: a part from 1 and how many there are, such as 2/8".to_owned()),
+    }
+}
+
+/// Runs a sweep.
+pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let text = files::read(&args.file, "read the sweep")?;
+    let text = String::from_utf8(text)
+        .map_err(|error| Failure::file(&args.file, "read the sweep", &error.utf8_error()))?;
+    let progress = Progress::new(args.quiet);
+    let plan = SweepPlan::new(&args.file, text.clone(), &mut |spec| progress.survey(spec));
+    progress.finish();
+    let plan = plan?;
+    args.check_folder()?;
+    let runs = args.out.join("runs");
+    let mut outcomes: Vec<Option<Outcome>> =
+        plan.runs.iter().map(|run| Outcome::read(&runs.join(run.file()), &run.id)).collect();
+    let open = args.open(&plan, &outcomes);
+    let found = outcomes.iter().flatten().count();
+    if args.dry_run {
+        return args.tell_plan(&plan, &outcomes, &open, out);
+    }
+    std::fs::create_dir_all(&runs).map_err(|error| Failure::file(&runs, "create", &error))?;
+    // Parts of a sweep share its folder.
+    let _lock = if args.shard.is_none() { Some(FolderLock::take(&args.out)?) } else { None };
+    replace(&args.out.join(NAME), text.as_bytes())?;
+    if !args.quiet {
+        if plan.sweep.duplicates > 0 {
+            progress.print(&format!("{} samples were drawn twice and are run once", plan.sweep.duplicates));
+        }
+        progress.print(&format!("{} runs, {} done before", thousands(plan.runs.len() as u64), found));
+    }
+    let interrupt = Interrupt::listen();
+    let (stuck, died) = args.carry_out(&plan, &open, &runs, (&interrupt, &progress));
+    progress.finish();
+    for (run, outcome) in plan.runs.iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_none()) {
+        *outcome = Outcome::read(&runs.join(run.file()), &run.id);
+    }
+    args.conclude(&plan, outcomes, (stuck, died), &interrupt, out)
+}
+
+/// The sweep's own file in its folder, by which the folder is known.
+const NAME: &str = "sweep.toml";
+
+/// Failures of runs that are told one by one; their files have all.
+const FAILURES_SHOWN: usize = 5;
+
+impl SweepArgs {
+    /// Refuses a folder of something else.
+    fn check_folder(&self) -> Result<(), Failure> {
+        let is_empty = |folder: &Path| std::fs::read_dir(folder).map(|mut list| list.next().is_none());
+        if !self.out.exists() || self.out.join(NAME).is_file() || is_empty(&self.out).unwrap_or(false) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{}\n    found:   something that is no sweep\n    allowed: a new or empty folder, or one of a sweep",
+            self.out.display()
+        )))
+    }
+
+    /// Numbers of the runs that are this part's and yet to be done, each once.
+    fn open(&self, plan: &SweepPlan, outcomes: &[Option<Outcome>]) -> Vec<usize> {
+        let (part, of) = self.shard.unwrap_or((0, 1));
+        let is_open = |at: &usize| at % of == part && outcomes[*at].is_none();
+        let is_first = |at: &usize| plan.runs[..*at].iter().all(|run| run.id != plan.runs[*at].id);
+        (0..plan.runs.len()).filter(is_open).filter(is_first).collect()
+    }
+
+    /// What would be run.
+    fn tell_plan(
+        &self,
+        plan: &SweepPlan,
+        outcomes: &[Option<Outcome>],
+        open: &[usize],
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        for (at, run) in plan.runs.iter().enumerate() {
+            let state = match &outcomes[at] {
+                Some(outcome) if outcome.failure.is_empty() => "done",
+                Some(_) => "failed",
+                None if open.contains(&at) => "to do",
+                None => "not here",
+            };
+            writeln!(out, "{}  {state:<8}  {}", run.id, run.name())?;
+        }
+        let drives: std::collections::BTreeSet<u64> = open.iter().map(|at| plan.runs[*at].drive).collect();
+        let (all, open) = (plan.runs.len() as u64, open.len() as u64);
+        Ok(writeln!(
+            out,
+            "{} runs, {} to do, on {} aged drives",
+            thousands(all),
+            thousands(open),
+            drives.len()
+        )?)
+    }
+
+    /// Has all of it done that is open; why that was given up, and runs whose processes died.
+    fn carry_out(
+        &self,
+        plan: &SweepPlan,
+        open: &[usize],
+        runs: &Path,
+        (interrupt, progress): (&Interrupt, &Progress),
+    ) -> (Option<Failure>, Vec<String>) {
+        let cache = (!self.no_cache).then(|| self.cache.open()).flatten();
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let task = |at: &usize| {
+            let run = &plan.runs[*at];
+            let order = Order {
+                id: run.id.clone(),
+                name: run.name(),
+                config: run.config.clone(),
+                file: absolute(&runs.join(run.file())),
+                cache: cache.as_ref().map(|cache| absolute(cache.folder())),
+            };
+            Task { order, drive: run.drive }
+        };
+        let tasks: Vec<Task> = open.iter().map(task).collect();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = self.jobs.map_or(cores, usize::from);
+        let (mut done, mut failures, mut died) = (0, 0, Vec::new());
+        progress.begin("sweeping", tasks.len() as u64);
+        let ended = carry_out(&tasks, jobs, &interrupt.stop, |at, end| {
+            done += 1;
+            progress.at(done);
+            let failed = |why: &str| format!("{} ({}): {why}", tasks[at].order.name, tasks[at].order.id);
+            match end {
+                End::Done(failure) if failure.is_empty() => {}
+                End::Done(failure) if !self.quiet && failures < FAILURES_SHOWN => {
+                    failures += 1;
+                    progress.print(&failed(failure));
+                }
+                End::Died(why) => died.push(failed(why)),
+                End::Done(_) | End::Stuck(_) => {}
+            }
+        });
+        (ended.err(), died)
+    }
+
+    /// Writes tables and says how it ended.
+    fn conclude(
+        &self,
+        plan: &SweepPlan,
+        outcomes: Vec<Option<Outcome>>,
+        (stuck, died): (Option<Failure>, Vec<String>),
+        interrupt: &Interrupt,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let failed = outcomes.iter().flatten().filter(|outcome| !outcome.failure.is_empty()).count();
+        let missing = outcomes.iter().filter(|outcome| outcome.is_none()).count();
+        let told = SweepTold::new(plan, outcomes);
+        // Of a part nobody wants a table; whichever part ends last has all of it.
+        if self.shard.is_none() || missing == 0 {
+            let files = told.files();
+            lab::files::replace_all(&self.out, &files, &[])?;
+            if !self.quiet {
+                write!(out, "{}", told.text())?;
+                writeln!(out, "in {}: runs.csv, runs.parquet, tables.txt, .md, .tex", self.out.display())?;
+            }
+        } else if !self.quiet {
+            writeln!(out, "{missing} runs of other parts are not there: no tables yet")?;
+        }
+        let what = format!("{} of {} runs are there", plan.runs.len() - missing, plan.runs.len());
+        if interrupt.stop.is_asked() {
+            let message = format!("interrupted: {what}; the same command goes on");
+            return Err(Failure::Interrupted { signal: interrupt.signal(), message });
+        }
+        if let Some(stuck) = stuck {
+            return Err(stuck.and(&what));
+        }
+        if failed + died.len() > 0 {
+            let mut message = format!("{} runs failed; {what}", failed + died.len());
+            died.iter().for_each(|line| message.push_str(&format!("\n{line}")));
+            return Err(Failure::work(message));
+        }
+        Ok(())
+    }
+}

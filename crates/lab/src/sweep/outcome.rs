@@ -1,0 +1,104 @@
+//! One run of a sweep, done: carried out from its configuration, and kept in a file of its own.
+
+use crate::cache::DriveCache;
+use crate::error::{Failure, ReportError};
+use crate::experiment::{RunError, run_prepared};
+use crate::files::replace;
+use crate::job::{Job, JobError};
+use crate::result::RunResult;
+use crate::spec::RunSpec;
+use crate::stop::Stop;
+use serde::{Deserialize, Serialize};
+use ssd::Drive;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use workload::Prepared;
+
+/// What is to be run: all that another process must know of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// The run's name in the sweep ([`super::Run::id`]).
+    pub id: String,
+    /// What tables call its result.
+    pub name: String,
+    /// Its configuration.
+    pub config: String,
+    /// The file that what came of it is written to.
+    pub file: PathBuf,
+    /// Where aged drives are kept, if they are.
+    pub cache: Option<PathBuf>,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The run's name in the sweep.
+    pub id: String,
+    /// Why it failed; empty if it did not.
+    pub failure: String,
+    /// What was measured, which a run that failed may have until then.
+    pub result: Option<RunResult>,
+}
+
+impl Outcome {
+    /// Reads what is kept of a run; nothing where there is none, or the file is damaged: then the run is to be done.
+    pub fn read(path: &Path, id: &str) -> Option<Self> {
+        let text = std::fs::read_to_string(path).ok()?;
+        serde_json::from_str(&text).ok().filter(|outcome: &Outcome| outcome.id == id)
+    }
+
+    /// Writes it, as a whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<(), ReportError> {
+        let text = serde_json::to_vec(self).map_err(|error| ReportError::new(path, "write", error))?;
+        replace(path, &text)
+    }
+}
+
+/// What carries out runs one after the other. A workload that the next one has too is read once.
+#[derive(Default)]
+pub struct Worker {
+    last: Option<(String, Prepared)>,
+    cache: Option<Arc<DriveCache>>,
+}
+
+impl Worker {
+    /// Carries out a run. One that ends early has failed, with its reason; one that was told to stop was not run.
+    pub fn run(&mut self, order: &Order, stop: &Stop) -> Option<Outcome> {
+        let (failure, result) = match self.measure(order, stop) {
+            Ok(result) => (String::new(), Some(result)),
+            Err(RunError { failure: Failure::Interrupted { .. }, .. }) => return None,
+            Err(RunError { failure, result }) => (failure.to_string(), result.map(|result| *result)),
+        };
+        Some(Outcome { id: order.id.clone(), failure, result })
+    }
+
+    fn measure(&mut self, order: &Order, stop: &Stop) -> Result<RunResult, RunError> {
+        let job = Job::of_text(Path::new(&order.name), order.config.clone());
+        let refused = |error: JobError| {
+            let allowed = "the configuration that it was when the sweep was planned".to_owned();
+            Failure::Setting { key: "sweep", found: error.message, allowed }
+        };
+        let mut spec = job.workload().map_err(refused)?.unwrap_or_else(|| workload::Spec::trace("-"));
+        job.settle(&mut spec, true).map_err(refused)?;
+        let entries = format!("{:?}", spec.entries());
+        if self.last.as_ref().is_none_or(|(known, _)| *known != entries) {
+            let prepared = spec.prepare().map_err(Failure::Workload)?;
+            self.last = Some((entries, prepared));
+        }
+        let Some((_, prepared)) = &self.last else { unreachable!("it was read just now") };
+        let plan = job.plan(Some((&spec, prepared))).map_err(refused)?;
+        if self.cache.as_ref().map(|cache| cache.folder()) != order.cache.as_deref() {
+            self.cache = order.cache.clone().map(|folder| Arc::new(DriveCache::new(folder)));
+        }
+        let config = &plan.resolved.config;
+        let mut drive = Drive::new(config).map_err(Failure::Config)?;
+        let run = RunSpec {
+            name: order.name.clone(),
+            workload_hash: prepared.workload_hash(),
+            cache: self.cache.clone(),
+            stop: stop.clone(),
+            ..plan.run.spec(&spec)
+        };
+        run_prepared(&mut drive, config, prepared, &run, &mut |_| {})
+    }
+}

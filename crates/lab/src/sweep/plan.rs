@@ -1,0 +1,183 @@
+//! What a sweep will run: each point as a configuration of its own, under a name that says everything it depends on.
+
+use super::SweepError;
+use super::grid::{Point, Sweep};
+use super::tables::WORKLOAD;
+use crate::experiment::cache_key;
+use crate::job::{Job, JobError, Plan, with_path};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
+use toml::de::DeValue;
+use workload::{Prepared, Spec, WorkloadError};
+
+/// Keys of a workload that name its file: what kind of file it is says what workload it is.
+const FILES: [&str; 3] = ["workload.path", "workload.jobs", "workload.capture"];
+/// Keys that a point's seed sets, unless they vary themselves.
+const SEEDS: [&str; 2] = ["drive.seed", "workload.seed"];
+
+/// A run of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// A hash of its resolved configuration, the workload's content and the program's sources, in 16 digits.
+    pub id: String,
+    /// Runs of one number begin with the same aged drive.
+    pub drive: u64,
+    /// What was varied.
+    pub point: Point,
+    /// Drive, run and workload: a configuration that is this run.
+    pub config: String,
+}
+
+impl Run {
+    /// The name of the file in which it is kept.
+    pub fn file(&self) -> String {
+        format!("{}.json", self.id)
+    }
+
+    /// What was varied, for people: keys by their last part, and values.
+    pub fn name(&self) -> String {
+        name_of(&self.point)
+    }
+}
+
+fn name_of(point: &Point) -> String {
+    // A policy is known by what it decides.
+    let last = |key: &str| key.trim_end_matches(".policy").rsplit('.').next().unwrap_or(key).to_owned();
+    let settings = point.settings.iter().map(|(key, value)| format!("{}={value}", last(key)));
+    let repeat = (point.repeat > 0).then(|| format!("repeat {}", point.repeat));
+    settings.chain(repeat).collect::<Vec<_>>().join(" ").replace('"', "")
+}
+
+/// A sweep with all its runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepPlan {
+    /// What the file says.
+    pub sweep: Sweep,
+    /// One for each point, in its order.
+    pub runs: Vec<Run>,
+}
+
+impl SweepPlan {
+    /// Resolves all points of a sweep file, whose paths count from its folder. A workload is read through by `survey`,
+    /// each once.
+    pub fn new(
+        path: &Path,
+        text: String,
+        survey: &mut dyn FnMut(&Spec) -> Result<Prepared, WorkloadError>,
+    ) -> Result<Self, JobError> {
+        let wrong = |error: SweepError| JobError::new(error.to_string());
+        let sweep = Sweep::parse(&text, path).map_err(wrong)?;
+        sweep.check_metrics(path).map_err(wrong)?;
+        let base = Job::of_sweep(path, text);
+        let mut planner = Planner { path, sweep: &sweep, base, survey, known: BTreeMap::new() };
+        let runs = sweep.points.iter().map(|point| planner.run(point)).collect::<Result<_, _>>()?;
+        Ok(SweepPlan { sweep, runs })
+    }
+}
+
+/// What all points have in common.
+struct Planner<'a> {
+    path: &'a Path,
+    sweep: &'a Sweep,
+    base: Job,
+    survey: &'a mut dyn FnMut(&Spec) -> Result<Prepared, WorkloadError>,
+    /// Workloads that were read through, by their settings.
+    known: BTreeMap<String, Prepared>,
+}
+
+impl Planner<'_> {
+    /// A point as a run.
+    fn run(&mut self, point: &Point) -> Result<Run, JobError> {
+        let mut job = self.base.clone();
+        let mut spec = job.workload()?;
+        for (key, value) in &point.settings {
+            let source = self.place(key);
+            let is_file = FILES.contains(&key.as_str());
+            if key == WORKLOAD || is_file {
+                spec = Some(
+                    workload(spec.take(), value, job.folder())
+                        .map_err(|error| error.about(&format!("{source}: {key} = {value}")))?,
+                );
+            } else {
+                job.set(key, value, source)?;
+            }
+        }
+        let varies = |key: &str| point.settings.iter().any(|(other, _)| other == key);
+        // One run of each point, with the usual seed: seeds are as the file has them.
+        let seeded = self.sweep.repeats > 1 || self.sweep.seed != 1;
+        for key in SEEDS.iter().filter(|key| seeded && !varies(key)) {
+            job.set(key, &point.seed.to_string(), format!("{}: [sweep] seed", self.path.display()))?;
+        }
+        let mut spec = spec.ok_or_else(|| self.nothing_to_run())?;
+        job.settle(&mut spec, false)?;
+        let entries = format!("{:?}", spec.entries());
+        if !self.known.contains_key(&entries) {
+            let prepared = (self.survey)(&spec)?;
+            self.known.insert(entries.clone(), prepared);
+        }
+        let prepared = &self.known[&entries];
+        let mut plan = job.plan(Some((&spec, prepared))).map_err(|error| error.about(&name_of(point)))?;
+        // A sweep is about whole runs; series would be nearly all of what is written.
+        if !plan.origins().contains_key("run.samples") {
+            plan.run.samples = 0;
+        }
+        Ok(Run {
+            id: id(&plan, prepared),
+            drive: drive(&plan, &spec, prepared),
+            point: point.clone(),
+            config: plan.to_toml(&spec),
+        })
+    }
+
+    /// Where a varied key stands.
+    fn place(&self, key: &str) -> String {
+        let line = self.sweep.line_of(key).map_or(String::new(), |line| format!(":{line}"));
+        format!("{}{line}", self.path.display())
+    }
+
+    fn nothing_to_run(&self) -> JobError {
+        JobError::new(format!(
+            "{}: nothing to run\n    found:   no workload\n    allowed: a table [workload], or workload = \
+             [\"trace.csv\", ...] in [grid], [zip] or [sample]",
+            self.path.display()
+        ))
+    }
+}
+
+/// The workload that a value names: a file, beside the sweep's, or a table.
+fn workload(base: Option<Spec>, value: &str, folder: Option<&Path>) -> Result<Spec, JobError> {
+    let mut spec = match DeValue::parse(value).map(|value| value.into_inner()) {
+        Ok(DeValue::String(path)) => {
+            let path = Path::new(path.as_ref());
+            let path = folder.map_or_else(|| path.to_owned(), |folder| folder.join(path));
+            return Ok(with_path(base, &path));
+        }
+        Ok(DeValue::Table(table)) => Spec::from_table(&table)?,
+        _ => {
+            let message =
+                format!("found {value}, allowed: the path of a trace, a job file or a capture; or a table");
+            return Err(JobError::new(message));
+        }
+    };
+    folder.into_iter().for_each(|folder| spec.resolve_path(folder));
+    Ok(spec)
+}
+
+/// All that a result depends on, in 16 digits; not where files lie or who asked for what.
+fn id(plan: &Plan, prepared: &Prepared) -> String {
+    let run = plan.run_toml();
+    let all = [plan.resolved.to_toml(), run, format!("{:016x}", prepared.workload_hash())];
+    let mut hash = Sha256::new_with_prefix(env!("WORDLINE_SOURCES"));
+    all.iter().for_each(|text| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    });
+    hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What tells aged drives apart.
+fn drive(plan: &Plan, spec: &Spec, prepared: &Prepared) -> u64 {
+    let key = cache_key(&plan.resolved.config, Some(prepared), &plan.run.spec(spec));
+    ssd::snapshot::checksum(key.identity.as_bytes())
+}
