@@ -19,11 +19,6 @@ impl Csv {
         &self.text
     }
 
-    /// Whether there are names and nothing else.
-    pub fn is_empty(&self) -> bool {
-        self.text.lines().nth(1).is_none()
-    }
-
     /// The whole table.
     pub fn into_text(self) -> String {
         self.text

@@ -6,6 +6,7 @@ pub use crate::compare::{Comparison, NotCompared, metric_keys};
 use crate::error::ReportError;
 use crate::files::replace_all;
 use crate::fio_json;
+use crate::plot::Plot;
 use crate::result::{self, FILE_NAME, RunResult, version};
 use crate::series::NAMES_OF_TABLES;
 use crate::{counted, slowest, table};
@@ -27,12 +28,10 @@ const VERSIONS: &str = "versions";
 const PLOTS: [&str; 4] = ["latency", "breakdown", "retries", "victims"];
 /// Endings of the files that a table may come in.
 const TABLE_ENDINGS: [&str; 2] = ["csv", "parquet"];
-/// Endings of the files that a plot may come in.
-const ENDINGS: [&str; 4] = ["svg", "pdf", "txt", "csv"];
 
 /// Plots of what a workload is like, with the stems of their files' names: `miss_ratio`, `requests_per_s`, `mb_per_s`,
-/// `popularity` and `rewrites`.
-pub fn workload_plots(analysis: &workload::analysis::Analysis) -> Vec<(&'static str, plot::Plot)> {
+/// `popularity`, `rewrites` and `updates`.
+pub fn workload_plots(analysis: &workload::analysis::Analysis) -> Vec<(&'static str, Plot)> {
     plot::workload(analysis)
 }
 
@@ -136,8 +135,8 @@ pub fn comparison_files() -> Vec<String> {
     others.into_iter().chain(plot_files(&PLOTS)).chain(plot_files(&[AMPLIFICATION])).collect()
 }
 
-fn plot_files(plots: &[&str]) -> Vec<String> {
-    named(plots, &ENDINGS)
+fn plot_files(plots: &[&'static str]) -> impl Iterator<Item = String> {
+    plots.iter().flat_map(|stem| Plot::names(stem))
 }
 
 /// Files of these names, with each of the endings.

@@ -61,7 +61,7 @@ fn an_aged_drive_tells_the_same_retries_in_table_and_json() {
     assert!(
         std::fs::read_to_string(folder.join("old/retries.svg"))
             .unwrap()
-            .contains("Read retries of a page read")
+            .contains("Read retries (per page read)")
     );
     // A young drive reads in fewer attempts, and so in less time.
     let young = run(&config, &[]);

@@ -5,7 +5,7 @@ pub use super::plan::Plan;
 use super::max_reads;
 use super::monte_carlo::{self, AGES};
 use super::population::{Population, extremes, quantile};
-use super::sheet::{Sheet, line};
+use super::sheet::{CYCLES, RETENTION, Sheet, line};
 use super::voltages;
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::CellModel;
@@ -86,8 +86,8 @@ fn blocks(model: &CellModel, population: &Population<'_>, plan: &Plan, lives: &[
     let curves = vec![spread("dwell 1 min", lives), spread("dwell 5 min", &rested)];
     Sheet::new("blocks", names, (0..lives.len()).map(row)).plot(
         "lives",
-        "Lives of the blocks (% of blocks in 500 cycles)",
-        "K cycles",
+        "Blocks dead in each 500 cycles (%)",
+        CYCLES,
         curves,
     )
 }
@@ -102,7 +102,7 @@ fn dead_blocks(model: &CellModel, population: &Population<'_>, lives: &[f64]) ->
         line(format!("dwell {dwell} min"), share)
     });
     let names = ["dwell", "kcycles", "dead_percent"];
-    Sheet::curves("dead_blocks", names, "Dead blocks (%)", "K cycles", lines.into())
+    Sheet::curves("dead_blocks", names, "Dead blocks (%)", CYCLES, lines.into())
 }
 
 /// The worst, the median and the best of measured errors.
@@ -119,8 +119,8 @@ fn n12(population: &Population<'_>) -> Sheet {
         line(measured[0].1[rank].0, measured.iter().map(|(kcycles, ranks)| (*kcycles, ranks[rank].1)))
     };
     let names = ["block", "kcycles", "n12_bits"];
-    let title = "N12: errors of the worst wordline after 12 months (bits a sector)";
-    Sheet::curves("n12", names, title, "K cycles", [0, 1, 2].map(pick).into())
+    let title = "Errors of the worst wordline after 12 months, N12 (bits a sector)";
+    Sheet::curves("n12", names, title, CYCLES, [0, 1, 2].map(pick).into())
 }
 
 /// N(t): errors of the worst wordline's first page type by its voltages, by cycles and time.
@@ -156,8 +156,8 @@ fn errors_over_time(model: &CellModel, population: &Population<'_>) -> Sheet {
     curves.push(line("corrected", [(0.0, limit), (12.0, limit)]));
     Sheet::new("errors_over_time", ["block", "kcycles", "months", "bits"], rows).plot(
         "errors_over_time",
-        "N(t): errors of the worst wordline, page type 0, best references (bits a sector)",
-        "months at 30 degrees C",
+        "Errors of the worst wordline, page type 0, best references (bits a sector)",
+        RETENTION,
         curves,
     )
 }
@@ -174,8 +174,8 @@ fn retries(model: &CellModel, population: &Population<'_>) -> Sheet {
         line(format!("{kcycles}K cycles"), (0..=9).map(move |count| (f64::from(count), share(count))))
     };
     let names = ["age", "retries", "blocks_percent"];
-    let title = "Retries after 12 months, table by cycles (% of blocks)";
-    Sheet::curves("retries", names, title, "retries", [1.0, 4.0, 7.0].map(of_age).into())
+    let title = "Blocks, after 12 months, table by cycles (%)";
+    Sheet::curves("retries", names, title, "Read retries", [1.0, 4.0, 7.0].map(of_age).into())
 }
 
 /// Retries of the part's own table, by cycles and time: entries that fail for the worst wordline's worst page.
@@ -206,8 +206,8 @@ fn retries_by_retention(model: &CellModel, population: &Population<'_>) -> Sheet
     let names = ["kcycles", "months", "fewest", "mean", "most", "unreadable_percent"];
     Sheet::new("retries_by_retention", names, rows).plot(
         "retries_by_retention",
-        "Retries with the part's table, mean of the blocks that can be read",
-        "months at 30 degrees C",
+        "Mean retries with the part's table, of blocks that can be read (per page read)",
+        RETENTION,
         curves,
     )
 }

@@ -210,14 +210,14 @@ impl Locks {
         vec![
             Sheet::new("page_locks", page_names, pages).plot(
                 "page_locks",
-                "flag cells flipped (%)",
-                "years",
+                "Flag cells flipped (%)",
+                "Retention (years)",
                 candidates.map(of_page).collect(),
             ),
             Sheet::new("block_locks", block_names, blocks).plot(
                 "block_locks",
-                "select line (V)",
-                "years",
+                "Threshold of the select line (V)",
+                "Retention (years)",
                 block_locks().filter(|lock| lock.is_locked(0.0)).map(of_block).collect(),
             ),
         ]

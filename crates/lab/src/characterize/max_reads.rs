@@ -2,7 +2,7 @@
 
 use super::cores::on_all_cores;
 use super::reads::{BlockOfWordlines, Law, Pattern, Spread, Victim, WORDLINES, reads_until};
-use super::sheet::{Cell, Sheet, line};
+use super::sheet::{CYCLES, Cell, Sheet, line};
 use crate::plot::Line;
 use ssd::nand::cell::{CellModel, Group};
 
@@ -77,15 +77,20 @@ fn by_pattern(model: &CellModel, seed: u64) -> Sheet {
     Sheet::new("max_reads", names, measured.iter().map(Measured::row))
         .plot(
             "max_reads_one_wordline",
-            "K reads endured: one wordline, by its neighbours' group",
-            "K cycles",
+            "Reads of one wordline endured, by its neighbours' group (thousands)",
+            CYCLES,
             hammered,
         )
-        .plot("max_reads_even", "K reads endured: all wordlines in turn, by what is lost", "K cycles", even)
+        .plot(
+            "max_reads_even",
+            "Reads of all wordlines in turn endured, by what is lost (thousands)",
+            CYCLES,
+            even,
+        )
         .plot(
             "max_reads_by_mode",
-            "K reads endured: one wordline, by mode and page type read",
-            "K cycles",
+            "Reads of one wordline endured, by mode and page type read (thousands)",
+            CYCLES,
             modes,
         )
 }
@@ -151,8 +156,8 @@ fn by_mode(model: &CellModel) -> Sheet {
     let names = ["mode", "page_type", "pass_ratio", "program_time", "weight", "reads"];
     Sheet::new("max_reads_of_block", names, rows).plot(
         "max_reads_of_block",
-        "K reads of one page type that a block's counter allows",
-        "page type",
+        "Reads of one page type that a block's counter allows (thousands)",
+        "Page type",
         curves,
     )
 }

@@ -4,6 +4,10 @@ use crate::columns::{Column, Table, Values};
 use crate::plot::{Line, Lines, Plot};
 use std::ops::Deref;
 
+/// What is on horizontal axes.
+pub(super) const CYCLES: &str = "P/E cycles (thousands)";
+pub(super) const RETENTION: &str = "Retention at 30 degrees C (months)";
+
 /// A value of one row.
 #[derive(Clone, Debug)]
 pub(super) enum Cell {

@@ -3,7 +3,7 @@
 use super::monte_carlo;
 use super::plan::Plan;
 use super::reads::{MONTH_HOURS, groups_of};
-use super::sheet::{Sheet, line};
+use super::sheet::{CYCLES, RETENTION, Sheet, line};
 use crate::plot::Line;
 use ssd::nand::cell::{CellModel, CellState, Distribution};
 
@@ -63,8 +63,8 @@ fn errors_by_wordline(model: &CellModel) -> Sheet {
         ["wordline", "group", "height", "page_type", "kcycles", "months", "rber_best", "rber_factory"];
     Sheet::new("rber_by_wordline", names, rows).plot(
         "rber_by_wordline",
-        "RBER by wordline at 3K cycles and 12 months, best references (1e-3)",
-        "wordline",
+        "RBER at 3K cycles and 12 months, best references (1e-3)",
+        "Wordline",
         curves,
     )
 }
@@ -86,7 +86,7 @@ fn errors_by_time(model: &CellModel) -> Sheet {
     Sheet::new("rber_by_retention", ["wear", "months", "rber"], rows).plot(
         "rber_by_retention",
         "RBER of page type 0, worst wordline, best references (1e-3)",
-        "months at 30 degrees C",
+        RETENTION,
         lines,
     )
 }
@@ -126,8 +126,8 @@ fn histograms(model: &CellModel, plan: &Plan) -> Sheet {
     let names = ["age", "volts", "percent_of_cells", "counted_percent"];
     Sheet::new("threshold_voltages", names, rows).plot(
         "threshold_voltages",
-        "Threshold voltages (% of cells in 20 mV)",
-        "V",
+        "Cells in each 20 mV (%)",
+        "Threshold voltage (V)",
         curves,
     )
 }
@@ -177,22 +177,22 @@ fn references(model: &CellModel) -> Sheet {
     Sheet::new("reference_shifts", ["by", "reference", "kcycles", "months", "reads_share", "shift_mv"], rows)
         .plot(
             "reference_shifts_by_cycles",
-            "Best references from the factory's, just programmed (mV)",
-            "K cycles",
+            "Best references, from the factory's, just programmed (mV)",
+            CYCLES,
             all.clone().map(|reference| curve("cycles", None, reference)).collect(),
         )
         .plot(
             "reference_shifts_by_retention",
-            "Best references from the factory's (mV)",
-            "months at 30 degrees C",
+            "Best references, from the factory's (mV)",
+            RETENTION,
             [(0.0, top), (1.0, top), (3.0, top), (8.0, top), (3.0, 1)]
                 .map(|(wear, reference)| curve("months", Some(wear), reference))
                 .into(),
         )
         .plot(
             "reference_shifts_by_reads",
-            "Best references from the factory's after a month (mV)",
-            "share of the reads endured",
+            "Best references, from the factory's, after a month (mV)",
+            "Reads, of those endured (fraction)",
             [(1.0, 1), (3.0, 1), (3.0, top)]
                 .map(|(wear, reference)| curve("reads", Some(wear), reference))
                 .into(),

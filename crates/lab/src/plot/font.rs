@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// Size of all texts.
-pub(super) const FONT_SIZE: f64 = 12.0;
+/// Size of all texts: 7 points where a picture is as wide as a column of 3.3 inches.
+pub(super) const FONT_SIZE: f64 = 16.5;
 
 /// The font, as PDF files hold it.
 pub(super) const FILE: &[u8] = include_bytes!("../../vendor/plot-font/WordlinePlot.ttf");
@@ -39,9 +39,14 @@ pub(super) fn units() -> f64 {
     f64::from(FACE.units_per_em())
 }
 
-/// How wide a text is.
-pub(super) fn text_width(text: &str) -> f64 {
-    text.chars().map(advance).sum::<f64>() * FONT_SIZE / units()
+/// How wide a character is drawn.
+pub(super) fn advance_of(c: char) -> f64 {
+    advance(c) * FONT_SIZE / units()
+}
+
+/// How wide a text is drawn.
+pub(crate) fn text_width(text: &str) -> f64 {
+    text.chars().map(advance_of).sum()
 }
 
 /// The outline of a character as a path of SVG, in the font's units, upward; empty of a blank.
@@ -108,7 +113,7 @@ mod tests {
                 assert!((found - f64::from(width)).abs() < 1.0, "{c}: {found}, not {width}");
             }
         }
-        assert!((text_width("10 0") - (3.0 * 556.0 + 278.0) * 0.012).abs() < 0.02);
+        assert!((text_width("10 0") - (3.0 * 556.0 + 278.0) * FONT_SIZE / 1000.0).abs() < 0.03);
         assert!(text_width("") == 0.0);
     }
 

@@ -3,17 +3,22 @@
 use super::font::{FONT_SIZE, text_width};
 use super::picture::{Anchor, Picture, Point, cut_to, lines_within};
 
-const WIDTH: f64 = 860.0;
+/// 420 points in a PDF: as wide as a page's text, or two beside each other at half the size.
+const WIDTH: f64 = 560.0;
 /// Room around everything.
-const MARGIN: f64 = 12.0;
-const GAP: f64 = 8.0;
-const LINE: f64 = 18.0;
+const MARGIN: f64 = 8.0;
+const GAP: f64 = 7.0;
+const LINE: f64 = 21.0;
+/// From the middle of a text's height down to the line that it stands on.
+pub(super) const DROP: f64 = 0.36 * FONT_SIZE;
 pub(super) const GRID: &str = "#dddddd";
 const AXIS: &str = "#555555";
-/// Labels that do not fit beside each other stand at this angle.
+/// Labels that do not fit beside each other stand at this angle, or upright.
 const TURNED: f64 = -40.0;
-/// Labels of the vertical axis take at most so much of the width.
-const LABELS_MAX: f64 = 300.0;
+const UPRIGHT: f64 = -90.0;
+/// Labels of the vertical axis, and turned ones, take at most so much of the width.
+const LABELS_MAX: f64 = 220.0;
+const TURNED_MAX: f64 = 170.0;
 const KEY_WIDTH: f64 = 28.0;
 const BOX: f64 = 11.0;
 
@@ -95,34 +100,53 @@ fn rows_of_keys(keys: &[Key], room: f64) -> (Vec<(f64, usize)>, usize) {
     (places, if keys.is_empty() { 0 } else { row + 1 })
 }
 
+/// Which of these labels do not touch one before them; each has its middle and the room it needs.
+fn apart(labels: impl Iterator<Item = (f64, f64)>) -> Vec<bool> {
+    let mut kept: Vec<(f64, f64)> = Vec::new();
+    let labels = labels.map(|(at, room)| {
+        let is_free = kept.iter().all(|(other, own)| (at - other).abs() >= (room + own) / 2.0);
+        kept.extend(is_free.then_some((at, room)));
+        is_free
+    });
+    labels.collect()
+}
+
 impl Frame {
     /// The frame's inside is `height` high; `beyond` is room on its right for what stands behind bars.
     pub fn new(across: &Scale, up: &Scale, keys: &[Key], height: f64, beyond: f64) -> Frame {
         let widest = |scale: &Scale| scale.marks.iter().map(|m| text_width(&m.label)).fold(0.0, f64::max);
         let titles = lines_within(&up.title, height + LINE);
         let left = MARGIN + titles.len() as f64 * LINE + widest(up).min(LABELS_MAX) + GAP;
-        let last = across
-            .marks
-            .last()
-            .map_or(0.0, |mark| if mark.line { text_width(&mark.label) / 2.0 } else { 0.0 });
-        let right = WIDTH - MARGIN - last.max(beyond);
+        let half = |mark: &Mark| if mark.line { text_width(&mark.label) / 2.0 } else { 0.0 };
+        let right = WIDTH - MARGIN - across.marks.iter().map(half).fold(beyond, f64::max);
         // The label of the topmost mark is half above it.
         let top = MARGIN + FONT_SIZE / 2.0;
         let bottom = top + height;
         let step = (right - left) / across.marks.iter().filter(|mark| !mark.line).count().max(1) as f64;
-        let is_turned = across.marks.iter().any(|mark| !mark.line && text_width(&mark.label) > step);
-        let labels =
-            if is_turned { GAP + widest(across) * TURNED.to_radians().sin().abs() } else { 0.0 } + LINE;
-        // A name wider than the picture is cut short.
+        let turned = if !across.marks.iter().any(|mark| !mark.line && text_width(&mark.label) > step - GAP) {
+            0.0
+        } else if step * TURNED.to_radians().sin().abs() >= FONT_SIZE {
+            TURNED
+        } else {
+            UPRIGHT
+        };
+        let labels = LINE + widest(across).min(TURNED_MAX) * turned.to_radians().sin().abs();
+        let below = lines_within(&across.title, WIDTH - 2.0 * MARGIN);
+        // A name wider than the picture is cut.
         let fits = |key: &Key| cut_to(&key.label, WIDTH - 2.0 * MARGIN - key.kind.room() - 2.0 * GAP);
         let keys: Vec<Key> = keys.iter().map(|key| Key { label: fits(key), ..*key }).collect();
         let (places, rows) = rows_of_keys(&keys, WIDTH - 2.0 * MARGIN);
-        let title_y = bottom + labels + LINE;
+        let title_y = bottom + labels + LINE * below.len() as f64;
         let end = title_y + if rows == 0 { 0.0 } else { GAP + LINE * rows as f64 };
         let mut frame = Frame { picture: Picture::new(WIDTH, end + MARGIN), left, right, top, bottom };
-        frame.across(across, is_turned);
+        frame.across(across, turned);
         frame.up(up, &titles);
-        frame.picture.text(((left + right) / 2.0, title_y), Anchor::Middle, &across.title);
+        for (line, y) in below.iter().rev().zip((0..).map(|line| title_y - LINE * f64::from(line))) {
+            let line = cut_to(line, WIDTH - 2.0 * MARGIN);
+            let most = WIDTH - MARGIN - text_width(&line) / 2.0;
+            let middle = f64::midpoint(left, right).min(most).max(WIDTH - most);
+            frame.picture.text((middle, y), Anchor::Middle, &line);
+        }
         for (key, (x, row)) in keys.iter().zip(places) {
             frame.key(key, (MARGIN + x, title_y + GAP + LINE * (row + 1) as f64));
         }
@@ -137,47 +161,60 @@ impl Frame {
         frame.picture
     }
 
-    fn across(&mut self, scale: &Scale, is_turned: bool) {
-        for mark in &scale.marks {
+    fn across(&mut self, scale: &Scale, turned: f64) {
+        let (sin, cos) = turned.to_radians().sin_cos();
+        let x_of = |mark: &Mark| self.left + mark.at * (self.right - self.left);
+        // Turned labels are a text's height apart.
+        let room = |mark: &Mark| if sin == 0.0 { text_width(&mark.label) + GAP } else { FONT_SIZE / -sin };
+        let are_apart = apart(scale.marks.iter().map(|mark| (x_of(mark), room(mark))));
+        for (mark, is_apart) in scale.marks.iter().zip(are_apart) {
             let x = self.place(mark.at, 0.0).0;
             if mark.line {
                 self.picture.line((x, self.bottom), (x, self.top), GRID);
             }
-            if is_turned {
-                let at = (x + 4.0, self.bottom + LINE);
-                self.picture.turned_text(at, Anchor::End, TURNED, &mark.label);
-            } else {
-                self.picture.text((x, self.bottom + LINE - 2.0), Anchor::Middle, &mark.label);
+            if is_apart && turned == 0.0 {
+                self.picture.text((x, self.bottom + LINE + 1.0), Anchor::Middle, &mark.label);
+            } else if is_apart {
+                let at = (x - DROP * sin, self.bottom + GAP + FONT_SIZE / 2.0 * cos);
+                // Its begin is to the left of its end.
+                let room = (at.0 + FONT_SIZE * sin - MARGIN) / cos.max(1e-9);
+                let label = cut_to(&mark.label, TURNED_MAX.min(room));
+                self.picture.turned_text(at, Anchor::End, turned, &label);
             }
         }
         self.picture.line((self.left, self.bottom), (self.right, self.bottom), AXIS);
     }
 
     fn up(&mut self, scale: &Scale, titles: &[String]) {
-        for mark in &scale.marks {
+        let y_of = |mark: &Mark| mark.at * (self.bottom - self.top);
+        let are_apart = apart(scale.marks.iter().map(|mark| (y_of(mark), FONT_SIZE)));
+        for (mark, is_apart) in scale.marks.iter().zip(are_apart) {
             let y = self.place(0.0, mark.at).1;
             if mark.line {
                 self.picture.line((self.left, y), (self.right, y), GRID);
             }
-            let label = cut_to(&mark.label, LABELS_MAX);
-            self.picture.text((self.left - GAP, y + 4.0), Anchor::End, &label);
+            if is_apart {
+                let label = cut_to(&mark.label, LABELS_MAX);
+                self.picture.text((self.left - GAP, y + DROP), Anchor::End, &label);
+            }
         }
         self.picture.line((self.left, self.bottom), (self.left, self.top), AXIS);
-        let middle = (self.top + self.bottom) / 2.0;
+        let middle = f64::midpoint(self.top, self.bottom);
         for (number, line) in titles.iter().enumerate() {
-            let x = MARGIN + FONT_SIZE - 2.0 + LINE * number as f64;
-            self.picture.turned_text((x, middle), Anchor::Middle, -90.0, line);
+            let x = MARGIN + 0.75 * FONT_SIZE + LINE * number as f64;
+            let line = cut_to(line, self.picture.height - 2.0 * MARGIN);
+            self.picture.turned_text((x, middle), Anchor::Middle, -90.0, &line);
         }
     }
 
     fn key(&mut self, key: &Key, (x, y): Point) {
         match key.kind {
             KeyKind::Line | KeyKind::Dashed => {
-                let points = vec![(x, y - 4.0), (x + KEY_WIDTH, y - 4.0)];
+                let points = vec![(x, y - DROP), (x + KEY_WIDTH, y - DROP)];
                 self.picture.curve(points, key.colour, key.kind == KeyKind::Dashed);
             }
             KeyKind::Box => {
-                let corner = (x, y - BOX + 1.0);
+                let corner = (x, y - DROP - BOX / 2.0);
                 self.picture.rect(corner, (BOX, BOX), key.colour, &key.label);
             }
             KeyKind::None => {}
@@ -201,57 +238,21 @@ impl Frame {
 
 #[cfg(test)]
 mod tests {
-    use super::super::picture::Shape;
     use super::*;
 
-    fn scale(title: &str, labels: &[&str]) -> Scale {
-        let steps = labels.len();
-        let marks = labels.iter().enumerate();
-        let marks = marks.map(|(at, label)| Mark::of_step(at, steps, *label)).collect();
-        Scale { title: title.to_owned(), marks }
-    }
-
-    fn key(label: &str) -> Key {
-        Key { label: label.to_owned(), colour: "#000000", kind: KeyKind::Line }
-    }
-
-    /// Corners of all texts and boxes, as far as their shapes say.
-    fn corners(picture: &Picture) -> Vec<Point> {
-        let of = |shape: &Shape| match shape {
-            Shape::Rect { corner: (x, y), size: (width, height), .. } => {
-                vec![(*x, *y), (x + width, y + height)]
-            }
-            Shape::Text { at: (x, y), anchor, turned, text } => {
-                let width = text_width(text);
-                let (sin, cos) = turned.to_radians().sin_cos();
-                let before = match anchor {
-                    Anchor::Start => 0.0,
-                    Anchor::Middle => width / 2.0,
-                    Anchor::End => width,
-                };
-                let along = |by: f64| (x + by * cos, y + by * sin);
-                vec![along(-before), along(width - before)]
-            }
-            _ => Vec::new(),
-        };
-        picture.shapes.iter().flat_map(of).collect()
+    #[test]
+    fn labels_that_would_touch_are_left_out() {
+        let are_apart = |places: &[f64]| apart(places.iter().map(|at| (*at, 10.0)));
+        assert_eq!(are_apart(&[0.0, 10.0, 20.0]), [true; 3]);
+        assert_eq!(are_apart(&[0.0, 6.0, 12.0, 18.0]), [true, false, true, false]);
+        // Whatever their order: that of a percentile between two others comes last.
+        assert_eq!(are_apart(&[0.0, 30.0, 60.0, 9.0, 15.0]), [true, true, true, false, true]);
     }
 
     #[test]
-    fn everything_lies_within_the_picture() {
-        let long = "a title that is by far too long for the height of the frame and so stands in two lines";
-        let names =
-            ["short", "a workload of many words", "another one of many words", "and one more of these"];
-        let mut keys: Vec<Key> = (0..20).map(|n| key(&format!("a curve with the number {n}"))).collect();
-        keys.push(key(&"a run whose name is longer than the picture is wide, ".repeat(9)));
-        for across in [scale("x", &["1", "2"]), scale("x", &names.repeat(4)), scale("x", &[])] {
-            let frame = Frame::new(&across, &scale(long, &names), &keys, 340.0, 60.0);
-            for (x, y) in corners(&frame.picture) {
-                let is_within = (0.0..=WIDTH).contains(&x) && (0.0..=frame.picture.height).contains(&y);
-                assert!(is_within, "{x} {y}");
-            }
-            // What is beyond the axes is drawn at their ends.
-            assert_eq!(frame.place(2.0, -1.0), frame.place(1.0, 0.0));
-        }
+    fn what_is_beyond_the_axes_is_drawn_at_their_ends() {
+        let scale = |title: &str| Scale { title: title.to_owned(), marks: vec![Mark::new(0.0, "0")] };
+        let frame = Frame::new(&scale("x"), &scale("y"), &[], 300.0, 0.0);
+        assert_eq!(frame.place(2.0, -1.0), frame.place(1.0, 0.0));
     }
 }

@@ -1,10 +1,10 @@
-//! Curves over two linear axes, or over one whose marks are given.
+//! Curves over two linear axes, or over a logarithmic one whose marks are given.
 
+use super::axis::Numbers;
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::Picture;
-use super::{HEIGHT, Plot, axis, colour};
+use super::{HEIGHT, Plot, colour, shows};
 use crate::csv::Csv;
-use crate::number::digits;
 
 /// A curve with its name and its points.
 pub(crate) struct Line {
@@ -28,8 +28,8 @@ pub(crate) struct Lines<'a> {
 pub(crate) enum Across {
     /// Round steps that hold 0 and all points.
     Linear,
-    /// From the first of these marks to the last; values may be logarithms.
-    Marked(Vec<(f64, String)>),
+    /// Logarithmic, from the first of these marks to the last.
+    Log(Vec<(f64, String)>),
 }
 
 impl Lines<'_> {
@@ -44,7 +44,11 @@ impl Lines<'_> {
                 data.row(&[line.name.as_str(), &x.to_string(), &y.to_string()]);
             }
         }
-        Plot::new(self.picture(across), data)
+        Plot::new(self.picture(across), data, self.shows())
+    }
+
+    pub(super) fn shows(&self) -> bool {
+        shows(self.lines.iter().map(|line| line.points.as_slice()))
     }
 
     pub(super) fn picture(&self, across: &Across) -> Picture {
@@ -52,19 +56,23 @@ impl Lines<'_> {
         let drawn: Vec<(usize, &Line)> =
             self.lines.iter().enumerate().filter(|(_, line)| !line.points.is_empty()).collect();
         let points = || drawn.iter().flat_map(|(_, line)| &line.points);
-        let labels: &[(f64, String)] = if let Across::Marked(marks) = across { marks } else { &[] };
-        let columns = match across {
-            Across::Linear => axis::around_zero(points().map(|(x, _)| *x)),
-            Across::Marked(marks) => marks.iter().map(|(value, _)| *value).collect(),
+        let columns = Numbers::linear(points().map(|(x, _)| *x));
+        let rows = Numbers::linear(points().map(|(_, y)| *y));
+        let share = |x: f64| match across {
+            Across::Linear => columns.share(x),
+            Across::Log(marks) => {
+                let [low, high] = [marks[0].0, marks[marks.len() - 1].0];
+                (x.max(low) / low).ln() / (high / low).ln()
+            }
         };
-        let rows = axis::around_zero(points().map(|(_, y)| *y));
-        let share = |marks: &[f64], value: f64| (value - marks[0]) / (marks[marks.len() - 1] - marks[0]);
-        let scale = |title: &str, marks: &[f64]| Scale {
-            title: title.to_owned(),
-            marks: marks.iter().map(|mark| Mark::new(share(marks, *mark), digits(*mark))).collect(),
+        let across = match across {
+            Across::Linear => columns.scale(self.across),
+            Across::Log(marks) => {
+                let marks = marks.iter().map(|(value, label)| Mark::new(share(*value), label)).collect();
+                Scale { title: self.across.to_owned(), marks }
+            }
         };
-        let (mut across, up) = (scale(self.across, &columns), scale(self.up, &rows));
-        across.marks.iter_mut().zip(labels).for_each(|(mark, (_, label))| mark.label.clone_from(label));
+        let up = rows.scale(self.up);
         if drawn.is_empty() {
             return Frame::empty(&across, &up, "nothing to show");
         }
@@ -76,7 +84,7 @@ impl Lines<'_> {
         let keys: Vec<Key> = drawn.iter().map(key).collect();
         let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
         for (number, line) in &drawn {
-            let place = |(x, y): &(f64, f64)| frame.place(share(&columns, *x), share(&rows, *y));
+            let place = |(x, y): &(f64, f64)| frame.place(share(*x), rows.share(*y));
             let points = line.points.iter().map(place).collect();
             frame.picture.curve(points, colour(*number), false);
         }
@@ -103,5 +111,15 @@ mod tests {
         assert_eq!(plot.csv(), "curve,x,y\ndrawn,0,1\ndrawn,2,-3\ndot,1,1\n");
         let none = Lines { up: "y", across: "x", lines: &[] }.plot();
         assert!(none.svg().contains("nothing to show"));
+    }
+
+    #[test]
+    fn there_is_nothing_in_zeros_and_single_points() {
+        let line = |points: &[(f64, f64)]| Line { name: "a".to_owned(), points: points.to_vec() };
+        let of = |lines: &[Line]| !Lines { up: "y", across: "x", lines }.plot().files("stem").is_empty();
+        let nothing =
+            [line(&[]), line(&[(1.0, 2.0)]), line(&[(0.0, 0.0), (1.0, 0.0)]), line(&[(1.0, 2.0); 2])];
+        assert!(!of(&nothing) && !of(&[]));
+        assert!(of(&[line(&[]), line(&[(0.0, 0.0), (1.0, 2.0)])]));
     }
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod axis;
 mod bars;
-mod font;
+pub(crate) mod font;
 pub(crate) mod frame;
 mod latency;
 mod lines;
@@ -27,7 +27,7 @@ use picture::Picture;
 use ssd::Part;
 use ssd::flash::op::Cause;
 
-pub(crate) use latency::{latency, log_marks};
+pub(crate) use latency::{latency, steps};
 use lines::Across;
 pub(crate) use lines::{Line, Lines};
 pub(crate) use retries::retries;
@@ -38,7 +38,7 @@ pub use workload::workload;
 /// Results that have a bar for each side of their latencies.
 const FEW: usize = 4;
 /// Height of the inside of a frame.
-pub(crate) const HEIGHT: f64 = 340.0;
+pub(crate) const HEIGHT: f64 = 300.0;
 /// Share of a step of an axis that its bars take.
 pub(crate) const FILLED: f64 = 0.8;
 
@@ -53,16 +53,33 @@ pub(crate) fn colour(number: usize) -> &'static str {
     COLOURS[number % COLOURS.len()]
 }
 
+/// Endings of the files that a plot may come in.
+const ENDINGS: [&str; 4] = ["svg", "pdf", "txt", "csv"];
+
+/// Whether any of the series has more than one point and more than zeros.
+pub(crate) fn shows<'a>(series: impl IntoIterator<Item = &'a [(f64, f64)]>) -> bool {
+    series
+        .into_iter()
+        .any(|points| points.iter().any(|(_, y)| *y != 0.0) && points.iter().any(|point| *point != points[0]))
+}
+
 /// A plot, and the numbers that it shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     picture: Picture,
     data: Csv,
+    shows: bool,
 }
 
 impl Plot {
-    pub(crate) fn new(picture: Picture, data: Csv) -> Self {
-        Plot { picture, data }
+    /// `shows` is whether there is more to it than zeros or a single point.
+    pub(crate) fn new(picture: Picture, data: Csv, shows: bool) -> Self {
+        Plot { picture, data, shows }
+    }
+
+    /// Names of all files that a plot may come in.
+    pub fn names(stem: &str) -> impl Iterator<Item = String> {
+        ENDINGS.iter().map(move |ending| format!("{stem}.{ending}"))
     }
 
     /// The plot as SVG.
@@ -92,9 +109,9 @@ impl Plot {
         text::write(&self.picture)
     }
 
-    /// Whether there is nothing to show.
+    /// Whether there is nothing to show: no series with more than zeros or a single point.
     pub fn is_empty(&self) -> bool {
-        self.data.is_empty()
+        !self.shows
     }
 
     /// All files of the plot with their names: `stem.svg`, `stem.pdf` (if the program can), `stem.txt` and `stem.csv`;
@@ -120,28 +137,31 @@ fn heading(groups: &[String], number: usize) -> Option<Bar> {
     (number == 0 || groups[number - 1] != *group).then(|| Bar::heading(group))
 }
 
-/// The 99th percentiles of many results' reads and writes, a bar for each; the numbers are the whole distributions.
+/// Requests of a kind, and how their latencies are distributed.
+type Kind = (&'static str, fn(&RunResult) -> &Distribution);
+const KINDS: [Kind; 2] =
+    [("read", |result| &result.latency_ns.read), ("write", |result| &result.latency_ns.write)];
+
+/// The 99th percentiles of many results' reads and writes, a bar for each.
 pub(crate) fn latency_bars(results: &[RunResult], groups: &[String]) -> Plot {
+    let p99 = |result: &RunResult, (_, of): Kind| of(result).p99.filter(|ns| result.takes_time() && *ns > 0);
+    let all = results.iter().flat_map(|result| KINDS.map(|kind| p99(result, kind))).flatten();
+    let (unit, unit_ns) = axis::unit_of(all.min().unwrap_or(1) as f64);
+    let mut data = Csv::new(&["run", "requests", "percent", "latency_ns"]);
     let mut bars = Vec::new();
     for (number, result) in results.iter().enumerate() {
         bars.extend(heading(groups, number));
-        let p99 = |spread: &Distribution| spread.p99.map_or(0.0, |ns| ns as f64);
-        let (read, write) = (p99(&result.latency_ns.read), p99(&result.latency_ns.write));
-        for (kind, parts) in [("read", vec![read, 0.0]), ("write", vec![0.0, write])] {
-            let ns: f64 = parts.iter().sum();
-            if ns > 0.0 {
-                bars.push(Bar { label: format!("{} {kind}", title(result)), parts, total: duration(ns) });
-            }
+        for (part, kind) in KINDS.into_iter().enumerate() {
+            let Some(ns) = p99(result, kind) else { continue };
+            data.row(&[title(result), kind.0, "99", &ns.to_string()]);
+            let mut parts = vec![0.0; KINDS.len()];
+            parts[part] = ns as f64 / unit_ns;
+            let label = format!("{} {}", title(result), kind.0);
+            bars.push(Bar { label, parts, total: duration(ns as f64) });
         }
     }
-    let plot = Bars {
-        title: "99th percentile of latency",
-        of: "",
-        names: vec!["read", "write"],
-        show: duration,
-        bars,
-    };
-    Plot::new(plot.picture(), latency::numbers(results))
+    let names = KINDS.map(|(kind, _)| kind).into();
+    Bars { title: format!("p99 latency ({unit})"), names, unit, bars }.plot(data)
 }
 
 /// Which requests a bar of the breakdown is of, by its label and in its numbers, and the time they spent in a part.
@@ -157,38 +177,36 @@ const SIDES: [Side; 4] = [
 /// mean latency, because these lie decades apart. Of many results there is one bar for each of reads and writes.
 pub(crate) fn breakdown(results: &[RunResult], groups: &[String]) -> Plot {
     let mut bars = Vec::new();
-    let mut data = Csv::new(&["run", "requests", "of", "part", "mean_ns"]);
-    let sides = if results.len() > FEW { &SIDES[1..2] } else { &SIDES[..] };
+    let mut data = Csv::new(&["run", "requests", "of", "part", "mean_ns", "share_percent"]);
+    let has_sides = results.len() <= FEW;
+    let sides = if has_sides { &SIDES[..] } else { &SIDES[1..2] };
     for (number, result) in results.iter().enumerate().filter(|(_, result)| result.takes_time()) {
         bars.extend(heading(groups, number));
+        bars.extend((has_sides && results.len() > 1).then(|| Bar::heading(title(result))));
         let kinds = [
             ("read", &result.breakdown_ns.read, &result.latency_ns.read),
             ("write", &result.breakdown_ns.write, &result.latency_ns.write),
         ];
         for (kind, spent, _) in kinds.into_iter().filter(|(.., latency)| latency.count > 0) {
-            let run = if results.len() > 1 { format!("{} {kind}", title(result)) } else { kind.to_owned() };
             for (side, key, of) in sides {
                 let ns: Vec<f64> = spent.iter().map(|(_, spent)| of(spent).unwrap_or(0.0)).collect();
                 let sum: f64 = ns.iter().sum();
                 if sum <= 0.0 {
                     continue;
                 }
-                for ((part, _), ns) in spent.iter().zip(&ns) {
-                    data.row(&[title(result), kind, key, Axis::name(part), &ns.to_string()]);
+                let shares: Vec<f64> = ns.iter().map(|ns| 100.0 * ns / sum).collect();
+                for ((part, _), (ns, share)) in spent.iter().zip(ns.iter().zip(&shares)) {
+                    let numbers = [ns, share].map(f64::to_string);
+                    data.row(&[title(result), kind, key, Axis::name(part), &numbers[0], &numbers[1]]);
                 }
-                let label = if sides.len() > 1 { format!("{run}, {side}") } else { run.clone() };
-                bars.push(Bar { label, parts: ns.iter().map(|ns| ns / sum).collect(), total: duration(sum) });
+                let label =
+                    if has_sides { format!("{kind}, {side}") } else { format!("{} {kind}", title(result)) };
+                bars.push(Bar { label, parts: shares, total: duration(sum) });
             }
         }
     }
     let names = Part::ALL.iter().map(|part| Axis::name(*part)).collect();
-    let bars = Bars { title: "Fraction of mean latency", of: "", names, show: whole_percent, bars };
-    Plot::new(bars.picture(), data)
-}
-
-/// A share in percent, without zeros at the end.
-fn whole_percent(share: f64) -> String {
-    format!("{} %", digits(share * 100.0))
+    Bars { title: "Fraction of mean latency (%)".to_owned(), names, unit: "%", bars }.plot(data)
 }
 
 /// Write amplification by cause, one bar for each result.
@@ -205,12 +223,6 @@ pub(crate) fn write_amplification(results: &[RunResult], groups: &[String]) -> P
             result.write_amplification_by_cause.iter().map(|(_, share)| share.unwrap_or(0.0)).collect();
         bars.push(Bar { label: title(result).to_owned(), parts, total: digits(total) });
     }
-    let bars = Bars {
-        title: "Write amplification",
-        of: "",
-        names: Cause::ALL.iter().map(|cause| Axis::name(*cause)).collect(),
-        show: digits,
-        bars,
-    };
-    Plot::new(bars.picture(), data)
+    let names = Cause::ALL.iter().map(|cause| Axis::name(*cause)).collect();
+    Bars { title: "Write amplification".to_owned(), names, unit: "", bars }.plot(data)
 }

@@ -1,6 +1,6 @@
 //! What is drawn: lines, curves, boxes and texts, before it is written in one of the formats.
 
-use super::font::text_width;
+use super::font::{advance_of, text_width};
 
 /// Where a text is relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,18 +96,22 @@ impl Picture {
     }
 }
 
-/// The text, cut short where it needs more room than there is.
+/// The text, cut in its middle where it needs more room than there is: both ends of a name tell what it is of.
 pub(super) fn cut_to(text: &str, room: f64) -> String {
+    const GAP: &str = "...";
     if text_width(text) <= room {
         return text.to_owned();
     }
-    let mut kept: Vec<char> = text.chars().collect();
+    let letters: Vec<char> = text.chars().collect();
+    let (mut head, mut tail, mut width) = (0, 0, text_width(GAP));
     loop {
-        kept.pop();
-        let short = format!("{}...", kept.iter().collect::<String>().trim_end());
-        if kept.is_empty() || text_width(&short) <= room {
-            return short;
+        let is_head = head <= tail;
+        width += advance_of(letters[if is_head { head } else { letters.len() - 1 - tail }]);
+        if width > room || head + tail + 1 == letters.len() {
+            let [begin, end] = [&letters[..head], &letters[letters.len() - tail..]].map(String::from_iter);
+            return format!("{}{GAP}{}", begin.trim_end(), end.trim_start());
         }
+        *if is_head { &mut head } else { &mut tail } += 1;
     }
 }
 
@@ -133,10 +137,18 @@ mod tests {
     #[test]
     fn texts_are_made_to_fit() {
         assert_eq!(cut_to("short", 100.0), "short");
-        let cut = cut_to("a name that is far too long", 100.0);
-        assert!(cut.starts_with("a name") && cut.ends_with("...") && text_width(&cut) <= 100.0, "{cut}");
-        let lines = lines_within("one two three four five six", 60.0);
-        assert!(lines.len() > 1 && lines.iter().all(|line| text_width(line) <= 60.0), "{lines:?}");
+        // Both ends stay, as much of them as there is room for.
+        let name = "a technique on a workload";
+        let cut = cut_to(name, 140.0);
+        let (begin, end) = cut.split_once("...").unwrap();
+        assert!(
+            name.starts_with(begin) && name.ends_with(end) && begin.len().abs_diff(end.len()) < 2,
+            "{cut}"
+        );
+        assert!((120.0..=140.0).contains(&text_width(&cut)), "{cut}");
+        assert_eq!(["", "W", "a name"].map(|name| cut_to(name, 5.0)), ["", "...", "..."]);
+        let lines = lines_within("one two three four five six", 80.0);
+        assert!(lines.len() > 1 && lines.iter().all(|line| text_width(line) <= 80.0), "{lines:?}");
         assert_eq!(lines.join(" "), "one two three four five six");
     }
 

@@ -1,12 +1,16 @@
 //! How many attempts of page reads fail: a histogram, with a bar for each result.
 
+use super::axis::Numbers;
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::Picture;
-use super::{FILLED, HEIGHT, Plot, axis, colour};
+use super::{FILLED, HEIGHT, Plot, colour};
 use crate::csv::Csv;
 use crate::number::{digits, percent};
 use crate::result::RunResult;
 use crate::table::title;
+
+/// At most so many numbers of attempts are marked.
+const MARKS: usize = 12;
 
 /// Page reads by the number of attempts that failed, as a share of all page reads of a result.
 pub(crate) fn retries(results: &[RunResult]) -> Plot {
@@ -23,17 +27,18 @@ pub(crate) fn retries(results: &[RunResult]) -> Plot {
         }
         shares.push(own);
     }
-    Plot::new(draw(&shown, &shares), data)
+    // A bar of its own is a number, not a distribution.
+    let is_spread = |own: &Vec<f64>| own.iter().filter(|share| **share > 0.0).count() > 1;
+    Plot::new(draw(&shown, &shares), data, shares.iter().any(is_spread))
 }
 
 fn draw(shown: &[&RunResult], shares: &[Vec<f64>]) -> Picture {
     let steps = shares.iter().map(Vec::len).max().unwrap_or(1);
-    let marks = (0..steps).map(|attempts| Mark::of_step(attempts, steps, attempts.to_string())).collect();
-    let across = Scale { title: "Read retries of a page read".to_owned(), marks };
-    let rows = axis::linear(shares.iter().flatten().copied().fold(0.0, f64::max));
-    let top = rows.last().copied().unwrap_or(1.0);
-    let marks = rows.iter().map(|row| Mark::new(row / top, percent(*row))).collect();
-    let up = Scale { title: "Fraction of page reads".to_owned(), marks };
+    let marked = (0..steps).step_by(steps.div_ceil(MARKS));
+    let marks = marked.map(|attempts| Mark::of_step(attempts, steps, attempts.to_string())).collect();
+    let across = Scale { title: "Read retries (per page read)".to_owned(), marks };
+    let rows = Numbers::of_bars(shares.iter().flatten().map(|share| 100.0 * share));
+    let up = rows.scale("Page reads (%)");
     if shown.is_empty() {
         return Frame::empty(&across, &up, "nothing to show");
     }
@@ -50,7 +55,7 @@ fn draw(shown: &[&RunResult], shares: &[Vec<f64>]) -> Picture {
             let left = attempts as f64 + (1.0 - FILLED) / 2.0 + bar * number as f64;
             let [from, to] = [left, left + bar].map(|at| at / steps as f64);
             let hint = format!("{}, {attempts} failed: {}", title(shown[number]), percent(*share));
-            frame.rect((from, 0.0), (to, share / top), colour(number), &hint);
+            frame.rect((from, 0.0), (to, rows.share(100.0 * share)), colour(number), &hint);
         }
     }
     frame.picture

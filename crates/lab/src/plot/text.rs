@@ -1,6 +1,7 @@
 //! A picture in letters, for a terminal or a mail: at most a hundred and twenty to a line.
 
 use super::COLOURS;
+use super::frame::DROP;
 use super::picture::{Anchor, Picture, Point, Shape};
 
 /// Letters to the width of a picture, and beside it for names that are wider in letters than in its own font.
@@ -11,8 +12,6 @@ const TALL: f64 = 2.1;
 /// What curves and bars are drawn with, by their colours.
 const MARKS: [char; COLOURS.len()] =
     ['*', 'o', '+', 'x', '#', '@', '%', '&', '=', '~', '$', '?', '^', ':', 'w'];
-/// Turned less than so much, a text still lies.
-const UPRIGHT: f64 = 30.0;
 
 /// Letters in lines.
 struct Sheet {
@@ -21,28 +20,45 @@ struct Sheet {
     beside: usize,
     /// Pixels to a letter, across and down.
     cell: (f64, f64),
+    /// Turned labels hang from a height, letter below letter, and what is below them is so many lines further down.
+    hanging: (f64, usize),
+}
+
+/// The turned texts of a picture that end at their point, or those that do not: labels, or titles of vertical axes.
+fn turned(picture: &Picture, ends: bool) -> impl Iterator<Item = (f64, &str)> {
+    picture.shapes.iter().filter_map(move |shape| match shape {
+        Shape::Text { at, anchor, turned, text } if *turned != 0.0 && (*anchor == Anchor::End) == ends => {
+            Some((at.1, text.as_str()))
+        }
+        _ => None,
+    })
 }
 
 impl Sheet {
     fn of(picture: &Picture) -> Self {
         let wide = picture.width / COLUMNS as f64;
         let cell = (wide, wide * TALL);
-        let rows = (picture.height / cell.1).ceil() as usize;
+        let from = turned(picture, true).map(|(y, _)| y).fold(picture.height, f64::min);
+        let letters = turned(picture, true).map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+        let rows = (picture.height / cell.1).ceil() as usize + letters;
         let missing = |shape: &Shape| match shape {
-            Shape::Text { at, anchor: Anchor::End, turned, text } if turned.abs() < UPRIGHT => {
+            Shape::Text { at, anchor: Anchor::End, turned: 0.0, text } => {
                 text.chars().count().saturating_sub((at.0 / wide) as usize)
             }
             _ => 0,
         };
         let beside = picture.shapes.iter().map(missing).max().unwrap_or(0).min(BESIDE);
-        Sheet { cells: vec![vec![' '; COLUMNS + 1 + beside]; rows.max(1)], beside, cell }
+        let cells = vec![vec![' '; COLUMNS + 1 + beside]; rows.max(1)];
+        Sheet { cells, beside, cell, hanging: (from, letters) }
     }
 
     /// The place of a letter at a point; what lies outside is at the edge.
     fn place(&self, (x, y): Point) -> (usize, usize) {
         let within = |at: f64, most: usize| (at.max(0.0) as usize).min(most);
         let column = within(x / self.cell.0, COLUMNS);
-        (column + self.beside, within(y / self.cell.1, self.cells.len() - 1))
+        let lower = if y > self.hanging.0 { self.hanging.1 } else { 0 };
+        let row = (y.max(0.0) / self.cell.1) as usize + lower;
+        (column + self.beside, row.min(self.cells.len() - 1))
     }
 
     fn put(&mut self, (column, row): (usize, usize), mark: char) {
@@ -101,10 +117,16 @@ impl Sheet {
         }
     }
 
-    /// A text from a place on; upright, letter below letter.
+    /// A text from a place on; a turned one hangs there.
     fn text(&mut self, at: Point, anchor: Anchor, turned: f64, text: &str) {
+        if turned != 0.0 {
+            let (column, row) = self.place(at);
+            let rows = row..self.cells.len();
+            text.chars().zip(rows).for_each(|(letter, row)| self.put((column, row), letter));
+            return;
+        }
         // The point lies on the line that letters stand on.
-        let (column, row) = self.place((at.0, at.1 - self.cell.1 * 0.3));
+        let (column, row) = self.place((at.0, at.1 - DROP));
         // Not into what it stands behind.
         let touches = anchor == Anchor::Start && column > 0 && self.cells[row][column - 1] != ' ';
         let column = column + usize::from(touches);
@@ -114,17 +136,10 @@ impl Sheet {
             Anchor::Middle => length / 2,
             Anchor::End => length,
         };
-        let is_upright = turned.abs() >= UPRIGHT;
-        let room = if is_upright { self.cells.len() } else { self.cells[0].len() };
-        // A label below an axis hangs from it; the title of a vertical one stands in the middle of it.
-        let from = match (is_upright, anchor) {
-            (true, Anchor::End) => row,
-            (true, _) => row.saturating_sub(before),
-            (false, _) => column.saturating_sub(before).min(room.saturating_sub(length)),
-        };
+        let room = self.cells[0].len();
+        let from = column.saturating_sub(before).min(room.saturating_sub(length));
         for (number, letter) in text.chars().enumerate().take(room.saturating_sub(from)) {
-            let place = if is_upright { (column, from + number) } else { (from + number, row) };
-            self.put(place, letter);
+            self.put((from + number, row), letter);
         }
     }
 }
@@ -156,15 +171,19 @@ pub(super) fn write(picture: &Picture) -> String {
     }
     // What is to be read lies above what is drawn.
     for shape in &picture.shapes {
-        if let Shape::Text { at, anchor, turned, text } = shape {
+        if let Shape::Text { at, anchor, turned, text } = shape
+            && (*turned == 0.0 || *anchor == Anchor::End)
+        {
             sheet.text(*at, *anchor, *turned, text);
         }
     }
+    // Upright titles are easier to read above; empty lines are room between others, or blanks in what hangs.
+    let titles = turned(picture, false).map(|(_, text)| text.to_owned());
+    let hung = sheet.place((0.0, sheet.hanging.0)).1;
+    let hung = hung..hung + sheet.hanging.1;
     let lines = sheet.cells.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned());
-    let lines: Vec<String> = lines.collect();
-    let end = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-    let begin = lines.iter().position(|line| !line.is_empty()).unwrap_or(0);
-    lines[begin.min(end)..end].join("\n") + "\n"
+    let lines = lines.enumerate().filter(|(row, line)| !line.is_empty() || hung.contains(row));
+    titles.chain(lines.map(|(_, line)| line)).map(|line| line + "\n").collect()
 }
 
 #[cfg(test)]
@@ -179,17 +198,23 @@ mod tests {
         picture.text((300.0, 30.0), Anchor::Start, "here");
         picture.text((1040.0, 60.0), Anchor::End, "there");
         picture.text((40.0, 80.0), Anchor::End, "by the side");
-        picture.turned_text((500.0, 105.0), Anchor::Middle, -90.0, "up");
+        picture.turned_text((500.0, 105.0), Anchor::Middle, -90.0, "an upright title");
+        picture.turned_text((600.0, 190.0), Anchor::End, -40.0, "hung");
+        picture.text((500.0, 209.0), Anchor::Start, "below");
         let text = write(&picture);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines.len() == 10 && lines.iter().all(|line| line.chars().count() <= 120), "{text}");
-        assert!(lines[0].trim_start().starts_with('o') && lines[9].trim_end().ends_with('o'), "{text}");
+        assert!(lines.len() == 15 && lines.iter().all(|line| line.chars().count() <= 120), "{text}");
+        // Above all else, where it can be read.
+        assert_eq!(lines[0], "an upright title");
+        assert!(lines[1].trim_start().starts_with('o') && lines[10].trim_end().ends_with('o'), "{text}");
         // Seven letters of the longest name have no room within the picture.
-        assert!(lines[3].starts_with("by the side"), "{text}");
-        assert_eq!(&lines[2][17..22], "*****", "{text}");
+        assert!(lines[4].starts_with("by the side"), "{text}");
         assert_eq!(&lines[3][17..22], "*****", "{text}");
-        assert_eq!(&lines[1][37..41], "here", "{text}");
-        assert!(lines[2].ends_with("there"), "{text}");
-        assert!(lines[3].chars().nth(57) == Some('u') && lines[4].chars().nth(57) == Some('p'), "{text}");
+        assert_eq!(&lines[4][17..22], "*****", "{text}");
+        assert_eq!(&lines[2][37..41], "here", "{text}");
+        assert!(lines[3].ends_with("there"), "{text}");
+        let hung: Vec<char> = lines[10..14].iter().filter_map(|line| line.chars().nth(67)).collect();
+        assert_eq!(String::from_iter(hung), "hung", "{text}");
+        assert!(lines[14].trim_start().starts_with("below"), "{text}");
     }
 }

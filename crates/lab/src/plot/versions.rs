@@ -13,5 +13,5 @@ pub(crate) fn versions(versions: &Versions) -> Plot {
             lines.push(Line { name: format!("{kind} file {}: {what}", line.file), points: points.collect() });
         }
     }
-    Lines { up: "Mapping units in flash", across: "Host writes (4 KiB)", lines: &lines }.plot()
+    Lines { up: "Data in flash (mapping units)", across: "Host writes (4-KiB units)", lines: &lines }.plot()
 }

@@ -23,7 +23,7 @@ pub(crate) fn victims(results: &[RunResult]) -> Plot {
         let copied = victims.copied().map(digits).unwrap_or_default();
         lines.push(Line { name: format!("{}: {copied} units in the mean", title(result)), points });
     }
-    let plot =
-        Lines { up: "CDF of victims of cleaning", across: "Live data in a victim (fraction)", lines: &lines };
-    Plot::new(plot.picture(&Across::Linear), data)
+    let up = "CDF of victims of cleaning (fraction)";
+    let plot = Lines { up, across: "Live data in a victim (fraction)", lines: &lines };
+    Plot::new(plot.picture(&Across::Linear), data, plot.shows())
 }

@@ -7,9 +7,11 @@ use super::study::Study;
 use super::{Cell, Experiment, Outcome};
 use crate::csv::Csv;
 use crate::number::digits;
+use crate::plot::axis::{Numbers, Times};
+use crate::plot::font::text_width;
 use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
 use crate::plot::picture::{Anchor, Picture};
-use crate::plot::{FILLED, HEIGHT, Line, Lines, Plot, axis, colour, log_marks};
+use crate::plot::{FILLED, HEIGHT, Line, Lines, Plot, colour, shows, steps};
 use crate::result::Distribution;
 
 /// A group of bars: its name, and the height of each; `None` where nothing was measured.
@@ -49,8 +51,7 @@ impl Outcome {
                     }
                     FigureKind::Versions => {
                         for workload in study.workloads(self.quick) {
-                            let plot = shown.versions(workload);
-                            plots.extend(plot.map(|plot| (shown.stem(workload), plot)));
+                            plots.push((shown.stem(workload), shown.versions(workload)));
                         }
                     }
                     FigureKind::Shares(parts) => {
@@ -124,14 +125,15 @@ impl Shown<'_> {
     /// What that is, on an axis and as the name of a column.
     fn up(&self, metric: &str) -> (String, String) {
         let found = metrics::metric(metric);
-        let (text, unit) = found.map_or((metric, ""), |metric| (metric.text, metric.unit));
+        let (quantity, unit) = found.map_or((metric.into(), ""), |metric| (metric.quantity(), metric.unit));
         match self.figure.against.as_str() {
-            "" => (format!("{text} ({unit})"), metric.to_owned()),
+            "" if unit.is_empty() => (quantity, metric.to_owned()),
+            "" => (format!("{quantity} ({unit})"), metric.to_owned()),
             against => {
                 let techniques = self.techniques();
                 let label =
                     techniques.iter().find(|(name, _)| *name == against).map_or(against, |(_, label)| label);
-                (format!("{text}, over {label}"), format!("{metric}_over_{against}"))
+                (format!("{quantity} (normalized to {label})"), format!("{metric}_over_{against}"))
             }
         }
     }
@@ -197,7 +199,9 @@ impl Shown<'_> {
                 data.row(&[&group.name, *name, &value.to_string()]);
             }
         }
-        Plot::new(grouped(up, &names, &groups).titled(self.title("")), data)
+        let measured = groups[..workloads.len()].iter().flat_map(|group| &group.bars).flatten();
+        let shows = measured.filter(|value| **value != 0.0).count() > 1;
+        Plot::new(grouped(up, &names, &groups).titled(self.title("")), data, shows)
     }
 
     /// How the latencies of reads are distributed, a line for each technique.
@@ -210,18 +214,18 @@ impl Shown<'_> {
             .collect();
         let mut data = Csv::new(&["technique", "percent", "latency_ns"]);
         for (label, spread) in &curves {
-            for (percent, ns) in &spread.percentiles {
+            for (percent, ns) in steps(spread) {
                 data.row(&[*label, &percent.to_string(), &ns.to_string()]);
             }
         }
-        let (marks, x) = log_marks(curves.iter().map(|(_, spread)| *spread));
-        let across = Scale { title: "Read response time".to_owned(), marks };
+        let times = Times::around(curves.iter().map(|(_, spread)| *spread));
+        let across = times.scale("Read response time");
         let marks = [0, 20, 40, 60, 80, 100];
-        let marks = marks.map(|percent| Mark::new(f64::from(percent) / 100.0, format!("{percent} %")));
-        let up = Scale { title: "CDF of reads".to_owned(), marks: marks.into() };
+        let marks = marks.map(|percent| Mark::new(f64::from(percent) / 100.0, percent.to_string()));
+        let up = Scale { title: "CDF of reads (%)".to_owned(), marks: marks.into() };
         let title = self.title(&self.label(workload));
         if curves.is_empty() {
-            return Plot::new(Frame::empty(&across, &up, "nothing to show").titled(title), data);
+            return Plot::new(Frame::empty(&across, &up, "nothing to show").titled(title), data, false);
         }
         let key = |(number, (label, _)): (usize, &(&str, _))| Key {
             label: (*label).to_owned(),
@@ -230,19 +234,23 @@ impl Shown<'_> {
         };
         let keys: Vec<Key> = curves.iter().enumerate().map(key).collect();
         let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
+        let mut is_shown = false;
         for (number, (_, spread)) in curves.iter().enumerate() {
-            let mut points = vec![frame.place(x(spread.min.unwrap_or(1) as f64), 0.0)];
-            let steps = spread.percentiles.iter();
-            points.extend(steps.map(|&(percent, ns)| frame.place(x(ns as f64), percent / 100.0)));
+            let points: Vec<(f64, f64)> = steps(spread).map(|(percent, ns)| (ns as f64, percent)).collect();
+            is_shown |= spread.count > 1 && shows([points.as_slice()]);
+            let place = |&(ns, percent): &(f64, f64)| frame.place(times.share(ns), percent / 100.0);
+            let points = points.iter().map(place).collect();
             frame.picture.curve(points, colour(number), false);
         }
-        Plot::new(frame.picture.titled(title), data)
+        Plot::new(frame.picture.titled(title), data, is_shown)
     }
 
     /// Units of files in flash, of the first technique that was run.
-    fn versions(&self, workload: &str) -> Option<Plot> {
-        let (technique, _) = *self.techniques().first()?;
-        Some(crate::plot::versions(self.cell(technique, workload)?.result.versions.as_ref()?))
+    fn versions(&self, workload: &str) -> Plot {
+        let first = self.techniques().first().map(|(technique, _)| *technique);
+        let cell = first.and_then(|technique| self.cell(technique, workload));
+        let found = cell.and_then(|cell| cell.result.versions.clone()).unwrap_or_default();
+        crate::plot::versions(&found)
     }
 
     /// Parts of a whole in percent, a stacked bar for each workload and technique.
@@ -268,8 +276,8 @@ impl Shown<'_> {
         let across =
             Scale { title: "Workload, and technique by its number".to_owned(), marks: marks.collect() };
         let marks = [0, 25, 50, 75, 100];
-        let marks = marks.map(|percent| Mark::new(f64::from(percent) / 100.0, format!("{percent} %")));
-        let up = Scale { title: "Share".to_owned(), marks: marks.into() };
+        let marks = marks.map(|percent| Mark::new(f64::from(percent) / 100.0, percent.to_string()));
+        let up = Scale { title: "Share (%)".to_owned(), marks: marks.into() };
         // What no bar has would only fill the legend.
         let used = (0..parts.len()).filter(|&part| bars.iter().any(|(.., shares)| shares[part] > 0.0));
         let key = |part: usize| Key { label: parts[part].clone(), colour: colour(part), kind: KeyKind::Box };
@@ -281,6 +289,7 @@ impl Shown<'_> {
         }
         let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
         let bar = FILLED / techniques.len().max(1) as f64;
+        let mut parts_shown = 0;
         for (at, number, shares) in &bars {
             let left = *at as f64 + (1.0 - FILLED) / 2.0 + bar * *number as f64;
             let [from, to] = [left, left + bar * 0.9].map(|x| x / workloads.len() as f64);
@@ -289,12 +298,16 @@ impl Shown<'_> {
                 let hint = format!("{}, {}: {:.1} %", techniques[*number].1, parts[part], 100.0 * share);
                 frame.rect((from, below), (to, below + share), colour(part), &hint);
                 below += share;
+                parts_shown += 1;
             }
-            // The technique's number, at the foot of its bar.
-            let (x, y) = frame.place((from + to) / 2.0, 0.0);
-            frame.picture.text((x, y - 4.0), Anchor::Middle, &(number + 1).to_string());
+            // The technique's number, at the foot of its bar, if that is wide enough.
+            let ((left, y), (right, _)) = (frame.place(from, 0.0), frame.place(to, 0.0));
+            let number = (number + 1).to_string();
+            if text_width(&number) <= right - left {
+                frame.picture.text((f64::midpoint(left, right), y - 4.0), Anchor::Middle, &number);
+            }
         }
-        Plot::new(frame.picture.titled(self.title("")), data)
+        Plot::new(frame.picture.titled(self.title("")), data, parts_shown > 1)
     }
 }
 
@@ -303,10 +316,8 @@ fn grouped(up: String, names: &[&str], groups: &[Group]) -> Picture {
     let marks = groups.iter().enumerate();
     let marks = marks.map(|(at, group)| Mark::of_step(at, groups.len(), group.name.clone())).collect();
     let across = Scale { title: "Workload".to_owned(), marks };
-    let rows = axis::around_zero(groups.iter().flat_map(|group| &group.bars).flatten().copied());
-    let share = |value: f64| (value - rows[0]) / (rows[rows.len() - 1] - rows[0]);
-    let marks = rows.iter().map(|row| Mark::new(share(*row), digits(*row))).collect();
-    let up = Scale { title: up, marks };
+    let heights = Numbers::of_bars(groups.iter().flat_map(|group| &group.bars).flatten().copied());
+    let up = heights.scale(up);
     // A name without a bar would make readers look for it.
     let drawn = (0..names.len()).filter(|&number| groups.iter().any(|group| group.bars[number].is_some()));
     let key =
@@ -323,7 +334,7 @@ fn grouped(up: String, names: &[&str], groups: &[Group]) -> Picture {
             let left = at as f64 + (1.0 - FILLED) / 2.0 + bar * number as f64;
             let [from, to] = [left, left + bar * 0.95].map(|x| x / groups.len() as f64);
             let hint = format!("{}, {}: {}", group.name, names[number], digits(*value));
-            frame.rect((from, share(0.0)), (to, share(*value)), colour(number), &hint);
+            frame.rect((from, heights.share(0.0)), (to, heights.share(*value)), colour(number), &hint);
         }
     }
     frame.picture

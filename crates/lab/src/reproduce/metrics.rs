@@ -38,6 +38,46 @@ enum How {
     Counted,
 }
 
+/// What axes call metrics whose texts are sentences.
+const QUANTITIES: &[(&str, &str)] = &[
+    ("pages_copied_beyond", "pages copied because of reads"),
+    ("copied_share", "pages copied"),
+    ("write_amplification", "write amplification"),
+    ("reclaim_ms", "array time because of reads"),
+    ("overhead_ms", "array time of all that moves data"),
+    ("cleaning_ms", "array time of cleaning"),
+    ("copied_per_victim", "live data of a victim"),
+    ("read_mean_us", "mean read latency"),
+    ("read_p99_us", "p99 read latency"),
+    ("read_p99_9_us", "p99.9 read latency"),
+    ("read_p99_99_us", "p99.99 read latency"),
+    ("read_high_p99_99_us", "p99.99 latency of high reads"),
+    ("read_medium_p99_99_us", "p99.99 latency of medium reads"),
+    ("read_low_p99_99_us", "p99.99 latency of low reads"),
+    ("read_max_us", "longest read latency"),
+    ("tb_written", "host writes over life"),
+    ("attempts_max", "longest page read over one without a retry"),
+    ("sense_mean_us", "mean sensing time of a page read"),
+    ("achieved", "saving achieved of what is possible"),
+    ("flash_read_mean_us", "mean time of a page read"),
+    ("iops", "throughput"),
+    ("write_mean_us", "mean write latency"),
+    ("wearing_weight", "wear of an erase"),
+    ("wearing_weight_write", "wear for each block of host writes"),
+];
+
+impl Metric {
+    /// What it is, as an axis says it, without the unit.
+    pub fn quantity(&self) -> String {
+        let short =
+            QUANTITIES.iter().find(|(name, _)| *name == self.name).map_or(self.text, |(_, short)| short);
+        // But names such as p99 stay small.
+        let is_word = short.chars().nth(1).is_some_and(char::is_alphabetic);
+        let first = short.chars().next().filter(|_| is_word);
+        first.map_or_else(|| short.to_owned(), |c| format!("{}{}", c.to_uppercase(), &short[c.len_utf8()..]))
+    }
+}
+
 macro_rules! metrics {
     ($($name:literal, $unit:literal, $text:literal, $of:expr;)+) => {
         const MADE: &[Metric] = &[$(Metric { name: $name, unit: $unit, text: $text, of: How::Made($of) }),+];

@@ -14,6 +14,7 @@ mod matrix;
 mod members;
 mod oracle;
 mod parquet;
+mod plots;
 mod precondition;
 mod reports;
 mod reproduce;
