@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use lab::Plot;
 use lab::characterize::check::{self, PARTS, Plan};
 use lab::characterize::sheet::Sheet;
 use lab::characterize::{curves, fit, fleet, locks};
@@ -252,7 +253,12 @@ fn write_sheets(folder: &Path, sheets: &[Sheet]) -> Result<(), Failure> {
         files.push((format!("{}.csv", sheet.name), sheet.csv().into_bytes()));
         files.extend(plots(sheet));
     }
-    replace_all(folder, &files, &[]).map(drop).map_err(Failure::from)
+    replace_all(folder, &files, &plot_names(sheets)).map(drop).map_err(Failure::from)
+}
+
+/// Names of all files that plots of the tables may come in.
+fn plot_names(sheets: &[Sheet]) -> Vec<String> {
+    sheets.iter().flat_map(Sheet::plots).flat_map(|(stem, _)| Plot::names(stem)).collect()
 }
 
 /// The files of a table's plots, without the numbers of one that is named as the table, where they are.
@@ -362,16 +368,17 @@ fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure>
     let date = scale.date.as_deref();
     let provenance = plan.provenance(date)?;
     let mut is_parquet = true;
-    for sheet in curves::measure(&plan)? {
+    let sheets = curves::measure(&plan)?;
+    for sheet in &sheets {
         files.push((format!("{}.csv", sheet.name), sheet.csv().into_bytes()));
         match sheet.parquet(&provenance) {
             Some(content) => files.push((format!("{}.parquet", sheet.name), content)),
             None => is_parquet = false,
         }
-        files.extend(plots(&sheet));
+        files.extend(plots(sheet));
     }
     files.push(("provenance.json".to_owned(), plan.json(date)?.into_bytes()));
-    for path in replace_all(&args.out, &files, &[]).map_err(Failure::from)? {
+    for path in replace_all(&args.out, &files, &plot_names(&sheets)).map_err(Failure::from)? {
         writeln!(out, "{}", path.display())?;
     }
     if !is_parquet {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::Args;
-use lab::ReportError;
 use lab::files::{FolderLock, replace_all};
 use lab::reproduce::{Options, Outcome, Paper, PaperError, papers};
+use lab::{Plot, ReportError};
 
 use crate::failure::Failure;
 use crate::places::Places;
@@ -275,7 +275,8 @@ impl Reproduce {
         let mut files = vec![("results.toml".to_owned(), outcome.toml(self.date.as_deref()).into_bytes())];
         let plots = outcome.plots(&paper.experiment);
         files.extend(plots.iter().flat_map(|(stem, plot)| plot.files(stem)));
-        replace_all(&paper.out(options), &files, &[]).map(drop)
+        let names: Vec<String> = plots.iter().flat_map(|(stem, _)| Plot::names(stem)).collect();
+        replace_all(&paper.out(options), &files, &names).map(drop)
     }
 }
 

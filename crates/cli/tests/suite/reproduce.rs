@@ -48,6 +48,12 @@ title = \"copies\"
 study = \"copies\"
 kind = \"bars\"
 metrics = [\"pages_copied\"]
+[[figure]]
+name = \"lost\"
+title = \"lost\"
+study = \"copies\"
+kind = \"bars\"
+metrics = [\"lost_units\"]
 ";
 
 const CLAIMS: &str = "\
@@ -102,10 +108,19 @@ fn a_claim_that_is_missed_is_a_result_and_no_failure() {
         "{results}"
     );
     assert!(folder.join("copies-now.svg").is_file());
-    // Once more, taking over what is there: the same results.
+    assert!(!folder.join("lost-now.svg").exists(), "zeros are no plot");
+    // Once more, taking over what is there: the same results, and no plots but this run's own.
+    for name in ["lost-now.svg", "lost-now.pdf", "lost-then.svg", "own.svg"] {
+        std::fs::write(folder.join(name), "old").unwrap();
+    }
     let again = wordline(&[&run[..], &["--resume", "--jobs", "1"]].concat()).ok();
     assert!(again.out.contains("2 runs, 2 of them from before"), "{}", again.out);
     assert_eq!(std::fs::read_to_string(folder.join("results.toml")).unwrap(), results);
+    let is_there = |name: &str| folder.join(name).exists();
+    assert_eq!(
+        ["lost-now.svg", "lost-now.pdf", "lost-then.svg", "own.svg"].map(is_there),
+        [false, false, true, true]
+    );
 }
 
 #[test]

@@ -178,11 +178,18 @@ fn what_does_not_fit_is_sampled_and_said() {
 fn info_draws_plots() {
     let folder = folder("info_plots");
     let out = folder.join("plots");
+    // Plots of an earlier run, and what is none of ours.
+    std::fs::create_dir(&out).unwrap();
+    for name in ["updates.svg", "updates.csv", "own.svg", "updates.md"] {
+        std::fs::write(out.join(name), "old").unwrap();
+    }
     wordline(&["trace", "info", &file(&folder, "t.wl", STORY), "--plots", &out.display().to_string()]).ok();
-    for stem in ["miss_ratio", "requests_per_s", "mb_per_s", "popularity", "rewrites"] {
+    for stem in ["miss_ratio", "requests_per_s", "mb_per_s", "popularity"] {
         let svg = std::fs::read_to_string(out.join(format!("{stem}.svg"))).unwrap();
         assert!(svg.starts_with("<svg") && out.join(format!("{stem}.csv")).is_file(), "{stem}");
     }
-    // No writer is known: there is nothing to show of who updates.
-    assert!(!out.join("updates.svg").exists());
+    // No writer is known, so that there is nothing to show of who updates; and one rewrite is no distribution.
+    assert!(!out.join("rewrites.svg").exists());
+    assert!(!out.join("updates.svg").exists() && !out.join("updates.csv").exists());
+    assert!(out.join("own.svg").exists() && out.join("updates.md").exists());
 }

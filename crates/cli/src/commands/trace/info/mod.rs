@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use lab::Plot;
 use lab::files::{FolderLock, replace_all};
 use lab::report::workload_plots;
 use workload::analysis::{Analysis, Analyzer, Options};
@@ -125,9 +126,10 @@ pub fn run(args: &Info, out: &mut dyn Write) -> Result<(), Failure> {
         table::write(out, &found)?;
     }
     let Some(folder) = &args.plots else { return Ok(()) };
-    let files: Vec<_> =
-        workload_plots(&found.analysis).iter().flat_map(|(stem, plot)| plot.files(stem)).collect();
-    replace_all(folder, &files, &[]).map(drop).map_err(Failure::from)
+    let plots = workload_plots(&found.analysis);
+    let files: Vec<_> = plots.iter().flat_map(|(stem, plot)| plot.files(stem)).collect();
+    let names: Vec<_> = plots.iter().flat_map(|(stem, _)| Plot::names(stem)).collect();
+    replace_all(folder, &files, &names).map(drop).map_err(Failure::from)
 }
 
 impl Info {
