@@ -77,6 +77,9 @@ fn a_students_grid_is_one_file_one_command_and_a_table() {
     assert!(rows[1..].iter().all(|row| row[1] == "ok"), "{rows:?}");
     let latex = std::fs::read_to_string(Path::new(&out).join("tables.tex")).unwrap();
     assert!(latex.contains("\\toprule") && latex.contains("cost\\_benefit"), "{latex}");
+    for figure in ["write_amplification.svg", "write_amplification.pdf", "write_latency_p99.csv"] {
+        assert!(Path::new(&out).join(figure).is_file(), "{figure}");
+    }
     assert_eq!(&std::fs::read(Path::new(&out).join("runs.parquet")).unwrap()[..4], b"PAR1");
     // A row is what `wordline run` gives for the same settings.
     let at = |name: &str| rows[0].iter().position(|head| head == name).unwrap();

@@ -4,6 +4,7 @@ pub(crate) mod axis;
 mod bars;
 pub(crate) mod font;
 pub(crate) mod frame;
+pub(crate) mod grouped;
 mod latency;
 mod lines;
 #[cfg(feature = "pdf")]

@@ -6,19 +6,13 @@ use super::metrics;
 use super::study::Study;
 use super::{Cell, Experiment, Outcome};
 use crate::csv::Csv;
-use crate::number::digits;
-use crate::plot::axis::{Numbers, Times};
+use crate::plot::axis::Times;
 use crate::plot::font::text_width;
 use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
-use crate::plot::picture::{Anchor, Picture};
+use crate::plot::grouped::{Group, grouped};
+use crate::plot::picture::Anchor;
 use crate::plot::{FILLED, HEIGHT, Line, Lines, Plot, colour, shows, steps};
 use crate::result::Distribution;
-
-/// A group of bars: its name, and the height of each; `None` where nothing was measured.
-struct Group {
-    name: String,
-    bars: Vec<Option<f64>>,
-}
 
 impl Outcome {
     /// All plots, with the stems of their files' names.
@@ -201,7 +195,7 @@ impl Shown<'_> {
         }
         let measured = groups[..workloads.len()].iter().flat_map(|group| &group.bars).flatten();
         let shows = measured.filter(|value| **value != 0.0).count() > 1;
-        Plot::new(grouped(up, &names, &groups).titled(self.title("")), data, shows)
+        Plot::new(grouped("Workload", up, &names, &groups).titled(self.title("")), data, shows)
     }
 
     /// How the latencies of reads are distributed, a line for each technique.
@@ -309,33 +303,4 @@ impl Shown<'_> {
         }
         Plot::new(frame.picture.titled(self.title("")), data, parts_shown > 1)
     }
-}
-
-/// Standing bars in groups, with a legend below.
-fn grouped(up: String, names: &[&str], groups: &[Group]) -> Picture {
-    let marks = groups.iter().enumerate();
-    let marks = marks.map(|(at, group)| Mark::of_step(at, groups.len(), group.name.clone())).collect();
-    let across = Scale { title: "Workload".to_owned(), marks };
-    let heights = Numbers::of_bars(groups.iter().flat_map(|group| &group.bars).flatten().copied());
-    let up = heights.scale(up);
-    // A name without a bar would make readers look for it.
-    let drawn = (0..names.len()).filter(|&number| groups.iter().any(|group| group.bars[number].is_some()));
-    let key =
-        |number: usize| Key { label: names[number].to_owned(), colour: colour(number), kind: KeyKind::Box };
-    let keys: Vec<Key> = drawn.map(key).collect();
-    if keys.is_empty() {
-        return Frame::empty(&across, &up, "nothing to show");
-    }
-    let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
-    let bar = FILLED / names.len() as f64;
-    for (at, group) in groups.iter().enumerate() {
-        for (number, value) in group.bars.iter().enumerate() {
-            let Some(value) = value else { continue };
-            let left = at as f64 + (1.0 - FILLED) / 2.0 + bar * number as f64;
-            let [from, to] = [left, left + bar * 0.95].map(|x| x / groups.len() as f64);
-            let hint = format!("{}, {}: {}", group.name, names[number], digits(*value));
-            frame.rect((from, heights.share(0.0)), (to, heights.share(*value)), colour(number), &hint);
-        }
-    }
-    frame.picture
 }

@@ -2,7 +2,10 @@
 
 use super::interval::Interval;
 use crate::compare::markdown;
+use crate::csv::Csv;
 use crate::number::digits;
+use crate::plot::grouped::{Group, grouped};
+use crate::plot::{Line, Lines, Plot};
 use crate::table::{NONE, aligned};
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeValue;
@@ -90,6 +93,43 @@ impl Pivot {
             columns => format!("; columns: {}", columns.join(", ")),
         };
         format!("{}{of}{across}", self.metric)
+    }
+
+    /// As a figure: curves over the one key down the side, if its values are numbers; else bars in groups.
+    pub fn plot(&self) -> Plot {
+        let name = |at: usize| self.across.get(at).filter(|name| !name.is_empty()).unwrap_or(&self.metric);
+        let names: Vec<&str> = (0..self.across.len()).map(|at| name(at).as_str()).collect();
+        let places: Option<Vec<f64>> = match self.rows.as_slice() {
+            [_] => self.down.iter().map(|head| head[0].parse().ok()).collect(),
+            _ => None,
+        };
+        let mean = |row: usize, column: usize| self.cells[row][column].map(|cell| cell.mean);
+        let heads: Vec<String> = self.down.iter().map(|head| head.join(", ")).collect();
+        let keys = short(&self.rows).join(", ");
+        if let Some(places) = places.filter(|places| places.len() > 2) {
+            let line = |(column, name): (usize, &&str)| {
+                let point = |(row, x): (usize, &f64)| Some((*x, mean(row, column)?));
+                let mut points: Vec<(f64, f64)> = places.iter().enumerate().filter_map(point).collect();
+                points.sort_by(|a, b| a.0.total_cmp(&b.0));
+                Line { name: (*name).to_owned(), points }
+            };
+            let lines: Vec<Line> = names.iter().enumerate().map(line).collect();
+            return Lines { up: &self.metric, across: &keys, lines: &lines }.plot();
+        }
+        let mut data = Csv::new(&["row", "column", "mean", "half_width", "runs"]);
+        let mut groups = Vec::new();
+        for (row, head) in heads.iter().enumerate() {
+            let bars: Vec<Option<f64>> = (0..names.len()).map(|column| mean(row, column)).collect();
+            for (column, cell) in self.cells[row].iter().enumerate() {
+                let Some(cell) = cell else { continue };
+                let half = cell.half_width.map_or(String::new(), |half| half.to_string());
+                data.row(&[head, names[column], &cell.mean.to_string(), &half, &cell.n.to_string()]);
+            }
+            groups.push(Group { name: head.clone(), bars });
+        }
+        let values = groups.iter().flat_map(|group| &group.bars).flatten();
+        let shows = values.filter(|value| **value != 0.0).count() > 1;
+        Plot::new(grouped(&keys, self.metric.clone(), &names, &groups), data, shows)
     }
 
     /// The head, with the row keys in it.

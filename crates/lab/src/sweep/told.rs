@@ -82,6 +82,9 @@ impl<'a> SweepTold<'a> {
             ("tables.tex".to_owned(), joined(Pivot::latex)),
             ("runs.csv".to_owned(), table.csv().into_bytes()),
         ];
+        // Slashes and the like in a metric's name would be no name of a file.
+        let stem = |metric: &str| metric.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "_");
+        files.extend(pivots.iter().flat_map(|(metric, pivot)| pivot.plot().files(&stem(metric))));
         files.extend(table.parquet(&[]).map(|bytes| ("runs.parquet".to_owned(), bytes)));
         files
     }

@@ -39,8 +39,8 @@ A sweep file is a configuration as `wordline run` takes it, and says which of it
   [sample]                                             # drawn: { from = 1, to = 64, scale = \"log\" }
 
 (docs/command_line.md has all of it.) The folder gets runs.csv and runs.parquet, a row for each run; tables.txt,
-tables.md and tables.tex with means and 95 % confidence intervals; and a file for each run, by which a sweep that was
-interrupted goes on.";
+tables.md and tables.tex with means and 95 % confidence intervals; a figure for each metric (SVG, PDF); and a file for
+each run, by which a sweep that was interrupted goes on.";
 
 /// Flags of `sweep`.
 #[derive(Args, Debug)]
@@ -240,7 +240,11 @@ impl SweepArgs {
             lab::files::replace_all(&self.out, &files, &[])?;
             if !self.quiet {
                 write!(out, "{}", told.text())?;
-                writeln!(out, "in {}: runs.csv, runs.parquet, tables.txt, .md, .tex", self.out.display())?;
+                writeln!(
+                    out,
+                    "in {}: runs.csv, runs.parquet, tables.txt, .md, .tex, figures",
+                    self.out.display()
+                )?;
             }
         } else if !self.quiet {
             writeln!(out, "{missing} runs of other parts are not there: no tables yet")?;
