@@ -14,6 +14,7 @@ use crate::stop::Stop;
 use crate::tail::TailTold;
 use crate::versions::{Observer, Versions};
 use ssd::{Command, Completion, Drive, DriveConfig, Executor, Lba, SimTime, Status};
+use std::ops::DerefMut;
 use workload::{FilesAtStart, MemberNames, Request};
 
 /// Events between two looks at whether somebody has asked to end, where no command is complete for so long.
@@ -56,9 +57,9 @@ pub(crate) struct Counted {
     pub fio: Option<Box<FioJob>>,
 }
 
-/// A drive that serves requests, and the books on them.
-pub(crate) struct Desk<'a> {
-    pub drive: &'a mut Drive,
+/// A drive that serves requests, lent or its own, and the books on them.
+pub(crate) struct Desk<'a, D = &'a mut Drive> {
+    pub drive: D,
     pub books: Books,
     stalls: StallWatch,
     /// Who is told what becomes of data in flash.
@@ -77,11 +78,11 @@ pub(crate) struct Desk<'a> {
     patience: u32,
 }
 
-impl<'a> Desk<'a> {
+impl<'a, D: DerefMut<Target = Drive>> Desk<'a, D> {
     /// Opens the request log. `total` is how many requests there will be, where that is known; the files are those that
     /// lie on the drive.
     pub fn open(
-        drive: &'a mut Drive,
+        mut drive: D,
         config: &DriveConfig,
         spec: &RunSpec,
         (total, files): (Option<u64>, &FilesAtStart),
@@ -90,12 +91,12 @@ impl<'a> Desk<'a> {
         let start = drive.now();
         let mut books = Books::open(start, config, spec)?;
         if spec.samples > 0 && spec.executor == Executor::Timed {
-            books.series = Some(Box::new(Series::new(drive, spec.samples)));
+            books.series = Some(Box::new(Series::new(&drive, spec.samples)));
             books.meter.tell_alike();
         }
         drive.tell_holders(books.more.as_ref().is_some_and(|more| more.tells_holders()));
         drive.tell_spans(books.more.as_ref().is_some_and(|more| more.timeline.is_some()));
-        let observer = Observer::listen(drive, config, &spec.versions, files)?;
+        let observer = Observer::listen(&mut drive, config, &spec.versions, files)?;
         let stop = spec.stop.clone();
         Ok(Desk {
             drive,
@@ -163,7 +164,7 @@ impl<'a> Desk<'a> {
         if let Some(series) = &mut self.books.series
             && self.drive.now() >= series.until
         {
-            series.turn(self.drive);
+            series.turn(&self.drive);
         }
     }
 
@@ -173,8 +174,9 @@ impl<'a> Desk<'a> {
         while let Some(series) = &mut self.books.series
             && series.until < to
         {
-            self.drive.advance_to(series.until.max(self.drive.now()));
-            series.turn(self.drive);
+            let now = self.drive.now();
+            self.drive.advance_to(series.until.max(now));
+            series.turn(&self.drive);
         }
     }
 
@@ -245,7 +247,7 @@ impl<'a> Desk<'a> {
     #[inline(never)]
     fn observe(&mut self, command: &Command, now: SimTime) {
         let Some(observer) = &mut self.observer else { return };
-        if let Err(failure) = observer.after(self.drive, command, now) {
+        if let Err(failure) = observer.after(&mut self.drive, command, now) {
             self.ended.get_or_insert(failure);
         }
     }
@@ -300,7 +302,7 @@ impl<'a> Desk<'a> {
         if done.is_multiple_of(PROGRESS_EVERY) {
             self.look_at_bound();
             let simulated_ns = self.drive.now().since(self.start);
-            let so_far = self.books.series.as_deref().map(|series| SoFar { series, drive: self.drive });
+            let so_far = self.books.series.as_deref().map(|series| SoFar { series, drive: &self.drive });
             (self.progress)(Progress {
                 phase: Phase::Running,
                 done,
@@ -314,7 +316,7 @@ impl<'a> Desk<'a> {
     /// The measurement begins, the log has failed, or it is to be told whom a request has waited for.
     #[cold]
     fn look_at_books(&mut self) {
-        self.books.enter_told(self.drive, self.stalls.last);
+        self.books.enter_told(&mut self.drive, self.stalls.last);
         if self.books.is_warm() {
             self.begin_measurement();
         }
@@ -344,35 +346,36 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Closes the log and gives back what was counted.
-    pub fn finish(self, failure: &mut Option<Failure>) -> Counted {
-        let Desk { drive, mut books, stalls, observer, members, start, .. } = self;
-        let series = books.series.take().map(|series| series.finish(drive));
+    /// Closes the log and gives back what was counted, and the drive.
+    pub fn finish(self, failure: &mut Option<Failure>) -> (Counted, D) {
+        let Desk { mut drive, mut books, stalls, observer, members, start, .. } = self;
+        let series = books.series.take().map(|series| series.finish(&drive));
         let (tail, fio) =
             books.more.as_mut().map_or((None, None), |more| (more.tail.take(), more.fio.take()));
         let tail = tail.map(|tail| tail.finish());
         let timeline = books.more.as_mut().and_then(|more| more.timeline.take());
-        if let Some(Err(error)) = timeline.map(|timeline| timeline.finish(drive)) {
+        if let Some(Err(error)) = timeline.map(|timeline| timeline.finish(&mut drive)) {
             failure.get_or_insert(error);
         }
         drive.tell_holders(false);
         let told = |members: &Members| members.results(start, &drive.stats());
         let members = members.as_ref().map(told).unwrap_or_default();
-        let versions = observer.map_or(Ok(None), |observer| observer.finish(drive)).unwrap_or_else(|error| {
-            failure.get_or_insert(error);
-            None
-        });
+        let versions =
+            observer.map_or(Ok(None), |observer| observer.finish(&mut drive)).unwrap_or_else(|error| {
+                failure.get_or_insert(error);
+                None
+            });
         let (served, meter) = books.finish(failure);
         let fio = fio.map(|fio| Box::new(fio.told(meter.simulated_ns())));
         let stalls = stalls.told(meter.since);
-        Counted { served, meter, members, versions, series, tail, stalls, fio }
+        (Counted { served, meter, members, versions, series, tail, stalls, fio }, drive)
     }
 
     /// The run ends if voltages have not read what they promised to.
     #[cold]
     fn look_at_bound(&mut self) {
         if self.ended.is_none() {
-            self.ended = Failure::of_bound(self.drive);
+            self.ended = Failure::of_bound(&self.drive);
         }
     }
 

@@ -78,7 +78,7 @@ impl<'a> DrivenSession<'a> {
     /// Closes the log and gives back what was counted.
     pub fn finish(self, failure: &mut Option<Failure>) -> (Counted, Vec<JobResult>) {
         let results = self.jobs.results(self.driven, self.desk.start);
-        (self.desk.finish(failure), results)
+        (self.desk.finish(failure).0, results)
     }
 
     /// Takes all requests that jobs send now; when there will be more, if that is known. `None` if nothing comes by

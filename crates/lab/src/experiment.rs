@@ -213,7 +213,7 @@ fn run_foreseen(
 }
 
 /// What was so before the first request.
-struct Before {
+pub(crate) struct Before {
     was_used: bool,
     was_read_only: bool,
     aged: Preconditioned,
@@ -221,15 +221,15 @@ struct Before {
 }
 
 /// What a loop leaves behind.
-struct Measured {
-    total: Option<u64>,
-    counted: Counted,
-    jobs: Vec<JobResult>,
-    failure: Option<Failure>,
+pub(crate) struct Measured {
+    pub total: Option<u64>,
+    pub counted: Counted,
+    pub jobs: Vec<JobResult>,
+    pub failure: Option<Failure>,
 }
 
 /// Makes the drive ready for the first request. What was read ahead it is told when it has its past.
-fn begin(
+pub(crate) fn begin(
     drive: &mut Drive,
     config: &DriveConfig,
     (workload, ahead): (Option<&Prepared>, Option<Arc<Foresight>>),
@@ -250,7 +250,7 @@ fn begin(
 
 impl Before {
     /// Makes a result of it.
-    fn end(
+    pub(crate) fn end(
         self,
         drive: &Drive,
         config: &DriveConfig,

@@ -19,6 +19,9 @@
 //! assert!(report::table(&result).contains("IOPS"));
 //! ```
 //!
+//! A [`Session`] is a run that is fed piece by piece; a [`Job`] makes a run of a configuration and settings; [`sweep`]
+//! makes many of one file.
+//!
 //! A run either serves every request of its workload or fails with a reason ([`RunError`]); what was measured until
 //! then is not lost. Results are the same whether experiments run one by one or on all cores ([`run_all`]).
 
@@ -77,6 +80,7 @@ pub mod run_config;
 mod sanitize;
 pub mod separation;
 mod series;
+mod session;
 pub mod settings;
 mod short;
 pub mod sizing;
@@ -122,6 +126,7 @@ pub use result::{
 pub use retries::Retries;
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
 pub use series::{SeriesColumn, SeriesValue, TimeSeries};
+pub use session::Session;
 pub use settings::Settings;
 pub use spec::{LoopMode, RunSpec};
 pub use stalls::{Stall, Stalls};

@@ -60,7 +60,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
 
     /// Closes the log and gives back what was counted.
     pub fn finish(self, failure: &mut Option<Failure>) -> Counted {
-        self.desk.finish(failure)
+        self.desk.finish(failure).0
     }
 
     /// One request after the other, those that need no command without it.

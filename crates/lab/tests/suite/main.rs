@@ -22,6 +22,7 @@ mod results;
 mod run_config;
 mod schema;
 mod series;
+mod session;
 mod stalls;
 mod tail;
 mod timeline;

@@ -1,0 +1,246 @@
+//! A run whose requests come piece by piece, from whoever calls: fed, looked at, fed again.
+//!
+//! A session does what the run of the same requests would do, to the event, however they are cut: it never lets time
+//! pass while the next request would have been sent before. So requests stay in flight between calls.
+
+use crate::desk::{Desk, mark_of};
+use crate::error::Failure;
+use crate::experiment::{Before, Measured, RunError, begin};
+use crate::result::RunResult;
+use crate::spec::{LoopMode, RunSpec};
+use ssd::{Completion, Drive, DriveConfig, SimTime};
+use std::collections::VecDeque;
+use workload::{FilesAtStart, Prepared, Request};
+
+/// A run that is fed.
+///
+/// ```
+/// use lab::{LoopMode, RunSpec, Session};
+/// let spec = RunSpec { loop_mode: LoopMode::Closed { depth: 2 }, ..RunSpec::default() };
+/// let mut session = Session::new(&ssd::DriveConfig::default(), None, &spec).unwrap();
+/// let write = |lba| workload::Request { op: ssd::OpCode::Write, lba, sectors: 8, ..Default::default() };
+/// session.feed(&[write(0), write(8), write(16)]).unwrap();
+/// // Two are in flight; the third goes when one of them is done.
+/// session.advance_to(1_000_000_000).unwrap();
+/// assert_eq!(session.completions().count(), 3);
+/// assert_eq!(session.finish().unwrap().requests_served, 3);
+/// ```
+pub struct Session {
+    desk: Desk<'static, Box<Drive>>,
+    config: DriveConfig,
+    spec: RunSpec,
+    before: Before,
+    /// Requests that were fed and are not sent.
+    held: VecDeque<Request>,
+    /// Completions that nobody has asked for.
+    done: VecDeque<Completion>,
+    /// No more requests will come.
+    is_fed: bool,
+    way: Way,
+}
+
+/// How requests reach the drive.
+enum Way {
+    /// Queues that have room for one, in the order in which that came to be.
+    Closed { free: VecDeque<usize> },
+    /// The queue in which the next is tried first.
+    Open { queue: usize },
+}
+
+impl Session {
+    /// A new drive, aged as `spec` says; by a workload's own writes if that is wanted and one is given. What `spec`
+    /// says of requests, of a request log and the like holds as in any run.
+    pub fn new(config: &DriveConfig, past: Option<&Prepared>, spec: &RunSpec) -> Result<Self, Failure> {
+        let mut drive = Box::new(Drive::new(config).map_err(Failure::Config)?);
+        let most = config.queues.depth;
+        let way = match spec.loop_mode {
+            LoopMode::Closed { depth } if depth > most => return Err(Failure::depth(depth, most)),
+            LoopMode::Closed { depth } => {
+                let depth = if depth == 0 { most } else { depth };
+                let free = (0..depth).flat_map(|_| 0..drive.queues()).collect();
+                Way::Closed { free }
+            }
+            LoopMode::Open => Way::Open { queue: 0 },
+            LoopMode::Jobs => {
+                let (found, allowed) = ("jobs, in a session".to_owned(), "closed or open".to_owned());
+                return Err(Failure::Setting { key: "run.loop_mode", found, allowed });
+            }
+        };
+        let before = begin(&mut drive, config, (past, None), spec, &mut |_| {})?;
+        // What takes no room leaks none: nobody is told how far a session is but who calls it.
+        let silent = Box::leak(Box::new(|_: crate::phase::Progress<'_>| {}));
+        let desk = Desk::open(drive, config, spec, (spec.requests, &FilesAtStart::default()), silent)?;
+        Ok(Session {
+            desk,
+            config: config.clone(),
+            spec: spec.clone(),
+            before,
+            held: VecDeque::new(),
+            done: VecDeque::new(),
+            is_fed: false,
+            way,
+        })
+    }
+
+    /// Requests to come, behind those that were fed before; in an open loop with arrival times that do not go back.
+    /// Time passes as far as they decide what happens.
+    pub fn feed(&mut self, requests: &[Request]) -> Result<(), Failure> {
+        let taken = self.desk.books.served.generated + self.held.len() as u64;
+        let room = self.spec.requests.map_or(u64::MAX, |most| most.saturating_sub(taken));
+        self.held.extend(requests.iter().take(room.min(requests.len() as u64) as usize));
+        self.go_on()
+    }
+
+    /// Lets time pass to there, ns since the session began: nobody sends anything before that but what was fed.
+    pub fn advance_to(&mut self, ns: u64) -> Result<(), Failure> {
+        let until = self.desk.at(ns);
+        self.take_completions();
+        while let Some(at) = self.desk.drive.next_event_at().filter(|at| *at <= until) {
+            self.desk.pass_to(at);
+            self.desk.drive.advance_to(at);
+            self.take_completions();
+        }
+        if self.desk.drive.now() < until {
+            self.desk.pass_to(until);
+            self.desk.drive.advance_to(until);
+        }
+        Ok(())
+    }
+
+    /// What has completed since this was last asked, in order.
+    pub fn completions(&mut self) -> impl ExactSizeIterator<Item = Completion> {
+        std::mem::take(&mut self.done).into_iter()
+    }
+
+    /// Simulated time since the session began; ns.
+    pub fn now_ns(&self) -> u64 {
+        self.desk.drive.now().since(self.desk.start)
+    }
+
+    /// Requests that the drive has and has not answered.
+    pub fn in_flight(&self) -> usize {
+        self.desk.drive.outstanding()
+    }
+
+    /// The drive, to be looked at.
+    pub fn drive(&self) -> &Drive {
+        &self.desk.drive
+    }
+
+    /// No more requests come: serves what was fed, and tells what was measured.
+    pub fn finish(mut self) -> Result<RunResult, RunError> {
+        self.is_fed = true;
+        let mut failure = self.go_on().err().or_else(|| self.desk.ended.take());
+        let total = Some(self.desk.books.served.generated + self.held.len() as u64);
+        let (counted, drive) = self.desk.finish(&mut failure);
+        let measured = Measured { total, counted, jobs: Vec::new(), failure };
+        self.before.end(&drive, &self.config, &self.spec, measured, Vec::new())
+    }
+
+    /// Goes on as far as what was fed decides.
+    fn go_on(&mut self) -> Result<(), Failure> {
+        match self.way {
+            Way::Closed { .. } => self.closed(),
+            Way::Open { .. } => self.open(),
+        }
+    }
+
+    /// The next request that was fed; none if nobody wants more.
+    fn next(&mut self) -> Option<Request> {
+        if self.desk.is_over() {
+            self.is_fed = true;
+            return None;
+        }
+        self.held.pop_front()
+    }
+
+    fn closed(&mut self) -> Result<(), Failure> {
+        loop {
+            while let Way::Closed { free } = &self.way
+                && let Some(&queue) = free.front()
+            {
+                let Some(request) = self.next() else {
+                    if self.is_fed {
+                        break;
+                    }
+                    // Whoever feeds decides what happens now.
+                    return Ok(());
+                };
+                self.free().pop_front();
+                let now = self.desk.drive.now();
+                self.submit(queue, &request, now, now);
+            }
+            // One completion, and the next request goes before the next one.
+            if self.take_completion() {
+                continue;
+            }
+            if !self.desk.is_waiting() || !self.desk.advance()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn open(&mut self) -> Result<(), Failure> {
+        let queues = self.desk.drive.queues();
+        'requests: while let Some(request) = self.next() {
+            let arrival = self.desk.at(request.arrival_ns);
+            while self.desk.is_waiting()
+                && let Some(at) = self.desk.drive.next_event_at().filter(|at| *at <= arrival)
+            {
+                self.desk.drive.advance_to(at);
+                self.take_completions();
+            }
+            if !self.desk.is_waiting() {
+                self.desk.pass_to(arrival);
+            }
+            let first = if let Way::Open { queue } = self.way { queue } else { 0 };
+            let queue = loop {
+                if let Some(free) = self.desk.free_queue(first) {
+                    break free;
+                }
+                if !self.desk.advance()? {
+                    break 'requests;
+                }
+                // All that is due now happens before the next request.
+                let now = self.desk.drive.now();
+                self.desk.drive.advance_to(now);
+                self.take_completions();
+            };
+            let now = arrival.max(self.desk.drive.now());
+            self.submit(queue, &request, arrival, now);
+            self.way = Way::Open { queue: (queue + 1) % queues };
+        }
+        while self.is_fed && self.desk.is_waiting() && self.desk.advance()? {
+            self.take_completions();
+        }
+        Ok(())
+    }
+
+    /// Queues with room, of a closed loop.
+    fn free(&mut self) -> &mut VecDeque<usize> {
+        match &mut self.way {
+            Way::Closed { free } => free,
+            Way::Open { .. } => unreachable!("an open loop keeps no list of queues"),
+        }
+    }
+
+    fn submit(&mut self, queue: usize, request: &Request, arrival: SimTime, now: SimTime) {
+        let tag = self.desk.tag(0, queue as u64, now);
+        self.desk.submit(queue, request, tag, arrival, now);
+        self.desk.books.served.generated += 1;
+    }
+
+    fn take_completions(&mut self) {
+        while self.take_completion() {}
+    }
+
+    /// Takes a completion, if one waits.
+    fn take_completion(&mut self) -> bool {
+        let done = &mut self.done;
+        let taken = self.desk.take_completion(|completion| done.push_back(*completion));
+        if let (Some(tag), Way::Closed { free }) = (taken, &mut self.way) {
+            free.push_back(mark_of(tag) as usize);
+        }
+        taken.is_some()
+    }
+}
