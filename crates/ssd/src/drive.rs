@@ -53,7 +53,7 @@ pub(crate) struct State {
 
 impl State {
     /// Takes what follows from the configuration from a fresh drive, and checks that the rest can have happened to it.
-    fn restored(&mut self, fresh: State) -> Verdict {
+    pub(crate) fn restored(&mut self, fresh: State) -> Verdict {
         ensure(self.now.0 < MOST && self.silent_since <= self.now, "the drive's time")?;
         ensure(self.counted_since <= self.now && self.flash.now <= self.now, "the drive's time")?;
         let due = self.events.restored(fresh.events, self.now)?;
@@ -75,7 +75,7 @@ impl State {
 #[derive(Clone, Debug)]
 pub struct Drive {
     pub(crate) state: State,
-    config_hash: u64,
+    pub(crate) config_hash: u64,
 }
 
 /// How a drive is doing.
@@ -91,7 +91,7 @@ pub struct Health {
 }
 
 /// A hash of a configuration, as it enters snapshots.
-fn config_hash(cfg: &DriveConfig) -> u64 {
+pub(crate) fn config_hash(cfg: &DriveConfig) -> u64 {
     // A configuration is plain data; should it ever fail to serialise, all such configurations look alike.
     snapshot::checksum(&postcard::to_allocvec(cfg).unwrap_or_default())
 }
@@ -546,12 +546,9 @@ impl Drive {
         let (state, rest): (State, _) = postcard::take_from_bytes(content)
             .map_err(|error| SnapshotError::Malformed(error.to_string()))?;
         let fresh = Drive::new(cfg).map_err(|errors| SnapshotError::Malformed(errors.to_string()))?;
-        let mut drive = Drive { state, config_hash };
         ensure(rest.is_empty(), "more than a drive")
-            .and_then(|()| drive.state.restored(fresh.state))
-            .and_then(|()| drive.check())
-            .map_err(SnapshotError::Malformed)?;
-        Ok(drive)
+            .and_then(|()| Drive::of_saved(state, fresh))
+            .map_err(SnapshotError::Malformed)
     }
 
     fn wake(&mut self) {

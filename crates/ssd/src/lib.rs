@@ -41,6 +41,7 @@ pub mod observe;
 pub mod policy;
 mod prefetch;
 mod reading;
+pub mod reconfigure;
 mod reports;
 mod restore;
 pub mod rng;
@@ -61,6 +62,7 @@ pub use flash::holders::{HOLDERS, Held, Holder, LastOperation, Operation, Place,
 pub use foresee::{Foreseeing, Foresight, ForesightError};
 pub use ftl::TableBytes;
 pub use reading::Reading;
+pub use reconfigure::ReconfigureError;
 pub use reports::{Lanes, SanitizeReport};
 pub use signals::{Breakdown, Command, Completion, Hints, OpCode, PARTS, Part, Reason, Status};
 pub use stats::{Stats, Wear};

@@ -35,6 +35,14 @@ impl OpPool {
 }
 
 impl Flash {
+    /// Keeps what policies of another flash ask for. Ages of blocks are to be told anew.
+    pub(crate) fn keep_as(&mut self, other: &Flash) {
+        self.age_ranges = other.age_ranges.clone();
+        if let (Some(aging), Some(other)) = (self.chip.aging_mut(), other.chip.aging()) {
+            aging.keep_as(other);
+        }
+    }
+
     /// Takes what follows from the configuration from a fresh flash, and checks the rest; who knows where pages are
     /// says whether an operation is at its page.
     pub(crate) fn restored(&mut self, fresh: Flash, check_place: &dyn Fn(&Op) -> Verdict) -> Verdict {

@@ -60,6 +60,16 @@ impl Ftl {
         self.check(flash)
     }
 
+    /// Cleans by the policies of another from now on, as far as they are others: those begin cold.
+    pub(crate) fn clean_by(&mut self, other: &Ftl, (victim, trigger): (bool, bool)) {
+        if victim {
+            self.gc_victim = other.gc_victim.clone();
+        }
+        if trigger {
+            self.gc_trigger = other.gc_trigger.clone();
+        }
+    }
+
     /// Units that an operation carries, its lane or block, and its mode.
     fn check_op(&self, flash: &Flash, id: OpId, op: &Op) -> Verdict {
         let is_of_host = op.cause.is_for_host();

@@ -23,6 +23,7 @@ mod program_modes;
 mod reclaim;
 mod reclaim_redftl;
 mod reclaim_redftl_plus;
+mod reconfigure;
 mod regressions;
 mod slc;
 mod snapshot;

@@ -199,6 +199,13 @@ impl Aging {
         aging
     }
 
+    /// Keeps what other policies of suspends and of reading ask for, from nothing on where nobody has asked before.
+    pub(crate) fn keep_as(&mut self, other: &Aging) {
+        if self.suspends.len() != other.suspends.len() {
+            self.suspends = other.suspends.clone();
+        }
+    }
+
     /// Gives state that comes from a snapshot the tables of fresh cells, and checks it.
     pub(crate) fn restored(&mut self, fresh: Aging) -> Verdict {
         alike("worn blocks", &self.worn, &fresh.worn)?;

@@ -5,6 +5,8 @@ use super::super::setup::pick;
 use super::{Run, Verdict};
 use ssd::AgeStep;
 use ssd::ftl::sanitize;
+use ssd::policy::FAMILIES;
+use ssd::reconfigure::is_changeable;
 use ssd::rng::Rng;
 
 /// So many, and commands of one.
@@ -27,7 +29,11 @@ impl Run {
             let again = units / pick(rng, &[1, 2, 10]);
             self.write_below(None, again.max(1))?;
         }
+        let changes = &mut Rng::named(self.cfg.drive.seed, "model/reconfigure");
         for phase in 1..=PHASES {
+            if phase > 1 {
+                self.reconfigure(changes)?;
+            }
             self.grow_older(rng)?;
             self.snapshot()?;
             self.serve(phase * COMMANDS)?;
@@ -35,6 +41,20 @@ impl Run {
             self.collect()?;
         }
         self.finish()
+    }
+
+    /// Goes on with other policies, as far as an aged drive may have others.
+    fn reconfigure(&mut self, rng: &mut Rng) -> Verdict {
+        let mut cfg = self.cfg.clone();
+        for family in FAMILIES.iter().filter(|family| is_changeable(&family.section())) {
+            let member = family.members[rng.below(family.members.len() as u32) as usize].name;
+            let (mut other, kept) = (cfg.clone(), rng.below(2) == 0);
+            let table = other.section_mut(&family.section()).ok_or("a family without a section")?;
+            if !kept && table.select(member).is_ok() && other.validate().is_ok() {
+                cfg = other;
+            }
+        }
+        self.go_on_as(cfg)
     }
 
     /// Steps of ageing that the drive can take; others leave it as it is.

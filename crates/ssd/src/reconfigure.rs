@@ -1,0 +1,133 @@
+//! A drive that goes on under another configuration, as far as that leaves what lies on its flash as it is: so one
+//! aged drive serves for what is compared on it.
+
+use core::fmt;
+
+use crate::config::ConfigErrors;
+use crate::drive::{Drive, State, config_hash};
+use crate::drive_config::DriveConfig;
+
+/// Sections whose keys a drive may change at any time: how long things take, what goes first, with which voltages is
+/// read, when and where cleaning begins. They leave no marks on flash and say nothing of its shape.
+const CHANGEABLE: [&str; 9] = [
+    "nand.timing",
+    "flash.channel",
+    "flash.scheduling",
+    "flash.preemption",
+    "flash.read_voltage",
+    "ftl.gc_victim",
+    "ftl.gc_trigger",
+    "host.link",
+    "host.firmware",
+];
+
+/// Whether a drive may change a key when it is aged, by its path or its section's.
+pub fn is_changeable(key: &str) -> bool {
+    let is_of = |section: &&str| {
+        key.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    CHANGEABLE.iter().any(is_of)
+}
+
+/// Keys that two configurations have other values for, with that of the first.
+pub fn differing(a: &DriveConfig, b: &DriveConfig) -> Vec<(String, String)> {
+    let mut keys = Vec::new();
+    for ((path, a), (_, b)) in a.sections().zip(b.sections()) {
+        if a.policy() != b.policy() {
+            keys.push((format!("{path}.policy"), a.policy().unwrap_or_default().to_owned()));
+            continue;
+        }
+        for field in a.fields() {
+            let (value, other) = (a.show(field.key), b.show(field.key));
+            if value != other {
+                keys.push((format!("{path}.{}", field.key), value.unwrap_or_default()));
+            }
+        }
+    }
+    keys
+}
+
+/// Why a drive does not go on under another configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReconfigureError {
+    /// It is not of the configuration that it is said to have.
+    Other,
+    /// Commands or flash operations are under way.
+    Busy,
+    /// Keys that are other and have left marks on its flash, or are its shape.
+    Fixed(Vec<String>),
+    /// The configuration makes no drive.
+    Config(ConfigErrors),
+    /// What it has of the old configuration does not fit the new one.
+    Unfit(String),
+}
+
+impl fmt::Display for ReconfigureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Other => write!(f, "the drive is of another configuration"),
+            Self::Busy => {
+                write!(f, "the drive is busy, and changes its configuration only when nothing is under way")
+            }
+            Self::Fixed(keys) => write!(
+                f,
+                "{} cannot change on an aged drive\\n    allowed: keys of {}",
+                keys.join(", "),
+                CHANGEABLE.join(", ")
+            ),
+            Self::Config(errors) => write!(f, "{errors}"),
+            Self::Unfit(what) => write!(f, "the aged drive does not fit the other configuration: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for ReconfigureError {}
+
+impl Drive {
+    /// Goes on under another configuration, from what lies on its flash. `from` is its own. What policies have learnt
+    /// is forgotten where they change, and kept where they do not; counters go on. The drive stays as it is if that
+    /// cannot be.
+    pub fn reconfigure(&mut self, from: &DriveConfig, cfg: &DriveConfig) -> Result<(), ReconfigureError> {
+        if !self.is_of(from) {
+            return Err(ReconfigureError::Other);
+        }
+        let keys = differing(from, cfg).into_iter().map(|(key, _)| key);
+        let fixed: Vec<String> = keys.filter(|key| !is_changeable(key)).collect();
+        if !fixed.is_empty() {
+            return Err(ReconfigureError::Fixed(fixed));
+        }
+        if self.outstanding() > 0 || self.state.flash.pool.iter().next().is_some() {
+            return Err(ReconfigureError::Busy);
+        }
+        let fresh = Drive::new(cfg).map_err(ReconfigureError::Config)?;
+        let unfit = |error: postcard::Error| ReconfigureError::Unfit(error.to_string());
+        let saved = postcard::to_allocvec(&self.state).map_err(unfit)?;
+        let mut state: State = postcard::from_bytes(&saved).map_err(unfit)?;
+        let changed = (from.gc_victim != cfg.gc_victim, from.gc_trigger != cfg.gc_trigger);
+        state.ftl.clean_by(&fresh.state.ftl, changed);
+        let reads_otherwise = (&from.preemption, &from.read_voltage) != (&cfg.preemption, &cfg.read_voltage);
+        if reads_otherwise {
+            state.flash.keep_as(&fresh.state.flash);
+        }
+        let mut drive = Drive::of_saved(state, fresh).map_err(ReconfigureError::Unfit)?;
+        if reads_otherwise {
+            let State { ftl, flash, .. } = &mut drive.state;
+            ftl.tell_ages(flash);
+        }
+        *self = drive;
+        Ok(())
+    }
+
+    /// The drive of a state that was saved, with what follows from the configuration of a fresh one.
+    pub(crate) fn of_saved(state: State, fresh: Drive) -> Result<Drive, String> {
+        let mut drive = Drive { state, config_hash: fresh.config_hash };
+        drive.state.restored(fresh.state)?;
+        drive.check()?;
+        Ok(drive)
+    }
+
+    /// Whether it is of that configuration.
+    pub(crate) fn is_of(&self, cfg: &DriveConfig) -> bool {
+        self.config_hash == config_hash(cfg)
+    }
+}
