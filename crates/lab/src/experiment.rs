@@ -15,6 +15,7 @@ use crate::result::{JobResult, RunResult};
 use crate::sizing::bytes;
 use crate::spec::{LoopMode, RunSpec};
 use crate::stop::Stop;
+use ssd::reconfigure::differing;
 use ssd::{Drive, DriveConfig, Executor, Foresight};
 use std::fmt;
 use std::sync::Arc;
@@ -62,6 +63,9 @@ pub fn prepare_run(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Preconditioned, Failure> {
+    if let Some(base) = &spec.aged_as {
+        return prepare_as(base, drive, config, workload, (spec, progress));
+    }
     let own = workload.map(|workload| Own { workload, requests: spec.requests });
     let age = |drive: &mut Drive, progress: &mut dyn FnMut(Progress)| {
         prepare_for(drive, config, own, &spec.preconditioning, &spec.age, (&spec.stop, progress))
@@ -69,6 +73,27 @@ pub fn prepare_run(
     let Some(cache) = spec.cache.as_ref().filter(|_| spec.ages()) else { return age(drive, progress) };
     let key = cache_key(config, workload, spec);
     cache.prepare(drive, (config, &key), (&spec.stop, progress), age)
+}
+
+/// Ages a drive of another configuration, which goes on as this one.
+fn prepare_as(
+    base: &DriveConfig,
+    drive: &mut Drive,
+    config: &DriveConfig,
+    workload: Option<&Prepared>,
+    (spec, progress): (&RunSpec, &mut dyn FnMut(Progress)),
+) -> Result<Preconditioned, Failure> {
+    let mut old = Drive::new(base).map_err(Failure::Config)?;
+    let as_base = RunSpec { aged_as: None, ..spec.clone() };
+    let aged = prepare_run(&mut old, base, workload, &as_base, progress)?;
+    old.reconfigure(base, config).map_err(|error| Failure::Setting {
+        key: "sweep.age_with",
+        found: format!("\"base\"; {error}"),
+        allowed: "\"each\"".to_owned(),
+    })?;
+    *drive = old;
+    let set = |(key, value): (String, String)| format!("{key} = {value}");
+    Ok(Preconditioned { aged_as: differing(base, config).into_iter().map(set).collect(), ..aged })
 }
 
 /// What a drive is kept under that is aged before a run.

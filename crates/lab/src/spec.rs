@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use crate::stop::Stop;
 use crate::timeline::TimelineSpec;
 use crate::versions::VersionsSpec;
-use ssd::Executor;
+use ssd::{DriveConfig, Executor};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -76,6 +76,9 @@ pub struct RunSpec {
     pub origins: BTreeMap<String, String>,
     /// Whether the drive had been written before, as one that comes from a snapshot.
     pub was_used: bool,
+    /// What the drive is while it is aged, if that is another: it goes on as the one of the run, as far as an aged
+    /// drive can ([`ssd::Drive::reconfigure`]).
+    pub aged_as: Option<Arc<DriveConfig>>,
     /// Where aged drives are kept: one that was made in the same way is taken from there, and what takes long is put
     /// there. Only for a drive that is new.
     pub cache: Option<Arc<DriveCache>>,
@@ -118,6 +121,7 @@ impl Default for RunSpec {
             settings: Settings::new(),
             origins: BTreeMap::new(),
             was_used: false,
+            aged_as: None,
             cache: None,
             stop: Stop::default(),
         }

@@ -140,6 +140,9 @@ fn preconditioning(result: &RunResult) -> String {
     if !done.state.is_empty() {
         text.push_str(&format!(": {}", done.state));
     }
+    if !done.aged_as.is_empty() {
+        text.push_str(&format!("; aged with {}", done.aged_as.join(", ")));
+    }
     if done.kept {
         text.push_str("; kept by an earlier run");
     }

@@ -224,6 +224,41 @@ fn what_cannot_be_is_told_with_its_line() {
     wordline(&["run", &sweep_file]).fails(2, &["grid"]);
 }
 
+#[test]
+fn runs_on_one_aged_drive_begin_alike() {
+    let place = folder("sweep-base");
+    let text = tiny(4)
+        .replace("fill_percent = 50\noverwrite = \"none\"", "overwrite = \"times\"\noverwrite_times = 2");
+    let text =
+        text.replace("workload.seed = [0]", "workload.seed = [0]\nnand.timing.t_erase_us = [3500, 2000]");
+    let aged = |how: &str| {
+        let sweep_file =
+            file(&place, &format!("{how}.toml"), format!("{text}[sweep]\nage_with = \"{how}\"\n"));
+        let out = place.join(how).display().to_string();
+        let plan = sweep(&sweep_file, &out, &["--dry-run"]).ok().out;
+        sweep(&sweep_file, &out, &[]).ok();
+        let results = written(&out).into_keys().map(|path| {
+            let text = std::fs::read_to_string(path).unwrap();
+            serde_json::from_str::<serde_json::Value>(&text).unwrap()["result"]["preconditioning"].take()
+        });
+        let results: Vec<_> =
+            results.map(|it| (it["bytes_programmed"].as_u64(), it["aged_as"].clone())).collect();
+        assert_eq!(results.len(), 8);
+        (plan, results)
+    };
+    // A drive that was aged by fifo has copied otherwise than one by greedy; what is read later made neither.
+    let (plan, each) = aged("each");
+    assert!(plan.contains("on 4 aged drives"), "{plan}");
+    assert!(each.iter().any(|it| it.0 != each[0].0) && each.iter().all(|it| it.1 == serde_json::json!([])));
+    let (plan, base) = aged("base");
+    assert!(plan.contains("on 1 aged drives"), "{plan}");
+    assert!(base.iter().all(|it| it.0 == base[0].0), "{base:?}");
+    let told = |what: &str| base.iter().filter(|it| it.1.to_string().contains(what)).count();
+    assert_eq!((told("ftl.gc_victim.policy = greedy"), told("nand.timing.t_erase_us = 3500")), (4, 4));
+    let wrong = file(&place, "wrong.toml", format!("{text}[sweep]\nage_with = \"bass\"\n"));
+    sweep(&wrong, "nowhere", &[]).fails(2, &["sweep.age_with", "bass", "each, base"]);
+}
+
 /// A run that fails has a row; those of a disk that is full are to be done.
 #[test]
 fn runs_that_fail_are_told_and_cost_no_other() {

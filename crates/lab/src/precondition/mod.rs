@@ -167,6 +167,9 @@ pub struct Preconditioned {
     /// Whether the drive was kept by an earlier run that made it in the same way: the time is that one's.
     #[serde(default)]
     pub kept: bool,
+    /// What the drive had while it was aged, where that was other than in the run: keys and their values.
+    #[serde(default)]
+    pub aged_as: Vec<String>,
 }
 
 /// Room of a drive beyond what holds data, over what holds data; null where there is none.

@@ -27,6 +27,9 @@ pub struct Sweep {
     pub columns: Vec<String>,
     /// Metrics to be shown; empty if the file names none.
     pub metrics: Vec<String>,
+    /// Drives are aged as the file has them, without what varies and can change on an aged drive; else each as it is
+    /// itself.
+    pub ages_base: bool,
     /// Dotted keys that vary: those of `[grid]`, `[zip]` and `[sample]`, each in the order of the file.
     pub varied: Vec<String>,
     /// All runs: the first key of `[grid]` changes slowest, the repeats fastest.
@@ -100,6 +103,7 @@ impl Sweep {
             rows: Vec::new(),
             columns: Vec::new(),
             metrics: Vec::new(),
+            ages_base: false,
             varied: Vec::new(),
             points: Vec::new(),
             duplicates: 0,
@@ -108,8 +112,9 @@ impl Sweep {
     }
 
     fn read(table: &Table<'_>) -> Result<Self, SweepError> {
-        table.only(&["repeats", "seed", "rows", "columns", "metrics"])?;
+        table.only(&["repeats", "seed", "rows", "columns", "metrics", "age_with"])?;
         Ok(Sweep {
+            ages_base: table.is_second("age_with", ["each", "base"])?,
             repeats: table.whole("repeats", 1, RUNS_MAX)?.unwrap_or(1) as u32,
             seed: table.whole("seed", 0, u64::MAX)?.unwrap_or(1),
             rows: table.texts("rows")?,

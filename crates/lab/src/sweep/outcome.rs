@@ -23,6 +23,8 @@ pub struct Order {
     pub name: String,
     /// Its configuration.
     pub config: String,
+    /// The drive's configuration while it is aged, if that is another.
+    pub aged_as: Option<String>,
     /// The file that what came of it is written to.
     pub file: PathBuf,
     /// Where aged drives are kept, if they are.
@@ -90,12 +92,16 @@ impl Worker {
         if self.cache.as_ref().map(|cache| cache.folder()) != order.cache.as_deref() {
             self.cache = order.cache.clone().map(|folder| Arc::new(DriveCache::new(folder)));
         }
+        let aged_as =
+            order.aged_as.clone().map(|text| Job::of_text(Path::new(&order.name), text).resolve(None));
+        let aged_as = aged_as.transpose().map_err(refused)?.map(|base| Arc::new(base.config));
         let config = &plan.resolved.config;
         let mut drive = Drive::new(config).map_err(Failure::Config)?;
         let run = RunSpec {
             name: order.name.clone(),
             workload_hash: prepared.workload_hash(),
             cache: self.cache.clone(),
+            aged_as,
             stop: stop.clone(),
             ..plan.run.spec(&spec)
         };

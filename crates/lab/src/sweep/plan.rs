@@ -6,6 +6,9 @@ use super::tables::WORKLOAD;
 use crate::experiment::cache_key;
 use crate::job::{Job, JobError, Plan, with_path};
 use sha2::{Digest, Sha256};
+use ssd::DriveConfig;
+use ssd::drive_config::Resolved;
+use ssd::reconfigure::{differing, is_changeable};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::de::DeValue;
@@ -27,6 +30,8 @@ pub struct Run {
     pub point: Point,
     /// Drive, run and workload: a configuration that is this run.
     pub config: String,
+    /// The drive as which it is aged, if that is another.
+    pub aged_as: Option<String>,
 }
 
 impl Run {
@@ -87,8 +92,51 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
+    /// The drive as which a point's is aged, where that is not itself: of the same point without what can change on an
+    /// aged drive.
+    fn aged_as(&mut self, point: &Point, config: &DriveConfig) -> Result<Option<Resolved>, JobError> {
+        let stays = |(key, _): &&(String, String)| !is_changeable(key);
+        let settings: Vec<_> = point.settings.iter().filter(stays).cloned().collect();
+        if !self.sweep.ages_base || settings.len() == point.settings.len() {
+            return Ok(None);
+        }
+        let base = self.plan(&Point { settings, ..point.clone() })?.0.resolved;
+        let keys = differing(&base.config, config).into_iter().map(|(key, _)| key);
+        let fixed: Vec<String> = keys.filter(|key| !is_changeable(key)).collect();
+        if fixed.is_empty() {
+            return Ok(Some(base));
+        }
+        // Some settings draw others after them: the size of a drive, say.
+        Err(JobError::new(format!(
+            "{}: sweep.age_with\n    found:   \"base\", and {} is other on the aged drive\n    allowed: \"each\"",
+            self.path.display(),
+            fixed.join(", ")
+        )))
+    }
+
     /// A point as a run.
     fn run(&mut self, point: &Point) -> Result<Run, JobError> {
+        let (mut plan, spec, entries) = self.plan(point)?;
+        // A sweep is about whole runs; series would be nearly all of what is written.
+        if !plan.origins().contains_key("run.samples") {
+            plan.run.samples = 0;
+        }
+        let base = self.aged_as(point, &plan.resolved.config)?;
+        let prepared = &self.known[&entries];
+        let aged = base.as_ref().map_or(&plan.resolved.config, |base| &base.config);
+        let key = cache_key(aged, Some(prepared), &plan.run.spec(&spec));
+        let aged_as = base.as_ref().map(Resolved::to_toml);
+        Ok(Run {
+            id: id(&plan, prepared, aged_as.as_deref()),
+            drive: ssd::snapshot::checksum(key.identity.as_bytes()),
+            point: point.clone(),
+            config: plan.to_toml(&spec),
+            aged_as,
+        })
+    }
+
+    /// A point's plan and workload, and by which settings that is known.
+    fn plan(&mut self, point: &Point) -> Result<(Plan, Spec, String), JobError> {
         let mut job = self.base.clone();
         let mut spec = job.workload()?;
         for (key, value) in &point.settings {
@@ -117,17 +165,8 @@ impl Planner<'_> {
             self.known.insert(entries.clone(), prepared);
         }
         let prepared = &self.known[&entries];
-        let mut plan = job.plan(Some((&spec, prepared))).map_err(|error| error.about(&name_of(point)))?;
-        // A sweep is about whole runs; series would be nearly all of what is written.
-        if !plan.origins().contains_key("run.samples") {
-            plan.run.samples = 0;
-        }
-        Ok(Run {
-            id: id(&plan, prepared),
-            drive: drive(&plan, &spec, prepared),
-            point: point.clone(),
-            config: plan.to_toml(&spec),
-        })
+        let plan = job.plan(Some((&spec, prepared))).map_err(|error| error.about(&name_of(point)))?;
+        Ok((plan, spec, entries))
     }
 
     /// Where a varied key stands.
@@ -165,19 +204,14 @@ fn workload(base: Option<Spec>, value: &str, folder: Option<&Path>) -> Result<Sp
 }
 
 /// All that a result depends on, in 16 digits; not where files lie or who asked for what.
-fn id(plan: &Plan, prepared: &Prepared) -> String {
-    let run = plan.run_toml();
-    let all = [plan.resolved.to_toml(), run, format!("{:016x}", prepared.workload_hash())];
+fn id(plan: &Plan, prepared: &Prepared, aged_as: Option<&str>) -> String {
+    let mut all =
+        vec![plan.resolved.to_toml(), plan.run_toml(), format!("{:016x}", prepared.workload_hash())];
+    all.extend(aged_as.map(str::to_owned));
     let mut hash = Sha256::new_with_prefix(env!("WORDLINE_SOURCES"));
     all.iter().for_each(|text| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     });
     hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// What tells aged drives apart.
-fn drive(plan: &Plan, spec: &Spec, prepared: &Prepared) -> u64 {
-    let key = cache_key(&plan.resolved.config, Some(prepared), &plan.run.spec(spec));
-    ssd::snapshot::checksum(key.identity.as_bytes())
 }

@@ -195,6 +195,7 @@ impl SweepArgs {
                 id: run.id.clone(),
                 name: run.name(),
                 config: run.config.clone(),
+                aged_as: run.aged_as.clone(),
                 file: absolute(&runs.join(run.file())),
                 cache: cache.as_ref().map(|cache| absolute(cache.folder())),
             };

@@ -2,12 +2,12 @@
 
 use super::super::ends::random_ends;
 use super::super::setup::pick;
-use super::{Run, Verdict};
-use ssd::AgeStep;
+use super::{Run, Spans, Verdict, record, tell};
 use ssd::ftl::sanitize;
 use ssd::policy::FAMILIES;
 use ssd::reconfigure::is_changeable;
 use ssd::rng::Rng;
+use ssd::{AgeStep, DriveConfig};
 
 /// So many, and commands of one.
 const PHASES: u64 = 3;
@@ -55,6 +55,20 @@ impl Run {
             }
         }
         self.go_on_as(cfg)
+    }
+
+    /// The drive goes on under another configuration, with nothing under way.
+    fn go_on_as(&mut self, cfg: DriveConfig) -> Verdict {
+        self.collect()?;
+        if let Some(spans) = &mut self.spans {
+            spans.check(&mut self.drive)?;
+        }
+        self.drive.reconfigure(&self.cfg, &cfg).map_err(|error| error.to_string())?;
+        self.cfg = cfg;
+        tell(&mut self.drive, &self.ahead);
+        record(&mut self.drive, self.chips.is_some());
+        self.spans = self.spans.is_some().then(|| Spans::begin(&mut self.drive));
+        self.check()
     }
 
     /// Steps of ageing that the drive can take; others leave it as it is.

@@ -528,20 +528,6 @@ impl Run {
         Ok(())
     }
 
-    /// The drive goes on under another configuration, with nothing under way.
-    fn go_on_as(&mut self, cfg: DriveConfig) -> Verdict {
-        self.collect()?;
-        if let Some(spans) = &mut self.spans {
-            spans.check(&mut self.drive)?;
-        }
-        self.drive.reconfigure(&self.cfg, &cfg).map_err(|error| error.to_string())?;
-        self.cfg = cfg;
-        tell(&mut self.drive, &self.ahead);
-        record(&mut self.drive, self.chips.is_some());
-        self.spans = self.spans.is_some().then(|| Spans::begin(&mut self.drive));
-        self.check()
-    }
-
     /// Lets everything end, and reads the whole drive.
     fn finish(&mut self) -> Verdict {
         let until = self.oracle.done + self.oracle.outstanding() as u64;
