@@ -90,6 +90,14 @@ pub struct Health {
     pub broken_bound: Option<BrokenBound>,
 }
 
+/// The drive of a state that was saved, with what follows from the configuration of a fresh one.
+pub(crate) fn of_saved(state: State, fresh: Drive) -> Result<Drive, String> {
+    let mut drive = Drive { state, config_hash: fresh.config_hash };
+    drive.state.restored(fresh.state)?;
+    drive.check()?;
+    Ok(drive)
+}
+
 /// A hash of a configuration, as it enters snapshots.
 pub(crate) fn config_hash(cfg: &DriveConfig) -> u64 {
     // A configuration is plain data; should it ever fail to serialise, all such configurations look alike.
@@ -547,7 +555,7 @@ impl Drive {
             .map_err(|error| SnapshotError::Malformed(error.to_string()))?;
         let fresh = Drive::new(cfg).map_err(|errors| SnapshotError::Malformed(errors.to_string()))?;
         ensure(rest.is_empty(), "more than a drive")
-            .and_then(|()| Drive::of_saved(state, fresh))
+            .and_then(|()| of_saved(state, fresh))
             .map_err(SnapshotError::Malformed)
     }
 

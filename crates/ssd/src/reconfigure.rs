@@ -4,7 +4,7 @@
 use core::fmt;
 
 use crate::config::ConfigErrors;
-use crate::drive::{Drive, State, config_hash};
+use crate::drive::{Drive, State, config_hash, of_saved};
 use crate::drive_config::DriveConfig;
 
 /// Sections whose keys a drive may change at any time: how long things take, what goes first, with which voltages is
@@ -88,7 +88,7 @@ impl Drive {
     /// is forgotten where they change, and kept where they do not; counters go on. The drive stays as it is if that
     /// cannot be.
     pub fn reconfigure(&mut self, from: &DriveConfig, cfg: &DriveConfig) -> Result<(), ReconfigureError> {
-        if !self.is_of(from) {
+        if self.config_hash != config_hash(from) {
             return Err(ReconfigureError::Other);
         }
         let keys = differing(from, cfg).into_iter().map(|(key, _)| key);
@@ -109,25 +109,12 @@ impl Drive {
         if reads_otherwise {
             state.flash.keep_as(&fresh.state.flash);
         }
-        let mut drive = Drive::of_saved(state, fresh).map_err(ReconfigureError::Unfit)?;
+        let mut drive = of_saved(state, fresh).map_err(ReconfigureError::Unfit)?;
         if reads_otherwise {
             let State { ftl, flash, .. } = &mut drive.state;
             ftl.tell_ages(flash);
         }
         *self = drive;
         Ok(())
-    }
-
-    /// The drive of a state that was saved, with what follows from the configuration of a fresh one.
-    pub(crate) fn of_saved(state: State, fresh: Drive) -> Result<Drive, String> {
-        let mut drive = Drive { state, config_hash: fresh.config_hash };
-        drive.state.restored(fresh.state)?;
-        drive.check()?;
-        Ok(drive)
-    }
-
-    /// Whether it is of that configuration.
-    pub(crate) fn is_of(&self, cfg: &DriveConfig) -> bool {
-        self.config_hash == config_hash(cfg)
     }
 }
