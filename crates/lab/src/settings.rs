@@ -28,6 +28,21 @@ pub(crate) fn value(text: &str) -> Value {
     DeValue::parse(text).map_or_else(|_| text.into(), |value| json(value.get_ref(), text))
 }
 
+/// A table as JSON.
+#[cfg(test)]
+pub(crate) fn of_table(table: &toml::de::DeTable<'_>) -> Value {
+    table.iter().map(|(key, item)| (key.get_ref().to_string(), of_item(item.get_ref()))).collect()
+}
+
+#[cfg(test)]
+fn of_item(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::Table(table) => of_table(table),
+        DeValue::Array(items) => items.iter().map(|item| of_item(item.get_ref())).collect(),
+        other => json(other, ""),
+    }
+}
+
 fn json(value: &DeValue<'_>, text: &str) -> Value {
     match value {
         DeValue::String(text) => text.as_ref().into(),

@@ -49,12 +49,21 @@ impl File {
         &self,
         read: impl FnOnce(&Walk<'_>) -> Result<T, PaperError>,
     ) -> Result<T, PaperError> {
+        self.with_made(|_, table| Ok(table), read)
+    }
+
+    /// A table that is made of the one that the file is.
+    pub fn with_made<T>(
+        &self,
+        make: impl for<'t> FnOnce(&Self, DeTable<'t>) -> Result<DeTable<'t>, PaperError>,
+        read: impl FnOnce(&Walk<'_>) -> Result<T, PaperError>,
+    ) -> Result<T, PaperError> {
         let table = DeTable::parse(&self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             self.wrong(at, "", error.message(), "TOML")
         })?;
-        let walk =
-            Walk { file: self, table: table.get_ref(), path: String::new(), at: 0, read: RefCell::default() };
+        let table = &make(self, table.into_inner())?;
+        let walk = Walk { file: self, table, path: String::new(), at: 0, read: RefCell::default() };
         let value = read(&walk)?;
         walk.finish()?;
         Ok(value)

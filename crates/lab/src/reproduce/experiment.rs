@@ -3,6 +3,7 @@
 use super::PaperError;
 use super::document::{File, Walk};
 use super::laboratory::Laboratory;
+use super::loops::unrolled;
 use super::skew::Skew;
 use super::study::{Names, Study, study};
 use crate::age::AgeSteps;
@@ -158,7 +159,7 @@ pub struct Experiment {
 /// Reads `experiment.toml` of a folder.
 pub fn read(folder: &Path) -> Result<Experiment, PaperError> {
     let file = File::read(&folder.join("experiment.toml"))?;
-    file.with_table(|top| {
+    file.with_made(unrolled, |top| {
         let techniques = top.tables("technique", technique)?;
         let ages = top.tables("age", age)?;
         let workloads = top.tables("workload", |walk| workload(walk, folder))?;

@@ -18,6 +18,7 @@ mod figures;
 mod judged;
 mod laboratory;
 mod lines;
+mod loops;
 mod maxima;
 mod metrics;
 mod output;
