@@ -142,6 +142,37 @@ fn what_is_killed_is_taken_up_and_nothing_is_run_twice() {
     assert_eq!(changed, 1);
 }
 
+/// A run whose process dies is done by another, and the sweep goes on.
+#[test]
+fn a_worker_that_dies_costs_nothing() {
+    let place = folder("sweep-worker");
+    let sweep_file = file(&place, "grid.toml", tiny(200));
+    let out = place.join("out").display().to_string();
+    let args = ["sweep", &sweep_file, "-o", &out];
+    let child = start(&root(), &args);
+    while written(&out).len() < 10 {
+        sleep(Duration::from_millis(2));
+    }
+    let worker = children_of(child.id())[0];
+    kill("-9", worker);
+    finish(child, &args).ok();
+    assert!(rows(&out)[1..].iter().all(|row| row[1] == "ok"));
+}
+
+/// Drive and workload are the same: how they are run tells runs apart.
+#[test]
+fn runs_that_differ_in_the_run_alone_are_two() {
+    let place = folder("sweep-run-alone");
+    let text = tiny(4).replace("workload.seed = [0]", "run.requests = [100, 200]");
+    let sweep_file = file(&place, "grid.toml", text);
+    let out = place.join("out").display().to_string();
+    sweep(&sweep_file, &out, &[]).ok();
+    let rows = rows(&out);
+    let served = rows[0].iter().position(|name| name == "requests_served").unwrap();
+    let served: Vec<&str> = rows[1..].iter().map(|row| row[served].as_str()).collect();
+    assert_eq!(served, ["100", "100", "100", "100", "200", "200", "200", "200"]);
+}
+
 #[test]
 fn shards_make_one_table() {
     let place = folder("sweep-shards");
@@ -281,7 +312,7 @@ fn a_task_of_slurm_does_its_part() {
     let out = |name: &str| place.join(name).display().to_string();
     let task = |number: u32| {
         let script = format!("examples/sweep/slurm.sh examples/sweep/grid.toml {}", out("array"));
-        let line = format!("SLURM_ARRAY_TASK_ID={number} SLURM_ARRAY_TASK_COUNT=2 exec {script}");
+        let line = format!("SLURM_ARRAY_TASK_ID={number} SLURM_ARRAY_TASK_COUNT=2 exec bash {script}");
         shell(&root(), &line).ok()
     };
     assert!(task(1).out.contains("9 runs of other parts"));
