@@ -111,7 +111,27 @@ impl DriveCache {
     pub fn clear(&self) -> io::Result<(usize, u64)> {
         let all = self.entries()?;
         all.iter().try_for_each(Entry::remove)?;
+        self.sweep_up();
         Ok((all.len(), all.iter().map(|entry| entry.bytes).sum()))
+    }
+
+    /// Removes what processes that were killed have left: folders that nobody has locked, with what was not finished.
+    fn sweep_up(&self) {
+        let is_own = |path: &Path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+        };
+        let list = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        for folder in list.filter(|path| is_own(path)) {
+            let Ok(lock) = FolderLock::take(&folder) else { continue };
+            for left in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if left.file_name().to_string_lossy().ends_with(".part") {
+                    let _ = fs::remove_file(left.path());
+                }
+            }
+            drop(lock);
+            let _ = fs::remove_dir(&folder);
+        }
     }
 
     /// Takes the drive that is kept under this key in place of a new one; if there is none, ages the new one, and keeps
@@ -127,9 +147,13 @@ impl DriveCache {
         if let Some(aged) = self.take(&folder, config, key, drive) {
             return Ok(aged);
         }
-        let (_lock, has_waited) = self.lock(&folder, stop, progress)?;
-        if has_waited && let Some(aged) = self.take(&folder, config, key, drive) {
-            return Ok(aged);
+        let (mut lock, has_waited) = self.lock(&folder, stop, progress)?;
+        if has_waited {
+            if let Some(aged) = self.take(&folder, config, key, drive) {
+                return Ok(aged);
+            }
+            // Whoever aged it has not kept it: it is quickly made, or too large. The next need not wait for that.
+            lock = None;
         }
         let begun = Instant::now();
         let aged = age(drive, progress)?;
@@ -139,6 +163,7 @@ impl DriveCache {
             let folder = self.folder.display();
             self.remark(format!("{folder}: the aged drive was not kept: {error} (--no-cache keeps none)"));
         }
+        drop(lock);
         Ok(aged)
     }
 
@@ -263,7 +288,11 @@ impl Entry {
     }
 
     fn remove(&self) -> io::Result<()> {
-        fs::remove_file(self.folder.join(FILE))?;
+        match fs::remove_file(self.folder.join(FILE)) {
+            // Somebody else was as quick.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         // Whoever ages it anew has the folder locked.
         let _ = fs::remove_dir(&self.folder);
         Ok(())

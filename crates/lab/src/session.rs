@@ -140,9 +140,11 @@ impl Session {
     /// Goes on as far as what was fed decides.
     fn go_on(&mut self) -> Result<(), Failure> {
         match self.way {
-            Way::Closed { .. } => self.closed(),
-            Way::Open { .. } => self.open(),
+            Way::Closed { .. } => self.closed()?,
+            Way::Open { .. } => self.open()?,
         }
+        // A drive that takes no more writes, say: `finish` tells what was measured until then.
+        self.desk.ended.clone().map_or(Ok(()), Err)
     }
 
     /// The next request that was fed; none if nobody wants more.

@@ -71,7 +71,7 @@ impl fmt::Display for ReconfigureError {
             }
             Self::Fixed(keys) => write!(
                 f,
-                "{} cannot change on an aged drive\\n    allowed: keys of {}",
+                "{} cannot change on an aged drive\n    allowed: keys of {}",
                 keys.join(", "),
                 CHANGEABLE.join(", ")
             ),

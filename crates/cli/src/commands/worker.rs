@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 
-use lab::sweep::{Order, Worker};
+use lab::sweep::{Done, Order, Worker};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -18,10 +18,16 @@ pub fn run(out: &mut dyn Write) -> Result<(), Failure> {
         let order: Order = serde_json::from_str(&line).map_err(|error| {
             Failure::usage(format!("wordline worker is for wordline sweep: {error}\n    found:   {line:?}"))
         })?;
-        // A run that was told to end is not done, and has no answer.
-        let Some(outcome) = worker.run(&order, &interrupt.stop) else { return Ok(()) };
-        let trouble = outcome.write(&order.file).err().map(|error| error.to_string());
-        writeln!(out, "{}", json!({ "trouble": trouble, "failure": outcome.failure }))?;
+        let answer = match worker.run(&order, &interrupt.stop) {
+            // It is not done, and has no answer.
+            Done::Stopped => return Ok(()),
+            Done::Undone(why) => json!({ "undone": why }),
+            Done::Kept(outcome) => {
+                let trouble = outcome.write(&order.file).err().map(|error| error.to_string());
+                json!({ "trouble": trouble, "failure": outcome.failure })
+            }
+        };
+        writeln!(out, "{answer}")?;
         out.flush()?;
     }
     Ok(())

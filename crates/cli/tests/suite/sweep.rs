@@ -159,6 +159,40 @@ fn a_worker_that_dies_costs_nothing() {
     assert!(rows(&out)[1..].iter().all(|row| row[1] == "ok"));
 }
 
+/// What changes under a sweep's hands is not taken for what was planned, and is done when it is back.
+#[test]
+fn a_trace_that_changes_meanwhile_leaves_its_run_to_be_done() {
+    let place = folder("sweep-changed");
+    let lines = |count: u64| (0..count).map(|at| format!("{at},W,{},8\n", at % 90 * 8)).collect::<String>();
+    let head = "time,op,lba,sectors\n";
+    let trace = |name: &str, count| file(&place, name, format!("{head}{}", lines(count)));
+    trace("first.csv", 500);
+    trace("second.csv", 400);
+    let columns = "columns = \"time=time:us,op=op,offset=lba:sectors,size=sectors:sectors\"";
+    let seeds: Vec<String> = (0..150).map(|seed| seed.to_string()).collect();
+    let text = format!(
+        "{SMALL}[run]\nfill_percent = 50\noverwrite = \"none\"\n[workload]\npath = \"first.csv\"\n{columns}\n[grid]\n\
+         workload = [\"first.csv\", \"second.csv\"]\ndrive.seed = [{}]\n",
+        seeds.join(", ")
+    );
+    let sweep_file = file(&place, "grid.toml", text);
+    let out = place.join("out").display().to_string();
+    let args = ["sweep", &sweep_file, "-o", &out, "--jobs", "1"];
+    let child = start(&root(), &args);
+    while written(&out).len() < 3 {
+        sleep(Duration::from_millis(2));
+    }
+    trace("second.csv", 100);
+    finish(child, &args).fails(1, &["150 runs failed; 150 of 300 runs are there", "a file has changed"]);
+    trace("second.csv", 400);
+    sweep(&sweep_file, &out, &[]).ok();
+    let rows = rows(&out);
+    let served = rows[0].iter().position(|name| name == "requests_served").unwrap();
+    assert!(rows[1..].iter().all(|row| row[1] == "ok"));
+    let served: Vec<&str> = rows[1..].iter().map(|row| row[served].as_str()).collect();
+    assert_eq!((served.len(), served[0], served[299]), (300, "500", "400"));
+}
+
 /// Drive and workload are the same: how they are run tells runs apart.
 #[test]
 fn runs_that_differ_in_the_run_alone_are_two() {
@@ -245,7 +279,8 @@ fn what_cannot_be_is_told_with_its_line() {
     fails(&base.replace("[0, 50]", "[]"), &[&reads, "a list of at least one value"]);
     fails(&format!("{base}[sweep]\nmetrics = [\"IOPs\"]\n"), &["sweep.metrics", "did you mean \"IOPS\"?"]);
     fails("[grid]\ndrive.seed = [1, 2]\n", &["nothing to run", "[workload]"]);
-    fails("[grid]\nworkload = [\"no-such.csv\"]\n", &["no-such.csv"]);
+    fails("[grid]\nworkload = [\"no-such.csv\"]\n", &["grid.toml:2", "no-such.csv"]);
+    fails("[workload]\npath = \"-\"\n[grid]\ndrive.seed = [1, 2]\n", &["grid.toml", "standard input"]);
     fails("[grid]\nworkload = [{ patern = \"zipf\" }]\n", &["grid.toml:2", "patern"]);
     fails("[workload]\npattern = \"uniform\"\n", &["a sweep that varies nothing"]);
     let sweep_file = file(&place, "grid.toml", &base);

@@ -177,7 +177,8 @@ impl<'a> Unroller<'_, 'a> {
 fn shown(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => text.to_string(),
-        DeValue::Integer(number) => number.as_str().to_owned(),
+        DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+            .map_or_else(|_| number.as_str().to_owned(), |whole| whole.to_string()),
         DeValue::Float(number) => number.as_str().to_owned(),
         DeValue::Boolean(is_so) => is_so.to_string(),
         DeValue::Array(items) => {

@@ -11,6 +11,6 @@ mod tables;
 mod told;
 
 pub use error::SweepError;
-pub use outcome::{Order, Outcome, Worker};
+pub use outcome::{Done, Order, Outcome, Worker};
 pub use plan::{Run, SweepPlan};
 pub use told::SweepTold;

@@ -25,6 +25,8 @@ pub struct Order {
     pub config: String,
     /// The drive's configuration while it is aged, if that is another.
     pub aged_as: Option<String>,
+    /// What its workload was known by when it was planned.
+    pub workload_hash: u64,
     /// The file that what came of it is written to.
     pub file: PathBuf,
     /// Where aged drives are kept, if they are.
@@ -56,6 +58,29 @@ impl Outcome {
     }
 }
 
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Done {
+    /// With this, which is to be kept: it would end so again.
+    Kept(Box<Outcome>),
+    /// Not at all, for a reason outside it: it is to be done another time.
+    Undone(String),
+    /// It was told to stop.
+    Stopped,
+}
+
+/// The key of what is wrong with an order, not with a run.
+const SWEEP: &str = "sweep";
+
+/// Whether a run would fail so again, whatever happens around it.
+fn is_own(failure: &Failure) -> bool {
+    match failure {
+        Failure::Workload(_) | Failure::Log(_) | Failure::Interrupted { .. } => false,
+        Failure::Setting { key, .. } => *key != SWEEP,
+        _ => true,
+    }
+}
+
 /// What carries out runs one after the other. A workload that the next one has too is read once.
 #[derive(Default)]
 pub struct Worker {
@@ -64,23 +89,27 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Carries out a run. One that ends early has failed, with its reason; one that was told to stop was not run.
-    pub fn run(&mut self, order: &Order, stop: &Stop) -> Option<Outcome> {
+    /// Carries out a run.
+    pub fn run(&mut self, order: &Order, stop: &Stop) -> Done {
         let (failure, result) = match self.measure(order, stop) {
             Ok(result) => (String::new(), Some(result)),
-            Err(RunError { failure: Failure::Interrupted { .. }, .. }) => return None,
-            Err(RunError { failure, result }) => (failure.to_string(), result.map(|result| *result)),
+            Err(RunError { failure: Failure::Interrupted { .. }, .. }) => return Done::Stopped,
+            Err(RunError { failure, result }) if is_own(&failure) => {
+                (failure.to_string(), result.map(|result| *result))
+            }
+            Err(RunError { failure, .. }) => return Done::Undone(failure.to_string()),
         };
-        Some(Outcome { id: order.id.clone(), failure, result })
+        Done::Kept(Box::new(Outcome { id: order.id.clone(), failure, result }))
     }
 
     fn measure(&mut self, order: &Order, stop: &Stop) -> Result<RunResult, RunError> {
         let job = Job::of_text(Path::new(&order.name), order.config.clone());
         let refused = |error: JobError| {
             let allowed = "the configuration that it was when the sweep was planned".to_owned();
-            Failure::Setting { key: "sweep", found: error.message, allowed }
+            Failure::Setting { key: SWEEP, found: error.message, allowed }
         };
-        let mut spec = job.workload().map_err(refused)?.unwrap_or_else(|| workload::Spec::trace("-"));
+        let nothing = || refused(JobError::new("no workload"));
+        let mut spec = job.workload().map_err(refused)?.ok_or_else(nothing)?;
         job.settle(&mut spec, true).map_err(refused)?;
         let entries = format!("{:?}", spec.entries());
         if self.last.as_ref().is_none_or(|(known, _)| *known != entries) {
@@ -88,6 +117,11 @@ impl Worker {
             self.last = Some((entries, prepared));
         }
         let Some((_, prepared)) = &self.last else { unreachable!("it was read just now") };
+        if prepared.workload_hash() != order.workload_hash {
+            let found = "another workload than when the sweep was planned: a file has changed".to_owned();
+            let allowed = "files that stay as they are; the same command plans anew".to_owned();
+            return Err(Failure::Setting { key: SWEEP, found, allowed }.into());
+        }
         let plan = job.plan(Some((&spec, prepared))).map_err(refused)?;
         if self.cache.as_ref().map(|cache| cache.folder()) != order.cache.as_deref() {
             self.cache = order.cache.clone().map(|folder| Arc::new(DriveCache::new(folder)));

@@ -34,6 +34,11 @@ impl Row {
     }
 }
 
+/// A value as a place on an axis.
+fn place(value: &str) -> Option<f64> {
+    value.replace('_', "").parse().ok().filter(|number: &f64| number.is_finite())
+}
+
 /// A metric's means with their 95 % confidence intervals, over some keys down and others across.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pivot {
@@ -100,7 +105,7 @@ impl Pivot {
         let name = |at: usize| self.across.get(at).filter(|name| !name.is_empty()).unwrap_or(&self.metric);
         let names: Vec<&str> = (0..self.across.len()).map(|at| name(at).as_str()).collect();
         let places: Option<Vec<f64>> = match self.rows.as_slice() {
-            [_] => self.down.iter().map(|head| head[0].parse().ok()).collect(),
+            [_] => self.down.iter().map(|head| place(&head[0])).collect(),
             _ => None,
         };
         let mean = |row: usize, column: usize| self.cells[row][column].map(|cell| cell.mean);

@@ -12,12 +12,13 @@ use ssd::reconfigure::{differing, is_changeable};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::de::DeValue;
-use workload::{Prepared, Spec, WorkloadError};
+use workload::{Prepared, STANDARD_INPUT, Spec, WorkloadError};
 
 /// Keys of a workload that name its file: what kind of file it is says what workload it is.
 const FILES: [&str; 3] = ["workload.path", "workload.jobs", "workload.capture"];
 /// Keys that a point's seed sets, unless they vary themselves.
-const SEEDS: [&str; 2] = ["drive.seed", "workload.seed"];
+const SEEDS: [&str; 2] = ["drive.seed", WORKLOAD_SEED];
+const WORKLOAD_SEED: &str = "workload.seed";
 
 /// A run of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct Run {
     pub config: String,
     /// The drive as which it is aged, if that is another.
     pub aged_as: Option<String>,
+    /// What its workload is known by.
+    pub workload_hash: u64,
 }
 
 impl Run {
@@ -132,6 +135,7 @@ impl Planner<'_> {
             point: point.clone(),
             config: plan.to_toml(&spec),
             aged_as,
+            workload_hash: prepared.workload_hash(),
         })
     }
 
@@ -154,19 +158,33 @@ impl Planner<'_> {
         let varies = |key: &str| point.settings.iter().any(|(other, _)| other == key);
         // One run of each point, with the usual seed: seeds are as the file has them.
         let seeded = self.sweep.repeats > 1 || self.sweep.seed != 1;
-        for key in SEEDS.iter().filter(|key| seeded && !varies(key)) {
+        let has_seed = spec.as_ref().is_some_and(|spec| spec.entries().iter().any(|(key, _)| *key == "seed"));
+        let applies = |key: &str| key != WORKLOAD_SEED || has_seed;
+        for key in SEEDS.iter().filter(|key| seeded && !varies(key) && applies(key)) {
             job.set(key, &point.seed.to_string(), format!("{}: [sweep] seed", self.path.display()))?;
         }
         let mut spec = spec.ok_or_else(|| self.nothing_to_run())?;
         job.settle(&mut spec, false)?;
         let entries = format!("{:?}", spec.entries());
         if !self.known.contains_key(&entries) {
-            let prepared = (self.survey)(&spec)?;
+            let place = self.place_of_workload(point);
+            if spec.reads().iter().any(|path| path == STANDARD_INPUT) {
+                let message = "found standard input, allowed: files, which each run can read";
+                return Err(JobError::new(message).about(&place));
+            }
+            let prepared = (self.survey)(&spec).map_err(|error| JobError::from(error).about(&place))?;
             self.known.insert(entries.clone(), prepared);
         }
         let prepared = &self.known[&entries];
         let plan = job.plan(Some((&spec, prepared))).map_err(|error| error.about(&name_of(point)))?;
         Ok((plan, spec, entries))
+    }
+
+    /// Where a point's workload is named.
+    fn place_of_workload(&self, point: &Point) -> String {
+        let names = |key: &&String| *key == WORKLOAD || FILES.contains(&key.as_str());
+        let key = point.settings.iter().map(|(key, _)| key).find(names);
+        key.map_or_else(|| self.path.display().to_string(), |key| self.place(key))
     }
 
     /// Where a varied key stands.

@@ -3,7 +3,7 @@
 use super::pivot::{Pivot, Row};
 use super::{Outcome, Run, SweepPlan};
 use crate::columns::{Column, Table, Values};
-use crate::compare::scalars;
+use crate::compare::{scalar_keys, scalars};
 use crate::result::RunResult;
 use std::collections::BTreeMap;
 
@@ -82,11 +82,16 @@ impl<'a> SweepTold<'a> {
             ("tables.tex".to_owned(), joined(Pivot::latex)),
             ("runs.csv".to_owned(), table.csv().into_bytes()),
         ];
-        // Slashes and the like in a metric's name would be no name of a file.
-        let stem = |metric: &str| metric.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "_");
         files.extend(pivots.iter().flat_map(|(metric, pivot)| pivot.plot().files(&stem(metric))));
         files.extend(table.parquet(&[]).map(|bytes| ("runs.parquet".to_owned(), bytes)));
         files
+    }
+
+    /// Names of all figures that a sweep may have: those of other metrics are of an earlier command.
+    pub fn figures(&self) -> Vec<String> {
+        let of =
+            |metric: String| ["svg", "pdf", "txt", "csv"].map(|ending| format!("{}.{ending}", stem(&metric)));
+        scalar_keys().into_iter().flat_map(of).collect()
     }
 
     /// Its tables, for people.
@@ -136,6 +141,11 @@ impl<'a> SweepTold<'a> {
         }
         rows
     }
+}
+
+/// The name of a metric's figure: slashes and the like in its own would be no name of a file.
+fn stem(metric: &str) -> String {
+    metric.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "_")
 }
 
 /// The value of a varied key; every point has all of them.

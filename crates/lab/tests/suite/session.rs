@@ -43,7 +43,9 @@ fn in_batches_of_any_size_a_session_is_the_run() {
     let workload = generator(6_000, mixed);
     for queues in [1, 3] {
         config.queues.count = queues;
-        for spec in [closed(1), closed(7), closed(0), open()] {
+        let counted = RunSpec { executor: ssd::Executor::Functional, ..closed(1) };
+        let warm = RunSpec { warm_up: 500, ..closed(5) };
+        for spec in [closed(1), closed(7), closed(0), open(), counted, warm] {
             let whole = told(run(&config, &workload, &spec));
             for batch in [1, 7, 4_096] {
                 let pieces = told(fed(&config, &workload, &spec, batch));

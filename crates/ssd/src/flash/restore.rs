@@ -38,6 +38,8 @@ impl Flash {
     /// Keeps what policies of another flash ask for. Ages of blocks are to be told anew.
     pub(crate) fn keep_as(&mut self, other: &Flash) {
         self.age_ranges = other.age_ranges.clone();
+        // Nothing is under way that somebody would have to watch still.
+        self.watches = other.watches;
         if let (Some(aging), Some(other)) = (self.chip.aging_mut(), other.chip.aging()) {
             aging.keep_as(other);
         }

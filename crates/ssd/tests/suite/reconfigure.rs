@@ -117,7 +117,10 @@ fn what_has_left_marks_on_flash_is_refused_by_name() {
     let error = drive.reconfigure(&cfg, &other).unwrap_err();
     let fixed = ["drive.over_provisioning_percent", "ftl.stream.policy"].map(str::to_owned);
     assert_eq!(error, ReconfigureError::Fixed(fixed.to_vec()));
-    assert!(error.to_string().contains("cannot change on an aged drive"), "{error}");
+    assert!(
+        error.to_string().contains("cannot change on an aged drive\n    allowed: keys of nand.timing"),
+        "{error}"
+    );
     assert_eq!(differing(&cfg, &other).len(), 3);
     // A drive of another configuration, one that is no drive, and one that is busy.
     assert_eq!(drive.reconfigure(&other, &cfg), Err(ReconfigureError::Other));

@@ -2,6 +2,7 @@
 
 mod workers;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,7 @@ each run, by which a sweep that was interrupted goes on.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct SweepArgs {
-    /// The sweep: a configuration with a table [grid], [zip] or [sample]
+    /// The sweep: a configuration with a table `[grid]`, `[zip]` or `[sample]`
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -116,12 +117,12 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
         progress.print(&format!("{} runs, {} done before", thousands(plan.runs.len() as u64), found));
     }
     let interrupt = Interrupt::listen();
-    let (stuck, died) = args.carry_out(&plan, &open, &runs, (&interrupt, &progress));
+    let (stuck, undone) = args.carry_out(&plan, &open, &runs, (&interrupt, &progress));
     progress.finish();
     for (run, outcome) in plan.runs.iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_none()) {
         *outcome = Outcome::read(&runs.join(run.file()), &run.id);
     }
-    args.conclude(&plan, outcomes, (stuck, died), &interrupt, out)
+    args.conclude(&plan, outcomes, (stuck, undone), &interrupt, out)
 }
 
 /// The sweep's own file in its folder, by which the folder is known.
@@ -147,8 +148,9 @@ impl SweepArgs {
     fn open(&self, plan: &SweepPlan, outcomes: &[Option<Outcome>]) -> Vec<usize> {
         let (part, of) = self.shard.unwrap_or((0, 1));
         let is_open = |at: &usize| at % of == part && outcomes[*at].is_none();
-        let is_first = |at: &usize| plan.runs[..*at].iter().all(|run| run.id != plan.runs[*at].id);
-        (0..plan.runs.len()).filter(is_open).filter(is_first).collect()
+        let mut known = BTreeSet::new();
+        let mut is_first = |at: &usize| known.insert(&plan.runs[*at].id);
+        (0..plan.runs.len()).filter(|at| is_first(at)).filter(is_open).collect()
     }
 
     /// What would be run.
@@ -159,16 +161,17 @@ impl SweepArgs {
         open: &[usize],
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
+        let to_do: BTreeSet<usize> = open.iter().copied().collect();
         for (at, run) in plan.runs.iter().enumerate() {
             let state = match &outcomes[at] {
                 Some(outcome) if outcome.failure.is_empty() => "done",
                 Some(_) => "failed",
-                None if open.contains(&at) => "to do",
+                None if to_do.contains(&at) => "to do",
                 None => "not here",
             };
             writeln!(out, "{}  {state:<8}  {}", run.id, run.name())?;
         }
-        let drives: std::collections::BTreeSet<u64> = open.iter().map(|at| plan.runs[*at].drive).collect();
+        let drives: BTreeSet<u64> = open.iter().map(|at| plan.runs[*at].drive).collect();
         let (all, open) = (plan.runs.len() as u64, open.len() as u64);
         Ok(writeln!(
             out,
@@ -179,7 +182,7 @@ impl SweepArgs {
         )?)
     }
 
-    /// Has all of it done that is open; why that was given up, and runs whose processes died.
+    /// Has all of it done that is open; why that was given up, and runs whose processes undone.
     fn carry_out(
         &self,
         plan: &SweepPlan,
@@ -196,6 +199,7 @@ impl SweepArgs {
                 name: run.name(),
                 config: run.config.clone(),
                 aged_as: run.aged_as.clone(),
+                workload_hash: run.workload_hash,
                 file: absolute(&runs.join(run.file())),
                 cache: cache.as_ref().map(|cache| absolute(cache.folder())),
             };
@@ -204,7 +208,7 @@ impl SweepArgs {
         let tasks: Vec<Task> = open.iter().map(task).collect();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = self.jobs.map_or(cores, usize::from);
-        let (mut done, mut failures, mut died) = (0, 0, Vec::new());
+        let (mut done, mut failures, mut undone) = (0, 0, Vec::new());
         progress.begin("sweeping", tasks.len() as u64);
         let ended = carry_out(&tasks, jobs, &interrupt.stop, |at, end| {
             done += 1;
@@ -216,11 +220,11 @@ impl SweepArgs {
                     failures += 1;
                     progress.print(&failed(failure));
                 }
-                End::Died(why) => died.push(failed(why)),
+                End::Undone(why) => undone.push(failed(why)),
                 End::Done(_) | End::Stuck(_) => {}
             }
         });
-        (ended.err(), died)
+        (ended.err(), undone)
     }
 
     /// Writes tables and says how it ended.
@@ -228,7 +232,7 @@ impl SweepArgs {
         &self,
         plan: &SweepPlan,
         outcomes: Vec<Option<Outcome>>,
-        (stuck, died): (Option<Failure>, Vec<String>),
+        (stuck, undone): (Option<Failure>, Vec<String>),
         interrupt: &Interrupt,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
@@ -238,7 +242,7 @@ impl SweepArgs {
         // Of a part nobody wants a table; whichever part ends last has all of it.
         if self.shard.is_none() || missing == 0 {
             let files = told.files();
-            lab::files::replace_all(&self.out, &files, &[])?;
+            lab::files::replace_all(&self.out, &files, &told.figures())?;
             if !self.quiet {
                 write!(out, "{}", told.text())?;
                 writeln!(
@@ -258,9 +262,9 @@ impl SweepArgs {
         if let Some(stuck) = stuck {
             return Err(stuck.and(&what));
         }
-        if failed + died.len() > 0 {
-            let mut message = format!("{} runs failed; {what}", failed + died.len());
-            died.iter().for_each(|line| message.push_str(&format!("\n{line}")));
+        if failed + undone.len() > 0 {
+            let mut message = format!("{} runs failed; {what}", failed + undone.len());
+            undone.iter().for_each(|line| message.push_str(&format!("\n{line}")));
             return Err(Failure::work(message));
         }
         Ok(())

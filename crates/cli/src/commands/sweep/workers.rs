@@ -30,8 +30,8 @@ pub struct Task {
 pub enum End {
     /// Its file is written; the text is why the run failed, empty if it did not.
     Done(String),
-    /// Its process died each time; nothing is written.
-    Died(String),
+    /// It is not done, for a reason outside it: its process died each time, or a file is gone. Nothing is written.
+    Undone(String),
     /// The file cannot be written, or there are no processes: the others would fare no better.
     Stuck(String),
 }
@@ -125,7 +125,7 @@ fn work((tasks, queue): (&[Task], &Mutex<Queue>), place: &Place, stop: &Stop, en
     let next = || locked(queue).next(tasks);
     while let Some(at) = next() {
         let end = (0..TRIES).find_map(|_| carry_out_one(&tasks[at].order, &mut pipes, place, stop));
-        let died = || End::Died(format!("its process ended {TRIES} times without an answer"));
+        let died = || End::Undone(format!("its process ended {TRIES} times without an answer"));
         locked(queue).end(tasks[at].drive);
         if stop.is_asked() && end.is_none() {
             break;
@@ -162,7 +162,11 @@ fn carry_out_one(order: &Order, pipes: &mut Option<Pipes>, place: &Place, stop: 
         return None;
     };
     let text = |key: &str| answer[key].as_str().map(str::to_owned);
-    Some(text("trouble").map_or_else(|| End::Done(text("failure").unwrap_or_default()), End::Stuck))
+    Some(match (text("trouble"), text("undone")) {
+        (Some(trouble), _) => End::Stuck(trouble),
+        (None, Some(why)) => End::Undone(why),
+        (None, None) => End::Done(text("failure").unwrap_or_default()),
+    })
 }
 
 fn ask(order: &Order, pipes: &mut Pipes) -> Option<Value> {
