@@ -168,7 +168,9 @@ impl Session {
                     // Whoever feeds decides what happens now.
                     return Ok(());
                 };
-                self.free().pop_front();
+                if let Way::Closed { free } = &mut self.way {
+                    free.pop_front();
+                }
                 let now = self.desk.drive.now();
                 self.submit(queue, &request, now, now);
             }
@@ -216,14 +218,6 @@ impl Session {
             self.take_completions();
         }
         Ok(())
-    }
-
-    /// Queues with room, of a closed loop.
-    fn free(&mut self) -> &mut VecDeque<usize> {
-        match &mut self.way {
-            Way::Closed { free } => free,
-            Way::Open { .. } => unreachable!("an open loop keeps no list of queues"),
-        }
     }
 
     fn submit(&mut self, queue: usize, request: &Request, arrival: SimTime, now: SimTime) {

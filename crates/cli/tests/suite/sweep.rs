@@ -256,6 +256,14 @@ fn repeats_have_seeds_and_intervals() {
     assert_eq!(seeds[..4], ["5", "6", "7", "5"]);
     let iops: Vec<&String> = rows[7..10].iter().map(|row| &row[at("IOPS")]).collect();
     assert!(iops[0] != iops[1] && iops[1] != iops[2]);
+    // Asked for another metric, the sweep runs nothing, and the figure of the first goes.
+    let figure = |name: &str| Path::new(&out).join(name).is_file();
+    assert!(figure("IOPS.svg") && figure("IOPS.csv"));
+    let other = std::fs::read_to_string(&sweep_file).unwrap().replace("\"IOPS\"", "\"write_bandwidth\"");
+    std::fs::write(&sweep_file, other).unwrap();
+    let done = sweep(&sweep_file, &out, &[]).ok();
+    assert!(done.err.contains("12 runs, 12 done before"), "{}", done.err);
+    assert!(figure("write_bandwidth.svg") && !figure("IOPS.svg") && !figure("IOPS.csv"));
 }
 
 #[test]

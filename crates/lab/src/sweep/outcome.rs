@@ -112,11 +112,11 @@ impl Worker {
         let mut spec = job.workload().map_err(refused)?.ok_or_else(nothing)?;
         job.settle(&mut spec, true).map_err(refused)?;
         let entries = format!("{:?}", spec.entries());
-        if self.last.as_ref().is_none_or(|(known, _)| *known != entries) {
-            let prepared = spec.prepare().map_err(Failure::Workload)?;
-            self.last = Some((entries, prepared));
-        }
-        let Some((_, prepared)) = &self.last else { unreachable!("it was read just now") };
+        let last = match self.last.take().filter(|(known, _)| *known == entries) {
+            Some(last) => last,
+            None => (entries, spec.prepare().map_err(Failure::Workload)?),
+        };
+        let prepared = &self.last.insert(last).1;
         if prepared.workload_hash() != order.workload_hash {
             let found = "another workload than when the sweep was planned: a file has changed".to_owned();
             let allowed = "files that stay as they are; the same command plans anew".to_owned();

@@ -20,6 +20,11 @@ const FILES: [&str; 3] = ["workload.path", "workload.jobs", "workload.capture"];
 const SEEDS: [&str; 2] = ["drive.seed", WORKLOAD_SEED];
 const WORKLOAD_SEED: &str = "workload.seed";
 
+/// Whether a key says which workload it is.
+fn names_workload(key: &str) -> bool {
+    key == WORKLOAD || FILES.contains(&key)
+}
+
 /// A run of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -145,8 +150,7 @@ impl Planner<'_> {
         let mut spec = job.workload()?;
         for (key, value) in &point.settings {
             let source = self.place(key);
-            let is_file = FILES.contains(&key.as_str());
-            if key == WORKLOAD || is_file {
+            if names_workload(key) {
                 spec = Some(
                     workload(spec.take(), value, job.folder())
                         .map_err(|error| error.about(&format!("{source}: {key} = {value}")))?,
@@ -182,8 +186,7 @@ impl Planner<'_> {
 
     /// Where a point's workload is named.
     fn place_of_workload(&self, point: &Point) -> String {
-        let names = |key: &&String| *key == WORKLOAD || FILES.contains(&key.as_str());
-        let key = point.settings.iter().map(|(key, _)| key).find(names);
+        let key = point.settings.iter().map(|(key, _)| key).find(|key| names_workload(key));
         key.map_or_else(|| self.path.display().to_string(), |key| self.place(key))
     }
 

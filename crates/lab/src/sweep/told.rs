@@ -4,6 +4,7 @@ use super::pivot::{Pivot, Row};
 use super::{Outcome, Run, SweepPlan};
 use crate::columns::{Column, Table, Values};
 use crate::compare::{scalar_keys, scalars};
+use crate::plot::Plot;
 use crate::result::RunResult;
 use std::collections::BTreeMap;
 
@@ -89,9 +90,7 @@ impl<'a> SweepTold<'a> {
 
     /// Names of all figures that a sweep may have: those of other metrics are of an earlier command.
     pub fn figures(&self) -> Vec<String> {
-        let of =
-            |metric: String| ["svg", "pdf", "txt", "csv"].map(|ending| format!("{}.{ending}", stem(&metric)));
-        scalar_keys().into_iter().flat_map(of).collect()
+        scalar_keys().iter().flat_map(|metric| Plot::names(&stem(metric)).collect::<Vec<_>>()).collect()
     }
 
     /// Its tables, for people.

@@ -182,7 +182,7 @@ impl SweepArgs {
         )?)
     }
 
-    /// Has all of it done that is open; why that was given up, and runs whose processes undone.
+    /// Has all of it done that is open; why that was given up, and which runs were not done.
     fn carry_out(
         &self,
         plan: &SweepPlan,
