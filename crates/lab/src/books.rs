@@ -150,7 +150,7 @@ impl Books {
         }
         let More { log, tail: Some(tail), .. } = more else { return };
         if counts {
-            tail.record(&told.held);
+            tail.record(&told);
         }
         if let Some(log) = log
             && let Err(failure) = log.add_told(tail.last(), &told)

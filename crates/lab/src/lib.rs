@@ -132,7 +132,7 @@ pub use spec::{LoopMode, RunSpec};
 pub use stalls::{Stall, Stalls};
 pub use stop::Stop;
 pub use suspends::{DieWork, Priorities, Suspends, SuspendsOf, SuspendsPerErase};
-pub use tail::{Example, Reason, Slowest, TailTold};
+pub use tail::{Example, Reason, Slowest, TailTold, WentTo};
 pub use time_spent::{Spent, TimeSpent};
 pub use timeline::TimelineSpec;
 pub use versions::{Kept, Versions, VersionsSpec, read_kept};

@@ -2,7 +2,7 @@
 
 use crate::number::{count, duration, percent};
 use crate::table::{cells, grid};
-use crate::tail::{Example, Slowest, TailTold};
+use crate::tail::{Example, Reason, Slowest, TailTold};
 
 /// Reasons that the table tells.
 const ROWS: usize = 12;
@@ -35,6 +35,15 @@ pub(crate) fn words(what: &str) -> String {
     }
 }
 
+/// What making room went to, of the lack of a page: what is a twentieth of it or more.
+fn making_room(reason: &Reason) -> impl Iterator<Item = Vec<String>> {
+    let shown = reason.went_to.iter().filter(|part| part.what != reason.what && part.ns * 20 >= reason.ns);
+    shown.map(|part| {
+        let share = reason.share * part.ns as f64 / reason.ns as f64;
+        vec![format!("    of it {}", words(&part.what)), percent(share)]
+    })
+}
+
 /// Tables of it; empty if there are no requests.
 pub(crate) fn tables(told: &TailTold) -> String {
     let kinds = [("reads", &told.read), ("writes", &told.write)];
@@ -64,6 +73,7 @@ pub(crate) fn tables(told: &TailTold) -> String {
                 count(reason.requests),
                 longest,
             ]);
+            rows.extend(making_room(reason));
         }
         let rest = slowest.reasons.iter().skip(ROWS).map(|reason| reason.share).sum::<f64>();
         if rest > 0.0 {

@@ -4,7 +4,7 @@
 use crate::steps::{STEPS, shortest, step_at, step_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssd::{Completion, HOLDERS, Held, Holder, OpCode, PARTS, Part, SimTime, Status};
+use ssd::{Completion, HOLDERS, Held, Holder, OpCode, PARTS, Part, SimTime, Status, Told};
 
 /// Things that time goes to: parts of a request's way, and holders of what it waits for.
 const REASONS: usize = PARTS + HOLDERS;
@@ -52,6 +52,18 @@ pub struct Reason {
     pub requests: u64,
     /// The longest of these.
     pub longest: Option<Example>,
+    /// Of `page`, what making room went to, most first: what those did, or waited for, whose erases gave the pages.
+    /// `page` again is time in which nobody made room. Together they are its time; empty for all else.
+    pub went_to: Vec<WentTo>,
+}
+
+/// What making room went to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WentTo {
+    /// A holder, as in `reasons`.
+    pub what: String,
+    /// How much of the time without a page; ns.
+    pub ns: u64,
 }
 
 /// One request.
@@ -76,10 +88,12 @@ struct Alike {
     ns: [u64; REASONS],
     /// Requests by what they waited for most.
     most: [u32; REASONS],
+    /// What making room went to while they lacked a page; ns.
+    page: [u64; HOLDERS],
 }
 
 impl Alike {
-    const NOTHING: Alike = Alike { requests: 0, ns: [0; REASONS], most: [0; REASONS] };
+    const NOTHING: Alike = Alike { requests: 0, ns: [0; REASONS], most: [0; REASONS], page: [0; HOLDERS] };
 }
 
 struct Kind {
@@ -97,11 +111,15 @@ impl Kind {
         self.longest = [None; REASONS];
     }
 
-    fn record(&mut self, completion: &Completion, reasons: &[u64; REASONS], since: SimTime) {
+    fn record(&mut self, completion: &Completion, told: &Told, since: SimTime) {
+        let reasons = &reasons_of(completion, &told.held);
         let latency_ns = completion.completed.since(completion.arrival);
         let alike = &mut self.steps[step_of(latency_ns)];
         alike.requests += 1;
         alike.ns.iter_mut().zip(reasons).for_each(|(sum, ns)| *sum += ns);
+        if told.page.total() > 0 {
+            alike.page.iter_mut().zip(told.page.ns).for_each(|(sum, ns)| *sum += ns);
+        }
         let most = most_of(reasons);
         alike.most[most] += 1;
         if self.longest[most].is_none_or(|longest| longest.latency_ns < latency_ns) {
@@ -126,6 +144,7 @@ impl Kind {
             share: sum(&|alike| alike.ns[index]) as f64 / sum_ns.max(1) as f64,
             requests: sum(&|alike| u64::from(alike.most[index])),
             longest: self.longest[index].filter(|longest| step_of(longest.latency_ns) >= at),
+            went_to: if index == PARTS + Holder::PAGE.index() { went_to(slowest) } else { Vec::new() },
         };
         let mut reasons: Vec<_> = (0..REASONS).map(reason).filter(|reason| reason.ns > 0).collect();
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.ns));
@@ -166,7 +185,7 @@ impl Tail {
     }
 
     /// That is whom it has waited for.
-    pub fn record(&mut self, held: &Held) {
+    pub fn record(&mut self, told: &Told) {
         let completion = &self.last;
         let kind = match completion.op {
             _ if completion.status != Status::Ok => return,
@@ -174,7 +193,7 @@ impl Tail {
             OpCode::Write => 1,
             OpCode::Trim | OpCode::Flush => return,
         };
-        self.kinds[kind].record(completion, &reasons_of(completion, held), self.since);
+        self.kinds[kind].record(completion, told, self.since);
     }
 
     pub fn finish(&self) -> TailTold {
@@ -182,6 +201,17 @@ impl Tail {
         let [read, write] = self.kinds.each_ref().map(|kind| kind.told(of_million));
         TailTold { percent: self.percent, read, write }
     }
+}
+
+/// What making room went to while these lacked a page, most first.
+fn went_to(alike: &[Alike]) -> Vec<WentTo> {
+    let of = |holder: Holder| WentTo {
+        what: holder.name(),
+        ns: alike.iter().map(|alike| alike.page[holder.index()]).sum(),
+    };
+    let mut all: Vec<_> = Holder::all().map(of).filter(|part| part.ns > 0).collect();
+    all.sort_by_key(|part| std::cmp::Reverse(part.ns));
+    all
 }
 
 /// What a request lost most to: what it waited for, if it waited at all.

@@ -26,7 +26,7 @@ impl State {
     #[inline(never)]
     pub(crate) fn tell_lack(&mut self, now: SimTime) {
         if let Some(holders) = &mut self.flash.holders {
-            holders.programs.tell_lack(self.ftl.waits.is_wanted(Lack::Page), now);
+            holders.programs.lack.tell(self.ftl.waits.is_wanted(Lack::Page), now);
         }
     }
 
@@ -347,16 +347,16 @@ impl Drive {
                 _ => {}
             }
         }
-        let state = &mut self.state;
-        state.ftl.on_done(&mut state.flash, id);
+        let State { flash, now, ftl, .. } = &mut self.state;
+        if let Some(holders) = &mut flash.holders {
+            // Its place in the pool may be another's after that.
+            holders.note_ended(&flash.pool, id, *now);
+        }
+        ftl.on_done(flash, id);
         if !cause.is_for_host() {
             return false;
         }
         self.state.host.on_program_done();
-        let State { flash, now, .. } = &mut self.state;
-        if let Some(holders) = &mut flash.holders {
-            holders.note_program(&flash.pool, id, *now);
-        }
         let mut next = 0;
         while let Some(&done) = self.state.ftl.programmed.get(next) {
             next += 1;

@@ -281,3 +281,46 @@ fn where_no_time_passes_there_are_counts_alone() {
         }
     }
 }
+
+/// Paths of all keys, with what is there; an array is what its first element is.
+fn keys(value: &Value, path: &str, all: &mut std::collections::BTreeMap<String, &'static str>) {
+    let kind = match value {
+        Value::Object(of) => {
+            of.iter().for_each(|(key, value)| keys(value, &format!("{path}.{key}"), all));
+            "object"
+        }
+        Value::Array(of) => {
+            of.iter().take(1).for_each(|value| keys(value, &format!("{path}[]"), all));
+            "array"
+        }
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Bool(_) | Value::Null => "other",
+    };
+    all.insert(path.to_owned(), kind);
+}
+
+/// What fio itself writes of such a job has every key that is written here, each with a value of the same kind.
+#[test]
+fn fio_itself_has_every_key() {
+    let file = fresh_path("fio.dat");
+    // It counts errors where it goes on after them, as a drive does.
+    let job = ["--name=job", "--ioengine=psync", "--size=4m", "--rw=randrw", "--bs=4k"];
+    let job = job.into_iter().chain(["--continue_on_error=all", "--output-format=json"]);
+    let found =
+        std::process::Command::new("fio").args(job).arg(format!("--filename={}", file.display())).output();
+    let Ok(output) = found else {
+        eprintln!("skipped: fio is not installed");
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let theirs: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ours = fio(&run(&small_drive(), &generator(2_000, MIX), &told(closed(4))));
+    let [theirs, ours] = [&theirs, &ours].map(|value| {
+        let mut all = std::collections::BTreeMap::new();
+        keys(value, "", &mut all);
+        all
+    });
+    let not_theirs: Vec<_> = ours.iter().filter(|(path, kind)| theirs.get(*path) != Some(kind)).collect();
+    assert!(not_theirs.is_empty() && ours.len() > 100, "{not_theirs:#?} of {}", ours.len());
+}

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{closed, generator, open, run, small_drive, with_every_policy};
-use lab::{RunResult, RunSpec, Slowest};
+use lab::{RunResult, RunSpec, Slowest, report};
 use ssd::DriveConfig;
 use ssd::config::Table;
 use ssd::host::buffer;
@@ -27,6 +27,10 @@ fn adds_up(result: &RunResult, what: &str) {
             latency.count,
             "{what}"
         );
+        for reason in &slowest.reasons {
+            let told = if reason.what == "page" { reason.ns } else { 0 };
+            assert_eq!(reason.went_to.iter().map(|part| part.ns).sum::<u64>(), told, "{what}");
+        }
         let longest = slowest.reasons.iter().filter_map(|reason| reason.longest);
         assert_eq!(longest.map(|longest| longest.latency_ns).max(), latency.max, "{what}");
     }
@@ -44,6 +48,22 @@ fn reasons_add_up_under_every_policy() {
             assert_eq!(told.event_hash, run(&config, &load, &spec).event_hash, "{what}");
         }
     }
+}
+
+/// A drive that is written full at once has no page for most writes: cleaning's own work is told in place of that.
+#[test]
+fn what_making_room_went_to_is_told() {
+    let config = small_drive();
+    let spec = RunSpec { explain_tail: 50.0, ..closed(16) };
+    let result = run(&config, &generator(4_000, "read_percent = 0\nsize_bytes = 16384"), &spec);
+    let slowest = result.tail.as_ref().unwrap().write.as_ref().unwrap();
+    let page = slowest.reasons.iter().find(|reason| reason.what == "page").unwrap();
+    let of = |what: &str| page.went_to.iter().find(|part| part.what == what).map_or(0, |part| part.ns);
+    let work = ["array.read.cleaning", "array.program.cleaning", "array.erase.cleaning"].map(of);
+    assert!(page.share > 0.2 && work.iter().all(|ns| *ns > 0), "{page:#?}");
+    // Hardly any of it is time in which nobody made room.
+    assert!(of("page") * 10 < page.ns, "{page:#?}");
+    assert!(report::table(&result).contains("    of it die busy: erase (cleaning)"));
 }
 
 /// The log of a run that is explained says of each request what it waited for last and who held it longest: of a read

@@ -84,7 +84,7 @@ impl Waiters {
         if now > waited.room.since() {
             waited.told.last = holders.programs.ended_now(now).or(waited.told.last);
         }
-        waited.told.held.add_all(&holders.programs.held_since(&waited.room, now));
+        holders.programs.tell_since(&waited.room, now, &mut waited.told);
         waited.room = holders.programs.begin(now);
     }
 
@@ -102,7 +102,7 @@ impl Waiters {
         waited.told.held.add_all(&held.at_most(WAITS.map(of).iter().sum()));
         if entry.command.op == OpCode::Write {
             let lacked = holders.programs.lacked_before_last(&waited.room);
-            waited.told.held.add(Holder::PAGE, of(Part::Dispatch).min(lacked));
+            waited.told.add_page(&lacked.at_most(of(Part::Dispatch)));
         }
     }
 

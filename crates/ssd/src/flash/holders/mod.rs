@@ -7,6 +7,7 @@
 //! what they have changed is seen by the operations that stood at the die before or stand there after.
 
 mod clock;
+mod page;
 pub(crate) mod room;
 mod spans;
 
@@ -185,6 +186,9 @@ pub struct LastOperation {
 pub struct Told {
     /// How long, by whom; ns.
     pub held: Held,
+    /// Of that, what [`Holder::PAGE`] held: whom those waited for, and what they did, who made room. What nobody did
+    /// anything in is [`Holder::PAGE`]'s again.
+    pub page: Held,
     /// What it waited for last in flash; none if it had no need to.
     pub last: Option<LastOperation>,
     /// Its place in the drive's table of commands, which is another's now.
@@ -193,7 +197,14 @@ pub struct Told {
 
 impl Told {
     /// For nobody.
-    pub const NOTHING: Told = Told { held: Held::NOTHING, last: None, command: u32::MAX };
+    pub const NOTHING: Told =
+        Told { held: Held::NOTHING, page: Held::NOTHING, last: None, command: u32::MAX };
+
+    /// It had no page as long as that.
+    pub(crate) fn add_page(&mut self, lacked: &Held) {
+        self.held.add(Holder::PAGE, lacked.total());
+        self.page.add_all(lacked);
+    }
 }
 
 /// What is known of an operation that waits.
@@ -205,8 +216,8 @@ struct Waiting {
     /// What the clocks of its die and its channel showed then.
     die: Held,
     channel: Held,
-    /// How long the host had lacked a page when it was issued; ns.
-    lacked: u64,
+    /// For whom the host had lacked a page when it was issued; of programs of its data.
+    lacked: Held,
     /// How often it was stopped, and whether it is.
     suspends: u8,
     is_suspended: bool,
@@ -254,13 +265,13 @@ impl Holders {
             mark: SimTime::ZERO,
             die: Held::NOTHING,
             channel: Held::NOTHING,
-            lacked: 0,
+            lacked: Held::NOTHING,
             suspends: 0,
             is_suspended: false,
         };
         let operations = flash.pool.capacity();
         let mut holders = Holders {
-            programs: Programs::new(now),
+            programs: Programs::new(flash.dies.len(), now),
             dies: vec![Clock::IDLE; flash.dies.len()],
             channels: vec![Clock::IDLE; flash.channels.len()],
             dies_of: (0..flash.channels.len() as u32).map(dies_of).collect(),
@@ -296,7 +307,9 @@ impl Holders {
             self.held[id.index()] = Held::NOTHING;
             let waiting = &mut self.waiting[id.index()];
             (waiting.times, waiting.suspends, waiting.is_suspended) = (OpTimes::default(), 0, false);
-            waiting.lacked = self.programs.lacked();
+            if flash.pool.get(id).cause.is_for_host() {
+                waiting.lacked = *self.programs.lack.held();
+            }
             self.begin(id, flash.pool.spent(id).mark.min(now), (number, channel));
         }
         for &id in ids {

@@ -1,21 +1,23 @@
 //! Whom those wait for who wait for programs of data of the host: for room in the buffer, or for data to be in flash.
 
-use super::{Held, Holder, Holders, LastOperation};
+use super::page::Lack;
+use super::{Held, Holder, Holders, LastOperation, Told};
 use crate::flash::op::{Op, OpPool};
+use crate::flash::rows::Outcomes;
 use crate::units::{OpId, SimTime};
 
 /// What somebody knows who waits so.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     since: SimTime,
-    /// How long the host had lacked a page, and what had kept programs, when the wait began; ns.
-    lacked: u64,
+    /// For whom the host had lacked a page, and what had kept programs, when the wait began.
+    lacked: Held,
     programs: Held,
 }
 
 impl Room {
     /// Nobody waits.
-    pub const NONE: Room = Room { since: SimTime::ZERO, lacked: 0, programs: Held::NOTHING };
+    pub const NONE: Room = Room { since: SimTime::ZERO, lacked: Held::NOTHING, programs: Held::NOTHING };
 
     /// Since when.
     pub fn since(&self) -> SimTime {
@@ -31,14 +33,19 @@ struct Ended {
     held: Held,
     /// How long it was itself in the array, and before that on the channel.
     own: [(Holder, u64); 2],
-    /// How long the host had lacked a page when it was issued; ns.
-    lacked: u64,
+    /// For whom the host had lacked a page when it was issued.
+    lacked: Held,
     is: Option<LastOperation>,
 }
 
 impl Ended {
-    const NOTHING: Ended =
-        Ended { at: SimTime::ZERO, held: Held::NOTHING, own: [(Holder::NOBODY, 0); 2], lacked: 0, is: None };
+    const NOTHING: Ended = Ended {
+        at: SimTime::ZERO,
+        held: Held::NOTHING,
+        own: [(Holder::NOBODY, 0); 2],
+        lacked: Held::NOTHING,
+        is: None,
+    };
 
     /// The last of its time, so much of it as there is.
     fn last_of(&self, ns: u64) -> Held {
@@ -60,20 +67,13 @@ pub(crate) struct Programs {
     last: Ended,
     /// What has kept them from ending sooner: from one end to the next, what the life of the latter went to.
     all: Held,
-    /// How long the host has lacked a page, up to when; ns.
-    lacked: u64,
-    lacked_at: SimTime,
+    /// How long the host has lacked a page, and for whom.
+    pub lack: Lack,
 }
 
 impl Programs {
-    pub(super) fn new(now: SimTime) -> Self {
-        Programs { last: Ended::NOTHING, all: Held::NOTHING, lacked: 0, lacked_at: now }
-    }
-
-    /// Whether the host has lacked a page since this was last told, and until now.
-    pub fn tell_lack(&mut self, is_lacking: bool, now: SimTime) {
-        self.lacked += if is_lacking { now.since(self.lacked_at) } else { 0 };
-        self.lacked_at = now;
+    pub(super) fn new(dies: usize, now: SimTime) -> Self {
+        Programs { last: Ended::NOTHING, all: Held::NOTHING, lack: Lack::new(dies, now) }
     }
 
     /// Whom the one that ended last has waited for, and what it is.
@@ -88,49 +88,65 @@ impl Programs {
 
     /// From now on somebody may wait.
     pub fn begin(&self, now: SimTime) -> Room {
-        Room { since: now, lacked: self.lacked, programs: self.all }
+        Room { since: now, lacked: *self.lack.held(), programs: self.all }
     }
 
-    /// How long the host has lacked a page so far; ns.
-    pub(super) fn lacked(&self) -> u64 {
-        self.lacked
+    /// Whom the host lacked a page for from when somebody began to wait until the last program to end was issued.
+    pub fn lacked_before_last(&self, room: &Room) -> Held {
+        if self.last.lacked.total() < room.lacked.total() {
+            return Held::NOTHING;
+        }
+        self.last.lacked.since(&room.lacked)
     }
 
-    /// How long the host lacked a page from when somebody began to wait until the last program to end was issued; ns.
-    pub fn lacked_before_last(&self, room: &Room) -> u64 {
-        self.last.lacked.saturating_sub(room.lacked)
-    }
-
-    /// Whom somebody has waited for who need not any more: for the program that has ended now; before it was issued, so
-    /// long as the host lacked a page, for that, and else for what programs have waited for that ended meanwhile.
-    pub fn held_since(&self, room: &Room, now: SimTime) -> Held {
+    /// Tells whom somebody has waited for who need not any more: for the program that has ended now; before it was
+    /// issued, so long as the host lacked a page, for that, and else for what programs have waited for that ended
+    /// meanwhile.
+    pub fn tell_since(&self, room: &Room, now: SimTime, told: &mut Told) {
         let waited = now.since(room.since);
-        let last =
-            if self.last.at == now { self.last } else { Ended { lacked: self.lacked, ..Ended::NOTHING } };
-        let mut held = last.last_of(waited);
-        let before = waited - held.total();
-        let lacked = before.min(last.lacked.saturating_sub(room.lacked));
-        held.add(Holder::PAGE, lacked);
-        let mut others = Held::NOTHING;
-        others.add_since(&self.all, &room.programs);
-        let others = others.at_most(before - lacked);
-        held.add_all(&others);
-        held.add(Holder::ROOM, before - lacked - others.total());
-        held
+        let (last, lacked) = if self.last.at == now {
+            (self.last.last_of(waited), self.lacked_before_last(room))
+        } else {
+            (Held::NOTHING, self.lack.held().since(&room.lacked))
+        };
+        told.held.add_all(&last);
+        let before = waited - last.total();
+        let lacked = lacked.at_most(before);
+        told.add_page(&lacked);
+        let before = before - lacked.total();
+        let others = self.all.since(&room.programs).at_most(before);
+        told.held.add_all(&others);
+        told.held.add(Holder::ROOM, before - others.total());
     }
 }
 
 impl Holders {
-    /// A program of data of the host has ended.
-    pub(crate) fn note_program(&mut self, pool: &OpPool, id: OpId, now: SimTime) {
+    /// An operation has ended now that was no read for the host.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_ended(&mut self, pool: &OpPool, id: OpId, now: SimTime) {
+        let op = pool.get(id);
+        if !op.cause.is_for_host() {
+            if self.programs.lack.is_lacked() {
+                let (die, is_erase) = (op.at.die as usize, op.kind.row().effect == Outcomes::Erases);
+                let ended = self.ended(pool, id, now);
+                self.programs.lack.on_ended(die, |ns| ended.last_of(ns), is_erase, now);
+            }
+            return;
+        }
+        let ended = self.ended(pool, id, now);
+        let programs = &mut self.programs;
+        programs.all.add_all(&ended.last_of(u64::MAX).at_most(now.since(programs.last.at)));
+        programs.last = ended;
+    }
+
+    /// An operation that has ended now.
+    fn ended(&self, pool: &OpPool, id: OpId, now: SimTime) -> Ended {
         let times = pool.spent(id).times;
         let Op { kind, cause, .. } = *pool.get(id);
         let own =
             [(Holder::array(kind, cause), times.array), (Holder::transfer(kind, cause), times.transfer)];
         let lacked = self.waiting[id.index()].lacked;
-        let ended = Ended { at: now, held: *self.of(id), own, lacked, is: Some(self.last_in(pool, id)) };
-        let programs = &mut self.programs;
-        programs.all.add_all(&ended.last_of(u64::MAX).at_most(now.since(programs.last.at)));
-        programs.last = ended;
+        Ended { at: now, held: *self.of(id), own, lacked, is: Some(self.last_in(pool, id)) }
     }
 }

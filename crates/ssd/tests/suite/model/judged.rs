@@ -8,7 +8,12 @@ use ssd::{Completion, Holder, Part, Reason};
 impl Run {
     /// Whom a command has waited for adds up to what it waited in the flash, for room in the buffer and for locks.
     pub(super) fn check_held(&mut self, done: &Completion) -> Verdict {
-        let held = self.drive.take_told().held;
+        let told = self.drive.take_told();
+        let held = told.held;
+        let (lacked, went_to) = (held.ns[Holder::PAGE.index()], told.page.total());
+        if lacked != went_to {
+            return Err(format!("{done:?} lacked a page for {lacked} ns, of which {went_to} are told"));
+        }
         let of = |part: Part| done.breakdown.ns[part as usize];
         let waits = [Part::DieWait, Part::ChannelWait, Part::Suspended, Part::BufferWait, Part::LockWait];
         let waited: u64 = waits.map(of).iter().sum();

@@ -242,9 +242,13 @@ fn writes_that_find_no_page_keep_their_order() {
         drive.submit(0, &Command { tag, arrival: from, ..write(page) }, from).unwrap();
     }
     drive.drain();
-    let mut done = Vec::new();
+    let (mut done, mut went_to) = (Vec::new(), Vec::new());
     while let Some(completion) = drive.pop_completion() {
-        let lacked = drive.take_told().held.ns[ssd::Holder::PAGE.index()];
+        let told = drive.take_told();
+        let lacked = told.held.ns[ssd::Holder::PAGE.index()];
+        assert_eq!(told.page.total(), lacked);
+        let named = ssd::Holder::all().map(|holder| (holder.name(), told.page.ns[holder.index()]));
+        went_to.push(named.filter(|(_, ns)| *ns > 0).collect::<Vec<_>>());
         done.push((completion.tag, completion.completed.since(from), lacked));
     }
     assert!(done.iter().map(|done| done.0).eq(0..11), "{done:?}");
@@ -253,4 +257,18 @@ fn writes_that_find_no_page_keep_their_order() {
     assert_eq!(3_154_740 + 4 * PROGRAM_16K + 2 * ERASE + 2 * (READ_16K + PROGRAM_16K), 12_989_592);
     assert_eq!(done[8].1, 12_989_592 + ERASE + PROGRAM_16K);
     assert!(done[8..].iter().all(|done| done.2 == 12_989_592 - 3_154_740), "{done:?}");
+    // The block's three cleaning programs, two reads and two erases, the first of which let three writes go first.
+    let transfer = PROGRAM_16K - T_PROG;
+    let expected = [
+        ("array.read.cleaning", 2 * T_R),
+        ("array.program.host", 3 * T_PROG),
+        ("array.program.cleaning", 3 * T_PROG),
+        ("array.erase.cleaning", 2 * (ERASE - ERASE_COMMAND)),
+        ("transfer.in.host", 3 * transfer),
+        ("transfer.in.cleaning", 3 * transfer + 2 * ERASE_COMMAND),
+        ("transfer.out.cleaning", 2 * (READ_16K - T_R)),
+    ];
+    let expected: Vec<_> = expected.map(|(name, ns)| (name.to_owned(), ns)).into();
+    assert!(went_to[..8].iter().all(Vec::is_empty));
+    assert!(went_to[8..].iter().all(|went_to| *went_to == expected), "{went_to:?}");
 }
