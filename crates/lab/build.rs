@@ -2,8 +2,7 @@
 //! which compiler: `WORDLINE_COMPILER`; and a hash of all sources that decide what a drive does: `WORDLINE_SOURCES`.
 
 include!("commit.rs");
-
-use std::path::PathBuf;
+include!("sources.rs");
 
 fn main() {
     println!("cargo:rerun-if-env-changed=WORDLINE_COMMIT");
@@ -11,29 +10,10 @@ fn main() {
     let commit = given.or_else(own_commit).unwrap_or_default();
     println!("cargo:rustc-env=WORDLINE_COMMIT={commit}");
     println!("cargo:rustc-env=WORDLINE_COMPILER={}", compiler().unwrap_or_default());
-    println!("cargo:rustc-env=WORDLINE_SOURCES={:016x}", hash_of_sources());
-}
-
-/// What decides how a drive ages, from this crate's folder.
-const DECIDING: [&str; 5] = ["src", "../ssd/src", "../workload/src", "../../presets", "../../Cargo.lock"];
-
-/// A hash of the names and contents of all of it: where there is no git, no commit tells programs apart.
-fn hash_of_sources() -> u64 {
-    let (mut files, mut folders) = (Vec::new(), DECIDING.map(PathBuf::from).to_vec());
-    while let Some(path) = folders.pop() {
-        println!("cargo:rerun-if-changed={}", path.display());
-        match std::fs::read_dir(&path) {
-            Ok(inside) => folders.extend(inside.filter_map(Result::ok).map(|entry| entry.path())),
-            Err(_) => files.push(path),
-        }
-    }
-    files.sort();
-    // FNV-1a, as its authors have it: the same with each compiler.
-    let fnv = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    files.iter().fold(0xcbf2_9ce4_8422_2325, |hash, path| {
-        let hash = path.to_string_lossy().as_bytes().iter().fold(hash, fnv);
-        std::fs::read(path).unwrap_or_default().iter().fold(hash, fnv)
-    })
+    let sources = hash_of_sources(Path::new(""), &DECIDING, &mut |path| {
+        println!("cargo:rerun-if-changed={path}");
+    });
+    println!("cargo:rustc-env=WORDLINE_SOURCES={sources:016x}");
 }
 
 /// Version and target of the compiler: `rustc 1.95.0 (59807616e 2026-04-14), x86_64-unknown-linux-gnu`.

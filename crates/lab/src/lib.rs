@@ -101,6 +101,7 @@ pub mod verdict;
 pub mod versions;
 mod watch;
 mod windows;
+pub mod workers;
 
 pub use age::{AgeSteps, aging_drives};
 pub use block_table::BlockTable;

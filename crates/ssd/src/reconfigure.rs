@@ -9,7 +9,7 @@ use crate::drive_config::DriveConfig;
 
 /// Sections whose keys a drive may change at any time: how long things take, what goes first, with which voltages is
 /// read, when and where cleaning begins. They leave no marks on flash and say nothing of its shape.
-const CHANGEABLE: [&str; 9] = [
+const CHANGEABLE: [&str; 10] = [
     "nand.timing",
     "flash.channel",
     "flash.scheduling",
@@ -17,6 +17,7 @@ const CHANGEABLE: [&str; 9] = [
     "flash.read_voltage",
     "ftl.gc_victim",
     "ftl.gc_trigger",
+    "ftl.wear_leveling",
     "host.link",
     "host.firmware",
 ];
@@ -103,7 +104,11 @@ impl Drive {
         let unfit = |error: postcard::Error| ReconfigureError::Unfit(error.to_string());
         let saved = postcard::to_allocvec(&self.state).map_err(unfit)?;
         let mut state: State = postcard::from_bytes(&saved).map_err(unfit)?;
-        let changed = (from.gc_victim != cfg.gc_victim, from.gc_trigger != cfg.gc_trigger);
+        let changed = (
+            from.gc_victim != cfg.gc_victim,
+            from.gc_trigger != cfg.gc_trigger,
+            from.wear_leveling != cfg.wear_leveling,
+        );
         state.ftl.clean_by(&fresh.state.ftl, changed);
         let reads_otherwise = (&from.preemption, &from.read_voltage) != (&cfg.preemption, &cfg.read_voltage);
         if reads_otherwise {

@@ -6,10 +6,13 @@ use std::sync::Mutex;
 
 use clap::Args;
 use lab::files::{FolderLock, replace_all};
-use lab::reproduce::{Options, Outcome, Paper, PaperError, papers};
+use lab::reproduce::{Open, Options, Outcome, Paper, PaperError, Piece, Step, Studies, papers};
+use lab::workers::{End, Order, Task, carry_out};
 use lab::{Plot, ReportError};
 
+use super::worker;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::places::Places;
 use crate::progress::Progress;
 
@@ -240,19 +243,67 @@ impl Reproduce {
         }
     }
 
-    /// Runs one paper, showing how far it is.
+    /// Runs one paper in processes of their own, showing how far it is.
     fn paper(&self, paper: &Paper, options: &Options) -> Result<Outcome, Failure> {
-        let shown = Mutex::new((Progress::new(false), ""));
-        let outcome = paper.run(options, &|at| {
-            let mut shown = shown.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            if shown.1 != at.what {
-                shown.1 = at.what;
-                shown.0.begin(&format!("{} {}", paper.name, at.what), at.total as u64);
+        let interrupt = Interrupt::listen();
+        let studies = Studies::plan(paper, options, &interrupt.stop)?;
+        let mut open = studies.open()?;
+        let shown = Mutex::new(Progress::new(false));
+        for step in Step::ALL {
+            let shown = shown.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            self.step(paper, &studies, (step, &mut open), (&interrupt, &shown))?;
+        }
+        let outcome = studies.outcome(open, &|at| {
+            let shown = shown.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            if at.done == 0 {
+                shown.begin(&format!("{} {}", paper.name, at.what), at.total as u64);
             }
-            shown.0.at(at.done as u64);
+            shown.at(at.done as u64);
         });
-        shown.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).0.finish();
+        shown.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).finish();
         Ok(outcome?)
+    }
+
+    /// Does all pieces of a step that can be done, and adds what failed.
+    fn step(
+        &self,
+        paper: &Paper,
+        studies: &Studies,
+        (step, open): (Step, &mut Open),
+        (interrupt, progress): (&Interrupt, &Progress),
+    ) -> Result<(), Failure> {
+        let (pieces, before) = (open.pieces(studies, step), open.done_before(step));
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        // Each has its drive, or is one: none waits for another.
+        let task =
+            |(at, piece): (u64, &Piece)| Task { order: Order::Piece(studies.order(*piece)), drive: at };
+        let tasks: Vec<Task> = (0..).zip(&pieces).map(task).collect();
+        progress.begin(&format!("{} {}", paper.name, step.name()), (before + pieces.len()) as u64);
+        progress.at(before as u64);
+        let (mut done, mut failure, mut failed) = (before as u64, None, Vec::new());
+        let jobs = worker::jobs(self.jobs.map(|jobs| jobs as usize));
+        carry_out(&tasks, (jobs, &worker::process), &interrupt.stop, |at, end| {
+            done += 1;
+            progress.at(done);
+            match end {
+                End::Done(why) if why.is_empty() => {}
+                End::Done(why) => failed.push((at, why.clone())),
+                End::Undone(why) => failed.push((at, format!("{}: {why}", studies.name(pieces[at])))),
+                End::Stuck(why) => failure = Some(Failure::work(why.clone())),
+                End::Refused(why) => failure = Some(Failure::usage(why.clone())),
+            }
+        });
+        if interrupt.stop.is_asked() {
+            progress.finish();
+            let message = "interrupted; the same command with --resume goes on".to_owned();
+            return Err(Failure::Interrupted { signal: interrupt.signal(), message });
+        }
+        // In the order of the plan, whichever ended first.
+        failed.sort();
+        open.failed.extend(failed.into_iter().map(|(_, why)| why));
+        failure.map_or(Ok(()), Err)
     }
 
     /// Refuses folders of results that hold what is read: drives and cells of earlier runs are removed there.

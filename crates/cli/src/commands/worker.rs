@@ -1,34 +1,32 @@
-//! `wordline worker`: carries out runs of a sweep for another process of this program, an order a line.
+//! `wordline worker`: carries out runs for another process of this program, an order a line.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
+use std::process::Command;
 
-use lab::sweep::{Done, Order, Worker};
-use serde_json::json;
+use lab::workers::{ServeError, serve};
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 
-/// Reads orders from standard input until that ends, and answers each by a line when its file is written: what went
-/// wrong with that, or nothing.
+/// A process that is one.
+pub fn process() -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("worker");
+    Ok(command)
+}
+
+/// So many at a time: as many as there are cores, if nobody says.
+pub fn jobs(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// Reads orders from standard input until that ends, and answers each by a line when its file is written.
 pub fn run(out: &mut dyn Write) -> Result<(), Failure> {
     let interrupt = Interrupt::listen();
-    let mut worker = Worker::default();
-    for line in io::stdin().lock().lines() {
-        let line = line.map_err(|error| Failure::work(format!("standard input: {error}")))?;
-        let order: Order = serde_json::from_str(&line).map_err(|error| {
-            Failure::usage(format!("wordline worker is for wordline sweep: {error}\n    found:   {line:?}"))
-        })?;
-        let answer = match worker.run(&order, &interrupt.stop) {
-            // It is not done, and has no answer.
-            Done::Stopped => return Ok(()),
-            Done::Undone(why) => json!({ "undone": why }),
-            Done::Kept(outcome) => {
-                let trouble = outcome.write(&order.file).err().map(|error| error.to_string());
-                json!({ "trouble": trouble, "failure": outcome.failure })
-            }
-        };
-        writeln!(out, "{answer}")?;
-        out.flush()?;
-    }
-    Ok(())
+    serve(io::stdin().lock(), out, &interrupt.stop).map_err(|error| match error {
+        ServeError::NoOrder(what) => {
+            Failure::usage(format!("wordline worker is for wordline sweep and wordline reproduce: {what}"))
+        }
+        ServeError::Io(error) => error.into(),
+    })
 }

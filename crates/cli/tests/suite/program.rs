@@ -161,3 +161,17 @@ over_provisioning_percent = 20
 policy = \"lru_write\"
 size_mib = 1
 ";
+
+/// Processes that a process has started.
+pub fn children_of(parent: u32) -> Vec<u32> {
+    let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+    let of = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).ok();
+    let all = threads.filter_map(of).collect::<String>() + &list;
+    all.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Sends a process a signal.
+pub fn kill(signal: &str, pid: u32) {
+    let _ = Command::new("kill").args([signal, &pid.to_string()]).output();
+}

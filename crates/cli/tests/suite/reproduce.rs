@@ -1,6 +1,6 @@
 //! `wordline reproduce`.
 
-use crate::program::{folder, wordline, wordline_in};
+use crate::program::{children_of, finish, folder, kill, root, start, wordline, wordline_in};
 use std::path::{Path, PathBuf};
 
 const DRIVE: &str = "\
@@ -136,6 +136,44 @@ fn quick_runs_are_checked_against_what_is_expected() {
     assert!(wordline(&check).ok().out.contains("as expected"));
     std::fs::write(&expected, results.replacen("verdict = \"missed\"", "verdict = \"met\"", 1)).unwrap();
     wordline(&check).fails(1, &["tiny: claim more", "expected: met", "found:    missed"]);
+}
+
+/// Runs are done by processes of their own: whichever of them is killed, what comes of the paper is the same.
+#[test]
+fn a_process_that_is_killed_costs_nothing() {
+    let papers = papers("reproduce_killed");
+    let experiment = EXPERIMENT.replace("count = 6000", "count = 400000");
+    std::fs::write(papers.join("tiny/experiment.toml"), experiment).unwrap();
+    std::fs::write(papers.join("tiny/drive.toml"), DRIVE.replace("requests = 6000\n", "")).unwrap();
+    let out = |name: &str| text(&papers.parent().unwrap().join(name));
+    let [at, whole, killed] = [text(&papers), out("whole"), out("killed")];
+    let args = |out| ["reproduce", "--papers", &at, "--jobs", "2", "--out", out];
+    wordline(&args(&whole)).ok();
+    let child = start(&root(), &args(&killed));
+    let mut kills = 0;
+    let cells = Path::new(&killed).join("tiny/full/cells");
+    while kills < 1 {
+        let is_running = Path::new(&killed).join("tiny/full/drives").is_dir() && !cells.is_dir();
+        if let Some(worker) = children_of(child.id()).first().filter(|_| is_running) {
+            kill("-9", *worker);
+            kills += 1;
+        }
+        assert!(!cells.is_dir(), "it was over before anything was killed");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    finish(child, &args(&killed)).ok();
+    let results = |out: &str| std::fs::read_to_string(Path::new(out).join("tiny/full/results.toml")).unwrap();
+    assert_eq!(results(&killed), results(&whole));
+}
+
+/// A paper that claims nothing is run all the same.
+#[test]
+fn claims_are_optional() {
+    let papers = papers("reproduce_unclaimed");
+    std::fs::remove_file(papers.join("tiny/claims.toml")).unwrap();
+    let out = text(&papers.parent().unwrap().join("out"));
+    let done = wordline(&["reproduce", "--papers", &text(&papers), "--out", &out]).ok();
+    assert!(done.out.contains("0 met, 0 missed, 0 not judged; 2 runs"), "{}", done.out);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! `wordline sweep`: many runs from one file, which survive what happens to them.
 
-use crate::program::{Done, SMALL, file, finish, folder, root, shell, start, wordline};
+use crate::program::{Done, SMALL, children_of, file, finish, folder, kill, root, shell, start, wordline};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
@@ -40,19 +39,6 @@ fn written(out: &str) -> BTreeMap<PathBuf, SystemTime> {
     let paths = list.map(|entry| entry.unwrap().path());
     let finished = paths.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
     finished.map(|path| (path.clone(), path.metadata().unwrap().modified().unwrap())).collect()
-}
-
-/// Processes that a process has started.
-fn children_of(parent: u32) -> Vec<u32> {
-    let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    let of = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).ok();
-    let all = threads.filter_map(of).collect::<String>() + &list;
-    all.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
-}
-
-fn kill(signal: &str, pid: u32) {
-    let _ = Command::new("kill").args([signal, &pid.to_string()]).output();
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::precondition::Preconditioning;
 use crate::result::RunResult;
 use crate::run_config::RunConfig;
 use crate::spec::{LoopMode, RunSpec};
+use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
 use ssd::drive_config::Resolved;
 use ssd::ftl::stream;
@@ -323,10 +324,23 @@ impl At<'_> {
     }
 }
 
+impl Work {
+    /// Everything ends early when somebody asks to stop.
+    pub fn stop_with(&mut self, stop: &Stop) {
+        self.aged.iter_mut().for_each(|aged| aged.spec.stop = stop.clone());
+        self.jobs.iter_mut().for_each(|job| job.spec.stop = stop.clone());
+    }
+}
+
 impl Aged {
+    /// Whether it is kept.
+    pub fn is_there(&self) -> bool {
+        self.path.is_file()
+    }
+
     /// Ages the drive and keeps it, unless it is there.
     pub fn make(&self, workloads: &[Option<Ready>]) -> Result<(), PaperError> {
-        if self.path.is_file() {
+        if self.is_there() {
             return Ok(());
         }
         let failed = |error: &dyn std::fmt::Display| PaperError::Run {
@@ -349,6 +363,7 @@ impl Aged {
                 executor: Executor::Functional,
                 loop_mode: LoopMode::Closed { depth: 1 },
                 requests: Some(requests),
+                stop: self.spec.stop.clone(),
                 ..RunSpec::default()
             };
             let open = || ready.prepared.open(drive.logical_sectors()).map_err(|error| failed(&error));

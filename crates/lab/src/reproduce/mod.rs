@@ -27,6 +27,7 @@ mod ready;
 mod seeds;
 mod skew;
 mod stored;
+mod studies;
 mod study;
 mod verdict;
 
@@ -39,11 +40,12 @@ pub use laboratory::{Found, Laboratory, What};
 pub use metrics::{METRICS, Metric};
 pub use skew::Skew;
 pub use stored::JudgedAnew;
+pub use studies::{Open, Piece, PieceOrder, Step, Studies};
 pub use study::{Seeds, Study};
 pub use verdict::{FACTOR, Finding, Measured, Verdict, judge};
 
-use cell::{At, Work};
-use ready::Ready;
+use crate::stop::Stop;
+use serde::{Deserialize, Serialize};
 use ssd::config::ConfigErrors;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -152,7 +154,7 @@ pub struct Paper {
 }
 
 /// How papers are run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// At reduced scale.
     pub quick: bool,
@@ -215,12 +217,12 @@ pub fn papers(folder: &Path) -> Result<Vec<String>, PaperError> {
 }
 
 impl Paper {
-    /// Reads a paper's folder and checks that its files fit together.
+    /// Reads a paper's folder and checks that its files fit together. Without a `claims.toml` nothing is claimed.
     pub fn load(folder: &Path) -> Result<Self, PaperError> {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let experiment = experiment::read(folder)?;
         let path = folder.join("claims.toml");
-        let (claims, constants) = claims::read(&path)?;
+        let (claims, constants) = if path.exists() { claims::read(&path)? } else { Default::default() };
         for claim in &claims {
             check_names(&path, &experiment, claim)?;
         }
@@ -232,172 +234,29 @@ impl Paper {
         options.out.join(&self.name).join(if options.quick { "quick" } else { "full" })
     }
 
-    /// Checks every configuration, ages the drives, runs the cells, judges the claims.
+    /// Checks every configuration, ages the drives, runs the cells, judges the claims; on threads of this process
+    /// ([`Studies`] leaves that to the caller).
     pub fn run(
         &self,
         options: &Options,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Outcome, PaperError> {
-        let folder = self.out(options);
-        let workloads = self.ready(options)?;
-        let work = self.plan(options, &folder, &workloads)?;
-        if !options.resume && folder.is_dir() {
-            for old in [folder.join("cells"), folder.join("drives")].iter().filter(|old| old.is_dir()) {
-                std::fs::remove_dir_all(old).map_err(|error| PaperError::file(old, "write", error))?;
-            }
-        }
-        let found: Vec<Option<Vec<Cell>>> = work.jobs.iter().map(|job| job.finished()).collect();
-        let resumed = found.iter().flatten().map(Vec::len).sum();
-        let resumed_jobs = found.iter().flatten().count();
-        let mut needed: Vec<usize> = work
-            .jobs
-            .iter()
-            .zip(&found)
-            .filter(|(_, cell)| cell.is_none())
-            .map(|(job, _)| job.aged)
-            .collect();
-        needed.sort_unstable();
-        needed.dedup();
-        let aged = on_threads(options.jobs, needed.len(), "ageing drives", 0, progress, &|at| {
-            work.aged[needed[at]].make(&workloads)
-        });
-        let laboratories = self.measure(options, progress)?;
-        let mut failed: Vec<String> = Vec::new();
-        let mut usable = vec![false; work.aged.len()];
-        for (at, made) in needed.iter().zip(aged) {
-            match made {
-                Ok(()) => usable[*at] = true,
-                Err(error) if error.is_work() => failed.push(error.to_string()),
-                Err(error) => return Err(error),
-            }
-        }
-        let open: Vec<usize> =
-            (0..work.jobs.len()).filter(|&job| found[job].is_none() && usable[work.jobs[job].aged]).collect();
-        let ran = on_threads(options.jobs, open.len(), "running", resumed_jobs, progress, &|at| {
-            work.jobs[open[at]].run(&work, &workloads)
-        });
-        let mut cells = found;
-        for (at, result) in open.iter().zip(ran) {
-            match result {
-                Ok(cell) => cells[*at] = Some(cell),
-                Err(error) if error.is_work() => failed.push(error.to_string()),
-                Err(error) => return Err(error),
-            }
-        }
-        let mut runs: Vec<Cell> = cells.into_iter().flatten().flatten().collect();
-        beside::techniques(&self.experiment, &mut runs);
-        let cells = self.means(&mut runs);
-        let judged = seeds::Judged::new(&self.experiment, options.quick, &cells, &runs);
-        Ok(Outcome {
-            paper: self.name.clone(),
-            title: self.experiment.title.clone(),
-            quick: options.quick,
-            seed: options.seed,
-            findings: self.judge(&judged, &laboratories)?,
-            laboratories,
-            resumed,
-            skipped: self.missing(options, &workloads),
-            failed,
-            cells,
-        })
-    }
-
-    /// Workloads that are used and whose traces are in none of the folders.
-    fn missing(&self, options: &Options, workloads: &[Option<Ready>]) -> Vec<String> {
-        let all = self.experiment.workloads.iter().zip(workloads);
-        let is_missing = |(workload, ready): &(&experiment::Workload, &Option<Ready>)| {
-            ready.is_none() && self.is_used(&workload.name, (options.quick, options.seed, None))
-        };
-        all.filter(is_missing).map(|(workload, _)| workload.name.clone()).collect()
-    }
-
-    /// All that is measured of blocks alone.
-    fn measure(
-        &self,
-        options: &Options,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Vec<Found>, PaperError> {
-        let all = &self.experiment.laboratories;
-        // Each of them takes all cores.
-        let found = on_threads(1, all.len(), "measuring blocks", 0, progress, &|at| {
-            all[at].measure(options.quick, options.seed)
-        });
-        found.into_iter().collect()
-    }
-
-    /// What becomes of all claims.
-    fn judge(&self, judged: &seeds::Judged<'_>, found: &[Found]) -> Result<Vec<Finding>, PaperError> {
-        let of = |claim: &Claim| match &claim.laboratory {
-            Some(line) => lines::find(claim, line, found),
-            None => Ok(judged.find(claim)),
-        };
-        self.claims.iter().map(of).collect()
-    }
-
-    /// The means over all seeds. Where a series has its most is told of each seed's curve, and of the mean curve.
-    fn means(&self, runs: &mut [Cell]) -> Vec<Cell> {
-        maxima::add(&self.experiment, runs);
-        let mut cells = seeds::means(runs);
-        maxima::add(&self.experiment, &mut cells);
-        cells
-    }
-
-    /// Whether a study uses a workload at a scale, with a seed or with any.
-    fn is_used(&self, workload: &str, (quick, first, seed): (bool, u64, Option<u64>)) -> bool {
-        self.experiment.studies.iter().any(|study| {
-            let has_seed = seed.is_none_or(|seed| study.seeds(quick, first).contains(&seed));
-            let is_its = study.workloads(quick).iter().any(|name| name == workload);
-            has_seed && (is_its || study.warm.as_ref().is_some_and(|warm| warm.workload == workload))
-        })
-    }
-
-    /// All seeds of the studies at this scale, each once.
-    fn seeds(&self, options: &Options) -> Vec<u64> {
-        let mut seeds: Vec<u64> = Vec::new();
-        for seed in self.experiment.studies.iter().flat_map(|it| it.seeds(options.quick, options.seed)) {
-            if !seeds.contains(&seed) {
-                seeds.push(seed);
-            }
-        }
-        seeds
-    }
-
-    /// Looks through all workloads that the studies use at this scale, with one seed after the other.
-    fn ready(&self, options: &Options) -> Result<Vec<Option<Ready>>, PaperError> {
-        let mut all = Vec::new();
-        for seed in self.seeds(options) {
-            for workload in &self.experiment.workloads {
-                let is_used = self.is_used(&workload.name, (options.quick, options.seed, Some(seed)));
-                all.push(if is_used { ready::ready(workload, options, seed)? } else { None });
-            }
-        }
-        Ok(all)
-    }
-
-    fn plan(
-        &self,
-        options: &Options,
-        folder: &Path,
-        workloads: &[Option<Ready>],
-    ) -> Result<Work, PaperError> {
-        let experiment = &self.experiment;
-        let all = self.seeds(options);
-        let mut work = Work::default();
-        for study in &experiment.studies {
-            for age in experiment.ages.iter().filter(|age| study.ages(options.quick).contains(&age.name)) {
-                for technique in experiment.techniques.iter().filter(|it| study.techniques.contains(&it.name))
-                {
-                    for seed in study.seeds(options.quick, options.seed) {
-                        let number = all.iter().position(|other| *other == seed).unwrap_or(0);
-                        let first = number * experiment.workloads.len();
-                        let at =
-                            At { experiment, study, technique, age, options, seed, folder, workloads, first };
-                        at.plan(&mut work)?;
-                    }
+        let studies = Studies::plan(self, options, &Stop::default())?;
+        let mut open = studies.open()?;
+        for step in Step::ALL {
+            let pieces = open.pieces(&studies, step);
+            let before = open.done_before(step);
+            let (what, jobs) = (step.name(), options.jobs);
+            let ended =
+                on_threads(jobs, pieces.len(), what, before, progress, &|at| studies.carry_out(pieces[at]));
+            for end in ended {
+                match end {
+                    Err(error) if error.is_work() => open.failed.push(error.to_string()),
+                    end => end?,
                 }
             }
         }
-        Ok(work)
+        studies.outcome(open, progress)
     }
 }
 

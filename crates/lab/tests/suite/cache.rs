@@ -195,3 +195,42 @@ fn the_drives_that_were_not_used_for_longest_make_room() {
     run(&small_drive(), &workload, &spec(Some(&patient)));
     assert_eq!(patient.entries().unwrap(), []);
 }
+
+mod sources {
+    include!("../../sources.rs");
+
+    /// The hash of the sources of this program.
+    pub fn own() -> u64 {
+        hash_of_sources(std::path::Path::new(env!("CARGO_MANIFEST_DIR")), &DECIDING, &mut |_| {})
+    }
+
+    pub fn of(folder: &std::path::Path) -> u64 {
+        hash_of_sources(folder, &["src"], &mut |_| {})
+    }
+}
+
+/// A drive is kept under a hash of the sources that it was made by, which any edit of the firmware changes.
+#[test]
+fn an_edit_of_the_firmware_is_another_drive() {
+    let kept = cache("cache-sources");
+    run(&small_drive(), &writes(), &spec(Some(&kept)));
+    let file = std::fs::read(file_of(&kept)).unwrap();
+    let name = format!("sources {:016x}", sources::own());
+    assert!(file.windows(name.len()).any(|bytes| bytes == name.as_bytes()), "{name}");
+
+    let folder = fresh_path("sources");
+    let member = folder.join("src/ftl/gc_victim");
+    std::fs::create_dir_all(&member).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(member.join(name), text).unwrap();
+    write("greedy.rs", "the fewest live");
+    write("fifo.rs", "the oldest");
+    let before = sources::of(&folder);
+    assert_eq!(sources::of(&folder), before);
+    write("greedy.rs", "the most live");
+    let edited = sources::of(&folder);
+    write("greedy.rs", "the fewest live");
+    std::fs::rename(member.join("fifo.rs"), member.join("first.rs")).unwrap();
+    let renamed = sources::of(&folder);
+    write("random.rs", "");
+    assert_eq!(std::collections::BTreeSet::from([before, edited, renamed, sources::of(&folder)]).len(), 4);
+}

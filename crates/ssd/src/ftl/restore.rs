@@ -61,12 +61,15 @@ impl Ftl {
     }
 
     /// Cleans by the policies of another from now on, as far as they are others: those begin cold.
-    pub(crate) fn clean_by(&mut self, other: &Ftl, (victim, trigger): (bool, bool)) {
+    pub(crate) fn clean_by(&mut self, other: &Ftl, (victim, trigger, levelling): (bool, bool, bool)) {
         if victim {
             self.gc_victim = other.gc_victim.clone();
         }
         if trigger {
             self.gc_trigger = other.gc_trigger.clone();
+        }
+        if levelling {
+            self.wear_leveling = other.wear_leveling.clone();
         }
     }
 

@@ -1,7 +1,5 @@
 //! `wordline sweep`: many runs from one file, in processes of their own, each kept when it is done.
 
-mod workers;
-
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,8 +8,9 @@ use clap::Args;
 use lab::files::{FolderLock, replace};
 use lab::job::files;
 use lab::sweep::{Order, Outcome, SweepPlan, SweepTold};
+use lab::workers::{self, End, Task, carry_out};
 
-use self::workers::{End, Task, carry_out};
+use super::worker;
 use crate::caching::CacheArgs;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -203,17 +202,17 @@ impl SweepArgs {
                 file: absolute(&runs.join(run.file())),
                 cache: cache.as_ref().map(|cache| absolute(cache.folder())),
             };
-            Task { order, drive: run.drive }
+            Task { order: workers::Order::Run(order), drive: run.drive }
         };
         let tasks: Vec<Task> = open.iter().map(task).collect();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = self.jobs.map_or(cores, usize::from);
-        let (mut done, mut failures, mut undone) = (0, 0, Vec::new());
+        let jobs = worker::jobs(self.jobs.map(usize::from));
+        let (mut done, mut failures, mut undone, mut stuck) = (0, 0, Vec::new(), None);
         progress.begin("sweeping", tasks.len() as u64);
-        let ended = carry_out(&tasks, jobs, &interrupt.stop, |at, end| {
+        carry_out(&tasks, (jobs, &worker::process), &interrupt.stop, |at, end| {
             done += 1;
             progress.at(done);
-            let failed = |why: &str| format!("{} ({}): {why}", tasks[at].order.name, tasks[at].order.id);
+            let run = &plan.runs[open[at]];
+            let failed = |why: &str| format!("{} ({}): {why}", run.name(), run.id);
             match end {
                 End::Done(failure) if failure.is_empty() => {}
                 End::Done(failure) if !self.quiet && failures < FAILURES_SHOWN => {
@@ -221,10 +220,13 @@ impl SweepArgs {
                     progress.print(&failed(failure));
                 }
                 End::Undone(why) => undone.push(failed(why)),
-                End::Done(_) | End::Stuck(_) => {}
+                End::Done(_) => {}
+                End::Stuck(why) | End::Refused(why) => {
+                    stuck.get_or_insert_with(|| Failure::work(why.clone()));
+                }
             }
         });
-        (ended.err(), undone)
+        (stuck, undone)
     }
 
     /// Writes tables and says how it ended.

@@ -1,32 +1,43 @@
-//! Processes that carry out the runs of a sweep: one that dies takes only its run with it.
+//! Processes that carry out runs of sweeps and papers' studies: one that dies takes only its run with it.
+//!
+//! Whoever has runs to do starts processes and gives each an [`Order`] a line; a process answers when the order's file is
+//! written ([`serve`]).
 
+use crate::reproduce::{Paper, PaperError, PieceOrder, Studies};
+use crate::stop::Stop;
+use crate::sweep::{self, Done, Worker};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-use lab::Stop;
-use lab::sweep::Order;
-use serde_json::Value;
-
-use crate::failure::Failure;
 
 /// How often a run is tried whose process dies.
 const TRIES: u32 = 2;
 /// Between two looks at whether somebody has asked to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A run to be done.
+/// What a process is asked for: a line of JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Order {
+    /// A run of a sweep.
+    Run(sweep::Order),
+    /// A piece of a paper's studies.
+    Piece(PieceOrder),
+}
+
+/// Something to be done.
 pub struct Task {
     /// What its worker is told.
     pub order: Order,
-    /// Tasks of one number begin with the same aged drive.
+    /// Tasks of one number begin with the same aged drive, which the first of them ages.
     pub drive: u64,
 }
 
-/// How a task ended.
+/// How a task ended: a line of JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// Its file is written; the text is why the run failed, empty if it did not.
     Done(String),
@@ -34,6 +45,8 @@ pub enum End {
     Undone(String),
     /// The file cannot be written, or there are no processes: the others would fare no better.
     Stuck(String),
+    /// What was asked for is wrong, which shows only now: nor would they.
+    Refused(String),
 }
 
 /// Tasks that are open, and drives that nobody has aged before.
@@ -75,30 +88,28 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Carries out all tasks in so many processes; `told` hears of each that ends. Ends early if somebody asks to, or where
-/// there is no sense in going on.
+/// Carries out all tasks in so many processes, which `new` describes; `told` hears of each that ends. Ends early if
+/// somebody asks to, or where there is no sense in going on: that is told, too.
 pub fn carry_out(
     tasks: &[Task],
-    jobs: usize,
+    (jobs, new): (usize, &(dyn Fn() -> io::Result<Command> + Sync)),
     stop: &Stop,
     mut told: impl FnMut(usize, &End),
-) -> Result<(), Failure> {
+) {
     let open = (0..tasks.len()).collect();
     let queue = Mutex::new(Queue { open, ageing: BTreeSet::new(), aged: BTreeSet::new() });
     let places: Vec<Place> = (0..jobs.min(tasks.len())).map(|_| Mutex::default()).collect();
     let (ends, hears) = channel();
-    let mut failure = None;
     std::thread::scope(|scope| {
         for place in &places {
             let (ends, queue) = (ends.clone(), &queue);
-            scope.spawn(move || work((tasks, queue), place, stop, &ends));
+            scope.spawn(move || work((tasks, queue), (place, new), stop, &ends));
         }
         drop(ends);
         loop {
             match hears.recv_timeout(LOOK_EVERY) {
                 Ok((at, end)) => {
-                    if let End::Stuck(why) = &end {
-                        failure.get_or_insert_with(|| why.clone());
+                    if matches!(end, End::Stuck(_) | End::Refused(_)) {
                         locked(&queue).open.clear();
                     }
                     told(at, &end);
@@ -115,16 +126,18 @@ pub fn carry_out(
             }
         }
     });
-    failure.map_or(Ok(()), |why| Err(Failure::work(why)))
 }
 
+/// Where a process is, and how a new one is started.
+type Hand<'a> = (&'a Place, &'a (dyn Fn() -> io::Result<Command> + Sync));
+
 /// Gives one process after the other what is to be done.
-fn work((tasks, queue): (&[Task], &Mutex<Queue>), place: &Place, stop: &Stop, ends: &Sender<(usize, End)>) {
+fn work((tasks, queue): (&[Task], &Mutex<Queue>), hand: Hand<'_>, stop: &Stop, ends: &Sender<(usize, End)>) {
     let mut pipes = None;
     // In a function, so that the queue is locked no longer than that.
     let next = || locked(queue).next(tasks);
     while let Some(at) = next() {
-        let end = (0..TRIES).find_map(|_| carry_out_one(&tasks[at].order, &mut pipes, place, stop));
+        let end = (0..TRIES).find_map(|_| carry_out_one(&tasks[at].order, &mut pipes, hand, stop));
         let died = || End::Undone(format!("its process ended {TRIES} times without an answer"));
         locked(queue).end(tasks[at].drive);
         if stop.is_asked() && end.is_none() {
@@ -135,7 +148,7 @@ fn work((tasks, queue): (&[Task], &Mutex<Queue>), place: &Place, stop: &Stop, en
     }
     // The end of its orders is the end of the process.
     drop(pipes);
-    bury(place);
+    bury(hand.0);
 }
 
 /// Waits for a process that is about to end.
@@ -145,31 +158,25 @@ fn bury(place: &Place) {
 }
 
 /// Has one task done, by a new process if there is none; nothing if that dies.
-fn carry_out_one(order: &Order, pipes: &mut Option<Pipes>, place: &Place, stop: &Stop) -> Option<End> {
+fn carry_out_one(order: &Order, pipes: &mut Option<Pipes>, hand: Hand<'_>, stop: &Stop) -> Option<End> {
     if stop.is_asked() {
         return None;
     }
     if pipes.is_none() {
-        match start(place) {
+        match start(hand) {
             Ok(new) => *pipes = Some(new),
             Err(error) => return Some(End::Stuck(format!("no process can be started: {error}"))),
         }
     }
     let answer = pipes.as_mut().and_then(|pipes| ask(order, pipes));
-    let Some(answer) = answer else {
+    if answer.is_none() {
         *pipes = None;
-        bury(place);
-        return None;
-    };
-    let text = |key: &str| answer[key].as_str().map(str::to_owned);
-    Some(match (text("trouble"), text("undone")) {
-        (Some(trouble), _) => End::Stuck(trouble),
-        (None, Some(why)) => End::Undone(why),
-        (None, None) => End::Done(text("failure").unwrap_or_default()),
-    })
+        bury(hand.0);
+    }
+    answer
 }
 
-fn ask(order: &Order, pipes: &mut Pipes) -> Option<Value> {
+fn ask(order: &Order, pipes: &mut Pipes) -> Option<End> {
     let mut line = serde_json::to_string(order).ok()?;
     line.push('\n');
     pipes.orders.write_all(line.as_bytes()).ok()?;
@@ -179,13 +186,77 @@ fn ask(order: &Order, pipes: &mut Pipes) -> Option<Value> {
     serde_json::from_str(&line).ok()
 }
 
-fn start(place: &Place) -> std::io::Result<Pipes> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("worker").stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn()?;
-    let piped = || std::io::Error::other("it has no pipes");
+fn start((place, new): Hand<'_>) -> io::Result<Pipes> {
+    let mut child = new()?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let piped = || io::Error::other("it has no pipes");
     let orders = child.stdin.take().ok_or_else(piped)?;
     let answers = BufReader::new(child.stdout.take().ok_or_else(piped)?);
     *locked(place) = Some(child);
     Ok(Pipes { orders, answers })
+}
+
+/// Why a worker ends before its orders do.
+#[derive(Debug)]
+pub enum ServeError {
+    /// A line that is no order.
+    NoOrder(String),
+    /// Standard input or output is gone.
+    Io(io::Error),
+}
+
+/// Carries out the orders that come, until there are no more or somebody asks to stop; answers each by a line.
+pub fn serve(orders: impl BufRead, answers: &mut dyn Write, stop: &Stop) -> Result<(), ServeError> {
+    let mut hand = Server { runs: Worker::default(), studies: None };
+    for line in orders.lines() {
+        let line = line.map_err(ServeError::Io)?;
+        let order: Order = serde_json::from_str(&line)
+            .map_err(|error| ServeError::NoOrder(format!("{error}\n    found:   {line:?}")))?;
+        let end = match &order {
+            Order::Run(order) => hand.run(order, stop),
+            Order::Piece(order) => hand.piece(order, stop),
+        };
+        // What was stopped is not done, and has no answer.
+        let Some(end) = end else { return Ok(()) };
+        let answer = serde_json::to_string(&end).unwrap_or_else(|error| unreachable!("plain text: {error}"));
+        writeln!(answers, "{answer}").and_then(|()| answers.flush()).map_err(ServeError::Io)?;
+    }
+    Ok(())
+}
+
+/// What a worker keeps between orders.
+struct Server {
+    runs: Worker,
+    studies: Option<Studies>,
+}
+
+impl Server {
+    fn run(&mut self, order: &sweep::Order, stop: &Stop) -> Option<End> {
+        match self.runs.run(order, stop) {
+            Done::Stopped => None,
+            Done::Undone(why) => Some(End::Undone(why)),
+            Done::Kept(outcome) => Some(match outcome.write(&order.file) {
+                Ok(()) => End::Done(outcome.failure),
+                Err(error) => End::Stuck(error.to_string()),
+            }),
+        }
+    }
+
+    fn piece(&mut self, order: &PieceOrder, stop: &Stop) -> Option<End> {
+        let ended = self.studies(order, stop).and_then(|studies| studies.carry_out(order.piece));
+        match ended {
+            _ if stop.is_asked() => None,
+            Ok(()) => Some(End::Done(String::new())),
+            Err(error) if error.is_work() => Some(End::Done(error.to_string())),
+            Err(error) => Some(End::Refused(error.to_string())),
+        }
+    }
+
+    /// The studies of an order's paper, planned once for all its orders.
+    fn studies(&mut self, order: &PieceOrder, stop: &Stop) -> Result<&Studies, PaperError> {
+        let studies = match self.studies.take().filter(|studies| studies.are_of(order)) {
+            Some(studies) => studies,
+            None => Studies::plan(&Paper::load(&order.paper)?, &order.options, stop)?,
+        };
+        Ok(self.studies.insert(studies))
+    }
 }
