@@ -3,8 +3,8 @@
 /// What decides how a drive ages, from this crate's folder.
 const DECIDING: [&str; 5] = ["src", "../ssd/src", "../workload/src", "../../presets", "../../Cargo.lock"];
 
-/// A hash of the names and contents of all files in these files and folders, counted from `root`; `seen` is told of each
-/// of them. The same with each compiler, and where there is no git.
+/// A hash of the names and contents of all files in these files and folders, counted from `root`; `seen` is told of
+/// each of them. The same with each compiler, and where there is no git.
 fn hash_of_sources(root: &std::path::Path, of: &[&str], seen: &mut dyn FnMut(&str)) -> u64 {
     let (mut files, mut open) = (Vec::new(), of.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>());
     while let Some(path) = open.pop() {

@@ -1,7 +1,7 @@
 //! Processes that carry out runs of sweeps and papers' studies: one that dies takes only its run with it.
 //!
-//! Whoever has runs to do starts processes and gives each an [`Order`] a line; a process answers when the order's file is
-//! written ([`serve`]).
+//! Whoever has runs to do starts processes and gives each an [`Order`] a line; a process answers when the order's file
+//! is written ([`serve`]).
 
 use crate::reproduce::{Paper, PaperError, PieceOrder, Studies};
 use crate::stop::Stop;

@@ -271,12 +271,19 @@ fn what_cannot_be_is_told_with_its_line() {
     fails(&base.replace("\"fifo\"", "\"fifi\""), &[&policy, "fifi", "did you mean \"fifo\"?"]);
     fails(&base.replace("[0, 50]", "[0, 500]"), &[&reads, "500"]);
     fails(&base.replace("[0, 50]", "[]"), &[&reads, "a list of at least one value"]);
-    fails(&format!("{base}[sweep]\nmetrics = [\"IOPs\"]\n"), &["sweep.metrics", "did you mean \"IOPS\"?"]);
+    fails(
+        &format!("{base}[sweep]\nmetrics = [\"IOPs\"]\n"),
+        &["toml:", ": sweep.metrics", "did you mean \"IOPS\"?"],
+    );
     fails("[grid]\ndrive.seed = [1, 2]\n", &["nothing to run", "[workload]"]);
     fails("[grid]\nworkload = [\"no-such.csv\"]\n", &["grid.toml:2", "no-such.csv"]);
     fails("[workload]\npath = \"-\"\n[grid]\ndrive.seed = [1, 2]\n", &["grid.toml", "standard input"]);
     fails("[grid]\nworkload = [{ patern = \"zipf\" }]\n", &["grid.toml:2", "patern"]);
     fails("[workload]\npattern = \"uniform\"\n", &["a sweep that varies nothing"]);
+    fails(
+        "[workload]\npattern = \"uniform\"\n[gird]\n",
+        &["toml:3: sweep", "[gird]", "did you mean \"grid\"?"],
+    );
     let sweep_file = file(&place, "grid.toml", &base);
     sweep(&sweep_file, &out, &["--shard", "3/2"]).fails(2, &["--shard", "2/8"]);
     sweep("no-such.toml", &out, &[]).fails(2, &["no-such.toml"]);

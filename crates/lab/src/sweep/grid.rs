@@ -57,6 +57,18 @@ struct Axis {
     steps: Vec<Vec<String>>,
 }
 
+/// Nothing varies, perhaps because a table is called otherwise.
+fn nothing_varies(source: &Source<'_>, file: &DeTable<'_>) -> SweepError {
+    let allowed = "keys in [grid], [zip] or [sample], or repeats above 1 in [sweep]";
+    let misspelt = file.iter().find_map(|(key, _)| {
+        let name: &str = key.get_ref();
+        let found = format!("a sweep that varies nothing, and [{name}]");
+        let error = source.wrong(key.span().start, "sweep", found, allowed).near(name, TABLES);
+        error.near.as_deref().is_some_and(|near| near != name).then_some(error)
+    });
+    misspelt.unwrap_or_else(|| source.wrong(0, "sweep", "a sweep that varies nothing", allowed))
+}
+
 impl Sweep {
     /// Reads a sweep file's text; messages call it by its path.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SweepError> {
@@ -80,8 +92,7 @@ impl Sweep {
         }
         axes.retain(|axis| !axis.keys.is_empty());
         if axes.is_empty() && sweep.repeats == 1 {
-            let allowed = "keys in [grid], [zip] or [sample], or repeats above 1 in [sweep]";
-            return Err(source.wrong(0, "sweep", "a sweep that varies nothing", allowed));
+            return Err(nothing_varies(&source, file.get_ref()));
         }
         let sizes = axes.iter().map(|axis| axis.steps.len() as u64).chain([u64::from(sweep.repeats)]);
         let runs = sizes.fold(1, u64::saturating_mul);
@@ -92,7 +103,10 @@ impl Sweep {
         sweep.points = (0..runs).map(|run| sweep.point(&axes, run)).collect();
         sweep.lines = keys.at.iter().map(|(key, (at, _))| (key.clone(), source.line(*at))).collect();
         sweep.varied = keys.varied;
-        head.map_or(Ok(()), |table| sweep.check_layout(&table))?;
+        if let Some(table) = head {
+            sweep.check_layout(&table)?;
+            sweep.check_metrics(&table)?;
+        }
         Ok(sweep)
     }
 
@@ -154,16 +168,13 @@ impl Sweep {
     }
 
     /// Metrics are numbers that results have.
-    pub(super) fn check_metrics(&self, path: &Path) -> Result<(), SweepError> {
+    fn check_metrics(&self, table: &Table<'_>) -> Result<(), SweepError> {
+        if self.metrics.is_empty() {
+            return Ok(());
+        }
         let known = scalar_keys();
         let Some(found) = self.metrics.iter().find(|metric| !known.contains(metric)) else { return Ok(()) };
-        let error = SweepError {
-            place: path.display().to_string(),
-            key: "sweep.metrics".to_owned(),
-            found: format!("{found:?}"),
-            allowed: known.join(", "),
-            near: None,
-        };
+        let error = table.wrong("metrics", format!("{found:?}"), known.join(", "));
         Err(error.near(found, known.iter().map(String::as_str)))
     }
 
