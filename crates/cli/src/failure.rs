@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::process::ExitCode;
 
 use lab::JobError;
 use ssd::config::ConfigErrors;
@@ -86,13 +85,13 @@ impl Failure {
     }
 
     /// 0 done, 1 failed while working, 2 bad usage or configuration, 128 + signal.
-    pub fn exit_code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::Usage(_) => ExitCode::from(2),
-            Failure::Work(_) => ExitCode::FAILURE,
-            Failure::Closed => ExitCode::SUCCESS,
-            Failure::Ended(code) => ExitCode::from(*code),
-            Failure::Interrupted { signal, .. } => ExitCode::from(128 + signal),
+            Failure::Usage(_) => 2,
+            Failure::Work(_) => 1,
+            Failure::Closed => 0,
+            Failure::Ended(code) => *code,
+            Failure::Interrupted { signal, .. } => 128 + signal,
         }
     }
 }

@@ -20,11 +20,11 @@ impl BlockTable {
     pub fn table(&self) -> Table {
         let counts = |of: fn(&BlockRow) -> u64| Values::Counts(self.0.iter().map(of).collect());
         let known = |of: fn(&BlockRow) -> Option<u64>| Values::CountsOrNone(self.0.iter().map(of).collect());
-        let states = self.0.iter().map(|row| row.state.name().to_owned());
+        let states = self.0.iter().map(|row| row.state.name());
         let columns = vec![
             Column::new("block", Values::Counts((0..self.0.len() as u64).collect())),
             Column::new("lane", counts(|row| row.lane.into())),
-            Column::new("state", Values::Words(states.collect())),
+            Column::new("state", Values::Names(states.collect())),
             Column::new("live_units", counts(|row| row.live_units.into())),
             Column::new("programmed_units", counts(|row| row.programmed_units.into())),
             Column::new("erases", counts(|row| row.erases.into())),

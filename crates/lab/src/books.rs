@@ -1,5 +1,6 @@
 //! What is kept of requests, whichever loop they come from.
 
+use crate::columns::Table;
 use crate::error::Failure;
 use crate::fio_tally::{DIGITS_OF_RUN, FioTally};
 use crate::meter::Meter;
@@ -67,8 +68,9 @@ impl Books {
             Some(_) if !is_timed => return Err(Failure::no_time("the timeline")),
             of => of.clone().map(|of| Box::new(Timeline::new(of, &config.geometry, start))),
         };
-        let create = |path| RequestLog::create(path, origin, tail.is_some());
-        let log = spec.request_log.as_deref().map(create).transpose()?;
+        let (path, keeps) = (spec.request_log.as_deref(), spec.keeps_requests);
+        let create = || RequestLog::create(path, keeps, (origin, tail.is_some()));
+        let log = (path.is_some() || keeps).then(create).transpose()?;
         let fio = spec.tells_fio.then(|| FioTally::new(DIGITS_OF_RUN));
         let is_asked = log.is_some() || fio.is_some() || tail.is_some() || timeline.is_some();
         let more = is_asked.then(|| Box::new(More { log, tail, timeline, fio }));
@@ -76,16 +78,15 @@ impl Books {
         Ok(Books { meter, series: None, more, served, warm_up: spec.warm_up, failure: None })
     }
 
-    /// Closes the log and gives back what was counted.
-    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter) {
+    /// Closes the log and gives back what was counted, and the requests that were kept.
+    pub fn finish(self, failure: &mut Option<Failure>) -> (Served, Meter, Option<Table>) {
         let Books { meter, more, served, warm_up, .. } = self;
-        if let Some(log) = more.and_then(|more| more.log)
-            && let Err(error) = log.finish()
-            && failure.is_none()
-        {
-            *failure = Some(error);
+        let log = more.and_then(|more| more.log).map(RequestLog::finish);
+        let (kept, written) = log.unwrap_or((None, Ok(())));
+        if let Err(error) = written {
+            failure.get_or_insert(error);
         }
-        (Served { warm_up: warm_up.min(served.completed), ..served }, meter)
+        (Served { warm_up: warm_up.min(served.completed), ..served }, meter, kept)
     }
 
     /// A request completed. Returns whether something comes of it: the measurement begins, the log has failed, or it is

@@ -380,6 +380,7 @@ impl RunResult {
             tail: None,
             fio: None,
             blocks: None,
+            requests: None,
             preconditioning: facts.aged.clone(),
             lifetime: Lifetime::of(facts),
             config: facts.settings(),

@@ -1,6 +1,7 @@
 //! Where a loop hands requests to a drive and what completes comes back, whichever loop it is.
 
 use crate::books::{Books, PROGRESS_EVERY, Served};
+use crate::columns::Table;
 use crate::error::Failure;
 use crate::fio_tally::FioJob;
 use crate::members::Members;
@@ -55,10 +56,12 @@ pub(crate) struct Counted {
     pub stalls: Stalls,
     /// What fio would say of it, if that was asked for.
     pub fio: Option<Box<FioJob>>,
+    /// All requests, if they were to be kept.
+    pub requests: Option<Table>,
 }
 
-/// A drive that serves requests, lent or its own, and the books on them.
-pub(crate) struct Desk<'a, D = &'a mut Drive> {
+/// A drive that serves requests, lent or its own, and the books on them; who is told how far it is.
+pub(crate) struct Desk<D, P> {
     pub drive: D,
     pub books: Books,
     stalls: StallWatch,
@@ -70,7 +73,7 @@ pub(crate) struct Desk<'a, D = &'a mut Drive> {
     pub start: SimTime,
     /// Why no more requests are taken.
     pub ended: Option<Failure>,
-    progress: &'a mut dyn FnMut(Progress),
+    progress: P,
     total: Option<u64>,
     /// Asked for from outside.
     stop: Stop,
@@ -78,7 +81,10 @@ pub(crate) struct Desk<'a, D = &'a mut Drive> {
     patience: u32,
 }
 
-impl<'a, D: DerefMut<Target = Drive>> Desk<'a, D> {
+/// One for a run on a drive that somebody else has.
+pub(crate) type LentDesk<'a> = Desk<&'a mut Drive, &'a mut dyn FnMut(Progress)>;
+
+impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
     /// Opens the request log. `total` is how many requests there will be, where that is known; the files are those that
     /// lie on the drive.
     pub fn open(
@@ -86,7 +92,7 @@ impl<'a, D: DerefMut<Target = Drive>> Desk<'a, D> {
         config: &DriveConfig,
         spec: &RunSpec,
         (total, files): (Option<u64>, &FilesAtStart),
-        progress: &'a mut dyn FnMut(Progress),
+        progress: P,
     ) -> Result<Self, Failure> {
         let start = drive.now();
         let mut books = Books::open(start, config, spec)?;
@@ -365,10 +371,10 @@ impl<'a, D: DerefMut<Target = Drive>> Desk<'a, D> {
                 failure.get_or_insert(error);
                 None
             });
-        let (served, meter) = books.finish(failure);
+        let (served, meter, requests) = books.finish(failure);
         let fio = fio.map(|fio| Box::new(fio.told(meter.simulated_ns())));
         let stalls = stalls.told(meter.since);
-        (Counted { served, meter, members, versions, series, tail, stalls, fio }, drive)
+        (Counted { served, meter, members, versions, series, tail, stalls, fio, requests }, drive)
     }
 
     /// The run ends if voltages have not read what they promised to.

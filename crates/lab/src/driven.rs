@@ -3,7 +3,7 @@
 //! Nothing here allocates or grows with the number of requests: what finds all queues full is held, and no job sends
 //! more than its depth.
 
-use crate::desk::{Counted, Desk, MARK_BITS, mark_of};
+use crate::desk::{Counted, Desk, LentDesk, MARK_BITS, mark_of};
 use crate::error::Failure;
 use crate::jobs::Jobs;
 use crate::phase::Progress;
@@ -15,7 +15,7 @@ use workload::{Driven, FilesAtStart, Poll, Request};
 
 /// A run of jobs in progress.
 pub(crate) struct DrivenSession<'a> {
-    desk: Desk<'a>,
+    desk: LentDesk<'a>,
     driven: &'a mut dyn Driven,
     jobs: Jobs,
     /// Requests that found all queues full, in order.

@@ -285,7 +285,7 @@ impl Before {
     ) -> Result<RunResult, RunError> {
         let cost = self.clock.stop();
         let Measured { total, counted, jobs, mut failure } = measured;
-        let Counted { served, meter, members, versions, series, tail, stalls, fio } = counted;
+        let Counted { served, meter, members, versions, series, tail, stalls, fio, requests } = counted;
         if failure.is_none() && !self.was_read_only {
             failure = drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
         }
@@ -309,7 +309,7 @@ impl Before {
             versions: versions.as_ref(),
         };
         let result =
-            RunResult { jobs, members, series, tail, stalls, fio, ..RunResult::collect(&facts, remarks) };
+            RunResult { jobs, members, series, tail, stalls, fio, requests, ..RunResult::collect(&facts, remarks) };
         match failure {
             None => Ok(result),
             Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),

@@ -3,7 +3,7 @@
 //! Nothing here allocates or grows with the number of requests: in an open loop the requests that wait outside a full
 //! drive wait in the workload, which is not read on until there is room.
 
-use crate::desk::{Counted, Desk, mark_of};
+use crate::desk::{Counted, Desk, LentDesk, mark_of};
 use crate::error::Failure;
 use crate::lookahead::Lookahead;
 use crate::phase::Progress;
@@ -13,7 +13,7 @@ use workload::{Request, Source};
 
 /// A run in progress.
 pub(crate) struct Session<'a, S: ?Sized> {
-    desk: Desk<'a>,
+    desk: LentDesk<'a>,
     requests: Lookahead<'a, S>,
     /// Commands that each queue of the drive holds.
     queue_depth: u32,

@@ -4,7 +4,8 @@
 //! `completion_ns - arrival_ns`. Where it is told whom requests waited for, columns with that follow.
 
 use crate::error::Failure;
-use crate::rows::{Cell, Column, Of, Rows};
+use crate::columns::Table;
+use crate::rows::{Cell, Column, KeptRows, Of, Rows};
 use ssd::{Completion, Holder, PARTS, Part, SimTime, Told};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -32,6 +33,8 @@ const TOLD: [(&str, Of); 7] = [
     ("holder", Of::Words),
     ("held_ns", Of::Numbers),
 ];
+/// Name of the table.
+const NAME: &str = "requests";
 /// Columns of all requests.
 const COLUMNS: usize = FIXED.len() + PARTS;
 
@@ -83,7 +86,9 @@ impl Origin {
 
 /// A request log being written: it comes to its place when it is finished.
 pub(crate) struct RequestLog {
-    rows: Rows,
+    /// In a file, and in memory.
+    rows: Option<Rows>,
+    kept: Option<KeptRows>,
     origin: Origin,
 }
 
@@ -94,18 +99,29 @@ fn names_of_holders() -> &'static [String] {
 }
 
 impl RequestLog {
-    /// Creates the file; its name says what it is ([`Rows::create`]). Rows of a log that `tells` are added by
-    /// [`RequestLog::add_told`].
-    pub fn create(path: &Path, origin: Origin, tells: bool) -> Result<Self, Failure> {
+    /// Creates the file, if one is named; its name says what it is ([`Rows::create`]). Keeps rows in memory, if that is
+    /// asked for. Rows of a log that `tells` are added by [`RequestLog::add_told`].
+    pub fn create(path: Option<&Path>, keeps: bool, (origin, tells): (Origin, bool)) -> Result<Self, Failure> {
         let more = TOLD.into_iter().filter(|_| tells);
         let columns = columns().chain(more.map(|(name, of)| Column { name: name.to_owned(), of }));
-        Ok(RequestLog { rows: Rows::create(path, "requests", columns.collect())?, origin })
+        let columns: Vec<Column> = columns.collect();
+        let kept = keeps.then(|| KeptRows::new(NAME, columns.clone()));
+        let rows = path.map(|path| Rows::create(path, NAME, columns)).transpose()?;
+        Ok(RequestLog { rows, kept, origin })
+    }
+
+    fn row(&mut self, cells: &[Cell]) -> Result<(), Failure> {
+        if let Some(kept) = &mut self.kept {
+            kept.add(cells);
+        }
+        Ok(self.rows.as_mut().map_or(Ok(()), |rows| rows.add(cells))?)
     }
 
     /// Writes a row. Not a part of what is done for each request of runs without a log.
     #[inline(never)]
     pub fn add(&mut self, completion: &Completion) -> Result<(), Failure> {
-        Ok(self.rows.add(&self.origin.row(completion))?)
+        let row = self.origin.row(completion);
+        self.row(&row)
     }
 
     /// The same with whom the request has waited for.
@@ -127,11 +143,12 @@ impl RequestLog {
         let mut row = [Cell::Nothing; COLUMNS + TOLD.len()];
         row[..COLUMNS].copy_from_slice(&self.origin.row(completion));
         row[COLUMNS..].copy_from_slice(&more);
-        Ok(self.rows.add(&row)?)
+        self.row(&row)
     }
 
-    /// Writes what is left and closes the file.
-    pub fn finish(self) -> Result<(), Failure> {
-        Ok(self.rows.finish()?)
+    /// Writes what is left and closes the file; gives back what was kept.
+    pub fn finish(self) -> (Option<Table>, Result<(), Failure>) {
+        let written = self.rows.map_or(Ok(()), Rows::finish);
+        (self.kept.map(KeptRows::finish), written.map_err(Failure::from))
     }
 }

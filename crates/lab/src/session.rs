@@ -6,6 +6,7 @@
 use crate::desk::{Desk, mark_of};
 use crate::error::Failure;
 use crate::experiment::{Before, Measured, RunError, begin};
+use crate::phase::Progress;
 use crate::result::RunResult;
 use crate::spec::{LoopMode, RunSpec};
 use ssd::{Completion, Drive, DriveConfig, SimTime};
@@ -26,7 +27,7 @@ use workload::{FilesAtStart, Prepared, Request};
 /// assert_eq!(session.finish().unwrap().requests_served, 3);
 /// ```
 pub struct Session {
-    desk: Desk<'static, Box<Drive>>,
+    desk: Desk<Box<Drive>, fn(Progress)>,
     config: DriveConfig,
     spec: RunSpec,
     before: Before,
@@ -67,8 +68,8 @@ impl Session {
             }
         };
         let before = begin(&mut drive, config, (past, None), spec, &mut |_| {})?;
-        // What takes no room leaks none: nobody is told how far a session is but who calls it.
-        let silent = Box::leak(Box::new(|_: crate::phase::Progress<'_>| {}));
+        // Nobody is told how far a session is but who calls it.
+        let silent: fn(Progress) = |_| {};
         let desk = Desk::open(drive, config, spec, (spec.requests, &FilesAtStart::default()), silent)?;
         Ok(Session {
             desk,
@@ -238,5 +239,15 @@ impl Session {
             free.push_back(mark_of(tag) as usize);
         }
         taken.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// A session may go on in another thread.
+    #[test]
+    fn sessions_are_sent() {
+        fn is_sent<T: Send>() {}
+        is_sent::<super::Session>();
     }
 }

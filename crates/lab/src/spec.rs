@@ -57,6 +57,8 @@ pub struct RunSpec {
     pub executor: Executor,
     /// File for one row per request: CSV, compressed if the name ends in `.zst`; Parquet if it ends in `.parquet`.
     pub request_log: Option<PathBuf>,
+    /// Whether the same is kept in memory, as [`crate::RunResult::requests`]: some 200 bytes a request.
+    pub keeps_requests: bool,
     /// Whether it is counted what fio would say of the run ([`crate::report::fio_json`]).
     pub tells_fio: bool,
     /// Intervals of the time series at most; 0 for none.
@@ -112,6 +114,7 @@ impl Default for RunSpec {
             requests: None,
             executor: Executor::Timed,
             request_log: None,
+            keeps_requests: false,
             tells_fio: false,
             samples: 0,
             explain_tail: 0.0,

@@ -1,17 +1,29 @@
 //! `wordline worker`: carries out runs for another process of this program, an order a line.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use lab::workers::{ServeError, serve};
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 
+/// The command line of a worker.
+static WORKER: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Workers are started so from now on; what was said first holds.
+pub fn is_started_as(line: &[OsString]) {
+    WORKER.get_or_init(|| line.to_vec());
+}
+
 /// A process that is one.
 pub fn process() -> io::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("worker");
+    let unknown = || io::Error::other("the program does not know where it lies");
+    let (program, args) = WORKER.get().and_then(|line| line.split_first()).ok_or_else(unknown)?;
+    let mut command = Command::new(program);
+    command.args(args);
     Ok(command)
 }
 

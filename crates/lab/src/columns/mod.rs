@@ -13,6 +13,8 @@ use std::str::FromStr;
 pub enum Values {
     /// Names.
     Words(Vec<String>),
+    /// Names of a few that are known.
+    Names(Vec<&'static str>),
     /// Measured numbers.
     Numbers(Vec<f64>),
     /// Counts.
@@ -43,6 +45,7 @@ impl Values {
     pub fn len(&self) -> usize {
         match self {
             Values::Words(values) => values.len(),
+            Values::Names(values) => values.len(),
             Values::Numbers(values) => values.len(),
             Values::Counts(values) => values.len(),
             Values::NumbersOrNone(values) => values.len(),
@@ -62,10 +65,19 @@ impl Values {
         text
     }
 
+    /// The names in all rows; none where they are numbers.
+    pub fn names(&self) -> Option<Vec<&str>> {
+        match self {
+            Values::Words(values) => Some(values.iter().map(String::as_str).collect()),
+            Values::Names(values) => Some(values.clone()),
+            _ => None,
+        }
+    }
+
     /// The number in a row; none where there is none, or a word.
     pub fn number(&self, row: usize) -> Option<f64> {
         match self {
-            Values::Words(_) => None,
+            Values::Words(_) | Values::Names(_) => None,
             Values::Numbers(values) => Some(values[row]),
             Values::Counts(values) => Some(values[row] as f64),
             Values::NumbersOrNone(values) => values[row],
@@ -92,6 +104,7 @@ impl Values {
         // A string takes whatever is written to it.
         _ = match self {
             Values::Words(values) => write!(text, "{}", values[row]),
+            Values::Names(values) => write!(text, "{}", values[row]),
             Values::Numbers(values) => write!(text, "{}", values[row]),
             Values::Counts(values) => write!(text, "{}", values[row]),
             Values::NumbersOrNone(values) => values[row].map_or(Ok(()), |value| write!(text, "{value}")),

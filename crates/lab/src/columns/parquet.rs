@@ -14,7 +14,7 @@ use std::sync::Arc;
 fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
     let count = LogicalType::integer(64, false);
     let (kind, logical, repetition) = match column.values {
-        Values::Words(_) => (Kind::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
+        Values::Words(_) | Values::Names(_) => (Kind::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
         Values::Numbers(_) => (Kind::DOUBLE, None, Repetition::REQUIRED),
         Values::Counts(_) => (Kind::INT64, Some(count), Repetition::REQUIRED),
         Values::NumbersOrNone(_) => (Kind::DOUBLE, None, Repetition::OPTIONAL),
@@ -52,6 +52,10 @@ fn write(table: &Table, provenance: &[(&'static str, String)]) -> Result<Vec<u8>
             Values::Words(words) => {
                 let words: Vec<ByteArray> = words.iter().map(|word| ByteArray::from(word.as_str())).collect();
                 writer.typed::<ByteArrayType>().write_batch(&words, None, None)?
+            }
+            Values::Names(names) => {
+                let names: Vec<ByteArray> = names.iter().map(|name| ByteArray::from(*name)).collect();
+                writer.typed::<ByteArrayType>().write_batch(&names, None, None)?
             }
             Values::Numbers(numbers) => writer.typed::<DoubleType>().write_batch(numbers, None, None)?,
             Values::Counts(counts) => {

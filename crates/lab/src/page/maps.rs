@@ -233,11 +233,11 @@ impl Map {
 
 /// What blocks are used for.
 fn states(table: &Table) -> Option<Value> {
-    let Some(Values::Words(states)) = table.values("state") else { return None };
-    let mut words: Vec<&String> = states.iter().collect();
+    let states = table.values("state")?.names()?;
+    let mut words = states.clone();
     words.sort();
     words.dedup();
-    let place = |state: &String| words.iter().position(|word| *word == state).unwrap_or(0);
+    let place = |state: &str| words.iter().position(|word| *word == state).unwrap_or(0);
     let cells: String = states.iter().map(|state| char::from(LETTERS[place(state).min(63)])).collect();
     Some(
         json!({ "title": "State", "doc": "what a block is used for", "unit": "", "words": words, "cells": cells }),

@@ -13,6 +13,7 @@ pub use work::{
 
 use crate::block_table::BlockTable;
 use crate::by::By;
+use crate::columns::Table;
 use crate::error::ReportError;
 use crate::fio_tally::FioJob;
 use crate::lifetime::Lifetime;
@@ -213,6 +214,9 @@ pub struct RunResult {
     /// What fio would say of the run; not there unless it was asked for.
     #[serde(skip)]
     pub fio: Option<Box<FioJob>>,
+    /// Each request, as in a request log; not there unless they were to be kept ([`crate::RunSpec::keeps_requests`]).
+    #[serde(skip)]
+    pub requests: Option<Table>,
     /// The drive's blocks at the end; not there unless whoever has the drive puts them in.
     #[serde(skip)]
     pub blocks: Option<BlockTable>,

@@ -1,10 +1,12 @@
-//! Tables of many rows, written as a run goes on: CSV, plain or compressed, or Parquet. Rows are not kept.
+//! Tables of many rows, written as a run goes on: CSV, plain or compressed, or Parquet; or kept in memory.
 
 mod csv;
+mod kept;
 #[cfg(feature = "parquet")]
 mod parquet;
 
 use crate::error::{Failure, ReportError};
+pub(crate) use kept::KeptRows;
 use std::path::Path;
 
 /// A value of a row.

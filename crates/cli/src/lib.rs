@@ -1,0 +1,187 @@
+//! The `wordline` command: every subcommand is a file in `commands/`. A library, because the program is a Python
+//! package's script as well.
+//!
+//! Results go to standard output, everything else to standard error. Exit code 0: done; 1: failed while working;
+//! 2: bad usage or configuration; 130, 143: ended by Ctrl-C or a request to terminate.
+
+mod caching;
+mod commands;
+mod drive_args;
+mod failure;
+mod interrupt;
+mod places;
+mod progress;
+mod snapshots;
+mod stdout;
+mod text;
+mod workload_args;
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::sync::LazyLock;
+
+use clap::{Parser, Subcommand};
+
+use commands::{
+    cache, capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory,
+    policies, presets, report, reproduce, run as running, sweep, trace, worker,
+};
+use failure::Failure;
+use stdout::Output;
+
+/// The version with the commit that the program was built from, as results tell it.
+static VERSION: LazyLock<String> = LazyLock::new(lab::result::version);
+
+/// An SSD you can open: simulate a NAND-flash drive under a real trace or a generated load
+#[derive(Parser, Debug)]
+#[command(name = "wordline", version = VERSION.as_str(), propagate_version = true, max_term_width = 110)]
+#[command(after_help = "\
+Examples:
+  wordline run data/rocksdb-ycsb-a-run1.csv.zst --out out/my
+  wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32
+  wordline report out/my -o my.html
+  wordline explain --drive m64
+
+Exit codes: 0 done, 1 failed while working, 2 bad usage or configuration, 130 ended by Ctrl-C (143: by SIGTERM).")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Run a trace or a generated workload on a drive, and say what the drive did
+    Run(Box<running::Run>),
+    /// List the drives and NAND parts that ship with the program
+    Presets(presets::Presets),
+    /// List the policies: what they decide, their parameters, where they come from
+    Policies(policies::Policies),
+    /// Show the drive as configured: every value, and where it came from
+    Explain(explain::Explain),
+    /// Look into a trace: how much it reads, writes and touches
+    Trace(Box<trace::Trace>),
+    /// Record what a program writes to files, with the call stack of each write
+    Capture(capturing::Capture),
+    /// List the trace formats that can be read
+    Formats(formats::Formats),
+    /// Measure a population of virtual chips
+    Lab(laboratory::Lab),
+    /// Run what papers have run, and put what they claim beside what is measured
+    Reproduce(reproduce::Reproduce),
+    /// Find what a thief reads on the chips of a saved drive
+    Forensics(forensics::ForensicsArgs),
+    /// Put the results of several runs side by side
+    Compare(compare::Compare),
+    /// Write results as a page for a browser: one file, with charts, that needs no network
+    Report(report::Report),
+    /// List or remove the aged drives that are kept between runs
+    Cache(cache::Cache),
+    /// Run all that a file of one configuration and its variations asks for
+    Sweep(sweep::SweepArgs),
+    /// Carry out runs of a sweep for another process
+    #[command(hide = true)]
+    Worker,
+    /// Print a script that lets a shell complete commands and flags
+    Completion(completion::Completion),
+}
+
+impl Command {
+    fn run(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        match self {
+            Command::Run(args) => running::run(args, out),
+            Command::Presets(args) => presets::run(args, out),
+            Command::Policies(args) => policies::run(args, out),
+            Command::Explain(args) => explain::run(args, out),
+            Command::Trace(args) => trace::run(args, out),
+            Command::Capture(args) => capturing::run(args),
+            Command::Formats(args) => formats::run(args, out),
+            Command::Lab(args) => laboratory::run(args, out),
+            Command::Reproduce(args) => reproduce::run(args, out),
+            Command::Forensics(args) => forensics::run(args, out),
+            Command::Compare(args) => compare::run(args, out),
+            Command::Report(args) => report::run(args, out),
+            Command::Cache(args) => cache::run(args, out),
+            Command::Sweep(args) => sweep::run(args, out),
+            Command::Worker => worker::run(out),
+            Command::Completion(args) => completion::run(args, out),
+        }
+    }
+}
+
+/// Does what a command line asks for, its first word the program's name; `worker` is the command line of this program
+/// as a worker. Returns the exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 {
+    worker::is_started_as(worker);
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help is an error, too, with exit code 0. Nobody is told if nobody reads.
+            let _ = error.print();
+            return error.exit_code() as u8;
+        }
+    };
+    let mut out = Output::new(BufWriter::new(io::stdout().lock()));
+    let result = cli.command.run(&mut out);
+    let printed = out.finish().map_err(Failure::from);
+    let failure = match (result, printed) {
+        (Ok(()), Ok(())) => return 0,
+        // That nobody reads any more is no news beside a failure.
+        (Err(failure), Ok(()) | Err(Failure::Closed)) | (Ok(()), Err(failure)) => failure,
+        (Err(failure), Err(unprinted)) => failure.and(unprinted.message().unwrap_or_default()),
+    };
+    if let Some(message) = failure.message() {
+        // Standard error may be closed: then there is nobody to tell.
+        let _ = writeln!(io::stderr(), "error: {message}");
+    }
+    failure.exit_code()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use std::path::Path;
+
+    /// The commands of a text: lines that begin with the program's name, up to a remark or redirection.
+    fn commands(text: &str) -> Vec<Vec<String>> {
+        let text: String = text.split("\\\n").map(str::trim_start).collect();
+        let lines = text.lines().map(|line| line.trim().trim_start_matches("target/release/"));
+        let lines = lines.filter(|line| line.starts_with("wordline "));
+        let end = |line: &str| ["  ", " #", " >"].iter().filter_map(|mark| line.find(mark)).min();
+        lines.map(|line| words(&line[..end(line).unwrap_or(line.len())])).collect()
+    }
+
+    /// What a shell makes of a line: words between spaces, those in quotes as one.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for (number, part) in line.split('"').enumerate() {
+            match number % 2 {
+                0 => words.extend(part.split(' ').filter(|word| !word.is_empty()).map(str::to_owned)),
+                _ => words.push(part.to_owned()),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn flags_are_declared_without_contradictions() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_example_of_help_and_docs_is_understood() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("a file of the checkout");
+        let mut texts = vec![read("README.md"), read("docs/command_line.md")];
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            texts.push(command.get_after_help().expect("every command has examples").to_string());
+        }
+        let commands: Vec<_> = texts.iter().flat_map(|text| commands(text)).collect();
+        assert!(commands.len() >= 25, "{commands:?}");
+        for command in commands {
+            if let Err(error) = Cli::try_parse_from(&command) {
+                panic!("{}: {error}", command.join(" "));
+            }
+        }
+    }
+}
