@@ -6,9 +6,6 @@ use std::sync::Arc;
 use clap::Args;
 use lab::DriveCache;
 
-/// Names the folder of the cache in the environment; empty for none.
-const VARIABLE: &str = "WORDLINE_CACHE";
-
 /// Which folder.
 #[derive(Args, Debug)]
 pub struct CacheArgs {
@@ -20,13 +17,10 @@ pub struct CacheArgs {
 impl CacheArgs {
     /// The cache; none where the environment says so, or knows no place.
     pub fn open(&self) -> Option<Arc<DriveCache>> {
-        let variable = |name: &str| std::env::var_os(name);
-        let named = self.snapshots.clone().or_else(|| variable(VARIABLE).map(PathBuf::from));
-        let folder = named.or_else(|| {
-            let home = |name: &str| variable(name).filter(|text| !text.is_empty()).map(PathBuf::from);
-            let cache = home("XDG_CACHE_HOME").or_else(|| Some(home("HOME")?.join(".cache")));
-            Some(cache?.join("wordline"))
-        })?;
-        (!folder.as_os_str().is_empty()).then(|| Arc::new(DriveCache::new(folder)))
+        let cache = match &self.snapshots {
+            Some(folder) => (!folder.as_os_str().is_empty()).then(|| DriveCache::new(folder)),
+            None => DriveCache::usual(),
+        };
+        cache.map(Arc::new)
     }
 }

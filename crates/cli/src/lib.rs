@@ -9,7 +9,6 @@ mod commands;
 mod drive_args;
 mod failure;
 mod interrupt;
-mod places;
 mod progress;
 mod snapshots;
 mod stdout;

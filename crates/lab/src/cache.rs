@@ -81,6 +81,18 @@ impl DriveCache {
         DriveCache { folder, least: LEAST, bytes_at_most: BYTES_AT_MOST, remarks: Mutex::default() }
     }
 
+    /// Where the environment says: in `$WORDLINE_CACHE`, or `wordline` in `$XDG_CACHE_HOME` or `~/.cache`; none where the
+    /// first is empty, or nothing is known.
+    pub fn usual() -> Option<Self> {
+        let variable = |name: &str| std::env::var_os(name);
+        let folder = variable("WORDLINE_CACHE").map(PathBuf::from).or_else(|| {
+            let home = |name: &str| variable(name).filter(|text| !text.is_empty()).map(PathBuf::from);
+            let cache = home("XDG_CACHE_HOME").or_else(|| Some(home("HOME")?.join(".cache")));
+            Some(cache?.join("wordline"))
+        })?;
+        (!folder.as_os_str().is_empty()).then(|| DriveCache::new(folder))
+    }
+
     /// The same with other limits: what takes `least` to make is kept, up to so many bytes in all.
     pub fn with_limits(self, least: Duration, bytes_at_most: u64) -> Self {
         DriveCache { least, bytes_at_most, ..self }

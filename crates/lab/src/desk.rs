@@ -86,23 +86,29 @@ pub(crate) type LentDesk<'a> = Desk<&'a mut Drive, &'a mut dyn FnMut(Progress)>;
 
 impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
     /// Opens the request log. `total` is how many requests there will be, where that is known; the files are those that
-    /// lie on the drive.
+    /// lie on the drive, which comes back with a failure.
     pub fn open(
         mut drive: D,
         config: &DriveConfig,
         spec: &RunSpec,
         (total, files): (Option<u64>, &FilesAtStart),
         progress: P,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, (Failure, D)> {
         let start = drive.now();
-        let mut books = Books::open(start, config, spec)?;
+        let mut books = match Books::open(start, config, spec) {
+            Ok(books) => books,
+            Err(failure) => return Err((failure, drive)),
+        };
         if spec.samples > 0 && spec.executor == Executor::Timed {
             books.series = Some(Box::new(Series::new(&drive, spec.samples)));
             books.meter.tell_alike();
         }
         drive.tell_holders(books.more.as_ref().is_some_and(|more| more.tells_holders()));
         drive.tell_spans(books.more.as_ref().is_some_and(|more| more.timeline.is_some()));
-        let observer = Observer::listen(&mut drive, config, &spec.versions, files)?;
+        let observer = match Observer::listen(&mut drive, config, &spec.versions, files) {
+            Ok(observer) => observer,
+            Err(failure) => return Err((failure, drive)),
+        };
         let stop = spec.stop.clone();
         Ok(Desk {
             drive,

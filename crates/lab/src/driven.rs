@@ -42,7 +42,8 @@ impl<'a> DrivenSession<'a> {
         let jobs = Jobs::new(driven, spec.tells_fio);
         assert!(driven.marks() <= 1 << MARK_BITS, "more lanes than a tag can name");
         let total = spec.total(driven.requests_at_most());
-        let mut desk = Desk::open(drive, config, spec, (total, &FilesAtStart::default()), progress)?;
+        let mut desk = Desk::open(drive, config, spec, (total, &FilesAtStart::default()), progress)
+            .map_err(|(failure, _)| failure)?;
         desk.set_members(&driven.members());
         let warm_up_end = driven.warm_up_ns().map(|ns| desk.at(ns));
         if warm_up_end.is_some() {

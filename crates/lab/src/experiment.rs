@@ -274,6 +274,11 @@ pub(crate) fn begin(
 }
 
 impl Before {
+    /// Costs count from now on, of this thread.
+    pub fn restart_clock(&mut self) {
+        self.clock = Clock::start();
+    }
+
     /// Makes a result of it.
     pub(crate) fn end(
         self,

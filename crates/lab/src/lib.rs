@@ -65,6 +65,7 @@ mod number;
 pub mod page;
 mod page_class;
 pub mod phase;
+pub mod places;
 mod plot;
 pub mod precondition;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]

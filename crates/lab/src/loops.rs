@@ -32,7 +32,8 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         // Nothing is read of it yet.
         let files = source.files_at_start();
         let requests = Lookahead::new(source, spec.requests.unwrap_or(u64::MAX), drive);
-        let mut desk = Desk::open(drive, config, spec, (total, &files), progress)?;
+        let mut desk =
+            Desk::open(drive, config, spec, (total, &files), progress).map_err(|(failure, _)| failure)?;
         desk.set_members(requests.names());
         Ok(Session { desk, requests, queue_depth: config.queues.depth })
     }

@@ -13,6 +13,9 @@ use ssd::{Completion, Drive, DriveConfig, SimTime};
 use std::collections::VecDeque;
 use workload::{FilesAtStart, Prepared, Request};
 
+/// As far as time passes at most.
+const MOST_NS: u64 = 100 * 31_557_600 * 1_000_000_000;
+
 /// A run that is fed.
 ///
 /// ```
@@ -52,22 +55,21 @@ impl Session {
     /// A new drive, aged as `spec` says; by a workload's own writes if that is wanted and one is given. What `spec`
     /// says of requests, of a request log and the like holds as in any run.
     pub fn new(config: &DriveConfig, past: Option<&Prepared>, spec: &RunSpec) -> Result<Self, Failure> {
-        let mut drive = Box::new(Drive::new(config).map_err(Failure::Config)?);
-        let most = config.queues.depth;
-        let way = match spec.loop_mode {
-            LoopMode::Closed { depth } if depth > most => return Err(Failure::depth(depth, most)),
-            LoopMode::Closed { depth } => {
-                let depth = if depth == 0 { most } else { depth };
-                let free = (0..depth).flat_map(|_| 0..drive.queues()).collect();
-                Way::Closed { free }
-            }
-            LoopMode::Open => Way::Open { queue: 0 },
-            LoopMode::Jobs => {
-                let (found, allowed) = ("jobs, in a session".to_owned(), "closed or open".to_owned());
-                return Err(Failure::Setting { key: "run.loop_mode", found, allowed });
-            }
+        let drive = Box::new(Drive::new(config).map_err(Failure::Config)?);
+        Session::on(drive, config, past, spec).map_err(|(failure, _)| failure)
+    }
+
+    /// The same on a drive that exists, which comes back with the failure, or at the [end](Session::end).
+    pub fn on(
+        mut drive: Box<Drive>,
+        config: &DriveConfig,
+        past: Option<&Prepared>,
+        spec: &RunSpec,
+    ) -> Result<Self, (Failure, Box<Drive>)> {
+        let (before, way) = match Session::begin(&mut drive, config, past, spec) {
+            Ok(begun) => begun,
+            Err(failure) => return Err((failure, drive)),
         };
-        let before = begin(&mut drive, config, (past, None), spec, &mut |_| {})?;
         // Nobody is told how far a session is but who calls it.
         let silent: fn(Progress) = |_| {};
         let desk = Desk::open(drive, config, spec, (spec.requests, &FilesAtStart::default()), silent)?;
@@ -83,6 +85,35 @@ impl Session {
         })
     }
 
+    /// Makes the drive ready.
+    fn begin(
+        drive: &mut Drive,
+        config: &DriveConfig,
+        past: Option<&Prepared>,
+        spec: &RunSpec,
+    ) -> Result<(Before, Way), Failure> {
+        let most = config.queues.depth;
+        let way = match spec.loop_mode {
+            LoopMode::Closed { depth } if depth > most => return Err(Failure::depth(depth, most)),
+            LoopMode::Closed { depth } => {
+                let depth = if depth == 0 { most } else { depth };
+                let free = (0..depth).flat_map(|_| 0..drive.queues()).collect();
+                Way::Closed { free }
+            }
+            LoopMode::Open => Way::Open { queue: 0 },
+            LoopMode::Jobs => {
+                let (found, allowed) = ("jobs, in a session".to_owned(), "closed or open".to_owned());
+                return Err(Failure::Setting { key: "run.loop_mode", found, allowed });
+            }
+        };
+        Ok((begin(drive, config, (past, None), spec, &mut |_| {})?, way))
+    }
+
+    /// The result's costs count from now on, of this thread: for whoever began the session in another.
+    pub fn restart_clock(&mut self) {
+        self.before.restart_clock();
+    }
+
     /// Requests to come, behind those that were fed before; in an open loop with arrival times that do not go back.
     /// Time passes as far as they decide what happens.
     pub fn feed(&mut self, requests: &[Request]) -> Result<(), Failure> {
@@ -94,6 +125,10 @@ impl Session {
 
     /// Lets time pass to there, ns since the session began: nobody sends anything before that but what was fed.
     pub fn advance_to(&mut self, ns: u64) -> Result<(), Failure> {
+        if ns > MOST_NS {
+            let (found, allowed) = (format!("{ns} ns"), format!("up to {MOST_NS} ns, a hundred years"));
+            return Err(Failure::Setting { key: "advance_to", found, allowed });
+        }
         let until = self.desk.at(ns);
         self.take_completions();
         while let Some(at) = self.desk.drive.next_event_at().filter(|at| *at <= until) {
@@ -129,13 +164,18 @@ impl Session {
     }
 
     /// No more requests come: serves what was fed, and tells what was measured.
-    pub fn finish(mut self) -> Result<RunResult, RunError> {
+    pub fn finish(self) -> Result<RunResult, RunError> {
+        self.end().0
+    }
+
+    /// The same, and gives back the drive.
+    pub fn end(mut self) -> (Result<RunResult, RunError>, Box<Drive>) {
         self.is_fed = true;
         let mut failure = self.go_on().err().or_else(|| self.desk.ended.take());
         let total = Some(self.desk.books.served.generated + self.held.len() as u64);
         let (counted, drive) = self.desk.finish(&mut failure);
         let measured = Measured { total, counted, jobs: Vec::new(), failure };
-        self.before.end(&drive, &self.config, &self.spec, measured, Vec::new())
+        (self.before.end(&drive, &self.config, &self.spec, measured, Vec::new()), drive)
     }
 
     /// Goes on as far as what was fed decides.

@@ -11,7 +11,7 @@ use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 
 use crate::failure::Failure;
-use crate::places::Places;
+use lab::places::Places;
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\

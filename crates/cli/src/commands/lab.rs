@@ -13,7 +13,7 @@ use ssd::config::{Layer, presets};
 use ssd::drive_config::resolve;
 
 use crate::failure::Failure;
-use crate::places::Places;
+use lab::places::Places;
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\

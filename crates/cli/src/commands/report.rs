@@ -8,7 +8,7 @@ use lab::files::replace;
 use lab::page::{BEGINS, Reported};
 
 use crate::failure::Failure;
-use crate::places::Places;
+use lab::places::Places;
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\

@@ -13,7 +13,7 @@ use lab::{Plot, ReportError};
 use super::worker;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::places::Places;
+use lab::places::Places;
 use crate::progress::Progress;
 
 /// Examples for the help text.
@@ -319,7 +319,7 @@ impl Reproduce {
             }
         }
         places.check()?;
-        places.check_folders()
+        Ok(places.check_folders()?)
     }
 
     fn write(&self, paper: &Paper, options: &Options, outcome: &Outcome) -> Result<(), ReportError> {

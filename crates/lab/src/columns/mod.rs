@@ -154,6 +154,11 @@ impl Table {
         &self.columns
     }
 
+    /// The columns, taken out.
+    pub fn into_columns(self) -> Vec<Column> {
+        self.columns
+    }
+
     /// The values of a column.
     pub fn values(&self, name: &str) -> Option<&Values> {
         self.columns.iter().find(|column| column.name == name).map(|column| &column.values)

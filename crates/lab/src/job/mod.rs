@@ -73,6 +73,20 @@ impl Job {
         Job::of_file(ConfigFile::new(path, text))
     }
 
+    /// The same with settings, as [`Job::read`] takes them.
+    pub fn with_sets(mut self, sets: &[String]) -> Result<Self, JobError> {
+        let layers: Vec<Layer> =
+            sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
+        self.sets.extend(layers);
+        self.arguments.extend(sets.iter().cloned());
+        Ok(self)
+    }
+
+    /// The same on a shipped drive, whatever the configuration names.
+    pub fn on(self, drive: &str) -> Result<Self, JobError> {
+        Ok(Job { drive: Some(drive_layer(drive)?), ..self })
+    }
+
     /// The same of a file of a sweep, whose own tables are not this job's.
     pub(crate) fn of_sweep(path: &Path, text: String) -> Self {
         Job::of_file(ConfigFile { foreign: FOREIGN_IN_SWEEPS, ..ConfigFile::new(path, text) })

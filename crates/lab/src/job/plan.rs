@@ -67,7 +67,7 @@ impl Plan {
     }
 
     /// The `[run]` table.
-    pub(crate) fn run_toml(&self) -> String {
+    pub fn run_toml(&self) -> String {
         let line = |key: &str| format!("{key} = {}\n", self.run.show(key).unwrap_or_default());
         let lines: String = self
             .run

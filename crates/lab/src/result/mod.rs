@@ -28,6 +28,7 @@ use crate::verdict::Verdict;
 use crate::versions::Versions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssd::Status;
 use ssd::counters::Count;
 use ssd::flash::op::Cause;
 use ssd::sections::ErrorModel;
@@ -270,6 +271,19 @@ impl RunResult {
     /// Whether the whole workload was served.
     pub fn is_complete(&self) -> bool {
         self.ended == "complete"
+    }
+
+    /// A complaint if requests were not served, or not in success. Reads that could not be corrected are what the cells
+    /// gave, and part of the result.
+    pub fn unserved(&self) -> Option<String> {
+        if self.requests_served != self.requests_generated {
+            return Some(format!("{} of {} requests were served", self.requests_served, self.requests_generated));
+        }
+        let uncorrectable = Status::Uncorrectable.name();
+        let others = self.failed_by_status.iter().filter(|(status, _)| *status != uncorrectable);
+        let by_status: Vec<String> = others.map(|(status, count)| format!("{count} {status}")).collect();
+        let failed = self.requests_failed - self.requests_uncorrectable;
+        (!by_status.is_empty()).then(|| format!("{failed} requests failed: {}", by_status.join(", ")))
     }
 
     /// Whether time passes: a functional run only counts, so that it has no latencies to speak of.

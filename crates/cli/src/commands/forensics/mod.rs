@@ -15,7 +15,7 @@ use ssd::AgeStep;
 use ssd::config::Problem;
 
 use crate::failure::Failure;
-use crate::places::Places;
+use lab::places::Places;
 use crate::snapshots::{beside, restore};
 use crate::text::{Columns, thousands, wrapped};
 
@@ -225,7 +225,7 @@ impl ForensicsArgs {
             places.reads("--versions", path);
         }
         places.prints();
-        let Some(path) = &self.out else { return places.check() };
+        let Some(path) = &self.out else { return Ok(places.check()?) };
         places.writes("--out", path);
         places.check()?;
         crate::text::check_table("--out", path)?;

@@ -11,7 +11,7 @@ use clap::Args;
 use lab::{
     AgeSteps, BlockTable, DriveCache, ExecutorChoice, Job, Plan, RunResult, RunSpec, Stop, VersionsSpec,
 };
-use ssd::{Drive, Status};
+use ssd::Drive;
 use workload::{Prepared, Spec};
 
 use self::measurement::MeasurementArgs;
@@ -196,21 +196,9 @@ fn incomplete(result: &RunResult) -> Option<String> {
         .then(|| format!("The run ended early ({why}), after {} requests.", result.requests_served))
 }
 
-/// A complaint if requests were not served, or not in success. Reads that could not be corrected are what the cells
-/// gave, and part of the result.
+/// A complaint if requests were not served, or not in success.
 fn unserved(result: &RunResult) -> Option<Failure> {
-    if result.requests_served != result.requests_generated {
-        let (served, generated) = (result.requests_served, result.requests_generated);
-        return Some(Failure::work(format!("{served} of {generated} requests were served")));
-    }
-    let uncorrectable = Status::Uncorrectable.name();
-    let others = result.failed_by_status.iter().filter(|(status, _)| *status != uncorrectable);
-    let by_status: Vec<String> = others.map(|(status, count)| format!("{count} {status}")).collect();
-    if by_status.is_empty() {
-        return None;
-    }
-    let failed = result.requests_failed - result.requests_uncorrectable;
-    Some(Failure::work(format!("{failed} requests failed: {}", by_status.join(", "))))
+    result.unserved().map(Failure::work)
 }
 
 /// What to say of data that could not be read.

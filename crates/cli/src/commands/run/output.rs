@@ -16,9 +16,9 @@ use lab::job::files;
 use lab::job::is_config;
 
 use crate::failure::Failure;
-use crate::places::Places;
 use crate::snapshots::beside;
 use crate::text::{check_table, parse_time, time};
+use lab::places::{Places, check_file};
 
 /// What a failure says of a snapshot that cannot be saved.
 const SAVING: &str = "write the snapshot";
@@ -148,23 +148,13 @@ impl Run {
         ];
         for (path, action) in files {
             let Some(path) = path else { continue };
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            if folder.is_some_and(|folder| !folder.is_dir()) {
-                return Err(Failure::file(path, action, &"its folder does not exist"));
-            }
-            if path.is_dir() {
-                return Err(Failure::file(path, action, &"it is a folder"));
-            }
             // Nobody has named that file.
             let config = beside(path);
             if action == SAVING && config.exists() && !path.exists() {
                 let message = "it exists, and no snapshot that it belongs to";
                 return Err(Failure::file(&config, "write the snapshot's configuration", &message));
             }
-            // Pipes and devices are opened when there is something to write.
-            if path.is_file() || !path.exists() {
-                Replacement::create(path).map_err(|e| Failure::file(path, action, &e))?;
-            }
+            check_file(path, action)?;
         }
         Ok(lock)
     }

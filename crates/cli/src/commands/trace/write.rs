@@ -10,7 +10,7 @@ use workload::convert::{Packing, TargetInfo, TraceWriter, Written, targets};
 
 use super::{Input, for_each};
 use crate::failure::Failure;
-use crate::places::Places;
+use lab::places::Places;
 use crate::text::thousands;
 use crate::workload_args::set;
 
@@ -170,7 +170,7 @@ impl Output {
         let mut places = Places::default();
         places.reads_workload(spec);
         places.prints();
-        let Some(path) = &self.out else { return places.check().map(|()| None) };
+        let Some(path) = &self.out else { return Ok(places.check().map(|()| None)?) };
         places.writes("--out", path);
         places.check()?;
         if path.is_file() && !self.force {

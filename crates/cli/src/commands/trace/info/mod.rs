@@ -15,7 +15,7 @@ use workload::{ReadBuffer, SECTOR_BYTES, SourceReport, Spec};
 
 use super::{Input, for_each};
 use crate::failure::Failure;
-use crate::places::Places;
+use lab::places::Places;
 use crate::workload_args::size;
 
 /// Examples for the help text.

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use lab::files::{Identity, resolve};
 use workload::{STANDARD_INPUT, Spec};
 
-use crate::failure::Failure;
+use crate::files::{Identity, Replacement, resolve};
+use crate::job::JobError;
 
 /// One file or folder.
 struct Place {
@@ -15,6 +15,22 @@ struct Place {
     what: String,
     path: PathBuf,
     identity: Option<Identity>,
+}
+
+/// Can a file be written there, when the work is done? Asked before.
+pub fn check_file(path: &Path, action: &str) -> Result<(), JobError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        return Err(JobError::file(path, action, &"its folder does not exist"));
+    }
+    if path.is_dir() {
+        return Err(JobError::file(path, action, &"it is a folder"));
+    }
+    // Pipes and devices are opened when there is something to write.
+    if path.is_file() || !path.exists() {
+        Replacement::create(path).map_err(|error| JobError::file(path, action, &error))?;
+    }
+    Ok(())
 }
 
 /// All files of a command.
@@ -68,10 +84,10 @@ impl Places {
 
     /// Refuses outputs that are inputs or other outputs; files are told apart by device and number, those that do not
     /// exist yet by their folder and name.
-    pub fn check(&self) -> Result<(), Failure> {
+    pub fn check(&self) -> Result<(), JobError> {
         for (number, output) in self.outputs.iter().enumerate() {
             if let Some(input) = self.inputs.iter().find(|input| input.is(output)) {
-                return Err(Failure::usage(format!(
+                return Err(JobError::new(format!(
                     "{}: it would overwrite {}\n    found:   one file for both\n    allowed: another place for what is \
                      written",
                     output.text(),
@@ -79,7 +95,7 @@ impl Places {
                 )));
             }
             if let Some(other) = self.outputs[..number].iter().find(|other| other.is(output)) {
-                return Err(Failure::usage(format!(
+                return Err(JobError::new(format!(
                     "{}: it would overwrite {}\n    found:   one file for both\n    allowed: a place for each",
                     output.text(),
                     other.text()
@@ -90,11 +106,11 @@ impl Places {
     }
 
     /// Refuses inputs that lie in folders which are written anew as a whole.
-    pub fn check_folders(&self) -> Result<(), Failure> {
+    pub fn check_folders(&self) -> Result<(), JobError> {
         for output in &self.outputs {
             let folder = resolve(&output.path);
             if let Some(input) = self.inputs.iter().find(|input| resolve(&input.path).starts_with(&folder)) {
-                return Err(Failure::usage(format!(
+                return Err(JobError::new(format!(
                     "{}: it is written anew, and {} lies in it\n    allowed: another folder for what is written",
                     output.text(),
                     input.text()

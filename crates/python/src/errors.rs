@@ -1,0 +1,57 @@
+//! What is raised: the text is the command line's, without its `error: `.
+
+use lab::{Failure, JobError};
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use workload::WorkloadError as Wrong;
+
+pyo3::create_exception!(wordline, WordlineError, PyException, "What all errors of Wordline are.");
+pyo3::create_exception!(
+    wordline,
+    ConfigError,
+    WordlineError,
+    "A configuration or a setting makes no sense: which key, what was found, what is allowed."
+);
+pyo3::create_exception!(
+    wordline,
+    WorkloadError,
+    WordlineError,
+    "A workload makes no sense, or its file cannot be read on: which file and line, or which key."
+);
+pyo3::create_exception!(
+    wordline,
+    RunError,
+    WordlineError,
+    "A run did not come to its end. `result` is what was measured until then, a Result, or None."
+);
+pyo3::create_exception!(
+    wordline,
+    SnapshotError,
+    WordlineError,
+    "A snapshot is damaged or of another layout, or the drive cannot be saved."
+);
+
+/// Somebody else has the drive.
+pub fn busy() -> PyErr {
+    WordlineError::new_err("the drive is busy: in another thread, or in a session that is not finished")
+}
+
+/// A job that cannot be.
+pub fn of_job(error: JobError) -> PyErr {
+    ConfigError::new_err(error.message)
+}
+
+/// A workload that cannot be.
+pub fn of_workload(error: &Wrong) -> PyErr {
+    WorkloadError::new_err(error.to_string())
+}
+
+/// A failure before anything was measured.
+pub fn of_failure(failure: &Failure) -> PyErr {
+    let text = failure.to_string();
+    match failure {
+        Failure::Config(_) | Failure::Setting { .. } => ConfigError::new_err(text),
+        Failure::Workload(_) => WorkloadError::new_err(text),
+        _ => RunError::new_err(text),
+    }
+}

@@ -1,0 +1,127 @@
+//! Requests from columns: arrays of numpy, or whatever else Python has of numbers.
+
+use crate::errors::WorkloadError;
+use crate::values;
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use ssd::OpCode;
+use workload::Request;
+
+/// What a request may have, and what it must.
+const COLUMNS: [&str; 5] = ["arrival_ns", "op", "lba", "sectors", "fua"];
+
+/// Whether a dict holds columns of requests, and not settings of a workload.
+pub fn are_columns(of: &Bound<'_, PyDict>) -> PyResult<bool> {
+    match of.get_item("lba")? {
+        Some(lba) => Ok(!lba.is_instance_of::<PyString>()),
+        None => Ok(false),
+    }
+}
+
+/// The requests of columns of equal length. Whether arrival times are among them, too.
+pub fn requests(of: &Bound<'_, PyDict>) -> PyResult<(Vec<Request>, bool)> {
+    for key in of.keys() {
+        let key: String = key.extract()?;
+        if !COLUMNS.contains(&key.as_str()) {
+            let allowed = COLUMNS.join(", ");
+            return Err(WorkloadError::new_err(format!(
+                "requests\n    found:   column {key:?}\n    allowed: {allowed}"
+            )));
+        }
+    }
+    let column = |name: &str| of.get_item(name)?.map(|values| numbers(name, &values)).transpose();
+    let need = |name: &'static str| {
+        let missing = || wrong(name, "no such column", "arrival_ns (or none), op, lba, sectors");
+        column(name)?.ok_or_else(missing)
+    };
+    let (lba, sectors) = (need("lba")?, need("sectors")?);
+    let op = of
+        .get_item("op")?
+        .ok_or_else(|| wrong("op", "no such column", "0 to 3, or read, write, trim, flush"))?;
+    let (op, arrival, fua) = (ops(&op)?, column("arrival_ns")?, column("fua")?);
+    let lengths = [
+        Some(lba.len()),
+        Some(sectors.len()),
+        Some(op.len()),
+        arrival.as_ref().map(Vec::len),
+        fua.as_ref().map(Vec::len),
+    ];
+    if lengths.iter().flatten().any(|length| *length != lba.len()) {
+        let found = format!("columns of {:?} rows", lengths.iter().flatten().collect::<Vec<_>>());
+        return Err(wrong("requests", found, "columns of equal length"));
+    }
+    let mut all = Vec::with_capacity(lba.len());
+    let mut before = 0;
+    for row in 0..lba.len() {
+        let arrival_ns = arrival.as_ref().map_or(0, |times| times[row]);
+        let at = |name: &str| format!("{name}[{row}]");
+        if arrival_ns < before {
+            return Err(wrong(&at("arrival_ns"), arrival_ns, "times that do not go back"));
+        }
+        before = arrival_ns;
+        let is_flush = op[row] == OpCode::Flush;
+        let fits = u32::try_from(sectors[row]).ok().filter(|sectors| (*sectors > 0) != is_flush);
+        let allowed = "1 to 4294967295, and 0 of a flush";
+        let sectors = fits.ok_or_else(|| wrong(&at("sectors"), sectors[row], allowed))?;
+        let fua = fua.as_ref().is_some_and(|flags| flags[row] != 0);
+        all.push(Request { arrival_ns, op: op[row], fua, lba: lba[row], sectors, ..Request::default() });
+    }
+    Ok((all, arrival.is_some()))
+}
+
+/// What is wrong with a column, or a value in it.
+pub fn wrong(key: &str, found: impl std::fmt::Display, allowed: &str) -> PyErr {
+    WorkloadError::new_err(format!("{key}\n    found:   {found}\n    allowed: {allowed}"))
+}
+
+/// Kinds of requests, by number or by name.
+fn ops(of: &Bound<'_, PyAny>) -> PyResult<Vec<OpCode>> {
+    let known = [OpCode::Read, OpCode::Write, OpCode::Trim, OpCode::Flush];
+    let unknown = |row: usize, found: String| {
+        wrong(&format!("op[{row}]"), found, "0 to 3, or read, write, trim, flush")
+    };
+    let by_name = |(row, name): (usize, String)| {
+        let lower = name.to_lowercase();
+        let is_it = |op: &&OpCode| op.name() == lower || (lower.len() == 1 && op.name().starts_with(&lower));
+        known.iter().find(is_it).copied().ok_or_else(|| unknown(row, format!("{name:?}")))
+    };
+    // What numpy keeps texts in is no list of them.
+    let listed = of.call_method0("tolist").unwrap_or_else(|_| of.clone());
+    if let Ok(names) = listed.extract::<Vec<String>>() {
+        return names.into_iter().enumerate().map(by_name).collect();
+    }
+    let by_number = |(row, number): (usize, u64)| {
+        known.get(number as usize).copied().ok_or_else(|| unknown(row, number.to_string()))
+    };
+    numbers("op", of)?.into_iter().enumerate().map(by_number).collect()
+}
+
+/// Whole numbers, from an array of any kind of them.
+fn numbers(name: &str, of: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    macro_rules! from_buffer {
+        ($($kind:ty),*) => {
+            $(if let Ok(buffer) = PyBuffer::<$kind>::get(of) {
+                if buffer.dimensions() != 1 {
+                    return Err(wrong(name, format!("{} dimensions", buffer.dimensions()), "one"));
+                }
+                let values = buffer.to_vec(of.py())?;
+                let whole = |(row, value): (usize, $kind)| {
+                    u64::try_from(value).map_err(|_| wrong(&format!("{name}[{row}]"), value, "whole numbers from 0"))
+                };
+                return values.into_iter().enumerate().map(whole).collect();
+            })*
+        };
+    }
+    from_buffer!(u64, i64, u32, i32, u8, u16, i16, i8);
+    if let Ok(flags) = of.call_method1("astype", ("uint8",)).and_then(|flags| flags.extract::<Vec<u64>>())
+        && of.getattr("dtype")?.str()?.to_string() == "bool"
+    {
+        return Ok(flags);
+    }
+    of.extract::<Vec<u64>>().map_err(|_| {
+        let found = values::toml(of).unwrap_or_else(|_| of.get_type().to_string());
+        let found: String = found.chars().take(60).collect();
+        wrong(name, found, "whole numbers from 0")
+    })
+}

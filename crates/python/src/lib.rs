@@ -1,0 +1,70 @@
+//! The extension module of the Python package `wordline`: drives, runs, results, and tables that numpy and Arrow look
+//! into without a copy.
+//!
+//! Nothing is simulated here: what the command line does with a configuration, settings and a workload, `lab::Job` and
+//! `lab::run_prepared` do for both.
+
+mod arrow;
+mod buffer;
+mod drive;
+mod errors;
+mod feed;
+mod handle;
+mod results;
+mod session;
+mod table;
+mod values;
+mod work;
+
+use pyo3::prelude::*;
+
+/// Big tables lie on huge pages, as in the program: the map of a large drive is read at random.
+#[global_allocator]
+static ALLOCATOR: lab::memory::HugePages = lab::memory::HugePages;
+
+/// Drives of NAND flash, simulated. See the package `wordline`, which is what to import.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::drive::{Drive, run};
+    #[pymodule_export]
+    use super::errors::{ConfigError, RunError, SnapshotError, WordlineError, WorkloadError};
+    #[pymodule_export]
+    use super::main;
+    #[pymodule_export]
+    use super::results::Result;
+    #[pymodule_export]
+    use super::session::Session;
+    #[pymodule_export]
+    use super::table::{Column, Table};
+    #[pymodule_export]
+    use super::version;
+
+    /// What was not measured is None, whoever raises it.
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use pyo3::types::PyAnyMethods;
+        module.getattr("RunError")?.setattr("result", module.py().None())
+    }
+}
+
+/// The version with the commit that it was built from, as results tell it.
+#[pyfunction]
+fn version() -> String {
+    lab::result::version()
+}
+
+/// Does what a command line asks for, whose first word is the program's name; returns its exit code. `worker` is the
+/// command line that starts this program as a worker of sweeps.
+#[pyfunction]
+fn main(py: Python<'_>, args: Vec<std::ffi::OsString>, worker: Vec<std::ffi::OsString>) -> PyResult<u8> {
+    #[cfg(feature = "program")]
+    return Ok(py.detach(|| wordline_cli::run(args, &worker)));
+    #[cfg(not(feature = "program"))]
+    {
+        let _ = (py, args, worker);
+        Err(pyo3::exceptions::PyNotImplementedError::new_err(
+            "this module was built without the command line",
+        ))
+    }
+}

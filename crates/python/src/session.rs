@@ -1,0 +1,154 @@
+//! A run that is fed.
+
+use crate::errors;
+use crate::feed;
+use crate::handle::{Handle, Slot};
+use crate::results::{Result, told};
+use crate::table::{Data, Table};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ssd::Completion;
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+/// A run whose requests come piece by piece: `feed`, `completions`, `feed` ... `finish`. It does what the run of the same
+/// requests would do, however they are cut. Its drive is busy until it is finished.
+#[pyclass(module = "wordline", frozen)]
+pub struct Session {
+    inner: Mutex<Option<lab::Session>>,
+    slot: Arc<Slot>,
+    config: String,
+    /// When the last request arrives that was fed; ns.
+    last_ns: Mutex<u64>,
+}
+
+/// Requests that are fed at once: some ms of work.
+const PIECE: usize = 1 << 13;
+
+impl Drop for Session {
+    /// A session that nobody has any more gives its drive back.
+    fn drop(&mut self) {
+        let session = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(session) = session {
+            self.slot.give_back(Handle::used(session.end().1));
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn new(session: lab::Session, slot: Arc<Slot>, config: String) -> Self {
+        Session { inner: Mutex::new(Some(session)), slot, config, last_ns: Mutex::new(0) }
+    }
+
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        of: impl FnOnce(&mut lab::Session) -> std::result::Result<T, lab::Failure> + Send,
+    ) -> PyResult<T> {
+        let mut session = match self.inner.try_lock() {
+            Ok(session) => session,
+            Err(TryLockError::WouldBlock) => return Err(errors::busy()),
+            Err(TryLockError::Poisoned(session)) => session.into_inner(),
+        };
+        let session = session.as_mut().ok_or_else(finished)?;
+        py.detach(|| of(session)).map_err(|failure| errors::of_failure(&failure))
+    }
+}
+
+fn finished() -> PyErr {
+    errors::WordlineError::new_err("the session is finished; its drive begins another with drive.session()")
+}
+
+#[pymethods]
+impl Session {
+    /// Requests to come, as columns of equal length: `lba` and `sectors` (512 bytes), `op` (names, or 0 read, 1 write, 2
+    /// trim, 3 flush), and `arrival_ns` where requests come at their times.
+    #[pyo3(signature = (requests=None, **columns))]
+    fn feed(
+        &self,
+        py: Python<'_>,
+        requests: Option<&Bound<'_, PyDict>>,
+        columns: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        let none = PyDict::new(py);
+        let (requests, has_times) = feed::requests(requests.or(columns).unwrap_or(&none))?;
+        if has_times && let Some(first) = requests.first() {
+            let mut last = self.last_ns.lock().unwrap_or_else(PoisonError::into_inner);
+            if first.arrival_ns < *last {
+                let allowed = format!("{} or later, as what was fed before", *last);
+                return Err(feed::wrong("arrival_ns[0]", first.arrival_ns, &allowed));
+            }
+            *last = requests.last().map_or(*last, |request| request.arrival_ns);
+        }
+        // Ctrl-C is heard between two pieces.
+        for piece in requests.chunks(PIECE) {
+            self.with(py, |session| session.feed(piece))?;
+            if requests.len() > PIECE {
+                py.check_signals()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets time pass to there, ns since the session began.
+    fn advance_to(&self, py: Python<'_>, ns: u64) -> PyResult<()> {
+        self.with(py, |session| session.advance_to(ns))
+    }
+
+    /// What has completed since this was last asked, in order: a table with times in ns since the session began.
+    fn completions(&self, py: Python<'_>) -> PyResult<Table> {
+        let (done, start) = self.with(py, |session| {
+            let start = session.drive().now().0 - session.now_ns();
+            Ok((session.completions().collect::<Vec<Completion>>(), start))
+        })?;
+        let counts = |of: &dyn Fn(&Completion) -> u64| Data::Counts(done.iter().map(of).collect());
+        let columns = vec![
+            ("arrival_ns", counts(&|done| done.arrival.0.saturating_sub(start))),
+            ("completion_ns", counts(&|done| done.completed.0.saturating_sub(start))),
+            ("op", Data::of_names(done.iter().map(|done| done.op.name()).collect())),
+            ("lba", counts(&|done| done.lba.0)),
+            ("sectors", counts(&|done| done.sectors.into())),
+            ("status", Data::of_names(done.iter().map(|done| done.status.name()).collect())),
+            ("latency_ns", counts(&|done| done.completed.since(done.arrival))),
+        ];
+        Ok(Table::new("completions", columns))
+    }
+
+    /// Simulated time since the session began; ns.
+    #[getter]
+    fn now_ns(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |session| Ok(session.now_ns()))
+    }
+
+    /// Requests that the drive has and has not answered.
+    #[getter]
+    fn in_flight(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |session| Ok(session.in_flight()))
+    }
+
+    /// Serves what was fed, and tells what was measured. The drive is free again.
+    fn finish(&self, py: Python<'_>) -> PyResult<Result> {
+        let session = match self.inner.try_lock() {
+            Ok(mut session) => session.take().ok_or_else(finished)?,
+            Err(TryLockError::WouldBlock) => return Err(errors::busy()),
+            Err(TryLockError::Poisoned(session)) => session.into_inner().take().ok_or_else(finished)?,
+        };
+        let (result, drive) = py.detach(|| session.end());
+        let blocks = lab::BlockTable::of(&drive);
+        self.slot.give_back(Handle::used(drive));
+        told(py, result, blocks, &self.config)
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Gives the drive back if `finish` was not called; what was measured is gone then.
+    fn __exit__(&self, py: Python<'_>, _kind: Py<PyAny>, _error: Py<PyAny>, _trace: Py<PyAny>) {
+        if let Ok(mut session) = self.inner.try_lock()
+            && let Some(session) = session.take()
+        {
+            let (_, drive) = py.detach(|| session.end());
+            self.slot.give_back(Handle::used(drive));
+        }
+    }
+}

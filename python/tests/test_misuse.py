@@ -1,0 +1,193 @@
+"""What users do by mistake, or in another order than it was thought of: nothing is lost, and nothing is silent."""
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy
+import pytest
+from conftest import SMALL, flat, program
+
+import wordline
+
+#: A drive that is run as it is, empty.
+EMPTY = {"fill_percent": 0, "overwrite": "none"}
+LOAD = {"pattern": "uniform", "count": 1_000}
+
+
+def small() -> wordline.Drive:
+    return wordline.Drive.preset("client_tlc", SMALL)
+
+
+def many(count: int) -> dict:
+    """Writes at random."""
+    lba = numpy.random.default_rng(1).integers(0, 200_000, count) * 8
+    return {"lba": lba, "sectors": numpy.full(count, 8), "op": numpy.ones(count, dtype="u1")}
+
+
+def msr(path: Path) -> Path:
+    """A trace of two requests."""
+    path.write_text("128166372003061629,hm,0,Read,0,4096,100\n128166372003061700,hm,0,Write,4096,4096,100\n")
+    return path
+
+
+def test_who_finds_a_drive_busy_leaves_it_to_be_stopped() -> None:
+    drive = small()
+    ended: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            drive.run({"pattern": "uniform", "count": 100_000_000}, **EMPTY)
+        except wordline.RunError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    time.sleep(0.3)
+    for attempt in (lambda: drive.run(LOAD), drive.precondition, drive.session):
+        with pytest.raises(wordline.WordlineError, match="busy"):
+            attempt()
+    drive.stop()
+    thread.join(5)
+    assert not thread.is_alive() and len(ended) == 1
+
+
+def test_a_session_that_nobody_has_any_more_gives_its_drive_back() -> None:
+    drive = small()
+    session = drive.session(**EMPTY)
+    session.feed(lba=[0], sectors=[8], op=["write"])
+    del session
+    gc.collect()
+    assert drive.run(LOAD, **EMPTY)["requests_served"] == 1_000
+
+
+def test_a_run_that_never_began_leaves_a_new_drive_new() -> None:
+    drive, other = small(), small()
+    with pytest.raises(wordline.WorkloadError, match="footprint_gib"):
+        drive.run({**LOAD, "footprint_gib": 5_000.0})
+    assert drive.run(LOAD)["event_hash"] == other.run(LOAD)["event_hash"]
+
+
+def test_a_copy_knows_its_run_table_and_its_workload() -> None:
+    text = 'preset = "client_tlc"\n[run]\ndepth = 3\nsamples = 7\n[workload]\npattern = "uniform"\ncount = 500\n'
+    drive = wordline.Drive.from_toml(text, SMALL)
+    copies = [pickle.loads(pickle.dumps(drive)), wordline.Drive.restore(drive.snapshot())]
+    results = [each.run(**EMPTY) for each in (drive, *copies)]
+    assert {result["depth"] for result in results} == {3}
+    assert len({result["event_hash"] for result in results}) == 1
+
+
+def test_a_request_log_does_not_overwrite_what_is_read(tmp_path: Path) -> None:
+    trace = msr(tmp_path / "in.csv")
+    before = trace.read_text()
+    flags = ["--request-log", str(trace), "--drive", "client_tlc", *flat(SMALL), "--quiet"]
+    line = program("run", str(trace), *flags, check=False).stderr.strip().removeprefix("error: ")
+    with pytest.raises(wordline.WordlineError) as raised:
+        small().run(trace, request_log=trace, **EMPTY)
+    assert trace.read_text() == before
+    assert str(raised.value).removeprefix("request_log") == line.removeprefix("--request-log")
+
+
+def test_where_a_request_log_cannot_be_is_known_before_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "log.csv"
+    drive = small()
+    with pytest.raises(wordline.WordlineError) as raised:
+        drive.run(LOAD, request_log=path)
+    assert str(raised.value) == f"{path}: cannot write the request log: its folder does not exist"
+    assert drive.run(LOAD)["event_hash"] == small().run(LOAD)["event_hash"]
+
+
+def test_what_is_fed_names_what_is_wrong_with_it() -> None:
+    drive = small()
+    with pytest.raises(wordline.WorkloadError, match=r"sectors\[1\]\n    found:   0\n"):
+        drive.run({"lba": [0, 8], "sectors": [8, 0], "op": ["read", "read"]}, **EMPTY)
+    with pytest.raises(wordline.WorkloadError, match="lba"):
+        drive.run({"lba": numpy.zeros((2, 3), dtype="u8"), "sectors": [8] * 6, "op": [1] * 6}, **EMPTY)
+
+
+def test_times_do_not_go_back_from_one_batch_to_the_next() -> None:
+    session = small().session(arrivals=True, **EMPTY)
+    session.feed(lba=[0], sectors=[8], op=["write"], arrival_ns=[10_000_000])
+    with pytest.raises(wordline.WorkloadError, match=r"arrival_ns\[0\]\n    found:   5\n"):
+        session.feed(lba=[0], sectors=[8], op=["write"], arrival_ns=[5])
+
+
+def test_the_end_of_time_is_no_bug() -> None:
+    drive = small()
+    session = drive.session(**EMPTY)
+    try:
+        session.advance_to(2**64 - 1)
+    except wordline.WordlineError:
+        # That it is refused is as good.
+        pass
+    session.finish()
+    assert drive.run(LOAD)["requests_served"] == 1_000
+
+
+def test_a_run_error_always_has_a_result_or_none() -> None:
+    assert wordline.RunError("of somebody else").result is None
+    drive = small()
+    session = drive.session(**EMPTY)
+    drive.stop()
+    with pytest.raises(wordline.RunError) as raised:
+        session.feed(many(100))
+    assert raised.value.result is None
+
+
+@pytest.mark.parametrize("way", ["run", "feed"])
+def test_ctrl_c_ends_arrays_as_it_ends_workloads(way: str) -> None:
+    drive = small()
+    columns = many(3_000_000)
+    begun = drive.run if way == "run" else drive.session(**EMPTY).feed
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        begun(columns, **(EMPTY if way == "run" else {}))
+    # A tenth of a second on a machine that has nothing else to do.
+    assert time.monotonic() - start - 0.3 < 1.0
+
+
+def test_results_are_read_as_dicts_are() -> None:
+    result = small().run(LOAD, **EMPTY)
+    assert list(result) == list(result.keys()) and len(result) == len(result.to_dict())
+    assert dict(result.items()) == result.to_dict()
+    assert result.get("nowhere", 5) == 5 and result.get("requests_served") == 1_000
+    assert 5 not in result
+
+
+def workers() -> set[int]:
+    """Processes that are workers of sweeps."""
+    found = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    return {int(line.split()[0]) for line in found.splitlines() if line.endswith("-m wordline worker")}
+
+
+def test_ctrl_c_leaves_no_worker_of_a_sweep_behind(tmp_path: Path) -> None:
+    sweep = tmp_path / "grid.toml"
+    run = '[run]\nfill_percent = 0\noverwrite = "none"\n[workload]\npattern = "uniform"\ncount = 200_000_000\n'
+    sweep.write_text(f'preset = "client_tlc"\n{run}[grid]\nrun.depth = [1, 2]\n')
+    before = workers()
+    threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        wordline.sweep(sweep, tmp_path / "out", jobs=2, cache=False)
+    until = time.monotonic() + 5
+    while workers() - before and time.monotonic() < until:
+        time.sleep(0.1)
+    left = workers() - before
+    for each in left:
+        os.kill(each, signal.SIGKILL)
+    assert not left
+
+
+def test_the_module_is_imported_in_20_ms() -> None:
+    code = "import time; t = time.perf_counter(); import wordline; print(time.perf_counter() - t)"
+    times = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+        for _ in range(7)
+    ]
+    assert min(times) < 0.02, times

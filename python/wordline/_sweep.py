@@ -1,0 +1,91 @@
+"""Sweeps: the engine of `wordline sweep`, whose workers are processes of this interpreter."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from wordline._core import ConfigError, RunError
+
+
+class Sweep:
+    """What came of a sweep: a row a run."""
+
+    def __init__(self, folder: Path) -> None:
+        #: The sweep's folder, as `wordline sweep -o` has it.
+        self.folder = folder
+        with open(folder / "runs.csv", newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        #: Names of the columns: id, status, what was varied, and all numbers of `result.json`.
+        self.columns: list[str] = rows[0]
+        #: The rows, as dicts of texts and numbers; what is not there is None.
+        self.rows: list[dict[str, Any]] = [dict(zip(rows[0], map(_value, row), strict=True)) for row in rows[1:]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, column: str) -> list[Any]:
+        """A column, a value a run."""
+        if column not in self.columns:
+            raise KeyError(f"found {column!r}, allowed: {', '.join(self.columns)}")
+        return [row[column] for row in self.rows]
+
+    def to_pandas(self) -> Any:
+        """As a DataFrame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=self.columns)
+
+    def __str__(self) -> str:
+        """The tables: means, with 95 % confidence intervals where there are repeats."""
+        return (self.folder / "tables.txt").read_text(encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<wordline.Sweep of {len(self)} runs in {str(self.folder)!r}>"
+
+
+def _value(text: str) -> Any:
+    if text == "":
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def sweep(
+    file: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    jobs: int | None = None,
+    cache: bool = True,
+) -> Sweep:
+    """Runs all that a sweep file asks for, `jobs` runs at a time (as many as there are cores), and reads the results.
+
+    What is in the folder `out` already is not run again. Errors are those of the command line.
+    """
+    command = [sys.executable, "-m", "wordline", "sweep", os.fspath(file), "-o", os.fspath(out), "--quiet"]
+    if jobs is not None:
+        command += ["--jobs", str(jobs)]
+    if not cache:
+        command.append("--no-cache")
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as running:
+        try:
+            _, said = running.communicate()
+        except BaseException:
+            # It stops its workers, and what is done stays done.
+            running.send_signal(signal.SIGINT)
+            running.wait()
+            raise
+    if running.returncode != 0:
+        kind = ConfigError if running.returncode == 2 else RunError
+        raise kind(said.strip().removeprefix("error: "))
+    return Sweep(Path(out))
