@@ -14,8 +14,8 @@ LOCKED := $(if $(CI),--locked,)
 # Steps of one job tell how long they took, in a table at its end.
 STEP := scripts/step.sh
 
-.PHONY: help demo test check bench speed tables instructions soak faults tidy fmt clippy doc unit release toolchain\
-  clean
+.PHONY: help demo test python check bench speed tables instructions soak faults tidy fmt clippy doc unit release\
+  toolchain clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -26,6 +26,10 @@ demo: toolchain ## Replay a real trace with three cleaning policies and compare 
 test: toolchain ## Every test: units, timelines, formulas, random runs, the command line (ONLY=name)
 	@$(STEP) tests $(CARGO) run --quiet --package xtask $(LOCKED) -- test $(ONLY) $(if $(BUT),$(UNITS:%=--but %))
 	@$(STEP) examples $(CARGO) test --quiet --workspace --doc $(LOCKED)
+	@$(if $(ONLY),,$(STEP) python scripts/python.sh test)
+
+python: toolchain ## Build the Python package into target/python, an environment of its own (needs python3-venv)
+	@scripts/python.sh build
 
 check: toolchain ## Format, lints, tidy, documentation, unit tests
 	@$(STEP) format $(MAKE) --no-print-directory fmt

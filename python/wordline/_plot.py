@@ -19,8 +19,8 @@ def _unit(seconds: float) -> tuple[float, str]:
 def plot(result: Result, column: str = "read_p99_ns", *, ax: Any = None, **style: Any) -> Any:
     """Draws a column of a result's time series over simulated time; returns matplotlib's axes.
 
-    `column` is a name of `result.timeseries`. Those that end in `_ns` are drawn in a unit that suits them. `ax` is where
-    to draw: a new figure's axes if none is given. `style` goes to `Axes.plot`.
+    `column` is a name of `result.timeseries`. Those that end in `_ns` are drawn in a unit that suits them. `ax` is
+    where to draw: a new figure's axes if none is given. `style` goes to `Axes.plot`.
     """
     series = result.timeseries
     if series is None:

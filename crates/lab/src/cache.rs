@@ -81,8 +81,8 @@ impl DriveCache {
         DriveCache { folder, least: LEAST, bytes_at_most: BYTES_AT_MOST, remarks: Mutex::default() }
     }
 
-    /// Where the environment says: in `$WORDLINE_CACHE`, or `wordline` in `$XDG_CACHE_HOME` or `~/.cache`; none where the
-    /// first is empty, or nothing is known.
+    /// Where the environment says: in `$WORDLINE_CACHE`, or `wordline` in `$XDG_CACHE_HOME` or `~/.cache`; none where
+    /// the first is empty, or nothing is known.
     pub fn usual() -> Option<Self> {
         let variable = |name: &str| std::env::var_os(name);
         let folder = variable("WORDLINE_CACHE").map(PathBuf::from).or_else(|| {

@@ -321,6 +321,11 @@ fn by_cause(meter: &Meter, flash: &FlashWork) -> By<Cause, Option<f64>> {
     By::new(|cause| amplification(meter, flash.bytes_programmed[cause]))
 }
 
+/// Requests of the whole workload, as far as that is known: a run that ended early has not taken them all.
+fn requests_total(facts: &Facts<'_>) -> Option<u64> {
+    if facts.failure.is_none() { Some(facts.served.generated) } else { facts.total }
+}
+
 impl RunResult {
     /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind.
     pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
@@ -340,8 +345,7 @@ impl RunResult {
             error_model: config.errors.model.name().to_owned(),
             loop_mode: spec.loop_mode.name().to_owned(),
             depth: depth(spec.loop_mode, config),
-            // A run that ended early has not taken them all.
-            requests_total: if facts.failure.is_none() { Some(served.generated) } else { facts.total },
+            requests_total: requests_total(facts),
             requests_generated: served.generated,
             requests_served: served.completed,
             requests_warm_up: served.warm_up,

@@ -313,8 +313,16 @@ impl Before {
             was_read_only: self.was_read_only,
             versions: versions.as_ref(),
         };
-        let result =
-            RunResult { jobs, members, series, tail, stalls, fio, requests, ..RunResult::collect(&facts, remarks) };
+        let result = RunResult {
+            jobs,
+            members,
+            series,
+            tail,
+            stalls,
+            fio,
+            requests,
+            ..RunResult::collect(&facts, remarks)
+        };
         match failure {
             None => Ok(result),
             Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),

@@ -74,10 +74,10 @@ impl Places {
         self.outputs.push(Place::new(what.into(), path));
     }
 
-    /// It prints.
-    pub fn prints(&mut self) {
+    /// It prints to that, its standard output.
+    pub fn prints(&mut self, output: impl AsFd) {
         let what = "standard output".to_owned();
-        let handle = std::io::stdout().as_fd().try_clone_to_owned();
+        let handle = output.as_fd().try_clone_to_owned();
         let identity = handle.ok().and_then(|handle| Identity::of_open(&File::from(handle)));
         self.outputs.push(Place { what, path: PathBuf::new(), identity });
     }

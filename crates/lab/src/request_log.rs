@@ -3,8 +3,8 @@
 //! Times count from the start of the workload. The times by part add up to `latency_ns`, which is
 //! `completion_ns - arrival_ns`. Where it is told whom requests waited for, columns with that follow.
 
-use crate::error::Failure;
 use crate::columns::Table;
+use crate::error::Failure;
 use crate::rows::{Cell, Column, KeptRows, Of, Rows};
 use ssd::{Completion, Holder, PARTS, Part, SimTime, Told};
 use std::path::Path;
@@ -101,7 +101,11 @@ fn names_of_holders() -> &'static [String] {
 impl RequestLog {
     /// Creates the file, if one is named; its name says what it is ([`Rows::create`]). Keeps rows in memory, if that is
     /// asked for. Rows of a log that `tells` are added by [`RequestLog::add_told`].
-    pub fn create(path: Option<&Path>, keeps: bool, (origin, tells): (Origin, bool)) -> Result<Self, Failure> {
+    pub fn create(
+        path: Option<&Path>,
+        keeps: bool,
+        (origin, tells): (Origin, bool),
+    ) -> Result<Self, Failure> {
         let more = TOLD.into_iter().filter(|_| tells);
         let columns = columns().chain(more.map(|(name, of)| Column { name: name.to_owned(), of }));
         let columns: Vec<Column> = columns.collect();

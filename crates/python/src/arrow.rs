@@ -1,7 +1,7 @@
 //! Arrow's C stream interface, as its specification has it (Apache Arrow, "The Arrow C data interface" and "The Arrow C
 //! stream interface"): a schema, and all rows as one batch.
 
-use crate::table::Data;
+use crate::data::Data;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ffi::{CString, c_char, c_int, c_void};

@@ -22,8 +22,8 @@ use workload::{Prepared, Request, Spec};
 /// How a snapshot begins.
 const MAGIC: &[u8] = b"wordline drive\n";
 
-/// A drive. It is new until it is preconditioned, aged or run: its first run makes it a past, as `wordline run` does, and
-/// later ones go on from where it is.
+/// A drive. It is new until it is preconditioned, aged or run: its first run makes it a past, as `wordline run` does,
+/// and later ones go on from where it is.
 #[pyclass(module = "wordline", frozen)]
 pub struct Drive {
     job: Job,
@@ -35,7 +35,7 @@ pub struct Drive {
 
 /// What is run.
 enum Load {
-    Spec(Spec),
+    Spec(Box<Spec>),
     Requests(Vec<Request>, bool),
 }
 
@@ -83,7 +83,7 @@ fn load(job: &Job, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load> {
     let Some(of) = of else {
         let nothing =
             || WorkloadError::new_err("nothing to run: found no workload, allowed: a path, a dict, columns");
-        return Ok(Load::Spec(configured()?.ok_or_else(nothing)?));
+        return Ok(Load::Spec(Box::new(configured()?.ok_or_else(nothing)?)));
     };
     if let Ok(settings) = of.cast::<PyDict>() {
         if feed::are_columns(settings)? {
@@ -95,7 +95,7 @@ fn load(job: &Job, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load> {
         };
         let text: String = settings.iter().map(line).collect::<PyResult<_>>()?;
         let spec = Spec::parse(&text).map_err(|error| errors::of_workload(&error))?;
-        return Ok(Load::Spec(spec));
+        return Ok(Load::Spec(Box::new(spec)));
     }
     let path: PathBuf = of.extract()?;
     if is_config(&path) {
@@ -106,7 +106,7 @@ fn load(job: &Job, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load> {
         );
         return Err(WorkloadError::new_err(message));
     }
-    Ok(Load::Spec(with_path(configured()?, &path)))
+    Ok(Load::Spec(Box::new(with_path(configured()?, &path))))
 }
 
 /// Settings of the `[run]` table, and what is no setting.
@@ -292,10 +292,11 @@ impl Drive {
         self.prepare(py, values::run_layers(Some(&run))?, true, false)
     }
 
-    /// Serves a workload, and tells what was measured. It is a path (a trace, a job file of fio), a dict (the settings of
-    /// a `[workload]`: `{"pattern": "zipf", "count": 100_000}`), columns of requests (`{"lba": array, "sectors": array,
-    /// "op": array, "arrival_ns": array}`; without the last they are kept in flight), or, if it is none, that of the
-    /// drive's configuration. Other keywords are keys of `[run]`: `depth`, `requests`, `samples`, `explain_tail` ...
+    /// Serves a workload, and tells what was measured. It is a path (a trace, a job file of fio), a dict (the settings
+    /// of a `[workload]`: `{"pattern": "zipf", "count": 100_000}`), columns of requests (`{"lba": array, "sectors":
+    /// array, "op": array, "arrival_ns": array}`; without the last they are kept in flight), or, if it is none, that of
+    /// the drive's configuration. Other keywords are keys of `[run]`: `depth`, `requests`, `samples`, `explain_tail`
+    /// ...
     #[pyo3(signature = (workload=None, *, name=None, keep_requests=false, request_log=None, cache=true, **run))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run(
@@ -315,7 +316,7 @@ impl Drive {
         let (result, blocks, config) = match load(&self.job, workload)? {
             Load::Spec(spec) => {
                 let job = self.job.clone().with_flags(layers);
-                work(py, &stop, || measure(&job, spec, (asked, &stop), slot))??
+                work(py, &stop, || measure(&job, *spec, (asked, &stop), slot))??
             }
             Load::Requests(requests, has_times) => {
                 let is_used = slot.as_ref().is_some_and(|handle| handle.is_used);
@@ -475,12 +476,12 @@ fn feed_all(
     (result, blocks)
 }
 
-/// All that `wordline run` does: a workload, on a drive that is named, or made as small as serves for it. `workload` is a
-/// path (a trace, a job file of fio, a configuration with a workload) or a dict (the settings of a `[workload]`);
+/// All that `wordline run` does: a workload, on a drive that is named, or made as small as serves for it. `workload` is
+/// a path (a trace, a job file of fio, a configuration with a workload) or a dict (the settings of a `[workload]`);
 /// `settings` are those of `--set`; other keywords are keys of `[run]`.
 #[pyfunction]
-#[pyo3(signature = (workload, drive=None, settings=None, *, name=None, keep_requests=false, request_log=None, cache=true,
-                    **run))]
+#[pyo3(signature = (workload, drive=None, settings=None, *, name=None, keep_requests=false, request_log=None,
+                    cache=true, **run))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub fn run(
     py: Python<'_>,
@@ -502,12 +503,12 @@ pub fn run(
     let spec = match load(&job, Some(workload).filter(|_| config.is_none()))? {
         Load::Spec(spec) => spec,
         Load::Requests(..) => {
-            let message = "columns of requests\n    found:   no drive for them\n    allowed: Drive.preset(...).run(...)";
-            return Err(WorkloadError::new_err(message));
+            let allowed = "Drive.preset(...).run(...)";
+            return Err(feed::wrong("columns of requests", "no drive for them", allowed));
         }
     };
     let stop = Stop::default();
-    let measured = work(py, &stop, || measure(&job, spec, (asked, &stop), &mut None))?;
+    let measured = work(py, &stop, || measure(&job, *spec, (asked, &stop), &mut None))?;
     let (result, blocks, config) = measured?;
     told(py, result, blocks, &config)
 }

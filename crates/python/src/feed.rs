@@ -115,7 +115,7 @@ fn numbers(name: &str, of: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     }
     from_buffer!(u64, i64, u32, i32, u8, u16, i16, i8);
     if let Ok(flags) = of.call_method1("astype", ("uint8",)).and_then(|flags| flags.extract::<Vec<u64>>())
-        && of.getattr("dtype")?.str()?.to_string() == "bool"
+        && of.getattr("dtype")?.str()? == "bool"
     {
         return Ok(flags);
     }

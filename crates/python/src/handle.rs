@@ -24,8 +24,8 @@ impl Handle {
         Handle { drive, is_used: true }
     }
 
-    /// The drive after something was tried on it that came to nothing: one that was new is new again, for half a past is
-    /// none.
+    /// The drive after something was tried on it that came to nothing: one that was new is new again, for half a past
+    /// is none.
     pub fn undone(self, config: &DriveConfig) -> Self {
         if self.is_used {
             return self;

@@ -5,7 +5,8 @@
 //! `lab::run_prepared` do for both.
 
 mod arrow;
-mod buffer;
+mod column;
+mod data;
 mod drive;
 mod errors;
 mod feed;
@@ -26,6 +27,8 @@ static ALLOCATOR: lab::memory::HugePages = lab::memory::HugePages;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::column::Column;
+    #[pymodule_export]
     use super::drive::{Drive, run};
     #[pymodule_export]
     use super::errors::{ConfigError, RunError, SnapshotError, WordlineError, WorkloadError};
@@ -36,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use super::session::Session;
     #[pymodule_export]
-    use super::table::{Column, Table};
+    use super::table::Table;
     #[pymodule_export]
     use super::version;
 

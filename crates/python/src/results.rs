@@ -9,8 +9,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use std::path::PathBuf;
 
-/// What a run measured. `result["latency_ns"]["read"]["p99"]`, or `result["latency_ns.read.p99"]`: its keys are those of
-/// `result.json`. Times are in ns, sizes in bytes.
+/// What a run measured. `result["latency_ns"]["read"]["p99"]`, or `result["latency_ns.read.p99"]`: its keys are those
+/// of `result.json`. Times are in ns, sizes in bytes.
 #[pyclass(module = "wordline", frozen)]
 pub struct Result {
     inner: RunResult,

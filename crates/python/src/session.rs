@@ -1,17 +1,18 @@
 //! A run that is fed.
 
+use crate::data::Data;
 use crate::errors;
 use crate::feed;
 use crate::handle::{Handle, Slot};
 use crate::results::{Result, told};
-use crate::table::{Data, Table};
+use crate::table::Table;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ssd::Completion;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
-/// A run whose requests come piece by piece: `feed`, `completions`, `feed` ... `finish`. It does what the run of the same
-/// requests would do, however they are cut. Its drive is busy until it is finished.
+/// A run whose requests come piece by piece: `feed`, `completions`, `feed` ... `finish`. It does what the run of the
+/// same requests would do, however they are cut. Its drive is busy until it is finished.
 #[pyclass(module = "wordline", frozen)]
 pub struct Session {
     inner: Mutex<Option<lab::Session>>,
@@ -60,8 +61,8 @@ fn finished() -> PyErr {
 
 #[pymethods]
 impl Session {
-    /// Requests to come, as columns of equal length: `lba` and `sectors` (512 bytes), `op` (names, or 0 read, 1 write, 2
-    /// trim, 3 flush), and `arrival_ns` where requests come at their times.
+    /// Requests to come, as columns of equal length: `lba` and `sectors` (512 bytes), `op` (names, or 0 read, 1 write,
+    /// 2 trim, 3 flush), and `arrival_ns` where requests come at their times.
     #[pyo3(signature = (requests=None, **columns))]
     fn feed(
         &self,

@@ -132,6 +132,8 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/ssd/tests/no_alloc.rs",
     "crates/lab/src/memory.rs",
     "crates/lab/src/process.rs",
+    "crates/python/src/arrow.rs",
+    "crates/python/src/column.rs",
 ];
 
 /// Macros that declare a module for each entry `name: Type` of their list.

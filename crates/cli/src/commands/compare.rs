@@ -135,7 +135,7 @@ impl Compare {
         for path in &self.results {
             places.reads("the result", &result_file(path));
         }
-        places.prints();
+        places.prints(std::io::stdout());
         if let Some(path) = self.csv.as_ref().filter(|path| *path != Path::new("-")) {
             places.writes("--csv", path);
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -390,7 +390,7 @@ fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure>
 /// The folder, for this command alone.
 fn claim(folder: &Path, names: &[&str]) -> Result<FolderLock, Failure> {
     let mut places = Places::default();
-    places.prints();
+    places.prints(std::io::stdout());
     for name in names {
         places.writes("a file of --out,", &folder.join(name));
     }

@@ -52,7 +52,7 @@ impl Report {
         for folder in &self.folders {
             places.reads("the results", folder);
         }
-        places.prints();
+        places.prints(std::io::stdout());
         places.writes("--output", &self.output);
         places.check()?;
         let folder = self.output.parent().filter(|folder| !folder.as_os_str().is_empty());

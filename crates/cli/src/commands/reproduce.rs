@@ -13,8 +13,8 @@ use lab::{Plot, ReportError};
 use super::worker;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use lab::places::Places;
 use crate::progress::Progress;
+use lab::places::Places;
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\

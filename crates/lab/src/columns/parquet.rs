@@ -14,7 +14,9 @@ use std::sync::Arc;
 fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
     let count = LogicalType::integer(64, false);
     let (kind, logical, repetition) = match column.values {
-        Values::Words(_) | Values::Names(_) => (Kind::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
+        Values::Words(_) | Values::Names(_) => {
+            (Kind::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED)
+        }
         Values::Numbers(_) => (Kind::DOUBLE, None, Repetition::REQUIRED),
         Values::Counts(_) => (Kind::INT64, Some(count), Repetition::REQUIRED),
         Values::NumbersOrNone(_) => (Kind::DOUBLE, None, Repetition::OPTIONAL),

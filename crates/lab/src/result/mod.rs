@@ -277,7 +277,10 @@ impl RunResult {
     /// gave, and part of the result.
     pub fn unserved(&self) -> Option<String> {
         if self.requests_served != self.requests_generated {
-            return Some(format!("{} of {} requests were served", self.requests_served, self.requests_generated));
+            return Some(format!(
+                "{} of {} requests were served",
+                self.requests_served, self.requests_generated
+            ));
         }
         let uncorrectable = Status::Uncorrectable.name();
         let others = self.failed_by_status.iter().filter(|(status, _)| *status != uncorrectable);

@@ -15,9 +15,9 @@ use ssd::AgeStep;
 use ssd::config::Problem;
 
 use crate::failure::Failure;
-use lab::places::Places;
 use crate::snapshots::{beside, restore};
 use crate::text::{Columns, thousands, wrapped};
+use lab::places::Places;
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -224,7 +224,7 @@ impl ForensicsArgs {
         for path in &self.versions {
             places.reads("--versions", path);
         }
-        places.prints();
+        places.prints(std::io::stdout());
         let Some(path) = &self.out else { return Ok(places.check()?) };
         places.writes("--out", path);
         places.check()?;

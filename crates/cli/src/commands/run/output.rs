@@ -172,7 +172,7 @@ impl Run {
         if let Some(path) = &self.measurement.snapshot {
             places.reads("--snapshot", path);
         }
-        places.prints();
+        places.prints(std::io::stdout());
         if let Some(folder) = &self.output.out {
             places.writes("--out", folder);
             for name in report::run_files() {

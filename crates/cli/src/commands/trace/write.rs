@@ -10,9 +10,9 @@ use workload::convert::{Packing, TargetInfo, TraceWriter, Written, targets};
 
 use super::{Input, for_each};
 use crate::failure::Failure;
-use lab::places::Places;
 use crate::text::thousands;
 use crate::workload_args::set;
+use lab::places::Places;
 
 /// Examples of `convert`.
 const CONVERT_EXAMPLES: &str = "\
@@ -169,7 +169,7 @@ impl Output {
     fn claim(&self, spec: &Spec) -> Result<Option<(&Path, Replacement)>, Failure> {
         let mut places = Places::default();
         places.reads_workload(spec);
-        places.prints();
+        places.prints(std::io::stdout());
         let Some(path) = &self.out else { return Ok(places.check().map(|()| None)?) };
         places.writes("--out", path);
         places.check()?;

@@ -15,8 +15,8 @@ use workload::{ReadBuffer, SECTOR_BYTES, SourceReport, Spec};
 
 use super::{Input, for_each};
 use crate::failure::Failure;
-use lab::places::Places;
 use crate::workload_args::size;
+use lab::places::Places;
 
 /// Examples for the help text.
 const EXAMPLES: &str = "\
@@ -100,7 +100,7 @@ pub fn run(args: &Info, out: &mut dyn Write) -> Result<(), Failure> {
     let mut buffers = args.buffers()?;
     let lock = args.plots.as_deref().map(|folder| {
         let mut places = Places::default();
-        places.prints();
+        places.prints(std::io::stdout());
         places.writes("--plots", folder);
         places.check()?;
         FolderLock::take(folder).map_err(Failure::from)

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# The Python package: builds it into an environment of its own (target/python), or tests it there.
+#   scripts/python.sh build          makes the environment, builds the wheel, installs it
+#   scripts/python.sh test [ARG...]  the same, then its tests (pytest's arguments)
+#   scripts/python.sh more           installs what the soak's tests need beside (pyarrow, polars, pandas)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+home="$build/python"
+python="$home/bin/python"
+
+# What is missing, and what to type.
+lacks() {
+  printf 'wordline: %s\n          %s\n' "$1" "$2" >&2
+  return 1
+}
+
+ready() {
+  command -v python3 >/dev/null 2>&1 || {
+    lacks 'no python3 found in PATH; the package needs 3.11 or newer.' \
+      'On Debian or Ubuntu: sudo apt-get install python3 python3-venv'
+    return
+  }
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+    lacks "$(python3 --version) is too old; the package needs Python 3.11 or newer." \
+      'On Debian 12 or Ubuntu 24.04: sudo apt-get install python3 python3-venv'
+    return
+  }
+  if ! "$python" -m pip --version >/dev/null 2>&1; then
+    rm -rf "$home"
+    python3 -m venv "$home" >/dev/null 2>&1 || {
+      rm -rf "$home"
+      lacks 'python3 can make no environment.' 'On Debian or Ubuntu: sudo apt-get install python3-venv'
+      return
+    }
+  fi
+}
+
+# Installs what a file pins, once.
+pinned() {
+  local stamp
+  stamp="$home/$(basename "$1").$(cksum <"$1" | tr ' ' -)"
+  [ -e "$stamp" ] && return
+  "$python" -m pip install --quiet --disable-pip-version-check --requirement "$1"
+  touch "$stamp"
+}
+
+install() {
+  pinned python/requirements.txt
+  rm -rf "$home/wheel"
+  # Crates that the workspace has built already are not built again: the same profile, the same folder.
+  (cd python && CARGO_TARGET_DIR="$build" "$python" -m maturin build --quiet --profile "${PROFILE:-dev}" \
+    ${CI:+--locked} --interpreter "$python" --out "$home/wheel")
+  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$home"/wheel/*.whl
+}
+
+case "${1:-build}" in
+  build)
+    ready
+    install
+    echo "wordline is in $home; try:"
+    echo "  $python -c 'import wordline; print(wordline.Drive.preset(\"m64\"))'"
+    ;;
+  test)
+    shift
+    if ! ready; then
+      echo 'skipped: the tests of the Python package' >&2
+      exit 0
+    fi
+    install
+    export PYTHONDONTWRITEBYTECODE=1
+    exec "$home/bin/pytest" --quiet -p no:cacheprovider "${@:-python/tests}"
+    ;;
+  more)
+    ready
+    pinned python/requirements-more.txt
+    ;;
+  *)
+    sed -n '2,5p' "$0" | sed 's/^# //' >&2
+    exit 2
+    ;;
+esac
