@@ -70,7 +70,8 @@ case "${1:-build}" in
     fi
     install
     export PYTHONDONTWRITEBYTECODE=1
-    exec "$home/bin/pytest" --quiet -p no:cacheprovider "${@:-python/tests}"
+    [ $# -gt 0 ] || set -- --nbmake python/tests python/notebooks
+    exec "$home/bin/pytest" --quiet -p no:cacheprovider "$@"
     ;;
   more)
     ready
