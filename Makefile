@@ -14,7 +14,8 @@ LOCKED := $(if $(CI),--locked,)
 # Steps of one job tell how long they took, in a table at its end.
 STEP := scripts/step.sh
 
-.PHONY: help demo test python check bench speed tables instructions soak faults tidy fmt clippy doc unit release\
+.PHONY: help demo test python book check bench speed tables instructions soak faults tidy fmt clippy doc unit release\
+  toolchain clean
   toolchain clean
 
 help: ## Show this list
@@ -81,6 +82,15 @@ UNITS := /lib:: /wordline:: xtask::
 
 unit: toolchain ## Unit tests only
 	$(CARGO) run --quiet --package xtask $(LOCKED) -- test $(UNITS)
+
+# mdBook is built once, below target/: minutes, and nothing but this needs it.
+MDBOOK := target/mdbook/bin/mdbook
+
+book: toolchain $(MDBOOK) ## The book as pages for a browser (target/book-html); its test is part of make test
+	$(MDBOOK) build
+
+$(MDBOOK):
+	$(CARGO) install mdbook --version 0.5.4 --locked --no-default-features --root target/mdbook
 
 toolchain:
 	@scripts/toolchain.sh
