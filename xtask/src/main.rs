@@ -1,5 +1,6 @@
 //! Jobs of the project that are not part of the product. Run with `cargo run -p xtask -- <job>`.
 
+mod book;
 mod faults;
 mod soak;
 mod suite;
@@ -17,6 +18,7 @@ jobs:
   test [NAME...] [--but NAME...]
                     build all tests and run those whose names hold one of these (all without names), but not those
   faults [NAME...]  put the faults of xtask/faults into a copy of the code, one at a time: does a test turn red?
+  book [PAGE...]    does all that the book says come true? links and anchors, and what its blocks print
   soak [NAME...]    the long runs that are left for this commit; says what they take";
 
 fn main() -> ExitCode {
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         }
         Some("test") => suite::test(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
         Some("faults") => faults::faults(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
+        Some("book") => book::book(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
         Some("soak") => soak::soak(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
         Some("help" | "--help" | "-h") => {
             println!("{HELP}");
