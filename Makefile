@@ -16,7 +16,6 @@ STEP := scripts/step.sh
 
 .PHONY: help demo test python book check bench speed tables instructions soak faults tidy fmt clippy doc unit release\
   toolchain clean
-  toolchain clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -7,6 +7,9 @@ pub const LEFT_OUT: &str = "...";
 /// any number of lines, and `...` within a line for anything on it.
 pub fn compare(shown: &str, printed: &str) -> Result<(), String> {
     let (shown, printed) = (lines(shown), lines(printed));
+    if shown.iter().all(|line| line.trim() == LEFT_OUT) {
+        return Err("the page shows nothing of it, so that nothing is checked".to_owned());
+    }
     match furthest(&shown, &printed) {
         None => Ok(()),
         Some((line, at)) => {
