@@ -18,7 +18,7 @@ use crate::flash::{BrokenBound, Flash, Room};
 use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::{Ftl, IdleWork, Policies, gc_victim, sanitize};
+use crate::ftl::{Ftl, IdleWork, Policies, gc_victim, sanitize, wear_leveling};
 use crate::host::{Below, Host};
 use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
@@ -145,22 +145,11 @@ fn check_memory(bytes: u64) -> Result<(), ConfigErrors> {
 impl Drive {
     /// A fresh drive. Errors if the configuration makes no sense, naming the keys, or if there is no memory for it.
     pub fn new(cfg: &DriveConfig) -> Result<Drive, ConfigErrors> {
+        cfg.check_given([false; 3])?;
         Drive::build(cfg, stream::Policy::build(&cfg.stream))
     }
 
-    /// A fresh drive on which a policy of the caller's own decides which data shares a block, in place of the one that
-    /// the configuration names. Such a drive cannot be saved.
-    ///
-    /// # Errors
-    /// As for [`Drive::new`], and if the lanes have no blocks to spare for so many streams.
-    ///
-    /// # Panics
-    /// If the policy names more streams than there can be, or none for the host.
-    pub fn with_stream(cfg: &DriveConfig, policy: Box<dyn stream::External>) -> Result<Drive, ConfigErrors> {
-        Drive::build(cfg, stream::Policy::External(policy))
-    }
-
-    fn build(cfg: &DriveConfig, stream: stream::Policy) -> Result<Drive, ConfigErrors> {
+    pub(crate) fn build(cfg: &DriveConfig, stream: stream::Policy) -> Result<Drive, ConfigErrors> {
         let mut stream = stream;
         cfg.validate()?;
         let streams = stream.checked_streams(cfg.allocation.moves);
@@ -519,24 +508,10 @@ impl Drive {
         Ok(())
     }
 
-    /// Lets a policy of the caller's own choose which block is reclaimed, from now on, in place of the one that the
-    /// configuration names. It must choose a block that [`LaneView::eligible`] names. Such a drive cannot be saved.
-    ///
-    /// [`LaneView::eligible`]: crate::ftl::tables::blocks::LaneView::eligible
-    pub fn set_gc_victim(&mut self, policy: Box<dyn gc_victim::External>) {
-        self.state.ftl.gc_victim = gc_victim::Policy::External(policy);
-    }
-
     /// Writes the whole drive, with everything under way, to `out`. Recorded effects are not part of it. Refused if a
     /// policy of the caller's own is at work: nobody could say what it knows.
     pub fn save(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
-        let ftl = &self.state.ftl;
-        let own = match (&ftl.gc_victim, &ftl.stream) {
-            (gc_victim::Policy::External(_), _) => Some(gc_victim::FAMILY.section()),
-            (_, stream::Policy::External(_)) => Some(stream::FAMILY.section()),
-            _ => None,
-        };
-        if let Some(family) = own {
+        if let Some(family) = self.external_family() {
             let what = format!(
                 "the drive cannot be saved: {family} is a policy of the program, not of a configuration"
             );
@@ -545,6 +520,17 @@ impl Drive {
         let content = postcard::to_allocvec(&self.state).map_err(std::io::Error::other)?;
         out.write_all(&snapshot::seal(self.config_hash, &content))?;
         out.write_all(&content)
+    }
+
+    /// The section of a family whose policy comes from outside, if one does.
+    pub(crate) fn external_family(&self) -> Option<String> {
+        let ftl = &self.state.ftl;
+        match (&ftl.gc_victim, &ftl.wear_leveling, &ftl.stream) {
+            (gc_victim::Policy::External(_), ..) => Some(gc_victim::FAMILY.section()),
+            (_, wear_leveling::Policy::External(_), _) => Some(wear_leveling::FAMILY.section()),
+            (.., stream::Policy::External(_)) => Some(stream::FAMILY.section()),
+            _ => None,
+        }
     }
 
     /// A drive as it was when it was saved. `cfg` must be the configuration it was saved with.

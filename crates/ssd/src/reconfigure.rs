@@ -100,6 +100,10 @@ impl Drive {
         if self.outstanding() > 0 || self.state.flash.pool.iter().next().is_some() {
             return Err(ReconfigureError::Busy);
         }
+        if let Some(family) = self.external_family() {
+            let why = format!("{family} is a policy of the program, which cannot be kept");
+            return Err(ReconfigureError::Unfit(why));
+        }
         let fresh = Drive::new(cfg).map_err(ReconfigureError::Config)?;
         let unfit = |error: postcard::Error| ReconfigureError::Unfit(error.to_string());
         let saved = postcard::to_allocvec(&self.state).map_err(unfit)?;

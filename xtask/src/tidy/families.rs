@@ -23,13 +23,18 @@ impl Family {
         let end = group_end(&source.code, at, b'{', b'}')?;
         let body = &source.code[at..end];
         let after = |word: &str| words(body, word).next().map(|found| at + found + word.len());
+        // What stands for a policy that is given is a member like the others, but for the list.
+        let named = after("named").map(|from| (name_at(&source.code, from).to_owned(), from));
         Some(Family {
             at,
             path: after("path").and_then(|from| string_at(source, from)),
             default: after("default").map(|from| name_at(&source.code, from).to_owned()),
             members: after("members")
                 .and_then(|from| Some(from..group_end(&source.code, from, b'{', b'}')?))
-                .map_or(Vec::new(), |span| members(&source.code, span)),
+                .map_or(Vec::new(), |span| members(&source.code, span))
+                .into_iter()
+                .chain(named)
+                .collect(),
         })
     }
 

@@ -127,6 +127,9 @@ pub const PRINTERS: &[&str] = &["println!", "eprintln!", "print!", "eprint!", "i
 
 /// The only files with `unsafe` code.
 pub const UNSAFE_FILES: &[&str] = &[
+    "crates/abi/src/call.rs",
+    "crates/abi/src/layout.rs",
+    "crates/abi/src/library.rs",
     "crates/capture/src/linux/sys.rs",
     "crates/ssd/src/prefetch.rs",
     "crates/ssd/tests/no_alloc.rs",
@@ -149,6 +152,7 @@ pub const CRATE_LAYERS: &[(&str, &[&str])] = &[
     ("ssd", &[]),
     ("workload", &["ssd"]),
     ("capture", &["workload"]),
-    ("lab", &["ssd", "workload"]),
+    ("abi", &["ssd"]),
+    ("lab", &["ssd", "workload", "abi"]),
     ("serve", &["ssd"]),
 ];

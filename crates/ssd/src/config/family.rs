@@ -31,6 +31,8 @@ pub struct FamilyInfo {
     pub default: &'static str,
     /// The policies.
     pub members: &'static [PolicyInfo],
+    /// What stands for a policy that is given to the drive, if one can be: a configuration names it, too.
+    pub outside: &'static [PolicyInfo],
     /// Names that policies once had, with those that they have now.
     pub renamed: &'static [(&'static str, &'static str)],
 }
@@ -41,14 +43,19 @@ impl FamilyInfo {
         self.path.replace('/', ".")
     }
 
+    /// All that a configuration can name: the policies, and what stands for one that is given.
+    pub fn nameable(&self) -> impl Iterator<Item = &'static PolicyInfo> + use<> {
+        self.members.iter().chain(self.outside)
+    }
+
     /// The policy of that name.
     pub fn member(&self, name: &str) -> Option<&'static PolicyInfo> {
-        self.members.iter().find(|member| member.name == name)
+        self.nameable().find(|member| member.name == name)
     }
 
     /// The error for a policy that does not exist, or that is called otherwise now.
     pub fn no_such_policy(&self, found: &str) -> Problem {
-        let names = self.members.iter().map(|member| member.name);
+        let names = self.nameable().map(|member| member.name);
         match self.renamed.iter().find(|(old, _)| *old == found) {
             Some((_, now)) => Problem::Renamed {
                 what: "policy",
@@ -62,7 +69,7 @@ impl FamilyInfo {
 
     /// Names of the policies that have a parameter of that name.
     pub fn members_with(&self, key: &str) -> Vec<&'static str> {
-        let has = |member: &&PolicyInfo| member.fields.iter().any(|field| field.key == key);
-        self.members.iter().filter(has).map(|member| member.name).collect()
+        let has = |member: &&'static PolicyInfo| member.fields.iter().any(|field| field.key == key);
+        self.nameable().filter(has).map(|member| member.name).collect()
     }
 }

@@ -44,8 +44,9 @@ pub const fn same_text(a: &str, b: &str) -> bool {
 /// A member's file has `NAME` (equal to its stem), `SUMMARY`, `SOURCE`, `MEMORY`, `Params` (by `section!`) and `Policy`
 /// with `new(&Params)` and `impl Member`. A policy that keeps nothing is its parameters: `pub type Policy = Params;`
 /// (see [`Stateless`]). A member that had another name is told of by `renamed { "old_name" => new_name }` after the
-/// members. With `external External;` after that, a program that uses the crate may run a policy of its own, which no
-/// configuration names and no snapshot holds.
+/// members. With `external External, named external: Outside;` after that, a program that uses the crate may run a
+/// policy of its own, which no snapshot holds. A configuration that expects one has `policy = "external"`: the file
+/// `external.rs` holds what is to be known of it before it is given.
 macro_rules! family {
     // One method after the other, each a match over the members; a default body is the trait's.
     (@methods $members:tt) => {};
@@ -97,15 +98,20 @@ macro_rules! family {
         path $path:literal, default $default:ident;
         members { $($member:ident : $variant:ident),+ $(,)? }
         $(renamed { $($old:literal => $now:ident),+ $(,)? })?
-        $(external $external:ident;)?
+        $(external $external:ident, named $outside:ident : $named:ident;)?
         methods { $($methods:tt)* }
     ) => {
         $(pub mod $member;)+
+        $(pub mod $outside;)?
 
         /// Which policy of the family, with its parameters.
         #[derive(Clone, Debug, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
         pub enum Config {
             $(#[doc = concat!("Policy `", stringify!($member), "`.")] $variant($member::Params),)+
+            $(
+                /// A policy that whoever builds the drive gives.
+                $named($outside::Params),
+            )?
         }
 
         impl Config {
@@ -114,12 +120,18 @@ macro_rules! family {
                 $(if name == $member::NAME {
                     return Some(Config::$variant($member::Params::default()));
                 })+
+                $(if name == $outside::NAME {
+                    return Some(Config::$named($outside::Params::default()));
+                })?
                 None
             }
 
             /// Name of the policy.
             pub const fn name(&self) -> &'static str {
-                match self { $(Config::$variant(_) => $member::NAME,)+ }
+                match self {
+                    $(Config::$variant(_) => $member::NAME,)+
+                    $(Config::$named(_) => $outside::NAME,)?
+                }
             }
         }
 
@@ -137,22 +149,37 @@ macro_rules! family {
 
         impl $crate::config::Table for Config {
             fn fields(&self) -> &'static [$crate::config::Field] {
-                match self { $(Config::$variant(_) => $member::Params::FIELDS,)+ }
+                match self {
+                    $(Config::$variant(_) => $member::Params::FIELDS,)+
+                    $(Config::$named(_) => $outside::Params::FIELDS,)?
+                }
             }
             fn set(&mut self, key: &str, value: &$crate::config::Value) -> Result<(), $crate::config::Problem> {
                 if $crate::config::Table::fields(self).iter().all(|field| field.key != key) {
                     return Err($crate::config::member::no_such_parameter(&FAMILY, self.name(), key));
                 }
-                match self { $(Config::$variant(params) => $crate::config::Table::set(params, key, value),)+ }
+                match self {
+                    $(Config::$variant(params) => $crate::config::Table::set(params, key, value),)+
+                    $(Config::$named(params) => $crate::config::Table::set(params, key, value),)?
+                }
             }
             fn show(&self, key: &str) -> Option<String> {
-                match self { $(Config::$variant(params) => $crate::config::Table::show(params, key),)+ }
+                match self {
+                    $(Config::$variant(params) => $crate::config::Table::show(params, key),)+
+                    $(Config::$named(params) => $crate::config::Table::show(params, key),)?
+                }
             }
             fn check(&self) -> Vec<(&'static str, $crate::config::Problem)> {
-                match self { $(Config::$variant(params) => $crate::config::Table::check(params),)+ }
+                match self {
+                    $(Config::$variant(params) => $crate::config::Table::check(params),)+
+                    $(Config::$named(params) => $crate::config::Table::check(params),)?
+                }
             }
             fn in_order(&self) -> &'static [(&'static str, &'static str)] {
-                match self { $(Config::$variant(params) => $crate::config::Table::in_order(params),)+ }
+                match self {
+                    $(Config::$variant(params) => $crate::config::Table::in_order(params),)+
+                    $(Config::$named(params) => $crate::config::Table::in_order(params),)?
+                }
             }
             fn family(&self) -> Option<&'static $crate::config::FamilyInfo> {
                 Some(&FAMILY)
@@ -201,7 +228,10 @@ macro_rules! family {
             pub fn build(config: &Config) -> Self {
                 #[allow(unused_imports)] // of use where policies are their parameters
                 use $crate::config::member::Stateless as _;
-                match config { $(Config::$variant(params) => Policy::$variant($member::Policy::new(params)),)+ }
+                match config {
+                    $(Config::$variant(params) => Policy::$variant($member::Policy::new(params)),)+
+                    $(Config::$named(params) => Policy::$external(Box::new($outside::Policy::new(params))),)?
+                }
             }
 
             /// It comes from a snapshot, and a fresh one is as the configuration says: see [`Member::restored`].
@@ -250,6 +280,14 @@ macro_rules! family {
                 fields: $member::Params::FIELDS,
                 file: concat!("crates/ssd/src/", $path, "/", stringify!($member), ".rs"),
             }),+],
+            outside: &[$($crate::config::PolicyInfo {
+                name: $outside::NAME,
+                summary: $outside::SUMMARY,
+                source: $outside::SOURCE,
+                memory: $outside::MEMORY,
+                fields: $outside::Params::FIELDS,
+                file: concat!("crates/ssd/src/", $path, "/", stringify!($outside), ".rs"),
+            })?],
             renamed: &[$($(($old, $now::NAME)),+)?],
         };
 

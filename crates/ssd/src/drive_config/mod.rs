@@ -11,6 +11,7 @@
 //! ```
 
 mod derived;
+mod given;
 mod document;
 mod explain;
 mod resolve;

@@ -15,6 +15,7 @@ pub mod gc_victim;
 pub mod locks;
 pub mod migration;
 mod moves;
+pub mod outside;
 pub mod page_class;
 pub mod program_mode;
 pub mod read_reclaim;
@@ -135,7 +136,7 @@ pub struct Ftl {
     pub(crate) replicas: Replicas,
     pub(crate) gc_victim: gc_victim::Policy,
     gc_trigger: gc_trigger::Policy,
-    wear_leveling: wear_leveling::Policy,
+    pub(crate) wear_leveling: wear_leveling::Policy,
     victim_rng: Rng,
     pub(crate) stream: stream::Policy,
     /// Whether anything went to another stream than the first.

@@ -1,0 +1,112 @@
+//! Drives that run policies from outside: those of the program that uses the crate, and those that it brings along, from
+//! a library or a script.
+
+use crate::config::{ConfigErrors, FamilyInfo};
+use crate::drive::Drive;
+use crate::drive_config::DriveConfig;
+pub use crate::ftl::outside::{Identity, LaneCall, LanePolicy, PolicyFault};
+pub use crate::ftl::stream::external::{StreamPolicy, Unit, UnitCall};
+use crate::ftl::{gc_victim, stream, wear_leveling};
+
+/// Policies that a drive is given, for the families whose policy is `external`.
+#[derive(Clone, Debug, Default)]
+pub struct ExternalPolicies {
+    /// For `ftl.gc_victim`.
+    pub gc_victim: Option<Box<dyn LanePolicy>>,
+    /// For `ftl.wear_leveling`.
+    pub wear_leveling: Option<Box<dyn LanePolicy>>,
+    /// For `ftl.stream`.
+    pub stream: Option<Box<dyn StreamPolicy>>,
+}
+
+impl ExternalPolicies {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.gc_victim.is_none() && self.wear_leveling.is_none() && self.stream.is_none()
+    }
+
+    /// Those that there are, by the section of their family.
+    pub fn identities(&self) -> Vec<(String, Identity)> {
+        let victim = self.gc_victim.as_ref().map(|it| (gc_victim::FAMILY.section(), it.identity()));
+        let wear = self.wear_leveling.as_ref().map(|it| (wear_leveling::FAMILY.section(), it.identity()));
+        let stream = self.stream.as_ref().map(|it| (stream::FAMILY.section(), it.identity()));
+        victim.into_iter().chain(wear).chain(stream).collect()
+    }
+}
+
+impl Drive {
+    /// A fresh drive with policies from outside, one for each family whose policy is `external`. What they answer is
+    /// checked: after a wrong answer the plainest policy decides, and [`Drive::policy_fault`] tells it. Such a drive
+    /// cannot be saved.
+    ///
+    /// # Errors
+    /// As for [`Drive::new`], and if a policy is missing, or given and not asked for.
+    pub fn with_policies(cfg: &DriveConfig, policies: ExternalPolicies) -> Result<Drive, ConfigErrors> {
+        let ExternalPolicies { gc_victim, wear_leveling, stream } = policies;
+        cfg.check_given([gc_victim.is_some(), wear_leveling.is_some(), stream.is_some()])?;
+        let built = stream::Policy::build(&cfg.stream);
+        let mut drive = Drive::build(
+            cfg,
+            match stream {
+                Some(policy) => stream::external::given(&built, policy),
+                None => built,
+            },
+        )?;
+        let ftl = &mut drive.state.ftl;
+        if let Some(policy) = gc_victim {
+            ftl.gc_victim = gc_victim::external::given(policy);
+        }
+        if let Some(policy) = wear_leveling {
+            ftl.wear_leveling = wear_leveling::external::given(policy);
+        }
+        Ok(drive)
+    }
+
+    /// A fresh drive on which a policy of the caller's own decides which data shares a block, in place of the one that
+    /// the configuration names. Such a drive cannot be saved. It is trusted: a
+    /// wrong answer is a panic. [`Drive::with_policies`] takes one that is not.
+    ///
+    /// # Errors
+    /// As for [`Drive::new`], and if the lanes have no blocks to spare for so many streams.
+    ///
+    /// # Panics
+    /// If the policy names more streams than there can be, or none for the host.
+    pub fn with_stream(cfg: &DriveConfig, policy: Box<dyn stream::External>) -> Result<Drive, ConfigErrors> {
+        Drive::build(cfg, stream::Policy::External(policy))
+    }
+
+    /// Lets a policy of the caller's own choose which block is reclaimed, from now on, in place of the one that the
+    /// configuration names. It must choose a block that [`LaneView::eligible`] names. Such a drive cannot be saved.
+    ///
+    /// [`LaneView::eligible`]: crate::ftl::tables::blocks::LaneView::eligible
+    pub fn set_gc_victim(&mut self, policy: Box<dyn gc_victim::External>) {
+        self.state.ftl.gc_victim = gc_victim::Policy::External(policy);
+    }
+
+    /// What a policy from outside did wrong, if one did: it is not asked any more, and whoever runs the drive should
+    /// end that.
+    #[inline]
+    pub fn policy_fault(&self) -> Option<&PolicyFault> {
+        let ftl = &self.state.ftl;
+        ftl.gc_victim.fault().or_else(|| ftl.stream.fault()).or_else(|| ftl.wear_leveling.fault())
+    }
+
+    /// Whether a policy from outside decides anything.
+    pub fn has_external_policy(&self) -> bool {
+        self.external_family().is_some()
+    }
+
+    /// The policies from outside that it was given, by the section of their family, and how often each was asked.
+    pub fn external_policies(&self) -> Vec<(String, Identity, u64)> {
+        let ftl = &self.state.ftl;
+        let all = [
+            (&gc_victim::FAMILY, ftl.gc_victim.identity()),
+            (&wear_leveling::FAMILY, ftl.wear_leveling.identity()),
+            (&stream::FAMILY, ftl.stream.identity()),
+        ];
+        let told = |(family, found): (&FamilyInfo, Option<(Identity, u64)>)| {
+            found.map(|(identity, calls)| (family.section(), identity, calls))
+        };
+        all.into_iter().filter_map(told).collect()
+    }
+}

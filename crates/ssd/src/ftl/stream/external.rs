@@ -1,0 +1,180 @@
+//! The place of a policy that is given to the drive: a library, a script, a program's own. What is wrong with its answers
+//! is found here; from then on all data goes to the first stream.
+
+use super::{Member, Moved, Needs, Size, StreamId, Streams, Written};
+use crate::ftl::outside::{Identity, PolicyFault, Record};
+use core::fmt::Debug;
+
+/// Name in configurations.
+pub const NAME: &str = "external";
+/// What it does.
+pub const SUMMARY: &str = "a policy of your own, from a library or a program (docs/own-policy.md)";
+/// Where it comes from.
+pub const SOURCE: &str = "whoever gives it: --policy stream=FILE";
+/// What it costs.
+pub const MEMORY: &str = "8 bytes per unit of flash, and what it takes itself";
+
+section! {
+    /// Parameters of `external`.
+    pub struct Params {
+        /// Streams that it puts data in, each for what the host writes and for what is moved.
+        streams: u32 = 2, range 1..=30;
+    }
+}
+
+/// A unit whose stream is asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Unit {
+    /// The host has written it.
+    Written(Written),
+    /// It is moved.
+    Moved(Moved),
+    /// It may be moved, or stay for now: nothing is to be noted.
+    Peeked(Moved),
+}
+
+/// A call of a policy that separates data.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitCall {
+    /// The unit.
+    pub unit: Unit,
+    /// The stream it lies in, if it is moved.
+    pub lies_in: StreamId,
+    /// Streams there are: its answer must be less.
+    pub streams: u8,
+    /// Number of the call, from 1.
+    pub call: u64,
+}
+
+/// A policy from outside that separates data.
+pub trait StreamPolicy: Debug + Send + Sync {
+    /// Who it is.
+    fn identity(&self) -> Identity;
+    /// The stream of a unit, from 0.
+    ///
+    /// # Errors
+    /// What went wrong. It is not asked again.
+    fn choose(&mut self, call: &UnitCall) -> Result<u32, String>;
+    /// A copy of it as it is now, for a copy of its drive.
+    fn copied(&self) -> Box<dyn StreamPolicy>;
+}
+
+impl Clone for Box<dyn StreamPolicy> {
+    fn clone(&self) -> Self {
+        (**self).copied()
+    }
+}
+
+/// Stands for it until it is given.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    streams: u8,
+}
+
+impl Policy {
+    /// Builds it.
+    pub fn new(params: &Params) -> Self {
+        Policy { streams: params.streams as u8 }
+    }
+}
+
+impl Member for Policy {
+    fn streams(&self) -> Streams {
+        Streams::shared(self.streams)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { hints: true, facts: true, ..Needs::default() }
+    }
+
+    fn memory_bytes(&self, size: &Size) -> u64 {
+        8 * size.physical_units
+    }
+
+    fn of_write(&mut self, _: Written) -> StreamId {
+        StreamId(0)
+    }
+
+    fn of_move(&mut self, _: Moved) -> StreamId {
+        StreamId(0)
+    }
+
+    fn is_missing(&self) -> bool {
+        true
+    }
+}
+
+/// The policy that is given, in place of the one that stands for it.
+pub(crate) fn given(place: &super::Policy, policy: Box<dyn StreamPolicy>) -> super::Policy {
+    let place = Policy { streams: place.streams().count };
+    super::Policy::External(Box::new(Given { place, policy, record: Record::new("ftl.stream") }))
+}
+
+#[derive(Clone, Debug)]
+struct Given {
+    place: Policy,
+    policy: Box<dyn StreamPolicy>,
+    record: Record,
+}
+
+impl Given {
+    #[inline]
+    fn ask(&mut self, unit: Unit, lies_in: StreamId) -> StreamId {
+        if self.record.fault.is_some() {
+            return StreamId(0);
+        }
+        self.record.calls += 1;
+        let streams = self.place.streams;
+        match self.policy.choose(&UnitCall { unit, lies_in, streams, call: self.record.calls }) {
+            Ok(stream) if stream < u32::from(streams) => StreamId(stream as u8),
+            Ok(stream) => self.fail(format!("stream {stream}")),
+            Err(why) => self.fail(why),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, found: String) -> StreamId {
+        let allowed = format!("a stream from 0 to {} (ftl.stream.streams)", self.place.streams - 1);
+        self.record.fail(self.policy.identity(), found, allowed);
+        StreamId(0)
+    }
+
+    fn moved(&mut self, moved: Moved, wrap: fn(Moved) -> Unit) -> StreamId {
+        let lies_in = moved.stream(self.place.streams());
+        self.ask(wrap(moved), lies_in)
+    }
+}
+
+impl Member for Given {
+    fn streams(&self) -> Streams {
+        self.place.streams()
+    }
+
+    fn needs(&self) -> Needs {
+        self.place.needs()
+    }
+
+    fn memory_bytes(&self, size: &Size) -> u64 {
+        self.place.memory_bytes(size)
+    }
+
+    fn of_write(&mut self, write: Written) -> StreamId {
+        self.ask(Unit::Written(write), StreamId(0))
+    }
+
+    fn of_move(&mut self, moved: Moved) -> StreamId {
+        self.moved(moved, Unit::Moved)
+    }
+
+    fn peek_move(&mut self, moved: Moved) -> StreamId {
+        self.moved(moved, Unit::Peeked)
+    }
+
+    fn identity(&self) -> Option<(Identity, u64)> {
+        Some((self.policy.identity(), self.record.calls))
+    }
+
+    fn fault(&self) -> Option<&PolicyFault> {
+        self.record.fault.as_deref()
+    }
+}
