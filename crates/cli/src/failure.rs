@@ -149,6 +149,7 @@ impl From<&lab::RunError> for Failure {
             F::Preconditioning(_)
             | F::ReadOnly { .. }
             | F::BoundBroken(_)
+            | F::Policy(_)
             | F::Lost { .. }
             | F::Interrupted { .. } => Failure::Work(message),
         }

@@ -9,6 +9,7 @@ mod commands;
 mod drive_args;
 mod failure;
 mod interrupt;
+mod policy_args;
 mod progress;
 mod snapshots;
 mod stdout;
@@ -22,7 +23,7 @@ use std::sync::LazyLock;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    cache, capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory,
+    cache, capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory, new,
     policies, presets, report, reproduce, run as running, sweep, trace, worker,
 };
 use failure::Failure;
@@ -55,6 +56,8 @@ enum Command {
     Presets(presets::Presets),
     /// List the policies: what they decide, their parameters, where they come from
     Policies(policies::Policies),
+    /// Write the source of a policy of your own: a crate of Rust, or a file of C, that builds and runs
+    New(new::New),
     /// Show the drive as configured: every value, and where it came from
     Explain(explain::Explain),
     /// Look into a trace: how much it reads, writes and touches
@@ -90,6 +93,7 @@ impl Command {
             Command::Run(args) => running::run(args, out),
             Command::Presets(args) => presets::run(args, out),
             Command::Policies(args) => policies::run(args, out),
+            Command::New(args) => new::run(args, out),
             Command::Explain(args) => explain::run(args, out),
             Command::Trace(args) => trace::run(args, out),
             Command::Capture(args) => capturing::run(args),

@@ -9,6 +9,7 @@ use crate::meter::{KINDS, Kind, Meter, histogram, ratio};
 use crate::migration::MigrationWork;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
+use crate::policies::ExternalPolicy;
 use crate::process::peak_rss_bytes;
 use crate::remarks;
 use crate::result::{
@@ -333,6 +334,7 @@ impl RunResult {
         let stats = facts.checked_stats();
         let flash = FlashWork::of(&stats);
         RunResult {
+            external_policies: ExternalPolicy::of(facts.drive),
             format: FORMAT,
             name: spec.name.clone(),
             version: version(),

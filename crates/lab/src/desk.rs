@@ -79,6 +79,8 @@ pub(crate) struct Desk<D, P> {
     stop: Stop,
     /// Events that are still waited for once somebody has asked to end.
     patience: u32,
+    /// A policy from outside decides something: it may fail.
+    asks_outside: bool,
 }
 
 /// One for a run on a drive that somebody else has.
@@ -110,6 +112,7 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
             Err(failure) => return Err((failure, drive)),
         };
         let stop = spec.stop.clone();
+        let asks_outside = drive.has_external_policy();
         Ok(Desk {
             drive,
             books,
@@ -122,6 +125,7 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
             total,
             stop,
             patience: PATIENCE,
+            asks_outside,
         })
     }
 
@@ -134,7 +138,7 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
     /// Whether no more requests are to be taken.
     #[inline(always)]
     pub fn is_over(&mut self) -> bool {
-        if self.ended.is_some() {
+        if self.ended.is_some() || self.asks_outside && self.has_failed() {
             return true;
         }
         let is_asked = self.stop.is_asked();
@@ -148,6 +152,9 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
     /// under way takes too long.
     #[inline]
     pub fn advance(&mut self) -> Result<bool, Failure> {
+        if self.asks_outside && self.has_failed() {
+            return Ok(false);
+        }
         let at_once = if self.books.series.is_some() { EVENTS_OF_A_LOOK } else { EVENTS_AT_ONCE };
         loop {
             let is_asked = self.stop.is_asked();
@@ -389,6 +396,17 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
         if self.ended.is_none() {
             self.ended = Failure::of_bound(&self.drive);
         }
+    }
+
+    /// Whether a policy from outside has failed: nobody waits for what is under way then.
+    #[inline(never)]
+    fn has_failed(&mut self) -> bool {
+        let fault = Failure::of_policy(&self.drive);
+        let has_failed = fault.is_some();
+        if self.ended.is_none() {
+            self.ended = fault;
+        }
+        has_failed
     }
 
     #[cold]

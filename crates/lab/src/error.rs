@@ -2,7 +2,7 @@
 
 use crate::phase::Phase;
 use ssd::config::ConfigErrors;
-use ssd::{BrokenBound, Drive, Reason};
+use ssd::{BrokenBound, Drive, PolicyFault, Reason};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use workload::WorkloadError;
@@ -32,6 +32,8 @@ pub enum Failure {
     },
     /// A page was not read with the voltages that were promised to read it: what was measured is of no worth.
     BoundBroken(BrokenBound),
+    /// A policy from outside answered wrongly, or failed: a plainer one has decided since.
+    Policy(Box<PolicyFault>),
     /// Commands that the drive accepted never completed: a bug of the simulator.
     Lost {
         /// Requests handed to the drive.
@@ -61,6 +63,11 @@ impl Failure {
         drive.health().broken_bound.map(Failure::BoundBroken)
     }
 
+    /// Why a run must end whose policy from outside has failed.
+    pub(crate) fn of_policy(drive: &Drive) -> Option<Self> {
+        drive.policy_fault().map(|fault| Failure::Policy(Box::new(fault.clone())))
+    }
+
     /// The error of a closed loop deeper than the queues.
     pub(crate) fn depth(depth: u32, room: u32) -> Self {
         Failure::Setting {
@@ -88,6 +95,7 @@ impl Failure {
             Failure::Workload(_) => "workload",
             Failure::ReadOnly { .. } => "read_only",
             Failure::BoundBroken(_) => "bound_broken",
+            Failure::Policy(_) => "policy",
             Failure::Lost { .. } => "lost",
             Failure::NothingMeasured { .. } => "nothing_measured",
             Failure::Log(_) => "request_log",
@@ -111,6 +119,7 @@ impl fmt::Display for Failure {
                 "{broken}; allowed: another flash.read_voltage.policy or ftl.age_marker.policy, for the bound of this \
                  one does not hold on these cells"
             ),
+            Failure::Policy(fault) => write!(f, "{fault}"),
             Failure::Lost { generated, completed } => write!(
                 f,
                 "{} of {generated} requests never completed and nothing is left to happen: a bug of the simulator",

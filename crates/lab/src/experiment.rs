@@ -9,6 +9,7 @@ use crate::facts::{Cost, Facts};
 use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
 use crate::phase::Progress;
+use crate::policies::known_by;
 use crate::precondition::{Overwrite, Own, Past, Preconditioned, Preconditioning, Spare, precondition_until};
 use crate::process::thread_cpu_time;
 use crate::result::{JobResult, RunResult};
@@ -16,7 +17,7 @@ use crate::sizing::bytes;
 use crate::spec::{LoopMode, RunSpec};
 use crate::stop::Stop;
 use ssd::reconfigure::differing;
-use ssd::{Drive, DriveConfig, Executor, Foresight};
+use ssd::{Drive, DriveConfig, Executor, ExternalPolicies, Foresight};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +37,8 @@ pub struct Experiment<'a> {
 impl Experiment<'_> {
     /// Builds the drive, opens the workload, runs. `progress` is told now and then how far it is.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<RunResult, RunError> {
-        let mut drive = Drive::new(&self.config).map_err(Failure::Config)?;
+        let policies = self.spec.policies.clone();
+        let mut drive = Drive::with_policies(&self.config, policies).map_err(Failure::Config)?;
         let spec = RunSpec { workload_hash: self.workload.workload_hash(), ..self.spec.clone() };
         run_prepared(&mut drive, &self.config, self.workload, &spec, progress)
     }
@@ -70,7 +72,9 @@ pub fn prepare_run(
     let age = |drive: &mut Drive, progress: &mut dyn FnMut(Progress)| {
         prepare_for(drive, config, own, &spec.preconditioning, &spec.age, (&spec.stop, progress))
     };
-    let Some(cache) = spec.cache.as_ref().filter(|_| spec.ages()) else { return age(drive, progress) };
+    // What a policy from outside has learnt cannot be kept.
+    let can_be_kept = spec.ages() && !drive.has_external_policy();
+    let Some(cache) = spec.cache.as_ref().filter(|_| can_be_kept) else { return age(drive, progress) };
     let key = cache_key(config, workload, spec);
     cache.prepare(drive, (config, &key), (&spec.stop, progress), age)
 }
@@ -84,9 +88,10 @@ fn prepare_as(
     (spec, progress): (&RunSpec, &mut dyn FnMut(Progress)),
 ) -> Result<Preconditioned, Failure> {
     let mut old = Drive::new(base).map_err(Failure::Config)?;
-    let as_base = RunSpec { aged_as: None, ..spec.clone() };
+    let as_base = RunSpec { aged_as: None, policies: ExternalPolicies::default(), ..spec.clone() };
     let aged = prepare_run(&mut old, base, workload, &as_base, progress)?;
-    old.reconfigure(base, config).map_err(|error| Failure::Setting {
+    let policies = spec.policies.clone();
+    old.reconfigure_with(base, config, policies).map_err(|error| Failure::Setting {
         key: "sweep.age_with",
         found: format!("\"base\"; {error}"),
         allowed: "\"each\"".to_owned(),
@@ -108,7 +113,7 @@ pub(crate) fn cache_key(config: &DriveConfig, workload: Option<&Prepared>, spec:
         env!("WORDLINE_SOURCES"),
         age.texts(),
         past.as_deref().unwrap_or("no workload"),
-        config.to_toml(),
+        config.to_toml() + &known_by(&spec.policies).join("\n"),
     );
     let space = bytes(config.logical_bytes());
     let steps: String = age.texts().iter().map(|step| format!(", {step}")).collect();
@@ -139,7 +144,7 @@ fn prepare_for(
     let mut done =
         precondition_until(drive, Some(config), own, config.drive.seed, preconditioning, (stop, progress))?;
     age::age(drive, steps, stop, progress)?;
-    Failure::of_bound(drive).map_or(Ok(()), Err)?;
+    Failure::of_bound(drive).or_else(|| Failure::of_policy(drive)).map_or(Ok(()), Err)?;
     done.bytes_written = (done.units_filled + done.units_overwritten) * u64::from(drive.unit_bytes());
     done.bytes_programmed = programmed(drive) - before;
     done.age_steps = steps.texts();
@@ -294,7 +299,7 @@ impl Before {
         if failure.is_none() && !self.was_read_only {
             failure = drive.health().read_only.map(|reason| Failure::ReadOnly { reason });
         }
-        failure = failure.or_else(|| Failure::of_bound(drive));
+        failure = failure.or_else(|| Failure::of_bound(drive)).or_else(|| Failure::of_policy(drive));
         let warm_up = spec.warm_up.max(served.warm_up);
         if failure.is_none() && served.completed <= warm_up && warm_up > 0 {
             failure = Some(Failure::NothingMeasured { warm_up, completed: served.completed });

@@ -67,6 +67,7 @@ mod page_class;
 pub mod phase;
 pub mod places;
 mod plot;
+pub mod policies;
 pub mod precondition;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]
 pub mod process;
@@ -117,6 +118,7 @@ pub use lifetime::Lifetime;
 pub use many::run_all;
 pub use phase::{Phase, Progress, SoFar};
 pub use plot::Plot;
+pub use policies::{Allowed, ExternalPolicy, Libraries, PolicyConfig};
 pub use precondition::{
     EraseCounts, Overwrite, Past, Preconditioned, Preconditioning, Spare, SteadyWay, precondition,
 };

@@ -55,7 +55,8 @@ impl Session {
     /// A new drive, aged as `spec` says; by a workload's own writes if that is wanted and one is given. What `spec`
     /// says of requests, of a request log and the like holds as in any run.
     pub fn new(config: &DriveConfig, past: Option<&Prepared>, spec: &RunSpec) -> Result<Self, Failure> {
-        let drive = Box::new(Drive::new(config).map_err(Failure::Config)?);
+        let policies = spec.policies.clone();
+        let drive = Box::new(Drive::with_policies(config, policies).map_err(Failure::Config)?);
         Session::on(drive, config, past, spec).map_err(|(failure, _)| failure)
     }
 

@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use crate::stop::Stop;
 use crate::timeline::TimelineSpec;
 use crate::versions::VersionsSpec;
-use ssd::{DriveConfig, Executor};
+use ssd::{DriveConfig, Executor, ExternalPolicies};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,6 +81,8 @@ pub struct RunSpec {
     /// What the drive is while it is aged, if that is another: it goes on as the one of the run, as far as an aged
     /// drive can ([`ssd::Drive::reconfigure`]).
     pub aged_as: Option<Arc<DriveConfig>>,
+    /// Policies from outside, for the families of the drive whose policy is `external`: for drives that are built here.
+    pub policies: ExternalPolicies,
     /// Where aged drives are kept: one that was made in the same way is taken from there, and what takes long is put
     /// there. Only for a drive that is new.
     pub cache: Option<Arc<DriveCache>>,
@@ -125,6 +127,7 @@ impl Default for RunSpec {
             origins: BTreeMap::new(),
             was_used: false,
             aged_as: None,
+            policies: ExternalPolicies::default(),
             cache: None,
             stop: Stop::default(),
         }

@@ -20,9 +20,14 @@ pub struct ExternalPolicies {
 }
 
 impl ExternalPolicies {
+    /// Whether there is one for each family, in the order of the fields.
+    pub(crate) fn given(&self) -> [bool; 3] {
+        [self.gc_victim.is_some(), self.wear_leveling.is_some(), self.stream.is_some()]
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.gc_victim.is_none() && self.wear_leveling.is_none() && self.stream.is_none()
+        self.given() == [false; 3]
     }
 
     /// Those that there are, by the section of their family.
@@ -34,6 +39,13 @@ impl ExternalPolicies {
     }
 }
 
+impl DriveConfig {
+    /// Is there a policy for each family that asks for one, and for no other? The errors name the families' keys.
+    pub fn missing_policies(&self, policies: &ExternalPolicies) -> Result<(), ConfigErrors> {
+        self.check_given(policies.given())
+    }
+}
+
 impl Drive {
     /// A fresh drive with policies from outside, one for each family whose policy is `external`. What they answer is
     /// checked: after a wrong answer the plainest policy decides, and [`Drive::policy_fault`] tells it. Such a drive
@@ -42,8 +54,8 @@ impl Drive {
     /// # Errors
     /// As for [`Drive::new`], and if a policy is missing, or given and not asked for.
     pub fn with_policies(cfg: &DriveConfig, policies: ExternalPolicies) -> Result<Drive, ConfigErrors> {
+        cfg.missing_policies(&policies)?;
         let ExternalPolicies { gc_victim, wear_leveling, stream } = policies;
-        cfg.check_given([gc_victim.is_some(), wear_leveling.is_some(), stream.is_some()])?;
         let built = stream::Policy::build(&cfg.stream);
         let mut drive = Drive::build(
             cfg,
@@ -58,6 +70,28 @@ impl Drive {
         }
         if let Some(policy) = wear_leveling {
             ftl.wear_leveling = wear_leveling::external::given(policy);
+        }
+        Ok(drive)
+    }
+
+    /// A fresh drive with copies of the policies from outside of another, for those families that ask for one: to try
+    /// something out beside it.
+    ///
+    /// # Errors
+    /// As for [`Drive::new`], and if the other drive has none for a family that asks for one.
+    pub fn with_policies_of(cfg: &DriveConfig, other: &Drive) -> Result<Drive, ConfigErrors> {
+        let ftl = &other.state.ftl;
+        let asked = cfg.asks_for_policies().map(|(_, is_asked)| is_asked);
+        let has = [ftl.gc_victim.identity(), ftl.wear_leveling.identity(), ftl.stream.identity()];
+        let has = has.map(|identity| identity.is_some());
+        cfg.check_given([asked[0] && has[0], asked[1] && has[1], asked[2] && has[2]])?;
+        let stream = if asked[2] { ftl.stream.clone() } else { stream::Policy::build(&cfg.stream) };
+        let mut drive = Drive::build(cfg, stream)?;
+        if asked[0] {
+            drive.state.ftl.gc_victim = ftl.gc_victim.clone();
+        }
+        if asked[1] {
+            drive.state.ftl.wear_leveling = ftl.wear_leveling.clone();
         }
         Ok(drive)
     }

@@ -6,6 +6,7 @@ use core::fmt;
 use crate::config::ConfigErrors;
 use crate::drive::{Drive, State, config_hash, of_saved};
 use crate::drive_config::DriveConfig;
+use crate::external::ExternalPolicies;
 
 /// Sections whose keys a drive may change at any time: how long things take, what goes first, with which voltages is
 /// read, when and where cleaning begins. They leave no marks on flash and say nothing of its shape.
@@ -89,6 +90,17 @@ impl Drive {
     /// is forgotten where they change, and kept where they do not; counters go on. The drive stays as it is if that
     /// cannot be.
     pub fn reconfigure(&mut self, from: &DriveConfig, cfg: &DriveConfig) -> Result<(), ReconfigureError> {
+        self.reconfigure_with(from, cfg, ExternalPolicies::default())
+    }
+
+    /// The same with policies from outside for the families that are `external` from now on. None may be before:
+    /// nobody could say what it has learnt.
+    pub fn reconfigure_with(
+        &mut self,
+        from: &DriveConfig,
+        cfg: &DriveConfig,
+        policies: ExternalPolicies,
+    ) -> Result<(), ReconfigureError> {
         if self.config_hash != config_hash(from) {
             return Err(ReconfigureError::Other);
         }
@@ -104,7 +116,7 @@ impl Drive {
             let why = format!("{family} is a policy of the program, which cannot be kept");
             return Err(ReconfigureError::Unfit(why));
         }
-        let fresh = Drive::new(cfg).map_err(ReconfigureError::Config)?;
+        let fresh = Drive::with_policies(cfg, policies).map_err(ReconfigureError::Config)?;
         let unfit = |error: postcard::Error| ReconfigureError::Unfit(error.to_string());
         let saved = postcard::to_allocvec(&self.state).map_err(unfit)?;
         let mut state: State = postcard::from_bytes(&saved).map_err(unfit)?;

@@ -8,6 +8,7 @@ pub mod explain;
 pub mod forensics;
 pub mod formats;
 pub mod lab;
+pub mod new;
 pub mod policies;
 pub mod presets;
 pub mod report;

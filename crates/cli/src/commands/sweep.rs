@@ -14,6 +14,7 @@ use super::worker;
 use crate::caching::CacheArgs;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::policy_args::LibraryArgs;
 use crate::progress::Progress;
 use crate::text::thousands;
 
@@ -67,6 +68,9 @@ pub struct SweepArgs {
     dry_run: bool,
 
     #[command(flatten)]
+    libraries: LibraryArgs,
+
+    #[command(flatten)]
     cache: CacheArgs,
 
     /// Age each drive anew, and keep none
@@ -93,7 +97,8 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let text = String::from_utf8(text)
         .map_err(|error| Failure::file(&args.file, "read the sweep", &error.utf8_error()))?;
     let progress = Progress::new(args.quiet);
-    let plan = SweepPlan::new(&args.file, text.clone(), &mut |spec| progress.survey(spec));
+    let allowed = args.libraries.allowed();
+    let plan = SweepPlan::allowing(allowed, &args.file, text.clone(), &mut |spec| progress.survey(spec));
     progress.finish();
     let plan = plan?;
     args.check_folder()?;
@@ -199,6 +204,7 @@ impl SweepArgs {
                 config: run.config.clone(),
                 aged_as: run.aged_as.clone(),
                 workload_hash: run.workload_hash,
+                libraries: run.libraries.clone(),
                 file: absolute(&runs.join(run.file())),
                 cache: cache.as_ref().map(|cache| absolute(cache.folder())),
             };

@@ -12,6 +12,7 @@ pub use error::JobError;
 pub use plan::Plan;
 pub use size::GENERATOR_SPACE_BYTES;
 
+use crate::policies::{Allowed, Libraries, PolicyConfig, Refused};
 use crate::run_config::RunConfig;
 use ssd::DriveConfig;
 use ssd::config::{ConfigErrors, Layer, Origin, presets};
@@ -20,10 +21,11 @@ use toml::de::{DeTable, DeValue};
 use workload::{AddressPolicy, Prepared, Problem, Spec, WorkloadError};
 
 /// Tables of a configuration file that are not the drive's; `pinned` is what a stand-in matches.
-pub const FOREIGN: &[&str] = &["workload", "run", "pinned"];
+pub const FOREIGN: &[&str] = &["workload", "run", "policy", "pinned"];
 
 /// The same of a file of a sweep.
-const FOREIGN_IN_SWEEPS: &[&str] = &["workload", "run", "pinned", "sweep", "grid", "zip", "sample"];
+const FOREIGN_IN_SWEEPS: &[&str] =
+    &["workload", "run", "policy", "pinned", "sweep", "grid", "zip", "sample"];
 
 /// The drive that is used if nothing names another.
 pub const DEFAULT_DRIVE: &str = "client_tlc";
@@ -52,6 +54,7 @@ pub struct Job {
     arguments: Vec<String>,
     /// Other flags that stand for settings.
     flags: Vec<Layer>,
+    allowed: Allowed,
 }
 
 /// Whether a file named where a trace or a configuration may stand is a configuration.
@@ -65,7 +68,8 @@ impl Job {
         let drive = drive.map(drive_layer).transpose()?;
         let layers = sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
         let file = path.map(ConfigFile::read).transpose()?;
-        Ok(Job { file, drive, sets: layers, arguments: sets.to_vec(), flags: Vec::new() })
+        let allowed = Allowed::default();
+        Ok(Job { file, drive, sets: layers, arguments: sets.to_vec(), flags: Vec::new(), allowed })
     }
 
     /// Takes the text of a configuration; messages, and paths in it, go by the path.
@@ -93,7 +97,8 @@ impl Job {
     }
 
     fn of_file(file: ConfigFile) -> Self {
-        Job { file: Some(file), drive: None, sets: Vec::new(), arguments: Vec::new(), flags: Vec::new() }
+        let (sets, arguments, flags) = (Vec::new(), Vec::new(), Vec::new());
+        Job { file: Some(file), drive: None, sets, arguments, flags, allowed: Allowed::default() }
     }
 
     /// With one more setting, which messages call `source`.
@@ -124,6 +129,35 @@ impl Job {
     /// Tables of the file that are not the drive's.
     fn foreign(&self) -> &'static [&'static str] {
         self.file.as_ref().map_or(FOREIGN, |file| file.foreign)
+    }
+
+    /// The same, which may load the libraries that its file names.
+    pub fn allowing(self, allowed: Allowed) -> Self {
+        Job { allowed, ..self }
+    }
+
+    /// Loads the libraries with policies that it asks for, and takes what they say of themselves as settings.
+    fn with_libraries(&self) -> Result<(Job, Libraries, Vec<String>), JobError> {
+        let mut table = PolicyConfig::default();
+        let origins = resolve_table(&self.layers(None), "policy", &mut table)?;
+        let mut job = self.clone();
+        if !Libraries::are_named(&table) {
+            return Ok((job, Libraries::default(), Vec::new()));
+        }
+        let config = self.resolve(None)?.config;
+        // What varies in a sweep is named by its file.
+        let is_sweep = self.foreign() == FOREIGN_IN_SWEEPS;
+        let of_file = |origin: &Origin| is_sweep || origin.line.is_some();
+        let libraries =
+            Libraries::load(&config, (&table, &origins), self.folder(), of_file, self.allowed)
+                .map_err(|Refused { place, why }| JobError::new(format!("{place}\n{why}")))?;
+        if let Some((streams, path)) = libraries.streams() {
+            let mut layer = Layer::set(&format!("ftl.stream.streams={streams}"))?;
+            layer.source = path.display().to_string();
+            job.flags.push(layer);
+        }
+        let unused = Libraries::unused(&config, &table);
+        Ok((job, libraries, unused))
     }
 
     /// The same with settings of other flags, which come last.

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
 use ssd::drive_config::Resolved;
 use ssd::sections::ErrorModel;
+use ssd::Drive;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
 use super::{Job, JobError, size};
+use crate::policies::Libraries;
 use crate::precondition::Past;
 use crate::run_config::RunConfig;
 use crate::sizing::{SizeChoice, bytes};
-use crate::spec::LoopMode;
+use crate::spec::{LoopMode, RunSpec};
 
 /// The drive and the run, resolved.
 pub struct Plan {
@@ -23,11 +25,15 @@ pub struct Plan {
     run_origins: BTreeMap<String, Origin>,
     /// Remarks for a person, a line each.
     pub notes: Vec<String>,
+    /// Libraries with policies of the user's own that are loaded.
+    pub libraries: Libraries,
 }
 
 impl Plan {
     /// Sizes the drive if nothing says which one it is, and puts all settings together.
     pub(super) fn new(job: &Job, workload: Option<(&Spec, &Prepared)>) -> Result<Self, JobError> {
+        let (job, libraries, unused) = job.with_libraries()?;
+        let job = &job;
         let (mut run, origins) = job.run()?;
         let Some((spec, prepared)) = workload.filter(|_| job.leave_the_size_open()) else {
             if let Some(origin) = origins.get("run.size").filter(|_| run.size != SizeChoice::Auto) {
@@ -45,7 +51,9 @@ impl Plan {
                 Some((spec, prepared)) => address_note(spec, prepared, &resolved)?,
                 None => None,
             };
-            return Ok(Plan { resolved, run, run_origins: origins, notes: note.into_iter().collect() });
+            check_policies(&resolved, &libraries)?;
+            let notes = note.into_iter().chain(unused).collect();
+            return Ok(Plan { resolved, run, run_origins: origins, notes, libraries });
         };
         let sized = size::size(job, size::need(prepared.space_sectors()), run.size)?;
         let resolved = job.resolve(Some(&sized.toml))?;
@@ -57,7 +65,19 @@ impl Plan {
         let mut notes = vec![sized.note];
         notes.extend(off_note(&resolved));
         notes.extend(address_note(spec, prepared, &resolved)?);
-        Ok(Plan { resolved, run, run_origins: origins, notes })
+        notes.extend(unused);
+        check_policies(&resolved, &libraries)?;
+        Ok(Plan { resolved, run, run_origins: origins, notes, libraries })
+    }
+
+    /// A new drive, with the policies of libraries where it asks for them.
+    pub fn drive(&self) -> Result<Drive, ConfigErrors> {
+        Drive::with_policies(&self.resolved.config, self.libraries.policies())
+    }
+
+    /// How the workload is run: what the `[run]` table says, with the policies of libraries.
+    pub fn spec(&self, workload: &Spec) -> RunSpec {
+        RunSpec { policies: self.libraries.policies(), ..self.run.spec(workload) }
     }
 
     /// Where keys of the drive and the run were set that have not their defaults.
@@ -83,6 +103,7 @@ impl Plan {
     pub fn to_toml(&self, spec: &Spec) -> String {
         let mut text = self.resolved.to_toml();
         text.push_str(&self.run_toml());
+        text.push_str(&self.libraries.to_toml());
         text.push_str("\n[workload]\n");
         let mut spec = spec.clone();
         if let Ok(folder) = std::env::current_dir() {
@@ -123,6 +144,19 @@ fn check_age(
         return Ok(());
     };
     Err(conflict(["run.age", "nand.errors.model"], origins, resolved, found, allowed))
+}
+
+/// Is there a library for each family that asks for a policy from outside?
+fn check_policies(resolved: &Resolved, libraries: &Libraries) -> Result<(), JobError> {
+    let missing = resolved.config.missing_policies(&libraries.policies());
+    let Err(ConfigErrors(mut errors)) = missing else { return Ok(()) };
+    for error in &mut errors {
+        for key in &mut error.keys {
+            key.origin = resolved.origin(&key.key).cloned();
+        }
+        error.origin = error.keys.first().and_then(|key| key.origin.clone());
+    }
+    Err(ConfigErrors(errors).into())
 }
 
 /// A closed loop no deeper than the queues: told before the drive is aged, not after.

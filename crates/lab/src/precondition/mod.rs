@@ -393,7 +393,10 @@ impl Work<'_> {
 
     /// An error if somebody has asked to end. Asked for every batch of units: what a batch costs depends on the drive.
     fn look(&self, phase: Phase) -> Result<(), Failure> {
-        if self.stop.is_asked() { Err(Failure::Interrupted { phase }) } else { Ok(()) }
+        if self.stop.is_asked() {
+            return Err(Failure::Interrupted { phase });
+        }
+        Failure::of_policy(self.drive).map_or(Ok(()), Err)
     }
 
     fn no_room(&self, phase: Phase, written: u64, wanted: u64) -> Failure {

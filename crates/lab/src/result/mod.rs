@@ -18,6 +18,7 @@ use crate::error::ReportError;
 use crate::fio_tally::FioJob;
 use crate::lifetime::Lifetime;
 use crate::modes::{HostWork, WearingWeight};
+use crate::policies::ExternalPolicy;
 use crate::precondition::Preconditioned;
 use crate::series::TimeSeries;
 use crate::settings::Settings;
@@ -229,6 +230,9 @@ pub struct RunResult {
     /// Endurance, if the drive wore out.
     #[serde(default)]
     pub lifetime: Lifetime,
+    /// Policies from outside: libraries, C addresses, scripts; not there without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub external_policies: Vec<ExternalPolicy>,
     /// The whole configuration by key; what was set in other words, such as the arguments of `lab::run`, is not there.
     #[serde(default)]
     pub config: Settings,

@@ -5,11 +5,11 @@ use crate::error::{Failure, ReportError};
 use crate::experiment::{RunError, run_prepared};
 use crate::files::replace;
 use crate::job::{Job, JobError};
+use crate::policies::Allowed;
 use crate::result::RunResult;
 use crate::spec::RunSpec;
 use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
-use ssd::Drive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use workload::Prepared;
@@ -27,6 +27,9 @@ pub struct Order {
     pub aged_as: Option<String>,
     /// What its workload was known by when it was planned.
     pub workload_hash: u64,
+    /// Hashes of the libraries that its configuration names: these may be loaded.
+    #[serde(default)]
+    pub libraries: Vec<String>,
     /// The file that what came of it is written to.
     pub file: PathBuf,
     /// Where aged drives are kept, if they are.
@@ -103,7 +106,8 @@ impl Worker {
     }
 
     fn measure(&mut self, order: &Order, stop: &Stop) -> Result<RunResult, RunError> {
-        let job = Job::of_text(Path::new(&order.name), order.config.clone());
+        let allowed = if order.libraries.is_empty() { Allowed::OfArguments } else { Allowed::All };
+        let job = Job::of_text(Path::new(&order.name), order.config.clone()).allowing(allowed);
         let refused = |error: JobError| {
             let allowed = "the configuration that it was when the sweep was planned".to_owned();
             Failure::Setting { key: SWEEP, found: error.message, allowed }
@@ -123,6 +127,11 @@ impl Worker {
             return Err(Failure::Setting { key: SWEEP, found, allowed }.into());
         }
         let plan = job.plan(Some((&spec, prepared))).map_err(refused)?;
+        if plan.libraries.hashes() != order.libraries {
+            let found = "another library than when the sweep was planned: a file has changed".to_owned();
+            let allowed = "files that stay as they are; the same command plans anew".to_owned();
+            return Err(Failure::Setting { key: SWEEP, found, allowed }.into());
+        }
         if self.cache.as_ref().map(|cache| cache.folder()) != order.cache.as_deref() {
             self.cache = order.cache.clone().map(|folder| Arc::new(DriveCache::new(folder)));
         }
@@ -130,14 +139,14 @@ impl Worker {
             order.aged_as.clone().map(|text| Job::of_text(Path::new(&order.name), text).resolve(None));
         let aged_as = aged_as.transpose().map_err(refused)?.map(|base| Arc::new(base.config));
         let config = &plan.resolved.config;
-        let mut drive = Drive::new(config).map_err(Failure::Config)?;
+        let mut drive = plan.drive().map_err(Failure::Config)?;
         let run = RunSpec {
             name: order.name.clone(),
             workload_hash: prepared.workload_hash(),
             cache: self.cache.clone(),
             aged_as,
             stop: stop.clone(),
-            ..plan.run.spec(&spec)
+            ..plan.spec(&spec)
         };
         run_prepared(&mut drive, config, prepared, &run, &mut |_| {})
     }

@@ -5,8 +5,9 @@ use super::grid::{Point, Sweep};
 use super::tables::WORKLOAD;
 use crate::experiment::cache_key;
 use crate::job::{Job, JobError, Plan, with_path};
+use crate::policies::{Allowed, known_by};
 use sha2::{Digest, Sha256};
-use ssd::DriveConfig;
+use ssd::{DriveConfig, ExternalPolicies};
 use ssd::drive_config::Resolved;
 use ssd::reconfigure::{differing, is_changeable};
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub struct Run {
     pub aged_as: Option<String>,
     /// What its workload is known by.
     pub workload_hash: u64,
+    /// Hashes of the libraries whose policies it runs.
+    pub libraries: Vec<String>,
 }
 
 impl Run {
@@ -79,9 +82,19 @@ impl SweepPlan {
         text: String,
         survey: &mut dyn FnMut(&Spec) -> Result<Prepared, WorkloadError>,
     ) -> Result<Self, JobError> {
+        SweepPlan::allowing(Allowed::default(), path, text, survey)
+    }
+
+    /// The same, which may load the libraries with policies that the file names.
+    pub fn allowing(
+        allowed: Allowed,
+        path: &Path,
+        text: String,
+        survey: &mut dyn FnMut(&Spec) -> Result<Prepared, WorkloadError>,
+    ) -> Result<Self, JobError> {
         let wrong = |error: SweepError| JobError::new(error.to_string());
         let sweep = Sweep::parse(&text, path).map_err(wrong)?;
-        let base = Job::of_sweep(path, text);
+        let base = Job::of_sweep(path, text).allowing(allowed);
         let mut planner = Planner { path, sweep: &sweep, base, survey, known: BTreeMap::new() };
         let runs = sweep.points.iter().map(|point| planner.run(point)).collect::<Result<_, _>>()?;
         Ok(SweepPlan { sweep, runs })
@@ -131,7 +144,12 @@ impl Planner<'_> {
         let base = self.aged_as(point, &plan.resolved.config)?;
         let prepared = &self.known[&entries];
         let aged = base.as_ref().map_or(&plan.resolved.config, |base| &base.config);
-        let key = cache_key(aged, Some(prepared), &plan.run.spec(&spec));
+        let mut run = plan.spec(&spec);
+        if base.is_some() {
+            // They come to it when it is aged.
+            run.policies = ExternalPolicies::default();
+        }
+        let key = cache_key(aged, Some(prepared), &run);
         let aged_as = base.as_ref().map(Resolved::to_toml);
         Ok(Run {
             id: id(&plan, prepared, aged_as.as_deref()),
@@ -140,6 +158,7 @@ impl Planner<'_> {
             config: plan.to_toml(&spec),
             aged_as,
             workload_hash: prepared.workload_hash(),
+            libraries: plan.libraries.hashes(),
         })
     }
 
@@ -228,6 +247,7 @@ fn id(plan: &Plan, prepared: &Prepared, aged_as: Option<&str>) -> String {
     let mut all =
         vec![plan.resolved.to_toml(), plan.run_toml(), format!("{:016x}", prepared.workload_hash())];
     all.extend(aged_as.map(str::to_owned));
+    all.extend(known_by(&plan.libraries.policies()));
     let mut hash = Sha256::new_with_prefix(env!("WORDLINE_SOURCES"));
     all.iter().for_each(|text| {
         hash.update((text.len() as u64).to_le_bytes());

@@ -1,6 +1,7 @@
 //! One parameter: its key, unit, sort, range and meaning, and the types it can have.
 
 use std::fmt::{self, Display};
+use std::path::PathBuf;
 
 use super::error::Problem;
 use super::near::{nearest, split_unit};
@@ -45,6 +46,8 @@ pub enum Kind {
     Numbers,
     /// A name, or a list of names.
     Names,
+    /// The path of a file.
+    Path,
     /// A Gray code: its name, one of these, or for each page type the thresholds that are sensed.
     GrayCode(&'static [&'static str]),
 }
@@ -59,6 +62,7 @@ impl Display for Kind {
             Kind::Steps(forms) => write!(f, "a list of steps such as {}", forms.join(", ")),
             Kind::Numbers => f.write_str("a number or a list of numbers"),
             Kind::Names => f.write_str("a name or a list of names, in quotes"),
+            Kind::Path => f.write_str("the path of a file, in quotes"),
             Kind::GrayCode(names) => {
                 write!(f, "one of {}, or a list of lists of whole numbers", names.join(", "))
             }
@@ -227,6 +231,22 @@ impl Parameter for Vec<f64> {
     }
     fn show(&self) -> String {
         format!("[{}]", self.iter().map(Parameter::show).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Parameter for PathBuf {
+    const KIND: Kind = Kind::Path;
+    fn read(value: &Value, field: &Field) -> Result<Self, Problem> {
+        match value {
+            Value::Text(path) => Ok(PathBuf::from(path)),
+            other => Err(field.wrong_type(other)),
+        }
+    }
+    fn check(&self, _: &Field) -> Result<(), Problem> {
+        Ok(())
+    }
+    fn show(&self) -> String {
+        quote(&self.display().to_string())
     }
 }
 

@@ -239,6 +239,11 @@ macro_rules! family {
             pub fn restored(&mut self, fresh: Policy) -> Result<(), String> {
                 match (self, fresh) {
                     $((Policy::$variant(found), Policy::$variant(fresh)) => found.restored(fresh),)+
+                    // No snapshot holds one: the drive goes on by the other.
+                    $((found @ Policy::$external(_), fresh @ Policy::$external(_)) => {
+                        *found = fresh;
+                        Ok(())
+                    })?
                     #[allow(unreachable_patterns)] // in a family of one
                     _ => Err(concat!("another policy of ", $path).to_owned()),
                 }

@@ -26,4 +26,4 @@ pub use field::{Field, Kind, Limits, Parameter};
 pub use layer::Layer;
 pub use table::Table;
 pub use units::{in_unit, whole_with_exponent};
-pub use value::Value;
+pub use value::{Value, quote};

@@ -50,7 +50,7 @@ pub(crate) fn show_f64(x: f64) -> String {
 }
 
 /// The text as a TOML basic string.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

@@ -22,6 +22,7 @@ use lab::job::with_path;
 use crate::drive_args::DriveArgs;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::policy_args::PolicyArgs;
 use crate::progress::Progress;
 use crate::snapshots::restore;
 use crate::text::{bytes, thousands};
@@ -50,6 +51,8 @@ Examples:
       what held up the slowest .1 % of the requests
   wordline run data/slow/erases.toml --timeline stall.pftrace
       each flash operation around the longest time without a completion, for ui.perfetto.dev
+  wordline run trace.csv --policy gc_victim=./mine.so
+      a policy of your own decides which block is cleaned (wordline new policy --help)
   wordline run --drive tlc --synthetic uniform
       the second time within a second or two: aged drives are kept (wordline cache --help)
   wordline run data/slow/erases.toml --watch
@@ -80,6 +83,9 @@ pub struct Run {
     drive: DriveArgs,
 
     #[command(flatten)]
+    policies: PolicyArgs,
+
+    #[command(flatten)]
     trace: TraceArgs,
 
     #[command(flatten)]
@@ -98,8 +104,8 @@ pub struct Run {
 /// Runs a workload.
 pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let config = args.input.as_deref().filter(|path| is_config(path));
-    let flags = [args.measurement.layers()?, args.synthetic.layers()?].concat();
-    let job = args.drive.job(config, flags)?;
+    let flags = [args.measurement.layers()?, args.synthetic.layers()?, args.policies.layers()?].concat();
+    let job = args.drive.job(config, flags)?.allowing(args.policies.allowed());
     let spec = args.workload(&job)?;
     let _lock = args.claim_places(spec.as_ref())?;
     let progress = Progress::new(args.output.quiet).watching(args.output.watch);
@@ -111,6 +117,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     args.tell(&progress, &plan.notes);
     args.announce(&plan, Some(&spec), &progress);
     args.check_watch(&plan)?;
+    args.check_snapshots(&plan)?;
     // Until here there is nothing to lose.
     let interrupt = Interrupt::listen();
     let mut drive = args.drive(&plan)?;
@@ -255,6 +262,7 @@ impl Run {
         let plan = job.plan(None)?;
         self.tell(progress, &plan.notes);
         self.announce(&plan, None, progress);
+        self.check_snapshots(&plan)?;
         let interrupt = Interrupt::listen();
         let mut drive = self.drive(&plan)?;
         self.age(&plan, None, &mut drive, &interrupt, progress)
@@ -300,9 +308,24 @@ impl Run {
 
     /// The drive: a new one, or the one that was saved.
     fn drive(&self, plan: &Plan) -> Result<Drive, Failure> {
-        let config = &plan.resolved.config;
-        let Some(path) = &self.measurement.snapshot else { return Ok(Drive::new(config)?) };
-        restore(path, config)
+        let Some(path) = &self.measurement.snapshot else { return Ok(plan.drive()?) };
+        restore(path, &plan.resolved.config)
+    }
+
+    /// A policy from outside cannot be saved with a drive: nobody could say what it knows. Told before the run.
+    fn check_snapshots(&self, plan: &Plan) -> Result<(), Failure> {
+        let asked = plan.resolved.config.asks_for_policies();
+        let Some((family, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) else { return Ok(()) };
+        let flags = [("--snapshot", &self.measurement.snapshot), ("--save-snapshot", &self.measurement.save_snapshot)];
+        match flags.into_iter().find_map(|(flag, path)| Some((flag, path.as_ref()?))) {
+            None => Ok(()),
+            Some((flag, path)) => Err(Failure::usage(format!(
+                "{flag} {}\n    found:   {}.policy = \"external\", and no snapshot holds such a policy\n    allowed: \
+                 a new drive that is not saved, or a policy that `wordline policies` lists",
+                path.display(),
+                family.section()
+            ))),
+        }
     }
 
     /// Ages the drive and saves it.
@@ -323,7 +346,7 @@ impl Run {
                 age: plan.run.age.clone(),
                 ..RunSpec::default()
             },
-            |(spec, _)| plan.run.spec(spec),
+            |(spec, _)| plan.spec(spec),
         );
         let spec = RunSpec { stop: interrupt.stop.clone(), cache: cache.clone(), ..spec };
         let aged = lab::prepare_run(drive, config, workload.map(|(_, prepared)| prepared), &spec, tell);
@@ -368,7 +391,7 @@ impl Run {
             stop: stop.clone(),
             cache: cache.clone(),
             was_used: self.measurement.snapshot.is_some(),
-            ..plan.run.spec(spec)
+            ..plan.spec(spec)
         };
         if self.measurement.snapshot.is_some() {
             run.preconditioning = lab::Preconditioning::default();

@@ -1,0 +1,210 @@
+//! The `[policy]` table: libraries with policies of the user's own, and which of them may be loaded.
+//!
+//! A library is a program. One that the command line names is the user's wish; one that a file names, which may have
+//! come from elsewhere, is loaded only if that is allowed.
+
+use abi::{Family, Library};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssd::config::{Layer, Origin, quote};
+use ssd::external::ExternalPolicies;
+use ssd::{Drive, DriveConfig};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+ssd::section! {
+    /// `[policy]`: libraries for the families whose policy is `external`.
+    pub struct PolicyConfig {
+        /// Library with a policy for ftl.gc_victim; its path counts from the folder of the file that names it.
+        gc_victim: PathBuf = PathBuf::new();
+        /// Library with a policy for ftl.wear_leveling.
+        wear_leveling: PathBuf = PathBuf::new();
+        /// Library with a policy for ftl.stream.
+        stream: PathBuf = PathBuf::new();
+    }
+}
+
+impl PolicyConfig {
+    /// The library of a family, if one is named.
+    pub fn library(&self, family: Family) -> Option<&Path> {
+        let path = match family {
+            Family::GcVictim => &self.gc_victim,
+            Family::WearLeveling => &self.wear_leveling,
+            Family::Stream => &self.stream,
+        };
+        (!path.as_os_str().is_empty()).then_some(path)
+    }
+}
+
+/// What a result tells of a policy from outside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExternalPolicy {
+    /// Section of its family.
+    pub family: String,
+    /// Its name.
+    pub name: String,
+    /// What it came as: `library`, `address`, `python`...
+    pub kind: String,
+    /// A hash of the library or the source; empty where nobody can tell.
+    pub hash: String,
+    /// How often it was asked since the drive was new.
+    pub calls: u64,
+}
+
+impl ExternalPolicy {
+    /// Those of a drive.
+    pub(crate) fn of(drive: &Drive) -> Vec<Self> {
+        let told = |(family, who, calls): (String, ssd::external::Identity, u64)| ExternalPolicy {
+            family,
+            name: who.name,
+            kind: who.kind.to_owned(),
+            hash: who.hash,
+            calls,
+        };
+        drive.external_policies().into_iter().map(told).collect()
+    }
+}
+
+/// Policies as a line each of what they are known by: for keys of caches and names of runs.
+pub(crate) fn known_by(policies: &ExternalPolicies) -> Vec<String> {
+    let known = policies.identities().into_iter();
+    known.map(|(family, who)| format!("{family} by {} {} {}", who.kind, who.name, who.hash)).collect()
+}
+
+/// The settings of `--policy FAMILY=FILE`: the family's policy is that of the library.
+///
+/// # Errors
+/// What was found, and what is allowed.
+pub fn flag(argument: &str) -> Result<Vec<Layer>, String> {
+    let source = format!("--policy {argument}");
+    let names = Family::ALL.map(Family::name).join(", ");
+    let Some((name, path)) = argument.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+        return Err(format!("{source}\n    found:   no file\n    allowed: FAMILY=FILE, of the families {names}"));
+    };
+    let Some(family) = Family::named(name.trim().trim_start_matches("ftl.")) else {
+        return Err(format!("{source}\n    found:   family {name}\n    allowed: {names}"));
+    };
+    let name = family.name();
+    let layers = [
+        format!("policy.{name}={}", quote(path)),
+        format!("ftl.{name}.policy=\"external\""),
+    ];
+    let layer = |text: &String| {
+        let mut layer = Layer::set(text).map_err(|errors| errors.to_string())?;
+        layer.source = source.clone();
+        Ok(layer)
+    };
+    layers.iter().map(layer).collect()
+}
+
+/// Which libraries may be loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Allowed {
+    /// Those that arguments name.
+    #[default]
+    OfArguments,
+    /// Those that a file names as well.
+    All,
+}
+
+/// Libraries that are loaded for a run.
+#[derive(Clone, Debug, Default)]
+pub struct Libraries {
+    /// Each with where it lies.
+    all: Vec<(Library, PathBuf)>,
+}
+
+/// Why a library is not loaded, and where it was named.
+pub(crate) struct Refused {
+    pub place: String,
+    pub why: String,
+}
+
+impl Libraries {
+    /// Loads those that a drive asks for. A path counts from the folder of what names it: `of_file` says for which
+    /// origins that is the job's file, which lies in `folder`.
+    pub(crate) fn load(
+        config: &DriveConfig,
+        (table, origins): (&PolicyConfig, &BTreeMap<String, Origin>),
+        folder: Option<&Path>,
+        of_file: impl Fn(&Origin) -> bool,
+        allowed: Allowed,
+    ) -> Result<Self, Refused> {
+        let mut all = Vec::new();
+        for (family, (_, is_asked)) in Family::ALL.into_iter().zip(config.asks_for_policies()) {
+            let Some(path) = table.library(family).filter(|_| is_asked) else { continue };
+            let key = format!("policy.{}", family.name());
+            let origin = origins.get(&key);
+            let is_of_file = origin.is_none_or(&of_file);
+            let place = origin.map_or(key.clone(), |origin| format!("{origin}: {key}"));
+            if is_of_file && allowed != Allowed::All {
+                let why = format!(
+                    "    found:   the library {}, which a file names\n    allowed: --allow-libraries, for a library \
+                     is a program; or --policy {}=FILE",
+                    path.display(),
+                    family.name()
+                );
+                return Err(Refused { place, why });
+            }
+            let path = match folder.filter(|_| is_of_file) {
+                Some(folder) => folder.join(path),
+                None => path.to_owned(),
+            };
+            let wrong = |why: String| Refused { place: place.clone(), why: format!("    {why}") };
+            let path = std::path::absolute(&path).map_err(|error| wrong(error.to_string()))?;
+            let library = Library::open(family, &path).map_err(|error| wrong(error.to_string()))?;
+            all.push((library, path));
+        }
+        Ok(Libraries { all })
+    }
+
+    /// Streams that the library of `ftl.stream` says it uses, if one is loaded and says so, and where it lies.
+    pub(crate) fn streams(&self) -> Option<(u32, &Path)> {
+        self.all.iter().find_map(|(library, path)| Some((library.streams()?, path.as_path())))
+    }
+
+    /// The `[policy]` table that names them wherever it stands; empty without any.
+    pub(crate) fn to_toml(&self) -> String {
+        if self.all.is_empty() {
+            return String::new();
+        }
+        let line = |(library, path): &(Library, PathBuf)| {
+            format!("{} = {}\n", library.family().name(), quote(&path.display().to_string()))
+        };
+        format!("\n[policy]\n{}", self.all.iter().map(line).collect::<String>())
+    }
+
+    /// Their hashes.
+    pub(crate) fn hashes(&self) -> Vec<String> {
+        self.all.iter().map(|(library, _)| library.identity().hash.clone()).collect()
+    }
+
+    /// Their policies, new.
+    pub fn policies(&self) -> ExternalPolicies {
+        let mut policies = ExternalPolicies::default();
+        for (library, _) in &self.all {
+            match library.family() {
+                Family::GcVictim => policies.gc_victim = library.lane_policy(),
+                Family::WearLeveling => policies.wear_leveling = library.lane_policy(),
+                Family::Stream => policies.stream = library.stream_policy(),
+            }
+        }
+        policies
+    }
+
+    /// Names that `[policy]` has for families whose policy is another: for a person.
+    pub(crate) fn unused(config: &DriveConfig, table: &PolicyConfig) -> Vec<String> {
+        let all = Family::ALL.into_iter().zip(config.asks_for_policies());
+        let unused = all.filter(|(family, (_, is_asked))| !is_asked && table.library(*family).is_some());
+        let told = |(family, _): (Family, _)| {
+            let name = family.name();
+            format!("policy.{name} is not used: ftl.{name}.policy is not \"external\"")
+        };
+        unused.map(told).collect()
+    }
+
+    /// Whether there is no key in the table.
+    pub(crate) fn are_named(table: &PolicyConfig) -> bool {
+        Family::ALL.into_iter().any(|family| table.library(family).is_some())
+    }
+}
