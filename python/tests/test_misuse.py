@@ -150,7 +150,7 @@ def test_ctrl_c_ends_arrays_as_it_ends_workloads(way: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         begun(columns, **(EMPTY if way == "run" else {}))
     # A tenth of a second on a machine that has nothing else to do.
-    assert time.monotonic() - start - 0.3 < 1.0
+    assert time.monotonic() - start - 0.3 < 3.0
 
 
 def test_results_are_read_as_dicts_are() -> None:

@@ -187,7 +187,7 @@ impl StreamPolicy for Separator {
 
 /// A unit as C sees it.
 #[inline]
-fn record(call: &UnitCall) -> Record {
+pub fn record(call: &UnitCall) -> Record {
     let head = Record {
         abi: ABI,
         size: size_of::<Record>() as u32,

@@ -11,7 +11,7 @@ pub mod layout;
 #[allow(unsafe_code, reason = "libraries are loaded, and their symbols read")]
 mod library;
 
-pub use call::{AddressError, lane_from_address, stream_from_address};
+pub use call::{AddressError, lane_from_address, record, stream_from_address};
 pub use library::{Library, LibraryError, hash};
 
 /// The header `wordline_policy.h`.

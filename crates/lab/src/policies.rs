@@ -112,6 +112,8 @@ pub enum Allowed {
 pub struct Libraries {
     /// Each with where it lies.
     all: Vec<(Library, PathBuf)>,
+    /// Policies that are no libraries': whoever asked for the run has given them.
+    given: ExternalPolicies,
 }
 
 /// Why a library is not loaded, and where it was named.
@@ -155,7 +157,12 @@ impl Libraries {
             let library = Library::open(family, &path).map_err(|error| wrong(error.to_string()))?;
             all.push((library, path));
         }
-        Ok(Libraries { all })
+        Ok(Libraries { all, given: ExternalPolicies::default() })
+    }
+
+    /// The same beside policies that were given.
+    pub(crate) fn beside(self, given: ExternalPolicies) -> Self {
+        Libraries { given, ..self }
     }
 
     /// Streams that the library of `ftl.stream` says it uses, if one is loaded and says so, and where it lies.
@@ -181,7 +188,7 @@ impl Libraries {
 
     /// Their policies, new.
     pub fn policies(&self) -> ExternalPolicies {
-        let mut policies = ExternalPolicies::default();
+        let mut policies = self.given.clone();
         for (library, _) in &self.all {
             match library.family() {
                 Family::GcVictim => policies.gc_victim = library.lane_policy(),

@@ -3,6 +3,7 @@
 use crate::errors::{self, ConfigError, SnapshotError, WorkloadError};
 use crate::feed;
 use crate::handle::{Handle, Slot};
+use crate::policies;
 use crate::results::{Result, told};
 use crate::session::Session;
 use crate::table::Table;
@@ -15,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 use ssd::DriveConfig;
 use ssd::config::Layer;
+use ssd::external::ExternalPolicies;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use workload::{Prepared, Request, Spec};
@@ -28,6 +30,7 @@ const MAGIC: &[u8] = b"wordline drive\n";
 pub struct Drive {
     job: Job,
     config: DriveConfig,
+    policies: ExternalPolicies,
     text: String,
     slot: Arc<Slot>,
     stop: Mutex<Stop>,
@@ -68,7 +71,7 @@ impl Asked {
             stop: stop.clone(),
             cache,
             was_used: is_used,
-            ..plan.run.spec(spec)
+            ..plan.spec(spec)
         };
         if !is_used {
             return run;
@@ -159,17 +162,17 @@ fn measure(
     asked.check_places(&spec)?;
     let prepared: Prepared = spec.prepare()?;
     let plan = job.plan(Some((&spec, &prepared)))?;
-    let config = &plan.resolved.config;
+    let (config, policies) = (&plan.resolved.config, plan.libraries.policies());
     let mut handle = match drive.take() {
         Some(handle) => handle,
-        None => Handle::new(config).map_err(lab::JobError::from)?,
+        None => Handle::new(config, &policies).map_err(lab::JobError::from)?,
     };
     let mut run = asked.spec(&plan, &spec, stop, handle.is_used);
     run.workload_hash = prepared.workload_hash();
     let result = lab::run_prepared(&mut handle.drive, config, &prepared, &run, &mut |_| {});
     let blocks = BlockTable::of(&handle.drive);
     let has_begun = result.as_ref().map_or_else(|error| error.result.is_some(), |_| true);
-    *drive = Some(if has_begun { Handle::used(handle.drive) } else { handle.undone(config) });
+    *drive = Some(if has_begun { Handle::used(handle.drive) } else { handle.undone(config, &policies) });
     Ok((result, blocks, plan.to_toml(&spec)))
 }
 
@@ -177,7 +180,8 @@ impl Drive {
     fn build(py: Python<'_>, job: Job) -> PyResult<Self> {
         let plan = job.plan(None).map_err(errors::of_job)?;
         let config = plan.resolved.config.clone();
-        let handle = work(py, &Stop::default(), || Handle::new(&config))?;
+        let policies = plan.libraries.policies();
+        let handle = work(py, &Stop::default(), || Handle::new(&config, &policies))?;
         let handle = handle.map_err(|errors| ConfigError::new_err(errors.to_string()))?;
         Drive::of(job, &plan, handle)
     }
@@ -190,7 +194,8 @@ impl Drive {
             Some(spec) => plan.to_toml(&spec),
             None => plan.resolved.to_toml() + &plan.run_toml(),
         };
-        Ok(Drive { job, config, text, slot, stop: Mutex::default() })
+        let policies = plan.libraries.policies();
+        Ok(Drive { job, config, policies, text, slot, stop: Mutex::default() })
     }
 
     /// A wish to stop, for what is begun now by whoever has the drive.
@@ -225,7 +230,7 @@ impl Drive {
         let mut guard = self.slot.lock()?;
         let stop = self.begin();
         let Some(mut handle) = guard.take() else { return Err(errors::busy()) };
-        let mut spec = RunSpec { stop: stop.clone(), ..RunSpec::default() };
+        let mut spec = RunSpec { stop: stop.clone(), policies: self.policies.clone(), ..RunSpec::default() };
         if fills {
             spec.preconditioning = plan.run.preconditioning(None);
         }
@@ -234,10 +239,11 @@ impl Drive {
         }
         let config = &plan.resolved.config;
         spec.cache = (!handle.is_used && fills).then(DriveCache::usual).flatten().map(Arc::new);
-        let slot = &mut *guard;
+        let (slot, policies) = (&mut *guard, &self.policies);
         let done = work(py, &stop, || {
             let done = lab::prepare_run(&mut handle.drive, config, None, &spec, &mut |_| {});
-            *slot = Some(if done.is_ok() { Handle::used(handle.drive) } else { handle.undone(config) });
+            *slot =
+                Some(if done.is_ok() { Handle::used(handle.drive) } else { handle.undone(config, policies) });
             done
         })?;
         done.map(drop).map_err(|failure| errors::of_failure(&failure))
@@ -247,23 +253,33 @@ impl Drive {
 #[pymethods]
 impl Drive {
     /// A drive that ships with Wordline, by its name (`wordline presets`), with other settings:
-    /// `Drive.preset("straw", {"ftl.gc_victim.policy": "fifo"})`.
+    /// `Drive.preset("straw", {"ftl.gc_victim.policy": "fifo"})`. `policies` are of your own, for `gc_victim`,
+    /// `wear_leveling` and `stream`: a function, a C address (an int), or the path of a library.
     #[staticmethod]
-    #[pyo3(signature = (name, settings=None))]
-    fn preset(py: Python<'_>, name: &str, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let job = Job::read(None, Some(name), &values::settings(settings)?).map_err(errors::of_job)?;
-        Drive::build(py, job)
+    #[pyo3(signature = (name, settings=None, policies=None))]
+    fn preset(
+        py: Python<'_>,
+        name: &str,
+        settings: Option<&Bound<'_, PyDict>>,
+        policies: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let (given, own) = policies::policies(policies)?;
+        let settings = [values::settings(settings)?, own].concat();
+        let job = Job::read(None, Some(name), &settings).map_err(errors::of_job)?;
+        Drive::build(py, job.giving(given))
     }
 
     /// The drive of a configuration: a path, or its text. Without a drive in it, it is the default one, in full size.
     #[staticmethod]
-    #[pyo3(signature = (config, settings=None))]
+    #[pyo3(signature = (config, settings=None, policies=None))]
     fn from_toml(
         py: Python<'_>,
         config: &Bound<'_, PyAny>,
         settings: Option<&Bound<'_, PyDict>>,
+        policies: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let settings = values::settings(settings)?;
+        let (given, own) = policies::policies(policies)?;
+        let settings = [values::settings(settings)?, own].concat();
         let text = config.cast::<PyString>().ok().map(ToString::to_string);
         let job = match text.filter(|text| text.contains(['\n', '='])) {
             Some(text) => {
@@ -274,7 +290,7 @@ impl Drive {
         };
         let job = job.map_err(errors::of_job)?;
         let job = if job.names_a_drive() { job } else { job.on(DEFAULT_DRIVE).map_err(errors::of_job)? };
-        Drive::build(py, job)
+        Drive::build(py, job.giving(given))
     }
 
     /// Fills the drive and overwrites it; keys of `[run]` say how: `drive.precondition(fill_percent=80,
@@ -322,8 +338,9 @@ impl Drive {
                 let is_used = slot.as_ref().is_some_and(|handle| handle.is_used);
                 let spec = self.fed(layers, has_times, asked, &stop, is_used)?;
                 let Some(handle) = slot.take() else { return Err(errors::busy()) };
-                let config = &self.config;
-                let (result, blocks) = work(py, &stop, || feed_all(handle, config, &spec, &requests, slot))?;
+                let (config, policies) = (&self.config, &self.policies);
+                let fed = || feed_all(handle, (config, policies), &spec, &requests, slot);
+                let (result, blocks) = work(py, &stop, fed)?;
                 (result, blocks, self.text.clone())
             }
         };
@@ -351,11 +368,11 @@ impl Drive {
         let is_used = guard.as_ref().is_some_and(|handle| handle.is_used);
         let spec = this.fed(layers, arrivals, asked, &stop, is_used)?;
         let Some(handle) = guard.take() else { return Err(errors::busy()) };
-        let (config, slot) = (&this.config, &mut *guard);
+        let (config, policies, slot) = (&this.config, &this.policies, &mut *guard);
         let begun = work(py, &stop, || match lab::Session::on(handle.drive, config, None, &spec) {
             Ok(session) => Ok(session),
             Err((failure, drive)) => {
-                *slot = Some(Handle { drive, is_used }.undone(config));
+                *slot = Some(Handle { drive, is_used }.undone(config, policies));
                 Err(failure)
             }
         });
@@ -364,8 +381,10 @@ impl Drive {
             Err(raised) => {
                 // Begun, and nobody wants it any more.
                 if slot.is_none() {
-                    *slot =
-                        Some(Handle::new(config).map_err(|errors| ConfigError::new_err(errors.to_string()))?);
+                    *slot = Some(
+                        Handle::new(config, policies)
+                            .map_err(|errors| ConfigError::new_err(errors.to_string()))?,
+                    );
                 }
                 return Err(raised);
             }
@@ -454,7 +473,7 @@ impl Drive {
 /// Feeds a session with everything at once; the drive comes back to its slot whatever happens.
 fn feed_all(
     handle: Handle,
-    config: &DriveConfig,
+    (config, policies): (&DriveConfig, &ExternalPolicies),
     spec: &RunSpec,
     requests: &[Request],
     slot: &mut Option<Handle>,
@@ -464,7 +483,7 @@ fn feed_all(
         Ok(session) => session,
         Err((failure, drive)) => {
             let blocks = BlockTable::of(&drive);
-            *slot = Some(Handle { drive, is_used }.undone(config));
+            *slot = Some(Handle { drive, is_used }.undone(config, policies));
             return (Err(failure.into()), blocks);
         }
     };

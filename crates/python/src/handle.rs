@@ -4,6 +4,7 @@ use crate::errors;
 use pyo3::PyResult;
 use ssd::DriveConfig;
 use ssd::config::ConfigErrors;
+use ssd::external::ExternalPolicies;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A drive, with what is known of its past.
@@ -15,8 +16,9 @@ pub struct Handle {
 
 impl Handle {
     /// A new drive.
-    pub fn new(config: &DriveConfig) -> Result<Self, ConfigErrors> {
-        Ok(Handle { drive: Box::new(ssd::Drive::new(config)?), is_used: false })
+    pub fn new(config: &DriveConfig, policies: &ExternalPolicies) -> Result<Self, ConfigErrors> {
+        let drive = ssd::Drive::with_policies(config, policies.clone())?;
+        Ok(Handle { drive: Box::new(drive), is_used: false })
     }
 
     /// A drive with a past.
@@ -26,12 +28,12 @@ impl Handle {
 
     /// The drive after something was tried on it that came to nothing: one that was new is new again, for half a past
     /// is none.
-    pub fn undone(self, config: &DriveConfig) -> Self {
+    pub fn undone(self, config: &DriveConfig, policies: &ExternalPolicies) -> Self {
         if self.is_used {
             return self;
         }
         // It could be built before.
-        Handle::new(config).unwrap_or(self)
+        Handle::new(config, policies).unwrap_or(self)
     }
 }
 

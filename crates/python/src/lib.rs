@@ -11,6 +11,7 @@ mod drive;
 mod errors;
 mod feed;
 mod handle;
+mod policies;
 mod results;
 mod session;
 mod table;
@@ -34,6 +35,8 @@ mod _core {
     use super::errors::{ConfigError, RunError, SnapshotError, WordlineError, WorkloadError};
     #[pymodule_export]
     use super::main;
+    #[pymodule_export]
+    use super::policies::{Lane, Unit};
     #[pymodule_export]
     use super::results::Result;
     #[pymodule_export]

@@ -5,6 +5,7 @@ use crate::config::{ConfigErrors, FamilyInfo};
 use crate::drive::Drive;
 use crate::drive_config::DriveConfig;
 pub use crate::ftl::outside::{Identity, LaneCall, LanePolicy, PolicyFault};
+pub use crate::ftl::tables::blocks::NOT_ELIGIBLE;
 pub use crate::ftl::stream::external::{StreamPolicy, Unit, UnitCall};
 use crate::ftl::{gc_victim, stream, wear_leveling};
 

@@ -17,6 +17,7 @@ use crate::run_config::RunConfig;
 use ssd::DriveConfig;
 use ssd::config::{ConfigErrors, Layer, Origin, presets};
 use ssd::drive_config::{Resolved, resolve, resolve_table};
+use ssd::external::ExternalPolicies;
 use toml::de::{DeTable, DeValue};
 use workload::{AddressPolicy, Prepared, Problem, Spec, WorkloadError};
 
@@ -24,8 +25,7 @@ use workload::{AddressPolicy, Prepared, Problem, Spec, WorkloadError};
 pub const FOREIGN: &[&str] = &["workload", "run", "policy", "pinned"];
 
 /// The same of a file of a sweep.
-const FOREIGN_IN_SWEEPS: &[&str] =
-    &["workload", "run", "policy", "pinned", "sweep", "grid", "zip", "sample"];
+const FOREIGN_IN_SWEEPS: &[&str] = &["workload", "run", "policy", "pinned", "sweep", "grid", "zip", "sample"];
 
 /// The drive that is used if nothing names another.
 pub const DEFAULT_DRIVE: &str = "client_tlc";
@@ -55,6 +55,8 @@ pub struct Job {
     /// Other flags that stand for settings.
     flags: Vec<Layer>,
     allowed: Allowed,
+    /// Policies from outside that are no libraries'.
+    given: ExternalPolicies,
 }
 
 /// Whether a file named where a trace or a configuration may stand is a configuration.
@@ -68,8 +70,8 @@ impl Job {
         let drive = drive.map(drive_layer).transpose()?;
         let layers = sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
         let file = path.map(ConfigFile::read).transpose()?;
-        let allowed = Allowed::default();
-        Ok(Job { file, drive, sets: layers, arguments: sets.to_vec(), flags: Vec::new(), allowed })
+        let (allowed, given) = Default::default();
+        Ok(Job { file, drive, sets: layers, arguments: sets.to_vec(), flags: Vec::new(), allowed, given })
     }
 
     /// Takes the text of a configuration; messages, and paths in it, go by the path.
@@ -98,7 +100,15 @@ impl Job {
 
     fn of_file(file: ConfigFile) -> Self {
         let (sets, arguments, flags) = (Vec::new(), Vec::new(), Vec::new());
-        Job { file: Some(file), drive: None, sets, arguments, flags, allowed: Allowed::default() }
+        Job {
+            file: Some(file),
+            drive: None,
+            sets,
+            arguments,
+            flags,
+            allowed: Allowed::default(),
+            given: ExternalPolicies::default(),
+        }
     }
 
     /// With one more setting, which messages call `source`.
@@ -131,6 +141,11 @@ impl Job {
         self.file.as_ref().map_or(FOREIGN, |file| file.foreign)
     }
 
+    /// The same with policies from outside, for families whose policy is `external`.
+    pub fn giving(self, given: ExternalPolicies) -> Self {
+        Job { given, ..self }
+    }
+
     /// The same, which may load the libraries that its file names.
     pub fn allowing(self, allowed: Allowed) -> Self {
         Job { allowed, ..self }
@@ -142,22 +157,21 @@ impl Job {
         let origins = resolve_table(&self.layers(None), "policy", &mut table)?;
         let mut job = self.clone();
         if !Libraries::are_named(&table) {
-            return Ok((job, Libraries::default(), Vec::new()));
+            return Ok((job, Libraries::default().beside(self.given.clone()), Vec::new()));
         }
         let config = self.resolve(None)?.config;
         // What varies in a sweep is named by its file.
         let is_sweep = self.foreign() == FOREIGN_IN_SWEEPS;
         let of_file = |origin: &Origin| is_sweep || origin.line.is_some();
-        let libraries =
-            Libraries::load(&config, (&table, &origins), self.folder(), of_file, self.allowed)
-                .map_err(|Refused { place, why }| JobError::new(format!("{place}\n{why}")))?;
+        let libraries = Libraries::load(&config, (&table, &origins), self.folder(), of_file, self.allowed)
+            .map_err(|Refused { place, why }| JobError::new(format!("{place}\n{why}")))?;
         if let Some((streams, path)) = libraries.streams() {
             let mut layer = Layer::set(&format!("ftl.stream.streams={streams}"))?;
             layer.source = path.display().to_string();
             job.flags.push(layer);
         }
         let unused = Libraries::unused(&config, &table);
-        Ok((job, libraries, unused))
+        Ok((job, libraries.beside(self.given.clone()), unused))
     }
 
     /// The same with settings of other flags, which come last.

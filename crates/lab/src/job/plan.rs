@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use ssd::Drive;
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
 use ssd::drive_config::Resolved;
 use ssd::sections::ErrorModel;
-use ssd::Drive;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
 use super::{Job, JobError, size};
