@@ -119,3 +119,32 @@ def test_wrong_policies_are_refused() -> None:
             wordline.Drive.preset("client_tlc", SMALL, policies=policies)
     with pytest.raises(wordline.SnapshotError, match="ftl.gc_victim"):
         drive(greedy).snapshot()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_numba_is_greedy(expected: str) -> None:
+    numba = pytest.importorskip("numba")
+    import wordline.numba as types
+
+    least, none = types.NOT_ELIGIBLE, types.NONE
+
+    @numba.cfunc(types.block_policy)
+    def choose(state, lanes, answer):
+        lane = numba.carray(lanes, 1)[0]
+        live = types.live(lane)
+        best = numba.uint32(least)
+        answer[0] = none
+        for block in range(lane.blocks):
+            if live[block] < best:
+                best = live[block]
+                answer[0] = block
+        return 0
+
+    assert drive(choose.address).run(LOAD)["event_hash"] == expected
+
+    @numba.cfunc(types.block_policy)
+    def raises(state, lanes, answer):
+        raise ValueError
+
+    with pytest.raises(wordline.RunError, match="ftl.gc_victim"):
+        drive(raises.address).run(LOAD)
