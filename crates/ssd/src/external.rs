@@ -126,6 +126,11 @@ impl Drive {
         ftl.gc_victim.fault().or_else(|| ftl.stream.fault()).or_else(|| ftl.wear_leveling.fault())
     }
 
+    /// The policy that chooses which block is reclaimed.
+    pub fn gc_victim(&self) -> &gc_victim::Policy {
+        &self.state.ftl.gc_victim
+    }
+
     /// Whether a policy from outside decides anything.
     pub fn has_external_policy(&self) -> bool {
         self.external_family().is_some()

@@ -62,6 +62,22 @@ fn the_counter_counts() {
     assert_eq!(allocations(|| ()), 0);
 }
 
+#[test]
+fn policies_from_outside_are_asked_without_allocating() {
+    use support::outside::{by_parity, greedy, leveling, stream, swap, victim, with};
+    for policies in [victim(greedy), leveling(swap), stream(by_parity)] {
+        let section = policies.identities()[0].0.clone();
+        let mut drive = with(&small(), policies);
+        let mut load = Load::new(3);
+        load.run(&mut drive, 8_000);
+        let calls = |drive: &Drive| drive.external_policies()[0].2;
+        let before = calls(&drive);
+        let found = allocations(|| load.run(&mut drive, 30_000));
+        assert!(calls(&drive) > before + 100, "{section}: it was asked");
+        assert_eq!((found, drive.policy_fault()), (0, None), "{section}: allocations in 30000 commands");
+    }
+}
+
 /// The loop of a drive that is being cleaned, after warm-up.
 fn assert_loop_allocates_nothing(cfg: &DriveConfig, executor: Executor, what: &str) {
     let mut drive = Drive::new(cfg).unwrap();

@@ -9,6 +9,7 @@ mod config;
 mod contexts;
 mod determinism;
 mod exposure;
+mod external;
 mod extremes;
 mod formulas;
 mod goldens;

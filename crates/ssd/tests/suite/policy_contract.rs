@@ -206,10 +206,10 @@ fn gc_victim_can_be_a_policy_of_the_program() {
     let error = own.save(&mut saved).unwrap_err();
     assert!(saved.is_empty() && error.kind() == std::io::ErrorKind::Unsupported, "{error}");
     assert!(error.to_string().contains("ftl.gc_victim is a policy of the program"), "{error}");
-    // No configuration names it.
-    assert!(gc_victim::FAMILY.member("external").is_none() && gc_victim::Config::named("external").is_none());
-    let layer = Layer::set("ftl.gc_victim.policy=external").unwrap();
-    let error = resolve(&[layer], &[]).unwrap_err().to_string();
+    // A configuration names one that is given; which, it does not say.
+    let layer = |policy: &str| Layer::set(&format!("ftl.gc_victim.policy={policy}")).unwrap();
+    assert_eq!(resolve(&[layer("external")], &[]).unwrap().config.gc_victim.name(), "external");
+    let error = resolve(&[layer("extrnal")], &[]).unwrap_err().to_string();
     assert!(error.contains("external") && error.contains("cost_benefit"), "{error}");
 }
 

@@ -105,7 +105,7 @@ fn others(field: &Field, shown: &str) -> Vec<Value> {
             let lists = lists.into_iter().filter(|list| fits(list) && *list != numbers);
             lists.map(|list| Value::List(list.into_iter().map(Value::Float).collect())).collect()
         }
-        Kind::Steps(_) | Kind::Names => Vec::new(),
+        Kind::Steps(_) | Kind::Names | Kind::Path => Vec::new(),
     }
 }
 

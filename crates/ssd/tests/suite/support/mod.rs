@@ -4,6 +4,7 @@
 pub mod every;
 pub mod habits;
 pub mod hints;
+pub mod outside;
 pub mod reclaiming;
 pub mod sizes;
 

@@ -1,0 +1,273 @@
+//! Policies of the user's own: written by `wordline new policy`, built, run, and found out when they are wrong.
+
+use crate::program::{Done, SMALL, file, folder, root, trace, wordline, wordline_in};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A run that cleans some thousand times.
+const RUN: &str = "[run]\nfill_percent = 100\noverwrite = \"none\"\n[workload]\npattern = \"uniform\"\n\
+                   read_percent = 0\ncount = 40_000\n";
+
+/// Whether there is a C compiler; a test without says that it is skipped.
+fn has_compiler() -> bool {
+    let has = Command::new("cc").arg("--version").output().is_ok_and(|done| done.status.success());
+    if !has {
+        println!("skipped: no C compiler (cc)");
+    }
+    has
+}
+
+/// A library of what `wordline new policy --c` has written, or of other code in its place.
+fn c_library(place: &Path, family: &str, name: &str, code: Option<&str>) -> PathBuf {
+    wordline_in(place, &["new", "policy", family, name, "--c"]).ok();
+    let source = place.join(format!("{name}.c"));
+    if let Some(code) = code {
+        std::fs::write(&source, format!("#include \"wordline_policy.h\"\n{code}")).unwrap();
+    }
+    let library = place.join(format!("{name}.so"));
+    let flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"];
+    let done = Command::new("cc").args(flags).arg(&library).arg(&source).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    library
+}
+
+/// A library of the crate that `wordline new policy` has written.
+fn rust_library(place: &Path, family: &str, name: &str) -> PathBuf {
+    wordline_in(place, &["new", "policy", family, name]).ok();
+    let manifest = place.join(name).join("Cargo.toml");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--release", "--offline", "--quiet", "--manifest-path"]).arg(manifest);
+    let done = cargo.env("CARGO_TARGET_DIR", place.join("target")).env_remove("RUSTFLAGS").output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && !told.contains("warning"), "{told}");
+    place.join(format!("target/release/lib{name}.so"))
+}
+
+fn run(more: &[&str]) -> Value {
+    wordline(&[&["run", "--json", "--no-cache"], more].concat()).ok().json()
+}
+
+/// The hash of a run's events, and who decided beside the drive.
+fn hash(result: &Value) -> &str {
+    result["event_hash"].as_str().unwrap()
+}
+
+#[test]
+fn what_is_written_builds_and_decides_as_the_plainest_policy() {
+    let place = folder("own-policy-templates");
+    let mut libraries = vec![rust_library(&place, "gc_victim", "in_rust")];
+    if has_compiler() {
+        libraries.push(c_library(&place, "gc_victim", "in_c", None));
+    }
+    let config = file(&place, "small.toml", format!("{SMALL}{RUN}"));
+    let trace = trace();
+    let tiny = ["--set", "nand.geometry.blocks_per_plane=24", "--set", "nand.geometry.wordlines_per_block=16"];
+    let preset = |name: &'static str| {
+        let load = ["--synthetic", "uniform", "--requests", "4000", "--precondition", "fill=100", "--drive", name];
+        [&load[..], &tiny].concat()
+    };
+    let mut runs = vec![
+        vec![config.as_str()],
+        vec![&config, "--set", "run.executor=functional"],
+        vec![&trace, "--requests", "20000", "--size", "footprint"],
+    ];
+    runs.extend(["client_tlc", "tlc", "qlc", "rftl"].map(preset));
+    let mut cleaned = 0;
+    for arguments in &runs {
+        let inside = run(arguments);
+        assert!(inside.get("external_policies").is_none());
+        for library in &libraries {
+            let flag = format!("gc_victim={}", library.display());
+            let outside = run(&[&arguments[..], &["--policy", &flag]].concat());
+            assert_eq!(hash(&outside), hash(&inside), "{arguments:?} {flag}");
+            let told = &outside["external_policies"][0];
+            assert_eq!((&told["family"], &told["kind"]), (&"ftl.gc_victim".into(), &"library".into()));
+            assert_eq!(told["hash"].as_str().unwrap().len(), 32);
+            assert_eq!(outside["config"]["ftl.gc_victim.policy"], "external");
+            cleaned += told["calls"].as_u64().unwrap();
+        }
+    }
+    assert!(cleaned > 5_000, "{cleaned}");
+}
+
+#[test]
+fn libraries_level_wear_and_separate_data() {
+    let place = folder("own-policy-others");
+    let config = file(&place, "small.toml", format!("{SMALL}{RUN}"));
+    let (leveling, stream) =
+        (rust_library(&place, "wear_leveling", "leveling"), rust_library(&place, "stream", "separator"));
+    let flag = format!("wear_leveling={}", leveling.display());
+    let outside = run(&[&config, "--policy", &flag]);
+    assert_eq!(hash(&outside), hash(&run(&[&config, "--set", "ftl.wear_leveling.policy=static_swap"])));
+    assert!(outside["external_policies"][0]["calls"].as_u64().unwrap() > 1_000);
+    let flag = format!("stream={}", stream.display());
+    let (one, two) = (run(&[&config, "--policy", &flag]), run(&[&config, "--policy", &flag]));
+    assert_eq!(hash(&one), hash(&two));
+    assert_ne!(hash(&one), hash(&run(&[&config])));
+    assert_eq!(one["config"]["ftl.stream.streams"], 2);
+    if has_compiler() {
+        for (family, name, rust) in
+            [("wear_leveling", "c_leveling", &outside), ("stream", "c_separator", &one)]
+        {
+            let library = c_library(&place, family, name, None);
+            let flag = format!("{family}={}", library.display());
+            assert_eq!(hash(&run(&[&config, "--policy", &flag])), hash(rust), "{family}");
+        }
+        let three = "static int32_t choose(void *s, const wordline_unit *u, uint32_t *a) \
+                     { (void)s; *a = u->lpn % 3; return u->streams != 3; }\nWORDLINE_STREAM_POLICY(\"three\", 3, choose)\n";
+        let flag = format!("stream={}", c_library(&place, "stream", "three", Some(three)).display());
+        assert_eq!(run(&[&config, "--policy", &flag])["config"]["ftl.stream.streams"], 3);
+    }
+}
+
+/// Greedy in C until call 100; then what `WRONG` does.
+const WRONG: &str = "\
+static int32_t choose(void *s, const wordline_lane *lane, uint32_t *answer) {
+    (void)s;
+    uint32_t least = UINT32_MAX, block = 0;
+    for (uint32_t at = 0; at < lane->blocks; at++)
+        if (lane->live[at] < least) { least = lane->live[at]; block = at; }
+    if (lane->call == 100) { WRONG }
+    *answer = least & WORDLINE_NOT_ELIGIBLE ? WORDLINE_NONE : block;
+    return 0;
+}
+WORDLINE_BLOCK_POLICY(wordline_gc_victim, \"wrong\", choose)
+";
+
+#[test]
+fn a_policy_that_fails_ends_the_run_which_keeps_what_was_measured() {
+    if !has_compiler() {
+        return;
+    }
+    let place = folder("own-policy-wrong");
+    let config = file(&place, "small.toml", format!("{SMALL}{RUN}"));
+    let far = "*answer = lane->blocks; return 0;";
+    let open = "block = 0; while (!(lane->live[block] & WORDLINE_NOT_ELIGIBLE)) block++; *answer = block; return 0;";
+    for (name, wrong, found) in [
+        ("status", "return 7;", "found:   status 7"),
+        ("silent", "return 0;", "found:   status 0, and no answer was written"),
+        ("none", "*answer = WORDLINE_NONE; return 0;", "found:   no block, though one may be chosen"),
+        ("far", far, "found:   block 64 of 64"),
+        ("open", open, ", which is "),
+    ] {
+        let library = c_library(&place, "gc_victim", name, Some(&WRONG.replace("WRONG", wrong)));
+        let (flag, out) = (format!("gc_victim={}", library.display()), place.join(name).display().to_string());
+        let done = wordline(&["run", &config, "--policy", &flag, "--out", &out, "--quiet"]);
+        let says = ["ftl.gc_victim: policy wrong, call 100\n", found, "allowed: ", " requests)"];
+        done.fails(1, &says);
+        let text = std::fs::read_to_string(Path::new(&out).join("result.json")).unwrap();
+        let result: Value = serde_json::from_str(&text).unwrap();
+        let served = result["requests_served"].as_u64().unwrap();
+        assert!(result["ended"].as_str().unwrap().starts_with("policy: "), "{}", result["ended"]);
+        assert!(served > 100 && served < 39_000, "{served}: the run ended soon after");
+        assert_eq!(result["external_policies"][0]["calls"], 100);
+    }
+    // While the drive is aged nothing is measured.
+    let aged = config.replace("small", "aged");
+    std::fs::write(&aged, format!("{SMALL}{RUN}").replace("\"none\"", "\"times\"")).unwrap();
+    let flag = format!("gc_victim={}", place.join("status.so").display());
+    let done = wordline(&["run", &aged, "--policy", &flag]).fails(1, &["call 100", "status 7"]);
+    assert!(!done.err.contains("requests)"), "{}", done.err);
+}
+
+#[test]
+fn a_file_that_names_a_library_runs_it_only_if_that_is_allowed() {
+    if !has_compiler() {
+        return;
+    }
+    let place = folder("own-policy-files");
+    c_library(&place, "gc_victim", "mine", None);
+    let named = format!("{SMALL}[ftl.gc_victim]\npolicy = \"external\"\n[policy]\ngc_victim = \"mine.so\"\n{RUN}");
+    let config = file(&place, "named.toml", &named);
+    let refused = "named.toml:14: policy.gc_victim\n    found:   the library mine.so, which a file names";
+    wordline(&["run", &config]).fails(2, &[refused, "--allow-libraries"]);
+    let plain = file(&place, "plain.toml", format!("{SMALL}{RUN}"));
+    assert_eq!(hash(&run(&[&config, "--allow-libraries"])), hash(&run(&[&plain])));
+    // Its configuration repeats the run, from anywhere.
+    let out = place.join("out").display().to_string();
+    wordline(&["run", &config, "--allow-libraries", "--out", &out, "--quiet"]).ok();
+    let again = place.join("out/config.toml").display().to_string();
+    assert_eq!(hash(&run(&[&again, "--allow-libraries"])), hash(&run(&[&plain])));
+    // Named, and not asked for: said, and not loaded.
+    let other = file(&place, "other.toml", named.replace("\"external\"", "\"fifo\""));
+    let done = wordline(&["run", &other]).ok();
+    assert!(done.err.contains("policy.gc_victim is not used"), "{}", done.err);
+    let missing = file(&place, "missing.toml", named.replace("gc_victim = \"mine.so\"", ""));
+    wordline(&["run", &missing]).fails(2, &["missing.toml:12", "ftl.gc_victim.policy", "--policy gc_victim=FILE"]);
+}
+
+/// The runs of a sweep: their names, and who was asked.
+fn runs(out: &Path) -> Vec<(String, String, Value)> {
+    let list = std::fs::read_dir(out.join("runs")).unwrap();
+    let paths = list.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "json"));
+    let read = |path: PathBuf| {
+        let outcome: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let result = &outcome["result"];
+        (outcome["id"].as_str().unwrap().to_owned(), hash(result).to_owned(), result["external_policies"].clone())
+    };
+    paths.map(read).collect()
+}
+
+#[test]
+fn a_sweep_compares_a_library_with_other_policies() {
+    if !has_compiler() {
+        return;
+    }
+    let place = folder("own-policy-sweep");
+    let library = c_library(&place, "gc_victim", "mine", None);
+    let small = RUN.replace("40_000", "4_000");
+    let grid = "[policy]\ngc_victim = \"mine.so\"\n[grid]\nftl.gc_victim.policy = [\"greedy\", \"external\"]\n";
+    let sweep = file(&place, "sweep.toml", format!("{SMALL}{small}{grid}"));
+    let out = place.join("out");
+    let carry_out = |more: &[&str]| -> Done {
+        let out = out.display().to_string();
+        wordline(&[&["sweep", &sweep, "-o", &out, "--quiet"], more].concat())
+    };
+    carry_out(&[]).fails(2, &["which a file names", "--allow-libraries"]);
+    carry_out(&["--allow-libraries"]).ok();
+    let first = runs(&out);
+    assert_eq!(first.len(), 2);
+    assert_eq!(first[0].1, first[1].1, "both are greedy");
+    assert_eq!(first.iter().filter(|(.., told)| !told.is_null()).count(), 1);
+    // Another library is another run: that of the built-in policy stays.
+    std::fs::remove_file(&library).unwrap();
+    std::fs::remove_file(place.join("mine.c")).unwrap();
+    c_library(&place, "gc_victim", "mine", Some(&WRONG.replace("WRONG", "return 7;").replace("100", "1000000")));
+    carry_out(&["--allow-libraries"]).ok();
+    let second = runs(&out);
+    assert_eq!(second.len(), 3);
+    assert!(first.iter().all(|run| second.contains(run)));
+}
+
+#[test]
+fn what_is_wrong_is_told_before_anything_runs() {
+    let place = folder("own-policy-refused");
+    let in_place = |arguments: &[&str]| wordline_in(&place, arguments);
+    in_place(&["new", "policy", "gc_victim", "mine", "--c"]).ok();
+    in_place(&["new", "policy", "gc_victim", "mine", "--c"]).fails(2, &["mine.c", "there already"]);
+    // The header is shared by policies beside each other.
+    in_place(&["new", "policy", "stream", "other", "--c"]).ok();
+    in_place(&["new", "policy", "gc_victim", "mine"]).ok();
+    std::fs::write(place.join("mine/src/lib.rs"), "// mine\n").unwrap();
+    in_place(&["new", "policy", "gc_victim", "mine"]).fails(2, &["there already"]);
+    assert_eq!(std::fs::read_to_string(place.join("mine/src/lib.rs")).unwrap(), "// mine\n");
+    in_place(&["new", "policy", "gc_trigger", "mine"]).fails(2, &["gc_victim, wear_leveling, stream"]);
+    in_place(&["new", "policy", "stream", "no-name"]).fails(2, &["a letter, then letters, digits and _"]);
+    let run = |more: &[&str]| wordline(&[&["run", "--synthetic", "uniform"], more].concat());
+    run(&["--policy", "gc_victim"]).fails(2, &["--policy gc_victim", "FAMILY=FILE"]);
+    run(&["--policy", "gc_trigger=x.so"]).fails(2, &["family gc_trigger", "gc_victim, wear_leveling, stream"]);
+    let source = root().join("README.md").display().to_string();
+    run(&["--policy", &format!("stream={source}")]).fails(2, &["README.md", "a shared library"]);
+    run(&["--policy", "stream=nowhere.so"]).fails(2, &["nowhere.so", "No such file"]);
+    run(&["--set", "ftl.gc_victim.policy=external"]).fails(2, &["--policy gc_victim=FILE"]);
+    if has_compiler() {
+        let library = c_library(&place, "stream", "third", None);
+        let flag = format!("gc_victim={}", library.display());
+        run(&["--policy", &flag]).fails(2, &["no symbol `wordline_gc_victim`, but `wordline_stream`"]);
+        let flag = format!("stream={}", library.display());
+        let saved = place.join("saved").display().to_string();
+        run(&["--policy", &flag, "--save-snapshot", &saved]).fails(2, &["no snapshot holds such a policy"]);
+        assert!(!place.join("saved").exists());
+    }
+}

@@ -1,0 +1,99 @@
+//! Policies that are given to a drive.
+
+use ssd::external::{ExternalPolicies, Identity, LaneCall, LanePolicy, StreamPolicy, Unit, UnitCall};
+use ssd::ftl::tables::blocks::BlockState;
+use ssd::{Drive, DriveConfig};
+
+/// Chooses blocks by a function.
+#[derive(Clone, Copy, Debug)]
+pub struct ByFunction(pub fn(&LaneCall<'_>) -> Result<Option<u32>, String>);
+
+impl LanePolicy for ByFunction {
+    fn identity(&self) -> Identity {
+        Identity { name: "by_function".to_owned(), kind: "test", hash: "feed".to_owned() }
+    }
+
+    fn choose(&mut self, call: &LaneCall<'_>) -> Result<Option<u32>, String> {
+        (self.0)(call)
+    }
+
+    fn copied(&self) -> Box<dyn LanePolicy> {
+        Box::new(*self)
+    }
+}
+
+/// Chooses streams by a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Separates(pub fn(&UnitCall) -> Result<u32, String>);
+
+impl StreamPolicy for Separates {
+    fn identity(&self) -> Identity {
+        Identity { name: "separates".to_owned(), kind: "test", hash: "beef".to_owned() }
+    }
+
+    fn choose(&mut self, call: &UnitCall) -> Result<u32, String> {
+        (self.0)(call)
+    }
+
+    fn copied(&self) -> Box<dyn StreamPolicy> {
+        Box::new(*self)
+    }
+}
+
+/// As `greedy`, from the columns.
+pub fn greedy(call: &LaneCall<'_>) -> Result<Option<u32>, String> {
+    let live = call.lane.columns().live;
+    let least = (0..live.len()).min_by_key(|&block| live[block]).filter(|&block| live[block] >> 31 == 0);
+    Ok(least.map(|block| block as u32))
+}
+
+/// As `static_swap` with a difference of 2, looking after each fourth erase.
+pub fn swap(call: &LaneCall<'_>) -> Result<Option<u32>, String> {
+    let columns = call.lane.columns();
+    let used = (0..columns.state.len()).filter(|&block| columns.state[block] != BlockState::Bad);
+    let most = used.map(|block| columns.erase_count[block]).max().unwrap_or(0);
+    let closed = (0..columns.state.len()).filter(|&block| columns.state[block] == BlockState::Closed);
+    let coldest = closed.min_by_key(|&block| columns.erase_count[block]);
+    let lags = |&block: &usize| call.erases.is_multiple_of(4) && most - columns.erase_count[block] > 2;
+    Ok(coldest.filter(lags).map(|block| block as u32))
+}
+
+/// Odd units in stream 1, and nothing changes its stream.
+pub fn by_parity(call: &UnitCall) -> Result<u32, String> {
+    match call.unit {
+        Unit::Written(write) => Ok(write.lpn.0 % 2),
+        Unit::Moved(moved) | Unit::Peeked(moved) => {
+            let is_told = u32::from(call.lies_in.0) == moved.lpn.0 % 2;
+            if is_told { Ok(call.lies_in.0.into()) } else { Err("not where it was put".to_owned()) }
+        }
+    }
+}
+
+/// A configuration with policies from outside for those families for which there is one.
+pub fn asking(cfg: &DriveConfig, policies: &ExternalPolicies) -> DriveConfig {
+    let mut cfg = cfg.clone();
+    for (section, _) in policies.identities() {
+        cfg.section_mut(&section).unwrap().select("external").unwrap();
+    }
+    cfg
+}
+
+/// A drive with policies from outside.
+pub fn with(cfg: &DriveConfig, policies: ExternalPolicies) -> Drive {
+    Drive::with_policies(&asking(cfg, &policies), policies).unwrap()
+}
+
+/// One of `ftl.gc_victim`.
+pub fn victim(function: fn(&LaneCall<'_>) -> Result<Option<u32>, String>) -> ExternalPolicies {
+    ExternalPolicies { gc_victim: Some(Box::new(ByFunction(function))), ..Default::default() }
+}
+
+/// One of `ftl.wear_leveling`.
+pub fn leveling(function: fn(&LaneCall<'_>) -> Result<Option<u32>, String>) -> ExternalPolicies {
+    ExternalPolicies { wear_leveling: Some(Box::new(ByFunction(function))), ..Default::default() }
+}
+
+/// One of `ftl.stream`.
+pub fn stream(function: fn(&UnitCall) -> Result<u32, String>) -> ExternalPolicies {
+    ExternalPolicies { stream: Some(Box::new(Separates(function))), ..Default::default() }
+}
