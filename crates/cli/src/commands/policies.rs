@@ -43,7 +43,7 @@ type Selection = (&'static FamilyInfo, Vec<&'static PolicyInfo>);
 pub fn run(args: &Policies, out: &mut dyn Write) -> Result<(), Failure> {
     let selections = match &args.name {
         Some(name) => vec![find(name)?],
-        None => FAMILIES.iter().map(|family| (*family, family.members.iter().collect())).collect(),
+        None => FAMILIES.iter().map(|family| (*family, family.nameable().collect())).collect(),
     };
     if args.json {
         let list: Vec<Value> = selections.iter().map(family_json).collect();
@@ -168,11 +168,11 @@ fn find(text: &str) -> Result<Selection, Failure> {
     };
     let family_of = |name: &str| FAMILIES.iter().copied().find(|family| is_named(family, name));
     if let Some(family) = family_of(text) {
-        return Ok((family, family.members.iter().collect()));
+        return Ok((family, family.nameable().collect()));
     }
     let (family, name) = text.rsplit_once(['/', '.']).unwrap_or((text, ""));
     if let Some(family) = family_of(family) {
-        let names: Vec<&str> = family.members.iter().map(|member| member.name).collect();
+        let names: Vec<&str> = family.nameable().map(|member| member.name).collect();
         let member = family.member(name).ok_or_else(|| Failure::no_such("policy", name, &names))?;
         return Ok((family, vec![member]));
     }
@@ -184,7 +184,7 @@ fn find(text: &str) -> Result<Selection, Failure> {
     }
     let mut paths: Vec<String> = FAMILIES.iter().map(|family| family.path.to_owned()).collect();
     for family in FAMILIES {
-        paths.extend(family.members.iter().map(|member| format!("{}/{}", family.path, member.name)));
+        paths.extend(family.nameable().map(|member| format!("{}/{}", family.path, member.name)));
     }
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     Err(Failure::no_such("policy family", text, &paths))
