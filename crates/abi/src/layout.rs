@@ -64,11 +64,9 @@ pub const MOVED: u32 = 2;
 pub const PEEKED: u32 = 3;
 
 /// Chooses a block of a lane: writes it to `answer`, and returns 0.
-pub type ChooseBlock =
-    unsafe extern "C" fn(state: *mut c_void, lane: *const Lane, answer: *mut u32) -> i32;
+pub type ChooseBlock = unsafe extern "C" fn(state: *mut c_void, lane: *const Lane, answer: *mut u32) -> i32;
 /// Chooses the stream of a unit: writes it to `answer`, and returns 0.
-pub type ChooseStream =
-    unsafe extern "C" fn(state: *mut c_void, unit: *const Unit, answer: *mut u32) -> i32;
+pub type ChooseStream = unsafe extern "C" fn(state: *mut c_void, unit: *const Unit, answer: *mut u32) -> i32;
 
 /// A policy of a library: the symbol `wordline_gc_victim`, `wordline_wear_leveling` or `wordline_stream`.
 #[repr(C)]

@@ -131,7 +131,9 @@ unsafe fn read(at: *const Policy) -> Result<Policy, String> {
     let [abi, size, lane, unit] = unsafe { at.cast::<[u32; 4]>().read_unaligned() };
     let sizes = [size_of::<Policy>(), size_of::<Lane>(), size_of::<Unit>()].map(|size| size as u32);
     if abi != ABI || [size, lane, unit] != sizes {
-        return Err(format!("version {abi} of the interface, with records of {size}, {lane} and {unit} bytes"));
+        return Err(format!(
+            "version {abi} of the interface, with records of {size}, {lane} and {unit} bytes"
+        ));
     }
     // Safety: as above.
     Ok(unsafe { at.read_unaligned() })
@@ -148,7 +150,10 @@ fn check(family: Family, policy: &Policy) -> Result<(), (String, String)> {
         return Err((found, format!("a policy with `{function}`")));
     }
     if policy.streams > 30 {
-        return Err((format!("{} streams", policy.streams), "1 to 30; 0: ftl.stream.streams says it".to_owned()));
+        return Err((
+            format!("{} streams", policy.streams),
+            "1 to 30; 0: ftl.stream.streams says it".to_owned(),
+        ));
     }
     Ok(())
 }

@@ -79,16 +79,15 @@ pub fn flag(argument: &str) -> Result<Vec<Layer>, String> {
     let source = format!("--policy {argument}");
     let names = Family::ALL.map(Family::name).join(", ");
     let Some((name, path)) = argument.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-        return Err(format!("{source}\n    found:   no file\n    allowed: FAMILY=FILE, of the families {names}"));
+        return Err(format!(
+            "{source}\n    found:   no file\n    allowed: FAMILY=FILE, of the families {names}"
+        ));
     };
     let Some(family) = Family::named(name.trim().trim_start_matches("ftl.")) else {
         return Err(format!("{source}\n    found:   family {name}\n    allowed: {names}"));
     };
     let name = family.name();
-    let layers = [
-        format!("policy.{name}={}", quote(path)),
-        format!("ftl.{name}.policy=\"external\""),
-    ];
+    let layers = [format!("policy.{name}={}", quote(path)), format!("ftl.{name}.policy=\"external\"")];
     let layer = |text: &String| {
         let mut layer = Layer::set(text).map_err(|errors| errors.to_string())?;
         layer.source = source.clone();

@@ -62,9 +62,15 @@ fn what_is_written_builds_and_decides_as_the_plainest_policy() {
     }
     let config = file(&place, "small.toml", format!("{SMALL}{RUN}"));
     let trace = trace();
-    let tiny = ["--set", "nand.geometry.blocks_per_plane=24", "--set", "nand.geometry.wordlines_per_block=16"];
+    let tiny = [
+        "nand.geometry.blocks_per_plane=24",
+        "nand.geometry.wordlines_per_block=16",
+        "drive.over_provisioning_percent=60",
+    ];
+    let tiny = tiny.map(|key| ["--set", key]).concat();
     let preset = |name: &'static str| {
-        let load = ["--synthetic", "uniform", "--requests", "4000", "--precondition", "fill=100", "--drive", name];
+        let load =
+            ["--synthetic", "uniform", "--requests", "4000", "--precondition", "times=2", "--drive", name];
         [&load[..], &tiny].concat()
     };
     let mut runs = vec![
@@ -72,7 +78,7 @@ fn what_is_written_builds_and_decides_as_the_plainest_policy() {
         vec![&config, "--set", "run.executor=functional"],
         vec![&trace, "--requests", "20000", "--size", "footprint"],
     ];
-    runs.extend(["client_tlc", "tlc", "qlc", "rftl"].map(preset));
+    runs.extend(["client_tlc", "qlc", "m64", "redftl", "hire"].map(preset));
     let mut cleaned = 0;
     for arguments in &runs {
         let inside = run(arguments);
@@ -143,7 +149,8 @@ fn a_policy_that_fails_ends_the_run_which_keeps_what_was_measured() {
     let place = folder("own-policy-wrong");
     let config = file(&place, "small.toml", format!("{SMALL}{RUN}"));
     let far = "*answer = lane->blocks; return 0;";
-    let open = "block = 0; while (!(lane->live[block] & WORDLINE_NOT_ELIGIBLE)) block++; *answer = block; return 0;";
+    let open =
+        "block = 0; while (!(lane->live[block] & WORDLINE_NOT_ELIGIBLE)) block++; *answer = block; return 0;";
     for (name, wrong, found) in [
         ("status", "return 7;", "found:   status 7"),
         ("silent", "return 0;", "found:   status 0, and no answer was written"),
@@ -152,7 +159,8 @@ fn a_policy_that_fails_ends_the_run_which_keeps_what_was_measured() {
         ("open", open, ", which is "),
     ] {
         let library = c_library(&place, "gc_victim", name, Some(&WRONG.replace("WRONG", wrong)));
-        let (flag, out) = (format!("gc_victim={}", library.display()), place.join(name).display().to_string());
+        let (flag, out) =
+            (format!("gc_victim={}", library.display()), place.join(name).display().to_string());
         let done = wordline(&["run", &config, "--policy", &flag, "--out", &out, "--quiet"]);
         let says = ["ftl.gc_victim: policy wrong, call 100\n", found, "allowed: ", " requests)"];
         done.fails(1, &says);
@@ -178,7 +186,8 @@ fn a_file_that_names_a_library_runs_it_only_if_that_is_allowed() {
     }
     let place = folder("own-policy-files");
     c_library(&place, "gc_victim", "mine", None);
-    let named = format!("{SMALL}[ftl.gc_victim]\npolicy = \"external\"\n[policy]\ngc_victim = \"mine.so\"\n{RUN}");
+    let named =
+        format!("{SMALL}[ftl.gc_victim]\npolicy = \"external\"\n[policy]\ngc_victim = \"mine.so\"\n{RUN}");
     let config = file(&place, "named.toml", &named);
     let refused = "named.toml:14: policy.gc_victim\n    found:   the library mine.so, which a file names";
     wordline(&["run", &config]).fails(2, &[refused, "--allow-libraries"]);
@@ -194,17 +203,23 @@ fn a_file_that_names_a_library_runs_it_only_if_that_is_allowed() {
     let done = wordline(&["run", &other]).ok();
     assert!(done.err.contains("policy.gc_victim is not used"), "{}", done.err);
     let missing = file(&place, "missing.toml", named.replace("gc_victim = \"mine.so\"", ""));
-    wordline(&["run", &missing]).fails(2, &["missing.toml:12", "ftl.gc_victim.policy", "--policy gc_victim=FILE"]);
+    wordline(&["run", &missing])
+        .fails(2, &["missing.toml:12", "ftl.gc_victim.policy", "--policy gc_victim=FILE"]);
 }
 
 /// The runs of a sweep: their names, and who was asked.
 fn runs(out: &Path) -> Vec<(String, String, Value)> {
     let list = std::fs::read_dir(out.join("runs")).unwrap();
-    let paths = list.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "json"));
+    let paths =
+        list.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "json"));
     let read = |path: PathBuf| {
         let outcome: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let result = &outcome["result"];
-        (outcome["id"].as_str().unwrap().to_owned(), hash(result).to_owned(), result["external_policies"].clone())
+        (
+            outcome["id"].as_str().unwrap().to_owned(),
+            hash(result).to_owned(),
+            result["external_policies"].clone(),
+        )
     };
     paths.map(read).collect()
 }
@@ -217,7 +232,8 @@ fn a_sweep_compares_a_library_with_other_policies() {
     let place = folder("own-policy-sweep");
     let library = c_library(&place, "gc_victim", "mine", None);
     let small = RUN.replace("40_000", "4_000");
-    let grid = "[policy]\ngc_victim = \"mine.so\"\n[grid]\nftl.gc_victim.policy = [\"greedy\", \"external\"]\n";
+    let grid =
+        "[policy]\ngc_victim = \"mine.so\"\n[grid]\nftl.gc_victim.policy = [\"greedy\", \"external\"]\n";
     let sweep = file(&place, "sweep.toml", format!("{SMALL}{small}{grid}"));
     let out = place.join("out");
     let carry_out = |more: &[&str]| -> Done {
@@ -233,7 +249,12 @@ fn a_sweep_compares_a_library_with_other_policies() {
     // Another library is another run: that of the built-in policy stays.
     std::fs::remove_file(&library).unwrap();
     std::fs::remove_file(place.join("mine.c")).unwrap();
-    c_library(&place, "gc_victim", "mine", Some(&WRONG.replace("WRONG", "return 7;").replace("100", "1000000")));
+    c_library(
+        &place,
+        "gc_victim",
+        "mine",
+        Some(&WRONG.replace("WRONG", "return 7;").replace("100", "1000000")),
+    );
     carry_out(&["--allow-libraries"]).ok();
     let second = runs(&out);
     assert_eq!(second.len(), 3);
@@ -256,7 +277,8 @@ fn what_is_wrong_is_told_before_anything_runs() {
     in_place(&["new", "policy", "stream", "no-name"]).fails(2, &["a letter, then letters, digits and _"]);
     let run = |more: &[&str]| wordline(&[&["run", "--synthetic", "uniform"], more].concat());
     run(&["--policy", "gc_victim"]).fails(2, &["--policy gc_victim", "FAMILY=FILE"]);
-    run(&["--policy", "gc_trigger=x.so"]).fails(2, &["family gc_trigger", "gc_victim, wear_leveling, stream"]);
+    run(&["--policy", "gc_trigger=x.so"])
+        .fails(2, &["family gc_trigger", "gc_victim, wear_leveling, stream"]);
     let source = root().join("README.md").display().to_string();
     run(&["--policy", &format!("stream={source}")]).fails(2, &["README.md", "a shared library"]);
     run(&["--policy", "stream=nowhere.so"]).fails(2, &["nowhere.so", "No such file"]);

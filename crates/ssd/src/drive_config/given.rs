@@ -18,7 +18,9 @@ impl DriveConfig {
     pub(crate) fn check_given(&self, given: [bool; 3]) -> Result<(), ConfigErrors> {
         let named = [self.gc_victim.name(), self.wear_leveling.name(), self.stream.name()];
         let mut errors = Vec::new();
-        for (((family, is_asked), is_given), named) in self.asks_for_policies().into_iter().zip(given).zip(named) {
+        for (((family, is_asked), is_given), named) in
+            self.asks_for_policies().into_iter().zip(given).zip(named)
+        {
             let name = family.path.rsplit('/').next().unwrap_or(family.path);
             let (found, allowed) = match (is_asked, is_given) {
                 (true, false) => (

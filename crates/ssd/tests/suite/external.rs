@@ -43,7 +43,7 @@ fn the_same_answers_make_the_same_drive() {
 }
 
 #[test]
-fn a_separator_finds_data_where_it_put_it_and_goes_the_same_way_twice() {
+fn a_separator_puts_data_apart_and_goes_the_same_way_twice() {
     let run = || loaded(with(&small(), stream(by_parity)), Executor::Timed);
     let (one, two) = (run(), run());
     assert_eq!(one.policy_fault(), None);
@@ -116,7 +116,8 @@ fn wear_that_is_leveled_wrongly_is_leveled_no_more() {
     let fault = drive.policy_fault().unwrap();
     assert_eq!((fault.family, fault.call), ("ftl.wear_leveling", 20));
     assert_eq!(fault.found, "block 999 of 24");
-    let free = leveling(|call| Ok((0..call.lane.len()).find(|&block| call.lane.state(block) == BlockState::Free)));
+    let free =
+        leveling(|call| Ok((0..call.lane.len()).find(|&block| call.lane.state(block) == BlockState::Free)));
     let drive = loaded(with(&small(), free), Executor::Functional);
     assert!(drive.policy_fault().unwrap().found.ends_with("which is free"));
 }
@@ -181,6 +182,7 @@ fn an_aged_drive_goes_on_under_a_policy_from_outside() {
         drive.set_executor(Executor::Functional);
         Load::new(3).run(&mut drive, 6_000);
         drive.drain();
+        while drive.pop_completion().is_some() {}
         drive
     };
     let (mut outside, mut inside) = (aged(), aged());
@@ -190,6 +192,8 @@ fn an_aged_drive_goes_on_under_a_policy_from_outside() {
     Load::new(4).run(&mut inside, 6_000);
     assert_eq!((outside.event_hash(), outside.stats()), (inside.event_hash(), inside.stats()));
     assert!(outside.external_policies()[0].2 > 50);
+    outside.drain();
+    while outside.pop_completion().is_some() {}
     // It does not go back: what it has learnt would be gone.
     let error = outside.reconfigure(&cfg, &base).unwrap_err();
     assert!(matches!(&error, ReconfigureError::Unfit(why) if why.contains("ftl.gc_victim")), "{error}");

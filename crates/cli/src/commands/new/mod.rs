@@ -28,8 +28,8 @@ Examples:
   cc -O2 -shared -fPIC -o mine.so mine.c
   wordline run trace.csv --policy wear_leveling=./mine.so
 
-What is written decides as the plainest policy of its family does, so that a first run can be compared with that.
-docs/own-policy.md says what a policy is told, and what it may answer.";
+What is written runs as it is: gc_victim decides as `greedy` does, wear_leveling as `static_swap`, and stream puts small
+writes apart. docs/own-policy.md says what a policy is told, and what it may answer.";
 
 /// Flags of `new`.
 #[derive(Args, Debug)]

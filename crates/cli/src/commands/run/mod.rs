@@ -316,7 +316,10 @@ impl Run {
     fn check_snapshots(&self, plan: &Plan) -> Result<(), Failure> {
         let asked = plan.resolved.config.asks_for_policies();
         let Some((family, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) else { return Ok(()) };
-        let flags = [("--snapshot", &self.measurement.snapshot), ("--save-snapshot", &self.measurement.save_snapshot)];
+        let flags = [
+            ("--snapshot", &self.measurement.snapshot),
+            ("--save-snapshot", &self.measurement.save_snapshot),
+        ];
         match flags.into_iter().find_map(|(flag, path)| Some((flag, path.as_ref()?))) {
             None => Ok(()),
             Some((flag, path)) => Err(Failure::usage(format!(
