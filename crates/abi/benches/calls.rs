@@ -91,7 +91,7 @@ fn main() {
     let plain = measure(&mut built_in, &blocks, &layout);
     println!("built-in greedy, {BLOCKS} blocks: {plain:.1} ns a call");
     // Safety: it is a function of that type.
-    let address = unsafe { lane_from_address(Family::GcVictim, "greedy", greedy as usize) };
+    let address = unsafe { lane_from_address(Family::GcVictim, "greedy", greedy as *const () as usize) };
     let all = [("C address", address.ok()), ("library of C", library())];
     for (what, policy) in all {
         let Some(policy) = policy else {

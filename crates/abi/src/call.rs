@@ -138,8 +138,8 @@ impl LanePolicy for BlockPolicy {
             wear_q12: columns.wear_q12.as_ptr(),
         };
         let mut answer = INVALID;
-        // Safety: whoever gave the function says that it is one of this type; the columns have `blocks` entries each and
-        // live for longer than the call.
+        // Safety: whoever gave the function says that it is one of this type; the columns have `blocks` entries each
+        // and live for longer than the call.
         let status = unsafe { (self.choose)(state, &raw const lane, &raw mut answer) };
         read(status, answer).map(|block| (block != NONE).then_some(block))
     }
@@ -249,8 +249,8 @@ fn named(name: &str) -> Arc<Identity> {
 /// If the address is 0.
 ///
 /// # Safety
-/// The address must be that of a function of the type [`ChooseBlock`], which stays where it is for as long as the policy
-/// or a copy of it lives, and keeps the rules of the header.
+/// The address must be that of a function of the type [`ChooseBlock`], which stays where it is for as long as the
+/// policy or a copy of it lives, and keeps the rules of the header.
 pub unsafe fn lane_from_address(
     family: Family,
     name: &str,

@@ -317,6 +317,11 @@ fn amplification(meter: &Meter, bytes: u64) -> Option<f64> {
     ratio(bytes as f64, meter.kind(OpCode::Write).bytes as f64)
 }
 
+/// Requests of the whole workload, if they are known: a run that ended early has not taken them all.
+fn requests_total(facts: &Facts<'_>) -> Option<u64> {
+    if facts.failure.is_none() { Some(facts.served.generated) } else { facts.total }
+}
+
 /// The share of each cause in it.
 fn by_cause(meter: &Meter, flash: &FlashWork) -> By<Cause, Option<f64>> {
     By::new(|cause| amplification(meter, flash.bytes_programmed[cause]))
@@ -334,7 +339,6 @@ impl RunResult {
         let stats = facts.checked_stats();
         let flash = FlashWork::of(&stats);
         RunResult {
-            external_policies: ExternalPolicy::of(facts.drive),
             format: FORMAT,
             name: spec.name.clone(),
             version: version(),
@@ -389,6 +393,7 @@ impl RunResult {
             requests: None,
             preconditioning: facts.aged.clone(),
             lifetime: Lifetime::of(facts),
+            external_policies: ExternalPolicy::of(drive),
             config: facts.settings(),
             config_origins: facts.spec.origins.clone(),
             cpu_seconds: cost.cpu.as_secs_f64(),

@@ -1,5 +1,5 @@
-//! Drives that run policies from outside: those of the program that uses the crate, and those that it brings along, from
-//! a library or a script.
+//! Drives that run policies from outside: those of the program that uses the crate, and those that it brings along,
+//! from a library or a script.
 
 use crate::config::{ConfigErrors, FamilyInfo};
 use crate::drive::Drive;

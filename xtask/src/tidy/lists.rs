@@ -127,9 +127,11 @@ pub const PRINTERS: &[&str] = &["println!", "eprintln!", "print!", "eprint!", "i
 
 /// The only files with `unsafe` code.
 pub const UNSAFE_FILES: &[&str] = &[
+    "crates/abi/benches/calls.rs",
     "crates/abi/src/call.rs",
     "crates/abi/src/layout.rs",
     "crates/abi/src/library.rs",
+    "crates/abi/tests/suite/main.rs",
     "crates/capture/src/linux/sys.rs",
     "crates/ssd/src/prefetch.rs",
     "crates/ssd/tests/no_alloc.rs",

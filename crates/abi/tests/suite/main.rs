@@ -20,6 +20,7 @@ fn small() -> DriveConfig {
     (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
     (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (24, 2, 3);
     cfg.drive.over_provisioning_percent = 35.0;
+    cfg.buffer = ssd::host::buffer::none::Params::default().into();
     cfg
 }
 
@@ -111,7 +112,7 @@ fn what_a_c_function_does_wrong_is_found_out() {
 
 #[test]
 fn a_c_address_separates_data() {
-    let policy = || unsafe { stream_from_address("mine", by_size as usize) }.unwrap();
+    let policy = || unsafe { stream_from_address("mine", by_size as *const () as usize) }.unwrap();
     let run = || with(ExternalPolicies { stream: Some(policy()), ..Default::default() });
     let (one, two) = (run(), run());
     assert_eq!((one.policy_fault(), one.event_hash()), (None, two.event_hash()));

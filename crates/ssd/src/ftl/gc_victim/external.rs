@@ -1,5 +1,5 @@
-//! The place of a policy that is given to the drive: a library, a script, a program's own. What is wrong with its answers
-//! is found here; from then on the block with the least live data goes first.
+//! The place of a policy that is given to the drive: a library, a script, a program's own. What is wrong with its
+//! answers is found here; from then on the block with the least live data goes first.
 
 use super::Member;
 use crate::ftl::outside::{Identity, LaneGuard, LanePolicy, PolicyFault};

@@ -1,5 +1,5 @@
-//! The place of a policy that is given to the drive: a library, a script, a program's own. What is wrong with its answers
-//! is found here; from then on all data goes to the first stream.
+//! The place of a policy that is given to the drive: a library, a script, a program's own. What is wrong with its
+//! answers is found here; from then on all data goes to the first stream.
 
 use super::{Member, Moved, Needs, Size, StreamId, Streams, Written};
 use crate::ftl::outside::{Identity, PolicyFault, Record};
