@@ -327,14 +327,14 @@ fn by_cause(meter: &Meter, flash: &FlashWork) -> By<Cause, Option<f64>> {
     By::new(|cause| amplification(meter, flash.bytes_programmed[cause]))
 }
 
-/// Requests of the whole workload, as far as that is known: a run that ended early has not taken them all.
-fn requests_total(facts: &Facts<'_>) -> Option<u64> {
-    if facts.failure.is_none() { Some(facts.served.generated) } else { facts.total }
-}
-
 impl RunResult {
     /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind.
     pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
+        RunResult::counted(facts, of_workload).remarked(facts)
+    }
+
+    /// The same without what must be known to read it.
+    fn counted(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
         let stats = facts.checked_stats();
         let flash = FlashWork::of(&stats);
@@ -403,7 +403,6 @@ impl RunResult {
             verdict: Verdict::default(),
             remarks: of_workload,
         }
-        .remarked(facts)
     }
 
     /// The same with what must be known to read it.

@@ -5,8 +5,8 @@ use crate::config::{ConfigErrors, FamilyInfo};
 use crate::drive::Drive;
 use crate::drive_config::DriveConfig;
 pub use crate::ftl::outside::{Identity, LaneCall, LanePolicy, PolicyFault};
-pub use crate::ftl::tables::blocks::NOT_ELIGIBLE;
 pub use crate::ftl::stream::external::{StreamPolicy, Unit, UnitCall};
+pub use crate::ftl::tables::blocks::NOT_ELIGIBLE;
 use crate::ftl::{gc_victim, stream, wear_leveling};
 
 /// Policies that a drive is given, for the families whose policy is `external`.

@@ -139,6 +139,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/lab/src/process.rs",
     "crates/python/src/arrow.rs",
     "crates/python/src/column.rs",
+    "crates/python/src/policies.rs",
 ];
 
 /// Macros that declare a module for each entry `name: Type` of their list.

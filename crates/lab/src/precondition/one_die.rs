@@ -59,7 +59,9 @@ pub(super) fn measure(
     if !is_wanted || !matches!(wanted.overwrite, Overwrite::SteadyState { .. }) {
         return Ok(None);
     }
-    let Ok(mut die) = Drive::with_policies_of(&one_die(work.drive, config), work.drive) else { return Ok(None) };
+    let Ok(mut die) = Drive::with_policies_of(&one_die(work.drive, config), work.drive) else {
+        return Ok(None);
+    };
     // Not where blocks go beyond a die, addresses name the plane, data is separated (what lies where is then not a
     // matter of how full blocks are), or something lies on the drive already.
     let is_alike = die.lanes().units == work.drive.lanes().units

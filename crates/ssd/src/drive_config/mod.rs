@@ -11,9 +11,9 @@
 //! ```
 
 mod derived;
-mod given;
 mod document;
 mod explain;
+mod given;
 mod resolve;
 mod validate;
 mod validate_cells;
