@@ -11,7 +11,7 @@
  *     }
  *     WORDLINE_BLOCK_POLICY(wordline_gc_victim, "mine", choose)
  *
- *     cc -O2 -shared -fPIC -o mine.so mine.c
+ *     cc -O3 -march=native -shared -fPIC -o mine.so mine.c
  *     wordline run trace.csv --policy gc_victim=./mine.so
  *
  * Rules. What is pointed to is lent for the call alone, and read only. The same arguments must give the same answer:

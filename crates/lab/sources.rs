@@ -1,7 +1,8 @@
 // A hash of what a program was built from. Part of the build script, and of a test.
 
 /// What decides how a drive ages, from this crate's folder.
-const DECIDING: [&str; 5] = ["src", "../ssd/src", "../workload/src", "../../presets", "../../Cargo.lock"];
+const DECIDING: [&str; 6] =
+    ["src", "../abi/src", "../ssd/src", "../workload/src", "../../presets", "../../Cargo.lock"];
 
 /// A hash of the names and contents of all files in these files and folders, counted from `root`; `seen` is told of
 /// each of them. The same with each compiler, and where there is no git.

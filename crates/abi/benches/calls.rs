@@ -1,9 +1,10 @@
 //! What a call of a policy from outside costs over the built-in greedy, on a lane of 456 blocks: `cargo bench -p
-//! wordline-abi`. The C compiler is needed for the library.
+//! wordline-abi`. Libraries of C need its compiler; one that the template of Rust has made, say, is named by
+//! `WORDLINE_BENCH_LIBRARY`.
 #![allow(unsafe_code, reason = "functions of C are what is measured")]
 
 use abi::layout::{Lane, NONE, NOT_ELIGIBLE};
-use abi::{Family, Library, lane_from_address};
+use abi::{Family, Library, hash, lane_from_address};
 use ssd::external::{ExternalPolicies, LanePolicy};
 use ssd::ftl::gc_victim;
 use ssd::ftl::tables::blocks::Blocks;
@@ -36,6 +37,17 @@ static int32_t choose(void *state, const wordline_lane *lane, uint32_t *answer) 
 WORDLINE_BLOCK_POLICY(wordline_gc_victim, "greedy_c", choose)
 "#;
 
+/// Answers without looking: what is left is the call.
+const BLIND: &str = r#"
+#include "wordline_policy.h"
+static int32_t choose(void *state, const wordline_lane *lane, uint32_t *answer) {
+    (void)state;
+    *answer = lane->blocks / 2;
+    return 0;
+}
+WORDLINE_BLOCK_POLICY(wordline_gc_victim, "blind_c", choose)
+"#;
+
 unsafe extern "C" fn greedy(_: *mut c_void, lane: *const Lane, answer: *mut u32) -> i32 {
     let lane = unsafe { &*lane };
     let live = unsafe { slice::from_raw_parts(lane.live, lane.blocks as usize) };
@@ -59,14 +71,23 @@ fn measure(policy: &mut gc_victim::Policy, blocks: &Blocks, layout: &Layout) -> 
     (0..ROUNDS).map(|_| round()).fold(f64::MAX, f64::min)
 }
 
-fn library() -> Option<Box<dyn LanePolicy>> {
-    let folder = std::env::temp_dir().join(format!("wordline-abi-bench-{}", std::process::id()));
+/// A library that the C compiler makes with these flags.
+fn compiled(code: &str, flags: &[&str]) -> Option<Box<dyn LanePolicy>> {
+    // A library that is loaded stays: each has a file of its own.
+    let name =
+        format!("wordline-abi-bench-{}-{}", std::process::id(), hash(format!("{code}{flags:?}").as_bytes()));
+    let folder = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&folder).ok()?;
     std::fs::write(folder.join("wordline_policy.h"), abi::HEADER).ok()?;
     let (source, path) = (folder.join("greedy.c"), folder.join("greedy.so"));
-    std::fs::write(&source, GREEDY).ok()?;
-    let flags = ["-O3", "-shared", "-fPIC", "-o"];
-    let done = Command::new("cc").args(flags).arg(&path).arg(&source).status().ok()?;
+    std::fs::write(&source, code).ok()?;
+    let done = Command::new("cc")
+        .args(flags)
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&path)
+        .arg(&source)
+        .status()
+        .ok()?;
     let library = done.success().then(|| Library::open(Family::GcVictim, &path))?.ok();
     let _ = std::fs::remove_dir_all(&folder);
     library?.lane_policy()
@@ -92,10 +113,19 @@ fn main() {
     println!("built-in greedy, {BLOCKS} blocks: {plain:.1} ns a call");
     // Safety: it is a function of that type.
     let address = unsafe { lane_from_address(Family::GcVictim, "greedy", greedy as *const () as usize) };
-    let all = [("C address", address.ok()), ("library of C", library())];
+    let template = std::env::var_os("WORDLINE_BENCH_LIBRARY");
+    let template =
+        template.and_then(|path| Library::open(Family::GcVictim, path.as_ref()).ok()?.lane_policy());
+    let all = [
+        ("C address of the same code", address.ok()),
+        ("library that WORDLINE_BENCH_LIBRARY names", template),
+        ("library of C, -O2", compiled(GREEDY, &["-O2"])),
+        ("library of C, -O3 -march=native", compiled(GREEDY, &["-O3", "-march=native"])),
+        ("library of C that does not look", compiled(BLIND, &["-O2"])),
+    ];
     for (what, policy) in all {
         let Some(policy) = policy else {
-            println!("{what}: skipped, no C compiler (cc)");
+            println!("{what}: skipped, there is none");
             continue;
         };
         let mut asking = cfg.clone();

@@ -15,6 +15,7 @@ mod members;
 mod oracle;
 mod parquet;
 mod plots;
+mod policies;
 mod precondition;
 mod reports;
 mod reproduce;

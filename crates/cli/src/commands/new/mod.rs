@@ -25,7 +25,7 @@ Examples:
   wordline run trace.csv --policy gc_victim=mine/target/release/libmine.so
 
   wordline new policy wear_leveling mine --c
-  cc -O2 -shared -fPIC -o mine.so mine.c
+  cc -O3 -march=native -shared -fPIC -o mine.so mine.c
   wordline run trace.csv --policy wear_leveling=./mine.so
 
 What is written runs as it is: gc_victim decides as `greedy` does, wear_leveling as `static_swap`, and stream puts small
@@ -105,7 +105,7 @@ pub fn run(args: &New, out: &mut dyn Write) -> Result<(), Failure> {
         };
         let source_file = folder.join(format!("{name}.c"));
         let library = folder.join(format!("{name}.so"));
-        let build = format!("cc -O2 -shared -fPIC -o {} {}", library.display(), source_file.display());
+        let build = format!("cc -O3 -march=native -shared -fPIC -o {} {}", library.display(), source_file.display());
         let header = (folder.join("wordline_policy.h"), abi::HEADER.to_owned());
         (vec![(source_file, fill(source)), header], build, library)
     } else {
