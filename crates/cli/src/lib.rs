@@ -4,6 +4,7 @@
 //! Results go to standard output, everything else to standard error. Exit code 0: done; 1: failed while working;
 //! 2: bad usage or configuration; 130, 143: ended by Ctrl-C or a request to terminate.
 
+mod advice;
 mod caching;
 mod commands;
 mod drive_args;
@@ -20,7 +21,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::sync::LazyLock;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
     cache, capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory, new,
@@ -50,17 +51,17 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Run a trace or a generated workload on a drive, and say what the drive did
+    /// Run a trace or a generated workload on a simulated drive, and report what the drive did
     Run(Box<running::Run>),
     /// List the drives and NAND parts that ship with the program
     Presets(presets::Presets),
-    /// List the policies: what they decide, their parameters, where they come from
+    /// List the policies: what they decide, their parameters, their sources
     Policies(policies::Policies),
     /// Write the source of a policy of your own: a crate of Rust, or a file of C, that builds and runs
     New(new::New),
     /// Show the drive as configured: every value, and where it came from
     Explain(explain::Explain),
-    /// Look into a trace: how much it reads, writes and touches
+    /// Inspect, convert or cut a trace
     Trace(Box<trace::Trace>),
     /// Record what a program writes to files, with the call stack of each write
     Capture(capturing::Capture),
@@ -68,17 +69,17 @@ enum Command {
     Formats(formats::Formats),
     /// Measure a population of virtual chips
     Lab(laboratory::Lab),
-    /// Run what papers have run, and put what they claim beside what is measured
+    /// Repeat the experiments of papers, and compare their claims with the results
     Reproduce(reproduce::Reproduce),
     /// Find what a thief reads on the chips of a saved drive
     Forensics(forensics::ForensicsArgs),
-    /// Put the results of several runs side by side
+    /// Compare the results of several runs side by side
     Compare(compare::Compare),
     /// Write results as a page for a browser: one file, with charts, that needs no network
     Report(report::Report),
     /// List or remove the aged drives that are kept between runs
     Cache(cache::Cache),
-    /// Run all that a file of one configuration and its variations asks for
+    /// Run every combination of settings that a sweep file lists
     Sweep(sweep::SweepArgs),
     /// Carry out runs of a sweep for another process
     #[command(hide = true)]
@@ -90,7 +91,7 @@ enum Command {
 impl Command {
     fn run(&self, out: &mut dyn Write) -> Result<(), Failure> {
         match self {
-            Command::Run(args) => running::run(args, out),
+            Command::Run(args) => running::run(args, out).map_err(|failure| args.advised(failure)),
             Command::Presets(args) => presets::run(args, out),
             Command::Policies(args) => policies::run(args, out),
             Command::New(args) => new::run(args, out),
@@ -115,12 +116,14 @@ impl Command {
 /// as a worker. Returns the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 {
     worker::is_started_as(worker);
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help is an error, too, with exit code 0. Nobody is told if nobody reads.
-            let _ = error.print();
-            return error.exit_code() as u8;
+            let program = Cli::command();
+            let commands: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+            let words = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+            return advice::tell(error, &words.collect::<Vec<_>>(), &commands);
         }
     };
     let mut out = Output::new(BufWriter::new(io::stdout().lock()));
@@ -142,7 +145,6 @@ pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use std::path::Path;
 
     /// The commands of a text: lines that begin with the program's name, up to a remark or redirection.

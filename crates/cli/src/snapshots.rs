@@ -15,9 +15,15 @@ pub fn beside(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The bytes of a snapshot.
+pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let allowed = "    allowed: a file that `wordline run --save-snapshot` has written";
+    files::read(path, "read the snapshot").map_err(|error| Failure::from(error).and(allowed))
+}
+
 /// The drive that was saved to a file, of that configuration.
 pub fn restore(path: &Path, config: &DriveConfig) -> Result<Drive, Failure> {
-    let bytes = files::read(path, "read the snapshot")?;
+    let bytes = read(path)?;
     Drive::restore(config, &bytes).map_err(|error| {
         let hint = match error {
             SnapshotError::OtherConfig { .. } => {

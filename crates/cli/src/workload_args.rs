@@ -38,31 +38,31 @@ pub struct TraceArgs {
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes", require_equals = true)]
     pub header: Option<String>,
 
-    /// Take only these devices (what some traces call volumes), by number: 3, or 3,5
+    /// Keep only these devices (what some traces call volumes), by number: 3, or 3,5
     #[arg(long, value_name = "NUMBERS", visible_alias = "volume")]
     pub device: Option<String>,
 
-    /// Take only requests of the process of this name
+    /// Keep only requests of the process with this name
     #[arg(long, value_name = "NAME")]
     pub process: Option<String>,
 
-    /// Take only some of read, write, trim, flush, such as read,trim
+    /// Keep only some of read, write, trim, flush, such as read,trim
     #[arg(long, value_name = "NAMES")]
     pub operations: Option<String>,
 
-    /// Take only requests that begin at addresses of their device from A to before B, such as 0..64GiB, or 64GiB..
+    /// Keep only requests that begin at addresses of their device from A up to B, such as 0..64GiB, or 64GiB..
     #[arg(long, value_name = "A..B")]
     pub addresses: Option<String>,
 
-    /// Take only requests that arrive from A to before B seconds after the first, such as 3600..7200, or 60..
+    /// Keep only requests that arrive from A up to B seconds after the first, such as 3600..7200, or 60..
     #[arg(long, value_name = "A..B")]
     pub seconds: Option<String>,
 
-    /// Leave out the first N of what the filters above leave
+    /// Skip the first N requests that pass the filters above
     #[arg(long, value_name = "N")]
     pub skip: Option<String>,
 
-    /// Take only the first N requests of what is left
+    /// Keep only the first N of the requests that are left
     #[arg(long, value_name = "N")]
     pub first: Option<String>,
 
@@ -79,7 +79,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N")]
     pub repeat: Option<String>,
 
-    /// Let N users replay the workload at a time, each with idle gaps of its own: the original's times U(0,2)
+    /// Replay the workload for N users at once, each with its own idle gaps: the original's times U(0,2)
     #[arg(long, value_name = "N")]
     pub copies: Option<String>,
 
@@ -87,7 +87,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "X")]
     pub speed_up: Option<String>,
 
-    /// Where addresses lie: compact, wrap or as_is [default: wrap; compact on a drive sized to the trace]
+    /// How addresses map to the drive: compact, wrap or as_is [default: wrap; compact on a drive sized to the trace]
     #[arg(long, value_name = "POLICY")]
     pub address: Option<String>,
 }
@@ -118,7 +118,7 @@ pub struct SyntheticArgs {
     #[arg(long, value_name = "SIZE")]
     pub size: Vec<String>,
 
-    /// Zipf: so many % of the accesses go to so many % of the space, such as 80/20; or the exponent, such as 1.2
+    /// Zipf skew: A % of the accesses go to S % of the space, such as 80/20; or the exponent, such as 1.2
     #[arg(long, value_name = "A/S")]
     pub zipf: Option<String>,
 
@@ -126,8 +126,8 @@ pub struct SyntheticArgs {
     #[arg(long, value_name = "THETA", conflicts_with = "zipf")]
     pub zipf_theta: Option<String>,
 
-    /// Space addressed: a size such as 8GiB, or a share of the drive such as 50% [default: 100%, or as the stand-in has
-    /// it]
+    /// Address space to use: a size such as 8GiB, or a share of the drive such as 50% [default: 100%, or the stand-in's
+    /// own]
     #[arg(long, value_name = "SPACE")]
     pub footprint: Option<String>,
 

@@ -243,7 +243,7 @@ fn rates(meter: &Meter, together: &[OpCode], scale: f64, count: impl Fn(&Kind) -
     Rates { all: rate(together), read: rate(&[OpCode::Read]), write: rate(&[OpCode::Write]) }
 }
 
-/// Requests in the drive in the mean over time, by Little's law: the time they spent there over the time that passed.
+/// Requests in the drive on average over time, by Little's law: the time they spent there over the time that passed.
 fn in_flight_mean(meter: &Meter) -> Option<f64> {
     let inside = |kind: &Kind| kind.latency_sum() - kind.part_sum(Part::HostQueue.index());
     let sum: u128 = KINDS.iter().map(|&op| inside(meter.kind(op))).sum();

@@ -261,7 +261,7 @@ impl Forensics {
         let of = match (self.files_secured, self.old_secured) {
             (Some(files), Some(old)) => {
                 format!(
-                    ", of {} units and {files} files; {old} of them are not what lives",
+                    ", of {} units and {files} files; {old} of them differ from the live data",
                     self.units_secured
                 )
             }

@@ -101,7 +101,7 @@ struct DrivePart {
     name: &'static str,
     /// The share of the time for which it was busy.
     busy: f64,
-    /// Of one that is the busiest of its kind: that of all in the mean.
+    /// Of one that is the busiest of its kind: that of all on average.
     mean: Option<f64>,
     /// Of dies with something to do: the share of the time for which their arrays worked.
     array: Option<f64>,
@@ -123,7 +123,7 @@ impl DrivePart {
     /// What is to be known beside how busy it is.
     fn beside(&self) -> String {
         let array = |share| format!("arrays work for {}", percent(share));
-        let mean = |share| format!("{} in the mean of all", percent(share));
+        let mean = |share| format!("{} on average over all", percent(share));
         let told: Vec<String> = self.mean.map(mean).into_iter().chain(self.array.map(array)).collect();
         if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
     }
@@ -199,7 +199,7 @@ fn closed(verdict: &Verdict, part: &DrivePart) -> String {
             format!("bounded by its {}, {busy} busy{}{}", part.name, part.beside(), for_whom(verdict))
         }
         None => format!(
-            "bounded by how many requests are in flight: its busiest part, {}, is {busy} busy",
+            "limited by the number of requests in flight: its busiest part, {}, is {busy} busy",
             part.name
         ),
     }

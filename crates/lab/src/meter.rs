@@ -126,7 +126,7 @@ impl Kind {
         self.before.parts[part] + u128::from(self.recent.parts[part])
     }
 
-    /// What one request spent in each part, in the mean over those up to the step of latencies that so many of a
+    /// What one request spent in each part, on average over those up to the step of latencies that so many of a
     /// million lie in, or from that step on; ns. None without requests, or if nobody asked.
     pub fn part_means(&self, side: Side, of_million: u64) -> Option<[f64; PARTS]> {
         let at = step_at(self.alike.iter().map(|alike| alike.count), of_million)?;

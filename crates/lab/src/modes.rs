@@ -61,7 +61,7 @@ impl ProgramModeWork {
 /// the block was programmed in, or `nand.slc.wear`; 1 where cells make no errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WearingWeight {
-    /// Of an erase in the mean; null without one.
+    /// Of an erase on average; null without one.
     pub per_erase: Option<f64>,
     /// Of all erases, for each block's worth of data that the host wrote: what cleaning erases wears, too. Null without
     /// writes.

@@ -169,7 +169,7 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let share = digits(100.0 * result.bytes_written as f64 / logical as f64);
     let (erased, blocks) = (count(erased), count(blocks));
     Some(format!(
-        "wrote {share} % of the drive, erased {erased} of {blocks} blocks: too little for a write amplification"
+        "wrote {share} % of the drive, erased {erased} of {blocks} blocks: too little to judge write amplification"
     ))
 }
 
@@ -189,7 +189,8 @@ fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
         format!("nothing was cleaned while {written} were written")
     };
     Some(format!(
-        "{why}: over-provisioning, victims and separation cannot show here (--size footprint, or a longer run)"
+        "{why}: over-provisioning, victim selection and separation have no visible effect (try --size footprint, or a \
+         longer run)"
     ))
 }
 
@@ -237,14 +238,17 @@ fn no_reclaim_yet(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     if work.policy == "never" || moved > 0 || reads == 0 || !(0.0..1.0).contains(&worst) {
         return None;
     }
-    let nearest =
-        format!("the page nearest to it has seen {} % of the reads it stands", digits(100.0 * worst));
+    let nearest = format!(
+        "the page closest to its limit has seen {} % of the reads it tolerates",
+        digits(100.0 * worst)
+    );
     if worst == 0.0 {
         return Some(format!("no data moved because of reads: {nearest}"));
     }
     let missing = (reads as f64 * (1.0 / worst - 1.0)).round() as u64;
     Some(format!(
-        "no data moved because of reads: {nearest}; at this load up to {} page reads are missing until the first does",
+        "no data moved because of reads: {nearest}; at this load it takes up to {} more page reads until the first \
+         does",
         count(missing)
     ))
 }

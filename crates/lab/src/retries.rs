@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Retries {
     /// Page reads by the number of attempts that failed: none, one, two ... up to the most there were.
     pub histogram: Vec<u64>,
-    /// Failed attempts of a page read, in the mean.
+    /// Failed attempts of a page read on average.
     pub mean: Option<f64>,
     /// Share of page reads, 0 to 1, with at least one.
     pub share: Option<f64>,

@@ -1,4 +1,4 @@
-//! What the cache of one bit a cell (`ftl.slc_cache`) did in a run.
+//! What the SLC cache (`ftl.slc_cache`) did in a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,7 @@ pub(crate) fn words(what: &str) -> String {
         ["own", "transfer"] => "its own data on the channel".to_owned(),
         ["own", "buffer"] => "access to the buffer".to_owned(),
         ["own", "link_wait"] => "host link busy".to_owned(),
-        ["own", "dispatch"] => "waiting to be given to a die".to_owned(),
+        ["own", "dispatch"] => "waiting for dispatch to a die".to_owned(),
         ["own", "link"] => "its own data on the host link".to_owned(),
         ["own", "firmware"] => "the firmware".to_owned(),
         ["own", "host_queue"] => "waiting for a place in a queue".to_owned(),
@@ -26,11 +26,11 @@ pub(crate) fn words(what: &str) -> String {
         ["own", "decode"] => "being decoded".to_owned(),
         ["own", part] => cause(part),
         ["switching"] => "die busy: stopping or resuming".to_owned(),
-        ["returning"] => "die kept for a read that comes back".to_owned(),
+        ["returning"] => "die held for a read retry".to_owned(),
         ["nobody"] => "die idle: not its turn".to_owned(),
         ["page"] => "no free page: cleaning has yet to make room".to_owned(),
-        ["room"] => "the program that makes room was not begun".to_owned(),
-        ["locks"] => "locks that must be there first".to_owned(),
+        ["room"] => "the program that makes room had not started".to_owned(),
+        ["locks"] => "locks of dead data that must come first".to_owned(),
         _ => what.to_owned(),
     }
 }
@@ -53,7 +53,7 @@ pub(crate) fn tables(told: &TailTold) -> String {
         let share = if share >= 0.095 { format!("{share:.1}") } else { format!("{share:.4}") };
         let mean = slowest.sum_ns as f64 / slowest.requests.max(1) as f64;
         let title = format!(
-            "slowest {share} % of {name}: {}, from {} on, {} in the mean",
+            "slowest {share} % of {name}: {} requests, {} and up, mean {}",
             count(slowest.requests),
             duration(slowest.from_ns as f64),
             duration(mean)

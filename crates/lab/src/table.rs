@@ -96,7 +96,7 @@ fn head(result: &RunResult) -> String {
             "simulated",
             if result.takes_time() {
                 format!(
-                    "{}, {} in flight in the mean",
+                    "{}, {} in flight on average",
                     duration(result.simulated_ns as f64),
                     or_none(result.in_flight_mean, digits),
                 )
@@ -154,7 +154,7 @@ fn spare(result: &RunResult) -> String {
     let spare = &result.preconditioning.spare;
     let (Some(gross), Some(net)) = (spare.gross, spare.net) else { return String::new() };
     format!(
-        "{} beyond the data; {} without blocks that are open, in reserve, or kept to clean into",
+        "{} beyond the data; {} after open blocks, the reserve and blocks kept for cleaning",
         percent(gross),
         percent(net)
     )
@@ -162,7 +162,7 @@ fn spare(result: &RunResult) -> String {
 
 fn requests(result: &RunResult) -> String {
     let how = match (result.depth, result.jobs.len()) {
-        (Some(depth), _) => format!("closed loop, {depth} in flight a queue"),
+        (Some(depth), _) => format!("closed loop, {depth} in flight per queue"),
         (None, 0) => "open loop".to_owned(),
         (None, 1) => "one job".to_owned(),
         (None, jobs) => format!("{jobs} jobs"),
@@ -306,7 +306,8 @@ fn amplification(result: &RunResult) -> String {
         return format!("write amplification  {NONE}\n");
     };
     if total == 0.0 {
-        return "write amplification  nothing was programmed: what was written is in the buffer\n".to_owned();
+        return "write amplification  nothing was programmed: all writes are still in the buffer\n"
+            .to_owned();
     }
     let shares =
         result.write_amplification_by_cause.iter().filter_map(|(cause, share)| Some((cause, (*share)?)));
@@ -361,7 +362,7 @@ fn errors(result: &RunResult) -> String {
         (Some(mean), Some(share), Some(max)) => {
             let share = percent(share);
             format!(
-                "{} a page read in the mean, {share} of them took at least one, {max} at most",
+                "{} per page read on average, {max} at most; {share} of page reads took at least one",
                 digits(mean)
             )
         }
@@ -375,7 +376,7 @@ fn errors(result: &RunResult) -> String {
     let reclaim = &result.ftl.read_reclaim;
     let moved = reclaim.most_disturbed.map(|most| {
         let moved = format!(
-            "{} pages by `{}`, {} of them with more than half of their margin left; the latest at {} of what it stands",
+            "{} pages by `{}`, {} of them with more than half of their margin left; the latest at {} of its limit",
             count(reclaim.pages),
             reclaim.policy,
             count(reclaim.premature_pages),
@@ -399,7 +400,7 @@ fn busy(result: &RunResult, busy: &Busy) -> String {
         _ if !result.takes_time() => String::new(),
         // Less than is shown.
         (Some(_), Some(max)) if max < 0.0005 => String::new(),
-        (Some(mean), Some(max)) => format!("{} in the mean, {} at most", percent(mean), percent(max)),
+        (Some(mean), Some(max)) => format!("{} on average, {} at most", percent(mean), percent(max)),
         _ => NONE.to_owned(),
     }
 }
@@ -438,7 +439,7 @@ fn rest(result: &RunResult) -> String {
         (
             "cost",
             format!(
-                "{:.2} s of processor time, {} requests/s of it, memory up to {}",
+                "{:.2} s of CPU time, {} requests per CPU second, peak memory {}",
                 result.cpu_seconds,
                 or_none(result.requests_per_cpu_second, |rate| si(rate, "")),
                 or_none(result.peak_rss_bytes, |peak| bytes(peak as f64)),
@@ -493,7 +494,7 @@ fn victims(result: &RunResult) -> String {
     let Some(copied) = victims.copied() else { return String::new() };
     let (all, dead) = (count(victims.all()), count(victims.all_dead()));
     format!(
-        "{all} {what} were cleaned, {dead} of them dead; {} units copied of one in the mean",
+        "{all} {what} cleaned, {dead} of them without live data; {} units copied from each on average",
         digits(copied)
     )
 }
@@ -505,7 +506,7 @@ fn versions(result: &RunResult, kind: impl Fn(&Versions) -> &VersionsOf) -> Stri
     let (files, show) = (count(of.files), |value| or_none(value, digits));
     let (vaf, time) = (&of.vaf, &of.t_insecure);
     format!(
-        "{files} files; invalid over valid units {} in the mean, {} at most; insecure while {} and {} of the drive \
+        "{files} files; invalid over valid units {} on average, {} at most; insecure while {} and {} of the drive \
          was written",
         show(vaf.mean),
         show(vaf.max),

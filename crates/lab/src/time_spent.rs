@@ -11,7 +11,7 @@ use ssd::{OpCode, Part};
 pub struct Spent {
     /// By all requests together.
     pub sum: u64,
-    /// By each of them in the mean; null if there are none.
+    /// By each of them on average; null if there are none.
     pub mean: Option<f64>,
     /// The same of those up to the median latency, and of what lies within 1/32 of it; null, as are the next two, where
     /// no time series were asked for.

@@ -231,8 +231,8 @@ impl fmt::Display for WorkloadError {
             Problem::NothingSelected { file, asked, left_out, others } => {
                 let counts: Vec<String> =
                     left_out.iter().map(|(why, count)| format!("{count} {}", why.text())).collect();
-                write!(f, "{file}: {asked} leaves no request: {}", counts.join(", "))?;
-                if others.is_empty() { Ok(()) } else { write!(f, "; there are {}", others.join(", ")) }
+                write!(f, "{file}: no request is left by {asked}: {}", counts.join(", "))?;
+                if others.is_empty() { Ok(()) } else { write!(f, "; it has {}", others.join(", ")) }
             }
             Problem::Changed { file } => write!(f, "{file}: changed while it was being used"),
             Problem::OutOfRange { request, lba, sectors, drive_sectors } => write!(

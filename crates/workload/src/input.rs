@@ -119,10 +119,14 @@ impl Input {
                 Ok(n) => return Ok(n),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => {
-                    let action = if self.compressed { "decompress" } else { "read" };
-                    return Err(
-                        Problem::File { file: self.file.clone(), action, message: e.to_string() }.into()
-                    );
+                    let file = self.file.clone();
+                    let (action, message) = match self.compressed {
+                        true => {
+                            ("decompress", format!("{e}; the file was cut off or damaged: copy it again"))
+                        }
+                        false => ("read", e.to_string()),
+                    };
+                    return Err(Problem::File { file, action, message }.into());
                 }
             }
         }

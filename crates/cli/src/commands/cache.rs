@@ -20,7 +20,7 @@ Examples:
 
 A drive that took over two seconds to age is kept, under everything that made it: its configuration, how it was aged,
 the workload where that overwrites it, and the program's sources. All of them take 4 GiB at most; those that were not
-used for longest go first.";
+used for longest are removed first.";
 
 /// Flags of `cache`.
 #[derive(Args, Debug)]

@@ -35,7 +35,7 @@ pub struct Compare {
     #[arg(long, value_name = "NAME|DIR")]
     baseline: Option<String>,
 
-    /// Tell only these: metrics (such as write_amplification), keys of the configuration, sections of it
+    /// Show only these: metrics (such as write_amplification), keys of the configuration, sections of it
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     keys: Vec<String>,
 
@@ -62,7 +62,8 @@ pub fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
     let load = |path: &PathBuf| {
         let file = result_file(path);
         files::check(&file, "read")?;
-        let result = RunResult::load(path).map_err(|error| Failure::usage(error.to_string()))?;
+        let allowed = "    allowed: folders that `wordline run --out` has written, or their result.json";
+        let result = RunResult::load(path).map_err(|error| Failure::usage(format!("{error}\n{allowed}")))?;
         Ok((path.clone(), result))
     };
     let results: Vec<(PathBuf, RunResult)> = args.results.iter().map(load).collect::<Result<_, Failure>>()?;

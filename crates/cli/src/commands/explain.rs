@@ -109,8 +109,17 @@ pub fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
 /// Keeps the rows of a section, of the sections below that name, or of one key.
 fn only(rows: &mut Vec<Explained>, name: &str) -> Result<(), Failure> {
     let name = name.trim_matches(['[', ']']);
-    let below =
-        |key: &str| key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let is_below = |key: &str, name: &str| {
+        key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    // `gc_trigger` is enough for `ftl.gc_trigger`, where it stands for nothing else.
+    let mut meant: Vec<String> =
+        rows.iter().filter_map(|row| Some(row.key.rsplit_once('.')?.0.to_owned())).collect();
+    meant.dedup();
+    meant.retain(|section| section.rsplit_once('.').is_some_and(|(_, last)| last == name));
+    let is_whole = rows.iter().any(|row| is_below(&row.key, name));
+    let name = if let ([section], false) = (&meant[..], is_whole) { section.as_str() } else { name };
+    let below = |key: &str| is_below(key, name);
     if !rows.iter().any(|row| below(&row.key)) {
         let mut names: Vec<&str> = rows.iter().filter_map(|row| Some(row.key.rsplit_once('.')?.0)).collect();
         names.dedup();

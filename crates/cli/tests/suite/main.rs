@@ -14,6 +14,7 @@ mod forensics;
 mod interrupts;
 mod laboratory;
 mod lists;
+mod mistakes;
 mod own_policy;
 mod papers;
 mod program;

@@ -85,7 +85,7 @@ fn a_run_writes_its_page_and_report_writes_the_same() {
     for said in [
         result["verdict"]["text"].as_str().unwrap(),
         result["event_hash"].as_str().unwrap(),
-        "The slowest reads by who held them up",
+        "What held up the slowest reads",
         "Permission is hereby granted",
         "one.toml:",
         "Not set: defaults",

@@ -38,7 +38,7 @@ pub struct Drawn {
     pub flags: u64,
     /// Of which the majority was flipped.
     pub lost: u64,
-    /// How many would have been in the mean, by the sum over all outcomes.
+    /// How many would have been on average, by the sum over all outcomes.
     pub expected: f64,
 }
 

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::path::Path;
 
-use ssd::config::{ConfigErrors, Problem};
+use ssd::config::{ConfigError, ConfigErrors, Problem};
 use workload::WorkloadError;
+
+/// So many lines that are no TOML are no slip in a configuration.
+const MANY_LINES: usize = 3;
 
 /// Why a job cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +57,29 @@ impl std::error::Error for JobError {}
 
 impl From<ConfigErrors> for JobError {
     fn from(errors: ConfigErrors) -> Self {
-        Self::new(errors.to_string())
+        // What a sweep says of its runs is no part of a drive.
+        let is_of_sweep = |found: &str| {
+            let first = found.split('.').next().unwrap_or_default();
+            ["grid", "zip", "sample", "sweep"].contains(&first)
+        };
+        let is_sweep = errors.0.iter().any(|error| match &error.problem {
+            Problem::NoSuchTable { found, .. } => is_of_sweep(found),
+            _ => false,
+        });
+        let is_text = errors.0.len() > MANY_LINES
+            && errors.0.iter().all(|e| matches!(e.problem, Problem::Syntax { .. }));
+        match errors.0.first() {
+            Some(ConfigError { origin: Some(origin), .. }) if is_sweep => Self::new(format!(
+                "{origin}: this file describes a sweep\n    found:   [grid], [zip], [sample] or [sweep]\n    \
+                 allowed: wordline sweep {} -o DIR",
+                origin.source
+            )),
+            Some(first) if is_text => Self::new(format!(
+                "{first}\n    and {} lines more: it is no configuration; to look at a trace: wordline trace info FILE",
+                errors.0.len() - 1
+            )),
+            _ => Self::new(errors.to_string()),
+        }
     }
 }
 

@@ -119,7 +119,7 @@ impl Plan {
 /// What a drive of today has and the default one leaves out, until it is asked for.
 fn off_note(resolved: &Resolved) -> Option<String> {
     let policies = [
-        ("ftl.slc_cache", "none", "the cache of one bit a cell (ftl.slc_cache)"),
+        ("ftl.slc_cache", "none", "the SLC cache (ftl.slc_cache)"),
         ("ftl.read_reclaim", "never", "read reclaim (ftl.read_reclaim)"),
         ("ftl.wear_leveling", "none", "wear leveling (ftl.wear_leveling)"),
     ];

@@ -8,7 +8,7 @@ pub(super) const DATA_MOST: usize = 2_000_000;
 pub(super) const RUNS_DRAWN: usize = 12; // [A]
 /// Pictures of dies and channels over time that a run may have.
 const PICTURES: usize = 3;
-/// What a number takes in the mean, with its comma; measured.
+/// What a number takes on average, with its comma; measured.
 const NUMBER_BYTES: usize = 7;
 
 /// Room for a run's data.

@@ -110,7 +110,7 @@ fn what_held(result: &RunResult) -> Vec<String> {
                 continue;
             };
             all.push(format!(
-                "The slowest .1 % of {kind} took {} in the mean, {} of it {}. Who held them up: run again with \
+                "The slowest .1 % of {kind} took {} on average, {} of it {}. Who held them up: run again with \
                  --explain-tail 99.9.",
                 duration(sum),
                 percent(of(&most) / sum),
@@ -184,7 +184,7 @@ fn why(results: &[RunResult]) -> Vec<Markup> {
     all
 }
 
-/// The time in a part that some of the requests have spent in the mean.
+/// The time in a part that some of the requests have spent on average.
 type Side = fn(&Spent) -> Option<f64>;
 
 /// The parts of a request's life, each bar whole, whatever the latencies are: of the fast half, of all, of the slow.
@@ -227,7 +227,7 @@ fn holders(kind: &str, told: &Slowest) -> Markup {
     };
     let rows: Vec<Row> = told.reasons.iter().take(12).map(row).collect();
     let caption = format!(
-        "The slowest {kind} by who held them up: {} from {} on, {} in the mean",
+        "What held up the slowest {kind}: {} requests, {} and up, mean {}",
         count(told.requests),
         duration(told.from_ns as f64),
         mean(told.sum_ns),

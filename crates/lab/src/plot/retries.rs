@@ -44,7 +44,7 @@ fn draw(shown: &[&RunResult], shares: &[Vec<f64>]) -> Picture {
     }
     let key = |(number, result): (usize, &&RunResult)| {
         let mean = result.flash.retries.mean.map(digits).unwrap_or_default();
-        let label = format!("{}: {mean} in the mean", title(result));
+        let label = format!("{}: mean {mean}", title(result));
         Key { label, colour: colour(number), kind: KeyKind::Box }
     };
     let keys: Vec<Key> = shown.iter().enumerate().map(key).collect();

@@ -107,7 +107,7 @@ metrics! {
     "reclaim_ms", "ms", "array time of reads, programs and erases that are due to reads", |f| {
         Some(array_ms(f, is_due_to_reads))
     };
-    "service_p50_ms", "ms", "half of the reclaims take at most so long, until their last page has arrived", |f| {
+    "service_p50_ms", "ms", "half of the reclaims take no longer, until their last page has arrived", |f| {
         service_ms(f, f.result.ftl.read_reclaim.service_ns.p50)
     };
     "service_p99_ms", "ms", "99 % of them", |f| service_ms(f, f.result.ftl.read_reclaim.service_ns.p99);
@@ -141,23 +141,23 @@ metrics! {
         (erases > 0.0).then(|| sum(f, programs, is_due_to_reads) / erases)
     };
     "read_mean_us", "us", "mean latency of reads", |f| timed(f, f.result.latency_ns.read.mean.map(|ns| ns / 1e3));
-    "read_p99_us", "us", "99 % of reads are at most so long", |f| percentile(f, f.result.latency_ns.read.p99);
-    "read_p99_9_us", "us", "99.9 % of reads are at most so long", |f| {
+    "read_p99_us", "us", "99 % of reads take no longer", |f| percentile(f, f.result.latency_ns.read.p99);
+    "read_p99_9_us", "us", "99.9 % of reads take no longer", |f| {
         percentile(f, f.result.latency_ns.read.p99_9)
     };
-    "read_p99_99_us", "us", "99.99 % of reads are at most so long", |f| {
+    "read_p99_99_us", "us", "99.99 % of reads take no longer", |f| {
         percentile(f, f.result.latency_ns.read.p99_99)
     };
     "read_high_mean_us", "us", "mean latency of high reads", |f| {
         timed(f, f.result.latency_ns.read_by_priority[Priority::High].mean.map(|ns| ns / 1e3))
     };
-    "read_high_p99_99_us", "us", "99.99 % of high reads are at most so long", |f| {
+    "read_high_p99_99_us", "us", "99.99 % of high reads take no longer", |f| {
         percentile(f, f.result.latency_ns.read_by_priority[Priority::High].p99_99)
     };
-    "read_medium_p99_99_us", "us", "99.99 % of medium reads are at most so long", |f| {
+    "read_medium_p99_99_us", "us", "99.99 % of medium reads take no longer", |f| {
         percentile(f, f.result.latency_ns.read_by_priority[Priority::Medium].p99_99)
     };
-    "read_low_p99_99_us", "us", "99.99 % of low reads are at most so long", |f| {
+    "read_low_p99_99_us", "us", "99.99 % of low reads take no longer", |f| {
         percentile(f, f.result.latency_ns.read_by_priority[Priority::Low].p99_99)
     };
     "high_delayed", "%", "share of high reads (of a page each) that saw their die work for a lower one", |f| {
@@ -170,7 +170,7 @@ metrics! {
         let (least, long) = (high.min? as f64, high.p99_9? as f64);
         timed(f, (least > 0.0).then(|| long / least - 1.0))
     };
-    "suspends_per_erase", "", "suspends of an erase in the mean", |f| f.result.flash.dies.suspends.per_erase.mean;
+    "suspends_per_erase", "", "suspends of an erase, on average", |f| f.result.flash.dies.suspends.per_erase.mean;
     "at_once_per_erase", "", "those at once", |f| f.result.flash.dies.suspends.per_erase.at_once_mean;
     "read_peak", "x", "the longest read over the mean read", |f| {
         let read = &f.result.latency_ns.read;
@@ -179,7 +179,7 @@ metrics! {
     "tb_written", "TB", "terabytes that the host had written when the drive was worn out", |f| f.result.lifetime.tbw;
     "attempts_max", "x", "the most attempts of a page read, for whatever reason: its time without waiting over the \
         shortest (RealWear equation 2.2)", |f| f.result.flash.retries.max.map(|most| f64::from(most) + 1.0);
-    "retries_mean", "retries", "failed attempts of a page read, in the mean", |f| f.result.flash.retries.mean;
+    "retries_mean", "retries", "failed attempts of a page read, on average", |f| f.result.flash.retries.mean;
     "retries_max", "retries", "the most of a page read", |f| f.result.flash.retries.max.map(f64::from);
     "retries_min", "retries", "the least of a page read", |f| {
         let least = f.result.flash.retries.histogram.iter().position(|&reads| reads > 0)?;
@@ -219,13 +219,13 @@ metrics! {
     "pb_reads", "%", "share of P_b pages", |f| page_type_share(f, 1);
     "pc_reads", "%", "share of P_c pages", |f| page_type_share(f, 2);
     "pd_reads", "%", "share of P_d pages (the highest type)", |f| page_type_share(f, 3);
-    "thresholds_mean", "", "thresholds of a page read for the host, in the mean", |f| {
+    "thresholds_mean", "", "thresholds of a page read for the host, on average", |f| {
         let (code, reads) = (f.config.gray_code(), &f.stats.ftl.host_reads_by_type);
         let all: u64 = reads.iter().sum();
         let sensed = code.iter().zip(reads).map(|(row, &reads)| row.len() as f64 * reads as f64);
         (all > 0).then(|| sensed.sum::<f64>() / all as f64)
     };
-    "sense_mean_us", "us", "sensing of a page read for the host, in the mean, by the part's times", |f| {
+    "sense_mean_us", "us", "sensing of a page read for the host, on average, by the part's times", |f| {
         sense_us(f, &f.stats.ftl.host_reads_by_type)
     };
     "read_saved", "%", "how much less that is than for reads spread evenly over the page types", |f| {
@@ -236,16 +236,16 @@ metrics! {
         None
     };
     "maximum_at", "", "where in a series of phases `achieved` first is within a point of its most", |_| None;
-    "levels_mean", "levels", "first sensing levels at each threshold of pages read for the host, in the mean", |f| {
+    "levels_mean", "levels", "first sensing levels at each threshold of pages read for the host, on average", |f| {
         let (levels, reads) = (&f.config.cells.modes.levels, &f.stats.flash.host_reads_by_mode);
         let all: u64 = reads.iter().take(levels.len()).sum();
         let sensed = levels.iter().zip(reads).map(|(levels, &reads)| levels * reads as f64);
         (all > 0).then(|| sensed.sum::<f64>() / all as f64)
     };
-    "flash_read_mean_us", "us", "sensing, transfer and decoding of a page read for the host, in the mean", |f| {
+    "flash_read_mean_us", "us", "sensing, transfer and decoding of a page read for the host, on average", |f| {
         flash_read_us(f, &[Part::Array, Part::Transfer, Part::Decode])
     };
-    "flash_wait_mean_us", "us", "what such a read waits for its die and channel, in the mean", |f| {
+    "flash_wait_mean_us", "us", "what such a read waits for its die and channel, on average", |f| {
         flash_read_us(f, &[Part::DieWait, Part::ChannelWait])
     };
     "iops", "requests/s", "requests served a second", |f| timed(f, f.result.iops.all);
@@ -261,7 +261,7 @@ metrics! {
         Some(f.result.ftl.sanitize.block_locks as f64)
     };
     "write_mean_us", "us", "mean latency of writes", |f| timed(f, f.result.latency_ns.write.mean.map(|ns| ns / 1e3));
-    "wearing_weight", "", "wear of an erase in the mean, by the program mode of the block", |f| {
+    "wearing_weight", "", "wear of an erase on average, by the program mode of the block", |f| {
         f.result.wearing_weight.per_erase
     };
     "wearing_weight_write", "", "the same of all erases, for each block's worth of data that the host wrote", |f| {
@@ -285,31 +285,31 @@ metrics! {
     "mv_files", "files", "files that were overwritten or deleted", |f| {
         f.result.versions.as_ref().map(|versions| versions.mv.files as f64)
     };
-    "uv_vaf_mean", "", "most invalid over most valid units of a file of one version, in the mean", |f| {
+    "uv_vaf_mean", "", "most invalid over most valid units of a file of one version, on average", |f| {
         f.result.versions.as_ref()?.uv.vaf.mean
     };
     "uv_vaf_max", "", "the same at most", |f| f.result.versions.as_ref()?.uv.vaf.max;
-    "uv_t_insecure_mean", "fills", "drive writes while a file of one version had invalid units, in the mean", |f| {
+    "uv_t_insecure_mean", "fills", "drive writes while a file of one version had invalid units, on average", |f| {
         f.result.versions.as_ref()?.uv.t_insecure.mean
     };
     "uv_t_insecure_max", "fills", "the same at most", |f| f.result.versions.as_ref()?.uv.t_insecure.max;
-    "uv_vaf_by_moves_mean", "", "the same of copies alone that moves have left, in the mean", |f| {
+    "uv_vaf_by_moves_mean", "", "the same of copies alone that moves have left, on average", |f| {
         f.result.versions.as_ref()?.uv.by_moves.vaf.mean
     };
-    "uv_t_insecure_by_moves_mean", "fills", "drive writes while such a file had those copies, in the mean", |f| {
+    "uv_t_insecure_by_moves_mean", "fills", "drive writes while such a file had those copies, on average", |f| {
         f.result.versions.as_ref()?.uv.by_moves.t_insecure.mean
     };
-    "uv_vaf_of_run_mean", "", "the same of files alone that were created in the run, in the mean", |f| {
+    "uv_vaf_of_run_mean", "", "the same of files alone that were created in the run, on average", |f| {
         f.result.versions.as_ref()?.uv.of_run.vaf.mean
     };
-    "uv_t_insecure_of_run_mean", "fills", "drive writes while such a file had invalid units, in the mean", |f| {
+    "uv_t_insecure_of_run_mean", "fills", "drive writes while such a file had invalid units, on average", |f| {
         f.result.versions.as_ref()?.uv.of_run.t_insecure.mean
     };
-    "mv_vaf_mean", "", "most invalid over most valid units of a file of several versions, in the mean", |f| {
+    "mv_vaf_mean", "", "most invalid over most valid units of a file of several versions, on average", |f| {
         f.result.versions.as_ref()?.mv.vaf.mean
     };
     "mv_vaf_max", "", "the same at most", |f| f.result.versions.as_ref()?.mv.vaf.max;
-    "mv_t_insecure_mean", "fills", "drive writes while a file of several versions had invalid units, in the mean", |f| {
+    "mv_t_insecure_mean", "fills", "drive writes while a file of several versions had invalid units, on average", |f| {
         f.result.versions.as_ref()?.mv.t_insecure.mean
     };
     "mv_t_insecure_max", "fills", "the same at most", |f| f.result.versions.as_ref()?.mv.t_insecure.max;
@@ -389,7 +389,7 @@ fn page_type_share(facts: &Facts<'_>, page_type: usize) -> Option<f64> {
     (all > 0).then(|| 100.0 * reads[page_type] as f64 / all as f64)
 }
 
-/// Time of the array for a page read, in the mean, where so many of each page type are read.
+/// Time of the array for a page read on average, where so many of each page type are read.
 fn sense_us(facts: &Facts<'_>, reads: &[u64]) -> Option<f64> {
     let (code, timing) = (facts.config.gray_code(), &facts.config.timing);
     let time = |(at, row): (usize, &Vec<u32>)| match timing.t_read_us.as_slice() {

@@ -29,7 +29,7 @@ impl Skew {
         }
     }
 
-    /// Thresholds of a read in the mean, at best: what is read most on the pages that are read fastest. Of all types
+    /// Thresholds of a read on average, at best: what is read most on the pages that are read fastest. Of all types
     /// there are as many pages, and each has room for its part of all that data can fill.
     pub fn best(self, code: &[Vec<u32>], logical: u64, room: u64) -> f64 {
         let mut counts: Vec<usize> = code.iter().map(Vec::len).collect();
@@ -43,7 +43,7 @@ impl Skew {
         counts.iter().enumerate().map(|(at, &count)| count as f64 * of(at)).sum()
     }
 
-    /// What part of what can be saved was saved, where reads took so many thresholds in the mean; %. Reads that are
+    /// What part of what can be saved was saved, where reads took so many thresholds on average; %. Reads that are
     /// spread evenly over the types save nothing. The time of a read grows with its thresholds, whatever else it takes.
     pub fn achieved(self, config: &DriveConfig, thresholds: f64) -> Option<f64> {
         let code = config.gray_code();

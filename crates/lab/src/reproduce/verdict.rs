@@ -240,7 +240,7 @@ fn rough(claimed: f64, measured: f64) -> Verdict {
     }
 }
 
-/// What was measured of workloads that are put in order, under the measure's technique: in the mean over ages.
+/// What was measured of workloads that are put in order, under the measure's technique: on average over ages.
 fn workloads(measure: &Measure, names: &[String], runs: &Runs<'_>) -> (Measured, usize, Option<String>) {
     let one = |name: &String| {
         let own = Measure { workloads: vec![name.clone()], ..measure.clone() };

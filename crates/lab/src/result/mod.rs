@@ -69,7 +69,7 @@ pub struct Distribution {
     pub min: Option<u64>,
     /// Median.
     pub p50: Option<u64>,
-    /// 99 of 100 are at most so long.
+    /// 99 % take no longer.
     pub p99: Option<u64>,
     /// 99.9 of 100.
     pub p99_9: Option<u64>,
@@ -77,7 +77,7 @@ pub struct Distribution {
     pub p99_99: Option<u64>,
     /// Greatest.
     pub max: Option<u64>,
-    /// The whole distribution as steps: so many percent are at most so long.
+    /// The whole distribution as steps: the share that takes no longer, in percent.
     pub percentiles: Vec<(f64, u64)>,
 }
 
@@ -163,7 +163,7 @@ pub struct RunResult {
     pub iops: Rates,
     /// Megabytes (10^6) per second of simulated time.
     pub bandwidth_mb_s: Rates,
-    /// Requests in the drive, in the mean over time.
+    /// Requests in the drive, on average over time.
     pub in_flight_mean: Option<f64>,
     /// What bounds the run.
     #[serde(default)]

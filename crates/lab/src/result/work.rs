@@ -106,7 +106,7 @@ pub struct Victims {
     pub count: Vec<u64>,
     /// Of these, how many held no live unit.
     pub dead: Vec<u64>,
-    /// Units that lived in one, in the mean, by the same; null without victims.
+    /// Units that lived in one on average, by the same; null without victims.
     pub copied_mean: Vec<Option<f64>>,
     /// All of them by the share of their units that lived: none, then up to 1/16, 2/16 and so on to all.
     pub histogram: Vec<u64>,
@@ -123,7 +123,7 @@ impl Victims {
         self.dead.iter().sum()
     }
 
-    /// Units that lived in one, in the mean; none without victims.
+    /// Units that lived in one on average; none without victims.
     pub fn copied(&self) -> Option<f64> {
         let units =
             self.copied_mean.iter().zip(&self.count).map(|(mean, all)| mean.unwrap_or(0.0) * *all as f64);
@@ -204,7 +204,7 @@ pub struct EraseCount {
 /// Share of the measured time, 0 to 1, that units were busy; null if no time passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Busy {
-    /// Of all units in the mean.
+    /// Of all units on average.
     pub mean: Option<f64>,
     /// Of the busiest unit.
     pub max: Option<f64>,

@@ -57,8 +57,8 @@ pub(crate) const NAMES_OF_TABLES: [&str; 3] = ["series", "series_dies", "series_
 /// Percentiles that are told, of a million.
 const QUANTILES: [(&str, u64, &str); 3] = [
     ("p50", 500_000, "Median latency"),
-    ("p99", 990_000, "99 of 100 are at most so long"),
-    ("p99_9", 999_000, "99.9 of 100 are at most so long"),
+    ("p99", 990_000, "99 % of requests take no longer"),
+    ("p99_9", 999_000, "99.9 % of requests take no longer"),
 ];
 const NAMES: [&str; KINDS] = ["read", "write"];
 

@@ -293,7 +293,7 @@ fn one_hot_die_bounds_a_drive_and_is_told() {
     assert_eq!(result.verdict.bound_by.as_deref(), Some("busiest die"), "{}", result.verdict.text);
     let text = &result.verdict.text;
     assert!(
-        text.starts_with("bounded by its busiest die, 9") && text.contains(" % in the mean of all"),
+        text.starts_with("bounded by its busiest die, 9") && text.contains(" % on average over all"),
         "{text}"
     );
 }

@@ -302,7 +302,7 @@ fn a_drive_that_is_slower_for_its_locks_says_so() {
 
 #[test]
 fn a_run_that_wrote_too_little_says_how_little() {
-    const LITTLE: &str = "too little for a write amplification";
+    const LITTLE: &str = "too little to judge write amplification";
     let logical_units = u64::from(ssd::Drive::new(&small_drive()).unwrap().logical_units());
     let writes = |count: u64| generator(count, "read_percent = 0");
     let few = run(&small_drive(), &writes(logical_units / 4), &closed(8));
@@ -445,7 +445,7 @@ fn a_policy_that_has_moved_nothing_says_how_many_reads_are_missing() {
     assert_eq!(remark(&reads("never", 20_000), NOTHING), None, "it never will");
     let few = reads("block", 20_000);
     let text = remark(&few, NOTHING).expect("a few reads of each page");
-    let missing = text.split("up to ").nth(1).and_then(|rest| rest.split(" page reads").next()).unwrap();
+    let missing = text.split("up to ").nth(1).and_then(|rest| rest.split(" more page reads").next()).unwrap();
     let missing: u64 = missing.replace(' ', "").parse().unwrap();
     // With as many more the first block moves: sooner, since the policy thinks of the weakest page.
     let many = reads("block", 20_000 + missing);

@@ -48,7 +48,7 @@ settings! {
         /// What each process does, over and over.
         steps: Steps = Steps::default(), unit "", allowed "", if |_| true;
         /// Requests to generate.
-        count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
+        count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1, such as 10000 or 1e4", if |n| *n >= 1;
         /// Operations (steps) per second of all processes together, at random (Poisson).
         ops_per_s: f64 = 1_000.0, unit "1/s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
         /// In bursts of so many operations instead, on average as many per second; 0 for none.

@@ -35,7 +35,7 @@ generator! {
         /// Shipped stand-in to start from (see `wordline presets`); the other keys change it.
         preset: String = String::new(), unit "", allowed "", if |_| true;
         /// Requests to generate in one pass.
-        count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
+        count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1, such as 10000 or 1e4", if |n| *n >= 1;
         /// What the requests are: shares, operations, places, sizes.
         parts: Parts = Parts::default(), unit "", allowed "", if |_| true;
         /// Hot places lie in chunks of this size, scattered over their part's space; 0 to leave them in order.

@@ -45,7 +45,7 @@ generator! {
         /// How addresses are chosen.
         pattern: Pattern = Pattern::Uniform, unit "", allowed "", if |_| true;
         /// Requests to generate.
-        count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
+        count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1, such as 10000 or 1e4", if |n| *n >= 1;
         /// Share of reads; the others are writes.
         read_percent: f64 = 70.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// Size of each request, or a list of sizes, or of [size, weight] pairs.

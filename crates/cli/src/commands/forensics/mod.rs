@@ -52,20 +52,20 @@ pub struct ForensicsArgs {
     #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// How much later the thief comes: so many minutes, hours, days, weeks, months or years
+    /// Let the thief come this much later: so many minutes, hours, days, weeks, months or years
     #[arg(long, value_name = "TIME")]
     after: Option<String>,
 
-    /// What the run that saved the drive has written with --keep-versions: tells files and versions of what is found,
-    /// and what had died before the run; of several drives, one for each
+    /// File that the run which saved the drive wrote with --keep-versions: names the file and version of each find, and
+    /// what was dead before the run; for several drives, one for each
     #[arg(long, value_name = "FILE")]
     versions: Vec<PathBuf>,
 
-    /// Look for this file alone: its number in the workload, as finds are told
+    /// Look for this file only, by its number in the workload
     #[arg(long, value_name = "NAME", requires = "versions")]
     file: Option<String>,
 
-    /// Show at most so many finds
+    /// Show at most N finds
     #[arg(long, value_name = "N", default_value_t = 10)]
     show: usize,
 
@@ -135,7 +135,7 @@ impl ForensicsArgs {
 
         if !snapshot.is_file() {
             // The error names what was asked for, not what would lie beside it.
-            lab::job::files::read(snapshot, "read the snapshot")?;
+            crate::snapshots::read(snapshot)?;
         }
         let resolved = Job::read(Some(&config), None, &[])?.resolve(None)?;
         let drive = restore(snapshot, &resolved.config)?;

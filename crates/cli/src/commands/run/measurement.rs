@@ -17,7 +17,7 @@ pub struct MeasurementArgs {
     #[arg(long, value_name = "N", visible_aliases = ["depth", "queue-depth"])]
     pub closed: Option<String>,
 
-    /// Let requests arrive at their times [default for traces]
+    /// Issue requests at their arrival times [default for traces]
     #[arg(long, conflicts_with = "closed")]
     pub open: bool,
 
@@ -26,7 +26,7 @@ pub struct MeasurementArgs {
     #[arg(long, value_name = "HOW")]
     pub precondition: Option<String>,
 
-    /// Age its cells after that, such as "cycle to 3000" or "retain 12 months at 55 C"; may be repeated
+    /// Then age its cells, such as "cycle to 3000" or "retain 12 months at 55 C"; may be repeated
     #[arg(long, value_name = "STEP")]
     pub age: Vec<String>,
 
@@ -34,7 +34,7 @@ pub struct MeasurementArgs {
     #[arg(long, value_name = "N")]
     pub warm_up: Option<String>,
 
-    /// Tell whom the slowest requests waited for: those from this percentile of latencies on, such as 99.9
+    /// Report what the slowest requests waited for: those at or above this latency percentile, such as 99.9
     #[arg(long, value_name = "PERCENT")]
     pub explain_tail: Option<String>,
 
@@ -53,11 +53,11 @@ pub struct MeasurementArgs {
     #[command(flatten)]
     pub cache: CacheArgs,
 
-    /// Age the drive anew, and keep it for no other run (`wordline cache` tells of those that are kept)
+    /// Age the drive anew, and do not cache it (see `wordline cache`)
     #[arg(long, conflicts_with = "snapshots")]
     pub no_cache: bool,
 
-    /// Stop when the drive is aged; a workload is only used to size it
+    /// Stop once the drive is aged; a workload is used only to size and age it
     #[arg(long, requires = "save_snapshot", conflicts_with = "snapshot")]
     pub precondition_only: bool,
 }
@@ -149,9 +149,11 @@ fn preconditioning(how: &str) -> Result<Vec<(&'static str, String)>, Failure> {
                 settings.push(("run.past", past.to_owned()));
             }
             _ => {
+                let percent = part.trim_end_matches('%').parse::<f64>().is_ok();
+                let meant = if percent { format!("\n    did you mean fill={part}?") } else { String::new() };
                 return Err(Failure::usage(format!(
                     "--precondition: found {part:?}, allowed: none, fill=PERCENT, steady, times=X, own, uniform, or \
-                     several of them with commas"
+                     several of them with commas{meant}"
                 )));
             }
         }

@@ -65,16 +65,16 @@ written full, and then with the workload's own writes and trims until it is stea
 A drive that is named is taken as it is, filled and overwritten at random (--precondition none: not at all).
 
 Steps of --age, taken in order on every block of a drive with nand.errors.model = \"cells\":
-  cycle to N [with N UNIT dwell at N C]     it has seen so many program/erase cycles
-  retain N UNIT [at N C]                    its data lies for so long
-  disturb N reads [of wordline N]           it is read so often
+  cycle to N [with N UNIT dwell at N C]     it has N program/erase cycles behind it
+  retain N UNIT [at N C]                    its data is that old
+  disturb N reads [of wordline N]           it is read N times
 UNIT is minutes, hours, days, weeks, months (730 hours) or years.";
 
 /// Flags of `run`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub struct Run {
-    /// A trace (any known format, plain or packed; - for standard input), a job file of fio (ends in .fio, or
+    /// A trace (any known format, plain or compressed; - for standard input), a job file of fio (ends in .fio, or
     /// begins with a section), or a configuration (a file that ends in .toml)
     #[arg(value_name = "TRACE_OR_CONFIG")]
     input: Option<PathBuf>,
@@ -99,6 +99,20 @@ pub struct Run {
 
     #[command(flatten)]
     output: OutputArgs,
+}
+
+impl Run {
+    /// A failure with what else was meant perhaps.
+    pub fn advised(&self, failure: Failure) -> Failure {
+        let Some(input) = self.input.as_deref() else { return failure };
+        let first = format!("{}:1: ", input.display());
+        let is_named = self.trace.format.is_some();
+        if is_named && failure.message().is_some_and(|message| message.starts_with(&first)) {
+            return failure
+                .and("    of another format? without --format it is recognised (wordline formats)");
+        }
+        crate::advice::of_input(failure, input)
+    }
 }
 
 /// Runs a workload.

@@ -49,16 +49,16 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "precondition_only")]
     pub timeline: Option<PathBuf>,
 
-    /// The timeline begins there, in the measurement, such as 1.5s or 20ms
+    /// Start of the timeline, from the beginning of the measurement, such as 1.5s or 20ms
     #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_time)]
     pub from: Option<u64>,
 
-    /// The timeline ends there
+    /// End of the timeline
     #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_time)]
     pub to: Option<u64>,
 
-    /// Tell how many valid and invalid units of each file flash holds, and write a row here each time they change:
-    /// .csv, .csv.zst or .parquet; a workload of files says which file a write is of
+    /// Record how many valid and invalid units of each file are in flash, a row for each change: .csv, .csv.zst or
+    /// .parquet; a workload of files says which file a write belongs to
     #[arg(long, value_name = "FILE")]
     pub versions: Option<PathBuf>,
 
@@ -67,7 +67,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE", requires = "save_snapshot", conflicts_with = "precondition_only")]
     pub keep_versions: Option<PathBuf>,
 
-    /// What tables call this run [default: the last part of --out, or the name of the workload]
+    /// Name of this run in tables [default: the last part of --out, or the name of the workload]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
@@ -75,16 +75,16 @@ pub struct OutputArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Print also everything that the drive counted and that is not zero
+    /// Also print every counter that is not zero
     #[arg(long, conflicts_with_all = ["json", "quiet", "brief", "precondition_only"])]
     pub counters: bool,
 
-    /// Print the result in a line, with the remarks on it
+    /// Print the result in one line, with its remarks
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     pub brief: bool,
 
-    /// Draw throughput, latencies and what the flash does while the run is under way, on standard error; without a
-    /// terminal twice a second as lines
+    /// Show throughput, latency and flash activity during the run, on standard error; without a terminal as lines,
+    /// twice a second
     #[arg(long, conflicts_with_all = ["quiet", "precondition_only"])]
     pub watch: bool,
 

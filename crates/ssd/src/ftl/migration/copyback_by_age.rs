@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "copyback_by_age";
 /// What it does.
-pub const SUMMARY: &str = "so many copies in a row as blocks of that age stand, up to five";
+pub const SUMMARY: &str = "as many copies in a row as blocks of that age tolerate, up to five";
 /// Where it comes from.
 pub const SOURCE: &str = "FastCopy, RealWear section 3.4.5; the formula is fitted (calibration section 5)";
 /// What it costs.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "copyback_by_cycles";
 /// What it does.
-pub const SUMMARY: &str = "so many copies in a row as the worst block of these cycles stands";
+pub const SUMMARY: &str = "as many copies in a row as the worst block with these cycles tolerates";
 /// Where it comes from.
 pub const SOURCE: &str = "FastGC as RealWear section 3.4.5 has it: at most three in a row";
 /// What it costs.
