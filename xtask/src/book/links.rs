@@ -16,7 +16,7 @@ const DENIES: &str = "docs/limits.md";
 /// Reads the pages that are checked: all below `docs/`, and those at the root that a newcomer reads.
 pub fn pages(root: &Path) -> Result<Vec<Page>, String> {
     let mut paths: Vec<String> =
-        ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map(str::to_owned).into();
+        ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(str::to_owned).into();
     collect(root, "docs", &mut paths)?;
     paths.retain(|path| root.join(path).is_file());
     paths.sort();
