@@ -1,4 +1,5 @@
-//! Runs under policies from outside: what they decide, what they are known by, and what becomes of a run when one fails.
+//! Runs under policies from outside: what they decide, what they are known by, and what becomes of a run when one
+//! fails.
 
 use crate::common;
 

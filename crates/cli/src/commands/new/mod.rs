@@ -105,7 +105,8 @@ pub fn run(args: &New, out: &mut dyn Write) -> Result<(), Failure> {
         };
         let source_file = folder.join(format!("{name}.c"));
         let library = folder.join(format!("{name}.so"));
-        let build = format!("cc -O3 -march=native -shared -fPIC -o {} {}", library.display(), source_file.display());
+        let build =
+            format!("cc -O3 -march=native -shared -fPIC -o {} {}", library.display(), source_file.display());
         let header = (folder.join("wordline_policy.h"), abi::HEADER.to_owned());
         (vec![(source_file, fill(source)), header], build, library)
     } else {
