@@ -80,7 +80,8 @@ pub fn flag(argument: &str) -> Result<Vec<Layer>, String> {
     let names = Family::ALL.map(Family::name).join(", ");
     let Some((name, path)) = argument.split_once('=').filter(|(_, path)| !path.is_empty()) else {
         return Err(format!(
-            "{source}\n    found:   no file\n    allowed: FAMILY=FILE, of the families {names}"
+            "{source}\n    found:   no file\n    allowed: FAMILY=FILE, of the families {names}; one that \
+             is built in: --set ftl.gc_victim.policy=fifo"
         ));
     };
     let Some(family) = Family::named(name.trim().trim_start_matches("ftl.")) else {

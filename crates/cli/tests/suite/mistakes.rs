@@ -18,7 +18,7 @@ const COMMANDS: &[Mistake] = &[
         "a policy as a flag",
         &["run", "--policy", "fifo"],
         2,
-        &["'--policy'", "--set ftl.gc_victim.policy=fifo"],
+        &["--policy fifo", "--set ftl.gc_victim.policy=fifo"],
     ),
     ("nothing to run", &["run"], 2, &["nothing to run", "name a trace", "--synthetic uniform"]),
     ("a sweep without a folder", &["sweep", "sweep.toml"], 2, &["--out <DIR>"]),

@@ -66,7 +66,9 @@ pub fn holds_the_table(table: &lab::columns::Table, told: &[(&'static str, Strin
             match (field, &column.values) {
                 (Field::Double(found), Values::Numbers(values)) => assert_eq!(*found, values[rows]),
                 (Field::ULong(found), Values::Counts(values)) => assert_eq!(*found, values[rows]),
-                (Field::Str(found), Values::Words(values)) => assert_eq!(*found, values[rows]),
+                (Field::Str(found), values) => {
+                    assert_eq!(values.names().map(|names| names[rows]), Some(found.as_str()))
+                }
                 (Field::Double(found), Values::NumbersOrNone(values)) => {
                     assert_eq!(Some(*found), values[rows]);
                 }
