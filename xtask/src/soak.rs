@@ -169,6 +169,14 @@ const STEPS: &[Step] = &[
         figures: &["by Snakemake"],
     },
     Step {
+        name: "python",
+        about: "the tests of the Python package with pandas, polars and pyarrow",
+        minutes: 3,
+        variables: &[],
+        command: &["bash", "-c", "scripts/python.sh more && scripts/python.sh test"],
+        figures: &["passed"],
+    },
+    Step {
         name: "fuzz",
         about: "every reader of traces and the parser of jobs, a minute each",
         minutes: 25,
