@@ -15,9 +15,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub fn work<T: Send>(py: Python<'_>, stop: &Stop, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let (done, raised) = py.detach(|| {
         thread::scope(|scope| {
-            let (ends, hears) = channel();
+            let (ends, hears) = channel::<()>();
             let worker = scope.spawn(move || {
-                // Whatever becomes of it, who waits hears that the sender is gone.
+                // Nothing is sent: whatever becomes of it, who waits hears that the sender is gone.
                 let _ends = ends;
                 work()
             });
@@ -29,8 +29,6 @@ pub fn work<T: Send>(py: Python<'_>, stop: &Stop, work: impl FnOnce() -> T + Sen
                     stop.ask();
                     raised = Some(error);
                 }
-                // Nothing is ever sent.
-                let _: &std::sync::mpsc::Receiver<()> = &hears;
             }
             (worker.join(), raised)
         })

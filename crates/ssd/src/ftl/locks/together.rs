@@ -3,8 +3,8 @@
 //! lives in a physical block, pages of that block wait for the end of the command: one lock of the block may then do.
 //!
 //! A write that is complete in DRAM has no end that anybody could wait for: what it wrote leaves DRAM later, unit by
-//! unit, and some of it never. Each of its programs is taken by itself. That matters little: of 1,650,000 page locks of
-//! the four file workloads of papers/evanesco 18 lay in a block that was wholly dead when its write ended.
+//! unit, and some of it never. Each of its programs is taken by itself. That matters little: papers/evanesco/README.md
+//! counts the page locks that lay in a block that was wholly dead when its write ended.
 
 use super::{HELD, Locks, ODD};
 use crate::ftl::Ftl;
