@@ -8,9 +8,10 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
-from conftest import SMALL
+from conftest import SMALL, flat, program, told
 
 import wordline
 
@@ -105,6 +106,43 @@ def test_snapshots_and_pickles_are_the_drive(small: wordline.Drive) -> None:
     twin, other = wordline.Drive.restore(small.snapshot()), pickle.loads(pickle.dumps(small))
     hashes = {drive.run(load)["event_hash"] for drive in (small, twin, other)}
     assert len(hashes) == 1
+
+
+def test_requests_one_by_one_are_the_run_of_all(small: wordline.Drive) -> None:
+    twin = wordline.Drive.restore(small.snapshot())
+    requests = [("write", 8 * n, 8) for n in range(200)] + [(0, 8 * n, 8) for n in range(0, 200, 3)] + [("flush", 0, 0)]
+    with small.session(depth=4) as session:
+        for request in requests:
+            session.submit(*request)
+        one_by_one = session.finish()
+    op, lba, sectors = zip(*requests, strict=True)
+    columns = {"op": [{"write": 1, "flush": 3}.get(each, each) for each in op], "lba": lba, "sectors": sectors}
+    at_once = twin.run(columns, depth=4)
+    assert one_by_one["event_hash"] == at_once["event_hash"]
+    with small.session(arrivals=True) as session:
+        session.submit("read", 0, 8, arrival_ns=1_000)
+        for wrong, key in [(("read", 0, 8, 999), "arrival_ns"), (("raed", 0, 8), "op"), ((4, 0, 8), "op")]:
+            with pytest.raises(wordline.WorkloadError, match=key):
+                session.submit(*wrong)
+        with pytest.raises(wordline.WorkloadError, match="sectors"):
+            session.submit("read", 0, 0)
+
+
+def test_a_snapshot_of_the_command_line_is_a_drive(tmp_path: Path) -> None:
+    path = tmp_path / "aged.drive"
+    flags = ["--drive", "client_tlc", *flat(SMALL), "--synthetic", "uniform"]
+    program("run", *flags, "--requests", "3000", "--save-snapshot", str(path), "--quiet")
+    drive = wordline.Drive.restore(path)
+    load = {"pattern": "uniform", "count": 2_000, "seed": 5}
+    ours = drive.run(load)
+    flags = ["--config", f"{path}.toml", "--snapshot", str(path), "--synthetic", "uniform", "--requests", "2000"]
+    theirs = told(*flags, "--set", "workload.seed=5")
+    assert ours["event_hash"] == theirs["event_hash"]
+    path.with_suffix(".drive.toml").unlink()
+    with pytest.raises(wordline.SnapshotError, match="aged.drive.toml"):
+        wordline.Drive.restore(path)
+    with pytest.raises(wordline.SnapshotError, match="nowhere"):
+        wordline.Drive.restore(tmp_path / "nowhere")
 
 
 def test_memory_is_flat_over_many_runs(small: wordline.Drive) -> None:

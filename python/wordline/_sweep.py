@@ -66,16 +66,31 @@ def sweep(
     *,
     jobs: int | None = None,
     cache: bool = True,
+    policies: dict[str, Any] | None = None,
+    allow_libraries: bool = False,
+    scheduler: Any = None,
 ) -> Sweep:
     """Runs all that a sweep file asks for, `jobs` runs at a time (as many as there are cores), and reads the results.
 
     What is in the folder `out` already is not run again. Errors are those of the command line.
+
+    `policies` are functions, as of `Drive.preset`, asked by every run: in threads of this process. `scheduler` is the
+    address of a Dask cluster (`"tcp://..."`), or its client: then runs are carried out there, with functions that its
+    workers can import. They need the same build of Wordline, and files of workloads under the same paths.
+    `allow_libraries` lets the file name libraries with policies.
     """
+    if scheduler is not None or policies:
+        from wordline import _tasks
+
+        _tasks.sweep(Path(file), Path(out), policies or {}, (jobs, cache, allow_libraries), scheduler)
+        return Sweep(Path(out))
     command = [sys.executable, "-m", "wordline", "sweep", os.fspath(file), "-o", os.fspath(out), "--quiet"]
     if jobs is not None:
         command += ["--jobs", str(jobs)]
     if not cache:
         command.append("--no-cache")
+    if allow_libraries:
+        command.append("--allow-libraries")
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as running:
         try:

@@ -1,19 +1,12 @@
 //! Saved drives, brought back.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lab::job::files;
 use ssd::snapshot::SnapshotError;
 use ssd::{Drive, DriveConfig};
 
 use crate::failure::Failure;
-
-/// Where a snapshot's configuration lies.
-pub fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".toml");
-    PathBuf::from(name)
-}
 
 /// The bytes of a snapshot.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -27,7 +20,7 @@ pub fn restore(path: &Path, config: &DriveConfig) -> Result<Drive, Failure> {
     Drive::restore(config, &bytes).map_err(|error| {
         let hint = match error {
             SnapshotError::OtherConfig { .. } => {
-                format!("\n    the drive it was saved with: --config {}", beside(path).display())
+                format!("\n    the drive it was saved with: --config {}", files::beside(path).display())
             }
             _ => String::new(),
         };

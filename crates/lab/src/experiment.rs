@@ -110,7 +110,7 @@ pub(crate) fn cache_key(config: &DriveConfig, workload: Option<&Prepared>, spec:
     });
     let identity = format!(
         "sources {}\n{preconditioning:?}\n{:?}\n{}\n{}",
-        env!("WORDLINE_SOURCES"),
+        crate::SOURCES,
         age.texts(),
         past.as_deref().unwrap_or("no workload"),
         config.to_toml() + &known_by(&spec.policies).join("\n"),

@@ -140,3 +140,6 @@ pub use tail::{Example, Reason, Slowest, TailTold, WentTo};
 pub use time_spent::{Spent, TimeSpent};
 pub use timeline::TimelineSpec;
 pub use versions::{Kept, Versions, VersionsSpec, read_kept};
+
+/// A hash of all sources that decide what a drive does, in 16 digits: results of programs of one hash are alike.
+pub const SOURCES: &str = env!("WORDLINE_SOURCES");

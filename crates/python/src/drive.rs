@@ -412,22 +412,14 @@ impl Drive {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// A drive as it was when its snapshot was made.
+    /// A drive as it was when its snapshot was made: the bytes of `snapshot()`, or the path of a file that
+    /// `wordline run --save-snapshot` has written, whose configuration lies beside it.
     #[classmethod]
-    fn restore(_class: &Bound<'_, PyType>, py: Python<'_>, snapshot: &[u8]) -> PyResult<Self> {
-        let wrong = |what: &str| SnapshotError::new_err(format!("no snapshot of a drive: {what}"));
-        let rest = snapshot.strip_prefix(MAGIC).ok_or_else(|| wrong("it begins otherwise"))?;
-        let (is_used, rest) = rest.split_first().ok_or_else(|| wrong("it is cut off"))?;
-        let (length, rest) = rest.split_first_chunk().ok_or_else(|| wrong("it is cut off"))?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-        let (text, rest) = rest.split_at_checked(length).ok_or_else(|| wrong("it is cut off"))?;
-        let text = String::from_utf8(text.to_vec()).map_err(|_| wrong("its configuration is no text"))?;
-        let job = Job::of_text(Path::new("snapshot"), text);
-        let plan = job.plan(None).map_err(|error| SnapshotError::new_err(error.message))?;
-        let config = plan.resolved.config.clone();
-        let drive = py.detach(|| ssd::Drive::restore(&config, rest));
-        let drive = drive.map_err(|error| SnapshotError::new_err(error.to_string()))?;
-        Drive::of(job, &plan, Handle { drive: Box::new(drive), is_used: *is_used != 0 })
+    fn restore(_class: &Bound<'_, PyType>, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match snapshot.cast::<PyBytes>() {
+            Ok(bytes) => of_bytes(py, bytes.as_bytes()),
+            Err(_) => of_file(py, &snapshot.extract::<PathBuf>()?),
+        }
     }
 
     /// For pickle.
@@ -468,6 +460,39 @@ impl Drive {
         let gib = self.config.logical_bytes() as f64 / (1u64 << 30) as f64;
         format!("<wordline.Drive of {gib:.2} GiB, configuration {:016x}>", self.config.hash())
     }
+}
+
+/// The drive of `snapshot()`'s bytes.
+fn of_bytes(py: Python<'_>, snapshot: &[u8]) -> PyResult<Drive> {
+    let wrong = |what: &str| SnapshotError::new_err(format!("no snapshot of a drive: {what}"));
+    let rest = snapshot.strip_prefix(MAGIC).ok_or_else(|| wrong("it begins otherwise"))?;
+    let (is_used, rest) = rest.split_first().ok_or_else(|| wrong("it is cut off"))?;
+    let (length, rest) = rest.split_first_chunk().ok_or_else(|| wrong("it is cut off"))?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+    let (text, rest) = rest.split_at_checked(length).ok_or_else(|| wrong("it is cut off"))?;
+    let text = String::from_utf8(text.to_vec()).map_err(|_| wrong("its configuration is no text"))?;
+    restored(py, Job::of_text(Path::new("snapshot"), text), rest, *is_used != 0)
+}
+
+/// The drive of a file of the command line's.
+fn of_file(py: Python<'_>, path: &Path) -> PyResult<Drive> {
+    let unread = |error: lab::JobError| SnapshotError::new_err(error.message);
+    let bytes = lab::job::files::read(path, "read the snapshot").map_err(unread)?;
+    let beside = lab::job::files::beside(path);
+    lab::job::files::check(&beside, "read the snapshot's configuration").map_err(unread)?;
+    let job = Job::read(Some(&beside), None, &[]).map_err(unread)?;
+    restored(py, job, &bytes, true).map_err(|error| {
+        let text = format!("{}: {}", path.display(), error.value(py));
+        SnapshotError::new_err(text)
+    })
+}
+
+fn restored(py: Python<'_>, job: Job, bytes: &[u8], is_used: bool) -> PyResult<Drive> {
+    let plan = job.plan(None).map_err(|error| SnapshotError::new_err(error.message))?;
+    let config = plan.resolved.config.clone();
+    let drive = py.detach(|| ssd::Drive::restore(&config, bytes));
+    let drive = drive.map_err(|error| SnapshotError::new_err(error.to_string()))?;
+    Drive::of(job, &plan, Handle { drive: Box::new(drive), is_used })
 }
 
 /// Feeds a session with everything at once; the drive comes back to its slot whatever happens.

@@ -36,6 +36,13 @@ pub fn busy() -> PyErr {
     WordlineError::new_err("the drive is busy: in another thread, or in a session that is not finished")
 }
 
+/// A call panicked while it had the drive.
+pub fn lost() -> PyErr {
+    WordlineError::new_err(
+        "the drive is gone: an earlier call failed by a fault of Wordline's own; build it anew",
+    )
+}
+
 /// A job that cannot be.
 pub fn of_job(error: JobError) -> PyErr {
     ConfigError::new_err(error.message)

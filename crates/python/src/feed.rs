@@ -4,7 +4,7 @@ use crate::errors::WorkloadError;
 use crate::values;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyInt, PyString};
 use ssd::OpCode;
 use workload::Request;
 
@@ -36,9 +36,7 @@ pub fn requests(of: &Bound<'_, PyDict>) -> PyResult<(Vec<Request>, bool)> {
         column(name)?.ok_or_else(missing)
     };
     let (lba, sectors) = (need("lba")?, need("sectors")?);
-    let op = of
-        .get_item("op")?
-        .ok_or_else(|| wrong("op", "no such column", "0 to 3, or read, write, trim, flush"))?;
+    let op = of.get_item("op")?.ok_or_else(|| wrong("op", "no such column", OPS))?;
     let (op, arrival, fua) = (ops(&op)?, column("arrival_ns")?, column("fua")?);
     let lengths = [
         Some(lba.len()),
@@ -60,14 +58,36 @@ pub fn requests(of: &Bound<'_, PyDict>) -> PyResult<(Vec<Request>, bool)> {
             return Err(wrong(&at("arrival_ns"), arrival_ns, "times that do not go back"));
         }
         before = arrival_ns;
-        let is_flush = op[row] == OpCode::Flush;
-        let fits = u32::try_from(sectors[row]).ok().filter(|sectors| (*sectors > 0) != is_flush);
-        let allowed = "1 to 4294967295, and 0 of a flush";
-        let sectors = fits.ok_or_else(|| wrong(&at("sectors"), sectors[row], allowed))?;
+        let sectors = length(sectors[row], op[row]).map_err(|found| wrong(&at("sectors"), found, LENGTHS))?;
         let fua = fua.as_ref().is_some_and(|flags| flags[row] != 0);
         all.push(Request { arrival_ns, op: op[row], fua, lba: lba[row], sectors, ..Request::default() });
     }
     Ok((all, arrival.is_some()))
+}
+
+/// Sectors that a request may have.
+const LENGTHS: &str = "1 to 4294967295, and 0 of a flush";
+
+/// The sectors of a request, or what was found that it cannot have.
+fn length(sectors: u64, op: OpCode) -> Result<u32, u64> {
+    let fits = u32::try_from(sectors).ok().filter(|sectors| (*sectors > 0) != (op == OpCode::Flush));
+    fits.ok_or(sectors)
+}
+
+/// One request, from plain values.
+pub fn request(
+    op: &Bound<'_, PyAny>,
+    (lba, sectors): (u64, u64),
+    arrival_ns: u64,
+    fua: bool,
+) -> PyResult<Request> {
+    let known = match op.cast::<PyInt>() {
+        Ok(number) => number.extract().ok().and_then(|number: usize| KNOWN.get(number).copied()),
+        Err(_) => op.cast::<PyString>()?.to_str().ok().and_then(by_name),
+    };
+    let op = known.ok_or_else(|| wrong("op", op, OPS))?;
+    let sectors = length(sectors, op).map_err(|found| wrong("sectors", found, LENGTHS))?;
+    Ok(Request { arrival_ns, op, fua, lba, sectors, ..Request::default() })
 }
 
 /// What is wrong with a column, or a value in it.
@@ -75,24 +95,31 @@ pub fn wrong(key: &str, found: impl std::fmt::Display, allowed: &str) -> PyErr {
     WorkloadError::new_err(format!("{key}\n    found:   {found}\n    allowed: {allowed}"))
 }
 
+/// Kinds of requests, by their numbers.
+const KNOWN: [OpCode; 4] = [OpCode::Read, OpCode::Write, OpCode::Trim, OpCode::Flush];
+/// How they may be called.
+const OPS: &str = "0 to 3, or read, write, trim, flush";
+
+/// The kind of that name, or of that letter.
+fn by_name(name: &str) -> Option<OpCode> {
+    let is_it = |op: &&OpCode| {
+        op.name().eq_ignore_ascii_case(name) || (name.len() == 1 && op.name()[..1].eq_ignore_ascii_case(name))
+    };
+    KNOWN.iter().find(is_it).copied()
+}
+
 /// Kinds of requests, by number or by name.
 fn ops(of: &Bound<'_, PyAny>) -> PyResult<Vec<OpCode>> {
-    let known = [OpCode::Read, OpCode::Write, OpCode::Trim, OpCode::Flush];
-    let unknown = |row: usize, found: String| {
-        wrong(&format!("op[{row}]"), found, "0 to 3, or read, write, trim, flush")
-    };
-    let by_name = |(row, name): (usize, String)| {
-        let lower = name.to_lowercase();
-        let is_it = |op: &&OpCode| op.name() == lower || (lower.len() == 1 && op.name().starts_with(&lower));
-        known.iter().find(is_it).copied().ok_or_else(|| unknown(row, format!("{name:?}")))
-    };
+    let unknown = |row: usize, found: String| wrong(&format!("op[{row}]"), found, OPS);
+    let named =
+        |(row, name): (usize, String)| by_name(&name).ok_or_else(|| unknown(row, format!("{name:?}")));
     // What numpy keeps texts in is no list of them.
     let listed = of.call_method0("tolist").unwrap_or_else(|_| of.clone());
     if let Ok(names) = listed.extract::<Vec<String>>() {
-        return names.into_iter().enumerate().map(by_name).collect();
+        return names.into_iter().enumerate().map(named).collect();
     }
     let by_number = |(row, number): (usize, u64)| {
-        known.get(number as usize).copied().ok_or_else(|| unknown(row, number.to_string()))
+        KNOWN.get(number as usize).copied().ok_or_else(|| unknown(row, number.to_string()))
     };
     numbers("op", of)?.into_iter().enumerate().map(by_number).collect()
 }

@@ -51,7 +51,13 @@ impl Slot {
         let handle = match self.0.try_lock() {
             Ok(handle) => handle,
             Err(TryLockError::WouldBlock) => return Err(errors::busy()),
-            Err(TryLockError::Poisoned(handle)) => handle.into_inner(),
+            Err(TryLockError::Poisoned(handle)) => {
+                let handle = handle.into_inner();
+                if handle.is_none() {
+                    return Err(errors::lost());
+                }
+                handle
+            }
         };
         if handle.is_some() { Ok(handle) } else { Err(errors::busy()) }
     }

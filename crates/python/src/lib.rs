@@ -14,6 +14,7 @@ mod handle;
 mod policies;
 mod results;
 mod session;
+mod sweep;
 mod table;
 mod values;
 mod work;
@@ -41,6 +42,8 @@ mod _core {
     use super::results::Result;
     #[pymodule_export]
     use super::session::Session;
+    #[pymodule_export]
+    use super::sweep::{SweepPlan, SweepWorker, sources};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

@@ -40,6 +40,17 @@ impl Session {
         Session { inner: Mutex::new(Some(session)), slot, config, last_ns: Mutex::new(0) }
     }
 
+    /// Refuses arrivals that begin before the last one that was fed; those of a later call begin at its last.
+    fn passes(&self, key: &str, (first, last): (u64, u64)) -> PyResult<()> {
+        let mut before = self.last_ns.lock().unwrap_or_else(PoisonError::into_inner);
+        if first < *before {
+            let allowed = format!("{} or later, as what was fed before", *before);
+            return Err(feed::wrong(key, first, &allowed));
+        }
+        *before = last;
+        Ok(())
+    }
+
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -72,13 +83,8 @@ impl Session {
     ) -> PyResult<()> {
         let none = PyDict::new(py);
         let (requests, has_times) = feed::requests(requests.or(columns).unwrap_or(&none))?;
-        if has_times && let Some(first) = requests.first() {
-            let mut last = self.last_ns.lock().unwrap_or_else(PoisonError::into_inner);
-            if first.arrival_ns < *last {
-                let allowed = format!("{} or later, as what was fed before", *last);
-                return Err(feed::wrong("arrival_ns[0]", first.arrival_ns, &allowed));
-            }
-            *last = requests.last().map_or(*last, |request| request.arrival_ns);
+        if has_times && let (Some(first), Some(last)) = (requests.first(), requests.last()) {
+            self.passes("arrival_ns[0]", (first.arrival_ns, last.arrival_ns))?;
         }
         // Ctrl-C is heard between two pieces.
         for piece in requests.chunks(PIECE) {
@@ -88,6 +94,25 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// One request to come, from plain values: a call for each, where what comes next depends on what came of the last.
+    /// `op` is a name or a number, as of `feed`.
+    #[pyo3(signature = (op, lba, sectors, arrival_ns=None, fua=false))]
+    fn submit(
+        &self,
+        py: Python<'_>,
+        op: &Bound<'_, PyAny>,
+        lba: u64,
+        sectors: u64,
+        arrival_ns: Option<u64>,
+        fua: bool,
+    ) -> PyResult<()> {
+        let request = feed::request(op, (lba, sectors), arrival_ns.unwrap_or(0), fua)?;
+        if let Some(ns) = arrival_ns {
+            self.passes("arrival_ns", (ns, ns))?;
+        }
+        self.with(py, |session| session.feed(&[request]))
     }
 
     /// Lets time pass to there, ns since the session began.

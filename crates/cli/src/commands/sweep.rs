@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use lab::files::{FolderLock, replace};
+use lab::files::FolderLock;
 use lab::job::files;
-use lab::sweep::{Order, Outcome, SweepPlan, SweepTold};
+use lab::sweep::{Folder, Outcome, Outside, Standing, SweepPlan, SweepTold};
 use lab::workers::{self, End, Task, carry_out};
 
 use super::worker;
@@ -97,23 +97,21 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let text = String::from_utf8(text)
         .map_err(|error| Failure::file(&args.file, "read the sweep", &error.utf8_error()))?;
     let progress = Progress::new(args.quiet);
-    let allowed = args.libraries.allowed();
-    let plan = SweepPlan::allowing(allowed, &args.file, text.clone(), &mut |spec| progress.survey(spec));
+    let outside = Outside { allowed: args.libraries.allowed(), ..Outside::default() };
+    let plan = SweepPlan::new(&args.file, text.clone(), outside, &mut |spec| progress.survey(spec));
     progress.finish();
     let plan = plan?;
-    args.check_folder()?;
-    let runs = args.out.join("runs");
-    let mut outcomes: Vec<Option<Outcome>> =
-        plan.runs.iter().map(|run| Outcome::read(&runs.join(run.file()), &run.id)).collect();
-    let open = args.open(&plan, &outcomes);
+    let folder = Folder::new(&args.out)?;
+    let mut outcomes = folder.outcomes(&plan);
+    let open = plan.open(&outcomes, args.shard.unwrap_or((0, 1)));
     let found = outcomes.iter().flatten().count();
     if args.dry_run {
         return args.tell_plan(&plan, &outcomes, &open, out);
     }
-    std::fs::create_dir_all(&runs).map_err(|error| Failure::file(&runs, "create", &error))?;
+    folder.create()?;
     // Parts of a sweep share its folder.
     let _lock = if args.shard.is_none() { Some(FolderLock::take(&args.out)?) } else { None };
-    replace(&args.out.join(NAME), text.as_bytes())?;
+    folder.keep(&text)?;
     if !args.quiet {
         if plan.sweep.duplicates > 0 {
             progress.print(&format!("{} samples were drawn twice and are run once", plan.sweep.duplicates));
@@ -121,42 +119,16 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
         progress.print(&format!("{} runs, {} done before", thousands(plan.runs.len() as u64), found));
     }
     let interrupt = Interrupt::listen();
-    let (stuck, undone) = args.carry_out(&plan, &open, &runs, (&interrupt, &progress));
+    let (stuck, undone) = args.carry_out(&plan, &open, &folder, (&interrupt, &progress));
     progress.finish();
-    for (run, outcome) in plan.runs.iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_none()) {
-        *outcome = Outcome::read(&runs.join(run.file()), &run.id);
-    }
-    args.conclude(&plan, outcomes, (stuck, undone), &interrupt, out)
+    folder.look_again(&plan, &mut outcomes);
+    args.conclude(&plan, (&folder, outcomes), (stuck, undone), &interrupt, out)
 }
-
-/// The sweep's own file in its folder, by which the folder is known.
-const NAME: &str = "sweep.toml";
 
 /// Failures of runs that are told one by one; their files have all.
 const FAILURES_SHOWN: usize = 5;
 
 impl SweepArgs {
-    /// Refuses a folder of something else.
-    fn check_folder(&self) -> Result<(), Failure> {
-        let is_empty = |folder: &Path| std::fs::read_dir(folder).map(|mut list| list.next().is_none());
-        if !self.out.exists() || self.out.join(NAME).is_file() || is_empty(&self.out).unwrap_or(false) {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "{}\n    found:   something that is no sweep\n    allowed: a new or empty folder, or one of a sweep",
-            self.out.display()
-        )))
-    }
-
-    /// Numbers of the runs that are this part's and yet to be done, each once.
-    fn open(&self, plan: &SweepPlan, outcomes: &[Option<Outcome>]) -> Vec<usize> {
-        let (part, of) = self.shard.unwrap_or((0, 1));
-        let is_open = |at: &usize| at % of == part && outcomes[*at].is_none();
-        let mut known = BTreeSet::new();
-        let mut is_first = |at: &usize| known.insert(&plan.runs[*at].id);
-        (0..plan.runs.len()).filter(|at| is_first(at)).filter(is_open).collect()
-    }
-
     /// What would be run.
     fn tell_plan(
         &self,
@@ -191,23 +163,13 @@ impl SweepArgs {
         &self,
         plan: &SweepPlan,
         open: &[usize],
-        runs: &Path,
+        folder: &Folder,
         (interrupt, progress): (&Interrupt, &Progress),
     ) -> (Option<Failure>, Vec<String>) {
         let cache = (!self.no_cache).then(|| self.cache.open()).flatten();
-        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let task = |at: &usize| {
             let run = &plan.runs[*at];
-            let order = Order {
-                id: run.id.clone(),
-                name: run.name(),
-                config: run.config.clone(),
-                aged_as: run.aged_as.clone(),
-                workload_hash: run.workload_hash,
-                libraries: run.libraries.clone(),
-                file: absolute(&runs.join(run.file())),
-                cache: cache.as_ref().map(|cache| absolute(cache.folder())),
-            };
+            let order = folder.order(run, cache.as_ref().map(|cache| cache.folder()));
             Task { order: workers::Order::Run(order), drive: run.drive }
         };
         let tasks: Vec<Task> = open.iter().map(task).collect();
@@ -239,18 +201,16 @@ impl SweepArgs {
     fn conclude(
         &self,
         plan: &SweepPlan,
-        outcomes: Vec<Option<Outcome>>,
+        (folder, outcomes): (&Folder, Vec<Option<Outcome>>),
         (stuck, undone): (Option<Failure>, Vec<String>),
         interrupt: &Interrupt,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let failed = outcomes.iter().flatten().filter(|outcome| !outcome.failure.is_empty()).count();
-        let missing = outcomes.iter().filter(|outcome| outcome.is_none()).count();
+        let standing = Standing::of(&outcomes);
         let told = SweepTold::new(plan, outcomes);
         // Of a part nobody wants a table; whichever part ends last has all of it.
-        if self.shard.is_none() || missing == 0 {
-            let files = told.files();
-            lab::files::replace_all(&self.out, &files, &told.figures())?;
+        if self.shard.is_none() || standing.missing == 0 {
+            folder.tell(&told)?;
             if !self.quiet {
                 write!(out, "{}", told.text())?;
                 writeln!(
@@ -260,9 +220,9 @@ impl SweepArgs {
                 )?;
             }
         } else if !self.quiet {
-            writeln!(out, "{missing} runs of other parts are not there: no tables yet")?;
+            writeln!(out, "{} runs of other parts are not there: no tables yet", standing.missing)?;
         }
-        let what = format!("{} of {} runs are there", plan.runs.len() - missing, plan.runs.len());
+        let what = standing.text();
         if interrupt.stop.is_asked() {
             let message = format!("interrupted: {what}; the same command goes on");
             return Err(Failure::Interrupted { signal: interrupt.signal(), message });
@@ -270,11 +230,6 @@ impl SweepArgs {
         if let Some(stuck) = stuck {
             return Err(stuck.and(&what));
         }
-        if failed + undone.len() > 0 {
-            let mut message = format!("{} runs failed; {what}", failed + undone.len());
-            undone.iter().for_each(|line| message.push_str(&format!("\n{line}")));
-            return Err(Failure::work(message));
-        }
-        Ok(())
+        standing.complaint(&undone).map_or(Ok(()), |complaint| Err(Failure::work(complaint)))
     }
 }

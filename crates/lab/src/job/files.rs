@@ -1,7 +1,7 @@
 //! Files that the user names to be read.
 
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::JobError;
 
@@ -20,4 +20,11 @@ pub fn check(path: &Path, action: &str) -> Result<(), JobError> {
         return Err(JobError::file(path, action, &"it is a named pipe, allowed: a file"));
     }
     Ok(())
+}
+
+/// Where the configuration of a snapshot lies.
+pub fn beside(snapshot: &Path) -> PathBuf {
+    let mut name = snapshot.as_os_str().to_owned();
+    name.push(".toml");
+    PathBuf::from(name)
 }

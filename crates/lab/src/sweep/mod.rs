@@ -1,6 +1,7 @@
 //! Sweeps: one file that stands for many runs, and tables of what they measured.
 
 mod error;
+mod folder;
 pub mod grid;
 pub mod interval;
 mod outcome;
@@ -11,6 +12,7 @@ mod tables;
 mod told;
 
 pub use error::SweepError;
+pub use folder::{Folder, Standing};
 pub use outcome::{Done, Order, Outcome, Worker};
-pub use plan::{Run, SweepPlan};
+pub use plan::{Outside, Run, SweepPlan};
 pub use told::SweepTold;

@@ -1,5 +1,6 @@
 //! One run of a sweep, done: carried out from its configuration, and kept in a file of its own.
 
+use super::plan::id;
 use crate::cache::DriveCache;
 use crate::error::{Failure, ReportError};
 use crate::experiment::{RunError, run_prepared};
@@ -10,6 +11,7 @@ use crate::result::RunResult;
 use crate::spec::RunSpec;
 use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
+use ssd::ExternalPolicies;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use workload::Prepared;
@@ -88,10 +90,16 @@ fn is_own(failure: &Failure) -> bool {
 #[derive(Default)]
 pub struct Worker {
     last: Option<(String, Prepared)>,
+    given: ExternalPolicies,
     cache: Option<Arc<DriveCache>>,
 }
 
 impl Worker {
+    /// With policies that are no libraries', which its orders ask for.
+    pub fn giving(given: ExternalPolicies) -> Self {
+        Worker { given, ..Worker::default() }
+    }
+
     /// Carries out a run.
     pub fn run(&mut self, order: &Order, stop: &Stop) -> Done {
         let (failure, result) = match self.measure(order, stop) {
@@ -108,6 +116,7 @@ impl Worker {
     fn measure(&mut self, order: &Order, stop: &Stop) -> Result<RunResult, RunError> {
         let allowed = if order.libraries.is_empty() { Allowed::OfArguments } else { Allowed::All };
         let job = Job::of_text(Path::new(&order.name), order.config.clone()).allowing(allowed);
+        let job = job.giving(self.given.clone());
         let refused = |error: JobError| {
             let allowed = "the configuration that it was when the sweep was planned".to_owned();
             Failure::Setting { key: SWEEP, found: error.message, allowed }
@@ -127,10 +136,17 @@ impl Worker {
             return Err(Failure::Setting { key: SWEEP, found, allowed }.into());
         }
         let plan = job.plan(Some((&spec, prepared))).map_err(refused)?;
+        let changed = |what: &str| {
+            let found = format!("another {what} than when the sweep was planned");
+            let allowed = "what stays as it is; the same command plans anew".to_owned();
+            Failure::Setting { key: SWEEP, found, allowed }
+        };
         if plan.libraries.hashes() != order.libraries {
-            let found = "another library than when the sweep was planned: a file has changed".to_owned();
-            let allowed = "files that stay as they are; the same command plans anew".to_owned();
-            return Err(Failure::Setting { key: SWEEP, found, allowed }.into());
+            return Err(changed("library: a file has changed").into());
+        }
+        // It names all that a result depends on: the program's sources, too, and whose policies are asked.
+        if id(&plan, prepared, order.aged_as.as_deref()) != order.id {
+            return Err(changed("program or policy").into());
         }
         if self.cache.as_ref().map(|cache| cache.folder()) != order.cache.as_deref() {
             self.cache = order.cache.clone().map(|folder| Arc::new(DriveCache::new(folder)));

@@ -74,27 +74,30 @@ pub struct SweepPlan {
     pub runs: Vec<Run>,
 }
 
+/// What is not in a sweep's file: policies of the caller's own.
+#[derive(Clone, Debug, Default)]
+pub struct Outside {
+    /// Which libraries with policies may be loaded.
+    pub allowed: Allowed,
+    /// Policies that are no libraries'.
+    pub given: ExternalPolicies,
+    /// The settings that make drives ask for them, as `--set` has them.
+    pub sets: Vec<String>,
+}
+
 impl SweepPlan {
     /// Resolves all points of a sweep file, whose paths count from its folder. A workload is read through by `survey`,
     /// each once.
     pub fn new(
         path: &Path,
         text: String,
-        survey: &mut dyn FnMut(&Spec) -> Result<Prepared, WorkloadError>,
-    ) -> Result<Self, JobError> {
-        SweepPlan::allowing(Allowed::default(), path, text, survey)
-    }
-
-    /// The same, which may load the libraries with policies that the file names.
-    pub fn allowing(
-        allowed: Allowed,
-        path: &Path,
-        text: String,
+        outside: Outside,
         survey: &mut dyn FnMut(&Spec) -> Result<Prepared, WorkloadError>,
     ) -> Result<Self, JobError> {
         let wrong = |error: SweepError| JobError::new(error.to_string());
         let sweep = Sweep::parse(&text, path).map_err(wrong)?;
-        let base = Job::of_sweep(path, text).allowing(allowed);
+        let Outside { allowed, given, sets } = outside;
+        let base = Job::of_sweep(path, text).allowing(allowed).giving(given).with_sets(&sets)?;
         let mut planner = Planner { path, sweep: &sweep, base, survey, known: BTreeMap::new() };
         let runs = sweep.points.iter().map(|point| planner.run(point)).collect::<Result<_, _>>()?;
         Ok(SweepPlan { sweep, runs })
@@ -243,12 +246,12 @@ fn workload(base: Option<Spec>, value: &str, folder: Option<&Path>) -> Result<Sp
 }
 
 /// All that a result depends on, in 16 digits; not where files lie or who asked for what.
-fn id(plan: &Plan, prepared: &Prepared, aged_as: Option<&str>) -> String {
+pub(super) fn id(plan: &Plan, prepared: &Prepared, aged_as: Option<&str>) -> String {
     let mut all =
         vec![plan.resolved.to_toml(), plan.run_toml(), format!("{:016x}", prepared.workload_hash())];
     all.extend(aged_as.map(str::to_owned));
     all.extend(known_by(&plan.libraries.policies()));
-    let mut hash = Sha256::new_with_prefix(env!("WORDLINE_SOURCES"));
+    let mut hash = Sha256::new_with_prefix(crate::SOURCES);
     all.iter().for_each(|text| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);

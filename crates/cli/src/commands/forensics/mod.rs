@@ -9,13 +9,14 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::files::Replacement;
 use lab::forensics::{Find, Forensics, Found, look, write_finds};
+use lab::job::files;
 use lab::{Job, Kept};
 use serde_json::Value;
 use ssd::AgeStep;
 use ssd::config::Problem;
 
 use crate::failure::Failure;
-use crate::snapshots::{beside, restore};
+use crate::snapshots::restore;
 use crate::text::{Columns, thousands, wrapped};
 use lab::places::Places;
 
@@ -126,7 +127,7 @@ impl ForensicsArgs {
     /// Looks at the drive of that number.
     fn look(&self, number: usize, minutes: u64) -> Result<Look, Failure> {
         let snapshot = &self.snapshots[number];
-        let config = self.config.clone().unwrap_or_else(|| beside(snapshot));
+        let config = self.config.clone().unwrap_or_else(|| files::beside(snapshot));
         if snapshot.is_file() && !config.is_file() {
             let message =
                 "it is not there; --config FILE names the drive's configuration, if it lies elsewhere";
@@ -218,7 +219,7 @@ impl ForensicsArgs {
         let mut places = Places::default();
         for snapshot in &self.snapshots {
             places.reads("the snapshot", snapshot);
-            let config = self.config.clone().unwrap_or_else(|| beside(snapshot));
+            let config = self.config.clone().unwrap_or_else(|| files::beside(snapshot));
             places.reads("the snapshot's configuration", &config);
         }
         for path in &self.versions {

@@ -16,7 +16,6 @@ use lab::job::files;
 use lab::job::is_config;
 
 use crate::failure::Failure;
-use crate::snapshots::beside;
 use crate::text::{check_table, parse_time, time};
 use lab::places::{Places, check_file};
 
@@ -149,7 +148,7 @@ impl Run {
         for (path, action) in files {
             let Some(path) = path else { continue };
             // Nobody has named that file.
-            let config = beside(path);
+            let config = files::beside(path);
             if action == SAVING && config.exists() && !path.exists() {
                 let message = "it exists, and no snapshot that it belongs to";
                 return Err(Failure::file(&config, "write the snapshot's configuration", &message));
@@ -190,7 +189,7 @@ impl Run {
         }
         if let Some(path) = &self.measurement.save_snapshot {
             places.writes("--save-snapshot", path);
-            places.writes("the configuration beside --save-snapshot,", &beside(path));
+            places.writes("the configuration beside --save-snapshot,", &files::beside(path));
         }
         places
     }
@@ -277,7 +276,7 @@ pub fn save(drive: &Drive, plan: &Plan, path: &Path, remark: Option<&str>) -> Re
         // Nothing lies beside a device or a pipe.
         return snapshot.commit().map_err(|error| fail(path, "write the snapshot", error));
     }
-    let config = beside(path);
+    let config = files::beside(path);
     let remark = remark.map_or(String::new(), |remark| format!("# {remark}\n"));
     let mut text = Replacement::create(&config).map_err(|error| fail(&config, "write", error))?;
     let written = text.write_all((remark + &plan.resolved.to_toml()).as_bytes());

@@ -1,0 +1,137 @@
+//! What a sweep is to Python: a plan with its folder, and workers that carry out runs of it anywhere.
+
+use crate::errors::{self, ConfigError, RunError, WordlineError};
+use crate::policies;
+use lab::files::FolderLock;
+use lab::sweep::{Done, Folder, Order, Outcome, Outside, Standing, SweepTold, Worker};
+use lab::{Allowed, DriveCache, ReportError, Stop};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// A sweep that is about to be run: what it asks for, and the folder in which it is kept.
+#[pyclass(module = "wordline", frozen)]
+pub struct SweepPlan {
+    plan: lab::sweep::SweepPlan,
+    folder: Folder,
+    /// Nobody else writes to the folder meanwhile.
+    _lock: FolderLock,
+}
+
+/// A file that cannot be read or written.
+fn unwritten(error: ReportError) -> PyErr {
+    WordlineError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl SweepPlan {
+    /// Of a sweep file and a folder, with policies as of `Drive.preset`.
+    #[new]
+    #[pyo3(signature = (file, out, policies=None, allow_libraries=false))]
+    fn new(
+        py: Python<'_>,
+        file: PathBuf,
+        out: PathBuf,
+        policies: Option<&Bound<'_, PyDict>>,
+        allow_libraries: bool,
+    ) -> PyResult<Self> {
+        let (given, sets) = policies::policies(policies)?;
+        let allowed = if allow_libraries { Allowed::All } else { Allowed::default() };
+        let text = lab::job::files::read(&file, "read the sweep").map_err(errors::of_job)?;
+        let text = String::from_utf8(text)
+            .map_err(|error| ConfigError::new_err(format!("{}: {}", file.display(), error.utf8_error())))?;
+        let outside = Outside { allowed, given, sets };
+        let (kept, path) = (text.clone(), file.clone());
+        let plan = py.detach(move || {
+            lab::sweep::SweepPlan::new(&path, text, outside, &mut |spec| spec.clone().prepare())
+        });
+        let plan = plan.map_err(errors::of_job)?;
+        let folder = Folder::new(&out).map_err(errors::of_job)?;
+        folder.create().map_err(unwritten)?;
+        let lock = FolderLock::take(&out).map_err(unwritten)?;
+        folder.keep(&kept).map_err(unwritten)?;
+        Ok(SweepPlan { plan, folder, _lock: lock })
+    }
+
+    /// What is yet to be done, an order for a worker each (a text), those of one aged drive behind each other.
+    #[pyo3(signature = (cache=true))]
+    fn orders(&self, py: Python<'_>, cache: bool) -> Vec<String> {
+        let cache = cache.then(DriveCache::usual).flatten();
+        let cache = cache.as_ref().map(DriveCache::folder);
+        py.detach(|| {
+            let mut open = self.plan.open(&self.folder.outcomes(&self.plan), (0, 1));
+            let drive =
+                |at: &usize| self.plan.runs.iter().position(|run| run.drive == self.plan.runs[*at].drive);
+            open.sort_by_cached_key(drive);
+            let order = |at| serde_json::to_string(&self.folder.order(&self.plan.runs[at], cache));
+            open.into_iter().filter_map(|at| order(at).ok()).collect()
+        })
+    }
+
+    /// Keeps what a worker answered.
+    fn keep(&self, outcome: &str) -> PyResult<()> {
+        let strange = || RunError::new_err("a worker answered what is no result of this sweep");
+        let outcome: Outcome = serde_json::from_str(outcome).map_err(|_| strange())?;
+        let run = self.plan.runs.iter().find(|run| run.id == outcome.id).ok_or_else(strange)?;
+        outcome.write(&self.folder.file(run)).map_err(unwritten)
+    }
+
+    /// Writes tables and figures, and says what is wrong with the sweep: runs that failed, and those that are
+    /// `undone`, a line each. None if nothing is.
+    fn conclude(&self, py: Python<'_>, undone: Vec<String>) -> PyResult<Option<String>> {
+        let outcomes = py.detach(|| self.folder.outcomes(&self.plan));
+        let standing = Standing::of(&outcomes);
+        py.detach(|| self.folder.tell(&SweepTold::new(&self.plan, outcomes))).map_err(unwritten)?;
+        Ok(standing.complaint(&undone))
+    }
+}
+
+/// Carries out runs of a sweep, one after the other.
+#[pyclass(module = "wordline", frozen)]
+pub struct SweepWorker {
+    worker: Mutex<Worker>,
+    stop: Stop,
+}
+
+#[pymethods]
+impl SweepWorker {
+    /// With policies as of `Drive.preset`, which its orders must ask for.
+    #[new]
+    #[pyo3(signature = (policies=None))]
+    fn new(policies: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let (given, _) = policies::policies(policies)?;
+        Ok(SweepWorker { worker: Mutex::new(Worker::giving(given)), stop: Stop::default() })
+    }
+
+    /// Carries out an order: what came of it, for `SweepPlan.keep`, and why nothing did. One of both is None; both are
+    /// once it is stopped. Aged drives are kept where this machine keeps them.
+    fn run(&self, py: Python<'_>, order: &str) -> PyResult<(Option<String>, Option<String>)> {
+        let mut order: Order = serde_json::from_str(order)
+            .map_err(|error| ConfigError::new_err(format!("no order of a sweep: {error}")))?;
+        order.cache = order.cache.and_then(|_| DriveCache::usual()).map(|cache| cache.folder().to_owned());
+        let done = py.detach(|| {
+            let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+            worker.run(&order, &self.stop)
+        });
+        match done {
+            Done::Kept(outcome) => {
+                let text = serde_json::to_string(&outcome);
+                Ok((Some(text.map_err(|error| RunError::new_err(error.to_string()))?), None))
+            }
+            Done::Undone(why) => Ok((None, Some(format!("{} ({}): {why}", order.name, order.id)))),
+            Done::Stopped => Ok((None, None)),
+        }
+    }
+
+    /// Asks what it does in another thread to end.
+    fn stop(&self) {
+        self.stop.ask();
+    }
+}
+
+/// A hash of all sources that decide what a drive does: programs of one answer alike.
+#[pyfunction]
+pub fn sources() -> &'static str {
+    lab::SOURCES
+}
