@@ -14,7 +14,7 @@ LOCKED := $(if $(CI),--locked,)
 # Steps of one job tell how long they took, in a table at its end.
 STEP := scripts/step.sh
 
-.PHONY: help demo test python book check bench speed tables instructions soak faults tidy fmt clippy doc unit release\
+.PHONY: help demo test python book check bench speed tables instructions soak faults tidy fmt clippy doc unit release dist\
   toolchain clean
 
 help: ## Show this list
@@ -40,6 +40,9 @@ check: toolchain ## Format, lints, tidy, documentation, unit tests
 
 release: toolchain ## The program as it is published: slower to build, faster to run (target/release/wordline)
 	$(CARGO) build --release --package wordline $(LOCKED)
+
+dist: toolchain ## The wheel, the program and the crates as they are published, checked (dist/; needs python3-venv, binutils)
+	@scripts/dist.sh
 
 soak: toolchain ## The long runs that are left for this commit: hours; goes on where it was ended (ONLY=name)
 	@$(CARGO) run --quiet --package xtask $(LOCKED) -- soak $(ONLY)

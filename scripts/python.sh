@@ -2,6 +2,8 @@
 # The Python package: builds it into an environment of its own (target/python), or tests it there.
 #   scripts/python.sh build          makes the environment, builds the wheel, installs it
 #   scripts/python.sh test [ARG...]  the same, then its tests (pytest's arguments)
+#   scripts/python.sh wheel          builds the wheel into the folder OUT, without symbols
+#   scripts/python.sh bench          measures what Python costs over the command line
 #   scripts/python.sh more           installs what the soak's tests need beside (pyarrow, polars, pandas)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -46,12 +48,17 @@ pinned() {
   touch "$stamp"
 }
 
-install() {
+# Builds the wheel into a folder; other arguments are maturin's.
+wheel() {
   pinned python/requirements.txt
-  rm -rf "$home/wheel"
   # Crates that the workspace has built already are not built again: the same profile, the same folder.
   (cd python && CARGO_TARGET_DIR="$build" "$python" -m maturin build --quiet --profile "${PROFILE:-dev}" \
-    ${CI:+--locked} --interpreter "$python" --out "$home/wheel")
+    ${CI:+--locked} --interpreter "$python" --out "$@")
+}
+
+install() {
+  rm -rf "$home/wheel"
+  wheel "$home/wheel"
   "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$home"/wheel/*.whl
 }
 
@@ -73,12 +80,22 @@ case "${1:-build}" in
     [ $# -gt 0 ] || set -- --nbmake python/tests python/notebooks
     exec "$home/bin/pytest" --quiet -p no:cacheprovider "$@"
     ;;
+  wheel)
+    ready
+    wheel "${OUT:?the folder to write the wheel to}" --strip
+    ;;
+  bench)
+    ready
+    PROFILE=release install
+    cargo build --quiet --release --package wordline ${CI:+--locked}
+    exec "$python" python/bench.py "$build/release/wordline"
+    ;;
   more)
     ready
     pinned python/requirements-more.txt
     ;;
   *)
-    sed -n '2,5p' "$0" | sed 's/^# //' >&2
+    sed -n '2,8p' "$0" | sed 's/^# //' >&2
     exit 2
     ;;
 esac

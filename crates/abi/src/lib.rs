@@ -15,7 +15,7 @@ pub use call::{AddressError, lane_from_address, record, stream_from_address};
 pub use library::{Library, LibraryError, hash};
 
 /// The header `wordline_policy.h`.
-pub const HEADER: &str = include_str!("../../../include/wordline_policy.h");
+pub const HEADER: &str = include_str!("../wordline_policy.h");
 /// The Rust side of it, as crates of libraries have it.
 pub const LAYOUT: &str = include_str!("layout.rs");
 

@@ -18,7 +18,7 @@ macro_rules! shipped {
         &[$(Preset {
             name: $name,
             file: concat!("presets/workload/", $name, ".toml"),
-            text: include_str!(concat!("../../../presets/workload/", $name, ".toml")),
+            text: include_str!(concat!("../presets/workload/", $name, ".toml")),
         }),+]
     };
 }

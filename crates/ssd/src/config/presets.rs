@@ -25,7 +25,7 @@ macro_rules! shipped {
         &[$(Preset {
             name: $name,
             file: concat!("presets/", $folder, "/", $name, ".toml"),
-            text: include_str!(concat!("../../../../presets/", $folder, "/", $name, ".toml")),
+            text: include_str!(concat!("../../presets/", $folder, "/", $name, ".toml")),
         }),+]
     };
 }

@@ -1,0 +1,1 @@
+../../include/wordline_policy.h
