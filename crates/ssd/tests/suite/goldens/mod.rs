@@ -6,6 +6,7 @@
 //! CHANGELOG.md.
 
 mod keys;
+mod pairs;
 use crate::support;
 
 use ssd::config::Value;
