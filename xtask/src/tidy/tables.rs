@@ -41,6 +41,13 @@ const INSTRUCTION_ROWS: &[(&str, &str)] = &[
     ("counted_read_straw", "page read without time, counted by `straw`"),
     ("page_overwrite", "page overwritten on a full drive"),
     ("page_overwrite_locked", "the same with locks of pages and blocks"),
+    ("slc_cache", "page written through a cache of one bit a cell, without time"),
+    ("replicas", "page read where pages that are read often get replicas"),
+    ("deals", "page read where disturbed blocks are dealt over others"),
+    ("copyback", "page overwritten, cleaned by copies inside the chips"),
+    ("ages", "page overwritten, the age of blocks measured"),
+    ("sorting", "page read or overwritten, data sorted by its heat"),
+    ("swaps", "page overwritten in a small part of a worn drive, blocks trading places"),
 ];
 
 /// The documents with their tables as they should be, or why one cannot be made: (file, table, text or why not).

@@ -10,8 +10,9 @@ use crate::speed::{filled, preset, preset_with};
 use crate::techniques::locking;
 use lab::experiment::run;
 use lab::spec::{LoopMode, RunSpec};
+use ssd::flash::op::Cause;
 use ssd::rng::Rng;
-use ssd::{AgeStep, Drive, DriveConfig, Executor, Pace};
+use ssd::{AgeStep, Drive, DriveConfig, Executor, Pace, Stats};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -40,12 +41,38 @@ struct Case {
     /// Requests served before those that are counted, until the buffer is as full as it stays.
     before: u64,
     requests: u64,
+    /// How often the technique acted that the load is for: it must.
+    acts: fn(&Stats) -> u64,
 }
 
 const CASES: &[Case] = &[
-    Case { name: "random_read", prepare: full, depth: 32, load: READS, before: 1_000, requests: 30_000 },
-    Case { name: "random_70_30", prepare: full, depth: 32, load: MIX, before: 60_000, requests: 30_000 },
-    Case { name: "fresh_write", prepare: fresh, depth: 32, load: WRITES, before: 30_000, requests: 30_000 },
+    Case {
+        name: "random_read",
+        prepare: full,
+        depth: 32,
+        load: READS,
+        before: 1_000,
+        requests: 30_000,
+        acts: always,
+    },
+    Case {
+        name: "random_70_30",
+        prepare: full,
+        depth: 32,
+        load: MIX,
+        before: 60_000,
+        requests: 30_000,
+        acts: always,
+    },
+    Case {
+        name: "fresh_write",
+        prepare: fresh,
+        depth: 32,
+        load: WRITES,
+        before: 30_000,
+        requests: 30_000,
+        acts: always,
+    },
     Case {
         name: "steady_cleaning",
         prepare: cleaned,
@@ -53,6 +80,7 @@ const CASES: &[Case] = &[
         load: LARGE_WRITES,
         before: 15_000,
         requests: 15_000,
+        acts: always,
     },
     Case {
         name: "counted_read_straw",
@@ -61,6 +89,7 @@ const CASES: &[Case] = &[
         load: PAGE_READS,
         before: 1_000,
         requests: 300_000,
+        acts: always,
     },
     Case {
         name: "page_overwrite",
@@ -69,6 +98,7 @@ const CASES: &[Case] = &[
         load: PAGE_WRITES,
         before: 5_000,
         requests: 15_000,
+        acts: always,
     },
     Case {
         name: "page_overwrite_locked",
@@ -77,8 +107,81 @@ const CASES: &[Case] = &[
         load: PAGE_WRITES,
         before: 5_000,
         requests: 15_000,
+        acts: |stats| stats.ftl.exposed_pages,
+    },
+    Case {
+        name: "slc_cache",
+        prepare: cached,
+        depth: 1,
+        load: PAGE_WRITES,
+        before: 10_000,
+        requests: 10_000,
+        acts: |stats| stats.ftl.slc_destaged,
+    },
+    Case {
+        name: "replicas",
+        prepare: || disturbed("redftl"),
+        depth: 4,
+        load: HOT_READS,
+        before: 10_000,
+        requests: 20_000,
+        acts: |stats| moved(stats, Cause::Replication),
+    },
+    Case {
+        name: "deals",
+        prepare: || disturbed("redftl_plus"),
+        depth: 4,
+        load: HOT_READS,
+        before: 10_000,
+        requests: 20_000,
+        acts: |stats| stats.ftl.dealt_pages.iter().sum(),
+    },
+    Case {
+        name: "copyback",
+        prepare: || moving(&["ftl.migration.policy=copyback_by_cycles"]),
+        depth: 16,
+        load: PAGE_WRITES,
+        before: 10_000,
+        requests: 10_000,
+        acts: |stats| stats.ftl.copies,
+    },
+    Case {
+        name: "ages",
+        prepare: || moving(&["ftl.age_marker.policy=real_wear"]),
+        depth: 16,
+        load: PAGE_WRITES,
+        before: 10_000,
+        requests: 10_000,
+        acts: |stats| stats.ftl.age_checks,
+    },
+    Case {
+        name: "sorting",
+        prepare: sorting,
+        depth: 16,
+        load: PAGE_MIX,
+        before: 10_000,
+        requests: 10_000,
+        acts: |stats| stats.ftl.class_matched,
+    },
+    Case {
+        name: "swaps",
+        prepare: || moving(&["ftl.wear_leveling.policy=static_swap", "ftl.wear_leveling.max_difference=1"]),
+        depth: 16,
+        load: COLD_REST,
+        before: 20_000,
+        requests: 20_000,
+        acts: |stats| moved(stats, Cause::WearLeveling),
     },
 ];
+
+/// For loads that are for no technique.
+fn always(_: &Stats) -> u64 {
+    1
+}
+
+fn moved(stats: &Stats, cause: Cause) -> u64 {
+    stats.ftl.moved_units[cause as usize]
+}
 
 const READS: &str = "read_percent = 100\nsize_bytes = 4096";
 const MIX: &str = "read_percent = 70\nsize_bytes = 4096";
@@ -86,6 +189,12 @@ const WRITES: &str = "read_percent = 0\nsize_bytes = 4096";
 const LARGE_WRITES: &str = "read_percent = 0\nsize_bytes = 8192";
 const PAGE_READS: &str = "read_percent = 100\nsize_bytes = 16384";
 const PAGE_WRITES: &str = "read_percent = 0\nsize_bytes = 16384";
+
+const PAGE_MIX: &str = "read_percent = 50\nsize_bytes = 16384";
+/// Some pages are read over and over.
+const HOT_READS: &str = "read_percent = 95\nsize_bytes = 16384\nfootprint_percent = 1";
+/// Most of the data stays as it is.
+const COLD_REST: &str = "read_percent = 0\nsize_bytes = 16384\nfootprint_percent = 5";
 
 /// A quarter of m64, 16 GiB: filling the whole takes most of the time under valgrind, and counts differ little.
 fn quarter() -> DriveConfig {
@@ -148,6 +257,54 @@ fn overwritten(policy: &str) -> (DriveConfig, Drive) {
     (cfg, drive)
 }
 
+/// Two dies of TLC, mapped by page.
+fn tlc(settings: &[&str]) -> DriveConfig {
+    let small = [
+        "nand.geometry.channels=1",
+        "nand.geometry.chips_per_channel=1",
+        "nand.geometry.blocks_per_plane=128",
+        "nand.geometry.wordlines_per_block=32",
+        "ftl.mapping.unit=page",
+        "host.buffer.size_mib=1",
+        "drive.over_provisioning_percent=25",
+    ];
+    preset_with("tlc", &[&small[..], settings].concat())
+}
+
+/// That drive with cells that age, in the middle of their lives, full and cleaned.
+fn moving(settings: &[&str]) -> (DriveConfig, Drive) {
+    let (cfg, mut drive) = used(tlc(&[&["nand.errors.model=cells"], settings].concat()), 100);
+    drive.age(&"cycle to 1000".parse().expect("a sound step")).expect("a drive whose cells age");
+    (cfg, drive)
+}
+
+/// That drive with a cache of one bit a cell. A host that writes all the time would pass it by, so no time passes.
+fn cached() -> (DriveConfig, Drive) {
+    let (cfg, mut drive) = used(tlc(&["ftl.slc_cache.policy=fixed"]), 75);
+    drive.set_executor(Executor::Functional);
+    (cfg, drive)
+}
+
+/// That drive whose blocks stand few reads.
+fn disturbed(policy: &str) -> (DriveConfig, Drive) {
+    let policy = format!("ftl.read_reclaim.policy={policy}");
+    moving(&[&policy, "ftl.read_reclaim.max_reads=100", "nand.errors.disturb_counters=wordline"])
+}
+
+/// That drive with pages chosen by how often data is read.
+fn sorting() -> (DriveConfig, Drive) {
+    let settings = [
+        "ftl.page_class.policy=read_heat",
+        "ftl.allocation.moves=joined",
+        "ftl.cleaning.reserve_blocks=24",
+        "ftl.gc_trigger.policy=watermark",
+        "ftl.gc_trigger.start_free_percent=0",
+        "ftl.gc_trigger.stop_free_percent=1",
+        "drive.over_provisioning_percent=60",
+    ];
+    used(tlc(&settings), 100)
+}
+
 /// The function whose instructions are counted, by its name: all of a run as users have it.
 #[inline(never)]
 fn measured(drive: &mut Drive, cfg: &DriveConfig, source: &mut dyn workload::Source, spec: &RunSpec) -> u64 {
@@ -174,6 +331,7 @@ pub fn case(name: &str) {
     for (count, mut source) in counted {
         assert_eq!(measured(&mut drive, &cfg, &mut *source, &spec), count);
     }
+    assert!((case.acts)(&drive.stats()) > 0, "{name}: the load does not do what it is for");
 }
 
 /// Instructions of both calls of [`measured`], as callgrind counts them: it writes a file after each.
