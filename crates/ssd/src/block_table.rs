@@ -38,13 +38,13 @@ pub struct BlockRow {
 impl Drive {
     /// All blocks, lane by lane. Takes a look at every block, and where cells age at every page.
     pub fn block_table(&self) -> Vec<BlockRow> {
-        (0..self.state.ftl.layout.blocks()).map(|block| row(&self.state, BlockId(block))).collect()
+        (0..self.state.ftl.tables.layout.blocks()).map(|block| row(&self.state, BlockId(block))).collect()
     }
 }
 
 fn row(state: &State, block: BlockId) -> BlockRow {
     let (ftl, chip) = (&state.ftl, &state.flash.chip);
-    let (layout, blocks) = (&ftl.layout, &ftl.blocks);
+    let (layout, blocks) = (&ftl.tables.layout, &ftl.tables.blocks);
     let members = (0..layout.span).map(|k| layout.member(block, k).block);
     let programmed: u32 = members.clone().map(|member| chip.programmed_pages(member)).sum();
     let pages = members.flat_map(|member| (0..chip.programmed_pages(member)).map(move |page| (member, page)));

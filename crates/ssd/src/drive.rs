@@ -60,7 +60,7 @@ impl State {
         let checks = due.iter().filter(|event| event.1 == EventKind::IdleCheck).map(|event| event.2);
         let checks = distinct("looks at silence", checks, IdleWork::ALL.len())?;
         ensure(checks[..] == self.idle_check, "looks at silence")?;
-        let layout = fresh.ftl.layout.clone();
+        let layout = fresh.ftl.tables.layout.clone();
         let looks = due.iter().filter(|event| event.1 == EventKind::LocksDue).count();
         ensure(looks == usize::from(self.ftl.locks.timer), "looks at locks that wait")?;
         self.flash.restored(fresh.flash, &|op| layout.check_op(op))?;
@@ -226,12 +226,12 @@ impl Drive {
 
     /// Bytes of a mapping unit.
     pub fn unit_bytes(&self) -> u32 {
-        self.state.ftl.layout.unit_bytes
+        self.state.ftl.tables.layout.unit_bytes
     }
 
     /// Mapping units of the logical space.
     pub fn logical_units(&self) -> u32 {
-        self.state.ftl.map.logical()
+        self.state.ftl.tables.map.logical()
     }
 
     /// The drive's time: that of the last event or [`Drive::advance_to`].
@@ -314,7 +314,7 @@ impl Drive {
     #[inline]
     pub fn prefetch(&self, lba: Lba) {
         let lpn = self.state.host.unit_of(lba.0);
-        self.state.ftl.map.prefetch(lpn as u32);
+        self.state.ftl.tables.map.prefetch(lpn as u32);
     }
 
     /// Starts loading what a read of it will need of the chips' counters and the firmware's. Best some time after
@@ -392,8 +392,8 @@ impl Drive {
             host: host.counts,
             ftl: ftl.counts.clone(),
             flash: flash.counts_until(*now),
-            unit_bytes: ftl.layout.unit_bytes,
-            units_per_page: ftl.layout.units_per_page,
+            unit_bytes: ftl.tables.layout.unit_bytes,
+            units_per_page: ftl.tables.layout.units_per_page,
             cells_age: flash.chip.ages(),
         }
     }
@@ -414,7 +414,7 @@ impl Drive {
 
     /// Wear and state.
     pub fn health(&self) -> Health {
-        let blocks = &self.state.ftl.blocks;
+        let blocks = &self.state.ftl.tables.blocks;
         let mut wear = Wear { retired: blocks.retired(), min: u32::MAX, ..Wear::default() };
         for count in blocks.erase_counts() {
             wear.blocks += 1;
@@ -429,12 +429,12 @@ impl Drive {
 
     /// Erase counts of all blocks in use.
     pub fn erase_counts(&self) -> Vec<u32> {
-        self.state.ftl.blocks.erase_counts().collect()
+        self.state.ftl.tables.blocks.erase_counts().collect()
     }
 
     /// Mapping units that consecutive writes put in one lane before they go on to the next.
     pub fn stripe_units(&self) -> u32 {
-        let layout = &self.state.ftl.layout;
+        let layout = &self.state.ftl.tables.layout;
         layout.pages_per_turn * layout.units_per_page
     }
 
@@ -446,7 +446,7 @@ impl Drive {
     /// Ages blocks: the erase count of each block (superblocks count as one) becomes `count(block)`.
     pub fn set_erase_counts(&mut self, mut count: impl FnMut(u32) -> u32) {
         let State { ftl, flash, .. } = &mut self.state;
-        for block in 0..ftl.layout.blocks() {
+        for block in 0..ftl.tables.layout.blocks() {
             ftl.set_erase_count(flash, BlockId(block), count(block));
         }
     }
@@ -491,7 +491,8 @@ impl Drive {
 
     /// Pages of the chips that can hold data.
     pub fn physical_pages(&self) -> u64 {
-        u64::from(self.state.ftl.layout.blocks()) * u64::from(self.state.ftl.layout.pages_per_block)
+        u64::from(self.state.ftl.tables.layout.blocks())
+            * u64::from(self.state.ftl.tables.layout.pages_per_block)
     }
 
     /// Checks that all tables agree (slow); the error names the first place where they do not.

@@ -288,8 +288,8 @@ impl Drive {
         if state.ftl.retry_locks(&mut state.flash) {
             return true;
         }
-        let given_up = state.ftl.locks.has_given_up(&state.ftl.layout, &state.ftl.blocks);
-        let reason = if given_up { Reason::NotSanitized } else { state.ftl.blocks.why_no_room() };
+        let given_up = state.ftl.locks.has_given_up(&state.ftl.tables.layout, &state.ftl.tables.blocks);
+        let reason = if given_up { Reason::NotSanitized } else { state.ftl.tables.blocks.why_no_room() };
         let (host, mut below) = self.split();
         host.end_in_read_only(reason, &mut below);
         host.after_locks(true, &mut below);
@@ -396,7 +396,7 @@ impl Drive {
             // Who was once refused a page was trimmed meanwhile, or waits for others to share it with.
             state.ftl.waits.grant(Lack::Page, false);
         } else if state.host.waits_for_room() {
-            let reason = state.ftl.blocks.why_no_room();
+            let reason = state.ftl.tables.blocks.why_no_room();
             let (host, mut below) = self.split();
             host.end_in_read_only(reason, &mut below);
             // What was answered so may wait for locks now, and nothing else would have those looked at.

@@ -49,7 +49,7 @@ impl Reading {
         state.ftl.counts.each_total(&mut tell);
         state.flash.counts.each_total(&mut tell);
         self.programmed_pages = Cause::ALL.map(|cause| state.flash.counts.pages_programmed(cause));
-        let lanes = (0..state.ftl.layout.lanes).map(LaneId);
+        let lanes = (0..state.ftl.tables.layout.lanes).map(LaneId);
         self.free_blocks = lanes.map(|lane| u64::from(state.ftl.allocator.free(lane))).sum();
         self.dirty_units = state.host.dirty_units();
         self.commands = drive.outstanding() as u32;

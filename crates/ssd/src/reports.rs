@@ -33,7 +33,7 @@ pub struct Lanes {
 impl Drive {
     /// The lanes and what is in them. Takes a look at every block.
     pub fn lanes(&self) -> Lanes {
-        let (layout, blocks) = (&self.state.ftl.layout, &self.state.ftl.blocks);
+        let (layout, blocks) = (&self.state.ftl.tables.layout, &self.state.ftl.tables.blocks);
         let mut lanes = Lanes {
             blocks: layout.blocks_per_lane,
             units: layout.data_units_per_block(),
@@ -52,7 +52,7 @@ impl Drive {
     pub fn sanitize_report(&self) -> SanitizeReport {
         let ftl = &self.state.ftl;
         SanitizeReport {
-            open: ftl.locks.open_exposures(&ftl.layout, self.now()),
+            open: ftl.locks.open_exposures(&ftl.tables.layout, self.now()),
             lost_pages: ftl.lost_pages(&self.state.flash),
         }
     }
@@ -76,7 +76,7 @@ impl Drive {
     /// often: they are kept until then.
     pub fn tell_spans(&mut self, on: bool) {
         let State { flash, ftl, now, .. } = &mut self.state;
-        let planes = ftl.layout.planes_per_die;
+        let planes = ftl.tables.layout.planes_per_die;
         if let Some(mut holders) = flash.holders.take() {
             holders.tell_spans(flash, on, planes, *now);
             flash.holders = Some(holders);
@@ -119,12 +119,12 @@ impl Drive {
 
     /// Mapping units of flash, as effects count them ([`crate::observe`]).
     pub fn physical_units(&self) -> u32 {
-        self.state.ftl.map.physical()
+        self.state.ftl.tables.map.physical()
     }
 
     /// Where a unit of flash is: its physical block, counted over the drive, and its page there.
     pub fn place_of(&self, unit: Pun) -> (u32, u32) {
-        let layout = &self.state.ftl.layout;
+        let layout = &self.state.ftl.tables.layout;
         let at = layout.locate(layout.page_of_unit(unit).0);
         (at.block, at.page)
     }
@@ -136,12 +136,12 @@ impl Drive {
 
     /// The unit of flash that a logical unit is mapped to.
     pub fn mapped_to(&self, lpn: Lpn) -> Option<Pun> {
-        Some(self.state.ftl.map.lookup(lpn)).filter(|unit| unit.is_some())
+        Some(self.state.ftl.tables.map.lookup(lpn)).filter(|unit| unit.is_some())
     }
 
     /// Whether a unit of flash holds the data of a logical unit as it is now: where that is mapped to, or a replica.
     pub fn lives_at(&self, lpn: Lpn, unit: Pun) -> bool {
         let ftl = &self.state.ftl;
-        [ftl.map.lookup(lpn), ftl.replicas.get(lpn)].contains(&unit)
+        [ftl.tables.map.lookup(lpn), ftl.tables.replicas.get(lpn)].contains(&unit)
     }
 }

@@ -235,13 +235,13 @@ impl Ftl {
             return;
         }
         let mut age = 0;
-        for k in 0..self.layout.span {
-            let physical = self.layout.member(block, k).block;
+        for k in 0..self.tables.layout.span {
+            let physical = self.tables.layout.member(block, k).block;
             let own = self.ages.age_q12(physical, flash.chip.erase_count(physical));
             flash.note_age(physical, own);
             age = age.max(own);
         }
-        self.blocks.set_wear_q12(block, age as u16);
+        self.tables.blocks.set_wear_q12(block, age as u16);
         self.counts.age_q12_max = self.counts.age_q12_max.max(age);
     }
 
@@ -263,7 +263,7 @@ impl Ftl {
 
     /// Whether a block has its life behind it.
     pub(in crate::ftl) fn is_dead(&self, block: BlockId) -> bool {
-        u32::from(self.blocks.wear_q12(block)) >= LIFE
+        u32::from(self.tables.blocks.wear_q12(block)) >= LIFE
     }
 
     /// The first page of a block is programmed: its errors are asked for, by a read. The block waits for that as for a
@@ -274,8 +274,8 @@ impl Ftl {
         if !self.ages.read_first_pages() || op.outcome == Outcome::Fail || flash.is_instant() {
             return;
         }
-        self.blocks.program_issued(self.layout.block_of_page(op.ppn).0);
-        let bytes = self.layout.units_per_page * self.layout.unit_bytes;
+        self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);
+        let bytes = self.tables.layout.units_per_page * self.tables.layout.unit_bytes;
         let read = Op { bytes, ..self.op(OpKind::Read, Cause::AgeCheck, op.ppn) };
         self.note_read(flash, &read);
         self.issue(flash, read, &[]);
@@ -289,7 +289,7 @@ impl Ftl {
     /// The first page of a block was read.
     pub(in crate::ftl) fn on_age_check(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         flash.pool.remove(id);
-        let block = self.layout.block_of_page(op.ppn).0;
+        let block = self.tables.layout.block_of_page(op.ppn).0;
         self.ages.on_first_page(&mut flash.chip, op.at.block);
         self.update_age(flash, block);
         self.counts.age_checks += 1;

@@ -34,8 +34,8 @@ impl Ftl {
     /// What the spare area of a unit of flash says; nothing where none was programmed since the last erase. Of the
     /// facts those that somebody asked for; of the class only what is not locked yet, and where it is locked at all.
     pub fn spare_of(&self, unit: Pun) -> Option<Spare> {
-        let lpn = self.map.stored(unit);
-        lpn.is_some().then(|| Spare { lpn, facts: self.facts.get(unit) })
+        let lpn = self.tables.map.stored(unit);
+        lpn.is_some().then(|| Spare { lpn, facts: self.tables.facts.get(unit) })
     }
 
     /// Tells of an operation of which the flash has no number: it was done at once.
@@ -60,7 +60,7 @@ impl Ftl {
             Outcomes::HidesPage => self.tell_chip(ChipEffect::PulseBegins { block, page: Some(page) }),
             Outcomes::HidesBlock => self.tell_chip(ChipEffect::PulseBegins { block, page: None }),
             Outcomes::Programs => {
-                let first = Pun(op.ppn.0 * self.layout.units_per_page);
+                let first = Pun(op.ppn.0 * self.tables.layout.units_per_page);
                 self.tell_chip(ChipEffect::ProgramBegins { block, page, first });
                 for (to, unit) in (first.0..).map(Pun).zip(units).filter(|(_, unit)| unit.lpn != NONE) {
                     let from = match op.cause {

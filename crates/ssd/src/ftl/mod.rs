@@ -52,10 +52,9 @@ use moves::reclaim::Reclaim;
 pub use reads::{Brought, End, Found, LastRead, Place};
 use serde::{Deserialize, Serialize};
 pub use service_times::ServiceTimes;
-use tables::blocks::{BlockState, Blocks};
+use tables::Tables;
+use tables::blocks::BlockState;
 use tables::facts::{Death, FactsTable};
-use tables::map::Map;
-use tables::replicas::Replicas;
 use write::direct::Direct;
 use write::gather::Gather;
 use write::open::Allocator;
@@ -105,12 +104,8 @@ pub struct TableBytes {
 /// The translation layer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ftl {
-    /// The mapping table.
-    pub map: Map,
-    /// The block table.
-    pub blocks: Blocks,
-    /// Where everything is.
-    pub layout: Layout,
+    /// Which page holds what, and what is known of each block.
+    pub tables: Tables,
     /// Counters.
     pub counts: FtlCounts,
     /// Operations issued and not yet taken by the executor.
@@ -124,16 +119,13 @@ pub struct Ftl {
     pub waits: Waits,
     /// Host data that waits for its page.
     pub gather: Gather,
-    facts: FactsTable,
     pub(crate) page_classes: PageClasses,
     pub(crate) allocator: Allocator,
     placement: Placement,
     /// The cache of host writes.
     pub(crate) ring: Ring,
-    order: PageOrder,
     mover: Mover,
     reclaim: Reclaim,
-    pub(crate) replicas: Replicas,
     pub(crate) gc_victim: gc_victim::Policy,
     gc_trigger: gc_trigger::Policy,
     pub(crate) wear_leveling: wear_leveling::Policy,
@@ -149,8 +141,6 @@ pub struct Ftl {
     ages: Ages,
     /// What nobody may read any more.
     pub(crate) locks: Locks,
-    /// Host units written: the clock of block ages.
-    clock: u64,
     /// Host units whose programs were issued.
     sequence: u64,
 }
@@ -189,8 +179,6 @@ impl Ftl {
         slots: u32,
         erase_count: impl Fn(u32) -> u32,
     ) -> Self {
-        let ages = (0..layout.blocks()).map(|b| erase_count(layout.member(BlockId(b), 0).block));
-        let blocks = Blocks::new(&layout, ages);
         let logical = cfg.logical_units();
         let reclaim = Reclaim::new(cfg, policies.read_reclaim, &order, &layout, logical as u32);
         let needs = stream.needs();
@@ -214,9 +202,10 @@ impl Ftl {
         }
         let locks = Locks::new(cfg, policies.sanitize, &layout, mover.operations_at_most());
         let loses = cfg.errors.model == ErrorModel::Cells || locks.reprograms();
+        let facts = FactsTable::new(needs.facts, physical, locks.are_on());
+        let tables = Tables::new(cfg, (layout, order), erase_count, (facts, loses));
+        let layout = &tables.layout;
         let mut ftl = Ftl {
-            map: Map::new(logical as usize, physical, loses),
-            blocks,
             counts: FtlCounts::default(),
             outbox: Vec::with_capacity(mover.operations_at_most() + locks.operations_at_most() + 1024),
             programmed: Vec::with_capacity(64),
@@ -224,14 +213,11 @@ impl Ftl {
             waits: Waits::watched(locks.are_renewed()),
             gather,
             page_classes,
-            facts: FactsTable::new(needs.facts, physical, locks.are_on()),
             allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
-            placement: Placement::new(cfg, &layout),
+            placement: Placement::new(cfg, layout),
             ring,
-            order,
             mover,
             reclaim,
-            replicas: Replicas::new(cfg, &layout),
             gc_victim: gc_victim::Policy::build(policies.gc_victim),
             gc_trigger: gc_trigger::Policy::build(policies.gc_trigger),
             wear_leveling,
@@ -242,11 +228,10 @@ impl Ftl {
             copies: Copies::new(policies.migration, layout.blocks(), layout.pages_per_block),
             ages: Ages::default(),
             locks,
-            clock: 0,
             sequence: 0,
-            layout,
+            tables,
         };
-        let cached = if ftl.ring.is_used() { ftl.layout.lanes } else { 0 };
+        let cached = if ftl.ring.is_used() { ftl.tables.layout.lanes } else { 0 };
         (0..cached).map(LaneId).for_each(|lane| ftl.tend_ring(lane));
         ftl
     }
@@ -293,11 +278,13 @@ impl Ftl {
     /// which the chip says.
     #[inline(always)]
     fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
-        let at = self.layout.locate(page);
-        let page_type = if self.ring.is_used() && self.blocks.is_one_bit(self.layout.block_of_page(page).0) {
+        let at = self.tables.layout.locate(page);
+        let page_type = if self.ring.is_used()
+            && self.tables.blocks.is_one_bit(self.tables.layout.block_of_page(page).0)
+        {
             self.ring.page_type()
         } else {
-            self.order.page_type(at.page)
+            self.tables.order.page_type(at.page)
         };
         Op::new(kind, cause, page, at, page_type)
     }
@@ -305,8 +292,8 @@ impl Ftl {
     /// A program to a block is issued, in the block's mode.
     #[inline]
     fn bound_for(&mut self, block: BlockId, op: Op) -> Op {
-        self.blocks.program_issued(block);
-        Op { mode: self.blocks.mode(block), ..op }
+        self.tables.blocks.program_issued(block);
+        Op { mode: self.tables.blocks.mode(block), ..op }
     }
 
     /// The key of a policy that must know what the host is going to do, if there is one.
@@ -330,7 +317,7 @@ impl Ftl {
     /// Forgets the data of a logical unit.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) {
-        let old = self.map.remove(lpn);
+        let old = self.tables.map.remove(lpn);
         self.forget_replica(lpn);
         self.stream.on_trim(lpn);
         self.page_classes.on_trim(lpn);
@@ -344,10 +331,10 @@ impl Ftl {
     /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one's replica takes its
     /// place; without one it has no data any more until it is written again. Returns whether that is so.
     pub fn lose(&mut self, lpn: Lpn, from: Pun) -> bool {
-        if self.map.lookup(lpn) != from || self.adopt(lpn) {
+        if self.tables.map.lookup(lpn) != from || self.adopt(lpn) {
             return false;
         }
-        self.map.lose(lpn);
+        self.tables.map.lose(lpn);
         self.bury(from, Death::Ended);
         self.counts.lost_units += 1;
         self.effects.push(Effect::Lose { lpn });
@@ -357,13 +344,13 @@ impl Ftl {
     /// Points a logical unit at where it now is.
     #[inline(always)]
     fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts, by: Death) {
-        self.facts.set(to, facts);
+        self.tables.facts.set(to, facts);
         self.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
-        let old = self.map.assign(lpn, to);
+        let old = self.tables.map.assign(lpn, to);
         if old.is_some() {
             self.bury(old, by);
         }
-        self.blocks.gain(self.layout.block_of_unit(to));
+        self.tables.blocks.gain(self.tables.layout.block_of_unit(to));
     }
 
     /// Told that an operation is done. Host reads are not the translation layer's; the caller keeps those.
@@ -395,26 +382,26 @@ impl Ftl {
 
     /// Bookkeeping of a block after one of its programs; a failed one retires it.
     fn after_program(&mut self, flash: &mut Flash, block: BlockId, failed: bool) {
-        let last = self.blocks.program_done(block);
+        let last = self.tables.blocks.program_done(block);
         if last && self.locks_data() {
             self.list_wordlines(block);
         }
-        let lane = self.layout.lane_of(block);
-        if failed && !self.blocks.is_failing(block) {
-            self.blocks.set_failing(block);
-            self.replicas.close_off(&self.layout, block);
-            if self.blocks.is_one_bit(block) {
-                self.ring.abandon(lane, block, &mut self.blocks, self.clock);
+        let lane = self.tables.layout.lane_of(block);
+        if failed && !self.tables.blocks.is_failing(block) {
+            self.tables.blocks.set_failing(block);
+            self.tables.replicas.close_off(&self.tables.layout, block);
+            if self.tables.blocks.is_one_bit(block) {
+                self.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
             }
             // The last pages that moves have are filled all the same: what is moved makes the room to retire the block.
             let is_last =
                 self.allocator.free(lane) == 0 && !self.allocator.is_open_for_host(lane, block, true);
             if !is_last {
-                self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+                self.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
             }
             self.drop_target(lane, block);
         }
-        if last && self.blocks.is_failing(block) {
+        if last && self.tables.blocks.is_failing(block) {
             self.retire_when_closed(flash, block);
         } else if last {
             self.may_look_again(lane);
@@ -423,17 +410,17 @@ impl Ftl {
 
     /// Bytes of its tables.
     pub fn table_bytes(&self) -> TableBytes {
-        let read_reclaim = self.reclaim.bytes() + self.replicas.bytes() + self.mover.bytes_of_deals();
-        let locks = self.locks.bytes() + self.facts.bytes();
-        let all = self.map.bytes()
+        let read_reclaim = self.reclaim.bytes() + self.tables.replicas.bytes() + self.mover.bytes_of_deals();
+        let locks = self.locks.bytes() + self.tables.facts.bytes();
+        let all = self.tables.map.bytes()
             + read_reclaim
             + self.ages.bytes()
             + self.copies.bytes()
             + locks
             + self.locks.clock_bytes()
-            + self.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
+            + self.tables.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
             + self.ring.bytes()
-            + self.page_classes.bytes(u64::from(self.map.logical()));
+            + self.page_classes.bytes(u64::from(self.tables.map.logical()));
         TableBytes { all, read_reclaim, locks }
     }
 
@@ -445,21 +432,21 @@ impl Ftl {
 
     /// Age and live units of every block that is full.
     pub fn full_blocks(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        let full = |&block: &BlockId| self.blocks.state(block) == BlockState::Closed;
-        let look = |block| (self.age_of(block), self.blocks.live(block));
-        (0..self.layout.blocks()).map(BlockId).filter(full).map(look)
+        let full = |&block: &BlockId| self.tables.blocks.state(block) == BlockState::Closed;
+        let look = |block| (self.age_of(block), self.tables.blocks.live(block));
+        (0..self.tables.layout.blocks()).map(BlockId).filter(full).map(look)
     }
 
     /// Host units written since a block was filled.
     pub fn age_of(&self, block: BlockId) -> u64 {
-        self.blocks.age(block, self.clock)
+        self.tables.blocks.age(block, self.tables.clock)
     }
 
     /// Ages a block of the firmware's numbering, chips included.
     pub fn set_erase_count(&mut self, flash: &mut Flash, block: BlockId, cycles: u32) {
-        self.blocks.set_erase_count(block, cycles);
-        for k in 0..self.layout.span {
-            let physical = self.layout.member(block, k).block;
+        self.tables.blocks.set_erase_count(block, cycles);
+        for k in 0..self.tables.layout.span {
+            let physical = self.tables.layout.member(block, k).block;
             let before = flash.chip.erase_count(physical);
             flash.chip.set_erase_count(physical, cycles);
             self.note_cycles(&mut flash.chip, (physical, before), None);
@@ -469,33 +456,35 @@ impl Ftl {
 
     /// Checks that counts and tables agree (slow); the error names the first place where they do not.
     pub fn check(&self, flash: &Flash) -> Result<(), String> {
-        self.map.check()?;
+        self.tables.map.check()?;
         self.check_replicas()?;
         self.check_locks(flash)?;
         self.check_blocks(flash)?;
-        let units = self.layout.units_per_block();
-        for b in 0..self.layout.blocks() {
+        let units = self.tables.layout.units_per_block();
+        for b in 0..self.tables.layout.blocks() {
             let from = b * units;
-            let counted = (from..from + units).filter(|&unit| self.map.is_live(Pun(unit))).count() as u32;
-            let said = self.blocks.live(BlockId(b));
+            let counted =
+                (from..from + units).filter(|&unit| self.tables.map.is_live(Pun(unit))).count() as u32;
+            let said = self.tables.blocks.live(BlockId(b));
             if counted != said {
                 return Err(format!("block {b} holds {counted} live units, its count says {said}"));
             }
-            let state = self.blocks.state(BlockId(b));
+            let state = self.tables.blocks.state(BlockId(b));
             if counted > 0 && matches!(state, BlockState::Free | BlockState::Erasing | BlockState::Bad) {
                 return Err(format!("block {b} is {state:?} and holds {counted} live units"));
             }
             self.check_place(BlockId(b))?;
         }
-        for lane in (0..self.layout.lanes).map(LaneId) {
-            let first = self.layout.first_block(lane).0;
-            let blocks = (first..first + self.layout.blocks_per_lane).map(BlockId);
-            let counted = blocks.filter(|&block| self.blocks.state(block) == BlockState::Free).count() as u32;
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
+            let first = self.tables.layout.first_block(lane).0;
+            let blocks = (first..first + self.tables.layout.blocks_per_lane).map(BlockId);
+            let counted =
+                blocks.filter(|&block| self.tables.blocks.state(block) == BlockState::Free).count() as u32;
             let said = self.allocator.free(lane) + self.ring.free(lane);
             if counted != said {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
-            self.mover.check_refusals(&self.layout, (&self.allocator, &self.blocks), lane)?;
+            self.mover.check_refusals(&self.tables.layout, (&self.allocator, &self.tables.blocks), lane)?;
         }
         self.check_rings()?;
         self.check_candidates()?;
@@ -504,27 +493,30 @@ impl Ftl {
 
     /// Blocks agree with the operations under way, and without any nothing is on its way out of them.
     fn check_blocks(&self, flash: &Flash) -> Result<(), String> {
-        let mut programs = vec![(0, 0); self.layout.blocks() as usize];
+        let mut programs = vec![(0, 0); self.tables.layout.blocks() as usize];
         // The read of a first page keeps its block as a program does, and so does the erase of one that is open.
         for (_, op) in flash.pool.iter() {
-            let block = self.layout.block_of_page(op.ppn).0;
+            let block = self.tables.layout.block_of_page(op.ppn).0;
             let (programs, erases) = &mut programs[block.index()];
-            let is_late = op.kind.erases() && self.blocks.state(block) != BlockState::Erasing;
+            let is_late = op.kind.erases() && self.tables.blocks.state(block) != BlockState::Erasing;
             *erases += u32::from(op.kind.erases());
             let keeps = matches!(op.kind, OpKind::Program | OpKind::Copyback) || op.cause == Cause::AgeCheck;
             *programs += u32::from(keeps || is_late);
         }
         for (block, programs) in (0..).map(BlockId).zip(programs) {
-            self.blocks.check(block, programs)?;
+            self.tables.blocks.check(block, programs)?;
         }
         let waits = |work: &LaneWork| work.is_dealing() || work.has_gathered();
         if flash.pool.in_flight() > 0 || self.mover.lanes.iter().any(waits) {
             return Ok(());
         }
-        match (0..self.layout.blocks()).map(BlockId).find(|&block| self.blocks.leaving(block) > 0) {
+        match (0..self.tables.layout.blocks())
+            .map(BlockId)
+            .find(|&block| self.tables.blocks.leaving(block) > 0)
+        {
             Some(block) => Err(format!(
                 "nothing is under way, and {} units are leaving block {}",
-                self.blocks.leaving(block),
+                self.tables.blocks.leaving(block),
                 block.0
             )),
             None => Ok(()),

@@ -68,8 +68,8 @@ impl Ftl {
     /// Where a logical unit is read, if it is anywhere: its replica, or where it is mapped.
     #[inline]
     fn place_to_read(&self, lpn: Lpn) -> Pun {
-        let replica = self.replicas.get(lpn);
-        if replica.is_some() { replica } else { self.map.lookup(lpn) }
+        let replica = self.tables.replicas.get(lpn);
+        if replica.is_some() { replica } else { self.tables.map.lookup(lpn) }
     }
 
     /// Reads granules of a unit for the host command `tag`, with the last read if that is of the same page.
@@ -83,11 +83,11 @@ impl Ftl {
     ) -> Found {
         let at = self.place_to_read(lpn);
         if !at.is_some() {
-            return if self.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
+            return if self.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
-        self.counts.replica_reads += u64::from(self.replicas.get(lpn) == at);
+        self.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
         let wanted = UnitRef::new(lpn.0, at.0).with_mask(mask);
-        if last.op.is_some() && self.layout.share_page(last.at, at) {
+        if last.op.is_some() && self.tables.layout.share_page(last.at, at) {
             self.note_unit(lpn);
             flash.pool.extend(last.op, wanted);
             flash.pool.get_mut(last.op).bytes += bytes;
@@ -106,7 +106,7 @@ impl Ftl {
     /// A command of the host reads a unit: told where `ftl.page_class` counts reads.
     #[inline]
     pub fn note_host_read(&mut self, lpn: Lpn) {
-        let change = self.page_classes.on_read(lpn, &self.map);
+        let change = self.page_classes.on_read(lpn, &self.tables.map);
         self.counts.heat_raises += u64::from(change.raised);
         self.counts.heat_lowers += u64::from(change.lowered);
     }
@@ -120,7 +120,7 @@ impl Ftl {
     pub fn read_rest(&mut self, flash: &mut Flash, tag: u32, (lpn, mask, bytes): (Lpn, u64, u32)) -> Found {
         let at = self.place_to_read(lpn);
         if !at.is_some() {
-            return if self.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
+            return if self.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
         let unit = UnitRef::new(lpn.0, at.0).with_mask(mask);
         self.issue_read(flash, Cause::Merge, bytes, (tag, Priority::Medium), unit);
@@ -136,7 +136,7 @@ impl Ftl {
         (tag, priority): (u32, Priority),
         unit: UnitRef,
     ) -> OpId {
-        let page = self.layout.page_of_unit(Pun(unit.source)).0;
+        let page = self.tables.layout.page_of_unit(Pun(unit.source)).0;
         let op = Op { bytes, tag, priority, ..self.op(OpKind::Read, cause, page) };
         self.note_unit(Lpn(unit.lpn));
         if cause == Cause::Host {
@@ -151,7 +151,7 @@ impl Ftl {
     fn note_host_page(&mut self, op: &Op) {
         if self.ring.is_used() && op.page_type == self.ring.page_type() {
             self.counts.slc_hits += 1;
-            self.ring.on_read(self.layout.block_of_page(op.ppn).0);
+            self.ring.on_read(self.tables.layout.block_of_page(op.ppn).0);
         } else {
             self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
         }
@@ -176,7 +176,10 @@ impl Ftl {
             } else if op.outcome == Outcome::Pass {
                 let from = Source::Flash(at);
                 self.effects.push(Effect::Read { tag, lpn, from, mask });
-                End::Read { from, current: self.map.lookup(lpn) == at || self.replicas.get(lpn) == at }
+                End::Read {
+                    from,
+                    current: self.tables.map.lookup(lpn) == at || self.tables.replicas.get(lpn) == at,
+                }
             } else if self.read_failed(lpn, at) {
                 End::Lost
             } else {
@@ -208,7 +211,8 @@ impl Ftl {
         let at = self.place_to_read(first);
         let is_here = |lpn: Lpn| {
             let unit = self.place_to_read(lpn);
-            let reached = count == 1 || (self.map.lookup(lpn) == unit && self.layout.share_page(at, unit));
+            let reached = count == 1
+                || (self.tables.map.lookup(lpn) == unit && self.tables.layout.share_page(at, unit));
             unit.is_some() && reached
         };
         (first.0..first.0 + count).map(Lpn).all(is_here).then_some(Place(at))
@@ -234,7 +238,7 @@ impl Ftl {
             // Units that are read together have no replicas: none is left, or the only one is read again.
             let mut lost = true;
             for lpn in units() {
-                let from = if count == 1 { at } else { self.map.lookup(lpn) };
+                let from = if count == 1 { at } else { self.tables.map.lookup(lpn) };
                 lost &= self.read_failed(lpn, from);
             }
             if lost {
@@ -246,12 +250,12 @@ impl Ftl {
 
     #[inline]
     fn read_page_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
-        let mut op = self.op(OpKind::Read, Cause::Host, self.layout.page_of_unit(at).0);
+        let mut op = self.op(OpKind::Read, Cause::Host, self.tables.layout.page_of_unit(at).0);
         self.note_host_page(&op);
         for (nth, lpn) in units.enumerate() {
             self.note_unit(lpn);
             if nth == 0 {
-                self.counts.replica_reads += u64::from(self.replicas.get(lpn) == at);
+                self.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
                 self.note_read(flash, &op);
             }
         }
@@ -272,7 +276,7 @@ impl Ftl {
     /// The data of a unit of flash that stands for a logical unit, or may have, cannot be corrected: a replica is given
     /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
     fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
-        if at.is_some() && self.replicas.get(lpn) == at {
+        if at.is_some() && self.tables.replicas.get(lpn) == at {
             self.forget_replica(lpn);
             self.counts.replicas_failed += 1;
             return false;

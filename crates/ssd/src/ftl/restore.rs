@@ -13,8 +13,9 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 impl Ftl {
     /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
     pub(crate) fn restored(&mut self, fresh: Ftl, flash: &Flash) -> Verdict {
-        let Ftl { layout, order, gc_victim, gc_trigger, wear_leveling, .. } = fresh;
-        (self.layout, self.order, self.placement) = (layout, order, fresh.placement);
+        let Ftl { tables, gc_victim, gc_trigger, wear_leveling, .. } = fresh;
+        (self.tables.layout, self.tables.order, self.placement) =
+            (tables.layout, tables.order, fresh.placement);
         self.gc_victim.restored(gc_victim)?;
         self.gc_trigger.restored(gc_trigger)?;
         self.wear_leveling.restored(wear_leveling)?;
@@ -27,19 +28,23 @@ impl Ftl {
         ensure(self.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
         keep_room(&mut self.outbox, &fresh.outbox);
         keep_room(&mut self.programmed, &fresh.programmed);
-        ensure(self.clock < MOST, "the clock of blocks")?;
-        self.map.restored(&fresh.map)?;
+        ensure(self.tables.clock < MOST, "the clock of blocks")?;
+        self.tables.map.restored(&tables.map)?;
         // Deals name modes where cells do not age, too; nobody looks at them there.
         let modes = flash.chip.aging().map_or(1 << u8::BITS, |aging| aging.modes());
-        self.blocks.restored(&fresh.blocks, &self.layout, (self.clock, modes))?;
-        self.facts.restored(&fresh.facts)?;
-        self.gather.restored(&fresh.gather, self.map.logical())?;
+        self.tables.blocks.restored(&tables.blocks, &self.tables.layout, (self.tables.clock, modes))?;
+        self.tables.facts.restored(&tables.facts)?;
+        self.gather.restored(&fresh.gather, self.tables.map.logical())?;
         ensure(self.sequence < MOST, "writes so far")?;
-        self.allocator.restored(fresh.allocator, &self.layout, &self.blocks)?;
-        self.ring.restored(fresh.ring, &self.layout, &self.blocks)?;
-        self.reclaim.restored(fresh.reclaim, &self.layout)?;
-        self.replicas.restored(fresh.replicas, &self.map)?;
-        self.locks.restored(fresh.locks, (self.layout.blocks_per_lane, self.map.logical()), flash.now)?;
+        self.allocator.restored(fresh.allocator, &self.tables.layout, &self.tables.blocks)?;
+        self.ring.restored(fresh.ring, &self.tables.layout, &self.tables.blocks)?;
+        self.reclaim.restored(fresh.reclaim, &self.tables.layout)?;
+        self.tables.replicas.restored(tables.replicas, &self.tables.map)?;
+        self.locks.restored(
+            fresh.locks,
+            (self.tables.layout.blocks_per_lane, self.tables.map.logical()),
+            flash.now,
+        )?;
         flash.pool.iter().try_for_each(|(id, op)| self.check_op(flash, id, op))?;
         for lane in 0..self.mover.lanes.len().max(fresh.mover.lanes.len()) {
             let (Some(work), Some(fresh)) = (self.mover.lanes.get_mut(lane), fresh.mover.lanes.get(lane))
@@ -80,18 +85,18 @@ impl Ftl {
         within_or_none(
             "unit of an operation",
             units.iter().map(|unit| unit.lpn),
-            self.map.logical() as usize,
+            self.tables.map.logical() as usize,
         )?;
         if !is_of_host || op.kind == OpKind::Read {
             let sources = units.iter().map(|unit| unit.source);
-            within_or_none("source of an operation", sources, self.map.physical() as usize)?;
+            within_or_none("source of an operation", sources, self.tables.map.physical() as usize)?;
         }
-        let block = self.layout.block_of_page(op.ppn).0;
+        let block = self.tables.layout.block_of_page(op.ppn).0;
         match op.kind {
             OpKind::Erase => ensure(op.tag == block.0, "an erase of another block"),
             kind if kind.hides() => {
                 ensure(self.locks_data() && op.units == 1, "a lock, where nothing is locked")?;
-                return ensure(op.tag == self.layout.lane_of(block).0, "a lock of another lane");
+                return ensure(op.tag == self.tables.layout.lane_of(block).0, "a lock of another lane");
             }
             _ if is_of_host => Ok(()),
             OpKind::Read if op.cause == Cause::AgeCheck => {
@@ -100,10 +105,11 @@ impl Ftl {
             OpKind::Read if op.cause == Cause::Replication => {
                 within("block that takes a replica", [op.tag], flash.chip.blocks() as usize)
             }
-            _ => within("lane of a move", [op.tag], self.layout.lanes as usize),
+            _ => within("lane of a move", [op.tag], self.tables.layout.lanes as usize),
         }?;
         let is_move = !is_of_host && op.kind != OpKind::Erase;
-        let is_whole = |unit: &UnitRef| unit.lpn < self.map.logical() && unit.source < self.map.physical();
+        let is_whole =
+            |unit: &UnitRef| unit.lpn < self.tables.map.logical() && unit.source < self.tables.map.physical();
         // Of a page that was dealt, all may have died before it was programmed.
         let may_be_empty = !is_move || op.kind == OpKind::Program;
         ensure(may_be_empty || op.units > 0, "a move without units")?;
@@ -113,21 +119,21 @@ impl Ftl {
     /// Blocks of the lane that are being erased, if all that is known of it can be.
     fn check_lane_work(&self, lane: LaneId, fresh: &LaneWork) -> Result<u32, String> {
         let work = &self.mover.lanes[lane.index()];
-        let first = self.layout.first_block(lane).0;
-        let is_own = |block: BlockId| (first..first + self.layout.blocks_per_lane).contains(&block.0);
+        let first = self.tables.layout.first_block(lane).0;
+        let is_own = |block: BlockId| (first..first + self.tables.layout.blocks_per_lane).contains(&block.0);
         ensure(work.retire.iter().all(|&block| is_own(block)), "a block to be retired")?;
         ensure(!work.swap.is_some() || is_own(work.swap), "a block to be swapped")?;
-        ensure(work.erases < MOST && work.coming <= self.layout.blocks_per_lane, "erases of a lane")?;
-        let states =
-            (first..first + self.layout.blocks_per_lane).map(|block| self.blocks.state(BlockId(block)));
+        ensure(work.erases < MOST && work.coming <= self.tables.layout.blocks_per_lane, "erases of a lane")?;
+        let states = (first..first + self.tables.layout.blocks_per_lane)
+            .map(|block| self.tables.blocks.state(BlockId(block)));
         let erasing = states.filter(|&state| state == BlockState::Erasing).count();
         ensure(self.coming(lane) as usize >= erasing, "blocks of a lane that come free")?;
         alike("streams", &work.gathered, &fresh.gathered)?;
         let own_stream = |(at, unit): (usize, &UnitRef)| unit.facts().stream() as usize == at;
         ensure(work.all_gathered().all(own_stream), "the stream of a unit on its way")?;
         let units = || work.all_gathered().map(|(_, unit)| unit);
-        within("units on their way", units().map(|unit| unit.lpn), self.map.logical() as usize)?;
-        within("units on their way", units().map(|unit| unit.source), self.map.physical() as usize)?;
+        within("units on their way", units().map(|unit| unit.lpn), self.tables.map.logical() as usize)?;
+        within("units on their way", units().map(|unit| unit.source), self.tables.map.physical() as usize)?;
         for (which, job) in work.jobs.iter().enumerate() {
             let Some(job) = job else { continue };
             ensure(is_own(job.block()), "a job in another lane")?;
@@ -135,23 +141,23 @@ impl Ftl {
             self.check_job(job)?;
         }
         work.candidates.restored(&fresh.candidates, |candidate| {
-            is_own(candidate.block) && candidate.member < self.layout.span
+            is_own(candidate.block) && candidate.member < self.tables.layout.span
         })?;
-        work.deal.restored(&self.layout, is_own).map(|()| erasing as u32)
+        work.deal.restored(&self.tables.layout, is_own).map(|()| erasing as u32)
     }
 
     fn check_job(&self, job: &Job) -> Verdict {
-        let state = self.blocks.state(job.block());
+        let state = self.tables.blocks.state(job.block());
         ensure(matches!(state, BlockState::Moving | BlockState::Migrating), "a job in a block at rest")?;
         let members = match job {
             Job::Migrate(migration) => migration.candidate.member..migration.candidate.member + 1,
-            Job::Empty { .. } => 0..self.layout.span,
+            Job::Empty { .. } => 0..self.tables.layout.span,
         };
-        ensure(members.end <= self.layout.span, "a job in a member that is not there")?;
+        ensure(members.end <= self.tables.layout.span, "a job in a member that is not there")?;
         let Some(walk) = job.walk() else { return Ok(()) };
         ensure(walk.block == job.block(), "a job in two blocks")?;
-        let first = self.layout.first_unit(walk.block).0;
-        let inside = first..=first + self.layout.units_per_block();
+        let first = self.tables.layout.first_unit(walk.block).0;
+        let inside = first..=first + self.tables.layout.units_per_block();
         let places = [walk.cursor, walk.end, walk.ahead];
         ensure(places.iter().all(|place| inside.contains(place)), "a job beyond its block")?;
         let is_part = |pages: &Pages| members.contains(&pages.member);
@@ -160,34 +166,34 @@ impl Ftl {
 
     /// Reads and programs of moves, and what has left its block and not arrived.
     fn check_moves(&self, flash: &Flash) -> Verdict {
-        let mut under_way = vec![(0, 0); self.layout.lanes as usize];
-        let mut leaving = vec![0u32; self.layout.blocks() as usize];
+        let mut under_way = vec![(0, 0); self.tables.layout.lanes as usize];
+        let mut leaving = vec![0u32; self.tables.layout.blocks() as usize];
         for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
             if op.kind == OpKind::Erase || op.kind.hides() || op.cause == Cause::AgeCheck {
                 continue;
             }
             let is_replica = op.kind == OpKind::Read && op.cause == Cause::Replication;
-            let own = self.layout.lane_of(self.layout.block_of_page(op.ppn).0);
+            let own = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
             let lane = if is_replica { own } else { LaneId(op.tag) };
             let (reads, programs) = &mut under_way[lane.index()];
             *if op.kind == OpKind::Read { reads } else { programs } += 1;
             for unit in flash.pool.units(id) {
-                leaving[self.layout.block_of_unit(Pun(unit.source)).index()] += 1;
+                leaving[self.tables.layout.block_of_unit(Pun(unit.source)).index()] += 1;
             }
         }
         for (work, (reads, programs)) in self.mover.lanes.iter().zip(under_way) {
             ensure((work.reads, work.programs) == (reads, programs), "reads and programs of a lane's moves")?;
             for (_, unit) in work.all_gathered() {
-                leaving[self.layout.block_of_unit(Pun(unit.source)).index()] += 1;
+                leaving[self.tables.layout.block_of_unit(Pun(unit.source)).index()] += 1;
             }
             for unit in work.deal.in_controller() {
-                leaving[self.layout.block_of_unit(unit).index()] += 1;
+                leaving[self.tables.layout.block_of_unit(unit).index()] += 1;
             }
         }
         let mut agree = (0..).map(BlockId).zip(leaving);
-        let wrong = agree.find(|&(block, count)| self.blocks.leaving(block) != count);
+        let wrong = agree.find(|&(block, count)| self.tables.blocks.leaving(block) != count);
         wrong.map_or(Ok(()), |(block, count)| {
-            let said = self.blocks.leaving(block);
+            let said = self.tables.blocks.leaving(block);
             Err(format!("{count} units are leaving block {}, its count says {said}", block.0))
         })
     }
@@ -200,38 +206,40 @@ impl Ftl {
         {
             under_way[op.at.block as usize] += 1;
         }
-        for block in (0..self.layout.blocks()).map(BlockId) {
-            let lane = self.layout.lane_of(block);
+        for block in (0..self.tables.layout.blocks()).map(BlockId) {
+            let lane = self.tables.layout.lane_of(block);
             let dealt = self.mover.lanes[lane.index()].deal.filled(block);
             let open = self.allocator.filled(lane, block).or(dealt).or(self.ring.filled(lane, block));
-            for member in 0..self.layout.span {
-                let physical = self.layout.member(block, member).block;
+            for member in 0..self.tables.layout.span {
+                let physical = self.tables.layout.member(block, member).block;
                 let issued = flash.chip.programmed_pages(physical) + under_way[physical as usize];
-                let expected = match (self.blocks.state(block), open) {
-                    _ if self.blocks.is_stale(block) || self.blocks.is_erasing(block) => None,
+                let expected = match (self.tables.blocks.state(block), open) {
+                    _ if self.tables.blocks.is_stale(block) || self.tables.blocks.is_erasing(block) => None,
                     (BlockState::Free, _) => Some(0),
                     (BlockState::Open, Some(next)) => {
-                        Some((next + self.layout.span - 1 - member) / self.layout.span)
+                        Some((next + self.tables.layout.span - 1 - member) / self.tables.layout.span)
                     }
-                    (BlockState::Closed, _) if self.blocks.is_failing(block) => None,
-                    (BlockState::Closed, _) if self.blocks.is_one_bit(block) => {
-                        let full = self.layout.one_bit_pages_per_block / self.layout.span;
+                    (BlockState::Closed, _) if self.tables.blocks.is_failing(block) => None,
+                    (BlockState::Closed, _) if self.tables.blocks.is_one_bit(block) => {
+                        let full = self.tables.layout.one_bit_pages_per_block / self.tables.layout.span;
                         // One whose locks fail may have been closed before it was.
-                        let is_whole = !self.locks_data() || !self.locks.is_hopeless(&self.layout, block);
+                        let is_whole =
+                            !self.locks_data() || !self.locks.is_hopeless(&self.tables.layout, block);
                         Some(if is_whole { full } else { issued.min(full) })
                     }
-                    (BlockState::Closed, _) => self.replicas.filled(physical),
+                    (BlockState::Closed, _) => self.tables.replicas.filled(physical),
                     _ => None,
                 };
                 ensure(expected.is_none_or(|pages| pages == issued), "pages programmed in a block")?;
             }
         }
-        let (mut at, end) = (self.map.next_live(0, self.map.physical()), self.map.physical());
+        let (mut at, end) =
+            (self.tables.map.next_live(0, self.tables.map.physical()), self.tables.map.physical());
         while let Some(unit) = at {
-            let page = self.layout.page_of_unit(Pun(unit)).0;
-            let place = self.layout.locate(page);
+            let page = self.tables.layout.page_of_unit(Pun(unit)).0;
+            let place = self.tables.layout.locate(page);
             ensure(place.page < flash.chip.programmed_pages(place.block), "live data on an erased page")?;
-            at = self.map.next_live((page.0 + 1) * self.layout.units_per_page, end);
+            at = self.tables.map.next_live((page.0 + 1) * self.tables.layout.units_per_page, end);
         }
         Ok(())
     }

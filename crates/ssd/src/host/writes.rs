@@ -262,7 +262,7 @@ impl Host {
     fn look_ahead(&self, b: &Below<'_>) {
         let soon = self.staging.dirty_ahead(4);
         if soon.is_some() {
-            b.ftl.map.prefetch(self.staging.get(soon).lpn.0);
+            b.ftl.tables.map.prefetch(self.staging.get(soon).lpn.0);
         }
     }
 

@@ -67,9 +67,9 @@ impl Ftl {
             return Ok(());
         }
         let (mut waiting, mut issued, mut leaving) = ([0u64; 2], 0u64, 0u32);
-        for block in (0..self.layout.blocks()).map(BlockId) {
-            let (mut exposed, first) = (0, block.0 * self.layout.pages_per_block);
-            for page in (first..first + self.layout.pages_per_block).map(Ppn) {
+        for block in (0..self.tables.layout.blocks()).map(BlockId) {
+            let (mut exposed, first) = (0, block.0 * self.tables.layout.pages_per_block);
+            for page in (first..first + self.tables.layout.pages_per_block).map(Ppn) {
                 let state = self.locks.pages[page.index()];
                 let is_exposed = state & EXPOSED != 0;
                 waiting[usize::from(state & ODD > 0)] += u64::from(is_exposed);
@@ -77,15 +77,15 @@ impl Ftl {
                 issued += u64::from(state & ISSUED != 0);
                 leaving += u32::from(self.locks.is_leaving(state));
                 let is_unborn = is_exposed && self.locks.since[page.index()] == UNBORN;
-                let is_late = is_unborn && self.blocks.programming(block) == 0;
+                let is_late = is_unborn && self.tables.blocks.programming(block) == 0;
                 ensure(!is_late, "a page was programmed, and is not known to be exposed since")?;
-                if !is_exposed && !self.blocks.is_erasing(block) {
+                if !is_exposed && !self.tables.blocks.is_erasing(block) {
                     self.check_hidden(page)?;
                 }
             }
             self.check_renewals(block)?;
             if let Some(&ending) = self.locks.erasing.get(block.index()) {
-                let is_over = ending != [0; 2] && !self.blocks.is_erasing(block);
+                let is_over = ending != [0; 2] && !self.tables.blocks.is_erasing(block);
                 ensure(!is_over, "pages wait for an erase that is over")?;
                 waiting = [0, 1].map(|at| waiting[at] + u64::from(ending[at]));
             }
@@ -96,7 +96,7 @@ impl Ftl {
                     block.0, listed.pages
                 ));
             }
-            let lane = &self.locks.lanes[self.layout.lane_of(block).index()];
+            let lane = &self.locks.lanes[self.tables.layout.lane_of(block).index()];
             if lane.ready.contains(&block) != listed.listed
                 || self.locks.deferred.iter().any(|waiting| waiting.0 == block) != listed.deferred
             {
@@ -114,35 +114,37 @@ impl Ftl {
 
     /// Of secured data nothing that is dead lies in a page that is not exposed.
     fn check_hidden(&self, page: Ppn) -> Result<(), String> {
-        let first = page.0 * self.layout.units_per_page;
+        let first = page.0 * self.tables.layout.units_per_page;
         let counts = |unit: Pun| {
-            let lpn = self.map.stored(unit);
-            self.map.is_live(unit) || lpn.is_some() && self.replicas.get(lpn) == unit
+            let lpn = self.tables.map.stored(unit);
+            self.tables.map.is_live(unit) || lpn.is_some() && self.tables.replicas.get(lpn) == unit
         };
-        let mut units = (first..first + self.layout.units_per_page).map(Pun);
-        let is_free = self.blocks.state(self.layout.block_of_page(page).0) == BlockState::Free;
-        match units.find(|&unit| self.facts.is_secured(unit) && (is_free || !counts(unit))) {
+        let mut units = (first..first + self.tables.layout.units_per_page).map(Pun);
+        let is_free = self.tables.blocks.state(self.tables.layout.block_of_page(page).0) == BlockState::Free;
+        match units.find(|&unit| self.tables.facts.is_secured(unit) && (is_free || !counts(unit))) {
             Some(unit) => Err(format!("unit {} of flash is secured and dead, and nobody locks it", unit.0)),
             None => Ok(()),
         }
     }
 
     fn check_locks_under_way(&self, flash: &Flash, issued: u64) -> Result<(), String> {
-        let mut in_flight = vec![0; self.layout.lanes as usize];
+        let mut in_flight = vec![0; self.tables.layout.lanes as usize];
         let mut copying = Vec::new();
         let mut pages = 0;
         for (id, op) in flash.pool.iter() {
             if op.kind.hides() {
-                in_flight[self.layout.lane_of(self.layout.block_of_page(op.ppn).0).index()] += 1;
+                in_flight[self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0).index()] +=
+                    1;
                 let is_issued = |page: &u32| self.locks.pages[*page as usize] & ISSUED != 0;
                 pages += match op.kind {
                     OpKind::BlockLock => {
-                        let first = op.ppn.0..op.ppn.0 + self.layout.pages_per_block;
-                        let here = |page: &u32| self.layout.locate(Ppn(*page)).block == op.at.block;
+                        let first = op.ppn.0..op.ppn.0 + self.tables.layout.pages_per_block;
+                        let here = |page: &u32| self.tables.layout.locate(Ppn(*page)).block == op.at.block;
                         first.filter(|page| here(page) && is_issued(page)).count() as u64
                     }
                     OpKind::Scrub => {
-                        let wordline = self.locks.pages_of_wordline(&self.layout, op.ppn).map(|page| page.0);
+                        let wordline =
+                            self.locks.pages_of_wordline(&self.tables.layout, op.ppn).map(|page| page.0);
                         wordline.filter(is_issued).count() as u64
                     }
                     _ => u64::from(is_issued(&op.ppn.0)),

@@ -67,15 +67,17 @@ impl Locks {
 impl Ftl {
     /// What lives in a page moves elsewhere in its lane; if there is no room, when there is.
     pub(super) fn move_out(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
-        let block = self.layout.block_of_page(page).0;
+        let block = self.tables.layout.block_of_page(page).0;
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut count = 0;
-        let first = page.0 * self.layout.units_per_page;
-        for unit in (first..first + self.layout.units_per_page).filter(|&unit| self.map.is_live(Pun(unit))) {
-            units[count] = self.view().unit_at(unit);
+        let first = page.0 * self.tables.layout.units_per_page;
+        for unit in (first..first + self.tables.layout.units_per_page)
+            .filter(|&unit| self.tables.map.is_live(Pun(unit)))
+        {
+            units[count] = self.tables.unit_at(unit);
             count += 1;
         }
-        let is_busy = self.mover.is_busy(&self.layout, lane, MOVES_FOR_LOCKS);
+        let is_busy = self.mover.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
         if is_busy || !self.has_room_beside(lane, count as u32) {
             return self.locks.wait_for_room(lane, block, !is_busy);
         }
@@ -84,13 +86,13 @@ impl Ftl {
         let is_new = self.locks.is_leaving(before | LEAVING) && !self.locks.is_leaving(before);
         self.locks.leaving += u32::from(is_new);
         self.counts.sanitize_copies += count as u64;
-        self.blocks.set_cause(block, Cause::Sanitize);
+        self.tables.blocks.set_cause(block, Cause::Sanitize);
         let mut op = self.op_of_move(flash, OpKind::Read, Cause::Sanitize, page, lane);
         self.note_read(flash, &op);
-        self.blocks.leave(block, count as u32);
+        self.tables.blocks.leave(block, count as u32);
         if self.issue_move(flash, lane, &mut op, &units[..count]) {
             self.take_read(lane, (Cause::Sanitize, page, op.outcome), &units[..count]);
-            if self.mover.lanes[lane.index()].full_pages(self.layout.units_per_page) > 0 {
+            if self.mover.lanes[lane.index()].full_pages(self.tables.layout.units_per_page) > 0 {
                 self.program_all_gathered(flash, lane, false);
             }
         }
@@ -99,30 +101,36 @@ impl Ftl {
     /// The wordline of a page of a block that is being filled is finished: with nothing. Of a block that moves fill
     /// only if they do not need what is left there.
     pub(super) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
-        let (block, last) =
-            (self.layout.block_of_page(page).0, self.locks.pages_of_wordline(&self.layout, page).last());
+        let (block, last) = (
+            self.tables.layout.block_of_page(page).0,
+            self.locks.pages_of_wordline(&self.tables.layout, page).last(),
+        );
         // Wordlines that are filled up go beyond what moves may have on their way, two at most.
-        if self.mover.is_busy(&self.layout, lane, MOVES_FOR_LOCKS + self.locks.pages_filled_up()) {
+        if self.mover.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS + self.locks.pages_filled_up()) {
             return self.locks.wait_for_room(lane, block, false);
         }
-        let first = block.0 * self.layout.pages_per_block;
+        let first = block.0 * self.tables.layout.pages_per_block;
         let streams = self.allocator.streams();
         let is_of_host = |stream| streams.is_of_host(stream) && !streams.is_shared(stream);
         if let (Some(stream), Some(next), Some(last)) =
             (self.allocator.stream_of(lane, block), self.allocator.filled(lane, block), last)
             && !is_of_host(stream)
-            && !self
-                .has_room_beside(lane, (last.0 + 1).saturating_sub(first + next) * self.layout.units_per_page)
+            && !self.has_room_beside(
+                lane,
+                (last.0 + 1).saturating_sub(first + next) * self.tables.layout.units_per_page,
+            )
         {
             return self.locks.wait_for_room(lane, block, true);
         }
         while let Some(stream) = self.allocator.stream_of(lane, block)
             && self.allocator.filled(lane, block).is_some_and(|next| Some(Ppn(first + next)) <= last)
         {
-            let Some(found) = self.allocator.page_in(lane, stream, 0, &mut self.blocks, self.clock) else {
+            let Some(found) =
+                self.allocator.page_in(lane, stream, 0, &mut self.tables.blocks, self.tables.clock)
+            else {
                 return;
             };
-            self.counts.padded_units += u64::from(self.layout.units_per_page);
+            self.counts.padded_units += u64::from(self.tables.layout.units_per_page);
             let op = self.op_of_move(flash, OpKind::Program, Cause::Sanitize, found.page, lane);
             let mut op = self.bound_for(block, op);
             if is_of_host(stream) {
@@ -141,7 +149,7 @@ impl Ftl {
         let (reserve, free) = (self.mover.reserve, self.allocator.free(lane));
         let lacking = reserve.saturating_sub(free);
         let coming = self.mover.lanes[lane.index()].coming.min(reserve);
-        let block = self.layout.data_units_per_block();
+        let block = self.tables.layout.data_units_per_block();
         let one_more = if coming > lacking && free <= reserve { block } else { 0 };
         self.has_room_or_claims(lane, units + (reserve - coming.min(lacking)) * block, one_more)
     }
@@ -166,7 +174,7 @@ impl Ftl {
         if !self.allocator.has_claims() {
             return;
         }
-        for lane in (0..self.layout.lanes).map(LaneId) {
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
             if !self.work(lane).is_moving() && self.allocator.unclaim(lane) {
                 self.waits.come(Lack::Page);
             }
@@ -184,7 +192,7 @@ impl Ftl {
     /// The block of a lane whose pages have waited longest for what lives there to leave, if more may leave now.
     #[cold]
     pub(in crate::ftl) fn next_crowded(&self, lane: LaneId) -> Option<BlockId> {
-        let is_busy = self.mover.is_busy(&self.layout, lane, MOVES_FOR_LOCKS);
+        let is_busy = self.mover.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
         self.locks.lanes[lane.index()]
             .crowded
             .front()
@@ -194,7 +202,7 @@ impl Ftl {
 
     /// No lock holds in a block: it is emptied and erased.
     pub(super) fn give_up_block(&mut self, block: BlockId) {
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         let hopeless = &mut self.locks.lanes[lane.index()].hopeless;
         if !hopeless.contains(&block) {
             hopeless.push_back(block);
@@ -210,10 +218,12 @@ impl Ftl {
         }
         for _ in 0..self.locks.lanes[lane.index()].hopeless.len() {
             let Some(block) = self.locks.lanes[lane.index()].hopeless.pop_front() else { return false };
-            if !self.locks.is_hopeless(&self.layout, block) || self.blocks.state(block) == BlockState::Bad {
+            if !self.locks.is_hopeless(&self.tables.layout, block)
+                || self.tables.blocks.state(block) == BlockState::Bad
+            {
                 continue;
             }
-            if self.blocks.state(block) == BlockState::Open {
+            if self.tables.blocks.state(block) == BlockState::Open {
                 if !self.may_close_early(lane, block) {
                     // What is cleaned fills it, or makes room.
                     let locks = &mut self.locks.lanes[lane.index()];
@@ -223,16 +233,18 @@ impl Ftl {
                 }
                 self.close_early(block);
             }
-            if self.blocks.is_stale(block) && self.allocator.take_from_free(lane, block) {
+            if self.tables.blocks.is_stale(block) && self.allocator.take_from_free(lane, block) {
                 // Whoever waits for what is exposed there may be who would have opened it.
-                self.blocks.wait_no_more(block);
+                self.tables.blocks.wait_no_more(block);
             }
-            let is_still = self.blocks.state(block) == BlockState::Closed
-                && self.blocks.programming(block) == 0
-                && !self.blocks.is_failing(block);
+            let is_still = self.tables.blocks.state(block) == BlockState::Closed
+                && self.tables.blocks.programming(block) == 0
+                && !self.tables.blocks.is_failing(block);
             // With replicas that have become pages more may live there than moves are always sure of.
-            let (live, sure) =
-                (self.blocks.live(block), self.mover.reserve * self.layout.data_units_per_block());
+            let (live, sure) = (
+                self.tables.blocks.live(block),
+                self.mover.reserve * self.tables.layout.data_units_per_block(),
+            );
             let may_begin = is_still
                 && match live {
                     0 => true,
@@ -241,7 +253,7 @@ impl Ftl {
                 };
             if may_begin {
                 // One of the cache of host writes comes back to its ring.
-                let is_one_bit = self.blocks.is_one_bit(block);
+                let is_one_bit = self.tables.blocks.is_one_bit(block);
                 return if is_one_bit {
                     self.destage(lane, block)
                 } else {
@@ -257,22 +269,23 @@ impl Ftl {
     fn may_close_early(&self, lane: LaneId, block: BlockId) -> bool {
         let streams = self.allocator.streams();
         let is_of_moves = |stream| !streams.is_of_host(stream) || streams.is_shared(stream);
-        let filled = self.allocator.filled(lane, block).unwrap_or_default() * self.layout.units_per_page;
+        let filled =
+            self.allocator.filled(lane, block).unwrap_or_default() * self.tables.layout.units_per_page;
         let lost = match self.allocator.stream_of(lane, block) {
-            Some(stream) if is_of_moves(stream) => self.layout.data_units_per_block() - filled,
+            Some(stream) if is_of_moves(stream) => self.tables.layout.data_units_per_block() - filled,
             _ => 0,
         };
-        self.has_room(lane, self.blocks.live(block) + lost, Cause::Sanitize)
+        self.has_room(lane, self.tables.blocks.live(block) + lost, Cause::Sanitize)
     }
 
     /// A block that is being filled is filled no further.
     pub(super) fn close_early(&mut self, block: BlockId) {
-        let lane = self.layout.lane_of(block);
-        self.replicas.close_off(&self.layout, block);
-        if self.blocks.is_one_bit(block) {
-            self.ring.abandon(lane, block, &mut self.blocks, self.clock);
+        let lane = self.tables.layout.lane_of(block);
+        self.tables.replicas.close_off(&self.tables.layout, block);
+        if self.tables.blocks.is_one_bit(block) {
+            self.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
         } else {
-            self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
+            self.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
         }
     }
 
@@ -280,8 +293,8 @@ impl Ftl {
     /// helps.
     pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
         self.hurry_deferred();
-        (0..self.layout.blocks()).map(BlockId).for_each(|block| self.list_all(block));
-        for lane in (0..self.layout.lanes).map(LaneId) {
+        (0..self.tables.layout.blocks()).map(BlockId).for_each(|block| self.list_all(block));
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
             self.uncrowd(lane);
             self.check_lane(flash, lane);
             self.program_all_gathered(flash, lane, true);

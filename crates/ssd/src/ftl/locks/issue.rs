@@ -70,7 +70,7 @@ impl Ftl {
 
     /// The same of the blocks that are listed. Whether there are no operations for more.
     fn lock_ready(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        let at_most = IN_FLIGHT_AT_MOST * self.layout.span;
+        let at_most = IN_FLIGHT_AT_MOST * self.tables.layout.span;
         while self.locks.lanes[lane.index()].in_flight < at_most {
             let Some(&block) = self.locks.lanes[lane.index()].ready.front() else { return false };
             if !self.lock_next(flash, lane, block) {
@@ -86,12 +86,13 @@ impl Ftl {
     fn lock_next(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId) -> bool {
         loop {
             // What leaves a page may be the last of its block, which is then erased.
-            let is_erased = self.blocks.state(block) == BlockState::Free && !self.blocks.is_stale(block);
-            if is_erased || self.blocks.is_erasing(block) {
+            let is_erased =
+                self.tables.blocks.state(block) == BlockState::Free && !self.tables.blocks.is_stale(block);
+            if is_erased || self.tables.blocks.is_erasing(block) {
                 return false;
             }
             let Some(at) = self.next_listed(block) else { return false };
-            let page = Ppn(block.0 * self.layout.pages_per_block + at);
+            let page = Ppn(block.0 * self.tables.layout.pages_per_block + at);
             match self.look_at_page(flash, block, page) {
                 Look::Nothing => {}
                 Look::Waits => self.defer_locks(block),
@@ -113,7 +114,7 @@ impl Ftl {
         let locks = &mut self.locks;
         let exposed = &mut locks.blocks[block.index()];
         if exposed.first < exposed.end && one_by_one {
-            let from = (block.0 * self.layout.pages_per_block) as usize;
+            let from = (block.0 * self.tables.layout.pages_per_block) as usize;
             let pages = &locks.pages[from + exposed.first as usize..from + exposed.end as usize];
             let is_next = |state: &u8| state & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
             let passed = pages.iter().position(is_next).unwrap_or(pages.len()) as u32;
@@ -140,25 +141,25 @@ impl Ftl {
         if found & EXPOSED == 0 || found & (ISSUED | HOPELESS) != 0 {
             return Look::Nothing;
         }
-        if self.blocks.programming(block) > 0 && {
-            let at = self.layout.locate(page);
+        if self.tables.blocks.programming(block) > 0 && {
+            let at = self.tables.layout.locate(page);
             at.page >= flash.chip.programmed_pages(at.block)
         } {
             // Its program is on its way; its end comes in by the door again.
             return Look::Nothing;
         }
-        if found & DEFERRED != 0 && self.locks.wanted == 0 && self.blocks.leaves(block) {
+        if found & DEFERRED != 0 && self.locks.wanted == 0 && self.tables.blocks.leaves(block) {
             return Look::Waits;
         }
-        let leaves = matches!(self.blocks.state(block), BlockState::Moving | BlockState::Draining);
+        let leaves = matches!(self.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
         if self.locks.erases {
             return if leaves { Look::Nothing } else { Look::Dead };
         }
-        if found & HELD != 0 && self.is_held(found, block, page.0 % self.layout.span) {
+        if found & HELD != 0 && self.is_held(found, block, page.0 % self.tables.layout.span) {
             return Look::Waits;
         }
-        let (first, units) = (page.0 * self.layout.units_per_page, self.layout.units_per_page);
-        if self.map.live_of(first, units) != 0 {
+        let (first, units) = (page.0 * self.tables.layout.units_per_page, self.tables.layout.units_per_page);
+        if self.tables.map.live_of(first, units) != 0 {
             return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Crowded(page) };
         }
         if self.locks.finishes()
@@ -166,7 +167,7 @@ impl Ftl {
         {
             return waits;
         }
-        if self.replicas.count > 0 {
+        if self.tables.replicas.count > 0 {
             (first..first + units).map(Pun).for_each(|unit| self.give_up_replica(unit));
         }
         Look::Dead
@@ -176,43 +177,43 @@ impl Ftl {
     /// that is retired, or was closed before it was full, takes no more.
     fn unfinished(&self, flash: &Flash, block: BlockId, page: Ppn) -> Option<Look> {
         let is_programmed = |page: Ppn| {
-            let at = self.layout.locate(page);
+            let at = self.tables.layout.locate(page);
             at.page < flash.chip.programmed_pages(at.block)
         };
         match () {
-            () if self.locks.pages_of_wordline(&self.layout, page).all(is_programmed) => None,
-            () if self.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
+            () if self.locks.pages_of_wordline(&self.tables.layout, page).all(is_programmed) => None,
+            () if self.tables.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
             // It is looked at again when its last program has ended.
-            () => (self.blocks.programming(block) > 0).then_some(Look::Nothing),
+            () => (self.tables.blocks.programming(block) > 0).then_some(Look::Nothing),
         }
     }
 
     /// The same of all pages of its wordline, which are scrubbed together: nothing may live on any of them, and none
     /// may be programmed later.
     fn look_at_wordline(&mut self, flash: &Flash, block: BlockId, page: Ppn) -> Look {
-        let pages = self.locks.pages_of_wordline(&self.layout, page);
+        let pages = self.locks.pages_of_wordline(&self.tables.layout, page);
         let all = pages.clone().fold(0, |all, page| all | self.locks.pages[page.index()]);
         let to_do = |page: &Ppn| self.locks.pages[page.index()] & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
         if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
             return Look::Nothing;
         }
         let is_deferred = |page: Ppn| self.locks.pages[page.index()] & (EXPOSED | DEFERRED) != EXPOSED;
-        if self.locks.wanted == 0 && self.blocks.leaves(block) && pages.clone().all(is_deferred) {
+        if self.locks.wanted == 0 && self.tables.blocks.leaves(block) && pages.clone().all(is_deferred) {
             return Look::Waits;
         }
         if let Some(waits) = self.unfinished(flash, block, page) {
             return waits;
         }
-        let units = self.layout.units_per_page;
-        let mut live = pages.clone().filter(|page| self.map.live_of(page.0 * units, units) != 0);
+        let units = self.tables.layout.units_per_page;
+        let mut live = pages.clone().filter(|page| self.tables.map.live_of(page.0 * units, units) != 0);
         if let Some(page) = live.clone().find(|page| self.locks.pages[page.index()] & LEAVING == 0) {
-            let leaves = matches!(self.blocks.state(block), BlockState::Moving | BlockState::Draining);
+            let leaves = matches!(self.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
             return if leaves { Look::Nothing } else { Look::Crowded(page) };
         }
         if live.next().is_some() {
             return Look::Nothing;
         }
-        if self.replicas.count > 0 {
+        if self.tables.replicas.count > 0 {
             let units = pages.flat_map(|page| page.0 * units..(page.0 + 1) * units);
             units.map(Pun).for_each(|unit| self.give_up_replica(unit));
         }
@@ -221,8 +222,8 @@ impl Ftl {
 
     /// A replica is given up, if a unit of flash is one that counts.
     fn give_up_replica(&mut self, unit: Pun) {
-        let lpn = self.map.stored(unit);
-        if lpn.is_some() && self.replicas.get(lpn) == unit {
+        let lpn = self.tables.map.stored(unit);
+        if lpn.is_some() && self.tables.replicas.get(lpn) == unit {
             self.forget_replica(lpn);
         }
     }
@@ -238,19 +239,19 @@ impl Ftl {
 
     /// Locks a page of a block, or its whole physical block.
     fn lock(&mut self, flash: &mut Flash, block: BlockId, at: u32) {
-        let member = at % self.layout.span;
+        let member = at % self.tables.layout.span;
         let is_dead = self.is_member_dead(block, member);
         let deaths = Deaths {
             // Where something lives nobody asks how many there are: counting them for each would cost most of all.
             pages: if is_dead { self.dead_pages(flash, block, at) } else { 1 },
             is_dead,
-            is_bad: self.blocks.state(block) == BlockState::Bad,
+            is_bad: self.tables.blocks.state(block) == BlockState::Bad,
             page_ns: self.locks.page_ns,
             block_ns: self.locks.block_ns,
         };
         let answer = self.locks.policy.answer(&deaths);
-        let first = Ppn(block.0 * self.layout.pages_per_block);
-        let lane = self.layout.lane_of(block);
+        let first = Ppn(block.0 * self.tables.layout.pages_per_block);
+        let lane = self.tables.layout.lane_of(block);
         let op = match answer {
             Answer::Erase => {
                 self.locks.pages[first.index() + at as usize] |= HOPELESS;
@@ -259,7 +260,7 @@ impl Ftl {
             Answer::Pages if self.locks.scrubs() => {
                 // One of them stands for all.
                 let mut page = Ppn(first.0 + at);
-                for other in self.locks.pages_of_wordline(&self.layout, page) {
+                for other in self.locks.pages_of_wordline(&self.tables.layout, page) {
                     let state = &mut self.locks.pages[other.index()];
                     if *state & EXPOSED != 0 {
                         *state |= ISSUED;
@@ -276,12 +277,18 @@ impl Ftl {
             Answer::Block => {
                 // Nothing that a locked block holds is read, or programmed behind it.
                 self.drop_replicas(block);
-                self.replicas.close_off(&self.layout, block);
-                for page in self.layout.pages_of_member(block, member) {
+                self.tables.replicas.close_off(&self.tables.layout, block);
+                for page in self.tables.layout.pages_of_member(block, member) {
                     let state = &mut self.locks.pages[page.index()];
                     *state |= if *state & EXPOSED != 0 { ISSUED } else { 0 };
                 }
-                Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.layout.member(block, member), 0)
+                Op::new(
+                    OpKind::BlockLock,
+                    Cause::Sanitize,
+                    first,
+                    self.tables.layout.member(block, member),
+                    0,
+                )
             }
         };
         self.locks.lanes[lane.index()].in_flight += 1;
@@ -294,8 +301,8 @@ impl Ftl {
         if !self.locks.policy.locks_blocks() {
             return 1;
         }
-        let first = block.0 * self.layout.pages_per_block;
-        let pages = (from..self.locks.blocks[block.index()].end).step_by(self.layout.span as usize);
+        let first = block.0 * self.tables.layout.pages_per_block;
+        let pages = (from..self.locks.blocks[block.index()].end).step_by(self.tables.layout.span as usize);
         let mut count = 0;
         for page in pages {
             count += u32::from(self.look_at_page(flash, block, Ppn(first + page)) == Look::Dead);
@@ -306,19 +313,21 @@ impl Ftl {
     /// Whether nothing lives in a physical block, and nothing more is programmed there.
     pub(super) fn is_member_dead(&self, block: BlockId, member: u32) -> bool {
         use BlockState::{Bad, Closed, Draining, Free, Migrating, Moving};
-        let is_full = matches!(self.blocks.state(block), Closed | Moving | Draining | Migrating | Bad | Free)
-            && self.blocks.programming(block) == 0;
-        let units = self.layout.units_per_page;
-        let has_live = |page: Ppn| self.map.live_of(page.0 * units, units) != 0;
+        let is_full =
+            matches!(self.tables.blocks.state(block), Closed | Moving | Draining | Migrating | Bad | Free)
+                && self.tables.blocks.programming(block) == 0;
+        let units = self.tables.layout.units_per_page;
+        let has_live = |page: Ppn| self.tables.map.live_of(page.0 * units, units) != 0;
         is_full
-            && (self.blocks.live(block) == 0
-                || self.layout.span > 1 && !self.layout.pages_of_member(block, member).any(has_live))
+            && (self.tables.blocks.live(block) == 0
+                || self.tables.layout.span > 1
+                    && !self.tables.layout.pages_of_member(block, member).any(has_live))
     }
 
     /// What becomes of the pages that a lock was for.
     pub(super) fn end_lock(&mut self, block: BlockId, op: &Op) {
         if op.kind == OpKind::Scrub {
-            let pages = self.locks.pages_of_wordline(&self.layout, op.ppn);
+            let pages = self.locks.pages_of_wordline(&self.tables.layout, op.ppn);
             self.locks.end_late_locks(&mut self.counts, pages.clone(), op.outcome);
             for page in pages {
                 if self.locks.pages[page.index()] & ISSUED != 0 {
@@ -335,9 +344,10 @@ impl Ftl {
             }
             return;
         }
-        let member = (0..self.layout.span).find(|&member| self.layout.member(block, member) == op.at);
+        let member =
+            (0..self.tables.layout.span).find(|&member| self.tables.layout.member(block, member) == op.at);
         let member = member.unwrap_or_default();
-        let pages = self.layout.pages_of_member(block, member);
+        let pages = self.tables.layout.pages_of_member(block, member);
         self.locks.end_late_locks(&mut self.counts, pages.clone(), op.outcome);
         for page in pages {
             if self.locks.pages[page.index()] & ISSUED != 0 {
@@ -352,7 +362,7 @@ impl Ftl {
             return self.note_locked(block, page);
         }
         // One more try, then the block is emptied and erased. One that is out of use keeps what it holds.
-        let is_bad = self.blocks.state(block) == BlockState::Bad;
+        let is_bad = self.tables.blocks.state(block) == BlockState::Bad;
         if self.locks.pages[page.index()] & EXPOSED == 0 {
             return self.end_renewal(block, page, !is_bad);
         }
@@ -365,7 +375,7 @@ impl Ftl {
                 self.give_up_block(block);
             }
         } else {
-            let at = page.0 % self.layout.pages_per_block;
+            let at = page.0 % self.tables.layout.pages_per_block;
             self.list_exposed(block, at..at + 1);
         }
     }
@@ -373,10 +383,10 @@ impl Ftl {
     /// The replica of a logical unit, if it has one, does not count any more.
     #[inline(always)]
     pub(in crate::ftl) fn forget_replica(&mut self, lpn: Lpn) {
-        if self.locks.on && self.replicas.get(lpn).is_some() {
-            let unit = self.replicas.get(lpn);
+        if self.locks.on && self.tables.replicas.get(lpn).is_some() {
+            let unit = self.tables.replicas.get(lpn);
             self.note_death(unit, Death::Ended);
         }
-        self.replicas.forget(lpn);
+        self.tables.replicas.forget(lpn);
     }
 }

@@ -10,16 +10,16 @@ impl Ftl {
     /// Whether only an erase hides what is exposed in a block.
     #[cold]
     pub(in crate::ftl) fn must_be_erased(&self, block: BlockId) -> bool {
-        let first = (block.0 * self.layout.pages_per_block) as usize;
-        let pages = &self.locks.pages[first..first + self.layout.pages_per_block as usize];
+        let first = (block.0 * self.tables.layout.pages_per_block) as usize;
+        let pages = &self.locks.pages[first..first + self.tables.layout.pages_per_block as usize];
         self.locks.erases && self.locks.blocks[block.index()].pages > 0
             || pages.iter().any(|state| state & HOPELESS != 0)
     }
 
     /// A block is erased before it is programmed again: what is exposed in it ends with that.
     pub(in crate::ftl) fn leave_to_erase(&mut self, block: BlockId) {
-        let first = block.0 * self.layout.pages_per_block;
-        for page in (first..first + self.layout.pages_per_block).map(Ppn) {
+        let first = block.0 * self.tables.layout.pages_per_block;
+        for page in (first..first + self.tables.layout.pages_per_block).map(Ppn) {
             let state = core::mem::take(&mut self.locks.pages[page.index()]);
             self.locks.leaving -= u32::from(self.locks.is_leaving(state));
             if state & EXPOSED != 0 {
@@ -38,13 +38,14 @@ impl Ftl {
         if self.locks.erasing[block.index()] == [0; 2] {
             return;
         }
-        let first = block.0 * self.layout.pages_per_block;
-        for page in (first..first + self.layout.pages_per_block).map(Ppn) {
-            if self.layout.locate(page).block != physical {
+        let first = block.0 * self.tables.layout.pages_per_block;
+        for page in (first..first + self.tables.layout.pages_per_block).map(Ppn) {
+            if self.tables.layout.locate(page).block != physical {
                 continue;
             }
-            let units = page.0 * self.layout.units_per_page..(page.0 + 1) * self.layout.units_per_page;
-            units.for_each(|unit| self.facts.set_secured(Pun(unit), false));
+            let units =
+                page.0 * self.tables.layout.units_per_page..(page.0 + 1) * self.tables.layout.units_per_page;
+            units.for_each(|unit| self.tables.facts.set_secured(Pun(unit), false));
             self.locks.end_late_exposure(&mut self.counts, page, true);
         }
     }
@@ -57,7 +58,7 @@ impl Ftl {
         }
         self.locks.turn();
         self.list_all(block);
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         self.uncrowd(lane);
     }
 }

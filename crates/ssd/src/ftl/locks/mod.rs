@@ -349,7 +349,7 @@ impl Ftl {
 
     /// Whether data from a place in flash is secured.
     pub fn is_secured(&self, from: Source) -> bool {
-        matches!(from, Source::Flash(unit) if self.facts.is_secured(unit))
+        matches!(from, Source::Flash(unit) if self.tables.facts.is_secured(unit))
     }
 
     /// What happens from now on happens at this time.
@@ -361,7 +361,7 @@ impl Ftl {
     /// A unit of flash that counted does so no more.
     #[inline(always)]
     pub(in crate::ftl) fn bury(&mut self, unit: Pun, by: Death) {
-        self.blocks.lose(self.layout.block_of_unit(unit));
+        self.tables.blocks.lose(self.tables.layout.block_of_unit(unit));
         if self.locks.on {
             self.note_death(unit, by);
             self.note_copies(unit);
@@ -372,12 +372,12 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     pub(in crate::ftl) fn note_death(&mut self, unit: Pun, by: Death) {
-        let page = self.layout.page_of_unit(unit).0;
-        if self.facts.is_secured(unit) || self.locks.pages[page.index()] & EXPOSED != 0 {
+        let page = self.tables.layout.page_of_unit(unit).0;
+        if self.tables.facts.is_secured(unit) || self.locks.pages[page.index()] & EXPOSED != 0 {
             self.expose(page, self.death_of(unit, by), self.locks.now.0);
         } else if self.locks.scrubs() {
             // Others of its wordline may wait for it to leave.
-            let (block, at) = self.layout.block_of_page(page);
+            let (block, at) = self.tables.layout.block_of_page(page);
             if self.locks.blocks[block.index()].pages > 0 {
                 self.list_exposed(block, at..at + 1);
             }
@@ -389,7 +389,7 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     pub(in crate::ftl) fn note_stillborn(&mut self, unit: Pun, facts: Facts) {
-        self.facts.set(unit, facts);
+        self.tables.facts.set(unit, facts);
         self.note_death(unit, Death::Ended);
     }
 
@@ -404,9 +404,9 @@ impl Ftl {
     /// Copies of a unit that are being programmed come too late, for it does not count any more: each is exposed as
     /// soon as it is there.
     fn note_copies(&mut self, unit: Pun) {
-        if self.blocks.leaving(self.layout.block_of_unit(unit)) == 0
+        if self.tables.blocks.leaving(self.tables.layout.block_of_unit(unit)) == 0
             || !self.locks.copying.has(unit)
-            || !self.facts.is_secured(unit)
+            || !self.tables.facts.is_secured(unit)
         {
             return;
         }
@@ -425,11 +425,11 @@ impl Ftl {
         let mut left = 0;
         for at in 0..units.len() {
             let unit = units[at];
-            if self.map.lookup(crate::units::Lpn(unit.lpn)).0 == unit.source {
+            if self.tables.map.lookup(crate::units::Lpn(unit.lpn)).0 == unit.source {
                 units[left] = unit;
                 left += 1;
             } else {
-                self.unit_arrived(flash, self.layout.block_of_unit(Pun(unit.source)));
+                self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
             }
         }
         left
@@ -438,7 +438,7 @@ impl Ftl {
     /// A copy of secured data has died in a page, which can be read since then.
     fn expose(&mut self, page: Ppn, by: Death, since: u64) {
         let locks = &mut self.locks;
-        let (block, at) = self.layout.block_of_page(page);
+        let (block, at) = self.tables.layout.block_of_page(page);
         let (growing, scrubs) = (locks.growing(), locks.scrubs());
         let state = &mut locks.pages[page.index()];
         if *state & EXPOSED == 0 {
@@ -467,17 +467,17 @@ impl Ftl {
             return;
         }
         let exposed = &mut locks.blocks[block.index()];
-        if *state & DEFERRED != 0 && !scrubs && locks.wanted == 0 && self.blocks.leaves(block) {
+        if *state & DEFERRED != 0 && !scrubs && locks.wanted == 0 && self.tables.blocks.leaves(block) {
             return self.defer_locks(block);
         }
         // Others of the block may wait for the same end.
         let waits = by == Death::Written && exposed.deferred;
-        self.list_exposed(block, if waits { 0..self.layout.pages_per_block } else { at..at + 1 });
+        self.list_exposed(block, if waits { 0..self.tables.layout.pages_per_block } else { at..at + 1 });
     }
 
     /// Pages of a block are to be looked at.
     fn list_exposed(&mut self, block: BlockId, pages: core::ops::Range<u32>) {
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         let locks = &mut self.locks;
         let exposed = &mut locks.blocks[block.index()];
         if exposed.first >= exposed.end {
@@ -496,7 +496,8 @@ impl Ftl {
     #[cold]
     pub(in crate::ftl) fn list_all(&mut self, block: BlockId) {
         if self.locks.blocks[block.index()].pages > 0 {
-            let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
+            let (first, pages) =
+                (block.0 * self.tables.layout.pages_per_block, self.tables.layout.pages_per_block);
             let states = &mut self.locks.pages[first as usize..(first + pages) as usize];
             states.iter_mut().for_each(|state| *state &= !(DEFERRED | HELD));
             self.list_exposed(block, 0..pages);
@@ -507,17 +508,20 @@ impl Ftl {
     #[cold]
     pub(in crate::ftl) fn list_wordlines(&mut self, block: BlockId) {
         if self.locks.finishes() && self.locks.blocks[block.index()].pages > 0 {
-            self.list_exposed(block, 0..self.layout.pages_per_block);
+            self.list_exposed(block, 0..self.tables.layout.pages_per_block);
         }
     }
 
     /// A member of a block is erased, and others are about to be.
     #[cold]
     pub(in crate::ftl) fn note_erased_member(&mut self, block: BlockId, physical: u32) {
-        let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
+        let (first, pages) =
+            (block.0 * self.tables.layout.pages_per_block, self.tables.layout.pages_per_block);
         for page in (first..first + pages).map(Ppn) {
-            if self.locks.pages[page.index()] & EXPOSED != 0 && self.layout.locate(page).block == physical {
-                self.locks.forget_page(&self.layout, &mut self.counts, (page, true));
+            if self.locks.pages[page.index()] & EXPOSED != 0
+                && self.tables.layout.locate(page).block == physical
+            {
+                self.locks.forget_page(&self.tables.layout, &mut self.counts, (page, true));
             }
         }
     }
@@ -525,33 +529,37 @@ impl Ftl {
     /// A block is erased: nothing of it is exposed any more.
     #[cold]
     pub(in crate::ftl) fn note_erased_locks(&mut self, block: BlockId) {
-        let (first, pages) = (block.0 * self.layout.pages_per_block, self.layout.pages_per_block);
+        let (first, pages) =
+            (block.0 * self.tables.layout.pages_per_block, self.tables.layout.pages_per_block);
         for page in first..first + pages {
             if self.locks.pages[page as usize] != 0 {
-                self.locks.forget_page(&self.layout, &mut self.counts, (Ppn(page), true));
+                self.locks.forget_page(&self.tables.layout, &mut self.counts, (Ppn(page), true));
             }
         }
-        self.facts.forget_secured(self.layout.first_unit(block), self.layout.units_per_block());
+        self.tables
+            .facts
+            .forget_secured(self.tables.layout.first_unit(block), self.tables.layout.units_per_block());
         let exposed = &mut self.locks.blocks[block.index()];
         (exposed.first, exposed.end) = (0, 0);
         self.locks.renewals.forget(block);
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         self.uncrowd(lane);
     }
 
     /// Nothing of a page can be read any more.
     fn cover(&mut self, page: Ppn) {
-        let first = page.0 * self.layout.units_per_page;
-        (first..first + self.layout.units_per_page).for_each(|unit| self.facts.set_secured(Pun(unit), false));
-        self.locks.forget_page(&self.layout, &mut self.counts, (page, false));
+        let first = page.0 * self.tables.layout.units_per_page;
+        (first..first + self.tables.layout.units_per_page)
+            .for_each(|unit| self.tables.facts.set_secured(Pun(unit), false));
+        self.locks.forget_page(&self.tables.layout, &mut self.counts, (page, false));
     }
 
     /// Told that a lock is over.
     #[cold]
     pub(in crate::ftl) fn on_locked(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         flash.pool.remove(id);
-        let block = self.layout.block_of_page(op.ppn).0;
-        let lane = self.layout.lane_of(block);
+        let block = self.tables.layout.block_of_page(op.ppn).0;
+        let lane = self.tables.layout.lane_of(block);
         self.locks.lanes[lane.index()].in_flight -= 1;
         self.end_lock(block, op);
         // What is next is looked at when all that has ended is known: a program may have.

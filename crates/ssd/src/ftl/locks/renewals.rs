@@ -125,7 +125,7 @@ impl Ftl {
             return;
         }
         let mut due = NEVER;
-        for block in (0..self.layout.blocks()).map(BlockId) {
+        for block in (0..self.tables.layout.blocks()).map(BlockId) {
             let after = self.locks.renewals.after_ns;
             let since = &mut self.locks.renewals.since[block.index()];
             if since.saturating_add(after) <= now.0 {
@@ -140,19 +140,19 @@ impl Ftl {
 
     /// All locked pages of a block are to be locked again.
     fn line_up(&mut self, block: BlockId) {
-        let first = (block.0 * self.layout.pages_per_block) as usize;
-        let pages = &mut self.locks.pages[first..first + self.layout.pages_per_block as usize];
+        let first = (block.0 * self.tables.layout.pages_per_block) as usize;
+        let pages = &mut self.locks.pages[first..first + self.tables.layout.pages_per_block as usize];
         for state in pages.iter_mut().filter(|state| **state & (LOCKED | EXPOSED | HOPELESS) == LOCKED) {
             *state |= DUE;
         }
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         self.locks.renewals.lines[lane.index()].blocks.push_back(block);
         self.lock_soon(lane);
     }
 
     /// Sets locks of a lane again, one at a time on each plane.
     pub(super) fn renew_lane(&mut self, flash: &mut Flash, lane: LaneId) {
-        while self.locks.lanes[lane.index()].in_flight < self.layout.span
+        while self.locks.lanes[lane.index()].in_flight < self.tables.layout.span
             && let Some(&block) = self.locks.renewals.lines[lane.index()].blocks.front()
         {
             if let Some(page) = self.next_due(lane, block) {
@@ -167,42 +167,43 @@ impl Ftl {
 
     /// The next page of a block to be locked again. None if it is being erased, which ends all that is locked there.
     fn next_due(&mut self, lane: LaneId, block: BlockId) -> Option<u32> {
-        let is_erased = self.blocks.state(block) == BlockState::Free && !self.blocks.is_stale(block);
-        if is_erased || self.blocks.is_erasing(block) {
+        let is_erased =
+            self.tables.blocks.state(block) == BlockState::Free && !self.tables.blocks.is_stale(block);
+        if is_erased || self.tables.blocks.is_erasing(block) {
             return None;
         }
-        let first = block.0 * self.layout.pages_per_block;
+        let first = block.0 * self.tables.layout.pages_per_block;
         let line = &mut self.locks.renewals.lines[lane.index()];
         let due = |at: &u32| is_due(self.locks.pages[(first + at) as usize]);
-        let found = (line.at..self.layout.pages_per_block).find(due);
-        line.at = found.map_or(self.layout.pages_per_block, |at| at + 1);
+        let found = (line.at..self.tables.layout.pages_per_block).find(due);
+        line.at = found.map_or(self.tables.layout.pages_per_block, |at| at + 1);
         found
     }
 
     /// Locks a page again, or its physical block.
     fn renew(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId, at: u32) {
-        let member = at % self.layout.span;
+        let member = at % self.tables.layout.span;
         let is_dead = self.is_member_dead(block, member);
         let due = |page: &Ppn| is_due(self.locks.pages[page.index()]);
         let deaths = Deaths {
             pages: if is_dead {
-                self.layout.pages_of_member(block, member).filter(due).count() as u32
+                self.tables.layout.pages_of_member(block, member).filter(due).count() as u32
             } else {
                 1
             },
             is_dead,
-            is_bad: self.blocks.state(block) == BlockState::Bad,
+            is_bad: self.tables.blocks.state(block) == BlockState::Bad,
             page_ns: self.locks.page_ns,
             block_ns: self.locks.block_ns,
         };
-        let first = Ppn(block.0 * self.layout.pages_per_block);
+        let first = Ppn(block.0 * self.tables.layout.pages_per_block);
         let op = if self.locks.policy.answer(&deaths) == Answer::Block {
             self.drop_replicas(block);
-            self.replicas.close_off(&self.layout, block);
-            for page in self.layout.pages_of_member(block, member) {
+            self.tables.replicas.close_off(&self.tables.layout, block);
+            for page in self.tables.layout.pages_of_member(block, member) {
                 self.set_renewing(page);
             }
-            Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.layout.member(block, member), 0)
+            Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.tables.layout.member(block, member), 0)
         } else {
             self.set_renewing(Ppn(first.0 + at));
             self.op(OpKind::PageLock, Cause::Sanitize, Ppn(first.0 + at))
@@ -233,7 +234,8 @@ impl Ftl {
             (true, false) => {}
             (false, _) => {
                 *state |= FAILED | DUE;
-                let (lane, at) = (self.layout.lane_of(block), page.0 % self.layout.pages_per_block);
+                let (lane, at) =
+                    (self.tables.layout.lane_of(block), page.0 % self.tables.layout.pages_per_block);
                 let line = &mut self.locks.renewals.lines[lane.index()];
                 if line.blocks.front() == Some(&block) {
                     line.at = line.at.min(at);
@@ -251,15 +253,15 @@ impl Ftl {
             return Ok(());
         }
         let renewals = &self.locks.renewals;
-        let first = (block.0 * self.layout.pages_per_block) as usize;
-        let pages = &self.locks.pages[first..first + self.layout.pages_per_block as usize];
+        let first = (block.0 * self.tables.layout.pages_per_block) as usize;
+        let pages = &self.locks.pages[first..first + self.tables.layout.pages_per_block as usize];
         let is_locked = pages.iter().any(|state| state & (LOCKED | EXPOSED) == LOCKED);
         let since = renewals.since[block.index()];
         ensure(!is_locked || since != NEVER, "a page is locked in a block that was never locked")?;
         let is_late = since.saturating_add(renewals.after_ns) < renewals.due;
         ensure(!is_late, "locks grow too old before anybody looks")?;
-        let line = &renewals.lines[self.layout.lane_of(block).index()].blocks;
-        let is_lined_up = line.contains(&block) || self.blocks.is_erasing(block);
+        let line = &renewals.lines[self.tables.layout.lane_of(block).index()].blocks;
+        let is_lined_up = line.contains(&block) || self.tables.blocks.is_erasing(block);
         ensure(is_lined_up || !pages.iter().any(|&state| is_due(state)), "a page that nobody locks again")
     }
 }

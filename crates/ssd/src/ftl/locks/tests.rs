@@ -30,42 +30,42 @@ fn config(policy: &str, unit: MappingUnit) -> DriveConfig {
 /// its way whose end looks at it: a lock, its program, what leaves it, the job or the erase of its block.
 fn hold_lists_to_pages(drive: &Drive) {
     let (ftl, chip) = (&drive.state.ftl, &drive.state.flash.chip);
-    let per_block = ftl.layout.pages_per_block;
-    for block in (0..ftl.layout.blocks()).map(BlockId) {
-        let (of_block, lane) = (&ftl.locks.blocks[block.index()], ftl.layout.lane_of(block));
+    let per_block = ftl.tables.layout.pages_per_block;
+    for block in (0..ftl.tables.layout.blocks()).map(BlockId) {
+        let (of_block, lane) = (&ftl.locks.blocks[block.index()], ftl.tables.layout.lane_of(block));
         let lane = &ftl.locks.lanes[lane.index()];
-        let leaves = matches!(ftl.blocks.state(block), BlockState::Moving | BlockState::Draining);
+        let leaves = matches!(ftl.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
         for at in 0..per_block {
             let page = Ppn(block.0 * per_block + at);
-            let (state, place) = (ftl.locks.pages[page.index()], ftl.layout.locate(page));
+            let (state, place) = (ftl.locks.pages[page.index()], ftl.tables.layout.locate(page));
             if state & EXPOSED == 0 || state & (ISSUED | HOPELESS) != 0 {
                 continue;
             }
-            let units = ftl.layout.units_of_page(page);
-            let lives = units.into_iter().any(|unit| ftl.map.is_live(unit));
+            let units = ftl.tables.layout.units_of_page(page);
+            let lives = units.into_iter().any(|unit| ftl.tables.map.is_live(unit));
             let comes = of_block.listed && (of_block.first..of_block.end).contains(&at)
                 || of_block.deferred && state & (DEFERRED | HELD) != 0
                 || lane.crowded.contains(&block)
                 || place.page >= chip.programmed_pages(place.block)
                 || lives && (leaves || state & LEAVING != 0)
-                || ftl.blocks.is_erasing(block)
+                || ftl.tables.blocks.is_erasing(block)
                 // Where wordlines are filled first.
-                || ftl.locks.finishes() && ftl.blocks.programming(block) > 0;
+                || ftl.locks.finishes() && ftl.tables.blocks.programming(block) > 0;
             assert!(
                 comes,
                 "page {at} of block {} is forgotten: {state:#b}, {:?}",
                 block.0,
-                ftl.blocks.state(block)
+                ftl.tables.blocks.state(block)
             );
             let waits = of_block.deferred && state & DEFERRED != 0 && !of_block.listed;
             assert!(
-                !waits || ftl.blocks.leaves(block) || ftl.blocks.is_erasing(block),
+                !waits || ftl.tables.blocks.leaves(block) || ftl.tables.blocks.is_erasing(block),
                 "block {} waits for no job",
                 block.0
             );
         }
-        let is_waiting =
-            ftl.blocks.state(block) == BlockState::Closed && ftl.locks.is_hopeless(&ftl.layout, block);
+        let is_waiting = ftl.tables.blocks.state(block) == BlockState::Closed
+            && ftl.locks.is_hopeless(&ftl.tables.layout, block);
         assert!(!is_waiting || lane.hopeless.contains(&block), "nobody empties block {}", block.0);
     }
 }
@@ -207,10 +207,10 @@ fn replicated(lpn: Lpn, other: Lpn) -> (Drive, Pun) {
     let mut drive = Drive::new(&cfg).unwrap();
     drive.fill(0, 20).unwrap();
     let ftl = &mut drive.state.ftl;
-    let at = ftl.map.lookup(other);
+    let at = ftl.tables.map.lookup(other);
     ftl.trim(other);
-    ftl.map.note_stray(lpn, at);
-    ftl.replicas.set(lpn, at);
+    ftl.tables.map.note_stray(lpn, at);
+    ftl.tables.replicas.set(lpn, at);
     (drive, at)
 }
 
@@ -219,9 +219,9 @@ fn replicated(lpn: Lpn, other: Lpn) -> (Drive, Pun) {
 fn a_page_that_is_locked_takes_its_replicas_along() {
     let (mut drive, at) = replicated(Lpn(2), Lpn(5));
     let ftl = &mut drive.state.ftl;
-    assert_eq!(ftl.replicas.get(Lpn(2)), at);
+    assert_eq!(ftl.tables.replicas.get(Lpn(2)), at);
     ftl.lock_lane(&mut drive.state.flash, LaneId(0));
-    assert_eq!(ftl.replicas.get(Lpn(2)), Pun::NONE);
+    assert_eq!(ftl.tables.replicas.get(Lpn(2)), Pun::NONE);
 }
 
 /// What has moved waits for the end of a job only where there is one.
@@ -229,10 +229,10 @@ fn a_page_that_is_locked_takes_its_replicas_along() {
 fn a_page_that_has_moved_waits_for_no_job_where_none_is() {
     let (mut drive, _) = replicated(Lpn(2), Lpn(15));
     let ftl = &mut drive.state.ftl;
-    let from = ftl.map.lookup(Lpn(2));
+    let from = ftl.tables.map.lookup(Lpn(2));
     // The replica takes the place of the unit.
     assert!(ftl.adopt(Lpn(2)));
-    let page = ftl.layout.page_of_unit(from).0;
+    let page = ftl.tables.layout.page_of_unit(from).0;
     assert_eq!(ftl.locks.pages[page.index()] & (EXPOSED | DEFERRED), EXPOSED | DEFERRED);
     ftl.lock_lane(&mut drive.state.flash, LaneId(0));
     assert!(ftl.locks.deferred.is_empty());

@@ -58,8 +58,10 @@ impl Ftl {
         self.locks.writes.swap_remove(at);
         for _ in 0..self.locks.deferred.len() {
             let Some((block, since)) = self.locks.deferred.pop_front() else { return };
-            if self.blocks.state(block) == BlockState::Closed && self.locks.blocks[block.index()].pages > 0 {
-                self.list_exposed(block, 0..self.layout.pages_per_block);
+            if self.tables.blocks.state(block) == BlockState::Closed
+                && self.locks.blocks[block.index()].pages > 0
+            {
+                self.list_exposed(block, 0..self.tables.layout.pages_per_block);
                 self.locks.blocks[block.index()].deferred = false;
             } else {
                 self.locks.deferred.push_back((block, since));
@@ -75,7 +77,7 @@ impl Ftl {
     pub(super) fn death_of(&self, unit: Pun, by: Death) -> Death {
         match by {
             Death::Written if self.locks.writes.is_empty() => Death::Ended,
-            Death::Written if !self.is_being_written(self.map.stored(unit)) => Death::Ended,
+            Death::Written if !self.is_being_written(self.tables.map.stored(unit)) => Death::Ended,
             by => by,
         }
     }
@@ -86,20 +88,24 @@ impl Ftl {
         if state & HELD == 0
             || self.locks.writes.is_empty()
             || self.locks.is_awaited(state)
-            || self.blocks.state(block) != BlockState::Closed
-            || self.blocks.programming(block) > 0
-            || self.blocks.live(block) == 0
+            || self.tables.blocks.state(block) != BlockState::Closed
+            || self.tables.blocks.programming(block) > 0
+            || self.tables.blocks.live(block) == 0
         {
             return false;
         }
-        let of_page = |page: crate::units::Ppn| self.layout.units_of_page(page);
-        let mut live =
-            self.layout.pages_of_member(block, member).flat_map(of_page).filter(|&it| self.map.is_live(it));
+        let of_page = |page: crate::units::Ppn| self.tables.layout.units_of_page(page);
+        let mut live = self
+            .tables
+            .layout
+            .pages_of_member(block, member)
+            .flat_map(of_page)
+            .filter(|&it| self.tables.map.is_live(it));
         let mut lives = false;
         // In most blocks the first that lives stays.
         live.all(|unit| {
             lives = true;
-            self.is_being_written(self.map.stored(unit))
+            self.is_being_written(self.tables.map.stored(unit))
         }) && lives
     }
 }

@@ -81,7 +81,7 @@ impl Ftl {
         if self.locks.leaving == 0 || !self.page_classes.sorts() {
             return false;
         }
-        for lane in (0..self.layout.lanes).map(LaneId) {
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
             if self.work(lane).reads == 0 {
                 self.program_all_gathered(flash, lane, true);
             }

@@ -7,7 +7,7 @@
 
 use super::job::Job;
 use super::lane::{LaneWork, RECLAIM, ROUTINE, Round};
-use super::walk::{PageUnits, Step, View, Walk};
+use super::walk::{PageUnits, Step, Walk};
 use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
@@ -41,7 +41,7 @@ impl Ftl {
         } else {
             self.gc_trigger.starts(free + work.coming, &limits)
         };
-        let (clock, work) = (self.clock, self.work(lane));
+        let (clock, work) = (self.tables.clock, self.work(lane));
         if wanted && !work.wanted {
             work.round = Round { began: clock, erases: work.erases };
         }
@@ -56,16 +56,16 @@ impl Ftl {
         let cached = if self.ring.is_used() { self.ring.lane(lane).owned } else { 0 };
         Limits {
             cleaned: (work.erases - round.erases) as u32 + work.coming,
-            written: self.clock,
-            since: (self.clock - round.began) / u64::from(self.layout.lanes),
-            units_per_block: self.layout.data_units_per_block(),
-            ..self.mover.limits(self.layout.blocks_per_lane, cached)
+            written: self.tables.clock,
+            since: (self.tables.clock - round.began) / u64::from(self.tables.layout.lanes),
+            units_per_block: self.tables.layout.data_units_per_block(),
+            ..self.mover.limits(self.tables.layout.blocks_per_lane, cached)
         }
     }
 
     /// The same for all lanes: the host has no page left.
     pub fn check_lanes(&mut self, flash: &mut Flash) {
-        (0..self.layout.lanes).map(LaneId).for_each(|lane| self.check_lane(flash, lane));
+        (0..self.tables.layout.lanes).map(LaneId).for_each(|lane| self.check_lane(flash, lane));
     }
 
     /// Whether the host waits for what cleaning has emptied, page by page.
@@ -83,7 +83,7 @@ impl Ftl {
     pub fn set_pace(&mut self, pace: Pace) {
         self.mover.catches_up = false;
         let changed = std::mem::replace(&mut self.mover.pace, pace) != pace;
-        for lane in (0..self.layout.lanes).map(LaneId).filter(|_| changed) {
+        for lane in (0..self.tables.layout.lanes).map(LaneId).filter(|_| changed) {
             // Not yet cleaned: that is for the executor that goes on.
             self.update_wanted(lane);
         }
@@ -95,7 +95,7 @@ impl Ftl {
             IdleWork::Cleaning => self.mover.idle = idle,
             IdleWork::Reclaim => self.mover.quiet = idle,
         }
-        for lane in (0..self.layout.lanes).map(LaneId).filter(|_| idle) {
+        for lane in (0..self.tables.layout.lanes).map(LaneId).filter(|_| idle) {
             self.check_lane(flash, lane);
         }
     }
@@ -106,7 +106,7 @@ impl Ftl {
             self.give_up_claims();
         }
         let begins_anew = self.gc_trigger.ends_without_victims();
-        for lane in (0..self.layout.lanes).map(LaneId) {
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.
             if begins_anew && !self.work(lane).wanted {
                 self.update_wanted(lane);
@@ -159,7 +159,7 @@ impl Ftl {
     fn start_job(&mut self, lane: LaneId) -> bool {
         let work = &self.mover.lanes[lane.index()];
         if let Some(&block) = work.retire.front()
-            && self.blocks.programming(block) == 0
+            && self.tables.blocks.programming(block) == 0
             && self.fits(lane, block, Cause::BadBlock)
             && (!self.locks.erases_bad() || self.coming(lane) < self.mover.coming_at_most)
         {
@@ -195,11 +195,13 @@ impl Ftl {
             return true;
         }
         let swap = std::mem::replace(&mut self.work(lane).swap, BlockId::NONE);
-        let movable =
-            |block| self.blocks.state(block) == BlockState::Closed && self.blocks.programming(block) == 0;
+        let movable = |block| {
+            self.tables.blocks.state(block) == BlockState::Closed
+                && self.tables.blocks.programming(block) == 0
+        };
         if swap.is_some()
             && movable(swap)
-            && !self.blocks.is_failing(swap)
+            && !self.tables.blocks.is_failing(swap)
             && self.fits(lane, swap, Cause::WearLeveling)
         {
             return self.begin(lane, swap, Cause::WearLeveling);
@@ -209,8 +211,8 @@ impl Ftl {
 
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
         self.drop_replicas(block);
-        self.blocks.start_moving(block, cause);
-        let job = Job::empty(&self.view(), block, self.reclaim.policy.orders_leaving());
+        self.tables.blocks.start_moving(block, cause);
+        let job = Job::empty(&self.tables, block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
         let erases_bad = self.locks.erases_bad();
         let work = self.work(lane);
@@ -223,11 +225,11 @@ impl Ftl {
     pub(in crate::ftl) fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
         let coming = self.mover.lanes[lane.index()].coming > 0;
-        if coming && !self.has_room(lane, self.layout.data_units_per_block(), Cause::Cleaning) {
+        if coming && !self.has_room(lane, self.tables.layout.data_units_per_block(), Cause::Cleaning) {
             return None;
         }
-        let first = self.layout.first_block(lane).0;
-        let view: LaneView<'_> = self.blocks.lane_view(&self.layout, lane, self.clock);
+        let first = self.tables.layout.first_block(lane).0;
+        let view: LaneView<'_> = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
         let chooser = &mut |view: &LaneView<'_>| {
             let chosen = self.gc_victim.choose(view, &mut self.victim_rng)?;
             let can_be = view.eligible(chosen).is_some();
@@ -236,7 +238,7 @@ impl Ftl {
         };
         let chosen = if self.tells_apart && self.mover.victims.are_asked_for() {
             let (filled_by, streams) =
-                (self.blocks.lane_streams(&self.layout, lane), self.allocator.streams());
+                (self.tables.blocks.lane_streams(&self.tables.layout, lane), self.allocator.streams());
             let lane = LaneStreams { blocks: &view, lane, filled_by, streams };
             self.mover.victims.choose(&mut self.stream, &lane, chooser)?
         } else {
@@ -246,20 +248,23 @@ impl Ftl {
         if self.fits(lane, chosen, Cause::Cleaning) {
             return Some(chosen);
         }
-        let least = BlockId(first + self.blocks.lane_view(&self.layout, lane, self.clock).least_live()?);
+        let least = BlockId(
+            first
+                + self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock).least_live()?,
+        );
         self.fits(lane, least, Cause::Cleaning).then_some(least)
     }
 
     /// Whether the lane has pages for the live units of a block and for what is already on its way.
     pub(in crate::ftl) fn fits(&self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
-        self.has_room(lane, self.blocks.live(block), cause)
+        self.has_room(lane, self.tables.blocks.live(block), cause)
     }
 
     pub(in crate::ftl) fn has_room(&self, lane: LaneId, units: u32, cause: Cause) -> bool {
         let work = &self.mover.lanes[lane.index()];
-        let per_page = self.layout.units_per_page;
+        let per_page = self.tables.layout.units_per_page;
         // What the other job of the lane has still to move counts, too.
-        let left = |job: &Job| job.left(self.blocks.live(job.block()));
+        let left = |job: &Job| job.left(self.tables.blocks.live(job.block()));
         let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
         let waiting = work.pages_gathered(per_page) + work.reads + others;
         let cold = cause == Cause::WearLeveling;
@@ -274,13 +279,11 @@ impl Ftl {
             && (self.mover.pace == Pace::Saturated
                 && (self.mover.emptied || self.allocator.free(lane) > self.mover.reserve)
                 || self.mover.catches_up
-                    && self.mover.has_caught_up(&self.layout, (&self.allocator, &self.blocks), lane))
-    }
-
-    /// What jobs look at.
-    #[inline]
-    pub(in crate::ftl) fn view(&self) -> View<'_> {
-        View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts }
+                    && self.mover.has_caught_up(
+                        &self.tables.layout,
+                        (&self.allocator, &self.tables.blocks),
+                        lane,
+                    ))
     }
 
     /// Goes on with a job as far as it can; returns whether that is finished, and another may begin.
@@ -289,11 +292,11 @@ impl Ftl {
         let mut may_be_busy = true;
         self.look_anew(lane, which);
         loop {
-            let waits = may_be_busy && self.mover.is_busy(&self.layout, lane, 0) || self.rests(lane, which);
-            let Ftl { mover, map, layout, order, facts, .. } = self;
+            let waits =
+                may_be_busy && self.mover.is_busy(&self.tables.layout, lane, 0) || self.rests(lane, which);
+            let Ftl { mover, tables, .. } = self;
             let Some(job) = &mut mover.lanes[lane.index()].jobs[which] else { return false };
-            let view = View { map, layout, order, facts };
-            match job.step(&view, !waits, &mut units) {
+            match job.step(tables, !waits, &mut units) {
                 Step::Read { page, count } => {
                     may_be_busy = self.move_page(flash, lane, page, (&mut units, count));
                     continue;
@@ -314,8 +317,8 @@ impl Ftl {
         match self.work(lane).jobs[which].take() {
             Some(Job::Migrate(migration)) => self.end_migration(flash, lane, migration),
             Some(Job::Empty { walk: Walk { block, .. }, .. }) => {
-                self.blocks.set_state(block, BlockState::Draining);
-                if self.blocks.leaving(block) == 0 {
+                self.tables.blocks.set_state(block, BlockState::Draining);
+                if self.tables.blocks.leaving(block) == 0 {
                     self.empty(flash, block);
                 }
                 true
@@ -344,16 +347,16 @@ impl Ftl {
         (room, count): (&mut PageUnits, usize),
     ) -> bool {
         let units = &room[..count];
-        let block = self.layout.block_of_page(page).0;
-        let cause = self.blocks.cause(block);
+        let block = self.tables.layout.block_of_page(page).0;
+        let cause = self.tables.blocks.cause(block);
         let mut op = self.op_of_move(flash, OpKind::Read, cause, page, lane);
         self.note_margin(flash, &op);
         self.note_read(flash, &op);
-        let copies = self.copies.are_made() && !self.blocks.is_one_bit(block);
+        let copies = self.copies.are_made() && !self.tables.blocks.is_one_bit(block);
         if copies && self.copy_back(flash, lane, cause, units[0]) {
             return true;
         }
-        self.blocks.leave(block, count as u32);
+        self.tables.blocks.leave(block, count as u32);
         if !self.issue_move(flash, lane, &mut op, units) {
             return true;
         }

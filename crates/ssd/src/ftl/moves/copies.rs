@@ -91,10 +91,10 @@ impl Ftl {
         unit: UnitRef,
     ) -> bool {
         let stream = self.peek_stream_of_move(cause, &unit);
-        let source = self.layout.page_of_unit(Pun(unit.source)).0;
-        let from = self.layout.locate(source);
-        let next = self.allocator.peek(lane, stream, &self.blocks);
-        let to = next.map(|page| self.layout.locate(page));
+        let source = self.tables.layout.page_of_unit(Pun(unit.source)).0;
+        let from = self.tables.layout.locate(source);
+        let next = self.allocator.peek(lane, stream, &self.tables.blocks);
+        let to = next.map(|page| self.tables.layout.locate(page));
         let Some(to) = to.filter(|to| (from.die, from.plane) == (to.die, to.plane)) else {
             self.counts.copies_refused_by_place += 1;
             return false;
@@ -106,9 +106,9 @@ impl Ftl {
         };
         let unit = self.in_stream_of_move(cause, unit);
         let op = self.op_of_move(flash, OpKind::Copyback, cause, found.page, lane);
-        let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
+        let mut op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
         self.erase_if_opened(flash, found);
-        self.blocks.leave(self.layout.block_of_unit(Pun(unit.source)), 1);
+        self.tables.blocks.leave(self.tables.layout.block_of_unit(Pun(unit.source)), 1);
         self.counts.copies += 1;
         self.counts.copies_in_a_row_max = self.counts.copies_in_a_row_max.max(u32::from(row & MOST));
         if let Some(place) = self.copies.in_a_row.get_mut(found.page.index()) {

@@ -10,9 +10,10 @@
 
 mod restore;
 
-use super::walk::{PageUnits, Step, View};
+use super::walk::{PageUnits, Step};
 use crate::flash::op::UnitRef;
 use crate::ftl::read_reclaim::MAX_PAGE_TYPES as TYPES;
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
 use crate::units::{BlockId, Pun};
 use serde::{Deserialize, Serialize};
@@ -113,15 +114,15 @@ impl Deal {
 
     /// What is to be done next: pages on their way go to their targets in order, and more units are read while there is
     /// room; `may_read` if the lane may have more operations under way, of `pages` in all.
-    pub fn step(&mut self, view: &View<'_>, may_read: bool, pages: u32, units: &mut PageUnits) -> Step {
-        let per_page = view.layout.units_per_page;
+    pub fn step(&mut self, tables: &Tables, may_read: bool, pages: u32, units: &mut PageUnits) -> Step {
+        let per_page = tables.layout.units_per_page;
         loop {
             if let Some(program) = self.first_page(units) {
                 return program;
             }
             let full = (self.window.len() as u32 + per_page) > (pages + 2) * per_page;
             if !self.over && !full && may_read {
-                match self.next_read(view, units) {
+                match self.next_read(tables, units) {
                     Some(read) => return read,
                     None => self.over = true,
                 }
@@ -153,34 +154,34 @@ impl Deal {
     }
 
     /// The next unit is to be read, with those after it that lie in the same page and go to the same page.
-    fn next_read(&mut self, view: &View<'_>, units: &mut PageUnits) -> Option<Step> {
-        let (mut share, first) = self.peek(view)?;
+    fn next_read(&mut self, tables: &Tables, units: &mut PageUnits) -> Option<Step> {
+        let (mut share, first) = self.peek(tables)?;
         let (mut unit, mut count) = (first, 0);
         loop {
-            units[count] = view.unit_at(unit);
-            let ended = self.put_on_its_way(view, share, units[count]);
+            units[count] = tables.unit_at(unit);
+            let ended = self.put_on_its_way(tables, share, units[count]);
             count += 1;
-            match self.peek(view) {
-                Some((next_share, next)) if !ended && view.layout.share_page(Pun(first), Pun(next)) => {
+            match self.peek(tables) {
+                Some((next_share, next)) if !ended && tables.layout.share_page(Pun(first), Pun(next)) => {
                     (share, unit) = (next_share, next);
                 }
                 _ => break,
             }
         }
-        Some(Step::Read { page: view.layout.page_of_unit(Pun(first)).0, count })
+        Some(Step::Read { page: tables.layout.page_of_unit(Pun(first)).0, count })
     }
 
     /// The unit to be read next, and the share it is of: the next of the page type that is planned; if none is left,
     /// of the less, then of the more vulnerable types.
-    fn peek(&mut self, view: &View<'_>) -> Option<(usize, u32)> {
-        let order = view.order;
-        let page = (self.pages / self.fan / view.layout.span).min(order.pages() - 1);
+    fn peek(&mut self, tables: &Tables) -> Option<(usize, u32)> {
+        let order = &tables.order;
+        let page = (self.pages / self.fan / tables.layout.span).min(order.pages() - 1);
         let planned = if self.sorted { usize::from(order.page_type(page)) } else { 0 };
         for share in (planned..TYPES).chain((0..planned).rev()) {
             let (next, end) = &mut self.shares[share];
             while *next < *end {
                 let unit = self.units[*next as usize].unit;
-                if view.map.is_live(Pun(unit)) {
+                if tables.map.is_live(Pun(unit)) {
                     return Some((share, unit));
                 }
                 *next += 1;
@@ -190,10 +191,10 @@ impl Deal {
     }
 
     /// Plans where a unit goes; returns whether its page is full.
-    fn put_on_its_way(&mut self, view: &View<'_>, share: usize, unit: UnitRef) -> bool {
+    fn put_on_its_way(&mut self, tables: &Tables, share: usize, unit: UnitRef) -> bool {
         self.shares[share].0 += 1;
         self.filled += 1;
-        let last = self.filled == view.layout.units_per_page;
+        let last = self.filled == tables.layout.units_per_page;
         let target = (self.pages % self.fan) as u8;
         if last {
             (self.pages, self.filled) = (self.pages + 1, 0);

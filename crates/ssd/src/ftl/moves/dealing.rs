@@ -6,7 +6,7 @@
 use super::candidates::Candidate;
 use super::deal::{Dealt, NO_TARGET, Target, Way};
 use super::lane::{COMING_BY_READS, ROUTINE};
-use super::walk::{Step, View};
+use super::walk::Step;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
@@ -95,7 +95,7 @@ impl Ftl {
     }
 
     fn partner_of(&self, lane: LaneId, disturbed: BlockId) -> BlockId {
-        let partners = Partners { blocks: &self.blocks, layout: &self.layout, lane, disturbed };
+        let partners = Partners { blocks: &self.tables.blocks, layout: &self.tables.layout, lane, disturbed };
         self.reclaim.policy.partner(&partners).unwrap_or(BlockId::NONE)
     }
 
@@ -105,15 +105,15 @@ impl Ftl {
         if !partner.is_some() {
             return 0;
         }
-        let members = (0..self.layout.span).map(|k| self.layout.member(partner, k).block);
+        let members = (0..self.tables.layout.span).map(|k| self.tables.layout.member(partner, k).block);
         members.map(|physical| self.reclaim.policy.mode_after(physical)).max().unwrap_or(0)
     }
 
     /// Targets that the data of some blocks fills: one, if it fits.
     fn targets_for(&self, sources: [BlockId; 2]) -> u32 {
         let live: u32 =
-            sources.iter().filter(|block| block.is_some()).map(|&block| self.blocks.live(block)).sum();
-        1 + u32::from(live > self.layout.units_per_block())
+            sources.iter().filter(|block| block.is_some()).map(|&block| self.tables.blocks.live(block)).sum();
+        1 + u32::from(live > self.tables.layout.units_per_block())
     }
 
     fn deal(
@@ -134,7 +134,7 @@ impl Ftl {
         (deal.targets, deal.shares) = ([NO_TARGET; 2], [(0, 0); TYPES]);
         deal.units.clear();
         for (at, block) in sources.into_iter().enumerate().filter(|(_, block)| block.is_some()) {
-            self.blocks.start_moving(block, Cause::ReadReclaim);
+            self.tables.blocks.start_moving(block, Cause::ReadReclaim);
             self.begin_service(flash, block, Some(sources[1 - at]).filter(|other| other.is_some()));
             self.work(lane).coming += 1;
             self.list_units(lane, block);
@@ -149,20 +149,20 @@ impl Ftl {
     }
 
     fn list_units(&mut self, lane: LaneId, block: BlockId) {
-        let from = self.layout.first_unit(block).0;
-        let end = from + self.layout.units_per_block();
-        let mut at = self.map.next_live(from, end);
+        let from = self.tables.layout.first_unit(block).0;
+        let end = from + self.tables.layout.units_per_block();
+        let mut at = self.tables.map.next_live(from, end);
         while let Some(unit) = at {
-            let heat = self.reclaim.policy.take_heat(self.map.stored(Pun(unit)));
+            let heat = self.reclaim.policy.take_heat(self.tables.map.stored(Pun(unit)));
             self.mover.lanes[lane.index()].deal.units.push(Dealt { heat, unit });
-            at = self.map.next_live(unit + 1, end);
+            at = self.tables.map.next_live(unit + 1, end);
         }
     }
 
     /// Hottest first, of equals the disturbed block's and then the first; and how many go to pages of each type.
     fn sort_units(&mut self, lane: LaneId) {
-        let (per_page, per_block) = (self.layout.units_per_page, self.layout.units_per_block());
-        let (layout, order) = (&self.layout, &self.order);
+        let (per_page, per_block) = (self.tables.layout.units_per_page, self.tables.layout.units_per_block());
+        let (layout, order) = (&self.tables.layout, &self.tables.order);
         let deal = &mut self.mover.lanes[lane.index()].deal;
         let count = deal.units.len() as u32;
         if !deal.sorted {
@@ -187,12 +187,12 @@ impl Ftl {
 
     /// Opens a free block in a program mode, if one is left beside those kept for moves.
     fn open_target(&mut self, lane: LaneId, mode: u8) -> BlockId {
-        let (blocks, keep) = (&mut self.blocks, self.mover.reserve);
-        let Some(block) = self.allocator.take_block(lane, keep, mode, (blocks, self.clock)) else {
+        let (blocks, keep) = (&mut self.tables.blocks, self.mover.reserve);
+        let Some(block) = self.allocator.take_block(lane, keep, mode, (blocks, self.tables.clock)) else {
             return BlockId::NONE;
         };
-        for k in 0..self.layout.span {
-            let physical = self.layout.member(block, k).block;
+        for k in 0..self.tables.layout.span {
+            let physical = self.tables.layout.member(block, k).block;
             self.reclaim.policy.on_open(physical, mode);
         }
         block
@@ -208,8 +208,7 @@ impl Ftl {
             let at_most = self.mover.in_flight_at_most;
             let work = &mut self.mover.lanes[lane.index()];
             let may_read = flash.is_instant() || work.reads + work.programs < at_most;
-            let view = View { map: &self.map, layout: &self.layout, order: &self.order, facts: &self.facts };
-            match work.deal.step(&view, may_read, at_most, &mut units) {
+            match work.deal.step(&self.tables, may_read, at_most, &mut units) {
                 Step::Read { page, count } => self.read_dealt(flash, lane, page, &units[..count]),
                 Step::Program { target, count } => {
                     self.program_dealt(flash, lane, target, &mut units[..count]);
@@ -225,7 +224,7 @@ impl Ftl {
         let mut op = self.op_of_move(flash, OpKind::Read, Cause::ReadReclaim, page, lane);
         self.note_read(flash, &op);
         self.note_dealt(flash, lane, &op, units[0].source);
-        self.blocks.leave(self.layout.block_of_page(page).0, units.len() as u32);
+        self.tables.blocks.leave(self.tables.layout.block_of_page(page).0, units.len() as u32);
         if self.issue_move(flash, lane, &mut op, units) {
             self.take_dealt(lane, &op, units);
         }
@@ -233,15 +232,15 @@ impl Ftl {
 
     /// Units of a deal are in the controller, or lost.
     fn take_dealt(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
-        let block = self.layout.block_of_page(op.ppn).0;
+        let block = self.tables.layout.block_of_page(op.ppn).0;
         for unit in units {
             let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
             if op.outcome == Outcome::Fail {
                 self.lose(lpn, from);
             }
-            let way = if self.map.lookup(lpn) == from { Way::InController } else { Way::Dead };
+            let way = if self.tables.map.lookup(lpn) == from { Way::InController } else { Way::Dead };
             if way == Way::Dead {
-                self.blocks.arrive(block);
+                self.tables.blocks.arrive(block);
             }
             self.work(lane).deal.arrive(unit, way);
         }
@@ -258,11 +257,11 @@ impl Ftl {
             return;
         };
         let op = self.op_of_move(flash, OpKind::Program, Cause::ReadReclaim, page, lane);
-        let mut op = self.bound_for(self.layout.block_of_page(page).0, op);
+        let mut op = self.bound_for(self.tables.layout.block_of_page(page).0, op);
         if self.mover.lazy {
             self.erase_if_stale(flash, page);
         }
-        self.counts.padded_units += u64::from(self.layout.units_per_page) - units.len() as u64;
+        self.counts.padded_units += u64::from(self.tables.layout.units_per_page) - units.len() as u64;
         self.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
         self.program_moved(flash, lane, &mut op, units);
     }
@@ -271,11 +270,11 @@ impl Ftl {
     /// to be mixed with it.
     fn note_dealt(&mut self, flash: &Flash, lane: LaneId, op: &Op, first: u32) {
         // Where units are mapped, a page may be read several times: its first unit counts.
-        let page = op.ppn.0 * self.layout.units_per_page;
-        if self.map.next_live(page, first + 1) != Some(first) {
+        let page = op.ppn.0 * self.tables.layout.units_per_page;
+        if self.tables.map.next_live(page, first + 1) != Some(first) {
             return;
         }
-        if self.layout.block_of_page(op.ppn).0 == self.work(lane).deal.sources[0] {
+        if self.tables.layout.block_of_page(op.ppn).0 == self.work(lane).deal.sources[0] {
             self.note_margin(flash, op);
         } else {
             self.counts.reclaimed_pages += 1;
@@ -309,13 +308,13 @@ impl Ftl {
                 return None;
             }
         }
-        let clock = self.clock;
-        let pages = self.layout.pages_per_block;
+        let clock = self.tables.clock;
+        let pages = self.tables.layout.pages_per_block;
         let target = &mut self.mover.lanes[lane.index()].deal.targets[at];
         let page = Ppn(target.block.0 * pages + target.next);
         target.next += 1;
         if target.next == pages {
-            self.blocks.close(target.block, clock);
+            self.tables.blocks.close(target.block, clock);
             *target = NO_TARGET;
         }
         Some(page)
@@ -323,11 +322,11 @@ impl Ftl {
 
     /// A program to a block failed: if it is a target, no more goes there.
     pub(in crate::ftl) fn drop_target(&mut self, lane: LaneId, block: BlockId) {
-        let clock = self.clock;
+        let clock = self.tables.clock;
         let deal = &mut self.mover.lanes[lane.index()].deal;
         if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
             *target = NO_TARGET;
-            self.blocks.close(block, clock);
+            self.tables.blocks.close(block, clock);
         }
     }
 
@@ -339,21 +338,21 @@ impl Ftl {
         for target in core::mem::replace(&mut deal.targets, [NO_TARGET; 2]) {
             if target.block.is_some() && target.next == 0 {
                 self.make_normal(target.block);
-                self.allocator.give_back(lane, target.block, &mut self.blocks);
+                self.allocator.give_back(lane, target.block, &mut self.tables.blocks);
             } else if target.block.is_some() {
-                self.blocks.close(target.block, self.clock);
+                self.tables.blocks.close(target.block, self.tables.clock);
             }
         }
         for source in sources {
             if cut_short {
                 self.work(lane).coming -= 1;
-                self.blocks.set_state(source, BlockState::Migrating);
-                if self.blocks.leaving(source) == 0 {
+                self.tables.blocks.set_state(source, BlockState::Migrating);
+                if self.tables.blocks.leaving(source) == 0 {
                     self.migrated(flash, source);
                 }
             } else {
-                self.blocks.set_state(source, BlockState::Draining);
-                if self.blocks.leaving(source) == 0 {
+                self.tables.blocks.set_state(source, BlockState::Draining);
+                if self.tables.blocks.leaving(source) == 0 {
                     self.empty(flash, source);
                 }
             }
@@ -362,8 +361,8 @@ impl Ftl {
 
     /// An erased block is programmed in the normal mode again.
     pub(in crate::ftl) fn make_normal(&mut self, block: BlockId) {
-        for k in 0..self.layout.span {
-            let physical = self.layout.member(block, k).block;
+        for k in 0..self.tables.layout.span {
+            let physical = self.tables.layout.member(block, k).block;
             self.reclaim.policy.on_open(physical, 0);
         }
     }

@@ -19,21 +19,21 @@ const ERASED: u32 = 2;
 impl Ftl {
     /// What a lane has room for.
     fn space(&self, lane: LaneId) -> LaneSpace {
-        let first = self.layout.first_block(lane).0;
+        let first = self.tables.layout.first_block(lane).0;
         let mut space = LaneSpace {
             blocks: 0,
             // Streams, that of wear levelling too, have a block open each.
             kept: self.allocator.streams().all() as u32 + self.mover.reserve + 1,
-            full_units: self.layout.data_units_per_block(),
-            one_bit_units: self.layout.one_bit_units_per_block(),
+            full_units: self.tables.layout.data_units_per_block(),
+            one_bit_units: self.tables.layout.one_bit_units_per_block(),
             live: 0,
             cached: 0,
         };
-        for block in (first..first + self.layout.blocks_per_lane).map(BlockId) {
-            let live = u64::from(self.blocks.live(block));
-            space.blocks += u32::from(self.blocks.state(block) != BlockState::Bad);
+        for block in (first..first + self.tables.layout.blocks_per_lane).map(BlockId) {
+            let live = u64::from(self.tables.blocks.live(block));
+            space.blocks += u32::from(self.tables.blocks.state(block) != BlockState::Bad);
             space.live += live;
-            space.cached += if self.blocks.is_one_bit(block) { live } else { 0 };
+            space.cached += if self.tables.blocks.is_one_bit(block) { live } else { 0 };
         }
         space
     }
@@ -44,7 +44,7 @@ impl Ftl {
         self.ring.ask(lane, &space);
         while self.ring.lane(lane).owned < self.ring.lane(lane).target && self.can_spare(lane) {
             let Some(block) = self.allocator.take_back(lane) else { return };
-            self.ring.lane_mut(lane).put(block, &mut self.blocks);
+            self.ring.lane_mut(lane).put(block, &mut self.tables.blocks);
         }
         let ring = self.ring.lane(lane);
         if ring.is_over(ring.owned) && ring.free() > ERASED {
@@ -61,8 +61,8 @@ impl Ftl {
 
     /// An erased block of the ring is a full one from now on; returns whether there was one.
     fn take_from_ring(&mut self, lane: LaneId) -> bool {
-        let Some(block) = self.ring.lane_mut(lane).take(&mut self.blocks) else { return false };
-        self.allocator.give_back(lane, block, &mut self.blocks);
+        let Some(block) = self.ring.lane_mut(lane).take(&mut self.tables.blocks) else { return false };
+        self.allocator.give_back(lane, block, &mut self.tables.blocks);
         self.waits.come(Lack::Page);
         true
     }
@@ -130,8 +130,8 @@ impl Ftl {
             return false;
         }
         let Some(block) = self.choose_victim(lane) else { return false };
-        let frees = self.layout.data_units_per_block() - self.blocks.live(block);
-        if frees <= self.layout.one_bit_units_per_block() {
+        let frees = self.tables.layout.data_units_per_block() - self.tables.blocks.live(block);
+        if frees <= self.tables.layout.one_bit_units_per_block() {
             return false;
         }
         self.note_victim(block);
@@ -139,7 +139,7 @@ impl Ftl {
     }
 
     fn destage_next(&mut self, lane: LaneId) -> bool {
-        let next = self.ring.next_to_leave(lane, &self.layout, &self.blocks);
+        let next = self.ring.next_to_leave(lane, &self.tables.layout, &self.tables.blocks);
         let Some(block) = next.filter(|&block| self.fits(lane, block, Cause::Destage)) else { return false };
         self.coming(lane) < self.mover.coming_at_most && self.destage(lane, block)
     }
@@ -159,20 +159,20 @@ impl Ftl {
         let ring = self.ring.lane_mut(lane);
         if ring.gives_room || ring.is_over(ring.owned) {
             ring.gives_room = false;
-            ring.forget(block, &mut self.blocks);
-            self.allocator.give_back(lane, block, &mut self.blocks);
+            ring.forget(block, &mut self.tables.blocks);
+            self.allocator.give_back(lane, block, &mut self.tables.blocks);
         } else {
-            ring.put(block, &mut self.blocks);
+            ring.put(block, &mut self.tables.blocks);
         }
     }
 
     /// Rings have as many blocks as their count says.
     pub(in crate::ftl) fn check_rings(&self) -> Result<(), String> {
-        let lanes = if self.ring.is_used() { self.layout.lanes } else { 0 };
+        let lanes = if self.ring.is_used() { self.tables.layout.lanes } else { 0 };
         for lane in (0..lanes).map(LaneId) {
-            let first = self.layout.first_block(lane).0;
-            let own = (first..first + self.layout.blocks_per_lane).map(BlockId);
-            let counted = own.filter(|&block| self.blocks.is_one_bit(block)).count() as u32;
+            let first = self.tables.layout.first_block(lane).0;
+            let own = (first..first + self.tables.layout.blocks_per_lane).map(BlockId);
+            let counted = own.filter(|&block| self.tables.blocks.is_one_bit(block)).count() as u32;
             let said = self.ring.lane(lane).owned;
             if counted != said {
                 return Err(format!(

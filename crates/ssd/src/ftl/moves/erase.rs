@@ -25,19 +25,19 @@ impl Ftl {
         if !self.mover.lazy {
             return 0;
         }
-        let each = (self.allocator.streams().all() as u32 + 4).min(self.layout.blocks_per_lane);
-        let filled = operations / self.layout.data_pages_per_block as usize;
-        ((self.layout.lanes * each) as usize + filled) * self.layout.span as usize
+        let each = (self.allocator.streams().all() as u32 + 4).min(self.tables.layout.blocks_per_lane);
+        let filled = operations / self.tables.layout.data_pages_per_block as usize;
+        ((self.tables.layout.lanes * each) as usize + filled) * self.tables.layout.span as usize
     }
 
     /// The erase of a member of a block. What has left the block is safe: only room is urgent.
     pub(super) fn erase_of(&self, block: BlockId, member: u32) -> Op {
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         let due = self.mover.lanes[lane.index()].is_due(Cause::Cleaning);
         let critical = due || self.is_at_reserve(lane);
-        let page_type = if self.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
-        let (cause, at) = (self.blocks.cause(block), self.layout.member(block, member));
-        let ppn = Ppn(block.0 * self.layout.pages_per_block);
+        let page_type = if self.tables.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
+        let (cause, at) = (self.tables.blocks.cause(block), self.tables.layout.member(block, member));
+        let ppn = Ppn(block.0 * self.tables.layout.pages_per_block);
         Op { tag: block.0, due, critical, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) }
     }
 
@@ -45,16 +45,16 @@ impl Ftl {
     /// to be hidden that only an erase hides.
     pub(super) fn can_wait_for_erase(&self, flash: &Flash, block: BlockId) -> bool {
         let hides = self.locks_data() && self.must_be_erased(block);
-        !(flash.is_instant() || self.blocks.is_failing(block) || hides)
+        !(flash.is_instant() || self.tables.blocks.is_failing(block) || hides)
     }
 
     /// An emptied block is free, and waits for its erase.
     #[cold]
     pub(super) fn shelve(&mut self, block: BlockId) {
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         self.forget_reads(block);
-        self.allocator.give_back(lane, block, &mut self.blocks);
-        self.blocks.set_stale(block);
+        self.allocator.give_back(lane, block, &mut self.tables.blocks);
+        self.tables.blocks.set_stale(block);
         self.note_reclaimed(block);
         if self.locks_data() {
             self.list_all(block);
@@ -69,11 +69,11 @@ impl Ftl {
     /// No time passes from now on: what waits for its erase is erased.
     #[cold]
     pub(crate) fn erase_all_stale(&mut self, flash: &mut Flash) {
-        for lane in (0..self.layout.lanes).map(LaneId) {
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
             for _ in 0..self.allocator.free(lane) {
                 let Some(block) = self.allocator.take_back(lane) else { return };
-                if !self.blocks.is_stale(block) || self.erase_at_rest(flash, block) {
-                    self.allocator.give_back(lane, block, &mut self.blocks);
+                if !self.tables.blocks.is_stale(block) || self.erase_at_rest(flash, block) {
+                    self.allocator.give_back(lane, block, &mut self.tables.blocks);
                 } else {
                     self.retire(block);
                 }
@@ -84,13 +84,13 @@ impl Ftl {
     /// Erases a block that waits for it, and is not opened; false if it is used no more.
     fn erase_at_rest(&mut self, flash: &mut Flash, block: BlockId) -> bool {
         self.begin_late_erase(block);
-        for member in 0..self.layout.span {
+        for member in 0..self.tables.layout.span {
             let mut op = self.erase_of(block, member);
             flash.do_at_once(&mut op);
             self.tell_at_once(&op, &[]);
             self.note_erase(flash, block, op.at.block);
-            self.blocks.program_done(block);
-            let is_last = self.blocks.erase_done(block, op.outcome == Outcome::Fail);
+            self.tables.blocks.program_done(block);
+            let is_last = self.tables.blocks.erase_done(block, op.outcome == Outcome::Fail);
             if self.locks_data() {
                 self.forget_erased(block, op.at.block);
             }
@@ -101,7 +101,7 @@ impl Ftl {
         }
         let is_dead = self.is_dead(block);
         self.counts.age_retired += u64::from(is_dead);
-        !self.blocks.is_failing(block) && !is_dead
+        !self.tables.blocks.is_failing(block) && !is_dead
     }
 
     /// A page is about to be programmed: if a block was opened for it that waits for its erase, that goes first.
@@ -116,8 +116,8 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     pub(in crate::ftl) fn erase_if_stale(&mut self, flash: &mut Flash, page: Ppn) {
-        let (block, _) = self.layout.block_of_page(page);
-        if !self.blocks.is_stale(block) {
+        let (block, _) = self.tables.layout.block_of_page(page);
+        if !self.tables.blocks.is_stale(block) {
             return;
         }
         self.begin_late_erase(block);
@@ -125,7 +125,7 @@ impl Ftl {
             // Locks of it may be among them.
             self.apply_outbox(flash);
         }
-        for member in 0..self.layout.span {
+        for member in 0..self.tables.layout.span {
             let mut op = self.erase_of(block, member);
             if flash.is_instant() {
                 flash.do_at_once(&mut op);
@@ -141,12 +141,12 @@ impl Ftl {
     /// data.
     fn begin_late_erase(&mut self, block: BlockId) {
         self.forget_reads(block);
-        self.replicas.reset(&self.layout, block);
+        self.tables.replicas.reset(&self.tables.layout, block);
         self.copies.on_erase(block);
         if self.locks_data() {
             self.leave_to_erase(block);
         }
-        self.blocks.late_erase_issued(block, self.layout.span);
+        self.tables.blocks.late_erase_issued(block, self.tables.layout.span);
     }
 
     /// A member of a block is erased that was opened first. If that fails the block is filled no further, and retired:
@@ -154,7 +154,7 @@ impl Ftl {
     #[cold]
     pub(super) fn on_late_erase(&mut self, flash: &mut Flash, block: BlockId, op: &Op) {
         self.note_erase(flash, block, op.at.block);
-        let is_last = self.blocks.erase_done(block, false);
+        let is_last = self.tables.blocks.erase_done(block, false);
         self.tell_late_erase(block, op);
         if self.locks_data() {
             self.forget_erased(block, op.at.block);
@@ -169,14 +169,15 @@ impl Ftl {
 
     /// Members of a block are erased one by one, and others of their pages may be programmed already.
     fn tell_late_erase(&mut self, block: BlockId, op: &Op) {
-        let (first, units) = (self.layout.first_unit(block), self.layout.units_per_page);
-        if self.layout.span == 1 {
-            self.map.note_erased(first, self.layout.units_per_block());
-            return self.effects.push(Effect::Erase { first, units: self.layout.units_per_block() });
+        let (first, units) = (self.tables.layout.first_unit(block), self.tables.layout.units_per_page);
+        if self.tables.layout.span == 1 {
+            self.tables.map.note_erased(first, self.tables.layout.units_per_block());
+            return self.effects.push(Effect::Erase { first, units: self.tables.layout.units_per_block() });
         }
-        let pages = (block.0 * self.layout.pages_per_block..).take(self.layout.pages_per_block as usize);
-        for page in pages.filter(|&page| self.layout.locate(Ppn(page)).block == op.at.block) {
-            self.map.note_erased(Pun(page * units), units);
+        let pages = (block.0 * self.tables.layout.pages_per_block..)
+            .take(self.tables.layout.pages_per_block as usize);
+        for page in pages.filter(|&page| self.tables.layout.locate(Ppn(page)).block == op.at.block) {
+            self.tables.map.note_erased(Pun(page * units), units);
             self.effects.push(Effect::Erase { first: Pun(page * units), units });
         }
     }

@@ -60,7 +60,7 @@ impl Ftl {
     #[inline(always)]
     pub(super) fn apply_before(&mut self, flash: &mut Flash, op: &Op) {
         if !self.outbox.is_empty() {
-            let filled_by = self.blocks.stream(self.layout.block_of_page(op.ppn).0);
+            let filled_by = self.tables.blocks.stream(self.tables.layout.block_of_page(op.ppn).0);
             if self.allocator.streams().is_shared(filled_by) {
                 self.apply_outbox(flash);
             }
@@ -83,7 +83,7 @@ impl Ftl {
         mut op: Op,
         units: &[UnitRef],
     ) -> OpId {
-        op.bytes = units.len() as u32 * self.layout.unit_bytes;
+        op.bytes = units.len() as u32 * self.tables.layout.unit_bytes;
         if self.locks_data() && op.kind != OpKind::Read {
             self.locks.note_copying(op.ppn, units);
         }

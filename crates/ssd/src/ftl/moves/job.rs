@@ -1,7 +1,8 @@
 //! Jobs are values: what a lane's moves are at, how far that is, and what is to be done next.
 
 use super::migration::Migration;
-use super::walk::{AHEAD, PageUnits, Step, View, Walk};
+use super::walk::{AHEAD, PageUnits, Step, Walk};
+use crate::ftl::tables::Tables;
 use crate::units::BlockId;
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +23,12 @@ pub(in crate::ftl) enum Job {
 
 impl Job {
     /// Empties a block, in the order of its pages, or in parts.
-    pub fn empty(view: &View<'_>, block: BlockId, in_parts: bool) -> Job {
-        let first = view.layout.first_unit(block).0;
-        let end = first + view.layout.units_per_block();
+    pub fn empty(tables: &Tables, block: BlockId, in_parts: bool) -> Job {
+        let first = tables.layout.first_unit(block).0;
+        let end = first + tables.layout.units_per_block();
         let cursor = if in_parts { end } else { first };
         let mut walk = Walk { block, pages: None, cursor, end, ahead: cursor };
-        walk.look_ahead(view, AHEAD);
+        walk.look_ahead(tables, AHEAD);
         Job::Empty { walk, in_parts }
     }
 
@@ -60,14 +61,14 @@ impl Job {
 
     /// What is to be done next; `may_read` if the lane may have more pages on their way.
     #[inline(always)]
-    pub fn step(&mut self, view: &View<'_>, may_read: bool, units: &mut PageUnits) -> Step {
+    pub fn step(&mut self, tables: &Tables, may_read: bool, units: &mut PageUnits) -> Step {
         match self {
             Job::Empty { .. } if !may_read => Step::Wait,
-            Job::Empty { walk, in_parts } => match walk.step(view, units) {
+            Job::Empty { walk, in_parts } => match walk.step(tables, units) {
                 Step::Done if *in_parts => Step::Ask,
                 step => step,
             },
-            Job::Migrate(migration) => migration.step(view, may_read, units),
+            Job::Migrate(migration) => migration.step(tables, may_read, units),
         }
     }
 }

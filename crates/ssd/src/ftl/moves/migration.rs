@@ -2,8 +2,9 @@
 //! is next the policy is asked, part by part.
 
 use super::candidates::Candidate;
-use super::walk::{PageUnits, Step, View, Walk};
+use super::walk::{PageUnits, Step, Walk};
 use crate::ftl::read_reclaim::Want;
+use crate::ftl::tables::Tables;
 use serde::{Deserialize, Serialize};
 
 /// What comes next.
@@ -75,13 +76,13 @@ impl Migration {
 
     /// What is to be done next; `may_read` if the lane may have more pages on their way.
     #[inline(never)]
-    pub fn step(&mut self, view: &View<'_>, may_read: bool, units: &mut PageUnits) -> Step {
+    pub fn step(&mut self, tables: &Tables, may_read: bool, units: &mut PageUnits) -> Step {
         let step = match &mut self.next {
             Next::Walk(_) | Next::Replicate { .. } if !may_read => {
                 self.passed = None;
                 return Step::Wait;
             }
-            Next::Walk(walk) => match walk.step(view, units) {
+            Next::Walk(walk) => match walk.step(tables, units) {
                 Step::Done => Step::Ask,
                 read => return read,
             },
@@ -111,30 +112,30 @@ mod tests {
     fn a_wait_ends_the_look_at_the_list() {
         let mut drive = Drive::new(&DriveConfig::default()).unwrap();
         drive.fill(0, 64).unwrap();
-        let view = drive.state.ftl.view();
+        let tables = &drive.state.ftl.tables;
         let candidate = Candidate { block: BlockId(0), member: 0 };
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let pages = Pages { member: 0, types: u8::MAX, wordline: NONE };
-        let walk = || Walk::of(&view, candidate.block, pages, (0, 4));
+        let walk = || Walk::of(tables, candidate.block, pages, (0, 4));
         for waits in [false, true] {
             let mut parts = [Migration::of(candidate, 3); 2];
             parts[0].make(Want::replica(5, 1), 5, 1);
-            let step = parts[0].step(&view, !waits, &mut units);
+            let step = parts[0].step(tables, !waits, &mut units);
             let replicate = Step::Replicate { place: 5, to: 1 };
             assert_eq!(
                 (step, parts[0].passed),
                 if waits { (Step::Wait, None) } else { (replicate, Some(3)) }
             );
             // After what it waited for it makes the replica.
-            let step = parts[0].step(&view, true, &mut units);
+            let step = parts[0].step(tables, true, &mut units);
             assert_eq!(step, if waits { replicate } else { Step::Ask });
             // Reading a part takes longer than a look, in any case.
             parts[1].go_on(Want::BLOCK, walk());
-            let step = parts[1].step(&view, !waits, &mut units);
+            let step = parts[1].step(tables, !waits, &mut units);
             assert_eq!((step == Step::Wait, parts[1].passed), (waits, None));
             // Where nothing is to be read or programmed, nothing is waited for.
             let mut asks = Migration::of(candidate, 3);
-            assert_eq!((asks.step(&view, !waits, &mut units), asks.passed), (Step::Ask, Some(3)));
+            assert_eq!((asks.step(tables, !waits, &mut units), asks.passed), (Step::Ask, Some(3)));
         }
     }
 }

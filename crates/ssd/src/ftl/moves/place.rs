@@ -5,6 +5,7 @@ use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
 use crate::ftl::stream::{self, Moved, StreamId, Streams};
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::write::open::Allocated;
@@ -42,19 +43,21 @@ impl Ftl {
     /// The stream that a unit moved for this cause would go to.
     pub(in crate::ftl) fn peek_stream_of_move(&mut self, cause: Cause, unit: &UnitRef) -> StreamId {
         let peek = |policy: &mut stream::Policy, moved| policy.peek_move(moved);
-        stream_for((&mut self.stream, self.allocator.streams()), cause, unit, self.clock, peek)
+        stream_for((&mut self.stream, self.allocator.streams()), cause, unit, self.tables.clock, peek)
     }
 
     /// A unit moved for this cause, in the stream that it goes to.
     pub(in crate::ftl) fn in_stream_of_move(&mut self, cause: Cause, unit: UnitRef) -> UnitRef {
-        let to = stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
+        let to =
+            stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.tables.clock);
         unit.in_stream(to.0)
     }
 
     /// A unit waits for a page of its stream.
     #[inline]
     pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
-        let to = stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.clock);
+        let to =
+            stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.tables.clock);
         let unit = unit.in_stream(to.0);
         if self.page_classes.sorts() {
             // It was asked about when it was read.
@@ -69,8 +72,8 @@ impl Ftl {
     /// kept apart must not keep each other waiting: the blocks that would make room may be those that the units come
     /// from.
     pub(in crate::ftl) fn move_target(&mut self, lane: LaneId, stream: StreamId) -> Option<Allocated> {
-        let lanes = if self.is_static() { 0 } else { self.layout.lanes };
-        let (blocks, clock, reserve) = (&mut self.blocks, self.clock, self.mover.reserve);
+        let lanes = if self.is_static() { 0 } else { self.tables.layout.lanes };
+        let (blocks, clock, reserve) = (&mut self.tables.blocks, self.tables.clock, self.mover.reserve);
         let allocator = &mut self.allocator;
         if let Some(found) = allocator.page_in(lane, stream, 0, blocks, clock) {
             return Some(found);
@@ -119,7 +122,7 @@ impl Ftl {
         (streams, rest): (Range<usize>, bool),
         room: &mut PageUnits,
     ) -> bool {
-        let per_page = self.layout.units_per_page as usize;
+        let per_page = self.tables.layout.units_per_page as usize;
         let mut all = true;
         for stream in streams.map(|stream| StreamId(stream as u8)) {
             if self.mover.lanes[lane.index()].page_of(stream, per_page, rest) > 0 {
@@ -141,7 +144,7 @@ impl Ftl {
             return self.program_sorted(flash, lane, (stream, rest), units);
         }
         let which = stream.index();
-        let per_page = self.layout.units_per_page as usize;
+        let per_page = self.tables.layout.units_per_page as usize;
         loop {
             let work = &self.mover.lanes[lane.index()];
             let mut count = work.page_of(stream, per_page, rest);
@@ -150,9 +153,9 @@ impl Ftl {
             }
             let source = Pun(work.gathered[which].all()[0].source);
             let Some(found) = self.move_target(lane, stream) else { return false };
-            let cause = self.blocks.cause(self.layout.block_of_unit(source));
+            let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(source));
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
-            let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
+            let mut op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
             self.erase_if_opened(flash, found);
             self.work(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
@@ -186,11 +189,11 @@ impl Ftl {
         (stream, rest): (StreamId, bool),
         units: &mut PageUnits,
     ) -> bool {
-        let per_page = self.layout.units_per_page as usize;
+        let per_page = self.tables.layout.units_per_page as usize;
         loop {
             // What is next and has died while it waited leaves without a page.
             while let Some(dead) = self.take_dead(lane, stream) {
-                self.unit_arrived(flash, self.layout.block_of_unit(Pun(dead.source)));
+                self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(dead.source)));
             }
             let work = &self.mover.lanes[lane.index()];
             if work.page_of(stream, per_page, rest) == 0 {
@@ -203,9 +206,9 @@ impl Ftl {
             let Some(found) = self.move_target(lane, stream) else { return false };
             let count =
                 self.take_sorted(lane, (stream, self.class_of_page(found.page)), &mut units[..per_page]);
-            let cause = self.blocks.cause(self.layout.block_of_unit(Pun(units[0].source)));
+            let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(Pun(units[0].source)));
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
-            let mut op = self.bound_for(self.layout.block_of_page(found.page).0, op);
+            let mut op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
             self.erase_if_opened(flash, found);
             self.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
@@ -215,7 +218,7 @@ impl Ftl {
 
     /// The next unit of one of a stream's queues, if it has died since it was read.
     fn take_dead(&mut self, lane: LaneId, stream: StreamId) -> Option<UnitRef> {
-        let map = &self.map;
+        let map = &self.tables.map;
         let is_dead = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) != Pun(unit.source);
         self.mover.lanes[lane.index()].sorted.take_dead(stream, is_dead)
     }
@@ -264,7 +267,7 @@ impl Ftl {
     /// Units of a moving block are in the controller.
     pub(in crate::ftl) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
-        let block = self.layout.block_of_page(op.ppn).0;
+        let block = self.tables.layout.block_of_page(op.ppn).0;
         if op.cause != Cause::Sanitize && self.is_dealt_from(lane, block) {
             return self.on_dealt_read(flash, id, op, lane);
         }
@@ -286,19 +289,19 @@ impl Ftl {
         (cause, page, outcome): (Cause, Ppn, Outcome),
         units: &[UnitRef],
     ) -> bool {
-        let block = self.layout.block_of_page(page).0;
+        let block = self.tables.layout.block_of_page(page).0;
         let mut emptied = false;
         if outcome == Outcome::Fail {
             for unit in units {
                 self.lose(Lpn(unit.lpn), Pun(unit.source));
-                emptied |= self.blocks.arrive(block);
+                emptied |= self.tables.blocks.arrive(block);
             }
             return emptied;
         }
         if self.page_classes.sorts() {
             return self.sort_read(lane, (cause, block), units);
         }
-        let Ftl { map, blocks, stream, mover, allocator, clock, .. } = self;
+        let Ftl { tables: Tables { map, blocks, clock, .. }, stream, mover, allocator, .. } = self;
         let gathered = &mut mover.lanes[lane.index()].gathered;
         let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
         let streams = allocator.streams();
@@ -326,11 +329,12 @@ impl Ftl {
         let mut emptied = false;
         for unit in units {
             let lpn = Lpn(unit.lpn);
-            if self.map.lookup(lpn) != Pun(unit.source) {
-                emptied |= self.blocks.arrive(block);
+            if self.tables.map.lookup(lpn) != Pun(unit.source) {
+                emptied |= self.tables.blocks.arrive(block);
                 continue;
             }
-            let to = stream_of_move((&mut self.stream, self.allocator.streams()), cause, unit, self.clock);
+            let to =
+                stream_of_move((&mut self.stream, self.allocator.streams()), cause, unit, self.tables.clock);
             // Destaging is no move (assumed: RHS leaves it open).
             let (class, lowered) = match cause {
                 Cause::Destage => (self.page_classes.peek(lpn), false),
@@ -360,14 +364,18 @@ impl Ftl {
         }
         if self.issue_move(flash, lane, op, units) {
             self.place_all(flash, lane, op, units);
-            self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+            self.after_program(
+                flash,
+                self.tables.layout.block_of_page(op.ppn).0,
+                op.outcome == Outcome::Fail,
+            );
         }
     }
 
     /// A copy of a unit was over at once.
     pub(in crate::ftl) fn copied(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
         self.place_moved(flash, lane, op, 0, unit);
-        self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
     }
 
     /// A program of moved units is over.
@@ -379,7 +387,7 @@ impl Ftl {
         }
         self.place_all(flash, lane, op, &units[..count]);
         self.work(lane).programs -= 1;
-        self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         if self.locks_data() && self.next_crowded(lane).is_some() {
             // What must leave pages is asked before others take the lane's operations; both are, one after the other,
             // once what was issued before is read from where it then was.
@@ -400,16 +408,16 @@ impl Ftl {
     /// A moved unit is mapped at its new place, if it is still the newest; if its program failed it waits for another.
     #[inline(always)]
     fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
-        let to = Pun(op.ppn.0 * self.layout.units_per_page + place);
+        let to = Pun(op.ppn.0 * self.tables.layout.units_per_page + place);
         if op.outcome == Outcome::Fail {
             if self.locks_data() {
                 self.note_stillborn(to, unit.facts());
             }
-            self.map.note_stray(Lpn(unit.lpn), to);
+            self.tables.map.note_stray(Lpn(unit.lpn), to);
             return self.move_again(flash, lane, *op, unit);
         }
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-        if self.map.lookup(lpn) == from {
+        if self.tables.map.lookup(lpn) == from {
             self.commit(lpn, to, unit.facts(), Death::Moved);
             self.counts.moved_units[op.cause as usize] += 1;
             self.effects.push(Effect::Copy { lpn, from, to });
@@ -418,11 +426,11 @@ impl Ftl {
                 self.note_stillborn(to, unit.facts());
             }
             // What the spare area says, though nobody will read it.
-            self.map.note_stray(lpn, to);
+            self.tables.map.note_stray(lpn, to);
             self.effects.push(Effect::Dead { lpn, from, to });
         }
-        let source = self.layout.block_of_unit(from);
-        if self.blocks.arrive(source) {
+        let source = self.tables.layout.block_of_unit(from);
+        if self.tables.blocks.arrive(source) {
             self.all_arrived(flash, source);
         }
     }
@@ -431,12 +439,12 @@ impl Ftl {
     /// controller, and is read first.
     #[cold]
     fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: Op, unit: UnitRef) {
-        if self.locks_data() && self.map.lookup(Lpn(unit.lpn)) != Pun(unit.source) {
+        if self.locks_data() && self.tables.map.lookup(Lpn(unit.lpn)) != Pun(unit.source) {
             // Where it was is locked, or will be.
-            return self.unit_arrived(flash, self.layout.block_of_unit(Pun(unit.source)));
+            return self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
         }
         if op.kind == OpKind::Copyback {
-            let page = self.layout.page_of_unit(Pun(unit.source)).0;
+            let page = self.tables.layout.page_of_unit(Pun(unit.source)).0;
             let mut read = self.op_of_move(flash, OpKind::Read, op.cause, page, lane);
             self.note_read(flash, &read);
             if !self.issue_move(flash, lane, &mut read, &[unit]) {
@@ -448,14 +456,14 @@ impl Ftl {
 
     /// A unit read away from a block needs it no more: it has arrived, or is dead.
     pub(in crate::ftl) fn unit_arrived(&mut self, flash: &mut Flash, block: BlockId) {
-        if self.blocks.arrive(block) {
+        if self.tables.blocks.arrive(block) {
             self.all_arrived(flash, block);
         }
     }
 
     /// All that was read away from a block has arrived: it is empty, or what was to leave it has left.
     fn all_arrived(&mut self, flash: &mut Flash, block: BlockId) {
-        if self.blocks.state(block) == BlockState::Draining {
+        if self.tables.blocks.state(block) == BlockState::Draining {
             self.empty(flash, block);
         } else {
             self.migrated(flash, block);
@@ -466,7 +474,7 @@ impl Ftl {
     pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
         self.drop_replicas(block);
-        if self.blocks.cause(block) == Cause::BadBlock && !self.locks.erases_bad() {
+        if self.tables.blocks.cause(block) == Cause::BadBlock && !self.locks.erases_bad() {
             self.retire(block);
             return;
         }
@@ -474,10 +482,10 @@ impl Ftl {
             return self.shelve(block);
         }
         self.mover.emptied = true;
-        self.blocks.erase_issued(block, self.layout.span);
-        let lane = self.layout.lane_of(block);
+        self.tables.blocks.erase_issued(block, self.tables.layout.span);
+        let lane = self.tables.layout.lane_of(block);
         self.work(lane).erasing += 1;
-        for k in 0..self.layout.span {
+        for k in 0..self.tables.layout.span {
             let op = self.erase_of(block, k);
             self.issue(flash, op, &[]);
         }
@@ -485,15 +493,15 @@ impl Ftl {
 
     /// A block is used no more.
     pub(super) fn retire(&mut self, block: BlockId) {
-        self.blocks.set_state(block, BlockState::Bad);
+        self.tables.blocks.set_state(block, BlockState::Bad);
         self.counts.retired_blocks += 1;
         if self.locks_data() {
-            self.locks.hope_again(&self.layout, block);
+            self.locks.hope_again(&self.tables.layout, block);
             self.list_all(block);
         }
-        if self.blocks.is_one_bit(block) {
-            let lane = self.layout.lane_of(block);
-            self.ring.lane_mut(lane).forget(block, &mut self.blocks);
+        if self.tables.blocks.is_one_bit(block) {
+            let lane = self.tables.layout.lane_of(block);
+            self.ring.lane_mut(lane).forget(block, &mut self.tables.blocks);
         }
     }
 
@@ -501,39 +509,39 @@ impl Ftl {
     pub(in crate::ftl) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         flash.pool.remove(id);
         let block = BlockId(op.tag);
-        if self.blocks.state(block) != BlockState::Erasing {
+        if self.tables.blocks.state(block) != BlockState::Erasing {
             return self.on_late_erase(flash, block, op);
         }
         self.note_erase(flash, block, op.at.block);
-        if self.locks_data() && self.layout.span > 1 {
+        if self.locks_data() && self.tables.layout.span > 1 {
             self.note_erased_member(block, op.at.block);
         }
-        if !self.blocks.erase_done(block, op.outcome == Outcome::Fail) {
+        if !self.tables.blocks.erase_done(block, op.outcome == Outcome::Fail) {
             return;
         }
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         self.forget_reads(block);
         if self.locks_data() {
             self.note_erased_locks(block);
         }
-        self.replicas.reset(&self.layout, block);
+        self.tables.replicas.reset(&self.tables.layout, block);
         self.copies.on_erase(block);
-        let (first, units) = (self.layout.first_unit(block), self.layout.units_per_block());
-        self.map.note_erased(first, units);
+        let (first, units) = (self.tables.layout.first_unit(block), self.tables.layout.units_per_block());
+        self.tables.map.note_erased(first, units);
         self.effects.push(Effect::Erase { first, units });
-        let destaged = self.blocks.cause(block) == Cause::Destage;
+        let destaged = self.tables.blocks.cause(block) == Cause::Destage;
         if destaged {
             self.ring.lane_mut(lane).leaving -= 1;
         }
         let is_dead = self.is_dead(block);
-        if self.blocks.is_failing(block) || is_dead {
+        if self.tables.blocks.is_failing(block) || is_dead {
             self.counts.age_retired += u64::from(is_dead);
             self.retire(block);
         } else {
-            if self.blocks.is_one_bit(block) {
+            if self.tables.blocks.is_one_bit(block) {
                 self.ring_block_erased(lane, block);
             } else {
-                self.allocator.give_back(lane, block, &mut self.blocks);
+                self.allocator.give_back(lane, block, &mut self.tables.blocks);
             }
             self.note_reclaimed(block);
         }
@@ -547,7 +555,7 @@ impl Ftl {
     /// A block has come free.
     pub(super) fn note_reclaimed(&mut self, block: BlockId) {
         self.counts.reclaimed_blocks += 1;
-        let mode = usize::from(self.blocks.mode(block));
+        let mode = usize::from(self.tables.blocks.mode(block));
         self.counts.erased_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
         self.waits.come(Lack::Page);
     }
@@ -557,18 +565,18 @@ impl Ftl {
         let work = self.work(lane);
         work.erases += 1;
         let erases = work.erases;
-        let view = self.blocks.lane_view(&self.layout, lane, self.clock);
+        let view = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
         if let Some(cold) = self.wear_leveling.choose(&view, erases) {
-            self.work(lane).swap = BlockId(self.layout.first_block(lane).0 + cold);
+            self.work(lane).swap = BlockId(self.tables.layout.first_block(lane).0 + cold);
         }
     }
 
     /// A failing block is closed and quiet: queue it for retirement.
     pub(in crate::ftl) fn retire_when_closed(&mut self, flash: &mut Flash, block: BlockId) {
-        if self.blocks.state(block) != BlockState::Closed {
+        if self.tables.blocks.state(block) != BlockState::Closed {
             return;
         }
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         let queue = &mut self.work(lane).retire;
         if !queue.contains(&block) {
             queue.push_back(block);

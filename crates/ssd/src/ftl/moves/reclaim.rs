@@ -132,17 +132,17 @@ impl Ftl {
     }
 
     fn count_read(&mut self, flash: &Flash, op: Op, readings: u32, access: bool) {
-        let (block, at) = self.layout.block_of_page(op.ppn);
+        let (block, at) = self.tables.layout.block_of_page(op.ppn);
         let read = PageRead {
             physical: op.at.block,
-            wordline: self.order.place(op.at.page).wordline,
+            wordline: self.tables.order.place(op.at.page).wordline,
             page_type: op.page_type,
             mode: flash.chip.mode(op.at.block),
-            cycles: self.blocks.erase_count(block),
+            cycles: self.tables.blocks.erase_count(block),
             readings,
             access,
         };
-        self.tell(flash, &read, block, at % self.layout.span);
+        self.tell(flash, &read, block, at % self.tables.layout.span);
     }
 
     /// Tells the policy of reads, and puts the block on a list if it says so.
@@ -159,10 +159,10 @@ impl Ftl {
     }
 
     fn list(&mut self, candidate: Candidate, urgency: Urgency) {
-        let lane = self.layout.lane_of(candidate.block);
+        let lane = self.tables.layout.lane_of(candidate.block);
         let migration = self.work(lane).migration();
         let is_migrated = migration.is_some_and(|migration| migration.candidate.block == candidate.block);
-        match self.blocks.state(candidate.block) {
+        match self.tables.blocks.state(candidate.block) {
             BlockState::Open | BlockState::Closed | BlockState::Migrating => {}
             BlockState::Moving if is_migrated => {}
             // All of it is leaving already.
@@ -207,7 +207,8 @@ impl Ftl {
     }
 
     fn place_in_lane(&self, lane: LaneId, candidate: &Candidate) -> usize {
-        ((candidate.block.0 - self.layout.first_block(lane).0) * self.layout.span + candidate.member) as usize
+        ((candidate.block.0 - self.tables.layout.first_block(lane).0) * self.tables.layout.span
+            + candidate.member) as usize
     }
 
     /// Whether reads have put something on a list since [`Ftl::look_at_candidates`].
@@ -274,14 +275,14 @@ impl Ftl {
     /// Looks at the block that is first on its lane's list.
     fn look_at(&mut self, flash: &mut Flash, lane: LaneId, candidate: Candidate, passed: usize) -> Looked {
         let block = candidate.block;
-        let state = self.blocks.state(block);
+        let state = self.tables.blocks.state(block);
         if state == BlockState::Migrating {
             return Looked::Waits;
         }
-        if !matches!(state, BlockState::Open | BlockState::Closed) || self.blocks.is_failing(block) {
+        if !matches!(state, BlockState::Open | BlockState::Closed) || self.tables.blocks.is_failing(block) {
             return self.drop_candidate(lane, candidate);
         }
-        let is_programmed = state == BlockState::Closed && self.blocks.programming(block) > 0;
+        let is_programmed = state == BlockState::Closed && self.tables.blocks.programming(block) > 0;
         if is_programmed {
             return Looked::Waits;
         }
@@ -293,8 +294,8 @@ impl Ftl {
                 return Looked::Waits;
             }
             // Closed, it is asked about again: what was yet to be written need not leave it.
-            self.allocator.abandon(lane, block, &mut self.blocks, self.clock);
-            self.replicas.close_off(&self.layout, block);
+            self.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+            self.tables.replicas.close_off(&self.tables.layout, block);
             return self.look_at(flash, lane, candidate, passed);
         }
         if want == Want::BLOCK {
@@ -313,7 +314,7 @@ impl Ftl {
             return Looked::Waits;
         }
         self.drop_candidate(lane, candidate);
-        self.blocks.start_moving(block, Cause::ReadReclaim);
+        self.tables.blocks.start_moving(block, Cause::ReadReclaim);
         self.begin_service(flash, block, None);
         let mut migration = Migration::of(candidate, passed);
         self.take_up(lane, &mut migration, want, true);
@@ -324,13 +325,13 @@ impl Ftl {
     /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able
     /// to go on. A free block that the host could have is kept for it.
     fn has_room_for(&mut self, lane: LaneId, candidate: Candidate, want: Want) -> bool {
-        let (types, per_page) = (self.reclaim.page_types, self.layout.units_per_page);
+        let (types, per_page) = (self.reclaim.page_types, self.tables.layout.units_per_page);
         let pages = match want.part {
             Part::Wordline(_) => types,
-            _ => self.order.pages(),
+            _ => self.tables.order.pages(),
         };
-        let live = self.blocks.live(candidate.block);
-        let needed = (pages * per_page).min(live) + self.layout.data_units_per_block();
+        let live = self.tables.blocks.live(candidate.block);
+        let needed = (pages * per_page).min(live) + self.tables.layout.data_units_per_block();
         let has_room = self.has_room_or_claims(lane, needed, 0);
         self.work(lane).candidates.lacks_room |= !has_room;
         has_room
@@ -385,22 +386,22 @@ impl Ftl {
         flash: &Flash,
         candidate: Candidate,
     ) -> (Look<'a>, &'a mut read_reclaim::Policy) {
-        let at = self.layout.member(candidate.block, candidate.member);
-        let filling = self.blocks.state(candidate.block) == BlockState::Open;
+        let at = self.tables.layout.member(candidate.block, candidate.member);
+        let filling = self.tables.blocks.state(candidate.block) == BlockState::Open;
         let look = Look {
-            map: &self.map,
-            layout: &self.layout,
-            blocks: &self.blocks,
-            replicas: &self.replicas,
+            map: &self.tables.map,
+            layout: &self.tables.layout,
+            blocks: &self.tables.blocks,
+            replicas: &self.tables.replicas,
             page_at: &self.reclaim.page_at,
             page_types: self.reclaim.page_types,
             in_order: self.reclaim.in_order,
             unwritten: filling.then(|| flash.chip.programmed_pages(at.block)),
-            live_units: self.blocks.live(candidate.block),
+            live_units: self.tables.blocks.live(candidate.block),
             block: candidate.block,
             member: candidate.member,
             at,
-            cycles: self.blocks.erase_count(candidate.block),
+            cycles: self.tables.blocks.erase_count(candidate.block),
         };
         (look, &mut self.reclaim.policy)
     }
@@ -443,7 +444,7 @@ mod tests {
             let mut drive = Drive::new(&cfg).unwrap();
             drive.fill(0, drive.logical_units()).unwrap();
             let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
-            let block = ftl.layout.block_of_unit(ftl.map.lookup(Lpn(0)));
+            let block = ftl.tables.layout.block_of_unit(ftl.tables.map.lookup(Lpn(0)));
             ftl.list(Candidate { block, member: 0 }, Urgency::Now);
             assert!(ftl.allocator.claim(LANE, false));
             ftl.work(LANE).reads = reads;

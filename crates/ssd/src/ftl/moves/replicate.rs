@@ -20,14 +20,14 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 impl Ftl {
     /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.
     pub(in crate::ftl) fn adopt(&mut self, lpn: Lpn) -> bool {
-        let to = self.replicas.get(lpn);
+        let to = self.tables.replicas.get(lpn);
         if !to.is_some() {
             return false;
         }
-        self.replicas.forget(lpn);
-        let from = self.map.assign(lpn, to);
+        self.tables.replicas.forget(lpn);
+        let from = self.tables.map.assign(lpn, to);
         self.bury(from, Death::Moved);
-        self.blocks.adopt(self.layout.block_of_unit(to));
+        self.tables.blocks.adopt(self.tables.layout.block_of_unit(to));
         self.counts.replicas_adopted += 1;
         self.effects.push(Effect::Adopt { lpn, from, to });
         true
@@ -35,17 +35,20 @@ impl Ftl {
 
     /// The units of a block that may hold replicas, in the order in which they were programmed.
     fn replica_units(&self, block: BlockId) -> impl Iterator<Item = Pun> + use<> {
-        let first = self.replicas.first * self.layout.span * self.layout.units_per_page;
-        let base = self.layout.first_unit(block).0;
-        (base + first..base + self.layout.units_per_block()).map(Pun)
+        let first = self.tables.replicas.first * self.tables.layout.span * self.tables.layout.units_per_page;
+        let base = self.tables.layout.first_unit(block).0;
+        (base + first..base + self.tables.layout.units_per_block()).map(Pun)
     }
 
     /// All replicas in one member of a block become pages.
     pub(in crate::ftl) fn adopt_all(&mut self, candidate: Candidate) {
         for unit in self.replica_units(candidate.block) {
-            let lpn = self.map.stored(unit);
-            let at = self.layout.block_of_page(self.layout.page_of_unit(unit).0).1;
-            if at % self.layout.span == candidate.member && lpn.is_some() && self.replicas.get(lpn) == unit {
+            let lpn = self.tables.map.stored(unit);
+            let at = self.tables.layout.block_of_page(self.tables.layout.page_of_unit(unit).0).1;
+            if at % self.tables.layout.span == candidate.member
+                && lpn.is_some()
+                && self.tables.replicas.get(lpn) == unit
+            {
                 self.adopt(lpn);
             }
         }
@@ -53,12 +56,12 @@ impl Ftl {
 
     /// A block is to be erased or retired: its replicas no longer count.
     pub(in crate::ftl) fn drop_replicas(&mut self, block: BlockId) {
-        if self.replicas.count == 0 {
+        if self.tables.replicas.count == 0 {
             return;
         }
         for unit in self.replica_units(block) {
-            let lpn = self.map.stored(unit);
-            if lpn.is_some() && self.replicas.get(lpn) == unit {
+            let lpn = self.tables.map.stored(unit);
+            if lpn.is_some() && self.tables.replicas.get(lpn) == unit {
                 self.forget_replica(lpn);
             }
         }
@@ -69,26 +72,26 @@ impl Ftl {
     pub(in crate::ftl) fn replicate(&mut self, flash: &mut Flash, lane: LaneId, place: u32, to: u32) {
         let Some(&mut Migration { candidate, .. }) = self.work(lane).migration() else { return };
         let page = self.reclaim.page_of(place);
-        let first = self.layout.first_unit_of(candidate.block, candidate.member, page);
+        let first = self.tables.layout.first_unit_of(candidate.block, candidate.member, page);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut count = 0;
-        for at in first.0..first.0 + self.layout.units_per_page {
-            let lpn = self.map.stored(Pun(at));
-            if self.map.is_live(Pun(at)) && !self.replicas.get(lpn).is_some() {
-                units[count] = self.view().unit_at(at);
+        for at in first.0..first.0 + self.tables.layout.units_per_page {
+            let lpn = self.tables.map.stored(Pun(at));
+            if self.tables.map.is_live(Pun(at)) && !self.tables.replicas.get(lpn).is_some() {
+                units[count] = self.tables.unit_at(at);
                 count += 1;
             }
         }
         // Where no time passes, programs issued before may not be applied yet, and pages are programmed in order.
-        let target = BlockId(self.replicas.owner[to as usize] / self.layout.span);
-        if count == 0 || (flash.is_instant() && self.blocks.programming(target) > 0) {
+        let target = BlockId(self.tables.replicas.owner[to as usize] / self.tables.layout.span);
+        if count == 0 || (flash.is_instant() && self.tables.blocks.programming(target) > 0) {
             return;
         }
-        let page = self.layout.page_of_unit(first).0;
+        let page = self.tables.layout.page_of_unit(first).0;
         let mut read = Op { tag: to, ..self.op(OpKind::Read, Cause::Replication, page) };
         self.note_read(flash, &read);
-        self.blocks.leave(candidate.block, count as u32);
-        self.replicas.promised[to as usize] += 1;
+        self.tables.blocks.leave(candidate.block, count as u32);
+        self.tables.replicas.promised[to as usize] += 1;
         if self.issue_move(flash, lane, &mut read, &units[..count]) {
             self.replica_read(flash, lane, &read, &units[..count]);
         }
@@ -97,7 +100,7 @@ impl Ftl {
     /// A page to be replicated is in the controller.
     pub(in crate::ftl) fn on_replica_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let (units, count) = flash.pool.take(id);
-        let lane = self.layout.lane_of(self.layout.block_of_page(op.ppn).0);
+        let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
         self.work(lane).reads -= 1;
         self.replica_read(flash, lane, op, &units[..count]);
         self.pump_lane(flash, lane);
@@ -105,16 +108,16 @@ impl Ftl {
 
     /// Programs what was read and is still current, if the block chosen can still take it.
     fn replica_read(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, read: &[UnitRef]) {
-        let source = self.layout.block_of_page(op.ppn).0;
-        self.replicas.promised[op.tag as usize] -= 1;
-        let holds = self.replicas.may_hold(&self.blocks, &self.layout, op.tag);
+        let source = self.tables.layout.block_of_page(op.ppn).0;
+        self.tables.replicas.promised[op.tag as usize] -= 1;
+        let holds = self.tables.replicas.may_hold(&self.tables.blocks, &self.tables.layout, op.tag);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut count = 0;
         for &unit in read {
             let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
             if op.outcome == Outcome::Fail {
                 self.lose(lpn, from);
-            } else if holds && self.map.lookup(lpn) == from {
+            } else if holds && self.tables.map.lookup(lpn) == from {
                 (units[count], count) = (unit, count + 1);
                 continue;
             }
@@ -123,10 +126,10 @@ impl Ftl {
         if count == 0 {
             return;
         }
-        let page = self.replicas.take_page(&self.layout, op.tag);
-        self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
+        let page = self.tables.replicas.take_page(&self.tables.layout, op.tag);
+        self.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
         let program = Op { tag: lane.0, ..self.op(OpKind::Program, Cause::Replication, page) };
-        let mut program = self.bound_for(self.layout.block_of_page(page).0, program);
+        let mut program = self.bound_for(self.tables.layout.block_of_page(page).0, program);
         if self.issue_move(flash, lane, &mut program, &units[..count]) {
             self.replica_programmed(flash, &program, &units[..count]);
         }
@@ -142,7 +145,7 @@ impl Ftl {
         self.work(lane).programs -= 1;
         self.replica_programmed(flash, op, &units[..count]);
         self.pump_lane(flash, lane);
-        let other = self.layout.lane_of(self.layout.block_of_page(op.ppn).0);
+        let other = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
         if other != lane {
             // What reads want of the block waited for this program.
             self.pump_lane(flash, other);
@@ -151,60 +154,61 @@ impl Ftl {
 
     /// Units that are still current are read from their replica from now on. A failed program makes none.
     fn replica_programmed(&mut self, flash: &mut Flash, op: &Op, units: &[UnitRef]) {
-        let first = op.ppn.0 * self.layout.units_per_page;
+        let first = op.ppn.0 * self.tables.layout.units_per_page;
         for (place, unit) in (first..).zip(units) {
             let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));
-            let counts = op.outcome == Outcome::Pass && self.map.lookup(lpn) == from;
+            let counts = op.outcome == Outcome::Pass && self.tables.map.lookup(lpn) == from;
             if self.locks_data() && !counts {
                 self.note_stillborn(to, unit.facts());
             }
             if counts {
-                self.map.note_copy(lpn, to);
-                self.facts.set(to, unit.facts());
+                self.tables.map.note_copy(lpn, to);
+                self.tables.facts.set(to, unit.facts());
                 // An older one, made at the same time, no longer counts.
                 self.forget_replica(lpn);
-                self.replicas.set(lpn, to);
+                self.tables.replicas.set(lpn, to);
                 self.counts.moved_units[Cause::Replication as usize] += 1;
                 self.effects.push(Effect::Replicate { lpn, from, to });
                 continue;
             }
             // What the spare area says, though nobody will read it.
-            self.map.note_stray(lpn, to);
+            self.tables.map.note_stray(lpn, to);
             if op.outcome == Outcome::Pass {
                 self.effects.push(Effect::Dead { lpn, from, to });
             }
         }
-        self.after_program(flash, self.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         for unit in units {
-            self.unit_arrived(flash, self.layout.block_of_unit(Pun(unit.source)));
+            self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
         }
     }
 
     /// Checks the table against the others (slow); the error names the first place where they do not agree.
     pub(in crate::ftl) fn check_replicas(&self) -> Result<(), String> {
         let mut count = 0;
-        for (lpn, at) in self.replicas.index.iter().map(|(lpn, at)| (lpn, Pun(at))) {
+        for (lpn, at) in self.tables.replicas.index.iter().map(|(lpn, at)| (lpn, Pun(at))) {
             count += 1;
-            let page = self.layout.page_of_unit(at).0;
-            let (block, place) = self.layout.block_of_page(page);
-            let physical = self.layout.locate(page).block as usize;
-            let programmed = self.replicas.first + u32::from(self.replicas.used[physical]);
-            let inside = (self.replicas.first..programmed).contains(&(place / self.layout.span));
-            if !inside || self.map.stored(at) != lpn || self.map.is_live(at) {
+            let page = self.tables.layout.page_of_unit(at).0;
+            let (block, place) = self.tables.layout.block_of_page(page);
+            let physical = self.tables.layout.locate(page).block as usize;
+            let programmed = self.tables.replicas.first + u32::from(self.tables.replicas.used[physical]);
+            let inside =
+                (self.tables.replicas.first..programmed).contains(&(place / self.tables.layout.span));
+            if !inside || self.tables.map.stored(at) != lpn || self.tables.map.is_live(at) {
                 return Err(format!("logical unit {} has no replica in unit {}", lpn.0, at.0));
             }
-            if !self.map.lookup(lpn).is_some() {
+            if !self.tables.map.lookup(lpn).is_some() {
                 return Err(format!("logical unit {} has a replica and no page", lpn.0));
             }
-            let state = self.blocks.state(block);
+            let state = self.tables.blocks.state(block);
             if !matches!(state, BlockState::Closed | BlockState::Moving | BlockState::Migrating) {
                 return Err(format!("block {} is {state:?} and holds replicas", block.0));
             }
         }
-        if count == self.replicas.count {
+        if count == self.tables.replicas.count {
             Ok(())
         } else {
-            Err(format!("{count} units have replicas, their count says {}", self.replicas.count))
+            Err(format!("{count} units have replicas, their count says {}", self.tables.replicas.count))
         }
     }
 }

@@ -68,11 +68,11 @@ impl Victims {
 impl Ftl {
     /// Cleaning begins to empty a block.
     pub(super) fn note_victim(&mut self, block: BlockId) {
-        let stream = self.allocator.streams().of_policy(self.blocks.stream(block));
-        let (live, units) = (self.blocks.live(block), self.layout.data_units_per_block());
+        let stream = self.allocator.streams().of_policy(self.tables.blocks.stream(block));
+        let (live, units) = (self.tables.blocks.live(block), self.tables.layout.data_units_per_block());
         let class = usize::from(self.stream.class(stream)).min(CLASSES - 1);
         if self.ring.is_used() {
-            self.ring.lane_mut(self.layout.lane_of(block)).had_turn = false;
+            self.ring.lane_mut(self.tables.layout.lane_of(block)).had_turn = false;
         }
         let counts = &mut self.counts;
         counts.victims[class] += 1;
@@ -80,8 +80,9 @@ impl Ftl {
         counts.victim_units[class] += u64::from(live);
         let bin = (live as usize * (VICTIM_BINS - 1)).div_ceil(units as usize);
         counts.victims_by_live[bin.min(VICTIM_BINS - 1)] += 1;
-        let (lane, clock) = (self.layout.lane_of(block), self.clock);
-        let (opened, filled) = (self.blocks.opened_at(block), clock - self.blocks.age(block, clock));
+        let (lane, clock) = (self.tables.layout.lane_of(block), self.tables.clock);
+        let (opened, filled) =
+            (self.tables.blocks.opened_at(block), clock - self.tables.blocks.age(block, clock));
         self.stream.on_victim(Victim { stream, lane, opened, filled, clock, live, units });
     }
 }
@@ -151,8 +152,8 @@ mod tests {
     fn victim(drive: &mut Drive) -> (u32, u32) {
         let ftl = &mut drive.state.ftl;
         let block = ftl.choose_victim(LaneId(0)).unwrap();
-        let first = ftl.layout.first_unit(block).0;
-        let lpn = ftl.map.stored(crate::units::Pun(first)).0;
+        let first = ftl.tables.layout.first_unit(block).0;
+        let lpn = ftl.tables.map.stored(crate::units::Pun(first)).0;
         (lpn % 3, lpn / 12)
     }
 

@@ -2,29 +2,9 @@
 //! themselves, as all steps of jobs do; `Ftl` carries out what these say.
 
 use crate::flash::op::{UNITS_AT_MOST, UnitRef};
-use crate::ftl::tables::facts::FactsTable;
-use crate::ftl::tables::layout::Layout;
-use crate::ftl::tables::map::Map;
-use crate::nand::order::PageOrder;
+use crate::ftl::tables::Tables;
 use crate::units::{BlockId, NONE, Ppn, Pun};
 use serde::{Deserialize, Serialize};
-
-/// What jobs look at.
-#[derive(Clone, Copy)]
-pub(in crate::ftl) struct View<'a> {
-    pub map: &'a Map,
-    pub layout: &'a Layout,
-    pub order: &'a PageOrder,
-    pub facts: &'a FactsTable,
-}
-
-impl View<'_> {
-    /// A unit of flash that is to move.
-    #[inline]
-    pub fn unit_at(&self, at: u32) -> UnitRef {
-        UnitRef::new(self.map.stored(Pun(at)).0, at).with_facts(self.facts.get(Pun(at)))
-    }
-}
 
 /// Units of one page.
 pub(in crate::ftl) type PageUnits = [UnitRef; UNITS_AT_MOST];
@@ -89,10 +69,10 @@ pub(in crate::ftl) struct Pages {
 
 impl Pages {
     /// Whether a page belongs to them.
-    fn hold(&self, view: &View<'_>, page: Ppn) -> bool {
-        let at = view.layout.block_of_page(page).1;
-        let place = view.order.place(at / view.layout.span);
-        at % view.layout.span == self.member
+    fn hold(&self, tables: &Tables, page: Ppn) -> bool {
+        let at = tables.layout.block_of_page(page).1;
+        let place = tables.order.place(at / tables.layout.span);
+        at % tables.layout.span == self.member
             && self.types >> place.page_type & 1 == 1
             && (self.wordline == NONE || self.wordline == place.wordline)
     }
@@ -100,24 +80,24 @@ impl Pages {
 
 impl Walk {
     /// Reads some pages of a block, which lie in `range` of its members.
-    pub fn of(view: &View<'_>, block: BlockId, pages: Pages, range: (u32, u32)) -> Walk {
-        let unit = |page| view.layout.first_unit_of(block, 0, page).0;
+    pub fn of(tables: &Tables, block: BlockId, pages: Pages, range: (u32, u32)) -> Walk {
+        let unit = |page| tables.layout.first_unit_of(block, 0, page).0;
         let cursor = unit(range.0);
         Walk { block, pages: Some(pages), cursor, end: unit(range.1), ahead: cursor }
     }
 
     /// The next page with live units: they are to be read. [`Step::Done`] if there is none.
     #[inline(always)]
-    pub fn step(&mut self, view: &View<'_>, units: &mut PageUnits) -> Step {
-        let per_page = view.layout.units_per_page;
-        while let Some(first) = view.map.next_live(self.cursor, self.end) {
-            let page = view.layout.page_of_unit(Pun(first)).0;
+    pub fn step(&mut self, tables: &Tables, units: &mut PageUnits) -> Step {
+        let per_page = tables.layout.units_per_page;
+        while let Some(first) = tables.map.next_live(self.cursor, self.end) {
+            let page = tables.layout.page_of_unit(Pun(first)).0;
             self.cursor = (page.0 + 1) * per_page;
-            if self.pages.is_some_and(|pages| !pages.hold(view, page)) {
+            if self.pages.is_some_and(|pages| !pages.hold(tables, page)) {
                 continue;
             }
-            let count = each_live(view, page.0 * per_page, |nth, unit| units[nth] = view.unit_at(unit));
-            self.look_ahead(view, count);
+            let count = each_live(tables, page.0 * per_page, |nth, unit| units[nth] = tables.unit_at(unit));
+            self.look_ahead(tables, count);
             return Step::Read { page, count };
         }
         Step::Done
@@ -125,13 +105,13 @@ impl Walk {
 
     /// Starts loading the mapping entries of the next live units, page by page, `count` of them or some more.
     #[inline]
-    pub(super) fn look_ahead(&mut self, view: &View<'_>, count: usize) {
-        let per_page = view.layout.units_per_page;
+    pub(super) fn look_ahead(&mut self, tables: &Tables, count: usize) {
+        let per_page = tables.layout.units_per_page;
         let mut begun = 0;
         while begun < count {
-            let Some(first) = view.map.next_live(self.ahead, self.end) else { return };
-            let page = view.layout.page_of_unit(Pun(first)).0.0 * per_page;
-            begun += each_live(view, page, |_, unit| view.map.prefetch(view.map.stored(Pun(unit)).0));
+            let Some(first) = tables.map.next_live(self.ahead, self.end) else { return };
+            let page = tables.layout.page_of_unit(Pun(first)).0.0 * per_page;
+            begun += each_live(tables, page, |_, unit| tables.map.prefetch(tables.map.stored(Pun(unit)).0));
             self.ahead = page + per_page;
         }
     }
@@ -139,8 +119,8 @@ impl Walk {
 
 /// Calls `then` with the live units of the page that begins with unit `first`; returns how many there are.
 #[inline]
-fn each_live(view: &View<'_>, first: u32, mut then: impl FnMut(usize, u32)) -> usize {
-    let mut live = view.map.live_of(first, view.layout.units_per_page);
+fn each_live(tables: &Tables, first: u32, mut then: impl FnMut(usize, u32)) -> usize {
+    let mut live = tables.map.live_of(first, tables.layout.units_per_page);
     let mut count = 0;
     while live != 0 {
         then(count, first + live.trailing_zeros());
@@ -154,30 +134,33 @@ fn each_live(view: &View<'_>, first: u32, mut then: impl FnMut(usize, u32)) -> u
 mod tests {
     use super::*;
     use crate::drive_config::DriveConfig;
+    use crate::ftl::tables::facts::FactsTable;
+    use crate::ftl::tables::layout::Layout;
     use crate::nand::Chip;
+    use crate::nand::order::PageOrder;
     use crate::sections::{MappingUnit, Superblock};
     use crate::signals::Facts;
     use crate::units::Lpn;
 
     /// Blocks of two wordlines of three pages in each of two planes, written from unit 0 on, unit 4 dead: the pages and
     /// sequence numbers that a walk reads in block 0.
-    fn read_by(make: impl Fn(&View<'_>) -> Walk) -> Vec<(u32, u64)> {
+    fn read_by(make: impl Fn(&Tables) -> Walk) -> Vec<(u32, u64)> {
         let mut cfg = DriveConfig::default();
         let g = &mut cfg.geometry;
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
         (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (4, 2, 3);
         (cfg.mapping.unit, cfg.allocation.superblock) = (MappingUnit::Page, Superblock::Planes);
         let layout = Layout::new(&cfg, &Chip::new(2, 4, 6, &cfg.reliability, 1));
-        let (mut map, mut facts) = (Map::new(48, 48, false), FactsTable::new(true, 48, false));
+        let facts = FactsTable::new(true, 48, false);
+        let mut tables = Tables::new(&cfg, (layout, PageOrder::of(&cfg)), |_| 0, (facts, false));
         for unit in 0..24 {
-            map.assign(Lpn(unit), Pun(unit));
-            facts.set(Pun(unit), Facts::NONE.with_sequence(u64::from(unit) + 100));
+            tables.map.assign(Lpn(unit), Pun(unit));
+            tables.facts.set(Pun(unit), Facts::NONE.with_sequence(u64::from(unit) + 100));
         }
-        map.remove(Lpn(4));
-        let view = View { map: &map, layout: &layout, order: &PageOrder::of(&cfg), facts: &facts };
-        let (mut walk, mut units) = (make(&view), [UnitRef::PADDING; UNITS_AT_MOST]);
+        tables.map.remove(Lpn(4));
+        let (mut walk, mut units) = (make(&tables), [UnitRef::PADDING; UNITS_AT_MOST]);
         let mut read = Vec::new();
-        while let Step::Read { page, count } = walk.step(&view, &mut units) {
+        while let Step::Read { page, count } = walk.step(&tables, &mut units) {
             assert_eq!((count, units[0].lpn, units[0].source), (1, page.0, page.0));
             read.push((page.0, units[0].facts().sequence()));
         }
@@ -202,7 +185,7 @@ mod tests {
     fn a_part_is_the_pages_of_its_member_wordline_and_types() {
         // Page 2 k + m is page k of member m; pages 0 to 2 of a member are wordline 0, 3 to 5 wordline 1.
         let of = |member, types, wordline, range: (u32, u32)| {
-            read_by(|view| Walk::of(view, BlockId(0), Pages { member, types, wordline }, range))
+            read_by(|tables| Walk::of(tables, BlockId(0), Pages { member, types, wordline }, range))
         };
         assert_eq!(of(1, u8::MAX, 1, (3, 6)), pages(&[7, 9, 11]));
         assert_eq!(of(0, u8::MAX, 0, (0, 3)), pages(&[0, 2]));

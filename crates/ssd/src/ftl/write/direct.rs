@@ -63,7 +63,7 @@ impl Ftl {
             return self.sort_directly(flash, lpns, moved);
         }
         let stream = StreamId(self.allocator.streams().of_host.trailing_zeros() as u8);
-        let units_per_page = self.layout.units_per_page as usize;
+        let units_per_page = self.tables.layout.units_per_page as usize;
         for (n, page_units) in lpns.chunks(units_per_page).enumerate() {
             self.prefetch_ahead(lpns, n * units_per_page, page_units.len());
             for &lpn in page_units {
@@ -82,7 +82,7 @@ impl Ftl {
     /// The same where the host's data goes to several streams: units wait until those of their stream make a page. When
     /// all have been asked about, what is left goes to pages together.
     fn sort_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
-        let units_per_page = self.layout.units_per_page as usize;
+        let units_per_page = self.tables.layout.units_per_page as usize;
         for at in 0..self.direct.waiting.len() {
             if self.direct.waiting[at].len() == units_per_page {
                 match self.write_waiting(flash, at, moved) {
@@ -117,7 +117,7 @@ impl Ftl {
 
     /// Units of other streams take the places that those of a stream would leave empty in a page.
     fn fill_up_directly(&mut self, at: usize) {
-        let units_per_page = self.layout.units_per_page as usize;
+        let units_per_page = self.tables.layout.units_per_page as usize;
         let (before, rest) = self.direct.waiting.split_at_mut(at);
         let Some((units, after)) = rest.split_first_mut() else { return };
         for other in before.iter_mut().chain(after) {
@@ -147,14 +147,14 @@ impl Ftl {
         page_units: &[u32],
         moved: bool,
     ) -> Written {
-        let units_per_page = self.layout.units_per_page;
+        let units_per_page = self.tables.layout.units_per_page;
         let lpn = Lpn(page_units[0]);
         let found = match moved {
             true => self.full_page(lpn, stream, false),
             false => self.host_page(lpn, stream, false),
         };
         let Some(found) = found else { return Written::NoRoom };
-        let (block, _) = self.layout.block_of_page(found.page);
+        let (block, _) = self.tables.layout.block_of_page(found.page);
         let mut op = self.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));
         self.erase_if_opened(flash, found);
         flash.do_at_once(&mut op);
@@ -176,14 +176,14 @@ impl Ftl {
             if moved {
                 self.counts.moved_units[Cause::Cleaning as usize] += count;
             } else {
-                self.clock += count;
+                self.tables.clock += count;
                 self.counts.host_units += count;
                 self.note_bypass(found.page, page_units.len());
             }
         }
         if outcome == Outcome::Fail {
             for (to, &lpn) in (found.page.0 * units_per_page..).zip(page_units) {
-                self.map.note_stray(Lpn(lpn), Pun(to));
+                self.tables.map.note_stray(Lpn(lpn), Pun(to));
                 if self.locks_data() {
                     self.note_stillborn(Pun(to), facts);
                 }
@@ -218,13 +218,13 @@ impl Ftl {
         const NEAR: usize = 16;
         for i in at..at + count {
             if let Some(&lpn) = lpns.get(i + FAR) {
-                self.map.prefetch(lpn);
+                self.tables.map.prefetch(lpn);
             }
             if let Some(&lpn) = lpns.get(i + NEAR) {
-                let old = self.map.lookup(Lpn(lpn));
+                let old = self.tables.map.lookup(Lpn(lpn));
                 if old.is_some() {
-                    self.map.prefetch_live(old);
-                    self.blocks.prefetch(self.layout.block_of_unit(old));
+                    self.tables.map.prefetch_live(old);
+                    self.tables.blocks.prefetch(self.tables.layout.block_of_unit(old));
                 }
             }
         }

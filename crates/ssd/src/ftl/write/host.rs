@@ -70,9 +70,9 @@ impl Ftl {
     /// The class of a unit where copies are locked: what is promoted is as secret as where it lies.
     #[cold]
     fn class_to_lock(&self, lpn: Lpn, said: Said, offer: Offer) -> u8 {
-        let at = self.map.lookup(lpn);
+        let at = self.tables.map.lookup(lpn);
         let said = match offer {
-            Offer::Promoted if at.is_some() => self.facts.get(at).class() as u8,
+            Offer::Promoted if at.is_some() => self.tables.facts.get(at).class() as u8,
             Offer::Promoted => 0,
             _ => said.hints.class,
         };
@@ -93,7 +93,7 @@ impl Ftl {
     /// The stream that a unit the host has written goes to.
     #[inline]
     pub(super) fn stream_of_write(&mut self, lpn: Lpn, said: Said, again: bool) -> StreamId {
-        let stream = self.stream.of_write(Written { lpn, said, clock: self.clock, again });
+        let stream = self.stream.of_write(Written { lpn, said, clock: self.tables.clock, again });
         let takes = self.allocator.streams().is_of_host(stream);
         assert!(takes, "ftl.stream put host data in stream {}, which takes none", stream.0);
         self.tells_apart |= stream.0 > 0;
@@ -108,8 +108,9 @@ impl Ftl {
 
     /// The data of a unit leaves DRAM, clean or dirty. True: it is to be written once more, although it is clean.
     pub fn leaves(&mut self, lpn: Lpn, hotness: Hotness, is_clean: bool) -> bool {
-        let lies = if is_clean { self.map.lookup(lpn) } else { Pun::NONE };
-        let lies_in = lies.is_some().then(|| self.blocks.stream(self.layout.block_of_unit(lies)));
+        let lies = if is_clean { self.tables.map.lookup(lpn) } else { Pun::NONE };
+        let lies_in =
+            lies.is_some().then(|| self.tables.blocks.stream(self.tables.layout.block_of_unit(lies)));
         self.stream.on_leave(Leaving { lpn, hotness, lies_in })
     }
 
@@ -158,7 +159,7 @@ impl Ftl {
 
     /// What waits in line for lanes that have room may go on.
     pub fn unpark(&mut self) {
-        let turns = if self.gather.parked() > 0 { self.layout.lanes } else { 0 };
+        let turns = if self.gather.parked() > 0 { self.tables.layout.lanes } else { 0 };
         for turn in 0..turns {
             let stream = self.gather.oldest_parked(turn).map(|unit| unit.stream);
             if stream.is_some_and(|stream| self.has_host_page(turn, stream)) {
@@ -189,13 +190,13 @@ impl Ftl {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let class = if self.gather.sorts() { self.class_of_page(found.page) } else { 0 };
         let (count, bytes) = self.take_units((stream, class), &mut units);
-        self.counts.padded_units += u64::from(self.layout.units_per_page) - count as u64;
+        self.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
         self.note_bypass(found.page, count);
         // A page that begins with what is promoted is a page of it.
         let is_promoted = units[0].facts().promoted() > 0;
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
         let op = Op { bytes, ..self.op(OpKind::Program, cause, found.page) };
-        let op = self.bound_for(self.layout.block_of_page(found.page).0, op);
+        let op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
         if found.opened || paced && self.mover.rests_unduly(found.lane) {
@@ -207,7 +208,7 @@ impl Ftl {
     /// Host data takes a page: where there is a cache, and it is none of it, the cache was full.
     #[inline]
     pub(in crate::ftl) fn note_bypass(&mut self, page: Ppn, units: usize) {
-        if self.ring.is_used() && !self.blocks.is_one_bit(self.layout.block_of_page(page).0) {
+        if self.ring.is_used() && !self.tables.blocks.is_one_bit(self.tables.layout.block_of_page(page).0) {
             self.counts.slc_bypassed += units as u64;
         }
     }
@@ -218,8 +219,8 @@ impl Ftl {
         if !self.page_classes.sorts() {
             return 0;
         }
-        let at = self.layout.locate(page);
-        self.page_classes.of_type(self.order.page_type(at.page))
+        let at = self.tables.layout.locate(page);
+        self.page_classes.of_type(self.tables.order.page_type(at.page))
     }
 
     /// The oldest units of a stream, a page of them at most: how many, and their bytes. Should they not fill it, units
@@ -234,7 +235,7 @@ impl Ftl {
         for unit in &mut units[..count] {
             bytes += self.take_unit((stream, class), stream, unit);
         }
-        if count < self.layout.units_per_page as usize {
+        if count < self.tables.layout.units_per_page as usize {
             (count, bytes) = self.take_from_others((stream, class), units, (count, bytes));
         }
         self.gather.pass_turn(stream);
@@ -249,7 +250,7 @@ impl Ftl {
         units: &mut [UnitRef; UNITS_AT_MOST],
         (mut count, mut bytes): (usize, u32),
     ) -> (usize, u32) {
-        while count < self.layout.units_per_page as usize
+        while count < self.tables.layout.units_per_page as usize
             && let Some(other) = self.gather.next_stream()
         {
             bytes += self.take_unit((other, class), stream, &mut units[count]);
@@ -279,7 +280,7 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     fn take_back(&mut self, lpn: Lpn, to: Pun, slot: SlotId) {
-        self.map.note_stray(lpn, to);
+        self.tables.map.note_stray(lpn, to);
         self.gather.put_back(slot);
     }
 
@@ -292,8 +293,8 @@ impl Ftl {
         page: Ppn,
         outcome: Outcome,
     ) {
-        let (block, _) = self.layout.block_of_page(page);
-        let first = page.0 * self.layout.units_per_page;
+        let (block, _) = self.tables.layout.block_of_page(page);
+        let first = page.0 * self.tables.layout.units_per_page;
         let failed = outcome == Outcome::Fail;
         let spent = flash.pool.spent(id);
         let mut promoted = 0;
@@ -305,17 +306,17 @@ impl Ftl {
             }
             if unit.is_given_up() {
                 // What the spare area says, if anything, though nobody will read it.
-                self.map.note_stray(Lpn(unit.lpn), to);
+                self.tables.map.note_stray(Lpn(unit.lpn), to);
             } else if failed {
                 self.take_back(Lpn(unit.lpn), to, slot);
             } else {
                 match locks {
                     true => self.forget_replica(Lpn(unit.lpn)),
-                    false => self.replicas.forget(Lpn(unit.lpn)),
+                    false => self.tables.replicas.forget(Lpn(unit.lpn)),
                 }
                 self.commit(Lpn(unit.lpn), to, unit.facts(), Death::Written);
                 let of_host = 1 - unit.facts().promoted();
-                self.clock += of_host;
+                self.tables.clock += of_host;
                 self.counts.host_units += of_host;
                 promoted += 1 - of_host;
                 self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });

@@ -6,6 +6,7 @@
 
 use crate::ftl::Ftl;
 use crate::ftl::stream::StreamId;
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::write::open::{Allocated, Allocator};
@@ -49,7 +50,7 @@ impl Ftl {
     }
 
     fn lane_at(&self, turn: u32) -> LaneId {
-        LaneId(self.layout.lane_order[turn as usize])
+        LaneId(self.tables.layout.lane_order[turn as usize])
     }
 
     /// The next page for host data that begins with a logical unit: in the cache, if there is one and it has a page.
@@ -68,15 +69,15 @@ impl Ftl {
     #[inline(never)]
     fn ring_page(&mut self, lpn: Lpn) -> Option<Allocated> {
         match self.turn_of(lpn) {
-            Some(turn) => self.ring.page_in(self.lane_at(turn), &mut self.blocks, self.clock),
-            None => self.ring.next_page(&self.layout, &mut self.blocks, self.clock),
+            Some(turn) => self.ring.page_in(self.lane_at(turn), &mut self.tables.blocks, self.tables.clock),
+            None => self.ring.next_page(&self.tables.layout, &mut self.tables.blocks, self.tables.clock),
         }
     }
 
     /// The same in a full block.
     #[inline]
     pub(in crate::ftl) fn full_page(&mut self, lpn: Lpn, stream: StreamId, paced: bool) -> Option<Allocated> {
-        let Ftl { blocks, allocator, mover, layout, clock, .. } = self;
+        let Ftl { tables: Tables { blocks, layout, clock, .. }, allocator, mover, .. } = self;
         let (blocks, clock) = (blocks, *clock);
         match self.placement {
             Placement::Dynamic if paced => {
@@ -103,9 +104,12 @@ impl Ftl {
 
     /// Where pages have lanes of their own, those of a block lie in theirs.
     pub(in crate::ftl) fn check_place(&self, block: BlockId) -> Result<(), String> {
-        let (lane, from) = (self.layout.lane_of(block), self.layout.first_unit(block).0);
-        let units = from..from + self.layout.units_per_block();
-        for lpn in units.filter(|&unit| self.map.is_live(Pun(unit))).map(|unit| self.map.stored(Pun(unit))) {
+        let (lane, from) = (self.tables.layout.lane_of(block), self.tables.layout.first_unit(block).0);
+        let units = from..from + self.tables.layout.units_per_block();
+        for lpn in units
+            .filter(|&unit| self.tables.map.is_live(Pun(unit)))
+            .map(|unit| self.tables.map.stored(Pun(unit)))
+        {
             let own = self.turn_of(lpn).map(|turn| self.lane_at(turn));
             if own.is_some_and(|own| own != lane) {
                 return Err(format!("unit {} lies in lane {}, which is not its own", lpn.0, lane.0));
@@ -134,7 +138,9 @@ mod tests {
         let mut drive = Drive::new(&cfg).unwrap();
         drive.fill(0, 24).unwrap();
         let ftl = &drive.state.ftl;
-        let at = |page| ftl.layout.locate(ftl.layout.page_of_unit(ftl.map.lookup(Lpn(page))).0);
+        let at = |page| {
+            ftl.tables.layout.locate(ftl.tables.layout.page_of_unit(ftl.tables.map.lookup(Lpn(page))).0)
+        };
         (0..24).map(at).map(|at| 4 * at.die + at.plane).collect()
     }
 
@@ -161,7 +167,8 @@ mod tests {
         drive.fill(0, 25).unwrap();
         let ftl = &drive.state.ftl;
         let place = |page| {
-            let at = ftl.layout.locate(ftl.layout.page_of_unit(ftl.map.lookup(Lpn(page))).0);
+            let at =
+                ftl.tables.layout.locate(ftl.tables.layout.page_of_unit(ftl.tables.map.lookup(Lpn(page))).0);
             // A channel has 6 dies, 2 of each chip.
             [at.die / 6, at.die % 6 / 2, at.die % 2, at.plane]
         };
@@ -171,7 +178,9 @@ mod tests {
         // Written again and in another order they stay there.
         drive.overwrite(&[23, 6, 6, 12]).unwrap();
         let ftl = &drive.state.ftl;
-        let lane = |page| ftl.layout.lane_of(ftl.layout.block_of_unit(ftl.map.lookup(Lpn(page)))).0;
-        assert_eq!([6, 12, 23].map(lane), [6, 12, 23].map(|turn| ftl.layout.lane_order[turn]));
+        let lane = |page| {
+            ftl.tables.layout.lane_of(ftl.tables.layout.block_of_unit(ftl.tables.map.lookup(Lpn(page)))).0
+        };
+        assert_eq!([6, 12, 23].map(lane), [6, 12, 23].map(|turn| ftl.tables.layout.lane_order[turn]));
     }
 }

@@ -24,12 +24,12 @@ fn moves_fill_their_last_block_though_it_has_failed() {
         let moved = StreamId(ftl.allocator.streams().of_moves.trailing_zeros() as u8);
         let page = ftl.move_target(LaneId(0), moved).unwrap().page;
         while ftl.allocator.free(LaneId(0)) > free {
-            ftl.allocator.take_block(LaneId(0), 0, 0, (&mut ftl.blocks, 0)).unwrap();
+            ftl.allocator.take_block(LaneId(0), 0, 0, (&mut ftl.tables.blocks, 0)).unwrap();
         }
-        let block = ftl.layout.block_of_page(page).0;
-        ftl.blocks.program_issued(block);
+        let block = ftl.tables.layout.block_of_page(page).0;
+        ftl.tables.blocks.program_issued(block);
         ftl.after_program(flash, block, true);
-        assert!(ftl.blocks.is_failing(block));
+        assert!(ftl.tables.blocks.is_failing(block));
         assert_eq!(ftl.allocator.filled(LaneId(0), block).is_some(), is_filled_on, "{free} blocks free");
     }
 }
@@ -45,7 +45,7 @@ fn erases_are_due_where_room_is_urgent() {
         if waits {
             work.candidates.now.push_back(Candidate { block: BlockId(1), member: 0 });
         }
-        ftl.blocks.start_moving(BlockId(0), Cause::Cleaning);
+        ftl.tables.blocks.start_moving(BlockId(0), Cause::Cleaning);
         ftl.empty(flash, BlockId(0));
         let due: Vec<bool> = ftl.outbox.iter().map(|&id| flash.op(id).due).collect();
         assert_eq!(due, [lacks_room && waits; 2]);

@@ -35,11 +35,12 @@ impl Ftl {
         if !self.reclaim.active {
             return;
         }
-        for block in (0..self.layout.blocks()).map(BlockId) {
-            for member in 0..self.layout.span {
-                let physical = self.layout.member(block, member).block;
+        for block in (0..self.tables.layout.blocks()).map(BlockId) {
+            for member in 0..self.tables.layout.span {
+                let physical = self.tables.layout.member(block, member).block;
                 let pages = flash.chip.programmed_pages(physical);
-                let held = (0..pages).map(|page| self.order.place(page).wordline + 1).max().unwrap_or(0);
+                let held =
+                    (0..pages).map(|page| self.tables.order.place(page).wordline + 1).max().unwrap_or(0);
                 let hit = |at: u32| wordline.is_none_or(|wordline| wordline == at);
                 let shares = if wordline.is_some() { 1 } else { u64::from(held) };
                 for at in (0..held).filter(|&at| hit(at)) {
@@ -51,11 +52,11 @@ impl Ftl {
 
     /// So many reads of a wordline, page types taking turns.
     fn tell_evenly(&mut self, flash: &Flash, of: (BlockId, u32), wordline: u32, reads: u64) {
-        let physical = self.layout.member(of.0, of.1).block;
+        let physical = self.tables.layout.member(of.0, of.1).block;
         let types = self.reclaim.page_types as u8;
         for page_type in 0..types {
             let readings = reads.div_ceil(u64::from(types)).min(u64::from(u32::MAX)) as u32;
-            let (mode, cycles) = (flash.chip.mode(physical), self.blocks.erase_count(of.0));
+            let (mode, cycles) = (flash.chip.mode(physical), self.tables.blocks.erase_count(of.0));
             let read = PageRead { physical, wordline, page_type, mode, cycles, readings, access: false };
             self.tell(flash, &read, of.0, of.1);
         }
@@ -63,17 +64,17 @@ impl Ftl {
 
     /// Blocks are cycled to so many erases: the reads of those that had fewer are forgotten.
     pub fn forget_reads_of_younger(&mut self, cycles: u32) {
-        let blocks = if self.reclaim.active { self.layout.blocks() } else { 0 };
+        let blocks = if self.reclaim.active { self.tables.layout.blocks() } else { 0 };
         for block in (0..blocks).map(BlockId) {
-            if self.blocks.erase_count(block) < cycles {
+            if self.tables.blocks.erase_count(block) < cycles {
                 self.forget_reads_of(block);
             }
         }
     }
 
     fn forget_reads_of(&mut self, block: BlockId) {
-        for member in 0..self.layout.span {
-            self.reclaim.policy.on_erase(self.layout.member(block, member).block);
+        for member in 0..self.tables.layout.span {
+            self.reclaim.policy.on_erase(self.tables.layout.member(block, member).block);
         }
     }
 
@@ -81,14 +82,14 @@ impl Ftl {
     /// chips need is loaded when the operation is queued.)
     #[inline]
     pub fn prefetch_read(&self, flash: &Flash, lpn: u32) {
-        if !flash.is_instant() || !flash.chip.ages() || lpn >= self.map.logical() {
+        if !flash.is_instant() || !flash.chip.ages() || lpn >= self.tables.map.logical() {
             return;
         }
-        let unit = self.map.lookup(Lpn(lpn));
+        let unit = self.tables.map.lookup(Lpn(lpn));
         if unit.is_some() {
-            let at = self.layout.locate(self.layout.page_of_unit(unit).0);
+            let at = self.tables.layout.locate(self.tables.layout.page_of_unit(unit).0);
             flash.chip.prefetch_sense(at.block, at.page);
-            self.reclaim.policy.prefetch(at.block, self.order.place(at.page).wordline);
+            self.reclaim.policy.prefetch(at.block, self.tables.order.place(at.page).wordline);
         }
     }
 
@@ -103,8 +104,8 @@ impl Ftl {
             return;
         }
         self.forget_reads_of(block);
-        let lane = self.layout.lane_of(block);
-        for member in 0..self.layout.span {
+        let lane = self.tables.layout.lane_of(block);
+        for member in 0..self.tables.layout.span {
             let candidate = Candidate { block, member };
             let at = self.place_in_lane(lane, &candidate);
             self.work(lane).candidates.remove(candidate, at);
@@ -119,7 +120,7 @@ impl Ftl {
 
     /// Lists and marks must agree.
     pub(in crate::ftl) fn check_candidates(&self) -> Result<(), String> {
-        for lane in (0..self.layout.lanes).map(LaneId) {
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
             if !self.mover.lanes[lane.index()]
                 .candidates
                 .check(|candidate| self.place_in_lane(lane, candidate))

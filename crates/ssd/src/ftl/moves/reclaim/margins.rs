@@ -21,7 +21,7 @@ impl Ftl {
     /// A page could not be corrected: how much it had seen, and that it is so.
     #[cold]
     pub fn note_unreadable(&mut self, flash: &Flash, op: Op) {
-        let units = self.layout.units_per_page;
+        let units = self.tables.layout.units_per_page;
         self.effects.push(Effect::Unreadable { first: Pun(op.ppn.0 * units), units });
         let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
         self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
@@ -32,11 +32,11 @@ impl Ftl {
         if !self.locks.reprograms() {
             return 0;
         }
-        let units = self.layout.units_per_page;
-        let pages = 0..self.layout.blocks() * self.layout.pages_per_block;
+        let units = self.tables.layout.units_per_page;
+        let pages = 0..self.tables.layout.blocks() * self.tables.layout.pages_per_block;
         let is_lost = |page: &Ppn| {
-            let at = self.layout.locate(*page);
-            self.map.live_of(page.0 * units, units) != 0
+            let at = self.tables.layout.locate(*page);
+            self.tables.map.live_of(page.0 * units, units) != 0
                 && at.page < flash.chip.programmed_pages(at.block)
                 && flash.chip.is_lost(at.block, at.page, flash.now)
         };
@@ -46,13 +46,15 @@ impl Ftl {
     /// See [`crate::Drive::worst_disturb_q12`].
     pub fn worst_disturb_q12(&self, flash: &Flash) -> Option<u32> {
         let mut worst = flash.chip.ages().then_some(0)?;
-        let units = self.layout.units_per_page;
-        for block in (0..self.layout.blocks()).map(BlockId).filter(|&block| self.blocks.live(block) > 0) {
-            let first = self.layout.first_unit(block).0 / units;
-            for page in (first..first + self.layout.pages_per_block).map(Ppn) {
+        let units = self.tables.layout.units_per_page;
+        for block in
+            (0..self.tables.layout.blocks()).map(BlockId).filter(|&block| self.tables.blocks.live(block) > 0)
+        {
+            let first = self.tables.layout.first_unit(block).0 / units;
+            for page in (first..first + self.tables.layout.pages_per_block).map(Ppn) {
                 // One page of a wordline tells of all; where none is live there is nothing to tell.
-                let at = self.layout.locate(page);
-                if self.map.next_live(page.0 * units, (page.0 + 1) * units).is_some() {
+                let at = self.tables.layout.locate(page);
+                if self.tables.map.next_live(page.0 * units, (page.0 + 1) * units).is_some() {
                     worst = worst.max(flash.chip.disturb_q12(at.block, at.page)?);
                 }
             }

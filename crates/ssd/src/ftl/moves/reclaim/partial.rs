@@ -44,7 +44,7 @@ impl Ftl {
         let candidate = migration.candidate;
         let (types, wordline, range) = match (want.part, want.to) {
             (Part::Wordline(wordline), Destination::Moves) => (u8::MAX, wordline, self.pages_of(wordline)),
-            (Part::Types(types), Destination::Moves) => (types, NONE, (0, self.order.pages())),
+            (Part::Types(types), Destination::Moves) => (types, NONE, (0, self.tables.order.pages())),
             (Part::Page(place), Destination::Replica(to)) => return migration.make(want, place, to),
             (Part::Replicas, Destination::Here) => {
                 self.adopt_all(candidate);
@@ -62,7 +62,7 @@ impl Ftl {
             return self.look_later(lane, migration);
         }
         let pages = Pages { member: candidate.member, types, wordline };
-        migration.go_on(want, Walk::of(&self.view(), candidate.block, pages, range));
+        migration.go_on(want, Walk::of(&self.tables, candidate.block, pages, range));
     }
 
     /// What is read next of a block that is emptied in parts: of all members the wordline that stands least, if the
@@ -70,7 +70,7 @@ impl Ftl {
     pub(in crate::ftl) fn choose_wordline(&mut self, flash: &mut Flash, walk: &Walk) -> Option<Walk> {
         let block = walk.block;
         let mut chosen: Option<(i64, u32, u32)> = None;
-        for member in 0..self.layout.span {
+        for member in 0..self.tables.layout.span {
             let left = walk.pages.filter(|pages| pages.member == member).map(|pages| pages.wordline);
             let (look, policy) = self.look(flash, Candidate { block, member });
             let chips = policy.sees_chips().then_some(ChipLook(flash));
@@ -80,7 +80,7 @@ impl Ftl {
         }
         let (_, member, wordline) = chosen?;
         let pages = Pages { member, types: u8::MAX, wordline };
-        Some(Walk::of(&self.view(), block, pages, self.pages_of(wordline)))
+        Some(Walk::of(&self.tables, block, pages, self.pages_of(wordline)))
     }
 
     /// The first page of a wordline, and the one after its last.
@@ -106,8 +106,8 @@ impl Ftl {
         migration: Migration,
     ) -> bool {
         let block = migration.candidate.block;
-        self.blocks.set_state(block, BlockState::Migrating);
-        if self.blocks.leaving(block) == 0 {
+        self.tables.blocks.set_state(block, BlockState::Migrating);
+        if self.tables.blocks.leaving(block) == 0 {
             self.migrated(flash, block);
         }
         self.next_candidate(flash, lane, migration.passed.unwrap_or(0))
@@ -116,20 +116,20 @@ impl Ftl {
     /// All that was to leave a block has left: it is closed again, or, if it is empty, erased.
     pub(in crate::ftl) fn migrated(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
-        self.blocks.set_state(block, BlockState::Closed);
+        self.tables.blocks.set_state(block, BlockState::Closed);
         if self.locks_data() {
             self.list_all(block);
         }
-        if self.blocks.is_failing(block) {
+        if self.tables.blocks.is_failing(block) {
             return self.retire_when_closed(flash, block);
         }
-        let lane = self.layout.lane_of(block);
+        let lane = self.tables.layout.lane_of(block);
         self.may_look_again(lane);
-        if self.blocks.live(block) == 0
+        if self.tables.blocks.live(block) == 0
             && self.work(lane).coming < self.mover.coming_at_most + COMING_BY_READS
         {
-            self.blocks.start_moving(block, Cause::ReadReclaim);
-            self.blocks.set_state(block, BlockState::Draining);
+            self.tables.blocks.start_moving(block, Cause::ReadReclaim);
+            self.tables.blocks.set_state(block, BlockState::Draining);
             self.work(lane).coming += 1;
             self.empty(flash, block);
         }
