@@ -390,7 +390,7 @@ impl Drive {
             since: *counted_since,
             until: *now,
             host: host.counts,
-            ftl: ftl.counts.clone(),
+            ftl: ftl.work.counts.clone(),
             flash: flash.counts_until(*now),
             unit_bytes: ftl.tables.layout.unit_bytes,
             units_per_page: ftl.tables.layout.units_per_page,
@@ -402,7 +402,7 @@ impl Drive {
     pub fn reset_stats(&mut self) {
         let state = &mut self.state;
         state.host.counts = Default::default();
-        state.ftl.counts = Default::default();
+        state.ftl.work.counts = Default::default();
         state.flash.reset_counts(state.now);
         state.counted_since = state.now;
     }

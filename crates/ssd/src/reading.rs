@@ -46,7 +46,7 @@ impl Reading {
         self.totals.clear();
         let mut tell = |total| self.totals.push(total);
         state.host.counts.each_total(&mut tell);
-        state.ftl.counts.each_total(&mut tell);
+        state.ftl.work.counts.each_total(&mut tell);
         state.flash.counts.each_total(&mut tell);
         self.programmed_pages = Cause::ALL.map(|cause| state.flash.counts.pages_programmed(cause));
         let lanes = (0..state.ftl.tables.layout.lanes).map(LaneId);

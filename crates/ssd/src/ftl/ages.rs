@@ -242,7 +242,7 @@ impl Ftl {
             age = age.max(own);
         }
         self.tables.blocks.set_wear_q12(block, age as u16);
-        self.counts.age_q12_max = self.counts.age_q12_max.max(age);
+        self.work.counts.age_q12_max = self.work.counts.age_q12_max.max(age);
     }
 
     /// The flash is told the ages of all blocks.
@@ -292,7 +292,7 @@ impl Ftl {
         let block = self.tables.layout.block_of_page(op.ppn).0;
         self.ages.on_first_page(&mut flash.chip, op.at.block);
         self.update_age(flash, block);
-        self.counts.age_checks += 1;
+        self.work.counts.age_checks += 1;
         self.after_program(flash, block, false);
     }
 

@@ -27,6 +27,7 @@ pub mod slc_cache;
 pub mod stream;
 pub mod tables;
 pub mod wear_leveling;
+pub mod work;
 pub mod write;
 
 use crate::flash::Flash;
@@ -47,14 +48,16 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
 use core::ops::Range;
 pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
 use moves::copies::Copies;
-use moves::lane::{LaneWork, Mover};
 use moves::reclaim::Reclaim;
+use moves::victims::Victims;
 pub use reads::{Brought, End, Found, LastRead, Place};
 use serde::{Deserialize, Serialize};
 pub use service_times::ServiceTimes;
 use tables::Tables;
 use tables::blocks::BlockState;
 use tables::facts::{Death, FactsTable};
+use work::Work;
+use work::lane::LaneWork;
 use write::direct::Direct;
 use write::gather::Gather;
 use write::open::Allocator;
@@ -106,8 +109,6 @@ pub struct TableBytes {
 pub struct Ftl {
     /// Which page holds what, and what is known of each block.
     pub tables: Tables,
-    /// Counters.
-    pub counts: FtlCounts,
     /// Operations issued and not yet taken by the executor.
     pub outbox: Vec<OpId>,
     /// Slots whose programs ended since the executor last looked.
@@ -124,12 +125,15 @@ pub struct Ftl {
     placement: Placement,
     /// The cache of host writes.
     pub(crate) ring: Ring,
-    mover: Mover,
+    /// What is under way or asked for, and what was done.
+    pub work: Work,
     reclaim: Reclaim,
     pub(crate) gc_victim: gc_victim::Policy,
     gc_trigger: gc_trigger::Policy,
     pub(crate) wear_leveling: wear_leveling::Policy,
     victim_rng: Rng,
+    /// Where victims are looked for.
+    victims: Victims,
     pub(crate) stream: stream::Policy,
     /// Whether anything went to another stream than the first.
     tells_apart: bool,
@@ -192,7 +196,7 @@ impl Ftl {
         let of_reclaim = (reclaim.is_active(), reclaim.deals());
         let ring = Ring::new(policies.slc_cache, &layout, cfg.one_bit_mode());
         let sorting = (&page_classes, ring.is_used());
-        let mover = Mover::new(cfg, &layout, (streams, needs.victims), of_reclaim, sorting);
+        let work = Work::new(cfg, &layout, streams, of_reclaim, sorting);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
         let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
         let mut gather = Gather::new(streams, layout.units_per_page, slots, turns);
@@ -200,14 +204,13 @@ impl Ftl {
         if page_classes.sorts() && !ring.is_used() {
             gather = gather.by_class(page_classes.count(), page_classes.queue_units());
         }
-        let locks = Locks::new(cfg, policies.sanitize, &layout, mover.operations_at_most());
+        let locks = Locks::new(cfg, policies.sanitize, &layout, work.operations_at_most());
         let loses = cfg.errors.model == ErrorModel::Cells || locks.reprograms();
         let facts = FactsTable::new(needs.facts, physical, locks.are_on());
         let tables = Tables::new(cfg, (layout, order), erase_count, (facts, loses));
         let layout = &tables.layout;
         let mut ftl = Ftl {
-            counts: FtlCounts::default(),
-            outbox: Vec::with_capacity(mover.operations_at_most() + locks.operations_at_most() + 1024),
+            outbox: Vec::with_capacity(work.operations_at_most() + locks.operations_at_most() + 1024),
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
             waits: Waits::watched(locks.are_renewed()),
@@ -216,12 +219,13 @@ impl Ftl {
             allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
             placement: Placement::new(cfg, layout),
             ring,
-            mover,
+            work,
             reclaim,
             gc_victim: gc_victim::Policy::build(policies.gc_victim),
             gc_trigger: gc_trigger::Policy::build(policies.gc_trigger),
             wear_leveling,
             victim_rng: Rng::named(cfg.drive.seed, "ftl/gc_victim"),
+            victims: Victims::new(needs.victims, layout.blocks_per_lane),
             stream,
             tells_apart: false,
             direct: Direct::new(streams, layout.units_per_page),
@@ -254,7 +258,7 @@ impl Ftl {
     /// Flash operations that moves may have in flight at once, beside so many of the host's: they are kept for them.
     pub fn operations_of_moves(&self, of_host: usize) -> usize {
         let locks = self.locks.operations_at_most();
-        let moves = self.mover.operations_at_most() + self.age_checks_at_most() + locks;
+        let moves = self.work.operations_at_most() + self.age_checks_at_most() + locks;
         moves + self.late_erases_at_most(of_host + moves)
     }
 
@@ -323,7 +327,7 @@ impl Ftl {
         self.page_classes.on_trim(lpn);
         if old.is_some() {
             self.bury(old, Death::Ended);
-            self.counts.trimmed_units += 1;
+            self.work.counts.trimmed_units += 1;
         }
         self.effects.push(Effect::Trim { lpn });
     }
@@ -336,7 +340,7 @@ impl Ftl {
         }
         self.tables.map.lose(lpn);
         self.bury(from, Death::Ended);
-        self.counts.lost_units += 1;
+        self.work.counts.lost_units += 1;
         self.effects.push(Effect::Lose { lpn });
         true
     }
@@ -345,7 +349,7 @@ impl Ftl {
     #[inline(always)]
     fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts, by: Death) {
         self.tables.facts.set(to, facts);
-        self.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
+        self.work.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
         let old = self.tables.map.assign(lpn, to);
         if old.is_some() {
             self.bury(old, by);
@@ -410,7 +414,7 @@ impl Ftl {
 
     /// Bytes of its tables.
     pub fn table_bytes(&self) -> TableBytes {
-        let read_reclaim = self.reclaim.bytes() + self.tables.replicas.bytes() + self.mover.bytes_of_deals();
+        let read_reclaim = self.reclaim.bytes() + self.tables.replicas.bytes() + self.work.bytes_of_deals();
         let locks = self.locks.bytes() + self.tables.facts.bytes();
         let all = self.tables.map.bytes()
             + read_reclaim
@@ -484,7 +488,7 @@ impl Ftl {
             if counted != said {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
-            self.mover.check_refusals(&self.tables.layout, (&self.allocator, &self.tables.blocks), lane)?;
+            self.work.check_refusals(&self.tables.layout, (&self.allocator, &self.tables.blocks), lane)?;
         }
         self.check_rings()?;
         self.check_candidates()?;
@@ -507,7 +511,7 @@ impl Ftl {
             self.tables.blocks.check(block, programs)?;
         }
         let waits = |work: &LaneWork| work.is_dealing() || work.has_gathered();
-        if flash.pool.in_flight() > 0 || self.mover.lanes.iter().any(waits) {
+        if flash.pool.in_flight() > 0 || self.work.lanes.iter().any(waits) {
             return Ok(());
         }
         match (0..self.tables.layout.blocks())

@@ -85,7 +85,7 @@ impl Ftl {
         if !at.is_some() {
             return if self.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
-        self.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
+        self.work.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
         let wanted = UnitRef::new(lpn.0, at.0).with_mask(mask);
         if last.op.is_some() && self.tables.layout.share_page(last.at, at) {
             self.note_unit(lpn);
@@ -107,8 +107,8 @@ impl Ftl {
     #[inline]
     pub fn note_host_read(&mut self, lpn: Lpn) {
         let change = self.page_classes.on_read(lpn, &self.tables.map);
-        self.counts.heat_raises += u64::from(change.raised);
-        self.counts.heat_lowers += u64::from(change.lowered);
+        self.work.counts.heat_raises += u64::from(change.raised);
+        self.work.counts.heat_lowers += u64::from(change.lowered);
     }
 
     /// A unit waits behind the last read: it is looked at again when that is over.
@@ -150,10 +150,10 @@ impl Ftl {
     #[inline]
     fn note_host_page(&mut self, op: &Op) {
         if self.ring.is_used() && op.page_type == self.ring.page_type() {
-            self.counts.slc_hits += 1;
+            self.work.counts.slc_hits += 1;
             self.ring.on_read(self.tables.layout.block_of_page(op.ppn).0);
         } else {
-            self.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+            self.work.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
         }
     }
 
@@ -255,7 +255,7 @@ impl Ftl {
         for (nth, lpn) in units.enumerate() {
             self.note_unit(lpn);
             if nth == 0 {
-                self.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
+                self.work.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
                 self.note_read(flash, &op);
             }
         }
@@ -278,7 +278,7 @@ impl Ftl {
     fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
         if at.is_some() && self.tables.replicas.get(lpn) == at {
             self.forget_replica(lpn);
-            self.counts.replicas_failed += 1;
+            self.work.counts.replicas_failed += 1;
             return false;
         }
         self.lose(lpn, at)

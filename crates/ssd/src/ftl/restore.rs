@@ -1,10 +1,10 @@
 //! A restored translation layer: every number points to something, and counts are those of what is there.
 
 use super::Ftl;
-use super::moves::job::Job;
-use super::moves::lane::{LaneWork, RECLAIM};
-use super::moves::walk::Pages;
 use super::tables::blocks::BlockState;
+use super::work::job::Job;
+use super::work::lane::{LaneWork, RECLAIM};
+use super::work::walk::Pages;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room, within, within_or_none};
@@ -46,21 +46,22 @@ impl Ftl {
             flash.now,
         )?;
         flash.pool.iter().try_for_each(|(id, op)| self.check_op(flash, id, op))?;
-        for lane in 0..self.mover.lanes.len().max(fresh.mover.lanes.len()) {
-            let (Some(work), Some(fresh)) = (self.mover.lanes.get_mut(lane), fresh.mover.lanes.get(lane))
+        for lane in 0..self.work.lanes.len().max(fresh.work.lanes.len()) {
+            let (Some(work), Some(fresh)) = (self.work.lanes.get_mut(lane), fresh.work.lanes.get(lane))
             else {
                 return Err("lanes that are not there".to_owned());
             };
             work.keep_room(fresh);
             work.sorted.restored(&fresh.sorted)?;
             let erasing = self.check_lane_work(LaneId(lane as u32), fresh)?;
-            self.mover.lanes[lane].erasing = erasing;
-            let migration = self.mover.lanes[lane].migration().copied();
+            self.work.lanes[lane].erasing = erasing;
+            let migration = self.work.lanes[lane].migration().copied();
             let can = migration.is_none_or(|it| self.reclaim.can_migrate(&it, flash.chip.blocks()));
             ensure(can, "what is to leave a block")?;
         }
         self.check_moves(flash)?;
-        self.mover.restored(fresh.mover);
+        self.victims = fresh.victims;
+        self.work.restored(fresh.work)?;
         self.check_pages(flash)?;
         self.check(flash)
     }
@@ -118,7 +119,7 @@ impl Ftl {
 
     /// Blocks of the lane that are being erased, if all that is known of it can be.
     fn check_lane_work(&self, lane: LaneId, fresh: &LaneWork) -> Result<u32, String> {
-        let work = &self.mover.lanes[lane.index()];
+        let work = &self.work.lanes[lane.index()];
         let first = self.tables.layout.first_block(lane).0;
         let is_own = |block: BlockId| (first..first + self.tables.layout.blocks_per_lane).contains(&block.0);
         ensure(work.retire.iter().all(|&block| is_own(block)), "a block to be retired")?;
@@ -181,7 +182,7 @@ impl Ftl {
                 leaving[self.tables.layout.block_of_unit(Pun(unit.source)).index()] += 1;
             }
         }
-        for (work, (reads, programs)) in self.mover.lanes.iter().zip(under_way) {
+        for (work, (reads, programs)) in self.work.lanes.iter().zip(under_way) {
             ensure((work.reads, work.programs) == (reads, programs), "reads and programs of a lane's moves")?;
             for (_, unit) in work.all_gathered() {
                 leaving[self.tables.layout.block_of_unit(Pun(unit.source)).index()] += 1;
@@ -208,7 +209,7 @@ impl Ftl {
         }
         for block in (0..self.tables.layout.blocks()).map(BlockId) {
             let lane = self.tables.layout.lane_of(block);
-            let dealt = self.mover.lanes[lane.index()].deal.filled(block);
+            let dealt = self.work.lanes[lane.index()].deal.filled(block);
             let open = self.allocator.filled(lane, block).or(dealt).or(self.ring.filled(lane, block));
             for member in 0..self.tables.layout.span {
                 let physical = self.tables.layout.member(block, member).block;

@@ -77,7 +77,7 @@ impl Ftl {
             units[count] = self.tables.unit_at(unit);
             count += 1;
         }
-        let is_busy = self.mover.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
+        let is_busy = self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
         if is_busy || !self.has_room_beside(lane, count as u32) {
             return self.locks.wait_for_room(lane, block, !is_busy);
         }
@@ -85,14 +85,14 @@ impl Ftl {
         self.locks.pages[page.index()] |= LEAVING;
         let is_new = self.locks.is_leaving(before | LEAVING) && !self.locks.is_leaving(before);
         self.locks.leaving += u32::from(is_new);
-        self.counts.sanitize_copies += count as u64;
+        self.work.counts.sanitize_copies += count as u64;
         self.tables.blocks.set_cause(block, Cause::Sanitize);
         let mut op = self.op_of_move(flash, OpKind::Read, Cause::Sanitize, page, lane);
         self.note_read(flash, &op);
         self.tables.blocks.leave(block, count as u32);
         if self.issue_move(flash, lane, &mut op, &units[..count]) {
             self.take_read(lane, (Cause::Sanitize, page, op.outcome), &units[..count]);
-            if self.mover.lanes[lane.index()].full_pages(self.tables.layout.units_per_page) > 0 {
+            if self.work.lanes[lane.index()].full_pages(self.tables.layout.units_per_page) > 0 {
                 self.program_all_gathered(flash, lane, false);
             }
         }
@@ -106,7 +106,7 @@ impl Ftl {
             self.locks.pages_of_wordline(&self.tables.layout, page).last(),
         );
         // Wordlines that are filled up go beyond what moves may have on their way, two at most.
-        if self.mover.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS + self.locks.pages_filled_up()) {
+        if self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS + self.locks.pages_filled_up()) {
             return self.locks.wait_for_room(lane, block, false);
         }
         let first = block.0 * self.tables.layout.pages_per_block;
@@ -130,7 +130,7 @@ impl Ftl {
             else {
                 return;
             };
-            self.counts.padded_units += u64::from(self.tables.layout.units_per_page);
+            self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page);
             let op = self.op_of_move(flash, OpKind::Program, Cause::Sanitize, found.page, lane);
             let mut op = self.bound_for(block, op);
             if is_of_host(stream) {
@@ -146,9 +146,9 @@ impl Ftl {
     /// being emptied, and have room for what still lives there, will be of the reserve: those that it lacks, and one
     /// more, which is kept from the host.
     fn has_room_beside(&mut self, lane: LaneId, units: u32) -> bool {
-        let (reserve, free) = (self.mover.reserve, self.allocator.free(lane));
+        let (reserve, free) = (self.work.reserve, self.allocator.free(lane));
         let lacking = reserve.saturating_sub(free);
-        let coming = self.mover.lanes[lane.index()].coming.min(reserve);
+        let coming = self.work.lanes[lane.index()].coming.min(reserve);
         let block = self.tables.layout.data_units_per_block();
         let one_more = if coming > lacking && free <= reserve { block } else { 0 };
         self.has_room_or_claims(lane, units + (reserve - coming.min(lacking)) * block, one_more)
@@ -175,7 +175,7 @@ impl Ftl {
             return;
         }
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            if !self.work(lane).is_moving() && self.allocator.unclaim(lane) {
+            if !self.work.lane_mut(lane).is_moving() && self.allocator.unclaim(lane) {
                 self.waits.come(Lack::Page);
             }
         }
@@ -185,14 +185,14 @@ impl Ftl {
     pub(in crate::ftl) fn uncrowd(&mut self, lane: LaneId) {
         self.locks.lanes[lane.index()].lacks_room = false;
         if self.next_crowded(lane).is_some() {
-            self.lock_soon(lane);
+            self.locks.look_soon(&mut self.work.looks, lane);
         }
     }
 
     /// The block of a lane whose pages have waited longest for what lives there to leave, if more may leave now.
     #[cold]
     pub(in crate::ftl) fn next_crowded(&self, lane: LaneId) -> Option<BlockId> {
-        let is_busy = self.mover.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
+        let is_busy = self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
         self.locks.lanes[lane.index()]
             .crowded
             .front()
@@ -207,13 +207,13 @@ impl Ftl {
         if !hopeless.contains(&block) {
             hopeless.push_back(block);
         }
-        self.look_soon(lane);
+        self.work.looks.soon(lane);
     }
 
     /// Begins to empty the next block whose locks fail; one that is being filled is closed.
     #[cold]
     pub(in crate::ftl) fn start_hopeless(&mut self, lane: LaneId) -> bool {
-        if self.coming(lane) >= self.mover.coming_at_most {
+        if self.coming(lane) >= self.work.coming_at_most {
             return false;
         }
         for _ in 0..self.locks.lanes[lane.index()].hopeless.len() {
@@ -243,7 +243,7 @@ impl Ftl {
             // With replicas that have become pages more may live there than moves are always sure of.
             let (live, sure) = (
                 self.tables.blocks.live(block),
-                self.mover.reserve * self.tables.layout.data_units_per_block(),
+                self.work.reserve * self.tables.layout.data_units_per_block(),
             );
             let may_begin = is_still
                 && match live {

@@ -48,7 +48,7 @@ impl Ftl {
     #[inline(never)]
     pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         // Where no time passes what leaves pages goes together, not each page's rest for itself.
-        self.work(lane).more = flash.is_instant();
+        self.work.lane_mut(lane).more = flash.is_instant();
         let mut is_full = self.lock_ready(flash, lane);
         // Of what waits for room no more is looked at than finds it.
         while !is_full && let Some(block) = self.next_crowded(lane) {
@@ -58,14 +58,14 @@ impl Ftl {
                 self.locks.lanes[lane.index()].crowded.pop_front();
             }
         }
-        if core::mem::take(&mut self.work(lane).more) {
+        if core::mem::take(&mut self.work.lane_mut(lane).more) {
             self.program_all_gathered(flash, lane, false);
         }
         if self.renews_locks() {
             self.renew_lane(flash, lane);
         }
         let locks = &self.locks.lanes[lane.index()];
-        locks.alone && !locks.lacks_room && locks.hopeless.is_empty()
+        self.work.looks.is_for_locks(lane) && !locks.lacks_room && locks.hopeless.is_empty()
     }
 
     /// The same of the blocks that are listed. Whether there are no operations for more.
@@ -328,7 +328,7 @@ impl Ftl {
     pub(super) fn end_lock(&mut self, block: BlockId, op: &Op) {
         if op.kind == OpKind::Scrub {
             let pages = self.locks.pages_of_wordline(&self.tables.layout, op.ppn);
-            self.locks.end_late_locks(&mut self.counts, pages.clone(), op.outcome);
+            self.locks.end_late_locks(&mut self.work.counts, pages.clone(), op.outcome);
             for page in pages {
                 if self.locks.pages[page.index()] & ISSUED != 0 {
                     self.end_lock_of(block, page, op.outcome);
@@ -338,7 +338,7 @@ impl Ftl {
         }
         if op.kind != OpKind::BlockLock {
             // The block may have been opened since: then the page is another's, or free.
-            self.locks.end_late_locks(&mut self.counts, core::iter::once(op.ppn), op.outcome);
+            self.locks.end_late_locks(&mut self.work.counts, core::iter::once(op.ppn), op.outcome);
             if self.locks.pages[op.ppn.index()] & ISSUED != 0 {
                 self.end_lock_of(block, op.ppn, op.outcome);
             }
@@ -348,7 +348,7 @@ impl Ftl {
             (0..self.tables.layout.span).find(|&member| self.tables.layout.member(block, member) == op.at);
         let member = member.unwrap_or_default();
         let pages = self.tables.layout.pages_of_member(block, member);
-        self.locks.end_late_locks(&mut self.counts, pages.clone(), op.outcome);
+        self.locks.end_late_locks(&mut self.work.counts, pages.clone(), op.outcome);
         for page in pages {
             if self.locks.pages[page.index()] & ISSUED != 0 {
                 self.end_lock_of(block, page, op.outcome);
@@ -370,7 +370,7 @@ impl Ftl {
         let (is_hopeless, was_hopeless) = (*state & FAILED != 0, *state & HOPELESS != 0);
         *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };
         if is_hopeless {
-            self.counts.sanitize_given_up += u64::from(is_bad && !was_hopeless);
+            self.work.counts.sanitize_given_up += u64::from(is_bad && !was_hopeless);
             if !is_bad {
                 self.give_up_block(block);
             }

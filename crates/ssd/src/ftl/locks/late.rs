@@ -46,7 +46,7 @@ impl Ftl {
             let units =
                 page.0 * self.tables.layout.units_per_page..(page.0 + 1) * self.tables.layout.units_per_page;
             units.for_each(|unit| self.tables.facts.set_secured(Pun(unit), false));
-            self.locks.end_late_exposure(&mut self.counts, page, true);
+            self.locks.end_late_exposure(&mut self.work.counts, page, true);
         }
     }
 

@@ -29,6 +29,7 @@ use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::sanitize::{self, Rules};
 use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::work::looks::Looks;
 use crate::ftl::{Ftl, FtlCounts};
 use crate::nand::Sanitizing;
 use crate::observe::Source;
@@ -88,8 +89,6 @@ struct LaneLocks {
     /// Blocks to be emptied and erased, because locks in them fail.
     hopeless: VecDeque<BlockId>,
     in_flight: u32,
-    /// It is looked at soon for its locks, and not for its moves.
-    alone: bool,
 }
 
 /// The state of all locks.
@@ -168,7 +167,6 @@ impl Locks {
             lacks_room: false,
             hopeless: line(),
             in_flight: 0,
-            alone: false,
         };
         Locks {
             rules,
@@ -255,18 +253,9 @@ impl Locks {
         }
     }
 
-    /// A lane is looked at soon for what may move in it, too.
-    #[inline]
-    pub fn look_at_moves(&mut self, lane: LaneId) {
-        if self.on {
-            self.lanes[lane.index()].alone = false;
-        }
-    }
-
-    /// The same for its locks only. What fills wordlines or empties blocks is a matter of moves.
-    #[inline]
-    pub fn look_at_locks(&mut self, lane: LaneId) {
-        self.lanes[lane.index()].alone = !self.finishes() && !self.erases;
+    /// A lane is looked at soon for its locks. What fills wordlines or empties blocks is a matter of moves.
+    pub(in crate::ftl) fn look_soon(&self, looks: &mut Looks, lane: LaneId) {
+        looks.soon_for_locks(lane, !self.finishes() && !self.erases);
     }
 
     /// Whether what lives in a page of this state is leaving it. Of a wordline that is to be scrubbed not all pages are
@@ -453,9 +442,9 @@ impl Ftl {
             locks.since[page.index()] = since;
             locks.waiting[usize::from(growing > 0)] += 1;
             locks.blocks[block.index()].pages += 1;
-            self.counts.exposed_pages += 1;
+            self.work.counts.exposed_pages += 1;
             let exposed = locks.waiting[0] + locks.waiting[1];
-            self.counts.exposed_pages_max = self.counts.exposed_pages_max.max(exposed);
+            self.work.counts.exposed_pages_max = self.work.counts.exposed_pages_max.max(exposed);
         } else {
             // What was being programmed when it died is there now.
             locks.since[page.index()] = locks.since[page.index()].min(since);
@@ -489,7 +478,7 @@ impl Ftl {
             exposed.listed = true;
             locks.lanes[lane.index()].ready.push_back(block);
         }
-        self.lock_soon(lane);
+        self.locks.look_soon(&mut self.work.looks, lane);
     }
 
     /// What waited in a block is to be looked at now: its job is over, and it stays.
@@ -521,7 +510,7 @@ impl Ftl {
             if self.locks.pages[page.index()] & EXPOSED != 0
                 && self.tables.layout.locate(page).block == physical
             {
-                self.locks.forget_page(&self.tables.layout, &mut self.counts, (page, true));
+                self.locks.forget_page(&self.tables.layout, &mut self.work.counts, (page, true));
             }
         }
     }
@@ -533,7 +522,7 @@ impl Ftl {
             (block.0 * self.tables.layout.pages_per_block, self.tables.layout.pages_per_block);
         for page in first..first + pages {
             if self.locks.pages[page as usize] != 0 {
-                self.locks.forget_page(&self.tables.layout, &mut self.counts, (Ppn(page), true));
+                self.locks.forget_page(&self.tables.layout, &mut self.work.counts, (Ppn(page), true));
             }
         }
         self.tables
@@ -551,7 +540,7 @@ impl Ftl {
         let first = page.0 * self.tables.layout.units_per_page;
         (first..first + self.tables.layout.units_per_page)
             .for_each(|unit| self.tables.facts.set_secured(Pun(unit), false));
-        self.locks.forget_page(&self.tables.layout, &mut self.counts, (page, false));
+        self.locks.forget_page(&self.tables.layout, &mut self.work.counts, (page, false));
     }
 
     /// Told that a lock is over.
@@ -563,7 +552,7 @@ impl Ftl {
         self.locks.lanes[lane.index()].in_flight -= 1;
         self.end_lock(block, op);
         // What is next is looked at when all that has ended is known: a program may have.
-        self.lock_soon(lane);
+        self.locks.look_soon(&mut self.work.looks, lane);
     }
 }
 

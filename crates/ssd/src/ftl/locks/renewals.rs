@@ -147,7 +147,7 @@ impl Ftl {
         }
         let lane = self.tables.layout.lane_of(block);
         self.locks.renewals.lines[lane.index()].blocks.push_back(block);
-        self.lock_soon(lane);
+        self.locks.look_soon(&mut self.work.looks, lane);
     }
 
     /// Sets locks of a lane again, one at a time on each plane.
@@ -208,7 +208,7 @@ impl Ftl {
             self.set_renewing(Ppn(first.0 + at));
             self.op(OpKind::PageLock, Cause::Sanitize, Ppn(first.0 + at))
         };
-        self.counts.sanitize_relocks += 1;
+        self.work.counts.sanitize_relocks += 1;
         self.locks.lanes[lane.index()].in_flight += 1;
         self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
     }
@@ -242,7 +242,7 @@ impl Ftl {
                 } else if !line.blocks.contains(&block) {
                     line.blocks.push_back(block);
                 }
-                self.lock_soon(lane);
+                self.locks.look_soon(&mut self.work.looks, lane);
             }
         }
     }

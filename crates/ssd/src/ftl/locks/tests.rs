@@ -191,10 +191,10 @@ fn a_claim_is_given_up_when_nothing_moves() {
     let mut drive = Drive::new(&config("page_lock", MappingUnit::FourKib)).unwrap();
     let ftl = &mut drive.state.ftl;
     ftl.allocator.claim(LaneId(0), false);
-    ftl.work(LaneId(0)).reads = 1;
+    ftl.work.lane_mut(LaneId(0)).reads = 1;
     ftl.give_up_claims();
     assert!(ftl.allocator.has_claims(), "something moves");
-    ftl.work(LaneId(0)).reads = 0;
+    ftl.work.lane_mut(LaneId(0)).reads = 0;
     ftl.give_up_claims();
     assert!(!ftl.allocator.has_claims());
 }

@@ -82,7 +82,7 @@ impl Ftl {
             return false;
         }
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            if self.work(lane).reads == 0 {
+            if self.work.lane_mut(lane).reads == 0 {
                 self.program_all_gathered(flash, lane, true);
             }
         }

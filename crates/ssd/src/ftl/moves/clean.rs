@@ -5,23 +5,19 @@
 //! only when every unit read from it is programmed and mapped at its new place. A lane has at most two jobs at a time:
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
-use super::job::Job;
-use super::lane::{LaneWork, RECLAIM, ROUTINE, Round};
-use super::walk::{PageUnits, Step, Walk};
 use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::stream::LaneStreams;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
+use crate::ftl::work::job::Job;
+use crate::ftl::work::lane::{LaneWork, RECLAIM, ROUTINE, Round};
+use crate::ftl::work::walk::{PageUnits, Step, Walk};
 use crate::ftl::{Ftl, IdleWork};
 use crate::units::{BlockId, LaneId, Ppn};
 
 impl Ftl {
-    pub(in crate::ftl) fn work(&mut self, lane: LaneId) -> &mut LaneWork {
-        &mut self.mover.lanes[lane.index()]
-    }
-
     /// Looks whether a lane should be cleaned, and starts or continues.
     pub(in crate::ftl) fn check_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         if self.ring.is_used() {
@@ -33,15 +29,15 @@ impl Ftl {
 
     pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
         let (limits, free) = (self.limits(lane), self.allocator.free(lane));
-        let work = &self.mover.lanes[lane.index()];
-        let wanted = if self.mover.pace == Pace::Saturated {
+        let work = &self.work.lanes[lane.index()];
+        let wanted = if self.work.pace == Pace::Saturated {
             true
         } else if work.wanted {
             self.gc_trigger.goes_on(free + work.coming, &limits)
         } else {
             self.gc_trigger.starts(free + work.coming, &limits)
         };
-        let (clock, work) = (self.tables.clock, self.work(lane));
+        let (clock, work) = (self.tables.clock, self.work.lane_mut(lane));
         if wanted && !work.wanted {
             work.round = Round { began: clock, erases: work.erases };
         }
@@ -50,7 +46,7 @@ impl Ftl {
 
     /// What a trigger may know of a lane.
     pub(super) fn limits(&self, lane: LaneId) -> Limits {
-        let work = &self.mover.lanes[lane.index()];
+        let work = &self.work.lanes[lane.index()];
         let round = work.round;
         // What the cache has is neither data's nor free.
         let cached = if self.ring.is_used() { self.ring.lane(lane).owned } else { 0 };
@@ -59,7 +55,7 @@ impl Ftl {
             written: self.tables.clock,
             since: (self.tables.clock - round.began) / u64::from(self.tables.layout.lanes),
             units_per_block: self.tables.layout.data_units_per_block(),
-            ..self.mover.limits(self.tables.layout.blocks_per_lane, cached)
+            ..self.work.limits(self.tables.layout.blocks_per_lane, cached)
         }
     }
 
@@ -70,19 +66,19 @@ impl Ftl {
 
     /// Whether the host waits for what cleaning has emptied, page by page.
     pub fn paces_host(&self) -> bool {
-        self.mover.paces_host
+        self.work.paces_host
     }
 
     /// Cleaning catches up with such a host, until a pace is set.
     pub fn catch_up(&mut self, flash: &mut Flash) {
-        self.mover.catches_up = true;
+        self.work.catches_up = true;
         self.check_lanes(flash);
     }
 
     /// How fast the host is from now on, where no time passes.
     pub fn set_pace(&mut self, pace: Pace) {
-        self.mover.catches_up = false;
-        let changed = std::mem::replace(&mut self.mover.pace, pace) != pace;
+        self.work.catches_up = false;
+        let changed = std::mem::replace(&mut self.work.pace, pace) != pace;
         for lane in (0..self.tables.layout.lanes).map(LaneId).filter(|_| changed) {
             // Not yet cleaned: that is for the executor that goes on.
             self.update_wanted(lane);
@@ -92,8 +88,8 @@ impl Ftl {
     /// Tells whether the host has been silent long enough for something to begin; it begins, or no more of it does.
     pub fn set_idle(&mut self, flash: &mut Flash, work: IdleWork, idle: bool) {
         match work {
-            IdleWork::Cleaning => self.mover.idle = idle,
-            IdleWork::Reclaim => self.mover.quiet = idle,
+            IdleWork::Cleaning => self.work.idle = idle,
+            IdleWork::Reclaim => self.work.quiet = idle,
         }
         for lane in (0..self.tables.layout.lanes).map(LaneId).filter(|_| idle) {
             self.check_lane(flash, lane);
@@ -108,10 +104,10 @@ impl Ftl {
         let begins_anew = self.gc_trigger.ends_without_victims();
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.
-            if begins_anew && !self.work(lane).wanted {
+            if begins_anew && !self.work.lane_mut(lane).wanted {
                 self.update_wanted(lane);
             }
-            let work = self.work(lane);
+            let work = self.work.lane_mut(lane);
             let at_rest = !work.is_moving();
             let waits = |work: &LaneWork| {
                 work.wanted
@@ -130,7 +126,7 @@ impl Ftl {
     /// A job that found no page for its stream may have what it lacks behind it: the block that the last job emptied
     /// can be erased when the rest of it, less than a page, is programmed.
     fn unblock(&mut self, flash: &mut Flash, lane: LaneId) {
-        let work = self.work(lane);
+        let work = self.work.lane_mut(lane);
         if !work.is_moving() && work.has_job() {
             self.program_all_gathered(flash, lane, true);
         }
@@ -138,15 +134,15 @@ impl Ftl {
 
     /// One step of a lane: start jobs if there are none, read on, program what is gathered.
     pub(in crate::ftl) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
-        self.mover.emptied = false;
+        self.work.emptied = false;
         self.allocator.forget_refusals(lane);
         self.deal_on(flash, lane);
-        while self.work(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
+        while self.work.lane_mut(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
             if !self.go_on(flash, lane, RECLAIM) {
                 break;
             }
         }
-        while self.work(lane).jobs[ROUTINE].is_some() || self.start_job(lane) {
+        while self.work.lane_mut(lane).jobs[ROUTINE].is_some() || self.start_job(lane) {
             if !self.go_on(flash, lane, ROUTINE) {
                 break;
             }
@@ -157,13 +153,13 @@ impl Ftl {
 
     /// Chooses the next block to empty: a failing one, one to destage or to clean in turn, one to swap, in this order.
     fn start_job(&mut self, lane: LaneId) -> bool {
-        let work = &self.mover.lanes[lane.index()];
+        let work = &self.work.lanes[lane.index()];
         if let Some(&block) = work.retire.front()
             && self.tables.blocks.programming(block) == 0
             && self.fits(lane, block, Cause::BadBlock)
-            && (!self.locks.erases_bad() || self.coming(lane) < self.mover.coming_at_most)
+            && (!self.locks.erases_bad() || self.coming(lane) < self.work.coming_at_most)
         {
-            self.work(lane).retire.pop_front();
+            self.work.lane_mut(lane).retire.pop_front();
             return self.begin(lane, block, Cause::BadBlock);
         }
         if self.ring.is_used() && self.start_destage(lane) {
@@ -172,11 +168,11 @@ impl Ftl {
         if self.locks.has_hopeless(lane) && self.start_hopeless(lane) {
             return true;
         }
-        let work = &self.mover.lanes[lane.index()];
+        let work = &self.work.lanes[lane.index()];
         let lacks_room = work.candidates.lacks_room || self.locks.is_crowded(lane);
-        if (work.wanted || lacks_room) && self.coming(lane) < self.mover.coming_at_most {
+        if (work.wanted || lacks_room) && self.coming(lane) < self.work.coming_at_most {
             self.update_wanted(lane);
-            let work = &self.mover.lanes[lane.index()];
+            let work = &self.work.lanes[lane.index()];
             if work.wanted || lacks_room {
                 if let Some(block) = self.choose_victim(lane) {
                     self.note_victim(block);
@@ -186,15 +182,15 @@ impl Ftl {
                     return true;
                 }
                 // Nothing is worth it: a round of cleaning is over.
-                if self.gc_trigger.ends_without_victims() && self.work(lane).coming == 0 {
-                    self.work(lane).wanted = false;
+                if self.gc_trigger.ends_without_victims() && self.work.lane_mut(lane).coming == 0 {
+                    self.work.lane_mut(lane).wanted = false;
                 }
             }
         }
         if self.ring.is_used() && self.clean_for_ring(lane) {
             return true;
         }
-        let swap = std::mem::replace(&mut self.work(lane).swap, BlockId::NONE);
+        let swap = std::mem::replace(&mut self.work.lane_mut(lane).swap, BlockId::NONE);
         let movable = |block| {
             self.tables.blocks.state(block) == BlockState::Closed
                 && self.tables.blocks.programming(block) == 0
@@ -215,7 +211,7 @@ impl Ftl {
         let job = Job::empty(&self.tables, block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
         let erases_bad = self.locks.erases_bad();
-        let work = self.work(lane);
+        let work = self.work.lane_mut(lane);
         let comes = cause != Cause::Destage && (cause != Cause::BadBlock || erases_bad);
         work.coming += u32::from(comes);
         work.jobs[which] = Some(job);
@@ -224,7 +220,7 @@ impl Ftl {
 
     pub(in crate::ftl) fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
-        let coming = self.mover.lanes[lane.index()].coming > 0;
+        let coming = self.work.lanes[lane.index()].coming > 0;
         if coming && !self.has_room(lane, self.tables.layout.data_units_per_block(), Cause::Cleaning) {
             return None;
         }
@@ -236,11 +232,11 @@ impl Ftl {
             assert!(can_be, "ftl.gc_victim chose block {chosen}, which cannot be cleaned");
             Some(chosen)
         };
-        let chosen = if self.tells_apart && self.mover.victims.are_asked_for() {
+        let chosen = if self.tells_apart && self.victims.are_asked_for() {
             let (filled_by, streams) =
                 (self.tables.blocks.lane_streams(&self.tables.layout, lane), self.allocator.streams());
             let lane = LaneStreams { blocks: &view, lane, filled_by, streams };
-            self.mover.victims.choose(&mut self.stream, &lane, chooser)?
+            self.victims.choose(&mut self.stream, &lane, chooser)?
         } else {
             chooser(&view)?
         };
@@ -261,7 +257,7 @@ impl Ftl {
     }
 
     pub(in crate::ftl) fn has_room(&self, lane: LaneId, units: u32, cause: Cause) -> bool {
-        let work = &self.mover.lanes[lane.index()];
+        let work = &self.work.lanes[lane.index()];
         let per_page = self.tables.layout.units_per_page;
         // What the other job of the lane has still to move counts, too.
         let left = |job: &Job| job.left(self.tables.blocks.live(job.block()));
@@ -276,10 +272,10 @@ impl Ftl {
     #[inline]
     fn rests(&self, lane: LaneId, which: usize) -> bool {
         which == ROUTINE
-            && (self.mover.pace == Pace::Saturated
-                && (self.mover.emptied || self.allocator.free(lane) > self.mover.reserve)
-                || self.mover.catches_up
-                    && self.mover.has_caught_up(
+            && (self.work.pace == Pace::Saturated
+                && (self.work.emptied || self.allocator.free(lane) > self.work.reserve)
+                || self.work.catches_up
+                    && self.work.has_caught_up(
                         &self.tables.layout,
                         (&self.allocator, &self.tables.blocks),
                         lane,
@@ -293,9 +289,9 @@ impl Ftl {
         self.look_anew(lane, which);
         loop {
             let waits =
-                may_be_busy && self.mover.is_busy(&self.tables.layout, lane, 0) || self.rests(lane, which);
-            let Ftl { mover, tables, .. } = self;
-            let Some(job) = &mut mover.lanes[lane.index()].jobs[which] else { return false };
+                may_be_busy && self.work.is_busy(&self.tables.layout, lane, 0) || self.rests(lane, which);
+            let Ftl { work, tables, .. } = self;
+            let Some(job) = &mut work.lanes[lane.index()].jobs[which] else { return false };
             match job.step(tables, !waits, &mut units) {
                 Step::Read { page, count } => {
                     may_be_busy = self.move_page(flash, lane, page, (&mut units, count));
@@ -314,7 +310,7 @@ impl Ftl {
     /// A job has read all that was to move: a block that it empties can be erased when that has arrived. Returns
     /// whether another may begin.
     fn end_job(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
-        match self.work(lane).jobs[which].take() {
+        match self.work.lane_mut(lane).jobs[which].take() {
             Some(Job::Migrate(migration)) => self.end_migration(flash, lane, migration),
             Some(Job::Empty { walk: Walk { block, .. }, .. }) => {
                 self.tables.blocks.set_state(block, BlockState::Draining);
@@ -329,10 +325,10 @@ impl Ftl {
 
     /// What is read away from a block next, or leaves it altogether, is the read-reclaim policy's to say.
     fn ask_for_more(&mut self, flash: &mut Flash, lane: LaneId, which: usize) {
-        if let Some(Job::Empty { walk, .. }) = self.work(lane).jobs[which] {
+        if let Some(Job::Empty { walk, .. }) = self.work.lane_mut(lane).jobs[which] {
             let next = self.choose_wordline(flash, &walk);
             let walk = next.unwrap_or(walk);
-            self.work(lane).jobs[which] = Some(Job::Empty { walk, in_parts: next.is_some() });
+            self.work.lane_mut(lane).jobs[which] = Some(Job::Empty { walk, in_parts: next.is_some() });
         } else {
             self.migrate_on(flash, lane);
         }

@@ -96,12 +96,12 @@ impl Ftl {
         let next = self.allocator.peek(lane, stream, &self.tables.blocks);
         let to = next.map(|page| self.tables.layout.locate(page));
         let Some(to) = to.filter(|to| (from.die, from.plane) == (to.die, to.plane)) else {
-            self.counts.copies_refused_by_place += 1;
+            self.work.counts.copies_refused_by_place += 1;
             return false;
         };
         let Some(row) = self.judge_copy(flash, (source, from), to) else { return false };
         let Some(found) = self.move_target(lane, stream) else {
-            self.counts.copies_refused_by_place += 1;
+            self.work.counts.copies_refused_by_place += 1;
             return false;
         };
         let unit = self.in_stream_of_move(cause, unit);
@@ -109,8 +109,9 @@ impl Ftl {
         let mut op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
         self.erase_if_opened(flash, found);
         self.tables.blocks.leave(self.tables.layout.block_of_unit(Pun(unit.source)), 1);
-        self.counts.copies += 1;
-        self.counts.copies_in_a_row_max = self.counts.copies_in_a_row_max.max(u32::from(row & MOST));
+        self.work.counts.copies += 1;
+        self.work.counts.copies_in_a_row_max =
+            self.work.counts.copies_in_a_row_max.max(u32::from(row & MOST));
         if let Some(place) = self.copies.in_a_row.get_mut(found.page.index()) {
             *place = row;
         }
@@ -130,11 +131,11 @@ impl Ftl {
     ) -> Option<u8> {
         // What tells the age of a block is what its first page has of errors: of its own.
         if to.page == 0 && self.ages.read_first_pages() {
-            self.counts.copies_refused_by_place += 1;
+            self.work.counts.copies_refused_by_place += 1;
             return None;
         }
         if flash.chip.page_age(from.block, from.page).minutes > self.copies.policy.max_source_minutes() {
-            self.counts.copies_refused_by_age_of_data += 1;
+            self.work.counts.copies_refused_by_age_of_data += 1;
             return None;
         }
         if !self.copies.policy.counts() {
@@ -142,7 +143,7 @@ impl Ftl {
         }
         let limit = |at: PageAddress| self.copies.policy.limit(&self.worn(flash, at.block));
         let row = self.copies.next(source, limit(from).min(limit(to)));
-        self.counts.copies_refused_by_limit += u64::from(row.is_none());
+        self.work.counts.copies_refused_by_limit += u64::from(row.is_none());
         row
     }
 

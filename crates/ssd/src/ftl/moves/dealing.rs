@@ -3,15 +3,16 @@
 //! With too few free blocks a deal waits for cleaning, one that cannot wait not for long; then the disturbed block
 //! moves alone into one target, and if there is none, to where cleaning's data goes, in the normal mode.
 
-use super::candidates::Candidate;
-use super::deal::{Dealt, NO_TARGET, Target, Way};
-use super::lane::{COMING_BY_READS, ROUTINE};
-use super::walk::Step;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
 use crate::ftl::read_reclaim::{MAX_PAGE_TYPES as TYPES, Partners};
 use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::work::COMING_BY_READS;
+use crate::ftl::work::candidates::Candidate;
+use crate::ftl::work::deal::{Dealt, NO_TARGET, Target, Way};
+use crate::ftl::work::lane::ROUTINE;
+use crate::ftl::work::walk::Step;
 use crate::nand::Outcome;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
 use core::cmp::Reverse;
@@ -59,14 +60,14 @@ impl Ftl {
     ) -> Begun {
         let DealRequest { candidate, mode, paired, forced } = asked;
         let block = candidate.block;
-        let to_spare = self.allocator.free(lane).saturating_sub(self.mover.reserve);
+        let to_spare = self.allocator.free(lane).saturating_sub(self.work.reserve);
         // Two blocks out of one: cleaning makes up for it.
         let spreads = paired && to_spare >= 2 && self.reclaim.policy.empty_partner();
         let partner = if paired && !spreads { self.partner_of(lane, block) } else { BlockId::NONE };
         let sources = [block, partner];
         let mode = self.mode_for(partner).max(mode);
         let needed = 1 + u32::from(partner.is_some());
-        if self.work(lane).coming + needed > self.mover.coming_at_most + COMING_BY_READS {
+        if self.work.lane_mut(lane).coming + needed > self.work.coming_at_most + COMING_BY_READS {
             return Begun::Later;
         }
         let fan = if spreads { 2 } else { self.targets_for(sources) };
@@ -75,7 +76,7 @@ impl Ftl {
             self.deal(flash, lane, sources, fan, mode, paired);
             return Begun::Yes;
         }
-        let work = self.work(lane);
+        let work = self.work.lane_mut(lane);
         let comes = work.coming > 0 || work.jobs[ROUTINE].is_some();
         if !work.candidates.lacks_room {
             (work.candidates.lacks_room, work.candidates.lacked_at) = (true, work.erases);
@@ -125,8 +126,8 @@ impl Ftl {
         mode: u8,
         sorted: bool,
     ) {
-        self.counts.reclaims += 1;
-        let work = self.work(lane);
+        self.work.counts.reclaims += 1;
+        let work = self.work.lane_mut(lane);
         work.candidates.lacks_room = false;
         let deal = &mut work.deal;
         (deal.active, deal.sources, deal.fan, deal.mode, deal.sorted) = (true, sources, fan, mode, sorted);
@@ -136,13 +137,13 @@ impl Ftl {
         for (at, block) in sources.into_iter().enumerate().filter(|(_, block)| block.is_some()) {
             self.tables.blocks.start_moving(block, Cause::ReadReclaim);
             self.begin_service(flash, block, Some(sources[1 - at]).filter(|other| other.is_some()));
-            self.work(lane).coming += 1;
+            self.work.lane_mut(lane).coming += 1;
             self.list_units(lane, block);
         }
         self.sort_units(lane);
         for at in 0..fan as usize {
             let block = self.open_target(lane, mode);
-            self.work(lane).deal.targets[at].block = block;
+            self.work.lane_mut(lane).deal.targets[at].block = block;
         }
         self.update_wanted(lane);
         self.deal_on(flash, lane);
@@ -154,7 +155,7 @@ impl Ftl {
         let mut at = self.tables.map.next_live(from, end);
         while let Some(unit) = at {
             let heat = self.reclaim.policy.take_heat(self.tables.map.stored(Pun(unit)));
-            self.mover.lanes[lane.index()].deal.units.push(Dealt { heat, unit });
+            self.work.lanes[lane.index()].deal.units.push(Dealt { heat, unit });
             at = self.tables.map.next_live(unit + 1, end);
         }
     }
@@ -163,7 +164,7 @@ impl Ftl {
     fn sort_units(&mut self, lane: LaneId) {
         let (per_page, per_block) = (self.tables.layout.units_per_page, self.tables.layout.units_per_block());
         let (layout, order) = (&self.tables.layout, &self.tables.order);
-        let deal = &mut self.mover.lanes[lane.index()].deal;
+        let deal = &mut self.work.lanes[lane.index()].deal;
         let count = deal.units.len() as u32;
         if !deal.sorted {
             deal.shares[0] = (0, count);
@@ -187,7 +188,7 @@ impl Ftl {
 
     /// Opens a free block in a program mode, if one is left beside those kept for moves.
     fn open_target(&mut self, lane: LaneId, mode: u8) -> BlockId {
-        let (blocks, keep) = (&mut self.tables.blocks, self.mover.reserve);
+        let (blocks, keep) = (&mut self.tables.blocks, self.work.reserve);
         let Some(block) = self.allocator.take_block(lane, keep, mode, (blocks, self.tables.clock)) else {
             return BlockId::NONE;
         };
@@ -200,13 +201,13 @@ impl Ftl {
 
     /// Goes on with a lane's deal: programs what is there, reads what is next, and ends it when nothing is left.
     pub(in crate::ftl) fn deal_on(&mut self, flash: &mut Flash, lane: LaneId) {
-        if !self.work(lane).deal.active {
+        if !self.work.lane_mut(lane).deal.active {
             return;
         }
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        while self.work(lane).deal.active {
-            let at_most = self.mover.in_flight_at_most;
-            let work = &mut self.mover.lanes[lane.index()];
+        while self.work.lane_mut(lane).deal.active {
+            let at_most = self.work.in_flight_at_most;
+            let work = &mut self.work.lanes[lane.index()];
             let may_read = flash.is_instant() || work.reads + work.programs < at_most;
             match work.deal.step(&self.tables, may_read, at_most, &mut units) {
                 Step::Read { page, count } => self.read_dealt(flash, lane, page, &units[..count]),
@@ -242,7 +243,7 @@ impl Ftl {
             if way == Way::Dead {
                 self.tables.blocks.arrive(block);
             }
-            self.work(lane).deal.arrive(unit, way);
+            self.work.lane_mut(lane).deal.arrive(unit, way);
         }
     }
 
@@ -252,17 +253,17 @@ impl Ftl {
             for &mut unit in units {
                 self.gather_moved(lane, Cause::ReadReclaim, unit);
             }
-            let deal = &mut self.work(lane).deal;
+            let deal = &mut self.work.lane_mut(lane).deal;
             (deal.over, deal.cut_short) = (true, true);
             return;
         };
         let op = self.op_of_move(flash, OpKind::Program, Cause::ReadReclaim, page, lane);
         let mut op = self.bound_for(self.tables.layout.block_of_page(page).0, op);
-        if self.mover.lazy {
+        if self.work.lazy {
             self.erase_if_stale(flash, page);
         }
-        self.counts.padded_units += u64::from(self.tables.layout.units_per_page) - units.len() as u64;
-        self.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
+        self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - units.len() as u64;
+        self.work.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
         self.program_moved(flash, lane, &mut op, units);
     }
 
@@ -274,16 +275,16 @@ impl Ftl {
         if self.tables.map.next_live(page, first + 1) != Some(first) {
             return;
         }
-        if self.tables.layout.block_of_page(op.ppn).0 == self.work(lane).deal.sources[0] {
+        if self.tables.layout.block_of_page(op.ppn).0 == self.work.lane_mut(lane).deal.sources[0] {
             self.note_margin(flash, op);
         } else {
-            self.counts.reclaimed_pages += 1;
+            self.work.counts.reclaimed_pages += 1;
         }
     }
 
     /// Whether a block is being dealt.
     pub(in crate::ftl) fn is_dealt_from(&self, lane: LaneId, block: BlockId) -> bool {
-        let deal = &self.mover.lanes[lane.index()].deal;
+        let deal = &self.work.lanes[lane.index()].deal;
         deal.active && deal.sources.contains(&block)
     }
 
@@ -291,26 +292,26 @@ impl Ftl {
     pub(in crate::ftl) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
         let (units, count) = flash.pool.take(id);
         self.take_dealt(lane, op, &units[..count]);
-        self.work(lane).reads -= 1;
+        self.work.lane_mut(lane).reads -= 1;
         self.pump_lane(flash, lane);
     }
 
     /// The next page of a target; if it is full or has failed, of the other, or of a fresh one.
     fn next_of_target(&mut self, lane: LaneId, planned: usize) -> Option<Ppn> {
-        let targets = self.work(lane).deal.targets;
+        let targets = self.work.lane_mut(lane).deal.targets;
         let open = [planned, 1 - planned].into_iter().find(|&at| targets[at].block.is_some());
         let at = open.unwrap_or(planned);
         if open.is_none() {
-            let mode = self.work(lane).deal.mode;
+            let mode = self.work.lane_mut(lane).deal.mode;
             let block = self.open_target(lane, mode);
-            self.work(lane).deal.targets[at] = Target { block, next: 0 };
+            self.work.lane_mut(lane).deal.targets[at] = Target { block, next: 0 };
             if !block.is_some() {
                 return None;
             }
         }
         let clock = self.tables.clock;
         let pages = self.tables.layout.pages_per_block;
-        let target = &mut self.mover.lanes[lane.index()].deal.targets[at];
+        let target = &mut self.work.lanes[lane.index()].deal.targets[at];
         let page = Ppn(target.block.0 * pages + target.next);
         target.next += 1;
         if target.next == pages {
@@ -323,7 +324,7 @@ impl Ftl {
     /// A program to a block failed: if it is a target, no more goes there.
     pub(in crate::ftl) fn drop_target(&mut self, lane: LaneId, block: BlockId) {
         let clock = self.tables.clock;
-        let deal = &mut self.mover.lanes[lane.index()].deal;
+        let deal = &mut self.work.lanes[lane.index()].deal;
         if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
             *target = NO_TARGET;
             self.tables.blocks.close(block, clock);
@@ -332,7 +333,7 @@ impl Ftl {
 
     /// All is read and on its way to the targets: they are closed, and the sources wait to be erased.
     fn end_deal(&mut self, flash: &mut Flash, lane: LaneId) {
-        let deal = &mut self.work(lane).deal;
+        let deal = &mut self.work.lane_mut(lane).deal;
         deal.active = false;
         let (sources, cut_short) = (deal.sources(), deal.cut_short);
         for target in core::mem::replace(&mut deal.targets, [NO_TARGET; 2]) {
@@ -345,7 +346,7 @@ impl Ftl {
         }
         for source in sources {
             if cut_short {
-                self.work(lane).coming -= 1;
+                self.work.lane_mut(lane).coming -= 1;
                 self.tables.blocks.set_state(source, BlockState::Migrating);
                 if self.tables.blocks.leaving(source) == 0 {
                     self.migrated(flash, source);

@@ -23,7 +23,7 @@ impl Ftl {
         let mut space = LaneSpace {
             blocks: 0,
             // Streams, that of wear levelling too, have a block open each.
-            kept: self.allocator.streams().all() as u32 + self.mover.reserve + 1,
+            kept: self.allocator.streams().all() as u32 + self.work.reserve + 1,
             full_units: self.tables.layout.data_units_per_block(),
             one_bit_units: self.tables.layout.one_bit_units_per_block(),
             live: 0,
@@ -54,9 +54,9 @@ impl Ftl {
 
     /// Whether a lane has a free block that neither the host nor moves need, so that none has to be cleaned for it.
     fn can_spare(&self, lane: LaneId) -> bool {
-        let (free, work) = (self.allocator.free(lane), &self.mover.lanes[lane.index()]);
+        let (free, work) = (self.allocator.free(lane), &self.work.lanes[lane.index()]);
         let cleans = work.wanted || self.gc_trigger.starts(free - free.min(1), &self.limits(lane));
-        free > self.mover.reserve + 1 && !cleans && !self.ring.lane(lane).gives_room
+        free > self.work.reserve + 1 && !cleans && !self.ring.lane(lane).gives_room
     }
 
     /// An erased block of the ring is a full one from now on; returns whether there was one.
@@ -71,7 +71,7 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn coming(&self, lane: LaneId) -> u32 {
         let of_ring = if self.ring.is_used() { self.ring.lane(lane).leaving } else { 0 };
-        self.mover.lanes[lane.index()].coming + of_ring
+        self.work.lanes[lane.index()].coming + of_ring
     }
 
     /// Whether a block of a lane's ring should leave it.
@@ -79,7 +79,7 @@ impl Ftl {
         if !self.ring.is_used() {
             return false;
         }
-        let (ring, work) = (self.ring.lane(lane), &self.mover.lanes[lane.index()]);
+        let (ring, work) = (self.ring.lane(lane), &self.work.lanes[lane.index()]);
         // Where data is sorted, what was read of a block waits for more to join it: it may take some blocks more.
         let coming = if self.page_classes.sorts() { work.erasing } else { ring.leaving };
         ring.is_over(ring.owned - ring.leaving) || ring.free() + coming < ERASED
@@ -90,17 +90,17 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn tell_whether_it_holds(&mut self, lane: LaneId) {
         if self.ring.is_used() && self.page_classes.sorts() {
-            let holds = !self.mover.lanes[lane.index()].wanted && !self.wants_destage(lane);
-            self.work(lane).holds = holds;
+            let holds = !self.work.lanes[lane.index()].wanted && !self.wants_destage(lane);
+            self.work.lane_mut(lane).holds = holds;
         }
     }
 
     /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
     pub(in crate::ftl) fn start_destage(&mut self, lane: LaneId) -> bool {
-        let cleans_first = self.mover.lanes[lane.index()].wanted && self.ring.lane(lane).had_turn;
+        let cleans_first = self.work.lanes[lane.index()].wanted && self.ring.lane(lane).had_turn;
         !cleans_first
             && self.wants_destage(lane)
-            && self.allocator.free(lane) > self.mover.reserve
+            && self.allocator.free(lane) > self.work.reserve
             && self.destage_next(lane)
     }
 
@@ -111,8 +111,8 @@ impl Ftl {
         if self.start_destage(lane) {
             return true;
         }
-        let work = &self.mover.lanes[lane.index()];
-        if self.allocator.free(lane) + work.coming > self.mover.reserve || self.ring.lane(lane).owned == 0 {
+        let work = &self.work.lanes[lane.index()];
+        if self.allocator.free(lane) + work.coming > self.work.reserve || self.ring.lane(lane).owned == 0 {
             return false;
         }
         if self.take_from_ring(lane) {
@@ -124,9 +124,9 @@ impl Ftl {
 
     /// Begins to clean a block for the cache, if that has fewer than it should: one that frees more than it then holds.
     pub(in crate::ftl) fn clean_for_ring(&mut self, lane: LaneId) -> bool {
-        let (ring, coming) = (self.ring.lane(lane), self.mover.lanes[lane.index()].coming);
+        let (ring, coming) = (self.ring.lane(lane), self.work.lanes[lane.index()].coming);
         let lacks = u64::from(ring.owned + coming) * 101 < u64::from(ring.target) * 100;
-        if !lacks || self.coming(lane) >= self.mover.coming_at_most {
+        if !lacks || self.coming(lane) >= self.work.coming_at_most {
             return false;
         }
         let Some(block) = self.choose_victim(lane) else { return false };
@@ -141,14 +141,14 @@ impl Ftl {
     fn destage_next(&mut self, lane: LaneId) -> bool {
         let next = self.ring.next_to_leave(lane, &self.tables.layout, &self.tables.blocks);
         let Some(block) = next.filter(|&block| self.fits(lane, block, Cause::Destage)) else { return false };
-        self.coming(lane) < self.mover.coming_at_most && self.destage(lane, block)
+        self.coming(lane) < self.work.coming_at_most && self.destage(lane, block)
     }
 
     /// Begins to destage a block of the ring.
     pub(in crate::ftl) fn destage(&mut self, lane: LaneId, block: BlockId) -> bool {
         let ring = self.ring.lane_mut(lane);
         (ring.had_turn, ring.leaving) = (true, ring.leaving + 1);
-        self.counts.slc_destaged += 1;
+        self.work.counts.slc_destaged += 1;
         self.begin(lane, block, Cause::Destage)
     }
 
@@ -219,7 +219,7 @@ mod tests {
             let units = drive.logical_units();
             drive.fill(0, units).unwrap();
             let (ftl, lane) = (&mut drive.state.ftl, LaneId(0));
-            ftl.work(lane).wanted = wanted;
+            ftl.work.lane_mut(lane).wanted = wanted;
             ftl.ring.lane_mut(lane).gives_room = false;
             while ftl.ring.lane(lane).owned > 5 {
                 assert!(ftl.take_from_ring(lane), "no erased block");
@@ -245,11 +245,11 @@ mod tests {
             drive.submit(0, &Command { arrival: drive.now(), ..command }, drive.now()).unwrap();
             while drive.outstanding() > 15 {
                 let seen = |drive: &Drive| {
-                    let counts = &drive.state.ftl.counts;
+                    let counts = &drive.state.ftl.work.counts;
                     (counts.slc_destaged, counts.victims.iter().sum::<u64>())
                 };
                 let ftl = &drive.state.ftl;
-                let is_due = ftl.mover.lanes[lane.index()].wanted && ftl.ring.lane(lane).had_turn;
+                let is_due = ftl.work.lanes[lane.index()].wanted && ftl.ring.lane(lane).had_turn;
                 let before = seen(&drive);
                 assert!(drive.step_here(), "stuck");
                 let after = seen(&drive);

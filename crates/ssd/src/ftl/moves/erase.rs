@@ -16,13 +16,13 @@ impl Ftl {
     /// Whether emptied blocks wait for their erase until they are opened.
     #[inline]
     pub(crate) fn erases_lazily(&self) -> bool {
-        self.mover.lazy
+        self.work.lazy
     }
 
     /// Erases that there may be at once of blocks that are open already, with so many operations in all: each lane can
     /// have one for each block that it opens, and more once all pages of those are on their way.
     pub(in crate::ftl) fn late_erases_at_most(&self, operations: usize) -> usize {
-        if !self.mover.lazy {
+        if !self.work.lazy {
             return 0;
         }
         let each = (self.allocator.streams().all() as u32 + 4).min(self.tables.layout.blocks_per_lane);
@@ -33,7 +33,7 @@ impl Ftl {
     /// The erase of a member of a block. What has left the block is safe: only room is urgent.
     pub(super) fn erase_of(&self, block: BlockId, member: u32) -> Op {
         let lane = self.tables.layout.lane_of(block);
-        let due = self.mover.lanes[lane.index()].is_due(Cause::Cleaning);
+        let due = self.work.lanes[lane.index()].is_due(Cause::Cleaning);
         let critical = due || self.is_at_reserve(lane);
         let page_type = if self.tables.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
         let (cause, at) = (self.tables.blocks.cause(block), self.tables.layout.member(block, member));
@@ -60,10 +60,10 @@ impl Ftl {
             self.list_all(block);
             self.uncrowd(lane);
         }
-        self.work(lane).coming -= 1;
+        self.work.lane_mut(lane).coming -= 1;
         self.count_erase(lane);
         self.update_wanted(lane);
-        self.look_soon(lane);
+        self.work.looks.soon(lane);
     }
 
     /// No time passes from now on: what waits for its erase is erased.
@@ -100,14 +100,14 @@ impl Ftl {
             self.tell_late_erase(block, &op);
         }
         let is_dead = self.is_dead(block);
-        self.counts.age_retired += u64::from(is_dead);
+        self.work.counts.age_retired += u64::from(is_dead);
         !self.tables.blocks.is_failing(block) && !is_dead
     }
 
     /// A page is about to be programmed: if a block was opened for it that waits for its erase, that goes first.
     #[inline(always)]
     pub(in crate::ftl) fn erase_if_opened(&mut self, flash: &mut Flash, found: Allocated) {
-        if found.opened && self.mover.lazy {
+        if found.opened && self.work.lazy {
             self.erase_if_stale(flash, found.page);
         }
     }
@@ -163,7 +163,7 @@ impl Ftl {
             self.note_late_erase(block);
         }
         let is_dead = is_last && self.is_dead(block);
-        self.counts.age_retired += u64::from(is_dead);
+        self.work.counts.age_retired += u64::from(is_dead);
         self.after_program(flash, block, op.outcome == Outcome::Fail || is_dead);
     }
 

@@ -19,7 +19,7 @@ impl Ftl {
         page: Ppn,
         lane: LaneId,
     ) -> Op {
-        let due = !flash.is_instant() && self.mover.lanes[lane.index()].is_due(cause);
+        let due = !flash.is_instant() && self.work.lanes[lane.index()].is_due(cause);
         let critical = due || !flash.is_instant() && self.is_at_reserve(lane);
         let priority = if kind.reads() { Priority::Low } else { Priority::Medium };
         Op { tag: lane.0, due, critical, priority, ..self.op(kind, cause, page) }
@@ -28,7 +28,7 @@ impl Ftl {
     /// Whether a lane has no free block beside its reserve: what makes room there cannot wait.
     #[inline]
     pub(super) fn is_at_reserve(&self, lane: LaneId) -> bool {
-        self.allocator.free(lane) <= self.mover.reserve
+        self.allocator.free(lane) <= self.work.reserve
     }
 
     /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the
@@ -87,7 +87,7 @@ impl Ftl {
         if self.locks_data() && op.kind != OpKind::Read {
             self.locks.note_copying(op.ppn, units);
         }
-        let work = self.work(lane);
+        let work = self.work.lane_mut(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
         self.issue(flash, op, units)
     }

@@ -7,16 +7,16 @@
 //! is being cleaned. Where it may fill whatever is there, it then waits until a whole block's worth of dead pages is
 //! found: for all the blocks that they lie in.
 
-use super::job::Job;
-use super::lane::Mover;
 use crate::flash::op::Cause;
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::work::Work;
+use crate::ftl::work::job::Job;
 use crate::ftl::write::open::Allocator;
 use crate::units::LaneId;
 
-impl Mover {
+impl Work {
     /// Whether the host has to wait before it takes more pages of a lane for a stream. Pages that the chips can program
     /// together are taken together, and nobody waits for nothing: an operation of the lane is under way, and when that
     /// has ended this is asked again.

@@ -1,6 +1,5 @@
 //! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
 
-use super::walk::PageUnits;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
@@ -8,6 +7,7 @@ use crate::ftl::stream::{self, Moved, StreamId, Streams};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
+use crate::ftl::work::walk::PageUnits;
 use crate::ftl::write::open::Allocated;
 use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
@@ -62,9 +62,9 @@ impl Ftl {
         if self.page_classes.sorts() {
             // It was asked about when it was read.
             let class = self.page_classes.peek(Lpn(unit.lpn));
-            return self.work(lane).sorted.push(to, class, unit);
+            return self.work.lane_mut(lane).sorted.push(to, class, unit);
         }
-        self.work(lane).gathered[to.index()].push(unit);
+        self.work.lane_mut(lane).gathered[to.index()].push(unit);
     }
 
     /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare, unless
@@ -73,7 +73,7 @@ impl Ftl {
     /// from.
     pub(in crate::ftl) fn move_target(&mut self, lane: LaneId, stream: StreamId) -> Option<Allocated> {
         let lanes = if self.is_static() { 0 } else { self.tables.layout.lanes };
-        let (blocks, clock, reserve) = (&mut self.tables.blocks, self.tables.clock, self.mover.reserve);
+        let (blocks, clock, reserve) = (&mut self.tables.blocks, self.tables.clock, self.work.reserve);
         let allocator = &mut self.allocator;
         if let Some(found) = allocator.page_in(lane, stream, 0, blocks, clock) {
             return Some(found);
@@ -94,7 +94,7 @@ impl Ftl {
     /// Programs full pages of gathered units, stream by stream; the rest too, if told so or nothing more will join
     /// them.
     pub(in crate::ftl) fn program_all_gathered(&mut self, flash: &mut Flash, lane: LaneId, rest: bool) {
-        if self.mover.lanes[lane.index()].has_gathered() {
+        if self.work.lanes[lane.index()].has_gathered() {
             let mut room = [UnitRef::PADDING; UNITS_AT_MOST];
             self.program_streams(flash, lane, (0..self.allocator.streams().all(), rest), &mut room);
         }
@@ -125,7 +125,7 @@ impl Ftl {
         let per_page = self.tables.layout.units_per_page as usize;
         let mut all = true;
         for stream in streams.map(|stream| StreamId(stream as u8)) {
-            if self.mover.lanes[lane.index()].page_of(stream, per_page, rest) > 0 {
+            if self.work.lanes[lane.index()].page_of(stream, per_page, rest) > 0 {
                 all &= self.program_gathered(flash, lane, (stream, rest), room);
             }
         }
@@ -146,7 +146,7 @@ impl Ftl {
         let which = stream.index();
         let per_page = self.tables.layout.units_per_page as usize;
         loop {
-            let work = &self.mover.lanes[lane.index()];
+            let work = &self.work.lanes[lane.index()];
             let mut count = work.page_of(stream, per_page, rest);
             if count == 0 {
                 return true;
@@ -157,11 +157,11 @@ impl Ftl {
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
             let mut op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
             self.erase_if_opened(flash, found);
-            self.work(lane).gathered[which].take(count, &mut units[..]);
+            self.work.lane_mut(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
                 count = self.fill_up(lane, stream, count, &mut units[..per_page]);
             }
-            self.counts.padded_units += (per_page - count) as u64;
+            self.work.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.after_allocation(lane, found);
         }
@@ -172,11 +172,11 @@ impl Ftl {
     pub(in crate::ftl) fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
         if found.lane != lane {
             self.update_wanted(found.lane);
-        } else if found.opened && (self.reclaim.is_active() || self.locks_data() || self.mover.lazy) {
+        } else if found.opened && (self.reclaim.is_active() || self.locks_data() || self.work.lazy) {
             // Moves because of reads, or for locks, use up blocks that no cleaning is about to make good; nor do blocks
             // that have come free at once.
             self.update_wanted(lane);
-            self.look_soon(lane);
+            self.work.looks.soon(lane);
         }
     }
 
@@ -195,12 +195,12 @@ impl Ftl {
             while let Some(dead) = self.take_dead(lane, stream) {
                 self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(dead.source)));
             }
-            let work = &self.mover.lanes[lane.index()];
+            let work = &self.work.lanes[lane.index()];
             if work.page_of(stream, per_page, rest) == 0 {
                 return true;
             }
             // A queue that drains goes page by page, as operations end.
-            if work.programs >= self.mover.in_flight_at_most {
+            if work.programs >= self.work.in_flight_at_most {
                 return false;
             }
             let Some(found) = self.move_target(lane, stream) else { return false };
@@ -210,7 +210,7 @@ impl Ftl {
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
             let mut op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
             self.erase_if_opened(flash, found);
-            self.counts.padded_units += (per_page - count) as u64;
+            self.work.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.after_allocation(lane, found);
         }
@@ -220,7 +220,7 @@ impl Ftl {
     fn take_dead(&mut self, lane: LaneId, stream: StreamId) -> Option<UnitRef> {
         let map = &self.tables.map;
         let is_dead = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) != Pun(unit.source);
-        self.mover.lanes[lane.index()].sorted.take_dead(stream, is_dead)
+        self.work.lanes[lane.index()].sorted.take_dead(stream, is_dead)
     }
 
     /// Units for a page of a class: of its stream, and, should those not fill it, of others, as [`Ftl::fill_up`] says.
@@ -232,12 +232,12 @@ impl Ftl {
         let mut count = 0;
         for from in from {
             while count < page.len()
-                && let Some((unit, is_own)) = self.work(lane).sorted.take(from, class)
+                && let Some((unit, is_own)) = self.work.lane_mut(lane).sorted.take(from, class)
             {
                 page[count] = unit.in_stream(stream.0);
                 count += 1;
-                self.counts.note_class(is_own);
-                self.counts.mixed_units += u64::from(from != stream);
+                self.work.counts.note_class(is_own);
+                self.work.counts.mixed_units += u64::from(from != stream);
             }
         }
         count
@@ -251,7 +251,7 @@ impl Ftl {
             return had;
         }
         let mut count = had;
-        let work = &mut self.mover.lanes[lane.index()];
+        let work = &mut self.work.lanes[lane.index()];
         for (at, others) in work.gathered.iter_mut().enumerate().take(usize::from(streams.count)) {
             let some = others.len().min(page.len() - count);
             if at != stream.index() && some > 0 {
@@ -260,7 +260,7 @@ impl Ftl {
                 count += some;
             }
         }
-        self.counts.mixed_units += (count - had) as u64;
+        self.work.counts.mixed_units += (count - had) as u64;
         count
     }
 
@@ -273,7 +273,7 @@ impl Ftl {
         }
         let (units, count) = flash.pool.take(id);
         let emptied = self.take_read(lane, (op.cause, op.ppn, op.outcome), &units[..count]);
-        self.work(lane).reads -= 1;
+        self.work.lane_mut(lane).reads -= 1;
         if emptied {
             self.all_arrived(flash, block);
         }
@@ -301,8 +301,8 @@ impl Ftl {
         if self.page_classes.sorts() {
             return self.sort_read(lane, (cause, block), units);
         }
-        let Ftl { tables: Tables { map, blocks, clock, .. }, stream, mover, allocator, .. } = self;
-        let gathered = &mut mover.lanes[lane.index()].gathered;
+        let Ftl { tables: Tables { map, blocks, clock, .. }, stream, work, allocator, .. } = self;
+        let gathered = &mut work.lanes[lane.index()].gathered;
         let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
         let streams = allocator.streams();
         if let Some(only) = streams.only_for(cause)
@@ -340,10 +340,10 @@ impl Ftl {
                 Cause::Destage => (self.page_classes.peek(lpn), false),
                 _ => self.page_classes.of_move(lpn),
             };
-            self.counts.heat_lowers += u64::from(lowered);
-            let sorted = &mut self.mover.lanes[lane.index()].sorted;
+            self.work.counts.heat_lowers += u64::from(lowered);
+            let sorted = &mut self.work.lanes[lane.index()].sorted;
             sorted.push(to, class, unit.in_stream(to.0));
-            self.counts.class_queued_max = self.counts.class_queued_max.max(sorted.held(to));
+            self.work.counts.class_queued_max = self.work.counts.class_queued_max.max(sorted.held(to));
         }
         emptied
     }
@@ -386,12 +386,12 @@ impl Ftl {
             self.locks.end_copying(op.ppn);
         }
         self.place_all(flash, lane, op, &units[..count]);
-        self.work(lane).programs -= 1;
+        self.work.lane_mut(lane).programs -= 1;
         self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         if self.locks_data() && self.next_crowded(lane).is_some() {
             // What must leave pages is asked before others take the lane's operations; both are, one after the other,
             // once what was issued before is read from where it then was.
-            self.look_soon(lane);
+            self.work.looks.soon(lane);
         } else {
             self.pump_lane(flash, lane);
         }
@@ -419,7 +419,7 @@ impl Ftl {
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
         if self.tables.map.lookup(lpn) == from {
             self.commit(lpn, to, unit.facts(), Death::Moved);
-            self.counts.moved_units[op.cause as usize] += 1;
+            self.work.counts.moved_units[op.cause as usize] += 1;
             self.effects.push(Effect::Copy { lpn, from, to });
         } else {
             if self.locks_data() {
@@ -478,13 +478,13 @@ impl Ftl {
             self.retire(block);
             return;
         }
-        if self.mover.lazy && self.can_wait_for_erase(flash, block) {
+        if self.work.lazy && self.can_wait_for_erase(flash, block) {
             return self.shelve(block);
         }
-        self.mover.emptied = true;
+        self.work.emptied = true;
         self.tables.blocks.erase_issued(block, self.tables.layout.span);
         let lane = self.tables.layout.lane_of(block);
-        self.work(lane).erasing += 1;
+        self.work.lane_mut(lane).erasing += 1;
         for k in 0..self.tables.layout.span {
             let op = self.erase_of(block, k);
             self.issue(flash, op, &[]);
@@ -494,7 +494,7 @@ impl Ftl {
     /// A block is used no more.
     pub(super) fn retire(&mut self, block: BlockId) {
         self.tables.blocks.set_state(block, BlockState::Bad);
-        self.counts.retired_blocks += 1;
+        self.work.counts.retired_blocks += 1;
         if self.locks_data() {
             self.locks.hope_again(&self.tables.layout, block);
             self.list_all(block);
@@ -535,7 +535,7 @@ impl Ftl {
         }
         let is_dead = self.is_dead(block);
         if self.tables.blocks.is_failing(block) || is_dead {
-            self.counts.age_retired += u64::from(is_dead);
+            self.work.counts.age_retired += u64::from(is_dead);
             self.retire(block);
         } else {
             if self.tables.blocks.is_one_bit(block) {
@@ -545,7 +545,7 @@ impl Ftl {
             }
             self.note_reclaimed(block);
         }
-        let work = self.work(lane);
+        let work = self.work.lane_mut(lane);
         work.coming -= u32::from(!destaged);
         work.erasing -= 1;
         self.count_erase(lane);
@@ -554,20 +554,20 @@ impl Ftl {
 
     /// A block has come free.
     pub(super) fn note_reclaimed(&mut self, block: BlockId) {
-        self.counts.reclaimed_blocks += 1;
+        self.work.counts.reclaimed_blocks += 1;
         let mode = usize::from(self.tables.blocks.mode(block));
-        self.counts.erased_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
+        self.work.counts.erased_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
         self.waits.come(Lack::Page);
     }
 
     /// A block of a lane was emptied and is, or will be, erased: wear levelling is asked.
     pub(super) fn count_erase(&mut self, lane: LaneId) {
-        let work = self.work(lane);
+        let work = self.work.lane_mut(lane);
         work.erases += 1;
         let erases = work.erases;
         let view = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
         if let Some(cold) = self.wear_leveling.choose(&view, erases) {
-            self.work(lane).swap = BlockId(self.tables.layout.first_block(lane).0 + cold);
+            self.work.lane_mut(lane).swap = BlockId(self.tables.layout.first_block(lane).0 + cold);
         }
     }
 
@@ -577,7 +577,7 @@ impl Ftl {
             return;
         }
         let lane = self.tables.layout.lane_of(block);
-        let queue = &mut self.work(lane).retire;
+        let queue = &mut self.work.lane_mut(lane).retire;
         if !queue.contains(&block) {
             queue.push_back(block);
         }

@@ -10,17 +10,18 @@ mod partial;
 mod restore;
 mod service;
 
-use super::candidates::{Candidate, NOW};
 use super::dealing::{Begun, DealRequest};
-use super::job::Job;
-use super::lane::{COMING_BY_READS, RECLAIM};
-use super::migration::Migration;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
 use crate::ftl::read_reclaim::{self, ChipLook, Destination, Look, PageRead, Part, Setup, Urgency, Want};
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::work::COMING_BY_READS;
+use crate::ftl::work::candidates::{Candidate, NOW};
+use crate::ftl::work::job::Job;
+use crate::ftl::work::lane::RECLAIM;
+use crate::ftl::work::migration::Migration;
 use crate::ftl::write::waits::Lack;
 use crate::nand::order::PageOrder;
 use crate::sections::Sections;
@@ -50,8 +51,6 @@ pub(in crate::ftl) struct Reclaim {
     page_types: u32,
     /// The policy may deal units and hears of their reads.
     deals: bool,
-    /// Lanes with something new on their lists.
-    lanes: Vec<LaneId>,
     /// Reclaims under way, by block.
     services: Vec<Option<service::Service>>,
 }
@@ -88,12 +87,10 @@ impl Reclaim {
         }
         let in_order = (0..).zip(&page_at).all(|(at, &page)| at == page);
         let of_active = |count: u32| if active { count as usize } else { 0 };
-        // Locks put lanes on that list, too.
-        let lanes = Vec::with_capacity(layout.lanes as usize);
         let services = vec![None; of_active(layout.blocks())];
         let deals = policy.deals();
         let page_types = g.bits_per_cell;
-        Reclaim { policy, active, page_at, in_order, page_types, deals, lanes, services }
+        Reclaim { policy, active, page_at, in_order, page_types, deals, services }
     }
 
     /// Whether anything ever moves because of reads.
@@ -160,7 +157,7 @@ impl Ftl {
 
     fn list(&mut self, candidate: Candidate, urgency: Urgency) {
         let lane = self.tables.layout.lane_of(candidate.block);
-        let migration = self.work(lane).migration();
+        let migration = self.work.lane_mut(lane).migration();
         let is_migrated = migration.is_some_and(|migration| migration.candidate.block == candidate.block);
         match self.tables.blocks.state(candidate.block) {
             BlockState::Open | BlockState::Closed | BlockState::Migrating => {}
@@ -169,31 +166,15 @@ impl Ftl {
             _ => return,
         }
         let place = self.place_in_lane(lane, &candidate);
-        self.work(lane).candidates.add(candidate, place, urgency);
-        self.look_soon(lane);
-    }
-
-    /// The lane's list is looked at as soon as what was issued is on its way.
-    pub(in crate::ftl) fn look_soon(&mut self, lane: LaneId) {
-        if !self.reclaim.lanes.contains(&lane) {
-            self.reclaim.lanes.push(lane);
-        }
-        self.locks.look_at_moves(lane);
-    }
-
-    /// The same for its locks alone.
-    pub(in crate::ftl) fn lock_soon(&mut self, lane: LaneId) {
-        if !self.reclaim.lanes.contains(&lane) {
-            self.reclaim.lanes.push(lane);
-            self.locks.look_at_locks(lane);
-        }
+        self.work.lane_mut(lane).candidates.add(candidate, place, urgency);
+        self.work.looks.soon(lane);
     }
 
     /// What a block on a lane's list may have waited for is over.
     #[inline]
     pub(in crate::ftl) fn may_look_again(&mut self, lane: LaneId) {
-        if self.reclaim.active && self.work(lane).has_candidates() {
-            self.look_soon(lane);
+        if self.reclaim.active && self.work.lane_mut(lane).has_candidates() {
+            self.work.looks.soon(lane);
         }
     }
 
@@ -214,12 +195,12 @@ impl Ftl {
     /// Whether reads have put something on a list since [`Ftl::look_at_candidates`].
     #[inline]
     pub fn has_new_candidates(&self) -> bool {
-        !self.reclaim.lanes.is_empty()
+        self.work.looks.any()
     }
 
     /// Lets the lanes whose lists have grown look at them.
     pub fn look_at_candidates(&mut self, flash: &mut Flash) {
-        while let Some(lane) = self.reclaim.lanes.pop() {
+        while let Some(lane) = self.work.looks.take_next() {
             if !(self.locks_data() && self.lock_lane(flash, lane)) {
                 self.pump_lane(flash, lane);
             }
@@ -229,26 +210,29 @@ impl Ftl {
     /// Starts the next job that is due to reads.
     #[inline]
     pub(in crate::ftl) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        self.reclaim.active && self.work(lane).candidates.some() && !self.work(lane).is_dealing() && {
-            self.begin_look(lane);
-            self.next_candidate(flash, lane, 0)
-        }
+        self.reclaim.active
+            && self.work.lane_mut(lane).candidates.some()
+            && !self.work.lane_mut(lane).is_dealing()
+            && {
+                self.begin_look(lane);
+                self.next_candidate(flash, lane, 0)
+            }
     }
 
     /// A look at a lane's list begins: who lacks room will say so. Deals remember for how long they have waited.
     fn begin_look(&mut self, lane: LaneId) {
-        self.work(lane).candidates.lacks_room &= self.reclaim.deals;
+        self.work.lane_mut(lane).candidates.lacks_room &= self.reclaim.deals;
     }
 
     /// Looks at the blocks of a lane's list after those that were passed over, until a job is started.
     fn next_candidate(&mut self, flash: &mut Flash, lane: LaneId, mut passed: usize) -> bool {
         loop {
             // A claim that came to nothing: the host may have the block, if nothing is on its way that counts on it.
-            if !(self.locks_data() && self.work(lane).is_moving()) && self.allocator.unclaim(lane) {
+            if !(self.locks_data() && self.work.lane_mut(lane).is_moving()) && self.allocator.unclaim(lane) {
                 self.waits.come(Lack::Page);
             }
-            let idle = self.mover.quiet;
-            let Some((list, bit)) = self.work(lane).candidates.list(idle) else {
+            let idle = self.work.quiet;
+            let Some((list, bit)) = self.work.lane_mut(lane).candidates.list(idle) else {
                 self.need_no_room(lane);
                 return false;
             };
@@ -256,7 +240,7 @@ impl Ftl {
                 return false;
             }
             let candidate = list[0];
-            self.work(lane).due = bit == NOW;
+            self.work.lane_mut(lane).due = bit == NOW;
             match self.look_at(flash, lane, candidate, passed) {
                 Looked::Over => {}
                 Looked::Started => return true,
@@ -264,7 +248,7 @@ impl Ftl {
                 Looked::Waits if self.reclaim.deals => return false,
                 Looked::Waits => {
                     passed += 1;
-                    if let Some((list, _)) = self.work(lane).candidates.list(idle) {
+                    if let Some((list, _)) = self.work.lane_mut(lane).candidates.list(idle) {
                         list.rotate_left(1);
                     }
                 }
@@ -302,10 +286,10 @@ impl Ftl {
             return self.begin_whole(flash, lane, candidate);
         }
         if let Destination::Deal { mode, paired } = want.to {
-            let forced = !self.work(lane).candidates.now.is_empty();
+            let forced = !self.work.lane_mut(lane).candidates.now.is_empty();
             return match self.begin_deal(flash, lane, DealRequest { candidate, mode, paired, forced }) {
                 Begun::Later => Looked::Waits,
-                Begun::Yes if self.work(lane).is_dealing() => Looked::Waits,
+                Begun::Yes if self.work.lane_mut(lane).is_dealing() => Looked::Waits,
                 Begun::Yes => Looked::Over,
                 Begun::NoBlocks => self.begin_whole(flash, lane, candidate),
             };
@@ -318,7 +302,7 @@ impl Ftl {
         self.begin_service(flash, block, None);
         let mut migration = Migration::of(candidate, passed);
         self.take_up(lane, &mut migration, want, true);
-        self.work(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
+        self.work.lane_mut(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
         Looked::Started
     }
 
@@ -333,18 +317,18 @@ impl Ftl {
         let live = self.tables.blocks.live(candidate.block);
         let needed = (pages * per_page).min(live) + self.tables.layout.data_units_per_block();
         let has_room = self.has_room_or_claims(lane, needed, 0);
-        self.work(lane).candidates.lacks_room |= !has_room;
+        self.work.lane_mut(lane).candidates.lacks_room |= !has_room;
         has_room
     }
 
     /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs
     /// to the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
     fn may_abandon(&mut self, lane: LaneId, block: BlockId) -> bool {
-        let work = &self.mover.lanes[lane.index()];
+        let work = &self.work.lanes[lane.index()];
         let busy = work.has_job() || work.is_dealing() || work.reads > 0 || work.has_gathered();
-        let spare = self.allocator.free(lane) > self.mover.reserve;
+        let spare = self.allocator.free(lane) > self.work.reserve;
         let may = self.allocator.is_open_for_host(lane, block, false) || (!busy && spare);
-        self.work(lane).candidates.lacks_room |= !may && !spare;
+        self.work.lane_mut(lane).candidates.lacks_room |= !may && !spare;
         may
     }
 
@@ -352,12 +336,12 @@ impl Ftl {
     fn begin_whole(&mut self, flash: &Flash, lane: LaneId, candidate: Candidate) -> Looked {
         let room = self.fits(lane, candidate.block, Cause::ReadReclaim);
         let deals = self.reclaim.deals;
-        let work = self.work(lane);
+        let work = self.work.lane_mut(lane);
         work.candidates.lacks_room = !room || (work.candidates.lacks_room && !deals);
-        if !room || work.coming >= self.mover.coming_at_most + COMING_BY_READS {
+        if !room || work.coming >= self.work.coming_at_most + COMING_BY_READS {
             return Looked::Waits;
         }
-        self.counts.reclaims += 1;
+        self.work.counts.reclaims += 1;
         self.drop_candidate(lane, candidate);
         self.begin_service(flash, candidate.block, None);
         self.begin(lane, candidate.block, Cause::ReadReclaim);
@@ -367,7 +351,7 @@ impl Ftl {
     /// No deal waits for room any more.
     fn need_no_room(&mut self, lane: LaneId) {
         if self.reclaim.deals {
-            self.work(lane).candidates.lacks_room = false;
+            self.work.lane_mut(lane).candidates.lacks_room = false;
         }
     }
 
@@ -408,8 +392,8 @@ impl Ftl {
 
     /// Takes the first off the list whose turn it is.
     pub(in crate::ftl) fn drop_candidate(&mut self, lane: LaneId, candidate: Candidate) -> Looked {
-        let (idle, place) = (self.mover.quiet, self.place_in_lane(lane, &candidate));
-        let candidates = &mut self.work(lane).candidates;
+        let (idle, place) = (self.work.quiet, self.place_in_lane(lane, &candidate));
+        let candidates = &mut self.work.lane_mut(lane).candidates;
         if let Some((list, bit)) = candidates.list(idle) {
             let first = list.pop_front();
             debug_assert_eq!(first, Some(candidate));
@@ -447,7 +431,7 @@ mod tests {
             let block = ftl.tables.layout.block_of_unit(ftl.tables.map.lookup(Lpn(0)));
             ftl.list(Candidate { block, member: 0 }, Urgency::Now);
             assert!(ftl.allocator.claim(LANE, false));
-            ftl.work(LANE).reads = reads;
+            ftl.work.lane_mut(LANE).reads = reads;
             ftl.start_reclaim(flash, LANE);
             assert_eq!(ftl.allocator.has_claims(), is_kept, "{sanitize}, {reads} reads");
         }

@@ -6,13 +6,13 @@
 //! block is to be erased; or it becomes the page itself, and the original is dead. What cannot be corrected in one of
 //! the two is read from the other.
 
-use super::candidates::Candidate;
-use super::migration::Migration;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
+use crate::ftl::work::candidates::Candidate;
+use crate::ftl::work::migration::Migration;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
@@ -28,7 +28,7 @@ impl Ftl {
         let from = self.tables.map.assign(lpn, to);
         self.bury(from, Death::Moved);
         self.tables.blocks.adopt(self.tables.layout.block_of_unit(to));
-        self.counts.replicas_adopted += 1;
+        self.work.counts.replicas_adopted += 1;
         self.effects.push(Effect::Adopt { lpn, from, to });
         true
     }
@@ -70,7 +70,7 @@ impl Ftl {
     /// Makes a replica of a page of the block that a lane's partial migration is at, in physical block `to`: the units
     /// that have none are read and programmed there.
     pub(in crate::ftl) fn replicate(&mut self, flash: &mut Flash, lane: LaneId, place: u32, to: u32) {
-        let Some(&mut Migration { candidate, .. }) = self.work(lane).migration() else { return };
+        let Some(&mut Migration { candidate, .. }) = self.work.lane_mut(lane).migration() else { return };
         let page = self.reclaim.page_of(place);
         let first = self.tables.layout.first_unit_of(candidate.block, candidate.member, page);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
@@ -101,7 +101,7 @@ impl Ftl {
     pub(in crate::ftl) fn on_replica_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let (units, count) = flash.pool.take(id);
         let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
-        self.work(lane).reads -= 1;
+        self.work.lane_mut(lane).reads -= 1;
         self.replica_read(flash, lane, op, &units[..count]);
         self.pump_lane(flash, lane);
     }
@@ -127,7 +127,7 @@ impl Ftl {
             return;
         }
         let page = self.tables.replicas.take_page(&self.tables.layout, op.tag);
-        self.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
+        self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
         let program = Op { tag: lane.0, ..self.op(OpKind::Program, Cause::Replication, page) };
         let mut program = self.bound_for(self.tables.layout.block_of_page(page).0, program);
         if self.issue_move(flash, lane, &mut program, &units[..count]) {
@@ -142,7 +142,7 @@ impl Ftl {
         if self.locks_data() {
             self.locks.end_copying(op.ppn);
         }
-        self.work(lane).programs -= 1;
+        self.work.lane_mut(lane).programs -= 1;
         self.replica_programmed(flash, op, &units[..count]);
         self.pump_lane(flash, lane);
         let other = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
@@ -167,7 +167,7 @@ impl Ftl {
                 // An older one, made at the same time, no longer counts.
                 self.forget_replica(lpn);
                 self.tables.replicas.set(lpn, to);
-                self.counts.moved_units[Cause::Replication as usize] += 1;
+                self.work.counts.moved_units[Cause::Replication as usize] += 1;
                 self.effects.push(Effect::Replicate { lpn, from, to });
                 continue;
             }

@@ -74,7 +74,7 @@ impl Ftl {
         if self.ring.is_used() {
             self.ring.lane_mut(self.tables.layout.lane_of(block)).had_turn = false;
         }
-        let counts = &mut self.counts;
+        let counts = &mut self.work.counts;
         counts.victims[class] += 1;
         counts.dead_victims[class] += u64::from(live == 0);
         counts.victim_units[class] += u64::from(live);

@@ -123,7 +123,7 @@ impl Ftl {
         for other in before.iter_mut().chain(after) {
             let some = other.len().min(units_per_page - units.len());
             units.extend(other.drain(..some));
-            self.counts.mixed_units += some as u64;
+            self.work.counts.mixed_units += some as u64;
         }
     }
 
@@ -174,10 +174,10 @@ impl Ftl {
                 self.effects.push(Effect::Place { lpn, to });
             }
             if moved {
-                self.counts.moved_units[Cause::Cleaning as usize] += count;
+                self.work.counts.moved_units[Cause::Cleaning as usize] += count;
             } else {
                 self.tables.clock += count;
-                self.counts.host_units += count;
+                self.work.counts.host_units += count;
                 self.note_bypass(found.page, page_units.len());
             }
         }
@@ -191,7 +191,7 @@ impl Ftl {
         }
         self.sequence += count;
         self.after_program(flash, block, outcome == Outcome::Fail);
-        if found.opened && self.mover.pace == Pace::Relaxed {
+        if found.opened && self.work.pace == Pace::Relaxed {
             self.check_lane(flash, found.lane);
         }
         match outcome {

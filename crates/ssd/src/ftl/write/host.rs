@@ -63,7 +63,8 @@ impl Ftl {
         let class = if self.page_classes.sorts() { self.class_of_offer(lpn, offer) } else { 0 };
         self.gather.put(slot, (lpn, bytes, stream, class), facts, first);
         if self.gather.sorts() {
-            self.counts.class_queued_max = self.counts.class_queued_max.max(self.gather.held(stream));
+            self.work.counts.class_queued_max =
+                self.work.counts.class_queued_max.max(self.gather.held(stream));
         }
     }
 
@@ -86,7 +87,7 @@ impl Ftl {
             Offer::Promoted => self.page_classes.of_move(lpn),
             Offer::New | Offer::Again => self.page_classes.of_write(lpn),
         };
-        self.counts.heat_lowers += u64::from(lowered);
+        self.work.counts.heat_lowers += u64::from(lowered);
         if self.gather.sorts() { class } else { 0 }
     }
 
@@ -181,7 +182,7 @@ impl Ftl {
             self.waits.lack(Lack::Page);
             return Paged::Parked;
         }
-        let paced = self.mover.paces_host && !flash.is_instant();
+        let paced = self.work.paces_host && !flash.is_instant();
         let Some(found) = self.host_page(lpn, stream, paced) else {
             self.waits.lack(Lack::Page);
             return Paged::NoRoom;
@@ -190,7 +191,7 @@ impl Ftl {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let class = if self.gather.sorts() { self.class_of_page(found.page) } else { 0 };
         let (count, bytes) = self.take_units((stream, class), &mut units);
-        self.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
+        self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
         self.note_bypass(found.page, count);
         // A page that begins with what is promoted is a page of it.
         let is_promoted = units[0].facts().promoted() > 0;
@@ -199,7 +200,7 @@ impl Ftl {
         let op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
-        if found.opened || paced && self.mover.rests_unduly(found.lane) {
+        if found.opened || paced && self.work.rests_unduly(found.lane) {
             self.check_lane(flash, found.lane);
         }
         Paged::Programs(id)
@@ -209,7 +210,7 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn note_bypass(&mut self, page: Ppn, units: usize) {
         if self.ring.is_used() && !self.tables.blocks.is_one_bit(self.tables.layout.block_of_page(page).0) {
-            self.counts.slc_bypassed += units as u64;
+            self.work.counts.slc_bypassed += units as u64;
         }
     }
 
@@ -254,7 +255,7 @@ impl Ftl {
             && let Some(other) = self.gather.next_stream()
         {
             bytes += self.take_unit((other, class), stream, &mut units[count]);
-            self.counts.mixed_units += 1;
+            self.work.counts.mixed_units += 1;
             count += 1;
         }
         (count, bytes)
@@ -266,7 +267,7 @@ impl Ftl {
     fn take_unit(&mut self, (stream, class): (StreamId, u8), to: StreamId, unit: &mut UnitRef) -> u32 {
         let (slot, is_own) = self.gather.oldest(stream, class);
         if self.gather.sorts() {
-            self.counts.note_class(is_own);
+            self.work.counts.note_class(is_own);
         }
         let waiting = *self.gather.get(slot);
         self.gather.take(slot);
@@ -317,13 +318,13 @@ impl Ftl {
                 self.commit(Lpn(unit.lpn), to, unit.facts(), Death::Written);
                 let of_host = 1 - unit.facts().promoted();
                 self.tables.clock += of_host;
-                self.counts.host_units += of_host;
+                self.work.counts.host_units += of_host;
                 promoted += 1 - of_host;
                 self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
             }
             self.programmed.push(Programmed { slot, outcome, queued: spent.queued, times: spent.times });
         }
-        self.counts.moved_units[Cause::Promote as usize] += promoted;
+        self.work.counts.moved_units[Cause::Promote as usize] += promoted;
         flash.pool.remove(id);
         self.after_program(flash, block, failed);
     }

@@ -77,12 +77,12 @@ impl Ftl {
     /// The same in a full block.
     #[inline]
     pub(in crate::ftl) fn full_page(&mut self, lpn: Lpn, stream: StreamId, paced: bool) -> Option<Allocated> {
-        let Ftl { tables: Tables { blocks, layout, clock, .. }, allocator, mover, .. } = self;
+        let Ftl { tables: Tables { blocks, layout, clock, .. }, allocator, work, .. } = self;
         let (blocks, clock) = (blocks, *clock);
         match self.placement {
             Placement::Dynamic if paced => {
                 let waits = |allocator: &Allocator, blocks: &Blocks, lane| {
-                    mover.holds_host_back(layout, (allocator, blocks), lane, stream)
+                    work.holds_host_back(layout, (allocator, blocks), lane, stream)
                 };
                 allocator.next_host_page::<true>(layout, stream, (blocks, clock), waits)
             }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Drive;
 use crate::drive_config::DriveConfig;
-use crate::ftl::moves::candidates::Candidate;
+use crate::ftl::work::candidates::Candidate;
 
 /// One lane of 16 blocks of two planes.
 fn drive() -> Drive {
@@ -40,7 +40,7 @@ fn erases_are_due_where_room_is_urgent() {
     for (lacks_room, waits) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut drive = drive();
         let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
-        let work = ftl.work(LaneId(0));
+        let work = ftl.work.lane_mut(LaneId(0));
         work.candidates.lacks_room = lacks_room;
         if waits {
             work.candidates.now.push_back(Candidate { block: BlockId(1), member: 0 });

@@ -3,7 +3,7 @@
 use super::PageRead;
 use crate::flash::Flash;
 use crate::ftl::Ftl;
-use crate::ftl::moves::candidates::Candidate;
+use crate::ftl::work::candidates::Candidate;
 use crate::nand::cell::CellModel;
 use crate::sections::{ErrorModel, Sections};
 use crate::units::{BlockId, LaneId, Lpn};
@@ -108,11 +108,11 @@ impl Ftl {
         for member in 0..self.tables.layout.span {
             let candidate = Candidate { block, member };
             let at = self.place_in_lane(lane, &candidate);
-            self.work(lane).candidates.remove(candidate, at);
+            self.work.lane_mut(lane).candidates.remove(candidate, at);
         }
         if self.reclaim.deals {
             self.make_normal(block);
-            if !self.work(lane).has_candidates() {
+            if !self.work.lane_mut(lane).has_candidates() {
                 self.need_no_room(lane);
             }
         }
@@ -121,7 +121,7 @@ impl Ftl {
     /// Lists and marks must agree.
     pub(in crate::ftl) fn check_candidates(&self) -> Result<(), String> {
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            if !self.mover.lanes[lane.index()]
+            if !self.work.lanes[lane.index()]
                 .candidates
                 .check(|candidate| self.place_in_lane(lane, candidate))
             {

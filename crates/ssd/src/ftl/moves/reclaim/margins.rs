@@ -12,10 +12,10 @@ impl Ftl {
     #[inline(always)]
     pub(in crate::ftl) fn note_margin(&mut self, flash: &Flash, op: &Op) {
         let is_reclaim = op.cause == Cause::ReadReclaim;
-        self.counts.reclaimed_pages += u64::from(is_reclaim);
+        self.work.counts.reclaimed_pages += u64::from(is_reclaim);
         let Some(seen_q12) = flash.chip.disturb_q12(op.at.block, op.at.page) else { return };
-        self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
-        self.counts.premature_pages += u64::from(is_reclaim && seen_q12 < 2_048);
+        self.work.counts.disturbed_q12_max = self.work.counts.disturbed_q12_max.max(seen_q12);
+        self.work.counts.premature_pages += u64::from(is_reclaim && seen_q12 < 2_048);
     }
 
     /// A page could not be corrected: how much it had seen, and that it is so.
@@ -24,7 +24,7 @@ impl Ftl {
         let units = self.tables.layout.units_per_page;
         self.effects.push(Effect::Unreadable { first: Pun(op.ppn.0 * units), units });
         let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
-        self.counts.disturbed_q12_max = self.counts.disturbed_q12_max.max(seen_q12);
+        self.work.counts.disturbed_q12_max = self.work.counts.disturbed_q12_max.max(seen_q12);
     }
 
     /// See [`crate::SanitizeReport::lost_pages`].

@@ -4,13 +4,14 @@
 use crate::flash::Flash;
 use crate::flash::op::Cause;
 use crate::ftl::Ftl;
-use crate::ftl::moves::candidates::{Candidate, NOW};
-use crate::ftl::moves::job::Job;
-use crate::ftl::moves::lane::{COMING_BY_READS, RECLAIM};
-use crate::ftl::moves::migration::Migration;
-use crate::ftl::moves::walk::{Pages, Walk};
 use crate::ftl::read_reclaim::{ChipLook, Destination, Part, Want};
 use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::work::COMING_BY_READS;
+use crate::ftl::work::candidates::{Candidate, NOW};
+use crate::ftl::work::job::Job;
+use crate::ftl::work::lane::RECLAIM;
+use crate::ftl::work::migration::Migration;
+use crate::ftl::work::walk::{Pages, Walk};
 use crate::units::{BlockId, LaneId, NONE};
 
 impl Ftl {
@@ -18,7 +19,7 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn look_anew(&mut self, lane: LaneId, which: usize) {
         if which == RECLAIM
-            && let Some(migration) = self.work(lane).migration()
+            && let Some(migration) = self.work.lane_mut(lane).migration()
             && migration.walk().is_none()
             && migration.passed.is_none()
         {
@@ -30,13 +31,13 @@ impl Ftl {
     /// Asks the policy what is to be done with a block next that stays, and prepares it.
     pub(in crate::ftl) fn migrate_on(&mut self, flash: &mut Flash, lane: LaneId) {
         self.look_anew(lane, RECLAIM);
-        let Some(&mut found) = self.work(lane).migration() else { return };
+        let Some(&mut found) = self.work.lane_mut(lane).migration() else { return };
         let mut migration = found;
         match self.ask(flash, migration.candidate, migration.left) {
             None => migration.end(),
             Some(want) => self.take_up(lane, &mut migration, want, false),
         }
-        self.work(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
+        self.work.lane_mut(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
     }
 
     /// Takes up what the policy wants of a block that stays; for the `first` that there is room is known.
@@ -57,7 +58,7 @@ impl Ftl {
         };
         // What was read meanwhile may have brought wordlines to their limits that were passed before.
         let place = self.place_in_lane(lane, &candidate);
-        let asked_again = self.work(lane).candidates.listed[place] & NOW != 0;
+        let asked_again = self.work.lane_mut(lane).candidates.listed[place] & NOW != 0;
         if !first && (asked_again || !self.has_room_for(lane, candidate, want)) {
             return self.look_later(lane, migration);
         }
@@ -93,7 +94,7 @@ impl Ftl {
     /// The rest of a block leaves it later: the block is first on the list again.
     fn look_later(&mut self, lane: LaneId, migration: &mut Migration) {
         let place = self.place_in_lane(lane, &migration.candidate);
-        self.work(lane).candidates.put_first(migration.candidate, place);
+        self.work.lane_mut(lane).candidates.put_first(migration.candidate, place);
         migration.end();
     }
 
@@ -126,11 +127,11 @@ impl Ftl {
         let lane = self.tables.layout.lane_of(block);
         self.may_look_again(lane);
         if self.tables.blocks.live(block) == 0
-            && self.work(lane).coming < self.mover.coming_at_most + COMING_BY_READS
+            && self.work.lane_mut(lane).coming < self.work.coming_at_most + COMING_BY_READS
         {
             self.tables.blocks.start_moving(block, Cause::ReadReclaim);
             self.tables.blocks.set_state(block, BlockState::Draining);
-            self.work(lane).coming += 1;
+            self.work.lane_mut(lane).coming += 1;
             self.empty(flash, block);
         }
     }

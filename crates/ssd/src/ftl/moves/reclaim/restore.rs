@@ -1,17 +1,14 @@
 //! What is kept for moves because of reads, restored.
 
 use super::Reclaim;
-use crate::ftl::moves::migration::Migration;
 use crate::ftl::read_reclaim::{Destination, Part};
 use crate::ftl::tables::layout::Layout;
-use crate::restore::{Verdict, alike, distinct, ensure, keep_room};
+use crate::ftl::work::migration::Migration;
+use crate::restore::{Verdict, alike, ensure};
 
 impl Reclaim {
     /// Takes what follows from the configuration from a fresh one, and checks the rest.
     pub fn restored(&mut self, fresh: Reclaim, layout: &Layout) -> Verdict {
-        // Ageing puts lanes on that list, and nothing looks at them before the next command.
-        distinct("lanes to be looked at", self.lanes.iter().map(|lane| lane.0), layout.lanes as usize)?;
-        keep_room(&mut self.lanes, &fresh.lanes);
         alike("reclaims under way", &self.services, &fresh.services)?;
         let blocks = layout.blocks();
         ensure(self.services.iter().flatten().all(|service| service.is_of(blocks)), "a reclaim under way")?;

@@ -36,7 +36,7 @@ impl Ftl {
         let of_other = service.other.and_then(|other| self.reclaim.services[other.index()]);
         let ns = flash.now.since(service.since);
         if ns > 0 && of_other.is_none_or(|other| other.since != service.since) {
-            self.counts.services.record(ns);
+            self.work.counts.services.record(ns);
         }
     }
 }

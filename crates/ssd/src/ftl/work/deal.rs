@@ -21,23 +21,23 @@ use std::collections::VecDeque;
 
 /// A unit to be dealt.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Dealt {
-    pub(super) heat: u32,
-    pub(super) unit: u32,
+pub(in crate::ftl) struct Dealt {
+    pub(in crate::ftl) heat: u32,
+    pub(in crate::ftl) unit: u32,
 }
 
 /// A block that units are dealt to.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Target {
-    pub(super) block: BlockId,
-    pub(super) next: u32,
+pub(in crate::ftl) struct Target {
+    pub(in crate::ftl) block: BlockId,
+    pub(in crate::ftl) next: u32,
 }
 
-pub(super) const NO_TARGET: Target = Target { block: BlockId::NONE, next: 0 };
+pub(in crate::ftl) const NO_TARGET: Target = Target { block: BlockId::NONE, next: 0 };
 
 /// What is known of a unit on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Way {
+pub(in crate::ftl) enum Way {
     Reading,
     InController,
     Dead,
@@ -45,12 +45,12 @@ pub(super) enum Way {
 
 /// A unit on its way, in the order of programs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct OnItsWay {
-    pub(super) unit: UnitRef,
-    pub(super) way: Way,
+pub(in crate::ftl) struct OnItsWay {
+    pub(in crate::ftl) unit: UnitRef,
+    pub(in crate::ftl) way: Way,
     /// The last of its page.
-    pub(super) last: bool,
-    pub(super) target: u8,
+    pub(in crate::ftl) last: bool,
+    pub(in crate::ftl) target: u8,
 }
 
 /// A lane's deal.
@@ -58,24 +58,24 @@ pub(super) struct OnItsWay {
 pub(in crate::ftl) struct Deal {
     pub active: bool,
     /// The disturbed block and its partner, if it has one.
-    pub(super) sources: [BlockId; 2],
-    pub(super) targets: [Target; 2],
+    pub(in crate::ftl) sources: [BlockId; 2],
+    pub(in crate::ftl) targets: [Target; 2],
     /// Targets that pages go round.
-    pub(super) fan: u32,
-    pub(super) mode: u8,
+    pub(in crate::ftl) fan: u32,
+    pub(in crate::ftl) mode: u8,
     /// Hottest first, if they are sorted.
-    pub(super) sorted: bool,
-    pub(super) units: Vec<Dealt>,
+    pub(in crate::ftl) sorted: bool,
+    pub(in crate::ftl) units: Vec<Dealt>,
     /// Next and end of the units for each page type; for all in the first, if they are not sorted.
-    pub(super) shares: [(u32, u32); TYPES],
+    pub(in crate::ftl) shares: [(u32, u32); TYPES],
     /// Pages whose units are read or being read, and units of the one begun.
-    pub(super) pages: u32,
-    pub(super) filled: u32,
+    pub(in crate::ftl) pages: u32,
+    pub(in crate::ftl) filled: u32,
     /// No more is to be read: all was, or no target is left.
-    pub(super) over: bool,
+    pub(in crate::ftl) over: bool,
     /// A target failed and there was none in its place: the rest stays where it is.
-    pub(super) cut_short: bool,
-    pub(super) window: VecDeque<OnItsWay>,
+    pub(in crate::ftl) cut_short: bool,
+    pub(in crate::ftl) window: VecDeque<OnItsWay>,
 }
 
 impl Deal {
@@ -108,7 +108,7 @@ impl Deal {
     }
 
     /// The sources there are.
-    pub(super) fn sources(&self) -> impl Iterator<Item = BlockId> + use<> {
+    pub(in crate::ftl) fn sources(&self) -> impl Iterator<Item = BlockId> + use<> {
         self.sources.into_iter().filter(|block| block.is_some())
     }
 
@@ -204,7 +204,7 @@ impl Deal {
     }
 
     /// A unit is in the controller, or dead.
-    pub(super) fn arrive(&mut self, unit: &UnitRef, way: Way) {
+    pub(in crate::ftl) fn arrive(&mut self, unit: &UnitRef, way: Way) {
         if let Some(found) = self.window.iter_mut().find(|found| found.unit.source == unit.source) {
             found.way = way;
         }

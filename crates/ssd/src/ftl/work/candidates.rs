@@ -15,8 +15,8 @@ pub(in crate::ftl) struct Candidate {
 }
 
 /// On which of its lane's lists a physical block is: bits.
-pub(super) const WHEN_IDLE: u8 = 1;
-pub(super) const NOW: u8 = 2;
+pub(in crate::ftl) const WHEN_IDLE: u8 = 1;
+pub(in crate::ftl) const NOW: u8 = 2;
 
 /// A lane's list of blocks to be looked at.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub(in crate::ftl) struct Candidates {
     pub now: VecDeque<Candidate>,
     when_idle: VecDeque<Candidate>,
     /// By member of a block of the lane.
-    pub(super) listed: Vec<u8>,
+    pub(in crate::ftl) listed: Vec<u8>,
     /// Something must move and finds no room: the lane is cleaned for it.
     pub lacks_room: bool,
     /// Erases of the lane when a deal first lacked room.
@@ -50,7 +50,7 @@ impl Candidates {
     }
 
     /// Puts a block on a list, once; `at` is its member among the lane's.
-    pub(super) fn add(&mut self, candidate: Candidate, at: usize, urgency: Urgency) {
+    pub(in crate::ftl) fn add(&mut self, candidate: Candidate, at: usize, urgency: Urgency) {
         let (bit, list) = match urgency {
             Urgency::No => return,
             Urgency::WhenIdle => (WHEN_IDLE, &mut self.when_idle),
@@ -63,7 +63,7 @@ impl Candidates {
     }
 
     /// Puts a block in front of all others.
-    pub(super) fn put_first(&mut self, candidate: Candidate, at: usize) {
+    pub(in crate::ftl) fn put_first(&mut self, candidate: Candidate, at: usize) {
         if self.listed[at] & NOW != 0 {
             self.now.retain(|other| *other != candidate);
         }
@@ -72,7 +72,7 @@ impl Candidates {
     }
 
     /// The list whose turn it is, and its bit.
-    pub(super) fn list(&mut self, idle: bool) -> Option<(&mut VecDeque<Candidate>, u8)> {
+    pub(in crate::ftl) fn list(&mut self, idle: bool) -> Option<(&mut VecDeque<Candidate>, u8)> {
         if !self.now.is_empty() {
             return Some((&mut self.now, NOW));
         }
@@ -80,7 +80,7 @@ impl Candidates {
     }
 
     /// Takes a block off the list.
-    pub(super) fn remove(&mut self, candidate: Candidate, at: usize) {
+    pub(in crate::ftl) fn remove(&mut self, candidate: Candidate, at: usize) {
         let lists = std::mem::take(&mut self.listed[at]);
         for (list, bit) in [(&mut self.now, NOW), (&mut self.when_idle, WHEN_IDLE)] {
             if lists & bit != 0 {

@@ -42,7 +42,7 @@ pub(in crate::ftl) enum Step {
 }
 
 /// Live units whose mapping entries are loaded ahead of the cursor.
-pub(super) const AHEAD: usize = 16;
+pub(in crate::ftl) const AHEAD: usize = 16;
 
 /// Reads a block, or a part of it, page by page in their order.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl Walk {
 
     /// Starts loading the mapping entries of the next live units, page by page, `count` of them or some more.
     #[inline]
-    pub(super) fn look_ahead(&mut self, tables: &Tables, count: usize) {
+    pub(in crate::ftl) fn look_ahead(&mut self, tables: &Tables, count: usize) {
         let per_page = tables.layout.units_per_page;
         let mut begun = 0;
         while begun < count {

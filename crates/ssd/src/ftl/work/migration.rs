@@ -103,7 +103,7 @@ mod tests {
     use crate::Drive;
     use crate::drive_config::DriveConfig;
     use crate::flash::op::{UNITS_AT_MOST, UnitRef};
-    use crate::ftl::moves::walk::Pages;
+    use crate::ftl::work::walk::Pages;
     use crate::units::{BlockId, NONE};
 
     /// A look at a lane's list goes on behind a migration with those that it has passed over, but not after a wait, in
