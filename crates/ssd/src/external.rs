@@ -4,6 +4,7 @@
 use crate::config::{ConfigErrors, FamilyInfo};
 use crate::drive::Drive;
 use crate::drive_config::DriveConfig;
+use crate::ftl::outside::Record;
 pub use crate::ftl::outside::{Identity, LaneCall, LanePolicy, PolicyFault};
 pub use crate::ftl::stream::external::{StreamPolicy, Unit, UnitCall};
 pub use crate::ftl::tables::blocks::NOT_ELIGIBLE;
@@ -83,8 +84,8 @@ impl Drive {
     pub fn with_policies_of(cfg: &DriveConfig, other: &Drive) -> Result<Drive, ConfigErrors> {
         let ftl = &other.state.ftl;
         let asked = cfg.asks_for_policies().map(|(_, is_asked)| is_asked);
-        let has = [ftl.gc_victim.identity(), ftl.wear_leveling.identity(), ftl.stream.identity()];
-        let has = has.map(|identity| identity.is_some());
+        let has = [ftl.gc_victim.record(), ftl.wear_leveling.record(), ftl.stream.record()];
+        let has = has.map(|record| record.is_some());
         cfg.check_given([asked[0] && has[0], asked[1] && has[1], asked[2] && has[2]])?;
         let stream = if asked[2] { ftl.stream.clone() } else { stream::Policy::build(&cfg.stream) };
         let mut drive = Drive::build(cfg, stream)?;
@@ -123,7 +124,8 @@ impl Drive {
     #[inline]
     pub fn policy_fault(&self) -> Option<&PolicyFault> {
         let ftl = &self.state.ftl;
-        ftl.gc_victim.fault().or_else(|| ftl.stream.fault()).or_else(|| ftl.wear_leveling.fault())
+        let all = [ftl.gc_victim.record(), ftl.stream.record(), ftl.wear_leveling.record()];
+        all.into_iter().flatten().find_map(|record| record.fault.as_deref())
     }
 
     /// The policy that chooses which block is reclaimed.
@@ -140,12 +142,12 @@ impl Drive {
     pub fn external_policies(&self) -> Vec<(String, Identity, u64)> {
         let ftl = &self.state.ftl;
         let all = [
-            (&gc_victim::FAMILY, ftl.gc_victim.identity()),
-            (&wear_leveling::FAMILY, ftl.wear_leveling.identity()),
-            (&stream::FAMILY, ftl.stream.identity()),
+            (&gc_victim::FAMILY, ftl.gc_victim.record()),
+            (&wear_leveling::FAMILY, ftl.wear_leveling.record()),
+            (&stream::FAMILY, ftl.stream.record()),
         ];
-        let told = |(family, found): (&FamilyInfo, Option<(Identity, u64)>)| {
-            found.map(|(identity, calls)| (family.section(), identity, calls))
+        let told = |(family, found): (&FamilyInfo, Option<&Record>)| {
+            found.map(|record| (family.section(), record.identity.clone(), record.calls))
         };
         all.into_iter().filter_map(told).collect()
     }

@@ -44,9 +44,10 @@ pub const fn same_text(a: &str, b: &str) -> bool {
 /// A member's file has `NAME` (equal to its stem), `SUMMARY`, `SOURCE`, `MEMORY`, `Params` (by `section!`) and `Policy`
 /// with `new(&Params)` and `impl Member`. A policy that keeps nothing is its parameters: `pub type Policy = Params;`
 /// (see [`Stateless`]). A member that had another name is told of by `renamed { "old_name" => new_name }` after the
-/// members. With `external External, named external: Outside;` after that, a program that uses the crate may run a
-/// policy of its own, which no snapshot holds. A configuration that expects one has `policy = "external"`: the file
-/// `external.rs` holds what is to be known of it before it is given.
+/// members. With `external External, named external: Outside, kept in Record;` after that, a program that uses the
+/// crate may run a policy of its own, which no snapshot holds. A configuration that expects one has `policy =
+/// "external"`: the file `external.rs` holds what is to be known of it before it is given, and checks what it answers;
+/// who was asked how often, and what went wrong, is in its `Record`.
 macro_rules! family {
     // One method after the other, each a match over the members; a default body is the trait's.
     (@methods $members:tt) => {};
@@ -98,7 +99,7 @@ macro_rules! family {
         path $path:literal, default $default:ident;
         members { $($member:ident : $variant:ident),+ $(,)? }
         $(renamed { $($old:literal => $now:ident),+ $(,)? })?
-        $(external $external:ident, named $outside:ident : $named:ident;)?
+        $(external $external:ident, named $outside:ident : $named:ident, kept in $record:ident;)?
         methods { $($methods:tt)* }
     ) => {
         $(pub mod $member;)+
@@ -133,6 +134,13 @@ macro_rules! family {
                     $(Config::$named(_) => $outside::NAME,)?
                 }
             }
+
+            $(
+                /// Whether it expects a policy that whoever builds the drive gives.
+                pub const fn is_external(&self) -> bool {
+                    matches!(self, Config::$named(_))
+                }
+            )?
         }
 
         $(impl From<$member::Params> for Config {
@@ -200,6 +208,13 @@ macro_rules! family {
         pub trait Member {
             $($methods)*
 
+            $(
+                /// What is kept of a policy that was given and whose answers are checked.
+                fn record(&self) -> Option<&$record> {
+                    None
+                }
+            )?
+
             /// It comes from a snapshot: takes what follows from the configuration from a fresh policy, and checks what
             /// it keeps of its own. By default it keeps nothing.
             fn restored(&mut self, fresh: Self) -> Result<(), String>
@@ -248,6 +263,17 @@ macro_rules! family {
                     _ => Err(concat!("another policy of ", $path).to_owned()),
                 }
             }
+
+            $(
+                /// What is kept of a policy that was given and whose answers are checked.
+                #[inline]
+                pub fn record(&self) -> Option<&$record> {
+                    match self {
+                        Policy::$external(policy) => policy.record(),
+                        _ => None,
+                    }
+                }
+            )?
 
             family!(@methods { $($variant)+ $($external)? } $($methods)*);
         }

@@ -8,9 +8,9 @@ impl DriveConfig {
     /// The families whose policy is one that is given, by name: of `ftl.gc_victim`, `ftl.wear_leveling`, `ftl.stream`.
     pub fn asks_for_policies(&self) -> [(&'static FamilyInfo, bool); 3] {
         [
-            (&gc_victim::FAMILY, gc_victim::Policy::build(&self.gc_victim).is_missing()),
-            (&wear_leveling::FAMILY, wear_leveling::Policy::build(&self.wear_leveling).is_missing()),
-            (&stream::FAMILY, stream::Policy::build(&self.stream).is_missing()),
+            (&gc_victim::FAMILY, self.gc_victim.is_external()),
+            (&wear_leveling::FAMILY, self.wear_leveling.is_external()),
+            (&stream::FAMILY, self.stream.is_external()),
         ]
     }
 

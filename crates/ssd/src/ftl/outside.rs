@@ -7,6 +7,11 @@
 use crate::ftl::tables::blocks::{BlockState, LaneView};
 use core::fmt;
 
+/// What a policy from outside does, for tables of policies.
+pub(crate) const SUMMARY: &str = "a policy of your own, from a library or a program (docs/own-policy.md)";
+/// What it costs.
+pub(crate) const MEMORY: &str = "what it takes itself";
+
 /// Who a policy from outside is, for results and errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
@@ -76,22 +81,26 @@ impl std::error::Error for PolicyFault {}
 
 /// What is kept of a policy from outside, whatever it decides.
 #[derive(Clone, Debug)]
-pub(crate) struct Record {
+pub struct Record {
     family: &'static str,
+    /// Who it is.
+    pub identity: Identity,
+    /// How often it was asked.
     pub calls: u64,
+    /// What it did wrong: then it is not asked any more.
     // Told at most once, and looked at after each completion: a pointer is enough.
     pub fault: Option<Box<PolicyFault>>,
 }
 
 impl Record {
-    pub const fn new(family: &'static str) -> Self {
-        Record { family, calls: 0, fault: None }
+    pub(crate) const fn new(family: &'static str, identity: Identity) -> Self {
+        Record { family, identity, calls: 0, fault: None }
     }
 
     #[cold]
-    pub fn fail(&mut self, identity: Identity, found: String, allowed: String) {
-        let (family, call) = (self.family, self.calls);
-        self.fault = Some(Box::new(PolicyFault { family, policy: identity.name, call, found, allowed }));
+    pub(crate) fn fail(&mut self, found: String, allowed: String) {
+        let (family, policy, call) = (self.family, self.identity.name.clone(), self.calls);
+        self.fault = Some(Box::new(PolicyFault { family, policy, call, found, allowed }));
     }
 }
 
@@ -104,12 +113,8 @@ pub(crate) struct LaneGuard {
 
 impl LaneGuard {
     pub fn new(family: &'static str, policy: Box<dyn LanePolicy>) -> Self {
-        LaneGuard { policy, record: Record::new(family) }
-    }
-
-    /// Who it is, and how often it was asked.
-    pub fn identity(&self) -> (Identity, u64) {
-        (self.policy.identity(), self.record.calls)
+        let record = Record::new(family, policy.identity());
+        LaneGuard { policy, record }
     }
 
     /// What the policy chooses, if it may; else what `plain` does.
@@ -142,8 +147,7 @@ impl LaneGuard {
     #[cold]
     fn fail(&mut self, lane: &LaneView<'_>, found: String, may: &dyn Fn(&LaneView<'_>, u32) -> bool) {
         let allowed = allowed(lane, may);
-        let identity = self.policy.identity();
-        self.record.fail(identity, found, allowed);
+        self.record.fail(found, allowed);
     }
 }
 

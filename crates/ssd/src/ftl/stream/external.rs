@@ -2,13 +2,13 @@
 //! answers is found here; from then on all data goes to the first stream.
 
 use super::{Member, Moved, Needs, Size, StreamId, Streams, Written};
-use crate::ftl::outside::{Identity, PolicyFault, Record};
+use crate::ftl::outside::{self, Identity, Record};
 use core::fmt::Debug;
 
 /// Name in configurations.
 pub const NAME: &str = "external";
 /// What it does.
-pub const SUMMARY: &str = "a policy of your own, from a library or a program (docs/own-policy.md)";
+pub const SUMMARY: &str = outside::SUMMARY;
 /// Where it comes from.
 pub const SOURCE: &str = "whoever gives it: --policy stream=FILE";
 /// What it costs.
@@ -65,16 +65,63 @@ impl Clone for Box<dyn StreamPolicy> {
     }
 }
 
-/// Stands for it until it is given.
+/// The policy, once it is given, and the streams that it puts data in.
 #[derive(Clone, Debug)]
 pub struct Policy {
     streams: u8,
+    given: Option<Guard>,
+}
+
+#[derive(Clone, Debug)]
+struct Guard {
+    policy: Box<dyn StreamPolicy>,
+    record: Record,
 }
 
 impl Policy {
-    /// Builds it.
+    /// The place of one.
     pub fn new(params: &Params) -> Self {
-        Policy { streams: params.streams as u8 }
+        Policy { streams: params.streams as u8, given: None }
+    }
+
+    #[inline]
+    fn ask(&mut self, unit: Unit, lies_in: StreamId) -> StreamId {
+        let streams = self.streams;
+        match &mut self.given {
+            Some(guard) if guard.record.fault.is_none() => guard.ask(unit, lies_in, streams),
+            _ => StreamId(0),
+        }
+    }
+
+    fn moved(&mut self, moved: Moved, wrap: fn(Moved) -> Unit) -> StreamId {
+        let lies_in = moved.stream(self.streams());
+        self.ask(wrap(moved), lies_in)
+    }
+}
+
+/// The policy that is given, in place of the one that stands for it.
+pub(crate) fn given(place: &super::Policy, policy: Box<dyn StreamPolicy>) -> super::Policy {
+    let record = Record::new("ftl.stream", policy.identity());
+    let given = Some(Guard { policy, record });
+    super::Policy::External(Box::new(Policy { streams: place.streams().count, given }))
+}
+
+impl Guard {
+    #[inline]
+    fn ask(&mut self, unit: Unit, lies_in: StreamId, streams: u8) -> StreamId {
+        self.record.calls += 1;
+        match self.policy.choose(&UnitCall { unit, lies_in, streams, call: self.record.calls }) {
+            Ok(stream) if stream < u32::from(streams) => StreamId(stream as u8),
+            Ok(stream) => self.fail(format!("stream {stream}"), streams),
+            Err(why) => self.fail(why, streams),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, found: String, streams: u8) -> StreamId {
+        let allowed = format!("a stream from 0 to {} (ftl.stream.streams)", streams - 1);
+        self.record.fail(found, allowed);
+        StreamId(0)
     }
 }
 
@@ -91,73 +138,6 @@ impl Member for Policy {
         8 * size.physical_units
     }
 
-    fn of_write(&mut self, _: Written) -> StreamId {
-        StreamId(0)
-    }
-
-    fn of_move(&mut self, _: Moved) -> StreamId {
-        StreamId(0)
-    }
-
-    fn is_missing(&self) -> bool {
-        true
-    }
-}
-
-/// The policy that is given, in place of the one that stands for it.
-pub(crate) fn given(place: &super::Policy, policy: Box<dyn StreamPolicy>) -> super::Policy {
-    let place = Policy { streams: place.streams().count };
-    super::Policy::External(Box::new(Given { place, policy, record: Record::new("ftl.stream") }))
-}
-
-#[derive(Clone, Debug)]
-struct Given {
-    place: Policy,
-    policy: Box<dyn StreamPolicy>,
-    record: Record,
-}
-
-impl Given {
-    #[inline]
-    fn ask(&mut self, unit: Unit, lies_in: StreamId) -> StreamId {
-        if self.record.fault.is_some() {
-            return StreamId(0);
-        }
-        self.record.calls += 1;
-        let streams = self.place.streams;
-        match self.policy.choose(&UnitCall { unit, lies_in, streams, call: self.record.calls }) {
-            Ok(stream) if stream < u32::from(streams) => StreamId(stream as u8),
-            Ok(stream) => self.fail(format!("stream {stream}")),
-            Err(why) => self.fail(why),
-        }
-    }
-
-    #[cold]
-    fn fail(&mut self, found: String) -> StreamId {
-        let allowed = format!("a stream from 0 to {} (ftl.stream.streams)", self.place.streams - 1);
-        self.record.fail(self.policy.identity(), found, allowed);
-        StreamId(0)
-    }
-
-    fn moved(&mut self, moved: Moved, wrap: fn(Moved) -> Unit) -> StreamId {
-        let lies_in = moved.stream(self.place.streams());
-        self.ask(wrap(moved), lies_in)
-    }
-}
-
-impl Member for Given {
-    fn streams(&self) -> Streams {
-        self.place.streams()
-    }
-
-    fn needs(&self) -> Needs {
-        self.place.needs()
-    }
-
-    fn memory_bytes(&self, size: &Size) -> u64 {
-        self.place.memory_bytes(size)
-    }
-
     fn of_write(&mut self, write: Written) -> StreamId {
         self.ask(Unit::Written(write), StreamId(0))
     }
@@ -170,11 +150,7 @@ impl Member for Given {
         self.moved(moved, Unit::Peeked)
     }
 
-    fn identity(&self) -> Option<(Identity, u64)> {
-        Some((self.policy.identity(), self.record.calls))
-    }
-
-    fn fault(&self) -> Option<&PolicyFault> {
-        self.record.fault.as_deref()
+    fn record(&self) -> Option<&Record> {
+        self.given.as_ref().map(|guard| &guard.record)
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::flash::op::Cause;
 pub use crate::ftl::foresight::Foresight;
-use crate::ftl::outside::{Identity, PolicyFault};
+use crate::ftl::outside::Record;
 use crate::ftl::tables::blocks::LaneView;
 use crate::sections::MovesOfFirst;
 use crate::signals::{self, Facts, Hints};
@@ -36,7 +36,7 @@ family! {
         sepbit: Sepbit,
         two_level_lru: TwoLevelLru,
     }
-    external External, named external: Outside;
+    external External, named external: Outside, kept in Record;
     methods {
         /// The streams there are: always the same.
         fn streams(&self) -> Streams;
@@ -106,18 +106,6 @@ family! {
         /// What it has found so far.
         fn report(&self) -> Report {
             Report::default()
-        }
-        /// Whether it only stands for a policy that is to be given to the drive.
-        fn is_missing(&self) -> bool {
-            false
-        }
-        /// Who it is and how often it was asked, if it comes from outside.
-        fn identity(&self) -> Option<(Identity, u64)> {
-            None
-        }
-        /// What it did wrong, if it comes from outside: then it is not asked any more.
-        fn fault(&self) -> Option<&PolicyFault> {
-            None
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which blocks trade places, so that wear spreads?
 
-use crate::ftl::outside::{Identity, PolicyFault};
+use crate::ftl::outside::Record;
 use crate::ftl::tables::blocks::LaneView;
 
 family! {
@@ -12,7 +12,7 @@ family! {
         static_swap: StaticSwap,
         age_aware: AgeAware,
     }
-    external External, named external: Outside;
+    external External, named external: Outside, kept in Record;
     methods {
         /// Asked after each erase in a lane: a closed block whose data should move to the oldest free block.
         fn choose(&mut self, view: &LaneView<'_>, erases: u64) -> Option<u32> {
@@ -29,18 +29,6 @@ family! {
         /// Whether of the free blocks the least erased is opened, and not the one that came free first.
         fn opens_least_erased(&self) -> bool {
             false
-        }
-        /// Whether it only stands for a policy that is to be given to the drive.
-        fn is_missing(&self) -> bool {
-            false
-        }
-        /// Who it is and how often it was asked, if it comes from outside.
-        fn identity(&self) -> Option<(Identity, u64)> {
-            None
-        }
-        /// What it did wrong, if it comes from outside: then it is not asked any more.
-        fn fault(&self) -> Option<&PolicyFault> {
-            None
         }
     }
 }
