@@ -132,7 +132,7 @@ fn main() {
         asking.gc_victim = gc_victim::Config::named("external").expect("a policy that is given");
         let given = ExternalPolicies { gc_victim: Some(policy), ..ExternalPolicies::default() };
         let drive = Drive::with_policies(&asking, given).expect("a drive");
-        let mut policy = drive.gc_victim().clone();
+        let mut policy = drive.external().gc_victim().clone();
         let cost = measure(&mut policy, &blocks, &layout);
         println!("{what}: {cost:.1} ns a call, {:.1} over the built-in policy", cost - plain);
     }

@@ -25,7 +25,8 @@ pub struct AgeWork {
 impl AgeWork {
     pub(crate) fn of(stats: &Stats, drive: &Drive, config: &DriveConfig) -> Self {
         let blocks = drive.chips().blocks();
-        let ages: Vec<f64> = (0..blocks).map(|block| f64::from(drive.block_age_q12(block)) / LIFE).collect();
+        let ages: Vec<f64> =
+            (0..blocks).map(|block| f64::from(drive.blocks().age_q12(block)) / LIFE).collect();
         AgeWork {
             policy: config.age_marker.name().to_owned(),
             mean: ages.iter().sum::<f64>() / f64::from(blocks),

@@ -13,7 +13,7 @@ pub struct BlockTable(pub Vec<BlockRow>);
 impl BlockTable {
     /// As they are now.
     pub fn of(drive: &Drive) -> Self {
-        BlockTable(drive.block_table())
+        BlockTable(drive.blocks().table())
     }
 
     /// As a table: a row for each block, what is not known left empty.

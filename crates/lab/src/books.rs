@@ -143,7 +143,7 @@ impl Books {
     pub fn enter_told(&mut self, drive: &mut Drive, stood: (SimTime, SimTime)) {
         let counts = self.served.completed > self.warm_up;
         let Some(more) = self.more.as_deref_mut().filter(|more| more.tells_holders()) else { return };
-        let told = drive.take_told();
+        let told = drive.tracing().take_told();
         match &mut more.timeline {
             Some(timeline) if counts => timeline.record(drive, &told, stood),
             Some(_) => Timeline::forget(drive),

@@ -145,7 +145,7 @@ impl FtlWork {
             premature_pages: counts.premature_pages,
             most_disturbed: (counts.reclaimed_pages > 0)
                 .then(|| f64::from(counts.disturbed_q12_max) / 4096.0),
-            table_bytes: drive.table_bytes().read_reclaim as u64,
+            table_bytes: drive.reports().table_bytes().read_reclaim as u64,
             service_ns: Distribution::of_services(&counts.services),
             replica_reads: counts.replica_reads,
             replicas_adopted: counts.replicas_adopted,
@@ -274,7 +274,7 @@ impl DriveSize {
             physical_bytes: facts.config.geometry.physical_bytes(),
             channels: facts.config.geometry.channels,
             dies: facts.config.geometry.dies(),
-            table_bytes: facts.drive.table_bytes().all as u64,
+            table_bytes: facts.drive.reports().table_bytes().all as u64,
         }
     }
 }

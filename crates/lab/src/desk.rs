@@ -105,14 +105,14 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
             books.series = Some(Box::new(Series::new(&drive, spec.samples)));
             books.meter.tell_alike();
         }
-        drive.tell_holders(books.more.as_ref().is_some_and(|more| more.tells_holders()));
-        drive.tell_spans(books.more.as_ref().is_some_and(|more| more.timeline.is_some()));
+        drive.tracing().tell_holders(books.more.as_ref().is_some_and(|more| more.tells_holders()));
+        drive.tracing().tell_spans(books.more.as_ref().is_some_and(|more| more.timeline.is_some()));
         let observer = match Observer::listen(&mut drive, config, &spec.versions, files) {
             Ok(observer) => observer,
             Err(failure) => return Err((failure, drive)),
         };
         let stop = spec.stop.clone();
-        let asks_outside = drive.has_external_policy();
+        let asks_outside = drive.external().decides();
         Ok(Desk {
             drive,
             books,
@@ -376,7 +376,7 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
         if let Some(Err(error)) = timeline.map(|timeline| timeline.finish(&mut drive)) {
             failure.get_or_insert(error);
         }
-        drive.tell_holders(false);
+        drive.tracing().tell_holders(false);
         let told = |members: &Members| members.results(start, &drive.stats());
         let members = members.as_ref().map(told).unwrap_or_default();
         let versions =

@@ -65,7 +65,7 @@ impl Failure {
 
     /// Why a run must end whose policy from outside has failed.
     pub(crate) fn of_policy(drive: &Drive) -> Option<Self> {
-        drive.policy_fault().map(|fault| Failure::Policy(Box::new(fault.clone())))
+        drive.external().fault().map(|fault| Failure::Policy(Box::new(fault.clone())))
     }
 
     /// The error of a closed loop deeper than the queues.

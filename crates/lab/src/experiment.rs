@@ -73,7 +73,7 @@ pub fn prepare_run(
         prepare_for(drive, config, own, &spec.preconditioning, &spec.age, (&spec.stop, progress))
     };
     // What a policy from outside has learnt cannot be kept.
-    let can_be_kept = spec.ages() && !drive.has_external_policy();
+    let can_be_kept = spec.ages() && !drive.external().decides();
     let Some(cache) = spec.cache.as_ref().filter(|_| can_be_kept) else { return age(drive, progress) };
     let key = cache_key(config, workload, spec);
     cache.prepare(drive, (config, &key), (&spec.stop, progress), age)
@@ -91,7 +91,7 @@ fn prepare_as(
     let as_base = RunSpec { aged_as: None, policies: ExternalPolicies::default(), ..spec.clone() };
     let aged = prepare_run(&mut old, base, workload, &as_base, progress)?;
     let policies = spec.policies.clone();
-    old.reconfigure_with(base, config, policies).map_err(|error| Failure::Setting {
+    old.reconfigure(base, config, policies).map_err(|error| Failure::Setting {
         key: "sweep.age_with",
         found: format!("\"base\"; {error}"),
         allowed: "\"each\"".to_owned(),

@@ -149,7 +149,7 @@ impl Thief<'_> {
 
     /// The version that lives of a logical unit, if that is known.
     fn live_version(&self, lpn: ssd::units::Lpn) -> Option<u32> {
-        Some(self.kept.get(&self.drive.mapped_to(lpn)?.0)?.version)
+        Some(self.kept.get(&self.drive.contents().mapped_to(lpn)?.0)?.version)
     }
 }
 
@@ -175,7 +175,7 @@ pub fn look(
     let mut told = Forensics {
         policy: config.sanitize.name().to_owned(),
         after_minutes: minutes,
-        units: u64::from(drive.physical_units()),
+        units: u64::from(drive.contents().units()),
         knows_classes: thief.knows_classes,
         before_secured: kept.map(|_| Found::default()),
         before_insecure: kept.map(|_| Found::default()),
@@ -183,7 +183,7 @@ pub fn look(
         ..Forensics::default()
     };
     let finds: Vec<Find> =
-        (0..drive.physical_units()).filter_map(|place| look_at(&thief, place, &mut told)).collect();
+        (0..drive.contents().units()).filter_map(|place| look_at(&thief, place, &mut told)).collect();
     let secured = || finds.iter().filter(|find| find.is_secured && find.was_dead != Some(true));
     told.units_secured = secured().map(|find| find.unit).collect::<BTreeSet<_>>().len() as u64;
     if kept.is_some() {
@@ -196,13 +196,13 @@ pub fn look(
 
 /// Looks at a unit of flash; what is found if it is dead and reads.
 fn look_at(thief: &Thief<'_>, place: u32, told: &mut Forensics) -> Option<Find> {
-    let (block, page) = thief.drive.place_of(Pun(place));
+    let (block, page) = thief.drive.contents().place_of(Pun(place));
     let raw = thief.raw(block, page, thief.minutes);
     if page >= thief.drive.chips().programmed_pages(block) {
         told.erased += 1;
         return None;
     }
-    let Some(spare) = thief.drive.spare_of(Pun(place)) else {
+    let Some(spare) = thief.drive.contents().spare_of(Pun(place)) else {
         told.empty += 1;
         return None;
     };
@@ -210,7 +210,7 @@ fn look_at(thief: &Thief<'_>, place: u32, told: &mut Forensics) -> Option<Find> 
     if thief.file.is_some_and(|file| kept.is_none_or(|kept| kept.file != file)) {
         return None;
     }
-    if thief.drive.lives_at(spare.lpn, Pun(place)) {
+    if thief.drive.contents().lives_at(spare.lpn, Pun(place)) {
         told.live.add(raw);
         return None;
     }

@@ -36,12 +36,12 @@ fn read_ahead<S: Source + ?Sized>(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<Arc<Foresight>>, Failure> {
-    if !drive.wants_foresight() {
+    if !drive.ahead().is_wanted() {
         return Ok(None);
     }
     let total = spec.total(source.len_hint());
     let limit = spec.requests.unwrap_or(u64::MAX);
-    let mut foreseeing = drive.foreseeing();
+    let mut foreseeing = drive.ahead().begin();
     let phase = Phase::LookingAhead;
     let mut done = 0;
     while done < limit
@@ -69,7 +69,7 @@ pub(crate) fn read_prepared_ahead(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<Arc<Foresight>>, Failure> {
-    if !drive.wants_foresight() {
+    if !drive.ahead().is_wanted() {
         return Ok(None);
     }
     let sectors = drive.logical_sectors();
@@ -90,7 +90,7 @@ pub(crate) fn read_prepared_ahead(
 
 /// The error of a drive that looks ahead and is told nothing.
 pub(crate) fn check_told(drive: &Drive) -> Result<(), Failure> {
-    if drive.needs_foresight() {
+    if drive.ahead().is_lacking() {
         return Err(unknown(drive, "requests that nobody has read beforehand (lab::foresee)"));
     }
     Ok(())
@@ -98,7 +98,7 @@ pub(crate) fn check_told(drive: &Drive) -> Result<(), Failure> {
 
 /// The key of the policy that looks ahead.
 fn key(drive: &Drive) -> &'static str {
-    drive.looks_ahead().unwrap_or("ftl.stream.policy")
+    drive.ahead().key().unwrap_or("ftl.stream.policy")
 }
 
 fn unknown(drive: &Drive, found: &str) -> Failure {

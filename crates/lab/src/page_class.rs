@@ -44,7 +44,7 @@ impl PageClassWork {
 
 impl HeatWork {
     pub(crate) fn of(stats: &Stats, drive: &ssd::Drive) -> Self {
-        let ssd::ftl::page_class::Report { levels, table_bytes } = drive.page_class_report();
+        let ssd::ftl::page_class::Report { levels, table_bytes } = drive.reports().page_classes();
         HeatWork { levels, raises: stats.ftl.heat_raises, lowers: stats.ftl.heat_lowers, table_bytes }
     }
 }

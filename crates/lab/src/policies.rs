@@ -61,7 +61,7 @@ impl ExternalPolicy {
             hash: who.hash,
             calls,
         };
-        drive.external_policies().into_iter().map(told).collect()
+        drive.external().asked().into_iter().map(told).collect()
     }
 }
 

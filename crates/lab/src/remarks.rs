@@ -132,9 +132,9 @@ fn no_files(_: &Facts<'_>, result: &RunResult) -> Option<String> {
 
 /// What knows the future is no drive.
 fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
-    let told = facts.drive.foresight()?;
+    let told = facts.drive.ahead().told()?;
     let (deaths, mib) = (count(u64::from(told.deaths())), digits(told.bytes() as f64 / (1 << 20) as f64));
-    let who = facts.drive.looks_ahead()?.trim_end_matches(".policy");
+    let who = facts.drive.ahead().key()?.trim_end_matches(".policy");
     Some(format!(
         "{who} was told beforehand when {deaths} units would be overwritten or trimmed ({mib} MiB): no drive \
          knows that, the result says what knowing is worth"
@@ -145,7 +145,7 @@ fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
 fn trained(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let before = &result.preconditioning;
     let has_learnt =
-        facts.drive.stream_report().0.learns && before.past == Past::Own.name() && before.passes > 0;
+        facts.drive.reports().streams().0.learns && before.past == Past::Own.name() && before.passes > 0;
     has_learnt.then(|| {
         "ftl.stream was trained on this workload: its own writes are the drive's past (--precondition uniform: another)"
             .to_owned()
@@ -176,7 +176,7 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
 /// What is written goes where there is room: nobody has to choose what to clean.
 fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let net = result.preconditioning.spare.net?;
-    let data = facts.drive.lanes().live_units as f64 * f64::from(facts.drive.unit_bytes());
+    let data = facts.drive.blocks().lanes().live_units as f64 * f64::from(facts.drive.unit_bytes());
     let (spare, written) = (net * data, result.bytes_written as f64);
     let is_cleaned = result.ftl.victims.all() > 0;
     if written == 0.0 || (is_cleaned && written >= spare) {
@@ -234,7 +234,7 @@ fn no_reclaim_yet(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let moved =
         work.pages + result.flash.programs[Cause::ReadReclaim] + result.flash.programs[Cause::Replication];
     let reads = result.flash.reads[Cause::Host];
-    let worst = facts.drive.worst_disturb_q12().map(|q12| f64::from(q12) / 4096.0)?;
+    let worst = facts.drive.blocks().worst_disturb_q12().map(|q12| f64::from(q12) / 4096.0)?;
     if work.policy == "never" || moved > 0 || reads == 0 || !(0.0..1.0).contains(&worst) {
         return None;
     }

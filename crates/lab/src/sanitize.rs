@@ -126,7 +126,7 @@ impl Exposed {
 impl SanitizeWork {
     pub(crate) fn of(stats: &Stats, drive: &Drive, config: &DriveConfig) -> Self {
         let counts = &stats.ftl;
-        let SanitizeReport { open, lost_pages } = drive.sanitize_report();
+        let SanitizeReport { open, lost_pages } = drive.reports().sanitize();
         SanitizeWork {
             policy: config.sanitize.name().to_owned(),
             page_locks: stats.ops(OpKind::PageLock),
@@ -138,7 +138,7 @@ impl SanitizeWork {
             relocks: counts.sanitize_relocks,
             failed: stats.flash.lock_fails,
             given_up: counts.sanitize_given_up,
-            table_bytes: drive.table_bytes().locks as u64,
+            table_bytes: drive.reports().table_bytes().locks as u64,
             exposed: Exposed::of(counts, &open),
         }
     }

@@ -30,9 +30,9 @@ pub struct StreamWork {
 impl StreamWork {
     pub(crate) fn of(stats: &Stats, drive: &Drive, config: &DriveConfig) -> Self {
         let counts = &stats.ftl;
-        let (report, open_blocks_max) = drive.stream_report();
-        let is_told = drive.looks_ahead() == Some("ftl.stream.policy");
-        let told = drive.foresight().filter(|_| is_told).map_or(0, |told| told.bytes());
+        let (report, open_blocks_max) = drive.reports().streams();
+        let is_told = drive.ahead().key() == Some("ftl.stream.policy");
+        let told = drive.ahead().told().filter(|_| is_told).map_or(0, |told| told.bytes());
         let last = counts.stream_units.iter().rposition(|&units| units > 0).map_or(0, |last| last + 1);
         StreamWork {
             policy: config.stream.name().to_owned(),

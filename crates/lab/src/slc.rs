@@ -23,7 +23,7 @@ pub struct SlcWork {
 
 impl SlcWork {
     pub(crate) fn of(stats: &Stats, drive: &ssd::Drive, config: &DriveConfig) -> Self {
-        let (counts, report) = (&stats.ftl, drive.slc_report());
+        let (counts, report) = (&stats.ftl, drive.reports().slc_cache());
         SlcWork {
             policy: config.slc_cache.name().to_owned(),
             blocks: report.blocks,

@@ -49,7 +49,7 @@ fn main() {
         "its chips: {:?}, {:?} bytes, {} pages",
         start.elapsed(),
         big.aging_bytes(),
-        drive.physical_pages()
+        drive.blocks().pages()
     );
     let mut large = cfg.clone();
     large.geometry.blocks_per_plane *= 7;

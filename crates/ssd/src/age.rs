@@ -16,11 +16,13 @@
 //!   Page types take turns.
 
 use crate::config::Problem;
-use crate::drive::Drive;
+use crate::flash::Flash;
+use crate::ftl::Ftl;
 use crate::nand::Chip;
 use crate::nand::aging::build::dwell_of;
 use crate::nand::aging::tables::{Dwell, MOST_CYCLES, TICKS_PER_MINUTE};
 use crate::nand::cell::ABSOLUTE_ZERO_C;
+use crate::units::BlockId;
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Serialize};
@@ -402,19 +404,19 @@ fn ticks(chip: &Chip, step: &AgeStep, time: &Span, celsius: Option<f64>) -> Resu
     Ok(time.minutes() * rate)
 }
 
-impl Drive {
+impl AgeStep {
     /// Whether a step is possible on a drive built as this one is, whatever its age: what can be refused before a drive
     /// is filled.
-    pub fn check_age(&self, step: &AgeStep) -> Result<(), AgeError> {
-        step.check()?;
-        self.check_table(step)?;
-        if matches!(step, AgeStep::Cycle { dwell: None, .. }) {
+    pub(crate) fn check_on(&self, ftl: &Ftl, chip: &Chip) -> Result<(), AgeError> {
+        self.check()?;
+        self.check_table(ftl, chip)?;
+        if matches!(self, AgeStep::Cycle { dwell: None, .. }) {
             return Ok(());
         }
-        let Some(aging) = self.state.flash.chip.aging() else {
-            return Err(AgeError::NeedsCells { step: *step });
+        let Some(aging) = chip.aging() else {
+            return Err(AgeError::NeedsCells { step: *self });
         };
-        if let AgeStep::Disturb { wordline: Some(found), .. } = *step {
+        if let AgeStep::Disturb { wordline: Some(found), .. } = *self {
             let wordlines = aging.wordlines();
             if found >= wordlines {
                 return Err(AgeError::NoSuchWordline { found, wordlines });
@@ -427,10 +429,10 @@ impl Drive {
     }
 
     /// Policies against read disturb know what blocks stand up to some age.
-    fn check_table(&self, step: &AgeStep) -> Result<(), AgeError> {
-        let most = self.state.ftl.most_cycles_told_apart();
-        match *step {
-            AgeStep::Cycle { to, .. } if self.state.flash.chip.ages() && to > most => {
+    fn check_table(&self, ftl: &Ftl, chip: &Chip) -> Result<(), AgeError> {
+        let most = ftl.most_cycles_told_apart();
+        match *self {
+            AgeStep::Cycle { to, .. } if chip.ages() && to > most => {
                 let allowed = format!(
                     "at most {most} cycles, where the table of ftl.read_reclaim ends (ftl.read_reclaim.policy = \
                      \"never\" has none)"
@@ -441,33 +443,32 @@ impl Drive {
         }
     }
 
-    /// Takes a step of ageing, at once and for all blocks. Nothing changes if it fails.
-    pub fn age(&mut self, step: &AgeStep) -> Result<(), AgeError> {
-        self.check_age(step)?;
-        match *step {
-            AgeStep::Cycle { to, dwell, celsius } => self.cycle(step, to, dwell, celsius),
-            AgeStep::Retain { time, celsius } => self.retain(step, &time, celsius),
-            AgeStep::Disturb { reads, wordline } => self.disturb(step, reads, wordline),
+    /// Takes the step, at once and for all blocks. Nothing changes if it fails.
+    pub(crate) fn take(&self, ftl: &mut Ftl, flash: &mut Flash) -> Result<(), AgeError> {
+        self.check_on(ftl, &flash.chip)?;
+        match *self {
+            AgeStep::Cycle { to, dwell, celsius } => self.cycle((to, dwell, celsius), ftl, flash),
+            AgeStep::Retain { time, celsius } => self.retain(&time, celsius, &mut flash.chip),
+            AgeStep::Disturb { reads, wordline } => self.disturb(reads, wordline, ftl, flash),
         }
     }
 
     fn cycle(
-        &mut self,
-        step: &AgeStep,
-        to: u32,
-        dwell: Option<Span>,
-        celsius: Option<f64>,
+        &self,
+        (to, dwell, celsius): (u32, Option<Span>, Option<f64>),
+        ftl: &mut Ftl,
+        flash: &mut Flash,
     ) -> Result<(), AgeError> {
-        let counts = self.erase_counts();
-        if let Some((block, &seen)) = counts.iter().enumerate().find(|(_, seen)| **seen > to) {
-            return Err(AgeError::CyclesGoDown { block: block as u32, seen, to });
+        let seen = (0..).zip(ftl.tables.blocks.erase_counts()).find(|(_, seen)| *seen > to);
+        if let Some((block, seen)) = seen {
+            return Err(AgeError::CyclesGoDown { block, seen, to });
         }
-        let chip = &mut self.state.flash.chip;
+        let chip = &mut flash.chip;
         let (dwell, rest) = match dwell {
             None => (Dwell::REFERENCE, None),
             Some(dwell) => {
-                let ticks = ticks(chip, step, &dwell, celsius)?;
-                let Some(aging) = chip.aging() else { return Err(AgeError::NeedsCells { step: *step }) };
+                let ticks = ticks(chip, self, &dwell, celsius)?;
+                let Some(aging) = chip.aging() else { return Err(AgeError::NeedsCells { step: *self }) };
                 let left = dwell_of(aging.cells(), ticks / f64::from(TICKS_PER_MINUTE));
                 (left, Some(libm::round(ticks) as u32))
             }
@@ -485,17 +486,18 @@ impl Drive {
         let before: Vec<u32> = (0..chip.blocks()).map(|block| chip.erase_count(block)).collect();
         chip.cycle_to(to, dwell);
         for counted in (0..).zip(before).filter(|(_, before)| *before < to) {
-            self.state.ftl.note_cycles(chip, counted, rest);
+            ftl.note_cycles(chip, counted, rest);
         }
-        self.state.ftl.forget_reads_of_younger(to);
-        self.set_erase_counts(|_| to);
+        ftl.forget_reads_of_younger(to);
+        for block in (0..ftl.tables.layout.blocks()).map(BlockId) {
+            ftl.set_erase_count(flash, block, to);
+        }
         Ok(())
     }
 
-    fn retain(&mut self, step: &AgeStep, time: &Span, celsius: Option<f64>) -> Result<(), AgeError> {
-        let chip = &mut self.state.flash.chip;
-        let ticks = libm::round(ticks(chip, step, time, celsius)?);
-        let Some(aging) = chip.aging_mut() else { return Err(AgeError::NeedsCells { step: *step }) };
+    fn retain(&self, time: &Span, celsius: Option<f64>, chip: &mut Chip) -> Result<(), AgeError> {
+        let ticks = libm::round(ticks(chip, self, time, celsius)?);
+        let Some(aging) = chip.aging_mut() else { return Err(AgeError::NeedsCells { step: *self }) };
         let years = |ticks: f64| ticks / f64::from(TICKS_PER_MINUTE) / TimeUnit::Years.minutes();
         let left = aging.ticks_left();
         if ticks > left as f64 {
@@ -512,16 +514,21 @@ impl Drive {
         Ok(())
     }
 
-    fn disturb(&mut self, step: &AgeStep, reads: u64, wordline: Option<u32>) -> Result<(), AgeError> {
-        let chip = &mut self.state.flash.chip;
+    fn disturb(
+        &self,
+        reads: u64,
+        wordline: Option<u32>,
+        ftl: &mut Ftl,
+        flash: &mut Flash,
+    ) -> Result<(), AgeError> {
+        let chip = &mut flash.chip;
         if !chip.can_disturb(reads, wordline) {
             return Err(AgeError::BeyondTables {
-                found: format!("{step}"),
+                found: self.to_string(),
                 allowed: "fewer reads: the counters of wordlines end at 2^32 parts of a read".to_owned(),
             });
         }
         chip.disturb(reads, wordline);
-        let crate::drive::State { ftl, flash, .. } = &mut self.state;
         ftl.note_disturb(flash, reads, wordline);
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! The drive's blocks one by one, as they are at a time.
 
-use crate::drive::{Drive, State};
+use crate::flash::Flash;
+use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
+use crate::nand::Chip;
+use crate::stats::Wear;
 use crate::units::{BlockId, StreamId};
 
 /// A block of the firmware's: the unit of cleaning, which may be striped over several planes (superblocks count as
@@ -35,15 +38,98 @@ pub struct BlockRow {
     pub disturbed_q12: Option<u32>,
 }
 
-impl Drive {
-    /// All blocks, lane by lane. Takes a look at every block, and where cells age at every page.
-    pub fn block_table(&self) -> Vec<BlockRow> {
-        (0..self.state.ftl.tables.layout.blocks()).map(|block| row(&self.state, BlockId(block))).collect()
+/// Lanes, and what lies in all of them. Superblocks count as one block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// Blocks of each lane.
+    pub blocks: u32,
+    /// Mapping units that data fills in a block.
+    pub units: u32,
+    /// Mapping units that hold data in flash.
+    pub live_units: u64,
+    /// Erases of the blocks of each.
+    pub erases: Vec<u64>,
+}
+
+/// The blocks of a drive ([`Drive::blocks`](crate::Drive::blocks)).
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks<'a> {
+    pub(crate) ftl: &'a Ftl,
+    pub(crate) flash: &'a Flash,
+}
+
+impl Blocks<'_> {
+    /// All of them, lane by lane. Takes a look at every block, and where cells age at every page.
+    pub fn table(self) -> Vec<BlockRow> {
+        (0..self.ftl.tables.layout.blocks())
+            .map(|block| row(self.ftl, &self.flash.chip, BlockId(block)))
+            .collect()
+    }
+
+    /// The lanes and what is in them. Takes a look at every block.
+    pub fn lanes(self) -> Lanes {
+        let (layout, blocks) = (&self.ftl.tables.layout, &self.ftl.tables.blocks);
+        let mut lanes = Lanes {
+            blocks: layout.blocks_per_lane,
+            units: layout.data_units_per_block(),
+            live_units: 0,
+            erases: vec![0; layout.lanes as usize],
+        };
+        for block in (0..layout.blocks()).map(BlockId) {
+            lanes.live_units += u64::from(blocks.live(block));
+            lanes.erases[layout.lane_of(block).index()] += u64::from(blocks.erase_count(block));
+        }
+        lanes
+    }
+
+    /// Mapping units that consecutive writes put in one lane before they go on to the next.
+    pub fn stripe_units(self) -> u32 {
+        self.ftl.tables.layout.pages_per_turn * self.ftl.tables.layout.units_per_page
+    }
+
+    /// Pages that can hold data.
+    pub fn pages(self) -> u64 {
+        u64::from(self.ftl.tables.layout.blocks()) * u64::from(self.ftl.tables.layout.pages_per_block)
+    }
+
+    /// Erase counts of all that are in use.
+    pub fn erase_counts(self) -> Vec<u32> {
+        self.ftl.tables.blocks.erase_counts().collect()
+    }
+
+    /// Erases of those in use, and how many were retired.
+    pub fn wear(self) -> Wear {
+        let blocks = &self.ftl.tables.blocks;
+        let mut wear = Wear { retired: blocks.retired(), min: u32::MAX, ..Wear::default() };
+        for count in blocks.erase_counts() {
+            wear.blocks += 1;
+            wear.min = wear.min.min(count);
+            wear.max = wear.max.max(count);
+            wear.total += u64::from(count);
+        }
+        wear.min = wear.min.min(wear.max);
+        wear
+    }
+
+    /// Of each that is full: the host units written since it was filled, and its live units. Lane by lane.
+    pub fn full(self) -> Vec<(u64, u32)> {
+        self.ftl.full_blocks().collect()
+    }
+
+    /// Age of a physical block as the firmware's marker has it (`ftl.age_marker`), in 1/4096 of its life; 0 where none
+    /// tells it.
+    pub fn age_q12(self, block: u32) -> u32 {
+        self.ftl.age_q12(&self.flash.chip, block)
+    }
+
+    /// The most that any page with live data is disturbed now, in 1/4096 of what it stands; `None` where cells do not
+    /// age. Takes a look at every wordline. With `FtlCounts::disturbed_q12_max` it is the smallest margin of a run.
+    pub fn worst_disturb_q12(self) -> Option<u32> {
+        self.ftl.worst_disturb_q12(self.flash)
     }
 }
 
-fn row(state: &State, block: BlockId) -> BlockRow {
-    let (ftl, chip) = (&state.ftl, &state.flash.chip);
+fn row(ftl: &Ftl, chip: &Chip, block: BlockId) -> BlockRow {
     let (layout, blocks) = (&ftl.tables.layout, &ftl.tables.blocks);
     let members = (0..layout.span).map(|k| layout.member(block, k).block);
     let programmed: u32 = members.clone().map(|member| chip.programmed_pages(member)).sum();

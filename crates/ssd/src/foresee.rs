@@ -6,9 +6,9 @@
 //! let mut config = DriveConfig::default();
 //! config.stream.select("oracle").unwrap();
 //! let mut drive = Drive::new(&config).unwrap();
-//! assert!(drive.needs_foresight());
+//! assert!(drive.ahead().is_lacking());
 //! let commands = [0, 8, 0].map(|lba| Command { op: OpCode::Write, lba: Lba(lba), sectors: 8, ..Command::default() });
-//! let mut foreseeing = drive.foreseeing();
+//! let mut foreseeing = drive.ahead().begin();
 //! commands.iter().try_for_each(|command| foreseeing.take(command)).unwrap();
 //! drive.foresee(foreseeing.finish()).unwrap();
 //! for command in commands {
@@ -22,7 +22,7 @@
 //! assert_eq!(drive.pop_completion().unwrap().status, Status::NotForeseen);
 //! ```
 
-use crate::drive::Drive;
+use crate::ftl::Ftl;
 use crate::ftl::foresight::Takes;
 pub use crate::ftl::foresight::{Foresight, ForesightError};
 use crate::host::Space;
@@ -61,49 +61,47 @@ impl Foreseeing {
     }
 }
 
-impl Drive {
-    /// Whether its policies look ahead: then it must be told what comes before the first write.
-    pub fn wants_foresight(&self) -> bool {
-        self.looks_ahead().is_some()
+/// What a drive's policies must know of what comes ([`Drive::ahead`](crate::Drive::ahead)).
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead<'a> {
+    pub(crate) ftl: &'a Ftl,
+    pub(crate) space: Space,
+}
+
+impl<'a> Ahead<'a> {
+    /// Whether any look ahead: then the drive must be told what comes before the first write.
+    pub fn is_wanted(self) -> bool {
+        self.key().is_some()
     }
 
     /// The configuration's key of a policy that looks ahead, if one does.
-    pub fn looks_ahead(&self) -> Option<&'static str> {
-        self.state.ftl.looks_ahead()
+    pub fn key(self) -> Option<&'static str> {
+        self.ftl.looks_ahead()
     }
 
-    /// Whether it must be told what comes, and has not been: writes and trims end as [`NotForeseen`].
+    /// Whether the drive must be told what comes, and has not been: writes and trims end as [`NotForeseen`].
     /// [`Drive::restore`] gives such a drive, for snapshots do not hold it.
     ///
     /// [`NotForeseen`]: crate::Status::NotForeseen
-    pub fn needs_foresight(&self) -> bool {
-        self.wants_foresight() && self.foresight().is_none()
+    /// [`Drive::restore`]: crate::Drive::restore
+    pub fn is_lacking(self) -> bool {
+        self.is_wanted() && self.told().is_none()
     }
 
-    /// What it was told.
-    pub fn foresight(&self) -> Option<&Arc<Foresight>> {
-        let ftl = &self.state.ftl;
-        ftl.stream.foresight().or_else(|| ftl.page_classes.foresight())
+    /// What the drive was told.
+    pub fn told(self) -> Option<&'a Arc<Foresight>> {
+        self.ftl.stream.foresight().or_else(|| self.ftl.page_classes.foresight())
     }
 
-    /// Begins to take down what will be submitted to this drive, from its next command on.
-    pub fn foreseeing(&self) -> Foreseeing {
-        let ftl = &self.state.ftl;
-        let reads = ftl.stream.needs().reads_to_come || ftl.page_classes.looks_ahead();
-        Foreseeing { space: self.state.host.space(), takes: Takes::new(self.logical_units(), reads) }
+    /// Begins to take down what will be submitted to the drive, from its next command on.
+    pub fn begin(self) -> Foreseeing {
+        let reads = self.ftl.stream.needs().reads_to_come || self.ftl.page_classes.looks_ahead();
+        Foreseeing { space: self.space, takes: Takes::new(self.ftl.tables.map.logical(), reads) }
     }
 
-    /// Tells the drive what will be submitted from now on, in place of what it was told before. What it holds then, and
-    /// what is written below the buffer ([`Drive::fill`], [`Drive::overwrite`]), dies at the first command that
-    /// overwrites or trims it; what is written so before it is told of anything counts as never to die, until it moves.
-    /// Nothing happens on a drive that does not look ahead.
-    pub fn foresee(&mut self, foresight: Arc<Foresight>) -> Result<(), ForesightError> {
-        let (found, expected) = (foresight.units(), self.logical_units());
-        if found != expected {
-            return Err(ForesightError::OtherDrive { found, expected });
-        }
-        self.state.ftl.stream.foresee(&foresight);
-        self.state.ftl.page_classes.foresee(&foresight);
-        Ok(())
+    /// Is it of commands to a drive of this size?
+    pub(crate) fn check(self, foresight: &Foresight) -> Result<(), ForesightError> {
+        let (found, expected) = (foresight.units(), self.ftl.tables.map.logical());
+        if found == expected { Ok(()) } else { Err(ForesightError::OtherDrive { found, expected }) }
     }
 }

@@ -4,9 +4,9 @@
 use core::fmt;
 
 use crate::config::ConfigErrors;
-use crate::drive::{Drive, State, config_hash, of_saved};
 use crate::drive_config::DriveConfig;
-use crate::external::ExternalPolicies;
+use crate::engine::State;
+use crate::external::{External, ExternalPolicies};
 
 /// Sections whose keys a drive may change at any time: how long things take, what goes first, with which voltages is
 /// read, when and where cleaning begins. They leave no marks on flash and say nothing of its shape.
@@ -85,57 +85,44 @@ impl fmt::Display for ReconfigureError {
 
 impl std::error::Error for ReconfigureError {}
 
-impl Drive {
-    /// Goes on under another configuration, from what lies on its flash. `from` is its own. What policies have learnt
-    /// is forgotten where they change, and kept where they do not; counters go on. The drive stays as it is if that
-    /// cannot be.
-    pub fn reconfigure(&mut self, from: &DriveConfig, cfg: &DriveConfig) -> Result<(), ReconfigureError> {
-        self.reconfigure_with(from, cfg, ExternalPolicies::default())
+/// A drive that goes on under another configuration, with policies from outside for the families that are `external`
+/// from then on. None may be before: nobody could say what it has learnt.
+pub(crate) fn reconfigured(
+    state: &State,
+    from: &DriveConfig,
+    cfg: &DriveConfig,
+    policies: ExternalPolicies,
+) -> Result<State, ReconfigureError> {
+    let keys = differing(from, cfg).into_iter().map(|(key, _)| key);
+    let fixed: Vec<String> = keys.filter(|key| !is_changeable(key)).collect();
+    if !fixed.is_empty() {
+        return Err(ReconfigureError::Fixed(fixed));
     }
-
-    /// The same with policies from outside for the families that are `external` from now on. None may be before:
-    /// nobody could say what it has learnt.
-    pub fn reconfigure_with(
-        &mut self,
-        from: &DriveConfig,
-        cfg: &DriveConfig,
-        policies: ExternalPolicies,
-    ) -> Result<(), ReconfigureError> {
-        if self.config_hash != config_hash(from) {
-            return Err(ReconfigureError::Other);
-        }
-        let keys = differing(from, cfg).into_iter().map(|(key, _)| key);
-        let fixed: Vec<String> = keys.filter(|key| !is_changeable(key)).collect();
-        if !fixed.is_empty() {
-            return Err(ReconfigureError::Fixed(fixed));
-        }
-        if self.outstanding() > 0 || self.state.flash.pool.iter().next().is_some() {
-            return Err(ReconfigureError::Busy);
-        }
-        if let Some(family) = self.external_family() {
-            let why = format!("{family} is a policy of the program, which cannot be kept");
-            return Err(ReconfigureError::Unfit(why));
-        }
-        let fresh = Drive::with_policies(cfg, policies).map_err(ReconfigureError::Config)?;
-        let unfit = |error: postcard::Error| ReconfigureError::Unfit(error.to_string());
-        let saved = postcard::to_allocvec(&self.state).map_err(unfit)?;
-        let mut state: State = postcard::from_bytes(&saved).map_err(unfit)?;
-        let changed = (
-            from.gc_victim != cfg.gc_victim,
-            from.gc_trigger != cfg.gc_trigger,
-            from.wear_leveling != cfg.wear_leveling,
-        );
-        state.ftl.clean_by(&fresh.state.ftl, changed);
-        let reads_otherwise = (&from.preemption, &from.read_voltage) != (&cfg.preemption, &cfg.read_voltage);
-        if reads_otherwise {
-            state.flash.keep_as(&fresh.state.flash);
-        }
-        let mut drive = of_saved(state, fresh).map_err(ReconfigureError::Unfit)?;
-        if reads_otherwise {
-            let State { ftl, flash, .. } = &mut drive.state;
-            ftl.tell_ages(flash);
-        }
-        *self = drive;
-        Ok(())
+    if state.host.outstanding() > 0 || state.flash.pool.iter().next().is_some() {
+        return Err(ReconfigureError::Busy);
     }
+    if let Some(family) = (External { ftl: &state.ftl }).family() {
+        let why = format!("{family} is a policy of the program, which cannot be kept");
+        return Err(ReconfigureError::Unfit(why));
+    }
+    let fresh = State::new(cfg, policies).map_err(ReconfigureError::Config)?;
+    let unfit = |error: postcard::Error| ReconfigureError::Unfit(error.to_string());
+    let saved = postcard::to_allocvec(state).map_err(unfit)?;
+    let mut state: State = postcard::from_bytes(&saved).map_err(unfit)?;
+    let changed = (
+        from.gc_victim != cfg.gc_victim,
+        from.gc_trigger != cfg.gc_trigger,
+        from.wear_leveling != cfg.wear_leveling,
+    );
+    state.ftl.clean_by(&fresh.ftl, changed);
+    let reads_otherwise = (&from.preemption, &from.read_voltage) != (&cfg.preemption, &cfg.read_voltage);
+    if reads_otherwise {
+        state.flash.keep_as(&fresh.flash);
+    }
+    state.restored(fresh).map_err(ReconfigureError::Unfit)?;
+    if reads_otherwise {
+        let State { ftl, flash, .. } = &mut state;
+        ftl.tell_ages(flash);
+    }
+    Ok(state)
 }

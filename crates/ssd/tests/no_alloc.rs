@@ -70,11 +70,11 @@ fn policies_from_outside_are_asked_without_allocating() {
         let mut drive = with(&small(), policies);
         let mut load = Load::new(3);
         load.run(&mut drive, 8_000);
-        let calls = |drive: &Drive| drive.external_policies()[0].2;
+        let calls = |drive: &Drive| drive.external().asked()[0].2;
         let before = calls(&drive);
         let found = allocations(|| load.run(&mut drive, 30_000));
         assert!(calls(&drive) > before + 100, "{section}: it was asked");
-        assert_eq!((found, drive.policy_fault()), (0, None), "{section}: allocations in 30000 commands");
+        assert_eq!((found, drive.external().fault()), (0, None), "{section}: allocations in 30000 commands");
     }
 }
 

@@ -93,16 +93,16 @@ fn at(function: abi::layout::ChooseBlock) -> Box<dyn LanePolicy> {
 #[test]
 fn a_c_address_decides_as_the_built_in_policy_does() {
     let (outside, inside) = (victim(at(greedy)), loaded(Drive::new(&small()).unwrap()));
-    assert_eq!(outside.policy_fault(), None);
+    assert_eq!(outside.external().fault(), None);
     assert_eq!((outside.event_hash(), outside.stats()), (inside.event_hash(), inside.stats()));
-    let (_, who, calls) = outside.external_policies().remove(0);
+    let (_, who, calls) = outside.external().asked().remove(0);
     assert_eq!((who.name.as_str(), who.kind, who.hash.as_str()), ("mine", "address", ""));
     assert!(calls > 500, "{calls}");
 }
 
 #[test]
 fn what_a_c_function_does_wrong_is_found_out() {
-    let fault = |function| victim(at(function)).policy_fault().unwrap().found.clone();
+    let fault = |function| victim(at(function)).external().fault().unwrap().found.clone();
     assert_eq!(fault(silent), "status 0, and no answer was written");
     assert_eq!(fault(fails), "status -3");
     let error = unsafe { lane_from_address(Family::WearLeveling, "mine", 0) }.unwrap_err().to_string();
@@ -115,7 +115,7 @@ fn a_c_address_separates_data() {
     let policy = || unsafe { stream_from_address("mine", by_size as *const () as usize) }.unwrap();
     let run = || with(ExternalPolicies { stream: Some(policy()), ..Default::default() });
     let (one, two) = (run(), run());
-    assert_eq!((one.policy_fault(), one.event_hash()), (None, two.event_hash()));
+    assert_eq!((one.external().fault(), one.event_hash()), (None, two.event_hash()));
     assert_ne!(one.event_hash(), loaded(Drive::new(&small()).unwrap()).event_hash());
 }
 
@@ -193,13 +193,13 @@ fn a_library_keeps_a_state_for_each_drive() {
     let inside = loaded(Drive::new(&small()).unwrap());
     for _ in 0..2 {
         let drive = victim(library.lane_policy().unwrap());
-        assert_eq!((drive.policy_fault(), drive.event_hash()), (None, inside.event_hash()));
+        assert_eq!((drive.external().fault(), drive.event_hash()), (None, inside.event_hash()));
         let copy = loaded(drive.clone());
-        assert_eq!(copy.policy_fault(), None, "a copy has the count of the original");
+        assert_eq!(copy.external().fault(), None, "a copy has the count of the original");
     }
     let path = compile("uncopied", &COUNTING.replace("COPY", "NULL")).unwrap();
     let drive = victim(Library::open(Family::GcVictim, &path).unwrap().lane_policy().unwrap());
-    let fault = loaded(drive.clone()).policy_fault().unwrap().clone();
+    let fault = loaded(drive.clone()).external().fault().unwrap().clone();
     assert!(fault.found.contains("`copy`"), "{fault}");
 }
 

@@ -103,7 +103,7 @@ pub fn memory() -> Vec<Row> {
         }
         let seconds = (cpu_time() - start).as_secs_f64();
         let after = rss_bytes().unwrap_or(0) as f64;
-        ((after - before) / drive.physical_pages() as f64, seconds)
+        ((after - before) / drive.blocks().pages() as f64, seconds)
     };
     let (none, _) = measure(&[], false);
     let cells = "nand.errors.model=cells";

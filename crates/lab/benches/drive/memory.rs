@@ -48,7 +48,7 @@ pub fn straw() -> Vec<Row> {
     let mut drive = Drive::new(&cfg).expect("a sound preset");
     let ready = (cpu_time() - start).as_secs_f64();
     drive.fill(0, drive.logical_units()).expect("room for the logical space");
-    let pages = drive.physical_pages() as f64;
+    let pages = drive.blocks().pages() as f64;
     let bytes = peak_rss_bytes().unwrap_or(0) as f64;
     vec![
         Row::new("straw_2tib_ready", ready, "s", Goal::AtMost(2.0)),

@@ -76,7 +76,7 @@ pub fn read_heat() -> Vec<Row> {
     let writes = ratio(&cleaned, &with, &mut |drive| drive.overwrite(&all[..500_000]).expect("room"));
     let tables = |policy: &str| {
         let whole = preset_with("rhs", &[policy]);
-        Drive::new(&whole).expect("a sound configuration").table_bytes().all
+        Drive::new(&whole).expect("a sound configuration").reports().table_bytes().all
     };
     let bytes = tables("ftl.page_class.policy=read_heat") - tables("ftl.page_class.policy=sequential");
     vec![

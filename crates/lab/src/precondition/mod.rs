@@ -186,7 +186,7 @@ pub struct Spare {
 impl Spare {
     /// Of a drive as it is, which is of this configuration.
     pub(crate) fn of(drive: &Drive, config: &DriveConfig) -> Self {
-        let lanes = drive.lanes();
+        let lanes = drive.blocks().lanes();
         let block = f64::from(lanes.units);
         let good = f64::from(drive.health().wear.blocks) * block;
         let data = lanes.live_units as f64;
@@ -283,7 +283,7 @@ pub(crate) fn precondition_until(
 /// What a drive that was written in no time has still to do, before time passes: its past is no part of what is
 /// measured.
 fn settle(drive: &mut Drive, pace: Pace, stop: &Stop) -> Result<(), Failure> {
-    while drive.settle_past(pace) {
+    while drive.past().settle(pace) {
         if stop.is_asked() {
             return Err(Failure::Interrupted { phase: Phase::Overwriting });
         }
@@ -367,12 +367,12 @@ impl Preconditioning {
 fn set_erase_counts(drive: &mut Drive, seed: u64, counts: EraseCounts) {
     match counts {
         EraseCounts::AsIs => {}
-        EraseCounts::Equal(count) => drive.set_erase_counts(|_| count),
+        EraseCounts::Equal(count) => drive.past().set_erase_counts(|_| count),
         EraseCounts::Uniform { min, max } => {
             let mut rng = Rng::named(seed, "lab/precondition/erase_counts");
             let (low, high) = (min.min(max), min.max(max));
             let values = (high - low).saturating_add(1);
-            drive.set_erase_counts(|_| low + rng.below(values));
+            drive.past().set_erase_counts(|_| low + rng.below(values));
         }
     }
 }

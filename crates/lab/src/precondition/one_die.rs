@@ -59,15 +59,16 @@ pub(super) fn measure(
     if !is_wanted || !matches!(wanted.overwrite, Overwrite::SteadyState { .. }) {
         return Ok(None);
     }
-    let Ok(mut die) = Drive::with_policies_of(&one_die(work.drive, config), work.drive) else {
+    let of_one_die = one_die(work.drive, config);
+    let Ok(mut die) = Drive::with_policies(&of_one_die, work.drive.external().copies_for(&of_one_die)) else {
         return Ok(None);
     };
     // Not where blocks go beyond a die, addresses name the plane, data is separated (what lies where is then not a
     // matter of how full blocks are), or something lies on the drive already.
-    let is_alike = die.lanes().units == work.drive.lanes().units
+    let is_alike = die.blocks().lanes().units == work.drive.blocks().lanes().units
         && config.allocation.placement == Placement::Dynamic
         && config.stream == stream::Config::default();
-    if !is_alike || !work.drive.full_blocks().is_empty() {
+    if !is_alike || !work.drive.blocks().full().is_empty() {
         return Ok(None);
     }
     let share = 100.0 * f64::from(filled) / f64::from(dies) / f64::from(die.logical_units());
@@ -93,7 +94,7 @@ fn overwritten(
     }
     let mut moments = Vec::new();
     let mut look = |die: &Drive| {
-        let mut full = die.full_blocks();
+        let mut full = die.blocks().full();
         full.sort_by_key(|&(age, _)| std::cmp::Reverse(age));
         moments.push(full.into_iter().map(|(_, live)| live).collect());
     };
@@ -101,7 +102,7 @@ fn overwritten(
     let write_amplification = super::once_more(die, seed, wanted, MOMENTS, &mut look, observed)?;
     Ok(Some(OneDie {
         moments,
-        lanes: die.lanes().erases.len() as u32,
+        lanes: die.blocks().lanes().erases.len() as u32,
         pace: wanted.pace,
         write_amplification,
     }))
@@ -114,7 +115,7 @@ fn one_die(drive: &Drive, config: &DriveConfig) -> DriveConfig {
     let mut die = config.clone();
     let g = &mut die.geometry;
     (g.channels, g.chips_per_channel, g.dies_per_chip) = (1, 1, 1);
-    g.blocks_per_plane = drive.lanes().blocks;
+    g.blocks_per_plane = drive.blocks().lanes().blocks;
     die.reliability = Reliability::default();
     die.errors.model = ErrorModel::None;
     die.read_reclaim = read_reclaim::Config::default();
@@ -127,12 +128,12 @@ impl OneDie {
     /// Writes a fresh drive so that its first `filled` units lie in blocks as full as the die's. Row by row, a block
     /// in each lane: the rows in the order in which the die's blocks were filled.
     pub fn lay_out(&self, work: &mut Work<'_>, seed: u64, filled: u32) -> Result<(), Failure> {
-        let Lanes { units, erases, .. } = work.drive.lanes();
+        let Lanes { units, erases, .. } = work.drive.blocks().lanes();
         let lanes = erases.len() as u32;
         let rows = self.moments.iter().map(Vec::len).min().unwrap_or(0) as u32 / self.lanes;
         let mut laying = Laying {
             die: self,
-            stripe: work.drive.stripe_units(),
+            stripe: work.drive.blocks().stripe_units(),
             rng: Rng::named(seed, "lab/precondition/one_die"),
             places: Scatter::new(u64::from(filled), seed),
             next: 0,
@@ -227,9 +228,9 @@ impl Laying<'_> {
         self.by_host += 1.0 / self.die.write_amplification;
         let result = if self.by_host >= 1.0 {
             self.by_host -= 1.0;
-            work.drive.overwrite_at(self.die.pace, &self.batch)
+            work.drive.past().overwrite(self.die.pace, &self.batch)
         } else {
-            work.drive.place(self.die.pace, &self.batch)
+            work.drive.past().place(self.die.pace, &self.batch)
         };
         let before = self.written;
         self.written += self.batch.len() as u64;

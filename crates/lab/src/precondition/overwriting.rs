@@ -44,7 +44,7 @@ impl Overwriting<'_, '_> {
     pub fn agrees_with(&mut self, amplification: f64, wanted: &Preconditioning) -> Result<bool, Failure> {
         let Overwrite::SteadyState { change_percent, .. } = wanted.overwrite else { return Ok(false) };
         // Whole blocks of all lanes: they begin in step, and clean once for each block that the host fills.
-        let lanes = self.work.drive.lanes();
+        let lanes = self.work.drive.blocks().lanes();
         let row = lanes.erases.len() as u64 * u64::from(lanes.units);
         let count = row * (u64::from(self.filled) / LOOK / row).max(1);
         let total = (1 + LOOKS) * count;
@@ -105,7 +105,7 @@ impl Overwriting<'_, '_> {
         while left > 0 {
             let batch = &mut units[..left.min(BATCH as u64) as usize];
             self.draw(batch);
-            if let Err(short) = self.work.drive.overwrite_at(self.pace, batch) {
+            if let Err(short) = self.work.drive.past().overwrite(self.pace, batch) {
                 let written = self.done.units_overwritten + short.written;
                 return Err(self.work.no_room(Phase::Overwriting, written, total));
             }

@@ -131,7 +131,7 @@ impl<'a, 'b> Ageing<'a, 'b> {
             Passes::Drawn => false,
         };
         // What a policy was told of the future counts from the run's first command.
-        let says_something = says_something && !work.drive.wants_foresight();
+        let says_something = says_something && !work.drive.ahead().is_wanted();
         let batch = Vec::with_capacity(BATCH);
         let pieces = if wanted.past_pieces > 0 { wanted.past_pieces } else { PIECES };
         Ageing {
@@ -323,7 +323,7 @@ impl<'a, 'b> Ageing<'a, 'b> {
         if self.batch.is_empty() {
             return Ok(());
         }
-        let result = self.work.drive.overwrite_at(self.pace, &self.batch);
+        let result = self.work.drive.past().overwrite(self.pace, &self.batch);
         self.batch.clear();
         result.map_err(|short| {
             self.work.no_room(Phase::Overwriting, self.written + short.written, self.written)
@@ -335,7 +335,7 @@ impl<'a, 'b> Ageing<'a, 'b> {
     fn command(&mut self, command: &Command, total: u64) -> Result<(), Failure> {
         self.work.look(Phase::Overwriting)?;
         let drive = &mut *self.work.drive;
-        if let Some(key) = drive.looks_ahead() {
+        if let Some(key) = drive.ahead().key() {
             return Err(unforeseen(key));
         }
         let executor = drive.executor();
@@ -372,14 +372,15 @@ pub(super) struct Turnover {
 impl Turnover {
     /// From now on.
     pub fn begin(drive: &Drive) -> Self {
-        let mut turnover = Turnover { before: drive.lanes().erases, spare_blocks: 0, spare_units: 0 };
+        let mut turnover =
+            Turnover { before: drive.blocks().lanes().erases, spare_blocks: 0, spare_units: 0 };
         turnover.look(drive);
         turnover
     }
 
     /// Data has come or gone: what is spare now counts.
     pub fn look(&mut self, drive: &Drive) {
-        let Lanes { blocks, units, live_units, erases } = drive.lanes();
+        let Lanes { blocks, units, live_units, erases } = drive.blocks().lanes();
         let (lanes, units) = (erases.len() as u64, u64::from(units));
         let data = live_units.div_ceil(lanes.max(1)).div_ceil(units.max(1));
         self.spare_blocks = u64::from(blocks).saturating_sub(data);
@@ -387,7 +388,7 @@ impl Turnover {
     }
 
     pub fn is_complete(&self, drive: &Drive) -> bool {
-        let mut lanes = drive.lanes().erases.into_iter().zip(&self.before);
+        let mut lanes = drive.blocks().lanes().erases.into_iter().zip(&self.before);
         lanes.all(|(now, before)| now - before >= self.spare_blocks)
     }
 }

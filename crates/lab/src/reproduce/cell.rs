@@ -425,7 +425,7 @@ impl Job {
         };
         foresee(&mut drive, &mut open()?, &self.spec, &mut |_| {}).map_err(|error| self.failed(&error))?;
         let mut source = open()?;
-        let cycles = drive.erase_counts().into_iter().min().unwrap_or(0);
+        let cycles = drive.blocks().erase_counts().into_iter().min().unwrap_or(0);
         if !self.measured.is_empty() {
             return self.run_phases(&mut drive, &aged.config, InPhases::new(&mut source));
         }

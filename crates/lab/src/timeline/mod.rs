@@ -172,7 +172,7 @@ impl Timeline {
 
     /// What the drive has done before the measurement is not shown.
     pub fn forget(drive: &mut Drive) {
-        while drive.take_span().is_some() {}
+        while drive.tracing().take_span().is_some() {}
     }
 
     /// Whom it has waited for, what the drive has done since the one before, and from when to when nothing completed
@@ -198,9 +198,9 @@ impl Timeline {
             let (from, to) = self.asked();
             self.events.forget_before(from);
             if drive.now() > to {
-                drive.close_spans();
+                drive.tracing().close_spans();
                 self.take(drive);
-                drive.tell_spans(false);
+                drive.tracing().tell_spans(false);
                 self.is_over = true;
             }
             return;
@@ -232,7 +232,7 @@ impl Timeline {
 
     /// What has happened until now.
     fn take(&mut self, drive: &mut Drive) {
-        while let Some(span) = drive.take_span() {
+        while let Some(span) = drive.tracing().take_span() {
             self.events.spans.push_back(span);
         }
         if drive.now() >= self.look_at {
@@ -257,14 +257,14 @@ impl Timeline {
     /// All that happened in the window is known.
     fn end_window(&mut self, drive: &mut Drive) {
         let Some(window) = self.window.take() else { return };
-        drive.close_spans();
+        drive.tracing().close_spans();
         self.take(drive);
         self.best = Some((window, self.events.within(window)));
     }
 
     /// The run is over: writes the file. What the window shows is told.
     pub fn finish(mut self, drive: &mut Drive) -> Result<(), Failure> {
-        drive.close_spans();
+        drive.tracing().close_spans();
         self.take(drive);
         self.look(drive);
         let (window, mut slices) = if self.is_asked() {

@@ -39,11 +39,12 @@ pub fn read_kept(path: &Path, drive: &Drive) -> Result<Vec<Kept>, ReportError> {
 /// Whether rows are of what is on this drive.
 fn check(rows: &[Kept], drive: &Drive) -> Result<(), String> {
     let programmed = |place: &u32| {
-        let (block, page) = drive.place_of(Pun(*place));
+        let (block, page) = drive.contents().place_of(Pun(*place));
         page < drive.chips().programmed_pages(block)
     };
-    let on_drive = (0..drive.physical_units()).filter(programmed);
-    let mut on_drive = on_drive.filter_map(|place| Some((place, drive.spare_of(Pun(place))?.lpn.0)));
+    let on_drive = (0..drive.contents().units()).filter(programmed);
+    let mut on_drive =
+        on_drive.filter_map(|place| Some((place, drive.contents().spare_of(Pun(place))?.lpn.0)));
     for (number, row) in (2..).zip(rows) {
         let found = on_drive.next();
         if found != Some((row.place, row.unit)) {

@@ -77,7 +77,7 @@ impl Ledger {
         let pages_per_block = chips.pages_per_block();
         let fresh = Unit { lpn: NONE, content: UNKNOWN, state: State::Erased };
         let mut ledger = Ledger {
-            units: vec![fresh; drive.physical_units() as usize],
+            units: vec![fresh; drive.contents().units() as usize],
             mapped: vec![NONE; drive.logical_units() as usize],
             versions: vec![0; drive.logical_units() as usize],
             replicas: BTreeMap::new(),
@@ -88,19 +88,19 @@ impl Ledger {
             pages_per_wordline,
             units_per_page,
         };
-        for first in (0..drive.physical_units()).step_by(units_per_page as usize) {
-            let (block, page) = drive.place_of(Pun(first));
+        for first in (0..drive.contents().units()).step_by(units_per_page as usize) {
+            let (block, page) = drive.contents().place_of(Pun(first));
             let place = ledger.page(block, page);
             ledger.firsts[place] = first;
             let is_there = page < chips.programmed_pages(block);
             for unit in (first..first + units_per_page).filter(|_| is_there) {
-                let Some(spare) = drive.spare_of(Pun(unit)) else { continue };
+                let Some(spare) = drive.contents().spare_of(Pun(unit)) else { continue };
                 let content = Content { was_dead: true, ..UNKNOWN };
                 ledger.units[unit as usize] = Unit { lpn: spare.lpn.0, content, state: State::Dead };
             }
         }
         for lpn in 0..drive.logical_units() {
-            let Some(unit) = drive.mapped_to(Lpn(lpn)) else { continue };
+            let Some(unit) = drive.contents().mapped_to(Lpn(lpn)) else { continue };
             ledger.mapped[lpn as usize] = unit.0;
             let content = Content { file: book.owner(lpn), ..UNKNOWN };
             ledger.units[unit.index()] = Unit { lpn, content, state: State::Live };

@@ -257,7 +257,7 @@ impl Observer {
         if let Some(path) = &self.keep {
             let mut rows = Rows::create(path, "units", Column::numbers(&KEPT))?;
             let is_there = |place: u32| {
-                let (block, page) = drive.place_of(Pun(place));
+                let (block, page) = drive.contents().place_of(Pun(place));
                 page < drive.chips().programmed_pages(block)
             };
             for (place, unit, content) in self.ledger.held().filter(|(place, ..)| is_there(*place)) {

@@ -97,7 +97,7 @@ fn erase_counts_are_given() {
         let mut drive = Drive::new(&small_drive()).unwrap();
         let wanted = Preconditioning { erase_counts, ..common::used() };
         precondition(&mut drive, seed, &wanted, &mut |_| {}).unwrap();
-        drive.erase_counts()
+        drive.blocks().erase_counts()
     };
     assert!(counts(EraseCounts::Equal(1_000), 1).iter().all(|&count| count == 1_000));
     let uniform = counts(EraseCounts::Uniform { min: 10, max: 19 }, 1);
@@ -159,16 +159,19 @@ fn a_drive_that_is_not_preconditioned_stays_as_it_was() {
     let done = Preconditioning { fill_percent: 100.0, ..Preconditioning::default() };
     precondition(&mut drive, 1, &done, &mut |_| {}).unwrap();
     let written: Vec<u32> = (0..units).step_by(3).collect();
-    drive.overwrite_at(Pace::Saturated, &written).unwrap();
+    drive.past().overwrite(Pace::Saturated, &written).unwrap();
     let before = (drive.stats(), drive.event_hash());
     precondition(&mut drive, 1, &Preconditioning::default(), &mut |_| {}).unwrap();
     assert_eq!((drive.stats(), drive.event_hash()), before);
-    assert!(drive.settle_past(Pace::Relaxed) || drive.stats() != before.0, "something was left to be locked");
+    assert!(
+        drive.past().settle(Pace::Relaxed) || drive.stats() != before.0,
+        "something was left to be locked"
+    );
 }
 
 /// Shares of full blocks with so many tenths of their units live.
 fn tenths(drive: &Drive) -> [f64; 11] {
-    let (blocks, units) = (drive.full_blocks(), drive.lanes().units);
+    let (blocks, units) = (drive.blocks().full(), drive.blocks().lanes().units);
     let mut shares = [0.0; 11];
     for &(_, live) in &blocks {
         shares[(live * 10 / units) as usize] += 1.0 / blocks.len() as f64;

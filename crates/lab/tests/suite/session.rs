@@ -60,7 +60,7 @@ fn under_every_policy_a_session_is_the_run() {
     let workload = generator(1_500, "read_percent = 40\nsize_bytes = 16384");
     for (name, config) in with_every_policy(&small_drive()) {
         // Nobody has told it what will come.
-        if ssd::Drive::new(&config).unwrap().wants_foresight() {
+        if ssd::Drive::new(&config).unwrap().ahead().is_wanted() {
             let refused = Session::new(&config, Some(&workload), &closed(8)).err();
             assert!(matches!(refused, Some(Failure::Setting { .. })), "{name}: {refused:?}");
             continue;

@@ -246,14 +246,14 @@ fn random(seed: u64, units: u32, count: usize) -> VecDeque<Request> {
 /// Valid and invalid units of each file, by a look at every page of the chips.
 fn recount(drive: &Drive) -> Units {
     let mut found = Units::new();
-    for unit in (0..drive.physical_units()).map(Pun) {
-        let (block, page) = drive.place_of(unit);
-        let Some(spare) = drive.spare_of(unit) else { continue };
+    for unit in (0..drive.contents().units()).map(Pun) {
+        let (block, page) = drive.contents().place_of(unit);
+        let Some(spare) = drive.contents().spare_of(unit) else { continue };
         if drive.chips().raw_read(block, page, drive.now(), 0) != Raw::Data {
             continue;
         }
         let (valid, invalid) = found.entry(100 + u64::from(spare.lpn.0) / 16).or_default();
-        match drive.mapped_to(spare.lpn) == Some(unit) {
+        match drive.contents().mapped_to(spare.lpn) == Some(unit) {
             true => *valid += 1,
             false => *invalid += 1,
         }

@@ -2,7 +2,7 @@
 //!
 //! Such a policy is asked, and its answer checked, by a guard that stands where a member of the family would. After the
 //! first wrong answer it is not asked again: the guard decides by the plainest rule of the family until whoever runs
-//! the drive looks at [`crate::Drive::policy_fault`] and ends the run.
+//! the drive looks at [`crate::drive::Drive::external`] and ends the run.
 
 use crate::ftl::tables::blocks::{BlockState, LaneView};
 use core::fmt;

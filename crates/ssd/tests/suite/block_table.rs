@@ -6,7 +6,7 @@ use ssd::{BlockRow, Drive};
 
 /// What is known of all blocks in other ways.
 fn agrees(name: &str, drive: &Drive) -> Vec<BlockRow> {
-    let (table, lanes) = (drive.block_table(), drive.lanes());
+    let (table, lanes) = (drive.blocks().table(), drive.blocks().lanes());
     assert_eq!(table.len(), lanes.erases.len() * lanes.blocks as usize, "{name}");
     assert!(table.is_sorted_by_key(|row| row.lane), "{name}: lane by lane");
     let live: u64 = table.iter().map(|row| u64::from(row.live_units)).sum();
@@ -16,17 +16,17 @@ fn agrees(name: &str, drive: &Drive) -> Vec<BlockRow> {
         assert_eq!(of_lane.map(|row| u64::from(row.erases)).sum::<u64>(), *erases, "{name}: lane {lane}");
     }
     let used = table.iter().filter(|row| row.state != BlockState::Bad).map(|row| row.erases);
-    assert_eq!(used.collect::<Vec<_>>(), drive.erase_counts(), "{name}");
+    assert_eq!(used.collect::<Vec<_>>(), drive.blocks().erase_counts(), "{name}");
     let closed = table.iter().filter(|row| row.state == BlockState::Closed);
     let full: Vec<(u64, u32)> = closed.map(|row| (row.age_units.unwrap(), row.live_units)).collect();
-    assert_eq!(full, drive.full_blocks(), "{name}");
+    assert_eq!(full, drive.blocks().full(), "{name}");
     let programmed: u32 = table.iter().map(|row| row.programmed_units).sum();
     let chips = drive.chips();
     let pages: u32 = (0..chips.blocks()).map(|block| chips.programmed_pages(block)).sum();
-    let units_per_page = drive.physical_units() / drive.physical_pages() as u32;
+    let units_per_page = drive.contents().units() / drive.blocks().pages() as u32;
     // Blocks that no lane has, of planes with fewer bad ones than others, are never programmed.
     assert_eq!(programmed, pages * units_per_page, "{name}");
-    match drive.worst_disturb_q12() {
+    match drive.blocks().worst_disturb_q12() {
         None => assert!(table.iter().all(|row| row.disturbed_q12.is_none()), "{name}"),
         Some(worst) => {
             let most = table.iter().map(|row| row.disturbed_q12.expect("cells age")).max();

@@ -34,7 +34,7 @@ fn command(drive: &Drive, unit: u32, context: u32) -> Command {
 
 /// Writes of contexts to units, one after the other; where each came to lie: its block.
 fn written(drive: &mut Drive, writes: &[(u32, u32)]) -> Vec<u32> {
-    let per_block = drive.lanes().units;
+    let per_block = drive.blocks().lanes().units;
     let mut blocks = Vec::new();
     for &(context, unit) in writes {
         drive.submit(0, &command(drive, unit, context), drive.now()).unwrap();

@@ -42,10 +42,13 @@ impl Clocks {
     fn look(&mut self, drive: &Drive) {
         let (chips, now) = (drive.chips(), drive.now());
         let mut found = BTreeMap::new();
-        for unit in (0..drive.physical_units()).map(Pun) {
-            let (block, page) = drive.place_of(unit);
+        for unit in (0..drive.contents().units()).map(Pun) {
+            let (block, page) = drive.contents().place_of(unit);
             if page < chips.programmed_pages(block)
-                && drive.spare_of(unit).is_some_and(|spare| !drive.lives_at(spare.lpn, unit))
+                && drive
+                    .contents()
+                    .spare_of(unit)
+                    .is_some_and(|spare| !drive.contents().lives_at(spare.lpn, unit))
                 && chips.raw_read(block, page, now, 0) == Raw::Data
             {
                 found.insert((block, page), self.since.get(&(block, page)).copied().unwrap_or(now.0));
@@ -109,7 +112,7 @@ fn held_to_clocks(
     let counts = &drive.stats().ftl;
     assert!(counts.exposed_pages > 100, "{} pages", counts.exposed_pages);
     let (locked, erased, open) =
-        (counts.exposed_locked, counts.exposed_erased, drive.sanitize_report().open.times);
+        (counts.exposed_locked, counts.exposed_erased, drive.reports().sanitize().open.times);
     assert_eq!(locked.and(erased).ns_max, clocks.ns_max, "the longest that has ended");
     assert_eq!(locked.and(erased).ns, clocks.ns, "all that has ended");
     assert_eq!((counts.exposed_ns, counts.exposed_ns_max), (clocks.ns, clocks.ns_max));
@@ -232,7 +235,7 @@ fn locks_that_always_fail_come_to_an_end() {
         drive.drain();
         drive.check().unwrap();
         let counts = &drive.stats().ftl;
-        let failed = counts.exposed_long[2] + drive.sanitize_report().open.times.pages;
+        let failed = counts.exposed_long[2] + drive.reports().sanitize().open.times.pages;
         println!("{policy} {lazy}: {} given up, {failed} failed", counts.sanitize_given_up);
         assert!(drive.stats().flash.lock_fails > 0, "{policy}");
         assert!(lazy || counts.retired_blocks == 0 || counts.sanitize_given_up > 0, "{policy}");
@@ -299,9 +302,10 @@ fn what_is_trimmed_on_its_way_has_a_spare_area() {
         let trim = Command { op: OpCode::Trim, lba: Lba(8), sectors: 16, tag: 1, ..command_at(&drive) };
         drive.submit(0, &trim, drive.now()).unwrap();
         drive.drain();
-        let spare =
-            (0..drive.physical_units()).filter_map(|unit| Some((unit, drive.spare_of(Pun(unit))?.lpn)));
-        let told: Vec<_> = spare.map(|(unit, lpn)| (lpn.0, drive.lives_at(lpn, Pun(unit)))).collect();
+        let spare = (0..drive.contents().units())
+            .filter_map(|unit| Some((unit, drive.contents().spare_of(Pun(unit))?.lpn)));
+        let told: Vec<_> =
+            spare.map(|(unit, lpn)| (lpn.0, drive.contents().lives_at(lpn, Pun(unit)))).collect();
         // Under locks what lives has moved.
         for (lpn, is_alive) in [(0, true), (1, false), (2, false), (3, true)] {
             assert!(told.contains(&(lpn, is_alive)), "{policy}: {told:?}");
@@ -328,7 +332,7 @@ fn what_is_trimmed_before_its_turn_is_not_programmed() {
         let trim = Command { op: OpCode::Trim, lba: Lba(32), sectors: 32, tag: 2, ..command_at(&drive) };
         drive.submit(0, &trim, drive.now()).unwrap();
         drive.drain();
-        let spare = (0..drive.physical_units()).filter_map(|unit| drive.spare_of(Pun(unit)));
+        let spare = (0..drive.contents().units()).filter_map(|unit| drive.contents().spare_of(Pun(unit)));
         assert_eq!(spare.map(|spare| spare.lpn.0).collect::<Vec<_>>(), [0], "{policy}");
         assert_eq!(drive.stats().ftl.exposed_pages, 0, "{policy}: nothing was there to be exposed");
         drive.check().unwrap();

@@ -22,11 +22,11 @@ fn assert_alike(cfg: &DriveConfig, policies: &ExternalPolicies) {
     for executor in [Executor::Timed, Executor::Functional] {
         let outside = loaded(with(cfg, policies.clone()), executor);
         let inside = loaded(Drive::new(cfg).unwrap(), executor);
-        assert_eq!(outside.policy_fault(), None);
+        assert_eq!(outside.external().fault(), None);
         assert_eq!((outside.event_hash(), outside.stats()), (inside.event_hash(), inside.stats()));
-        let [(_, who, calls)] = &outside.external_policies()[..] else { panic!("one was given") };
+        let [(_, who, calls)] = &outside.external().asked()[..] else { panic!("one was given") };
         assert!(*calls > 100, "{} was asked {calls} times", who.name);
-        assert!(inside.external_policies().is_empty() && !inside.has_external_policy());
+        assert!(inside.external().asked().is_empty() && !inside.external().decides());
     }
 }
 
@@ -46,13 +46,13 @@ fn the_same_answers_make_the_same_drive() {
 fn a_separator_puts_data_apart_and_goes_the_same_way_twice() {
     let run = || loaded(with(&small(), stream(by_parity)), Executor::Timed);
     let (one, two) = (run(), run());
-    assert_eq!(one.policy_fault(), None);
+    assert_eq!(one.external().fault(), None);
     assert_eq!((one.event_hash(), one.stats()), (two.event_hash(), two.stats()));
     assert_ne!(one.event_hash(), loaded(Drive::new(&small()).unwrap(), Executor::Timed).event_hash());
     // All in the first of two streams is as many blocks open as the other leaves: not the drive of one stream.
     let joined = loaded(with(&small(), stream(|_| Ok(0))), Executor::Timed);
-    assert_eq!(joined.policy_fault(), None);
-    assert_eq!(joined.external_policies()[0].0, "ftl.stream");
+    assert_eq!(joined.external().fault(), None);
+    assert_eq!(joined.external().asked()[0].0, "ftl.stream");
 }
 
 /// Greedy until call 50, then something else.
@@ -70,9 +70,9 @@ fn victim_fault(policies: ExternalPolicies) -> PolicyFault {
     let drive = loaded(with(&small(), policies), Executor::Functional);
     let plain = loaded(Drive::new(&small()).unwrap(), Executor::Functional);
     assert_eq!((drive.event_hash(), drive.stats()), (plain.event_hash(), plain.stats()), "greedy goes on");
-    let fault = drive.policy_fault().expect("it was found out").clone();
+    let fault = drive.external().fault().expect("it was found out").clone();
     assert_eq!((fault.family, fault.policy.as_str(), fault.call), ("ftl.gc_victim", "by_function", 50));
-    assert_eq!(drive.external_policies()[0].2, 50, "it is not asked again");
+    assert_eq!(drive.external().asked()[0].2, 50, "it is not asked again");
     let text = fault.to_string();
     assert!(text.starts_with("ftl.gc_victim: policy by_function, call 50\n    found:   "), "{text}");
     fault
@@ -111,15 +111,15 @@ fn wear_that_is_leveled_wrongly_is_leveled_no_more() {
     let wrong = leveling(|call| if call.call == 20 { Ok(Some(999)) } else { Ok(None) });
     let drive = loaded(with(&small(), wrong), Executor::Functional);
     let never = loaded(with(&small(), leveling(|_| Ok(None))), Executor::Functional);
-    assert_eq!(never.policy_fault(), None, "wear may always be left as it is");
+    assert_eq!(never.external().fault(), None, "wear may always be left as it is");
     assert_eq!((drive.event_hash(), drive.stats()), (never.event_hash(), never.stats()));
-    let fault = drive.policy_fault().unwrap();
+    let fault = drive.external().fault().unwrap();
     assert_eq!((fault.family, fault.call), ("ftl.wear_leveling", 20));
     assert_eq!(fault.found, "block 999 of 24");
     let free =
         leveling(|call| Ok((0..call.lane.len()).find(|&block| call.lane.state(block) == BlockState::Free)));
     let drive = loaded(with(&small(), free), Executor::Functional);
-    assert!(drive.policy_fault().unwrap().found.ends_with("which is free"));
+    assert!(drive.external().fault().unwrap().found.ends_with("which is free"));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_stream_out_of_range_is_told_and_the_first_takes_all_from_then_on() {
     let drive = loaded(with(&small(), stream(late)), Executor::Timed);
     let first = loaded(with(&small(), stream(|_| Ok(0))), Executor::Timed);
     assert_eq!((drive.event_hash(), drive.stats()), (first.event_hash(), first.stats()));
-    let fault = drive.policy_fault().unwrap();
+    let fault = drive.external().fault().unwrap();
     assert_eq!((fault.family, fault.call, fault.found.as_str()), ("ftl.stream", 5_000, "stream 2"));
     assert_eq!(fault.allowed, "a stream from 0 to 1 (ftl.stream.streams)");
     let moves = stream(|call| match call.unit {
@@ -138,7 +138,7 @@ fn a_stream_out_of_range_is_told_and_the_first_takes_all_from_then_on() {
         _ => Err("Traceback".to_owned()),
     });
     let drive = loaded(with(&small(), moves), Executor::Timed);
-    assert_eq!(drive.policy_fault().unwrap().found, "Traceback");
+    assert_eq!(drive.external().fault().unwrap().found, "Traceback");
 }
 
 #[test]
@@ -186,15 +186,15 @@ fn an_aged_drive_goes_on_under_a_policy_from_outside() {
         drive
     };
     let (mut outside, mut inside) = (aged(), aged());
-    outside.reconfigure_with(&base, &cfg, policies).unwrap();
-    inside.reconfigure(&base, &with_policy("gc_victim", "greedy")).unwrap();
+    outside.reconfigure(&base, &cfg, policies).unwrap();
+    inside.reconfigure(&base, &with_policy("gc_victim", "greedy"), ExternalPolicies::default()).unwrap();
     Load::new(4).run(&mut outside, 6_000);
     Load::new(4).run(&mut inside, 6_000);
     assert_eq!((outside.event_hash(), outside.stats()), (inside.event_hash(), inside.stats()));
-    assert!(outside.external_policies()[0].2 > 50);
+    assert!(outside.external().asked()[0].2 > 50);
     outside.drain();
     while outside.pop_completion().is_some() {}
     // It does not go back: what it has learnt would be gone.
-    let error = outside.reconfigure(&cfg, &base).unwrap_err();
+    let error = outside.reconfigure(&cfg, &base, ExternalPolicies::default()).unwrap_err();
     assert!(matches!(&error, ReconfigureError::Unfit(why) if why.contains("ftl.gc_victim")), "{error}");
 }

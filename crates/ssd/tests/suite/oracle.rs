@@ -51,7 +51,7 @@ fn first_copies(policy: &str, at: u64) -> (Vec<u32>, HashMap<u32, u32>) {
         None => time as u32 - 1,
     };
     let commands: Vec<_> = (1..=100).map(|time| write(&drive, unit_at(time), time)).collect();
-    let mut foreseeing = drive.foreseeing();
+    let mut foreseeing = drive.ahead().begin();
     commands.iter().try_for_each(|command| foreseeing.take(command)).unwrap();
     drive.foresee(foreseeing.finish()).unwrap();
     drive.record_effects(true);
@@ -97,17 +97,17 @@ fn without_foresight_nothing_is_written() {
     let (one, two) = (write(&drive, 1, 1), write(&drive, 2, 2));
     let trim = Command { op: OpCode::Trim, ..one };
     let read = Command { op: OpCode::Read, ..one };
-    assert!(drive.wants_foresight() && drive.needs_foresight());
+    assert!(drive.ahead().is_wanted() && drive.ahead().is_lacking());
     assert_eq!(submit(&mut drive, &one), Status::NotForeseen);
     assert_eq!(submit(&mut drive, &trim), Status::NotForeseen);
     assert_eq!(submit(&mut drive, &read), Status::Ok);
     let tell = |drive: &mut Drive, commands: &[Command]| {
-        let mut foreseeing = drive.foreseeing();
+        let mut foreseeing = drive.ahead().begin();
         commands.iter().try_for_each(|command| foreseeing.take(command)).unwrap();
         drive.foresee(foreseeing.finish()).unwrap();
     };
     tell(&mut drive, &[one, two, trim, two]);
-    assert_eq!(drive.foresight().unwrap().deaths(), 4);
+    assert_eq!(drive.ahead().told().unwrap().deaths(), 4);
     assert_eq!([one, read, two].map(|command| submit(&mut drive, &command)), [Status::Ok; 3]);
     // What comes in another order than foreseen is refused, and does not shift what follows.
     assert_eq!(submit(&mut drive, &two), Status::NotForeseen);
@@ -122,13 +122,13 @@ fn without_foresight_nothing_is_written() {
     let mut bytes = Vec::new();
     drive.save(&mut bytes).unwrap();
     let mut restored = Drive::restore(&cfg, &bytes).unwrap();
-    assert!(restored.needs_foresight() && restored.foresight().is_none());
+    assert!(restored.ahead().is_lacking() && restored.ahead().told().is_none());
     assert_eq!(submit(&mut restored, &one), Status::NotForeseen);
     tell(&mut restored, &[one]);
     assert_eq!(submit(&mut restored, &one), Status::Ok);
     // Nor does one drive's fit another.
     cfg.drive.over_provisioning_percent = 200.0;
-    let other = Arc::clone(restored.foresight().unwrap());
+    let other = Arc::clone(restored.ahead().told().unwrap());
     let error = Drive::new(&cfg).unwrap().foresee(other).unwrap_err().to_string();
     assert!(error.contains("128 mapping units, this one has 85"), "{error}");
 }

@@ -23,9 +23,9 @@ fn used(cfg: &DriveConfig) -> Drive {
     drive.fill(0, units).unwrap();
     for _ in 0..5 * units / 1024 {
         let batch: Vec<u32> = (0..1024).map(|_| rng.below(units)).collect();
-        drive.overwrite_at(Pace::Saturated, &batch).unwrap();
+        drive.past().overwrite(Pace::Saturated, &batch).unwrap();
     }
-    assert!(!drive.settle_past(Pace::Saturated), "nothing is exposed");
+    assert!(!drive.past().settle(Pace::Saturated), "nothing is exposed");
     drive.check().unwrap();
     drive
 }

@@ -137,7 +137,7 @@ fn reads_of_the_host_count_once_a_unit() {
     assert!(stats.flash.ops[OpKind::Read as usize][Cause::Merge as usize] > 0);
     assert!(stats.flash.ops[OpKind::Read as usize][Cause::Cleaning as usize] > 0);
     assert_eq!(raises(&drive), 6);
-    let report = drive.page_class_report();
+    let report = drive.reports().page_classes();
     assert_eq!(report.levels.iter().sum::<u64>(), u64::from(drive.logical_units()));
     assert_eq!(report.table_bytes, u64::from(drive.logical_units()).div_ceil(4));
 }
@@ -176,7 +176,7 @@ fn moves_wait_in_queues_and_do_not_stay_there() {
             drive.drain();
         }
         assert_eq!((drive.event_hash(), drive.stats()), (twin.event_hash(), twin.stats()));
-        assert_eq!(drive.page_class_report(), twin.page_class_report());
+        assert_eq!(drive.reports().page_classes(), twin.reports().page_classes());
     }
 }
 
@@ -239,7 +239,7 @@ fn without_foresight_the_oracle_writes_nothing() {
     let mut cfg = config(24);
     cfg.page_class.select("oracle").unwrap();
     let mut drive = Drive::new(&cfg).unwrap();
-    assert_eq!(drive.looks_ahead(), Some("ftl.page_class.policy"));
+    assert_eq!(drive.ahead().key(), Some("ftl.page_class.policy"));
     let sectors = drive.unit_bytes() / 512;
     let write = Command { op: OpCode::Write, lba: Lba(0), sectors, ..Command::default() };
     let status = |drive: &mut Drive, command: &Command| {
@@ -247,14 +247,14 @@ fn without_foresight_the_oracle_writes_nothing() {
         assert!(drive.advance_to_completion());
         drive.pop_completion().unwrap().status
     };
-    assert!(drive.needs_foresight());
+    assert!(drive.ahead().is_lacking());
     assert_eq!(status(&mut drive, &write), ssd::Status::NotForeseen);
-    let mut foreseeing = drive.foreseeing();
+    let mut foreseeing = drive.ahead().begin();
     let read = Command { op: OpCode::Read, ..write };
     let scrub = Command { hints: ssd::Hints { one_time: true, ..ssd::Hints::default() }, ..read };
     [write, read, scrub].iter().for_each(|command| foreseeing.take(command).unwrap());
     drive.foresee(foreseeing.finish()).unwrap();
-    let told = drive.foresight().unwrap();
+    let told = drive.ahead().told().unwrap();
     assert_eq!((told.deaths(), told.reads_of(ssd::Lpn(0))), (1, &[1][..]), "a scrub says nothing");
     assert_eq!(
         [write, read, write].map(|command| status(&mut drive, &command) == ssd::Status::Ok),

@@ -14,7 +14,7 @@ use ssd::nand::Chip;
 use ssd::policy::FAMILIES;
 use ssd::rng::Rng;
 use ssd::units::{BlockId, LaneId};
-use ssd::{Command, Drive, Executor, Lba, OpCode};
+use ssd::{Command, Drive, Executor, ExternalPolicies, Lba, OpCode};
 use std::collections::BTreeSet;
 use std::path::Path;
 use support::reclaiming;
@@ -177,10 +177,8 @@ fn cleaning(victim: &str, own: Option<Own>) -> Drive {
     cfg.drive.over_provisioning_percent = 60.0;
     cfg.buffer = buffer::none::Params::default().into();
     cfg.gc_victim = gc_victim::Config::named(victim).unwrap();
-    let mut drive = Drive::new(&cfg).unwrap();
-    if let Some(own) = own {
-        drive.set_gc_victim(Box::new(own));
-    }
+    let policies = own.map(ExternalPolicies::trusted_gc_victim).unwrap_or_default();
+    let mut drive = Drive::with_policies(&cfg, policies).unwrap();
     let units = drive.logical_units();
     drive.fill(0, units).unwrap();
     let sectors = u64::from(drive.unit_bytes() / 512);

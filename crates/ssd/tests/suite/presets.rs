@@ -299,7 +299,7 @@ fn the_memory_a_drive_needs_is_known_before() {
     let mut cfg = DriveConfig::default();
     cfg.geometry.blocks_per_plane = 200;
     let check = |what: &str, cfg: &DriveConfig| {
-        let (said, taken) = (cfg.memory_bytes(), Drive::new(cfg).unwrap().table_bytes().all as u64);
+        let (said, taken) = (cfg.memory_bytes(), Drive::new(cfg).unwrap().reports().table_bytes().all as u64);
         assert!(taken <= said && said <= taken * 3 / 2, "{what}: {said} bytes said, {taken} taken");
     };
     check("no errors", &cfg);

@@ -48,7 +48,7 @@ fn high_and_low_are_the_parts_of_these_voltages() {
                 stats
             };
             assert_eq!(counts(&chosen), counts(&made), "{policy}, {executor:?}");
-            let erased = chosen.erase_counts().iter().filter(|&&count| count > 0).count();
+            let erased = chosen.blocks().erase_counts().iter().filter(|&&count| count > 0).count();
             assert!(erased > 20, "{erased} superblocks were erased");
             for block in 0..chosen.chips().blocks() {
                 let [ours, theirs] = [&chosen, &made].map(|drive| drive.chips().true_wear(block));
@@ -233,7 +233,7 @@ fn dirty_pages_leave_in_order_and_go_where_their_class_goes() {
 #[test]
 fn preclassified_data_is_filled_into_blocks_of_its_class() {
     let mut drive = Drive::new(&with_policies("preclassified")).unwrap();
-    let mut foreseeing = drive.foreseeing();
+    let mut foreseeing = drive.ahead().begin();
     let sectors = drive.unit_bytes() / 512;
     for (op, units) in [(OpCode::Read, 0..50_u64), (OpCode::Write, 50..80)] {
         for unit in units {

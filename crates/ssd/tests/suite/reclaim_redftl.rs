@@ -522,7 +522,7 @@ fn memory_is_that_of_the_tables() {
         if policy == "redftl" {
             cfg = config(&[]);
         }
-        Drive::new(&cfg).unwrap().table_bytes().all
+        Drive::new(&cfg).unwrap().reports().table_bytes().all
     };
     let (blocks, pages) = (16, 16 * PAGES as usize);
     // Counters, times and marks (a word of 64 bits) of pages; of blocks; the pool of two; tables of limits by cycles;

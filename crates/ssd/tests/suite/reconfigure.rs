@@ -3,7 +3,7 @@
 use crate::support;
 
 use ssd::reconfigure::{differing, is_changeable};
-use ssd::{Drive, DriveConfig, Executor, ReconfigureError};
+use ssd::{Drive, DriveConfig, Executor, ExternalPolicies, ReconfigureError};
 use support::every::{self, know_age};
 use support::{Load, small};
 
@@ -68,10 +68,12 @@ fn from_each_configuration_to_each_other_and_back() {
             for (to, b) in &all {
                 let name = format!("{from} -> {to}");
                 let mut changed = drive.clone();
-                changed.reconfigure(a, b).unwrap_or_else(|error| panic!("{name}: {error}"));
+                changed
+                    .reconfigure(a, b, ExternalPolicies::default())
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
                 // What is saved in between makes no difference.
                 let mut restored = Drive::restore(a, &bytes).unwrap();
-                restored.reconfigure(a, b).unwrap();
+                restored.reconfigure(a, b, ExternalPolicies::default()).unwrap();
                 assert!(saved(&changed) == saved(&restored), "{name}");
                 let mut load = load.clone();
                 load.run(&mut changed, 150);
@@ -79,7 +81,9 @@ fn from_each_configuration_to_each_other_and_back() {
                 changed.check().unwrap_or_else(|error| panic!("{name}: {error}"));
                 // It is a drive of the new configuration, and goes back.
                 assert!(Drive::restore(b, &saved(&changed)).is_ok(), "{name}");
-                changed.reconfigure(b, a).unwrap_or_else(|error| panic!("{name} and back: {error}"));
+                changed
+                    .reconfigure(b, a, ExternalPolicies::default())
+                    .unwrap_or_else(|error| panic!("{name} and back: {error}"));
                 load.run(&mut changed, 150);
                 settle(&mut changed);
                 changed.check().unwrap_or_else(|error| panic!("{name} and back: {error}"));
@@ -97,7 +101,7 @@ fn to_its_own_configuration_a_drive_stays_as_it_is() {
     let mut load = Load::new(3);
     let mut drive = used(&cfg, &mut load);
     let mut twin = drive.clone();
-    drive.reconfigure(&cfg, &cfg).unwrap();
+    drive.reconfigure(&cfg, &cfg, ExternalPolicies::default()).unwrap();
     assert!(saved(&drive) == saved(&twin));
     for drive in [&mut drive, &mut twin] {
         load.clone().run(drive, 500);
@@ -114,7 +118,7 @@ fn what_has_left_marks_on_flash_is_refused_by_name() {
     other.section_mut("ftl.stream").unwrap().select("midas").unwrap();
     other.drive.over_provisioning_percent += 1.0;
     other.timing.t_erase_us += 1.0;
-    let error = drive.reconfigure(&cfg, &other).unwrap_err();
+    let error = drive.reconfigure(&cfg, &other, ExternalPolicies::default()).unwrap_err();
     let fixed = ["drive.over_provisioning_percent", "ftl.stream.policy"].map(str::to_owned);
     assert_eq!(error, ReconfigureError::Fixed(fixed.to_vec()));
     assert!(
@@ -123,11 +127,14 @@ fn what_has_left_marks_on_flash_is_refused_by_name() {
     );
     assert_eq!(differing(&cfg, &other).len(), 3);
     // A drive of another configuration, one that is no drive, and one that is busy.
-    assert_eq!(drive.reconfigure(&other, &cfg), Err(ReconfigureError::Other));
+    assert_eq!(drive.reconfigure(&other, &cfg, ExternalPolicies::default()), Err(ReconfigureError::Other));
     let mut none = cfg.clone();
     none.timing.t_erase_us = -1.0;
-    assert!(matches!(drive.reconfigure(&cfg, &none), Err(ReconfigureError::Config(_))));
+    assert!(matches!(
+        drive.reconfigure(&cfg, &none, ExternalPolicies::default()),
+        Err(ReconfigureError::Config(_))
+    ));
     assert!(saved(&drive) == before);
     Load::new(4).run(&mut drive, 50);
-    assert_eq!(drive.reconfigure(&cfg, &cfg), Err(ReconfigureError::Busy));
+    assert_eq!(drive.reconfigure(&cfg, &cfg, ExternalPolicies::default()), Err(ReconfigureError::Busy));
 }

@@ -112,7 +112,7 @@ fn a_worn_out_drive_answers_every_command() {
         let mut cfg: DriveConfig = with_policy("buffer", policy);
         cfg.reliability.endurance_cycles = 2;
         let mut drive = Drive::new(&cfg).unwrap();
-        let (sectors, pages) = (drive.logical_sectors(), drive.physical_pages());
+        let (sectors, pages) = (drive.logical_sectors(), drive.blocks().pages());
         let mut written = 0;
         let refused = (0..200_000u64).find(|&tag| {
             let lba = tag * 7_919 * 8 % (sectors - 8);

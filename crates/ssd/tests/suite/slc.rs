@@ -55,7 +55,7 @@ fn the_cache_shrinks_as_the_drive_fills_and_grows_as_it_is_trimmed() {
     let mut drive = functional(&adaptive(7.0));
     let all = drive.logical_units();
     assert_eq!(all, 9_252);
-    let report = drive.slc_report();
+    let report = drive.reports().slc_cache();
     assert_eq!((report.blocks, report.target), (99, 99));
     let mut written = 0;
     for (used_percent, expected) in [(25, 99), (60, 54), (80, 27), (100, 2)] {
@@ -63,7 +63,7 @@ fn the_cache_shrinks_as_the_drive_fills_and_grows_as_it_is_trimmed() {
         drive.fill(written, units - written).unwrap();
         written = units;
         drive.check().unwrap();
-        let report = drive.slc_report();
+        let report = drive.reports().slc_cache();
         assert!((expected - 2..=expected).contains(&report.target) || report.target == 2, "{report:?}");
         assert!(report.target.max(2).abs_diff(report.blocks) <= 1, "{used_percent} %: {report:?}");
         assert_eq!(drive.stats().ftl.slc_bypassed, 0, "{used_percent} %");
@@ -78,7 +78,7 @@ fn the_cache_shrinks_as_the_drive_fills_and_grows_as_it_is_trimmed() {
         send(&mut drive, OpCode::Trim, unit);
     }
     (0..200).for_each(|unit| send(&mut drive, OpCode::Write, unit));
-    let report = drive.slc_report();
+    let report = drive.reports().slc_cache();
     // 2,313 units, of which some 2,000 are in full blocks.
     assert!(report.target >= 70 && report.blocks + 2 >= report.target, "{report:?}");
     drive.check().unwrap();
@@ -101,7 +101,7 @@ fn the_block_opened_first_leaves_first() {
     set(&mut cfg, "blocks_per_lane", Value::Integer(4));
     let mut drive = functional(&cfg);
     (0..8).for_each(|unit| send(&mut drive, OpCode::Write, unit));
-    assert_eq!((drive.stats().ftl.slc_destaged, drive.slc_report().blocks), (0, 4));
+    assert_eq!((drive.stats().ftl.slc_destaged, drive.reports().slc_cache().blocks), (0, 4));
     send(&mut drive, OpCode::Write, 8);
     assert_eq!(drive.stats().ftl.slc_destaged, 1);
     assert_eq!(in_cache(&mut drive, 0..9), [4, 5, 6, 7, 8]);

@@ -9,7 +9,7 @@ use ssd::ftl::stream::{Member, Moved, Needs, StreamId, Streams, Written};
 use ssd::observe::Effect;
 use ssd::rng::Rng;
 use ssd::sections::MovesOfFirst;
-use ssd::{Command, Drive, DriveConfig, Executor, Hints, Lba, OpCode};
+use ssd::{Command, Drive, DriveConfig, Executor, ExternalPolicies, Hints, Lba, OpCode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Host data by what the host says of it, in streams 0 and 1; what moves stays with its kind, in streams 2 and 3.
@@ -80,11 +80,11 @@ fn run(mut drive: Drive, executor: Executor, writes: u64) -> Drive {
 #[test]
 fn what_is_told_apart_shares_no_block() {
     for executor in [Executor::Functional, Executor::Timed] {
-        let mut drive = Drive::with_stream(&small(), Box::new(BySaying)).unwrap();
+        let mut drive = Drive::with_policies(&small(), ExternalPolicies::trusted_stream(BySaying)).unwrap();
         drive.set_executor(executor);
         drive.record_effects(true);
         let (mut rng, hot_end) = (Rng::named(5, "streams"), drive.logical_units() / 10);
-        let per_block = drive.lanes().units;
+        let per_block = drive.blocks().lanes().units;
         let (mut kinds, mut mixed): (BTreeMap<u32, BTreeSet<(bool, bool)>>, _) = (BTreeMap::new(), 0);
         let mut erased = 0;
         for tag in 0..40_000 {
@@ -120,7 +120,7 @@ fn separation_pays() {
         1.0 + moved as f64 / stats.ftl.host_units as f64
     };
     let mixed = run(Drive::new(&small()).unwrap(), Executor::Functional, 200_000);
-    let told = Drive::with_stream(&small(), Box::new(BySaying)).unwrap();
+    let told = Drive::with_policies(&small(), ExternalPolicies::trusted_stream(BySaying)).unwrap();
     let apart = run(told, Executor::Functional, 200_000);
     let (mixed, apart) = (amplification(&mixed), amplification(&apart));
     assert!(apart < mixed * 0.85, "write amplification {apart:.2} apart, {mixed:.2} mixed");
@@ -136,7 +136,7 @@ fn a_replica_has_the_facts_of_its_original() {
         for (key, value) in [("max_reads", 100), ("replica_limit", 2)] {
             cfg.read_reclaim.set(key, &Value::Integer(value)).unwrap();
         }
-        let mut drive = Drive::with_stream(&cfg, Box::new(BySaying)).unwrap();
+        let mut drive = Drive::with_policies(&cfg, ExternalPolicies::trusted_stream(BySaying)).unwrap();
         drive.set_executor(executor);
         let (mut rng, units) = (Rng::named(9, "replicas"), drive.logical_units());
         for tag in 0..30_000 {
@@ -203,13 +203,13 @@ fn on_the_fullest_drive(
     loop {
         let mut fuller = cfg.clone();
         fuller.drive.over_provisioning_percent -= 0.5;
-        if Drive::with_stream(&fuller, Box::new(separator)).is_err() {
+        if Drive::with_policies(&fuller, ExternalPolicies::trusted_stream(separator)).is_err() {
             break;
         }
         cfg = fuller;
     }
     for executor in [Executor::Functional, Executor::Timed] {
-        let mut drive = Drive::with_stream(&cfg, Box::new(separator)).unwrap();
+        let mut drive = Drive::with_policies(&cfg, ExternalPolicies::trusted_stream(separator)).unwrap();
         drive.fill(0, drive.logical_units()).unwrap();
         let drive = run(drive, executor, 30_000);
         assert_eq!(drive.health().read_only, None, "{separator:?} {executor:?}");
@@ -248,7 +248,7 @@ fn moves_of_the_first_stream_have_blocks_of_their_own_or_not() {
 
 #[test]
 fn a_separator_of_the_program_is_not_saved() {
-    let drive = Drive::with_stream(&small(), Box::new(BySaying)).unwrap();
+    let drive = Drive::with_policies(&small(), ExternalPolicies::trusted_stream(BySaying)).unwrap();
     let error = drive.save(&mut Vec::new()).unwrap_err().to_string();
     assert!(error.contains("ftl.stream"), "{error}");
     let copy = run(drive.clone(), Executor::Timed, 5_000);
@@ -271,7 +271,7 @@ fn a_separator_must_take_host_data() {
             StreamId(1)
         }
     }
-    let _ = Drive::with_stream(&small(), Box::new(Nothing));
+    let _ = Drive::with_policies(&small(), ExternalPolicies::trusted_stream(Nothing));
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn a_separator_keeps_to_the_streams_it_has_named() {
             StreamId(1)
         }
     }
-    Drive::with_stream(&small(), Box::new(Strays)).unwrap().fill(0, 8).unwrap();
+    Drive::with_policies(&small(), ExternalPolicies::trusted_stream(Strays)).unwrap().fill(0, 8).unwrap();
 }
 
 #[test]
@@ -299,11 +299,12 @@ fn streams_need_blocks() {
     cfg.geometry.blocks_per_plane = 8;
     cfg.drive.over_provisioning_percent = 200.0;
     assert!(Drive::new(&cfg).is_ok());
-    let error = Drive::with_stream(&cfg, Box::new(Many(20))).unwrap_err().to_string();
+    let error =
+        Drive::with_policies(&cfg, ExternalPolicies::trusted_stream(Many(20))).unwrap_err().to_string();
     assert!(error.contains("good blocks in the poorest lane"), "{error}");
     let fit = error.split("at most ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     let fit: u8 = fit.parse().unwrap();
-    let with = |streams| Drive::with_stream(&cfg, Box::new(Many(streams)));
+    let with = |streams| Drive::with_policies(&cfg, ExternalPolicies::trusted_stream(Many(streams)));
     assert!(with(fit).is_ok() && with(fit + 1).is_err(), "{error}");
 
     #[derive(Clone, Debug)]

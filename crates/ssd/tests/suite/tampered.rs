@@ -77,7 +77,8 @@ fn work(drive: &mut Drive, rng: &mut Rng) {
         while drive.pop_completion().is_some() {}
     }
     drive.advance_to(SimTime(drive.now().0 + 1_000_000));
-    let _ = (drive.stats(), drive.health(), drive.worst_disturb_q12(), drive.table_bytes());
+    let _ =
+        (drive.stats(), drive.health(), drive.blocks().worst_disturb_q12(), drive.reports().table_bytes());
 }
 
 /// Runs so many cases on each drive; says how many snapshots were taken for what they are not.
@@ -131,6 +132,11 @@ fn a_restored_drive_takes_as_much_memory() {
     for cfg in plain().into_iter().chain(reclaiming()) {
         let drive = Drive::restore(&cfg, &sample(&cfg, Executor::Timed)).unwrap();
         let fresh = Drive::new(&cfg).unwrap();
-        assert_eq!(drive.table_bytes(), fresh.table_bytes(), "{}", cfg.read_reclaim.name());
+        assert_eq!(
+            drive.reports().table_bytes(),
+            fresh.reports().table_bytes(),
+            "{}",
+            cfg.read_reclaim.name()
+        );
     }
 }

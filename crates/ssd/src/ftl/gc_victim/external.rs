@@ -31,9 +31,9 @@ impl Policy {
     }
 }
 
-/// The policy that is given.
-pub(crate) fn given(policy: Box<dyn LanePolicy>) -> super::Policy {
-    super::Policy::External(Box::new(Policy(Some(LaneGuard::new("ftl.gc_victim", policy)))))
+/// The policy that is given, behind what checks it.
+pub(crate) fn checked(policy: Box<dyn LanePolicy>) -> Box<dyn super::External> {
+    Box::new(Policy(Some(LaneGuard::new("ftl.gc_victim", policy))))
 }
 
 impl Member for Policy {

@@ -329,7 +329,10 @@ mod tests {
         drive.fill(0, units).unwrap();
         for _ in 0..units / 256 {
             let batch: Vec<u32> = (0..256).map(|_| rng.below(units)).collect();
-            drive.overwrite_at(Pace::Saturated, &batch).unwrap_or_else(|short| panic!("{policy}: {short:?}"));
+            drive
+                .past()
+                .overwrite(Pace::Saturated, &batch)
+                .unwrap_or_else(|short| panic!("{policy}: {short:?}"));
         }
         drive
     }
@@ -375,7 +378,7 @@ mod tests {
     fn what_was_exposed_in_no_time_is_locked_in_no_time() {
         for policy in ["page_lock", "page_and_block_lock", "scrub", "reprogram", "erase"] {
             let mut drive = exposed(policy);
-            while drive.settle_past(Pace::Saturated) {}
+            while drive.past().settle(Pace::Saturated) {}
             drive.check().unwrap();
             assert_eq!(drive.state.ftl.locks.exposed(), 0, "{policy}");
         }

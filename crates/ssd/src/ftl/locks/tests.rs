@@ -88,7 +88,7 @@ fn run(cfg: &DriveConfig, seed: u64) -> Drive {
         let asked = command(&drive, op, rng.below(units - count), count, tag);
         drive.submit(0, &asked, drive.now()).unwrap();
         while drive.outstanding() > 7 || tag == 299 && drive.outstanding() > 0 {
-            assert!(drive.step_here(), "stuck");
+            assert!(drive.state.step_here(), "stuck");
             hold_lists_to_pages(&drive);
             while drive.pop_completion().is_some() {}
         }

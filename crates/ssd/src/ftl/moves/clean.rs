@@ -364,9 +364,9 @@ impl Ftl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Drive;
     use crate::drive_config::DriveConfig;
     use crate::ftl::stream::{Member, Moved, StreamId, Streams, Written};
+    use crate::{Drive, ExternalPolicies};
 
     /// Moves in so many streams.
     #[derive(Clone, Debug)]
@@ -396,7 +396,7 @@ mod tests {
             (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
             (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (32, 8, 1);
             cfg.drive.over_provisioning_percent = 150.0;
-            let drive = Drive::with_stream(&cfg, Box::new(Apart(streams))).unwrap();
+            let drive = Drive::with_policies(&cfg, ExternalPolicies::trusted_stream(Apart(streams))).unwrap();
             let has_room = |units| drive.state.ftl.has_room(LaneId(0), units, Cause::Cleaning);
             assert!(has_room(32) && !has_room(33), "{streams} streams");
         }

@@ -251,7 +251,7 @@ mod tests {
                 let ftl = &drive.state.ftl;
                 let is_due = ftl.work.lanes[lane.index()].wanted && ftl.ring.lane(lane).had_turn;
                 let before = seen(&drive);
-                assert!(drive.step_here(), "stuck");
+                assert!(drive.state.step_here(), "stuck");
                 let after = seen(&drive);
                 turns += u64::from(is_due && after.1 > before.1);
                 in_a_row += u64::from(is_due && after.0 > before.0 && after.1 == before.1);

@@ -90,11 +90,11 @@ impl Ftl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Drive;
     use crate::drive_config::DriveConfig;
     use crate::ftl::stream::{Member, Moved, Needs, StreamId, Streams, Written};
     use crate::sections::MappingUnit;
     use crate::units::LaneId;
+    use crate::{Drive, ExternalPolicies};
 
     /// Units by their number in three streams; victims as it says.
     #[derive(Clone, Debug)]
@@ -135,7 +135,7 @@ mod tests {
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
         (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (40, 4, 1);
         (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 100.0);
-        let mut drive = Drive::with_stream(&cfg, Box::new(InThree(among))).unwrap();
+        let mut drive = Drive::with_policies(&cfg, ExternalPolicies::trusted_stream(InThree(among))).unwrap();
         drive.fill(0, 72).unwrap();
         for (stream, left) in (0..).zip(left) {
             for (block, left) in (0..).zip(left) {

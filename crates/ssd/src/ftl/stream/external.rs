@@ -99,11 +99,11 @@ impl Policy {
     }
 }
 
-/// The policy that is given, in place of the one that stands for it.
-pub(crate) fn given(place: &super::Policy, policy: Box<dyn StreamPolicy>) -> super::Policy {
+/// The policy that is given, behind what checks it.
+pub(crate) fn checked(config: &super::Config, policy: Box<dyn StreamPolicy>) -> Box<dyn super::External> {
     let record = Record::new("ftl.stream", policy.identity());
-    let given = Some(Guard { policy, record });
-    super::Policy::External(Box::new(Policy { streams: place.streams().count, given }))
+    let streams = super::Policy::build(config).streams().count;
+    Box::new(Policy { streams, given: Some(Guard { policy, record }) })
 }
 
 impl Guard {

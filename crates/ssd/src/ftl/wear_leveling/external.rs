@@ -30,9 +30,9 @@ impl Policy {
     }
 }
 
-/// The policy that is given.
-pub(crate) fn given(policy: Box<dyn LanePolicy>) -> super::Policy {
-    super::Policy::External(Box::new(Policy(Some(LaneGuard::new("ftl.wear_leveling", policy)))))
+/// The policy that is given, behind what checks it.
+pub(crate) fn checked(policy: Box<dyn LanePolicy>) -> Box<dyn super::External> {
+    Box::new(Policy(Some(LaneGuard::new("ftl.wear_leveling", policy))))
 }
 
 impl Member for Policy {

@@ -248,13 +248,13 @@ mod tests {
         (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 100.0);
         let mut drive = Drive::new(&cfg).unwrap();
         drive.fill(0, 16).unwrap();
-        let age = |drive: &Drive| drive.full_blocks()[0].0;
+        let age = |drive: &Drive| drive.blocks().full()[0].0;
         let counts = |drive: &Drive| {
             let stats = drive.stats().ftl;
             (stats.host_units, stats.moved_units[Cause::Cleaning as usize])
         };
         let before = age(&drive);
-        drive.place(Pace::Relaxed, &[4, 5, 8, 9, 12]).unwrap();
+        drive.past().place(Pace::Relaxed, &[4, 5, 8, 9, 12]).unwrap();
         assert_eq!((age(&drive), counts(&drive)), (before, (16, 5)));
         drive.overwrite(&[4, 5, 8]).unwrap();
         assert_eq!((age(&drive), counts(&drive)), (before + 3, (19, 5)));

@@ -20,7 +20,7 @@ fn off(drive: &Drive, model: &CellModel, safety: f64) -> Vec<f64> {
     let of_block = |block| {
         let wear = drive.chips().true_wear(block).expect("cells that age");
         let n12 = population.mean_n12 + population.mean_growth * f64::from(wear.equivalent_cycles) / 1e3;
-        n12 - (f64::from(drive.block_age_q12(block)) / 64.0 - safety)
+        n12 - (f64::from(drive.blocks().age_q12(block)) / 64.0 - safety)
     };
     (0..drive.chips().blocks()).map(of_block).collect()
 }
@@ -47,7 +47,7 @@ fn real_wear_tells_how_worn_blocks_are() {
     }
     // Cycles alone cannot tell blocks apart.
     let drive = aged(&varied(60, "pe_cycles"), &["cycle to 6000"]);
-    assert!((0..drive.chips().blocks()).all(|block| drive.block_age_q12(block) == 3_072));
+    assert!((0..drive.chips().blocks()).all(|block| drive.blocks().age_q12(block) == 3_072));
 }
 
 fn write_over(drive: &mut Drive, rounds: u64) {
@@ -101,7 +101,7 @@ fn first_pages_are_read_once_for_each_erase() {
         write_over(drive, 1);
     }
     assert_eq!(restored.event_hash(), drive.event_hash());
-    let ages = |drive: &Drive| (0..96).map(|block| drive.block_age_q12(block)).collect::<Vec<u32>>();
+    let ages = |drive: &Drive| (0..96).map(|block| drive.blocks().age_q12(block)).collect::<Vec<u32>>();
     assert_eq!(ages(&restored), ages(&drive));
     assert!(ages(&drive).iter().all(|&age| age > 0 && age < 2_048), "{:?}", ages(&drive));
 }
@@ -166,7 +166,7 @@ fn blocks_are_retired_at_the_end_of_their_lives() {
 /// What is kept of a block takes 14 bytes, beside its age.
 #[test]
 fn ages_cost_fourteen_bytes_a_block() {
-    let bytes = |policy| Drive::new(&varied(60, policy)).expect("a drive").table_bytes().all;
+    let bytes = |policy| Drive::new(&varied(60, policy)).expect("a drive").reports().table_bytes().all;
     assert_eq!(bytes("real_wear") - bytes("none"), 14 * 240);
 }
 

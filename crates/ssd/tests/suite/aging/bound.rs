@@ -41,7 +41,7 @@ fn pages(drive: &Drive, spare_bits: u32) -> (u64, u64, u64) {
     let safety = m.guard_bits * m.real_wear[3];
     let (mut all, mut misjudged, mut tight) = (0, 0, 0);
     for block in 0..drive.chips().blocks() {
-        let range = f64::from((drive.block_age_q12(block) * 10 / 4_096).min(9));
+        let range = f64::from((drive.blocks().age_q12(block) * 10 / 4_096).min(9));
         let edge = |age: f64, off: f64| cells.wear_of_n12(age / 10.0 * 64.0 + off - safety);
         let wear = f64::from(drive.chips().true_wear(block).expect("cells that age").equivalent_cycles) / 1e3;
         let is_inside =

@@ -204,7 +204,7 @@ fn a_limit_one_too_high_loses_data_and_ours_never() {
             (n12 * 64.0) as u32
         };
         let one_more: Vec<u32> = limits(&true_age).iter().map(|limit| limit + 1).collect();
-        let limits = limits(&|block| drive.block_age_q12(block));
+        let limits = limits(&|block| drive.blocks().age_q12(block));
         assert!(limits.iter().filter(|&&limit| limit > 0).count() > 20, "{cycles}: {limits:?}");
         assert_eq!(lost_after(&mut chip.clone(), &limits), 0, "{cycles}");
         let lost = lost_after(&mut chip, &one_more);

@@ -99,8 +99,8 @@ fn exact_counters_cost_four_bytes_a_wordline() {
     let counters = exact.chips().aging_bytes().0 - coarse.chips().aging_bytes().0;
     assert_eq!(counters, blocks * wordlines * 4);
     assert_eq!(counters, 185_389_056);
-    assert!(exact.table_bytes().all > counters, "counted with the drive's tables");
+    assert!(exact.reports().table_bytes().all > counters, "counted with the drive's tables");
     assert_eq!(coarse.chips().aging_bytes().0, blocks * 37);
-    let per_page = counters as f64 / exact.physical_pages() as f64;
+    let per_page = counters as f64 / exact.blocks().pages() as f64;
     assert!((per_page - 4.0 / 3.0).abs() < 1e-9, "{per_page}");
 }

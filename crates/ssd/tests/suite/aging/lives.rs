@@ -92,7 +92,7 @@ fn written(cfg: &DriveConfig) -> Written {
     dwells.look(&drive, writes * EVERY_NS);
     assert_eq!(drive.health().read_only, Some(Reason::WornOut));
     let cycles = dwells.erases / f64::from(BLOCKS);
-    let age = (0..BLOCKS).map(|block| f64::from(drive.block_age_q12(block))).sum::<f64>();
+    let age = (0..BLOCKS).map(|block| f64::from(drive.blocks().age_q12(block))).sum::<f64>();
     Written {
         cycles,
         age: age / f64::from(BLOCKS) / 4_096.0,

@@ -118,7 +118,7 @@ fn cycling_wears_chips_and_firmware_alike() {
             (0, 0)
         );
     }
-    assert!(drive.erase_counts().iter().all(|&count| count == 3_000));
+    assert!(drive.blocks().erase_counts().iter().all(|&count| count == 3_000));
     let error = drive.age(&step("cycle to 2999")).expect_err("younger");
     assert!(matches!(error, AgeError::CyclesGoDown { seen: 3_000, to: 2_999, .. }), "{error}");
     assert!(error.to_string().contains("cycle to 2999"));

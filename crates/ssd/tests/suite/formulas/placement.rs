@@ -205,7 +205,7 @@ fn with_foresight(code: &str, skew: (f64, f64), table: f64) -> [f64; 3] {
     let (places, mut draw) = (shuffled(units), Draw::new(&shares, "writes"));
     let writes: Vec<u32> =
         (0..2 * units).map(|_| places[((draw.rank() + units / 2) % units) as usize]).collect();
-    let mut foreseeing: Foreseeing = drive.foreseeing();
+    let mut foreseeing: Foreseeing = drive.ahead().begin();
     writes.iter().for_each(|&unit| foreseeing.take(&request(&drive, OpCode::Write, unit)).unwrap());
     for (&unit, share) in places.iter().zip(&shares) {
         let reads = (share * 64.0 * f64::from(units)).round() as u32;
@@ -280,8 +280,8 @@ fn mixed(policy: &str, (key, value): (&str, &str)) -> (f64, f64) {
     };
     let count = 3 * units * 100 / (100 - READ_PERCENT);
     let requests: Vec<_> = (0..count).map(|_| next()).collect();
-    if drive.wants_foresight() {
-        let mut foreseeing = drive.foreseeing();
+    if drive.ahead().is_wanted() {
+        let mut foreseeing = drive.ahead().begin();
         for &(op, unit) in &requests {
             foreseeing.take(&request(&drive, op, unit)).unwrap();
         }

@@ -44,7 +44,8 @@ struct Outcome {
 /// What comes of a drive; nothing if there can be none.
 fn outcome(cfg: &DriveConfig, commands: u64) -> Option<Outcome> {
     let mut drive = Drive::new(cfg).ok()?;
-    let size = [u64::from(drive.logical_units()), drive.table_bytes().all as u64, drive.physical_pages()];
+    let size =
+        [u64::from(drive.logical_units()), drive.reports().table_bytes().all as u64, drive.blocks().pages()];
     let ages = drive.chips().ages();
     if ages {
         drive.fill(0, drive.logical_units()).unwrap();

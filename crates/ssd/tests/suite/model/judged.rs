@@ -8,7 +8,7 @@ use ssd::{Completion, Holder, Part, Reason};
 impl Run {
     /// Whom a command has waited for adds up to what it waited in the flash, for room in the buffer and for locks.
     pub(super) fn check_held(&mut self, done: &Completion) -> Verdict {
-        let told = self.drive.take_told();
+        let told = self.drive.tracing().take_told();
         let held = told.held;
         let (lacked, went_to) = (held.ns[Holder::PAGE.index()], told.page.total());
         if lacked != went_to {

@@ -7,7 +7,7 @@ use ssd::ftl::sanitize;
 use ssd::policy::FAMILIES;
 use ssd::reconfigure::is_changeable;
 use ssd::rng::Rng;
-use ssd::{AgeStep, DriveConfig};
+use ssd::{AgeStep, DriveConfig, ExternalPolicies};
 
 /// So many, and commands of one.
 const PHASES: u64 = 3;
@@ -63,7 +63,9 @@ impl Run {
         if let Some(spans) = &mut self.spans {
             spans.check(&mut self.drive)?;
         }
-        self.drive.reconfigure(&self.cfg, &cfg).map_err(|error| error.to_string())?;
+        self.drive
+            .reconfigure(&self.cfg, &cfg, ExternalPolicies::default())
+            .map_err(|error| error.to_string())?;
         self.cfg = cfg;
         tell(&mut self.drive, &self.ahead);
         record(&mut self.drive, self.chips.is_some());
@@ -73,7 +75,7 @@ impl Run {
 
     /// Steps of ageing that the drive can take; others leave it as it is.
     fn grow_older(&mut self, rng: &mut Rng) -> Verdict {
-        let most = self.drive.erase_counts().iter().copied().max().unwrap_or(0);
+        let most = self.drive.blocks().erase_counts().iter().copied().max().unwrap_or(0);
         let steps = [
             format!("cycle to {}", most + pick(rng, &[1, 300, 5_000])),
             format!("retain {}", pick(rng, &["1 minute", "1 month", "5 years"])),

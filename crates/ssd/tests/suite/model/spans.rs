@@ -22,8 +22,8 @@ fn counted(drive: &Drive) -> [Vec<u64>; 3] {
 impl Spans {
     /// The drive tells whom commands wait for, too.
     pub fn begin(drive: &mut Drive) -> Self {
-        drive.tell_holders(true);
-        drive.tell_spans(true);
+        drive.tracing().tell_holders(true);
+        drive.tracing().tell_spans(true);
         let before = counted(drive);
         let told = before.each_ref().map(|of| vec![0; of.len()]);
         Spans { before, told, ends: BTreeMap::new() }
@@ -31,7 +31,7 @@ impl Spans {
 
     /// Spans of a place do not overlap, and a plane works only while its die does.
     pub fn take(&mut self, drive: &mut Drive) -> Verdict {
-        while let Some(span) = drive.take_span() {
+        while let Some(span) = drive.tracing().take_span() {
             let end = self.ends.entry(span.place).or_default();
             if span.from >= span.to || span.from < *end {
                 return Err(format!("{span:?} begins before {} ns", end.0));
@@ -55,7 +55,7 @@ impl Spans {
 
     /// Together they are what was counted.
     pub fn check(&mut self, drive: &mut Drive) -> Verdict {
-        drive.close_spans();
+        drive.tracing().close_spans();
         self.take(drive)?;
         let now = counted(drive);
         for (at, what) in ["dies busy", "arrays at work", "channels busy"].into_iter().enumerate() {

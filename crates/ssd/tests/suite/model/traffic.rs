@@ -42,10 +42,10 @@ fn record(drive: &mut Drive, chips: bool) {
 
 /// Tells a drive that looks ahead which commands come.
 fn tell(drive: &mut Drive, commands: &VecDeque<Command>) {
-    if !drive.wants_foresight() {
+    if !drive.ahead().is_wanted() {
         return;
     }
-    let mut foreseeing = drive.foreseeing();
+    let mut foreseeing = drive.ahead().begin();
     commands.iter().try_for_each(|command| foreseeing.take(command)).unwrap();
     drive.foresee(foreseeing.finish()).unwrap();
 }
@@ -180,7 +180,7 @@ impl Run {
         let hints = Sayings::new(rng.clone().next_u64());
         let chips = (cuts.below(4) == 0).then(Chips::default);
         record(&mut drive, chips.is_some());
-        let physical = drive.physical_pages() as usize * cfg.units_per_page() as usize;
+        let physical = drive.blocks().pages() as usize * cfg.units_per_page() as usize;
         let every_write = sanitize::Policy::build(&cfg.sanitize).rules().every_write;
         let write_through = matches!(cfg.buffer, buffer::Config::None(_)) || every_write;
         let (unit_bytes, units) = (drive.unit_bytes(), drive.logical_units());
@@ -275,7 +275,7 @@ impl Run {
                 let think = if self.rng.below(4) == 0 { self.gap() } else { 0 };
                 return self.submit(queue, command, SimTime(self.drive.now().0 + think));
             }
-            if self.drive.wants_foresight() {
+            if self.drive.ahead().is_wanted() {
                 self.ahead.push_front(command);
             }
         }
@@ -316,7 +316,7 @@ impl Run {
 
     /// The next command; from those that the drive was told of, if it looks ahead.
     fn command(&mut self) -> Command {
-        let drawn = if self.drive.wants_foresight() {
+        let drawn = if self.drive.ahead().is_wanted() {
             if self.ahead.is_empty() {
                 let mut rng = self.ahead_rng.clone();
                 self.ahead = (0..AHEAD).map(|_| self.draw(&mut rng)).collect();
@@ -332,7 +332,7 @@ impl Run {
         };
         self.next_tag += 1;
         let (tag, arrival) = (self.next_tag - 1, self.drive.now());
-        Command { tag, arrival, hints: self.hints.next(self.drive.wants_foresight()), ..drawn }
+        Command { tag, arrival, hints: self.hints.next(self.drive.ahead().is_wanted()), ..drawn }
     }
 
     fn draw(&self, rng: &mut Rng) -> Command {

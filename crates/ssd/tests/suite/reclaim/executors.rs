@@ -114,7 +114,7 @@ fn beside_everything_else() {
                 }
                 drive.drain();
                 drive.check().unwrap();
-                let (stats, worst) = (drive.stats(), drive.worst_disturb_q12().unwrap());
+                let (stats, worst) = (drive.stats(), drive.blocks().worst_disturb_q12().unwrap());
                 println!(
                     "{} {executor:?} {superblock:?}: {} moved by reads, lost {}, most {} then {worst}",
                     cfg.read_reclaim.name(),

@@ -156,6 +156,6 @@ fn bulk_reads_count() {
         assert_eq!(expected > 0, policy != "lazy_exact", "{policy}");
         assert_eq!((stats.ftl.lost_units, stats.host.uncorrectable), (0, 0));
         drive.age(&"cycle to 2500".parse().unwrap()).unwrap();
-        assert_eq!(drive.worst_disturb_q12().map(|worst| worst < 100), Some(true), "{policy}");
+        assert_eq!(drive.blocks().worst_disturb_q12().map(|worst| worst < 100), Some(true), "{policy}");
     }
 }

@@ -25,7 +25,10 @@ impl Report {
         let stats = drive.stats();
         Report {
             lost: stats.host.uncorrectable + stats.ftl.lost_units,
-            worst: stats.ftl.disturbed_q12_max.max(drive.worst_disturb_q12().expect("cells that age")),
+            worst: stats
+                .ftl
+                .disturbed_q12_max
+                .max(drive.blocks().worst_disturb_q12().expect("cells that age")),
             copied: stats.pages_programmed(Cause::ReadReclaim),
             premature: stats.ftl.premature_pages,
             cleaned: stats.pages_programmed(Cause::Cleaning),

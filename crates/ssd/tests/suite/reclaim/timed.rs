@@ -22,7 +22,7 @@ fn run(cfg: &DriveConfig, shape: Shape, depth: usize, count: u32) -> Found {
     drive.check().unwrap();
     let stats = drive.stats();
     assert!(stats.ftl.reclaimed_pages > 0);
-    let worst = stats.ftl.disturbed_q12_max.max(drive.worst_disturb_q12().expect("cells that age"));
+    let worst = stats.ftl.disturbed_q12_max.max(drive.blocks().worst_disturb_q12().expect("cells that age"));
     let found =
         Found { worst: f64::from(worst) / 4096.0, lost: stats.host.uncorrectable + stats.ftl.lost_units };
     println!("{} {:?} {shape:?} {depth}: {found:?}", cfg.read_reclaim.name(), cfg.scheduling.reclaim);

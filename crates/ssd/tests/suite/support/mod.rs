@@ -52,8 +52,8 @@ pub fn with_every_policy() -> impl Iterator<Item = (String, DriveConfig)> {
 
 /// Tells a drive that looks ahead which commands come; what does not is not asked for them.
 pub fn tell(drive: &mut Drive, commands: impl IntoIterator<Item = Command>) {
-    if drive.wants_foresight() {
-        let mut foreseeing = drive.foreseeing();
+    if drive.ahead().is_wanted() {
+        let mut foreseeing = drive.ahead().begin();
         commands.into_iter().try_for_each(|command| foreseeing.take(&command)).unwrap();
         drive.foresee(foreseeing.finish()).unwrap();
     }
@@ -114,7 +114,7 @@ impl Load {
 
     /// Tells a drive that looks ahead what this load will submit to it.
     pub fn tell(&self, drive: &mut Drive) {
-        if drive.needs_foresight() {
+        if drive.ahead().is_lacking() {
             let mut ahead = self.clone();
             let commands: Vec<_> = (0..AHEAD).map(|_| ahead.command(drive)).collect();
             tell(drive, commands);

@@ -236,7 +236,7 @@ fn writes_that_find_no_page_keep_their_order() {
     //    12 989 592 erase of 2      15 989 942
     //    15 989 942 write 8         16 606 726
     let mut drive = prepared(&small(), [0, 1, 2, 4]);
-    drive.tell_holders(true);
+    drive.tracing().tell_holders(true);
     let from = drive.now();
     for (tag, page) in (0..).zip([5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11]) {
         drive.submit(0, &Command { tag, arrival: from, ..write(page) }, from).unwrap();
@@ -244,7 +244,7 @@ fn writes_that_find_no_page_keep_their_order() {
     drive.drain();
     let (mut done, mut went_to) = (Vec::new(), Vec::new());
     while let Some(completion) = drive.pop_completion() {
-        let told = drive.take_told();
+        let told = drive.tracing().take_told();
         let lacked = told.held.ns[ssd::Holder::PAGE.index()];
         assert_eq!(told.page.total(), lacked);
         let named = ssd::Holder::all().map(|holder| (holder.name(), told.page.ns[holder.index()]));

@@ -16,7 +16,7 @@ fn held(drive: &mut Drive, script: &[(u64, Command)]) -> Vec<Vec<(String, u64)>>
 
 /// What is told of each command of a script.
 fn told(drive: &mut Drive, script: &[(u64, Command)]) -> Vec<Told> {
-    drive.tell_holders(true);
+    drive.tracing().tell_holders(true);
     let from = drive.now().0;
     for (tag, (at, command)) in (0..).zip(script) {
         let at = SimTime(from + at);
@@ -26,7 +26,7 @@ fn told(drive: &mut Drive, script: &[(u64, Command)]) -> Vec<Told> {
     let mut told = vec![Told::NOTHING; script.len()];
     while let Some(done) = drive.pop_completion() {
         assert_eq!(done.status, Status::Ok);
-        told[done.tag as usize] = drive.take_told();
+        told[done.tag as usize] = drive.tracing().take_told();
     }
     drive.check().unwrap();
     told

@@ -323,12 +323,12 @@ fn a_page_is_reprogrammed_without_copies_when_its_wordline_is_full() {
     // Pages 99 to 101 share a wordline, and 99 is the last that is programmed: two programs come first, without data.
     let two = 2 * (PROGRAM - 16_384);
     assert_eq!(ends(&mut drive, trim(99, 1), OpKind::Reprogram, 1), two + PAGE_LOCK);
-    assert_eq!((drive.stats().ftl.sanitize_copies, drive.sanitize_report().lost_pages), (0, 0));
+    assert_eq!((drive.stats().ftl.sanitize_copies, drive.reports().sanitize().lost_pages), (0, 0));
     // One page of each of 16 wordlines: of the 32 pages beside them half are lost, but for what chance does.
     for wordline in 1..17 {
         assert_eq!(ends(&mut drive, trim(3 * wordline, 1), OpKind::Reprogram, 1), PAGE_LOCK);
     }
-    let truth = drive.sanitize_report().lost_pages;
+    let truth = drive.reports().sanitize().lost_pages;
     assert!((8..=24).contains(&truth), "{truth} of 32 pages are lost");
     // Who reads one waits for its only attempt, and is told.
     let mut lost = 0;

@@ -148,7 +148,7 @@ fn a_drive_that_never_locks_again_is_as_before() {
         let mut drive = filled(&relocking("page_and_block_lock", months), 2 * BLOCK);
         done_after(&mut drive, 0, trim(0, 100));
         done_after(&mut drive, 60 * MONTH, read(1_000));
-        (drive.event_hash(), drive.table_bytes().locks, drive.chips().lock_bytes(), locks(&drive))
+        (drive.event_hash(), drive.reports().table_bytes().locks, drive.chips().lock_bytes(), locks(&drive))
     };
     let (never, late, often) = (run(0.0), run(61.0), run(60.0 - 1e-6));
     assert_eq!((never.0, never.3, late.3, often.3), (late.0, (100, 0, 0), (100, 0, 0), (200, 0, 100)));

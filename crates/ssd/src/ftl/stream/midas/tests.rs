@@ -6,7 +6,7 @@ use crate::ftl::stream::tests::{SIZE, moved, written};
 use crate::rng::Rng;
 use crate::sections::MappingUnit;
 use crate::units::{BlockId, LaneId};
-use crate::{Drive, Executor};
+use crate::{Drive, Executor, ExternalPolicies};
 
 /// A policy whose chain has so many groups but the last.
 fn policy(groups: u8) -> Policy {
@@ -280,7 +280,8 @@ fn the_drive_copies_as_planned() {
         let mut none = cfg.clone();
         none.stream = crate::ftl::stream::Config::default();
         let mixed = run(&mut Drive::new(&none).unwrap());
-        let plain = run(&mut Drive::with_stream(&none, Box::<PlainChain>::default()).unwrap());
+        let own = ExternalPolicies::trusted_stream(PlainChain::default());
+        let plain = run(&mut Drive::with_policies(&none, own).unwrap());
         let mut drive = Drive::new(&cfg).unwrap();
         let found = run(&mut drive);
         let chain = policy_of(&mut drive).chain;

@@ -1,0 +1,132 @@
+//! A fresh drive of a configuration: its layers, built from the chips up, each with the policies that it asks.
+
+use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
+use crate::drive_config::DriveConfig;
+use crate::engine::State;
+use crate::events::EventQueue;
+use crate::executor::Executor;
+use crate::external::ExternalPolicies;
+use crate::flash::{Flash, Room};
+use crate::ftl::ages::Ages;
+use crate::ftl::stream::Streams;
+use crate::ftl::tables::layout::Layout;
+use crate::ftl::{Ftl, Policies, sanitize};
+use crate::host::Host;
+use crate::nand::Chip;
+use crate::nand::order::PageOrder;
+use crate::silence::Silence;
+use crate::units::SimTime;
+
+/// The factory may have marked more blocks bad than its rate lets expect: do those left hold the data?
+fn check_good_blocks(cfg: &DriveConfig, streams: Streams, good: u32) -> Result<(), ConfigErrors> {
+    let more = streams.count.saturating_sub(cfg.streams().count);
+    let spare = cfg.spare_blocks_to_work_per_lane(good) + u64::from(more);
+    let needed = cfg.data_blocks_per_lane() + spare;
+    if u64::from(good) >= needed {
+        return Ok(());
+    }
+    let keys = ["nand.reliability.factory_bad_ppm", "drive.over_provisioning_percent", "drive.seed"];
+    let keys = keys.map(|key| KeyAt { key: key.to_owned(), origin: None }).to_vec();
+    let found = format!("the factory left {good} good blocks in the poorest lane");
+    let mut allowed = format!("at least {needed} to hold the data and clean");
+    let fit = (u64::from(streams.count) + u64::from(good)).saturating_sub(needed);
+    if streams.count > 2 && fit > 0 {
+        allowed.push_str(&format!(", or ftl.stream with at most {fit} streams, not {}", streams.count));
+    }
+    let problem = Problem::Conflict { found, allowed };
+    Err(ConfigErrors(vec![ConfigError { keys, origin: None, problem }]))
+}
+
+/// Is there memory for that many bytes of tables? Asked for at once and given back, before anything is built: a table
+/// that finds no room ends the program.
+fn check_memory(bytes: u64) -> Result<(), ConfigErrors> {
+    let asked = usize::try_from(bytes).ok();
+    if asked.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok()) {
+        return Ok(());
+    }
+    let keys = ["nand.geometry.blocks_per_plane", "nand.geometry.channels"];
+    let keys = keys.map(|key| KeyAt { key: key.to_owned(), origin: None }).to_vec();
+    let (whole, tenths) = (bytes >> 30, ((bytes & ((1 << 30) - 1)) * 10) >> 30);
+    let found = format!(
+        "the tables of this drive need {whole}.{tenths} GiB of memory, which this machine does not give"
+    );
+    let allowed = "a smaller drive, or larger mapping units (ftl.mapping.unit)".to_owned();
+    let problem = Problem::Conflict { found, allowed };
+    Err(ConfigErrors(vec![ConfigError { keys, origin: None, problem }]))
+}
+
+impl State {
+    /// A fresh one, with the policies from outside that the configuration asks for, or that stand in for its own.
+    pub(crate) fn new(cfg: &DriveConfig, policies: ExternalPolicies) -> Result<State, ConfigErrors> {
+        cfg.missing_policies(&policies)?;
+        let (mut stream, given) = policies.apart(&cfg.stream);
+        cfg.validate()?;
+        let streams = stream.checked_streams(cfg.allocation.moves);
+        check_memory(cfg.memory_bytes())?;
+        let g = &cfg.geometry;
+        let sanitize = sanitize::Policy::build(&cfg.sanitize);
+        let mut chip =
+            Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
+                .with_cells_for(cfg, cfg.uses_of_cells())?
+                .with_locks(cfg, sanitize.means())
+                .with_renewals(sanitize.rules().relock_ns > 0);
+        let layout = Layout::new(cfg, &chip).keeping(cfg.replica_pages_per_block());
+        check_good_blocks(cfg, streams, layout.blocks_per_lane)?;
+        let order = PageOrder::of(cfg);
+        stream.learn(&cfg.stream_size());
+        let queued = cfg.host_queue_units();
+        let mut needs = stream.needs();
+        // Of what class data is, is said with it.
+        needs.hints |= sanitize.acts();
+        let host = Host::new(cfg, (&cfg.buffer, &cfg.hotness), needs, (streams, queued));
+        let configs = Policies {
+            gc_victim: &cfg.gc_victim,
+            gc_trigger: &cfg.gc_trigger,
+            read_reclaim: &cfg.read_reclaim,
+            program_mode: &cfg.program_mode,
+            page_class: &cfg.page_class,
+            slc_cache: &cfg.slc_cache,
+            sanitize: &cfg.sanitize,
+            wear_leveling: &cfg.wear_leveling,
+            migration: &cfg.migration,
+        };
+        let ftl = Ftl::new(cfg, &configs, layout.clone(), order, (stream, streams), host.slots(), |block| {
+            chip.erase_count(block)
+        });
+        let ages = Ages::new(&cfg.age_marker, &mut chip);
+        let read_voltage = cfg.voltages(&chip, ages.off_bits(&chip))?;
+        let mut ftl = ftl.with_ages(ages, &chip);
+        let host = host.telling(&ftl).waiting(&ftl);
+        // Room for hosts' reads and programs, whatever is being moved.
+        let commands = (cfg.queues.count * cfg.queues.depth) as usize;
+        let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
+        let room = Room { host: operations, moves: ftl.operations_of_moves(operations) };
+        let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), ftl.with_copies(chip), room);
+        ftl.tell_ages(&mut flash);
+        given.take_over(&mut ftl);
+        let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 9;
+        let pending = pending + g.dies() as usize * flash.void_events_at_most();
+        Ok(State {
+            host,
+            ftl,
+            flash,
+            events: EventQueue::with_capacity(pending),
+            now: SimTime::ZERO,
+            executor: Executor::Timed,
+            silence: Silence::default(),
+            counted_since: SimTime::ZERO,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_without_memory_for_it_says_how_much_it_needs() {
+        assert!(check_memory(1 << 20).is_ok());
+        let error = check_memory((1 << 60) + (1 << 29)).unwrap_err().to_string();
+        assert!(error.contains("1073741824.5 GiB") && error.contains("blocks_per_plane"), "{error}");
+    }
+}
