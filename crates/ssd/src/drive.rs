@@ -346,7 +346,7 @@ impl Drive {
 
     /// Wear and state.
     pub fn health(&self) -> Health {
-        let (read_only, broken_bound) = (self.state.host.read_only(), self.state.flash.broken_bound);
+        let (read_only, broken_bound) = (self.state.host.read_only(), self.state.flash.broken_bound());
         Health { read_only, wear: self.blocks().wear(), broken_bound }
     }
 

@@ -531,7 +531,7 @@ impl State {
         ftl.check(flash)?;
         host.check(&ftl.gather)?;
         self.counted().check()?;
-        flash.broken_bound.map_or(Ok(()), |broken| Err(broken.to_string()))?;
+        flash.broken_bound().map_or(Ok(()), |broken| Err(broken.to_string()))?;
         let left = flash.pool.in_flight() + host.working();
         if events.is_empty() && left > 0 {
             return Err(format!("nothing will happen, but {left} operations and commands are under way"));

@@ -47,8 +47,8 @@ impl Reading {
         let mut tell = |total| self.totals.push(total);
         state.host.counts.each_total(&mut tell);
         state.ftl.work.counts.each_total(&mut tell);
-        state.flash.counts.each_total(&mut tell);
-        self.programmed_pages = Cause::ALL.map(|cause| state.flash.counts.pages_programmed(cause));
+        state.flash.record.counts.each_total(&mut tell);
+        self.programmed_pages = Cause::ALL.map(|cause| state.flash.record.counts.pages_programmed(cause));
         let lanes = (0..state.ftl.tables.layout.lanes).map(LaneId);
         self.free_blocks = lanes.map(|lane| u64::from(state.ftl.allocator.free(lane))).sum();
         self.dirty_units = state.host.dirty_units();

@@ -13,6 +13,12 @@ pub const PROGRAM_MODES: usize = 4;
 /// What can be suspended, at once and at the end of a step.
 pub const SUSPENDS: usize = 6;
 
+/// Rows of the count of suspends: of erases, programs and reads, each at once and at the end of a step.
+pub(super) const ERASE: usize = 0;
+pub(super) const PROGRAM: usize = 2;
+pub(super) const READ: usize = 4;
+pub(super) const BOUNDARY: usize = 1;
+
 /// Numbers of suspends of an erase that are told apart; more count as the last.
 pub const PER_ERASE: usize = 32;
 

@@ -1,22 +1,22 @@
 //! The power is lost: what the arrays of the dies were doing stays as it was then.
 
-use super::Flash;
 use super::die::Die;
-use super::op::{Op, OpKind};
+use super::dies::Dies;
+use super::op::{Op, OpKind, OpPool};
 use super::rows::Outcomes;
-use crate::nand::torn::{AtWork, Doing, TornChips};
+use crate::nand::torn::{AtWork, Doing};
 use crate::units::{OpId, SimTime};
 
-impl Flash {
+impl Dies {
     /// What the arrays of the dies do to the chips, what is suspended included (slow).
-    pub fn at_work(&self) -> Vec<AtWork> {
+    pub fn at_work(&self, pool: &OpPool) -> Vec<AtWork> {
         let mut all = Vec::new();
-        for die in &self.dies {
+        for die in &self.all {
             for leader in [die.array, die.stops.suspended] {
                 let mut id = leader;
                 while id.is_some() {
-                    let op = self.pool.get(id);
-                    all.extend(doing(op).map(|doing| self.progress(die, (leader, id), doing)));
+                    let op = pool.get(id);
+                    all.extend(doing(op).map(|doing| self.progress(die, (leader, id), pool, doing)));
                     id = op.follower;
                 }
             }
@@ -24,14 +24,14 @@ impl Flash {
         all
     }
 
-    fn progress(&self, die: &Die, (leader, id): (OpId, OpId), doing: Doing) -> AtWork {
-        let op = self.pool.get(id);
+    fn progress(&self, die: &Die, (leader, id): (OpId, OpId), pool: &OpPool, doing: Doing) -> AtWork {
+        let op = pool.get(id);
         let steps = self.rules.timing.steps(op);
         let whole = AtWork {
             doing,
             block: op.at.block,
             page: op.at.page,
-            since: self.pool.spent(id).mark,
+            since: pool.spent(id).mark,
             until: SimTime(u64::MAX),
             before_ns: 0,
             lead_ns: steps.lead_ns,
@@ -47,15 +47,6 @@ impl Flash {
             None => (whole.until, work.since),
         };
         AtWork { since, until, before_ns: work.done_ns, ..whole }
-    }
-
-    /// The chips as the power left them at a time.
-    #[cold]
-    pub fn cut(self, now: SimTime) -> TornChips {
-        let at_work = self.at_work();
-        let mut chips = TornChips::new(self.chip);
-        at_work.iter().for_each(|work| chips.tear(work, now));
-        chips
     }
 }
 

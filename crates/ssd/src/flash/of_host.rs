@@ -1,8 +1,7 @@
 //! The operations under way for the host, as the host knows them: when a drive is restored, its commands and slots must
 //! agree with them.
 
-use super::Flash;
-use super::op::{Cause, Op, OpKind, Spent, UnitRef};
+use super::op::{Cause, OpKind, OpPool, Spent, UnitRef};
 use crate::nand::Outcome;
 use crate::units::{NONE, OpId, SlotId};
 
@@ -45,46 +44,46 @@ fn slots_of(units: &[UnitRef]) -> impl Iterator<Item = SlotId> {
     units.iter().map(|unit| SlotId(unit.source))
 }
 
-impl Flash {
+/// Operations as the host may see them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfHost<'a> {
+    pub(super) pool: &'a OpPool,
+}
+
+impl<'a> OfHost<'a> {
     /// The slots whose data a program carries.
-    pub(crate) fn slots_of(&self, id: OpId) -> impl Iterator<Item = SlotId> {
+    pub fn slots_of(self, id: OpId) -> impl Iterator<Item = SlotId> + use<'a> {
         slots_of(self.pool.units(id))
+    }
+
+    /// The command or slot that an operation is for.
+    #[inline]
+    pub fn tag(self, id: OpId) -> u32 {
+        self.pool.get(id).tag
     }
 
     /// Whether a read has brought all that it was to bring: what waits behind it, it has not.
     #[inline]
-    pub(crate) fn is_whole(&self, id: OpId) -> bool {
+    pub fn is_whole(self, id: OpId) -> bool {
         let passed = self.pool.get(id).outcome == Outcome::Pass;
         passed && self.pool.units(id).last().is_none_or(|unit| unit.source != NONE)
     }
 
-    /// An operation is over and forgotten.
-    #[inline]
-    pub(crate) fn forget(&mut self, id: OpId) {
-        self.pool.remove(id);
-    }
-
-    /// An operation.
-    #[inline]
-    pub(crate) fn op(&self, id: OpId) -> &Op {
-        self.pool.get(id)
-    }
-
     /// Where the time of an operation went; also of the one that ended last.
     #[inline]
-    pub(crate) fn spent(&self, id: OpId) -> &Spent {
+    pub fn spent(self, id: OpId) -> &'a Spent {
         self.pool.spent(id)
     }
 
     /// Operations that there is room for.
-    pub(crate) fn operations(&self) -> usize {
+    pub fn capacity(self) -> usize {
         self.pool.capacity()
     }
 
-    /// The operations under way for the host (slow).
-    pub(crate) fn of_host(&self) -> impl Iterator<Item = HostOp<'_>> {
+    /// Those under way (slow).
+    pub fn under_way(self) -> impl Iterator<Item = HostOp<'a>> {
         let ops = self.pool.iter().filter(|(_, op)| op.cause.is_for_host());
-        ops.map(|(id, op)| {
+        ops.map(move |(id, op)| {
             let work = match (op.kind, op.cause) {
                 (OpKind::Program, Cause::Host | Cause::Promote) => HostWork::Program,
                 (OpKind::Read, Cause::Merge) => HostWork::Rest,

@@ -2,15 +2,24 @@
 //!
 //! A die has two places where an operation can be: on the interface and in the array. What goes from one to the next
 //! does so in an event of its die, or of its channel if it had to wait for that.
+//!
+//! Cells that make errors are read attempt after attempt, until a page is decoded or nothing is left to try. Every
+//! attempt senses the page, sends it over the channel and decodes it: tREAD = (tR + tDMA + tECC) for each (RealWear
+//! Eq. 2.2). While the controller decodes, die and channel serve others; decoders are enough for all pages (assumed). A
+//! read that comes back for another attempt goes before what else its die has to do.
 
 use super::channel::{Channel, line_of};
+use super::counts::{BOUNDARY, READ};
 use super::die::{Die, Interface};
-use super::op::{Cause, Op, OpPool, Turn};
+use super::dies::{Dies, Rules};
+use super::op::{Op, OpPool, Turn};
 use super::preemption;
+use super::record::Record;
 use super::rows::{Data, Joins};
 use super::timing::Timing;
-use super::{Flash, FlashCounts, Rules, Steps};
+use super::{Flash, FlashCounts, Steps};
 use crate::events::{EventKind, EventQueue};
+use crate::nand::Chip;
 use crate::sections::ChannelOrder;
 use crate::units::{OpId, SimTime};
 
@@ -24,7 +33,7 @@ pub(super) struct At<'a> {
     pub preemption: &'a preemption::Policy,
     pub counts: &'a mut FlashCounts,
     steps: &'a mut Steps,
-    /// Whether what reads wait for is watched ([`Flash::watches`]).
+    /// Whether what reads wait for is watched ([`Dies::watches`]).
     watches: bool,
     pub now: SimTime,
     pub events: &'a mut EventQueue,
@@ -33,20 +42,32 @@ pub(super) struct At<'a> {
 impl Flash {
     #[inline(always)]
     pub(super) fn at<'a>(&'a mut self, number: u32, now: SimTime, events: &'a mut EventQueue) -> At<'a> {
-        let &mut Flash { watches, .. } = self;
-        let Flash { pool, dies, channels, rules, preemption, counts, steps, .. } = self;
-        let die = &mut dies[number as usize];
+        self.at_beside_chip(number, now, events).0
+    }
+
+    /// The chips beside it, for what happens to them.
+    #[inline(always)]
+    fn at_beside_chip<'a>(
+        &'a mut self,
+        number: u32,
+        now: SimTime,
+        events: &'a mut EventQueue,
+    ) -> (At<'a>, &'a mut Chip) {
+        let Flash { pool, chip, record: Record { counts, .. }, dies, steps, .. } = self;
+        let &mut Dies { watches, .. } = dies;
+        let Dies { all, channels, rules, preemption, .. } = dies;
+        let die = &mut all[number as usize];
         let channel = &mut channels[die.channel as usize];
-        At { number, die, channel, pool, rules, preemption, counts, steps, watches, now, events }
+        (At { number, die, channel, pool, rules, preemption, counts, steps, watches, now, events }, chip)
     }
 
     /// Gives an operation to its die, which begins with it at once if it has nothing else to do.
     #[inline]
     pub(crate) fn give_alone(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
-        self.enter(id, now);
+        self.dies.enter(id, &mut self.pool, &self.chip, now);
         let op = self.pool.get(id);
         let number = op.at.die;
-        let die = &mut self.dies[number as usize];
+        let die = &mut self.dies.all[number as usize];
         if die.is_idle() {
             die.pass_by(op);
             self.at(number, now, events).begin_alone(id);
@@ -59,7 +80,7 @@ impl Flash {
     /// Something was put in line: the die begins with what is next if it is free; if not, a read may stop its work.
     #[inline(always)]
     pub(super) fn start_waiting(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
-        let (die, rules) = (&self.dies[number as usize], &self.rules);
+        let (die, rules) = (&self.dies.all[number as usize], &self.dies.rules);
         if die.is_busy() && !rules.preempts && !rules.timing.cache_operations() {
             return;
         }
@@ -77,7 +98,7 @@ impl Flash {
     /// A die has done something: it begins with what is next.
     #[inline(always)]
     pub(super) fn start_next(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
-        if self.dies[number as usize].waiting > 0 || self.rules.preempts {
+        if self.dies.all[number as usize].waiting > 0 || self.dies.rules.preempts {
             self.start_or_go_on(number, now, events);
         }
     }
@@ -112,7 +133,8 @@ impl Flash {
                 return;
             }
             if at.die.stops.stop.is_some() {
-                return self.on_stopped(number, now, events);
+                let (mut at, chip) = self.at_beside_chip(number, now, events);
+                return at.on_stopped(chip);
             }
         }
         let leader = at.die.array;
@@ -138,8 +160,8 @@ impl Flash {
         while id.is_some() {
             let &Op { follower, kind, at, .. } = self.pool.get(id);
             self.finish(id);
-            if self.rules.preempts && kind.erases() {
-                self.note_erased(number, at.block);
+            if self.dies.rules.preempts && kind.erases() {
+                self.dies.note_erased((number, at.block), &mut self.record.counts, &mut self.chip);
             }
             id = follower;
         }
@@ -179,7 +201,7 @@ impl Flash {
         let mut at = self.at(number, now, events);
         let sent = at.die.sending;
         if at.watches {
-            note_sent(at.die, at.pool.get(sent), now);
+            at.note_sent(sent);
         }
         let next = at.pool.get(sent).follower;
         if next.is_some() {
@@ -202,10 +224,10 @@ impl Flash {
     }
 
     pub(super) fn on_channel_free(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
-        let channel = &mut self.channels[number as usize];
+        let channel = &mut self.dies.channels[number as usize];
         channel.wake = false;
-        let Some(die) = channel.next(self.rules.channel) else { return };
-        if self.rules.channel == ChannelOrder::DataFirst {
+        let Some(die) = channel.next(self.dies.rules.channel) else { return };
+        if self.dies.rules.channel == ChannelOrder::DataFirst {
             self.at(die, now, events).choose_again();
         }
         let mut at = self.at(die, now, events);
@@ -220,15 +242,53 @@ impl Flash {
             events.push(channel.free_at, EventKind::ChannelFree, number);
         }
     }
-}
 
-/// The data of a read has left its die.
-#[cold]
-#[inline(never)]
-fn note_sent(die: &mut Die, op: &Op, now: SimTime) {
-    die.stops.gate = now;
-    if op.cause == Cause::Host {
-        die.left[op.priority as usize] = now;
+    /// The data of an attempt is in the controller.
+    #[inline(always)]
+    pub(super) fn on_sent(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        if self.chip.ages() { self.on_attempt(id, now, events) } else { self.finish_read(id) }
+    }
+
+    fn on_attempt(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        let &Op { at, cause, attempts, .. } = self.pool.get(id);
+        let is_lost = self.chip.is_lost(at.block, at.page, self.now);
+        if attempts == 0 {
+            let (due, outcome) = self.sense(at, cause, is_lost);
+            let op = self.pool.get_mut(id);
+            (op.attempts_due, op.outcome) = (due, outcome);
+        }
+        let op = self.pool.get_mut(id);
+        op.attempts += 1;
+        op.turn = Turn::First;
+        self.dies.all[at.die as usize].returning += u32::from(op.attempts < op.attempts_due);
+        let decode_ns = self.dies.rules.timing.decode_ns(op);
+        let spent = self.pool.spent_mut(id);
+        spent.times.decode += decode_ns;
+        spent.mark = SimTime(now.0 + decode_ns);
+        if decode_ns == 0 {
+            self.on_decoded(id, now, events);
+        } else {
+            events.push(spent.mark, EventKind::Decoded, id.0);
+        }
+    }
+
+    /// An attempt is decoded, or has failed: the read is over, or the page is read again.
+    pub(super) fn on_decoded(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        let &Op { at, attempts, attempts_due, .. } = self.pool.get(id);
+        if attempts >= attempts_due {
+            return self.finish(id);
+        }
+        let attempt = self.chip.attempt(self.pool.get(id).mode, attempts);
+        let op = self.pool.get_mut(id);
+        op.attempt_kind = Timing::kind_of(attempt);
+        op.follower = OpId::NONE;
+        let die = &mut self.dies.all[at.die as usize];
+        die.returning -= 1;
+        die.queue(&mut self.pool, id, true);
+        if let Some(by) = die.more_urgent_than(self.pool.get(id)) {
+            self.record.counts.suspends[READ + BOUNDARY][by as usize] += 1;
+        }
+        self.start_waiting(at.die, now, events);
     }
 }
 
@@ -254,19 +314,6 @@ impl At<'_> {
         self.ask_in();
     }
 
-    /// Begins with a read that goes by what is suspended, in a group of its own if others may be held up.
-    pub(super) fn begin_past(&mut self, leader: OpId, alone: bool) {
-        self.die.busy_since = self.now;
-        if alone {
-            (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
-            self.note_taken(leader);
-            self.book_die_wait(leader, self.now);
-        } else {
-            self.take_in(leader);
-        }
-        self.ask_in();
-    }
-
     /// Begins with an operation that no other waits with.
     #[inline(always)]
     fn begin_alone(&mut self, id: OpId) {
@@ -277,7 +324,7 @@ impl At<'_> {
 
     /// An operation has left the queue for the interface, with those that join it.
     #[inline(always)]
-    fn take_in(&mut self, leader: OpId) {
+    pub(super) fn take_in(&mut self, leader: OpId) {
         (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
         if self.rules.groups {
             self.gather_group(leader);
@@ -306,25 +353,9 @@ impl At<'_> {
 
     /// An operation has left the line, with those that join it.
     #[inline(always)]
-    fn note_taken(&mut self, leader: OpId) {
+    pub(super) fn note_taken(&mut self, leader: OpId) {
         if self.watches {
             self.apart().watch_taken(leader);
-        }
-    }
-
-    /// Counts host reads that leave the line and have seen their die work for less urgent ones.
-    #[cold]
-    #[inline(never)]
-    fn watch_taken(&mut self, leader: OpId) {
-        let &Op { priority, cause, attempts, turn, .. } = self.pool.get(leader);
-        if cause == Cause::Host && attempts == 0 && turn != Turn::Again {
-            let queued = self.pool.spent(leader).queued;
-            if self.die.left[..priority as usize].iter().any(|&left| left > queued) {
-                self.count_delayed(leader);
-            }
-            if self.rules.preempts {
-                self.judge_wait(leader);
-            }
         }
     }
 
@@ -389,7 +420,7 @@ impl At<'_> {
 
     /// Books the time since each group member's last mark as waiting for the die.
     #[inline(always)]
-    fn book_die_wait(&mut self, leader: OpId, until: SimTime) {
+    pub(super) fn book_die_wait(&mut self, leader: OpId, until: SimTime) {
         let mut id = leader;
         while id.is_some() {
             let spent = self.pool.spent_mut(id);
@@ -413,7 +444,7 @@ impl At<'_> {
 
     /// The interface wants to take something in.
     #[inline(always)]
-    fn ask_in(&mut self) {
+    pub(super) fn ask_in(&mut self) {
         if self.channel.free_at <= self.now && !self.channel.has_waiting() {
             self.grant_in();
         } else {

@@ -1,15 +1,16 @@
 //! A restored flash: every operation under way is somewhere once, and everything due belongs to one.
 
 use super::die::{Die, IN_A_ROW, Interface, is_sorted};
+use super::dies::Dies;
+use super::op::OpPool;
 use super::op::{Op, OpTimes, Spent};
 use super::rows::{Outcomes, Stops};
-use super::{Flash, OpPool};
 use crate::events::EventKind;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_room, within};
 use crate::units::{OpId, SimTime};
 
 impl OpPool {
-    fn restored(&mut self, fresh: &OpPool, check_place: &dyn Fn(&Op) -> Verdict) -> Verdict {
+    pub(super) fn restored(&mut self, fresh: &OpPool, check_place: &dyn Fn(&Op) -> Verdict) -> Verdict {
         alike("operations", &self.ops, &fresh.ops)?;
         alike("times of operations", &self.spent, &fresh.spent)?;
         alike("units of operations", &self.units, &fresh.units)?;
@@ -34,122 +35,93 @@ impl OpPool {
     }
 }
 
-impl Flash {
-    /// Keeps what policies of another flash ask for. Ages of blocks are to be told anew.
-    pub(crate) fn keep_as(&mut self, other: &Flash) {
-        self.age_ranges = other.age_ranges.clone();
-        // Nothing is under way that somebody would have to watch still.
-        self.watches = other.watches;
-        if let (Some(aging), Some(other)) = (self.chip.aging_mut(), other.chip.aging()) {
-            aging.keep_as(other);
-        }
+/// Operations that are linked from one on, each under way, at this die and not seen before.
+fn walk(
+    pool: &OpPool,
+    die: u32,
+    from: OpId,
+    by: fn(&Op) -> OpId,
+    seen: &mut [bool],
+) -> Result<Vec<OpId>, String> {
+    let (mut at, mut found) = (from, Vec::new());
+    while at.is_some() {
+        let is_new = seen.get_mut(at.index()).is_some_and(|seen| !std::mem::replace(seen, true));
+        ensure(is_new, "an operation is in two places, or in none")?;
+        ensure(pool.get(at).at.die == die, "an operation is at another die than its page")?;
+        found.push(at);
+        at = by(pool.get(at));
     }
+    Ok(found)
+}
 
-    /// Takes what follows from the configuration from a fresh flash, and checks the rest; who knows where pages are
-    /// says whether an operation is at its page.
-    pub(crate) fn restored(&mut self, fresh: Flash, check_place: &dyn Fn(&Op) -> Verdict) -> Verdict {
-        (self.rules, self.read_voltage) = (fresh.rules, fresh.read_voltage);
-        self.preemption = fresh.preemption;
-        self.watches |= fresh.watches;
-        self.chip.restored(fresh.chip)?;
-        alike("ranges of blocks' ages", &self.age_ranges, &fresh.age_ranges)?;
-        alike("dies", &self.dies, &fresh.dies)?;
+impl Dies {
+    /// Takes what follows from the configuration from fresh ones, and checks the rest.
+    pub fn restored(&mut self, fresh: Dies) -> Verdict {
+        alike("dies", &self.all, &fresh.all)?;
         alike("channels", &self.channels, &fresh.channels)?;
-        self.dies.iter_mut().zip(&fresh.dies).for_each(|(die, fresh)| die.channel = fresh.channel);
-        let counts = self.counts.ops.iter().flatten().chain(&self.counts.retries);
-        let of_stops = self.counts.suspends.iter().flatten().chain(&self.counts.suspends_per_erase);
-        let counts = counts.chain(of_stops).chain(&self.counts.delayed_by_lower).chain([
-            &self.counts.inversions,
-            &self.counts.beyond_bound,
-            &self.counts.bound_broken,
-        ]);
-        let counts = counts.chain(&self.counts.uncorrectable).copied();
-        let counts = counts.chain(self.dies.iter().flat_map(|die| [die.busy_ns, die.array_ns]));
-        let mut counts = counts.chain(self.channels.iter().map(|channel| channel.busy_ns));
-        let lists = [&self.counts.die_busy_ns, &self.counts.die_array_ns, &self.counts.channel_busy_ns];
-        ensure(lists.iter().all(|list| list.is_empty()), "counts of dies and channels")?;
-        ensure(counts.all(|count| count < MOST), "counts of operations")?;
-        let fails = [self.counts.program_fails, self.counts.erase_fails, self.counts.lock_fails];
-        let others = fails.into_iter().chain([self.counts.groups, self.sequence]);
-        ensure(others.max() < Some(MOST), "counts of operations")?;
-        ensure(self.done.is_empty(), "operations that are done and not seen")?;
-        keep_room(&mut self.done, &fresh.done);
-        self.pool.restored(&fresh.pool, check_place)?;
-        self.check_sources(&fresh.sources)?;
-        let is_there = |op: &Op| !op.kind.reads() || op.at.page < self.chip.programmed_pages(op.at.block);
-        ensure(self.pool.iter().all(|(_, op)| is_there(op)), "a read of an erased page")?;
-        let types = self.rules.timing.page_types();
-        let knows = |op: &Op| usize::from(op.page_type) < types && self.rules.timing.knows(op);
-        ensure(self.pool.iter().all(|(_, op)| knows(op)), "type, mode or attempt of an operation")?;
+        self.all.iter_mut().zip(&fresh.all).for_each(|(die, fresh)| die.channel = fresh.channel);
+        (self.rules, self.preemption) = (fresh.rules, fresh.preemption);
+        self.watches |= fresh.watches;
+        let times = self.all.iter().flat_map(|die| [die.busy_ns, die.array_ns]);
+        let mut times = times.chain(self.channels.iter().map(|channel| channel.busy_ns));
+        ensure(times.all(|ns| ns < MOST) && self.given() < MOST, "counts of operations")?;
         (0..self.channels.len()).try_for_each(|channel| self.check_channel(channel))
     }
 
-    /// Operations that are linked from one on, each under way, at this die and not seen before.
-    fn walk(
-        &self,
-        die: u32,
-        from: OpId,
-        by: fn(&Op) -> OpId,
-        seen: &mut [bool],
-    ) -> Result<Vec<OpId>, String> {
-        let (mut at, mut found) = (from, Vec::new());
-        while at.is_some() {
-            let is_new = seen.get_mut(at.index()).is_some_and(|seen| !std::mem::replace(seen, true));
-            ensure(is_new, "an operation is in two places, or in none")?;
-            ensure(self.pool.get(at).at.die == die, "an operation is at another die than its page")?;
-            found.push(at);
-            at = by(self.pool.get(at));
-        }
-        Ok(found)
+    /// Whether types, modes and attempts of operations are such as there are.
+    pub fn check_known(&self, pool: &OpPool) -> Verdict {
+        let types = self.rules.timing.page_types();
+        let knows = |op: &Op| usize::from(op.page_type) < types && self.rules.timing.knows(op);
+        ensure(pool.iter().all(|(_, op)| knows(op)), "type, mode or attempt of an operation")
     }
 
-    fn check_die(&self, number: u32, seen: &mut [bool]) -> Verdict {
-        let die = &self.dies[number as usize];
+    fn check_die(&self, number: u32, pool: &OpPool, now: SimTime, seen: &mut [bool]) -> Verdict {
+        let die = &self.all[number as usize];
         let (mut due, mut waiting, mut sorted) = (0, 0, 0);
         ensure(die.above_lower <= IN_A_ROW, "reads in a row")?;
         for (line, list) in die.lines.iter().enumerate() {
-            let found = self.walk(number, list.head, |op| op.next, seen)?;
+            let found = walk(pool, number, list.head, |op| op.next, seen)?;
             let by = &self.rules.precedence;
             let is_here = |op: &Op| usize::from(op.line) == line && by.line_of(op) == op.line;
-            let are_here = found.iter().all(|&id| is_here(self.pool.get(id)));
+            let are_here = found.iter().all(|&id| is_here(pool.get(id)));
             ensure(are_here, "an operation in another line than its own")?;
             ensure(list.ends_with(found.last()), "the end of a die's queue")?;
             waiting += found.len();
-            due += found.iter().filter(|&&id| self.pool.get(id).due).count();
+            due += found.iter().filter(|&&id| pool.get(id).due).count();
             sorted += if is_sorted(line) { found.len() } else { 0 };
-            let are_alone = found.iter().all(|&id| !self.pool.get(id).follower.is_some());
+            let are_alone = found.iter().all(|&id| !pool.get(id).follower.is_some());
             ensure(are_alone, "operations are grouped before their turn")?;
         }
         ensure(die.due_is(due), "operations that are due at a die")?;
         ensure(die.sorted_is(sorted), "reads that are not medium at a die")?;
         ensure(die.waiting as usize == waiting, "operations that wait at a die")?;
         ensure(die.busy_since.max(die.array_since).0 < MOST, "since when a die is busy")?;
-        let now = self.now.max(die.array_since);
+        let now = now.max(die.array_since);
         ensure(die.worked_until(now) <= die.busy_until(now), "how long an array has worked")?;
         let inward = matches!(die.interface, Interface::WaitIn | Interface::In | Interface::Staged);
         let outward = matches!(die.interface, Interface::WaitOut | Interface::Out);
         ensure(die.sending.is_some() == outward, "a die sends, or does not")?;
         ensure(die.io.is_some() == (inward || outward), "a die's interface holds something, or does not")?;
         let group = if outward { die.sending } else { die.io };
-        let on_interface = self.walk(number, group, |op| op.follower, seen)?;
-        let in_array = self.walk(number, die.array, |op| op.follower, seen)?;
-        let alike = |ids: &[OpId]| ids.iter().all(|&id| self.pool.get(id).kind == self.pool.get(ids[0]).kind);
+        let on_interface = walk(pool, number, group, |op| op.follower, seen)?;
+        let in_array = walk(pool, number, die.array, |op| op.follower, seen)?;
+        let alike = |ids: &[OpId]| ids.iter().all(|&id| pool.get(id).kind == pool.get(ids[0]).kind);
         ensure(alike(&on_interface) && alike(&in_array), "operations of several kinds in a group")?;
-        let is_read = |id: OpId| self.pool.get(id).kind.reads();
+        let is_read = |id: OpId| pool.get(id).kind.reads();
         ensure(!outward || is_read(die.sending), "a die sends what it did not read")?;
         ensure(!die.array_done || (die.array.is_some() && is_read(die.array)), "an array has no page ready")?;
-        self.check_stops(number, seen)?;
+        self.check_stops(number, pool, seen)?;
         let may_stage = self.rules.timing.cache_operations();
         ensure(may_stage || die.interface != Interface::Staged, "cache operations are off")
     }
 
     /// What is suspended at a die, and what is to be stopped.
-    fn check_stops(&self, number: u32, seen: &mut [bool]) -> Verdict {
-        let die = &self.dies[number as usize];
+    fn check_stops(&self, number: u32, pool: &OpPool, seen: &mut [bool]) -> Verdict {
+        let die = &self.all[number as usize];
         let stops = &die.stops;
-        let suspended = self.walk(number, stops.suspended, |op| op.follower, seen)?;
+        let suspended = walk(pool, number, stops.suspended, |op| op.follower, seen)?;
         ensure(self.rules.preempts || stops.is_idle(), "something is suspended, and nothing can be")?;
-        let row = |id: OpId| self.pool.get(id).kind.row();
+        let row = |id: OpId| pool.get(id).kind.row();
         let first = suspended.first().map(|&id| row(id));
         ensure(first.is_none_or(|first| first.stops != Stops::Never), "what is suspended cannot be")?;
         ensure(suspended.iter().all(|&id| Some(row(id)) == first), "operations of several kinds in a group")?;
@@ -174,11 +146,11 @@ impl Flash {
     fn check_channel(&self, number: usize) -> Verdict {
         let channel = &self.channels[number];
         ensure(channel.free_at.0 < MOST, "until when a channel is taken")?;
-        let of_channel = self.dies.iter().filter(|die| die.channel as usize == number).count();
+        let of_channel = self.all.iter().filter(|die| die.channel as usize == number).count();
         let mut waiting = channel.waiting(of_channel)?;
         waiting.sort_unstable();
         let waits = |die: &Die| matches!(die.interface, Interface::WaitIn | Interface::WaitOut);
-        let expected = (0u32..).zip(&self.dies);
+        let expected = (0u32..).zip(&self.all);
         let expected = expected.filter(|(_, die)| die.channel as usize == number && waits(die));
         let expected: Vec<u32> = expected.map(|(die, _)| die).collect();
         ensure(waiting == expected, "dies that wait for a channel")?;
@@ -186,21 +158,21 @@ impl Flash {
     }
 
     /// Checks what is due of dies, channels and reads being decoded against what they do; `due` are all events.
-    pub(crate) fn check_due(&self, due: &[(SimTime, EventKind, u32)]) -> Verdict {
+    pub fn check_due(&self, due: &[(SimTime, EventKind, u32)], pool: &OpPool, now: SimTime) -> Verdict {
         let of = |kind: EventKind| due.iter().filter(move |event| event.1 == kind).map(|event| event.2);
         // The end of what was taken out of an array before may still be due, and is void.
         let ends = due.iter().filter(|event| event.1 == EventKind::ArrayDone);
         let ends = ends.map(|event| (event.0, Die::of_event(event.2)));
-        within("arrays due", ends.clone().map(|(_, end)| end.0), self.dies.len())?;
+        within("arrays due", ends.clone().map(|(_, end)| end.0), self.all.len())?;
         let ends = ends.filter(|&(at, (die, generation))| {
-            let die = &self.dies[die as usize];
+            let die = &self.all[die as usize];
             (die.generation, die.ends) == (generation, at)
         });
         let ends = ends.map(|(_, end)| end);
-        let arrays = distinct("arrays due", ends.map(|end| end.0), self.dies.len())?;
-        let ins = distinct("commands due", of(EventKind::InDone), self.dies.len())?;
-        let outs = distinct("pages due", of(EventKind::OutDone), self.dies.len())?;
-        for (number, die) in self.dies.iter().enumerate() {
+        let arrays = distinct("arrays due", ends.map(|end| end.0), self.all.len())?;
+        let ins = distinct("commands due", of(EventKind::InDone), self.all.len())?;
+        let outs = distinct("pages due", of(EventKind::OutDone), self.all.len())?;
+        for (number, die) in self.all.iter().enumerate() {
             ensure(arrays[number] == (die.array.is_some() && !die.array_done), "an array's end")?;
             ensure(ins[number] == (die.interface == Interface::In), "a command's end")?;
             ensure(outs[number] == (die.interface == Interface::Out), "a page's end")?;
@@ -209,21 +181,21 @@ impl Flash {
         let agree = wakes.iter().zip(&self.channels).all(|(&due, channel)| due == channel.wake);
         ensure(agree, "a channel's end")?;
         // What is under way and at no die is being decoded.
-        let decoded = distinct("pages being decoded", of(EventKind::Decoded), self.pool.capacity())?;
-        let mut returning = vec![0; self.dies.len()];
-        let mut seen: Vec<bool> = self.pool.used().into_iter().map(|used| !used).collect();
-        for number in 0..self.dies.len() {
-            self.check_die(number as u32, &mut seen)?;
+        let decoded = distinct("pages being decoded", of(EventKind::Decoded), pool.capacity())?;
+        let mut returning = vec![0; self.all.len()];
+        let mut seen: Vec<bool> = pool.used().into_iter().map(|used| !used).collect();
+        for number in 0..self.all.len() {
+            self.check_die(number as u32, pool, now, &mut seen)?;
         }
         for (id, (&decoded, seen)) in (0..).map(OpId).zip(decoded.iter().zip(seen)) {
             ensure(decoded != seen, "an operation is nowhere")?;
             if decoded {
-                let op = self.pool.get(id);
+                let op = pool.get(id);
                 ensure(op.kind.reads() && op.attempts > 0, "what is decoded was not read")?;
                 returning[op.at.die as usize] += u32::from(op.attempts < op.attempts_due);
             }
         }
-        let agree = self.dies.iter().zip(returning).all(|(die, count)| die.returning == count);
+        let agree = self.all.iter().zip(returning).all(|(die, count)| die.returning == count);
         ensure(agree, "reads that come back to a die")
     }
 }

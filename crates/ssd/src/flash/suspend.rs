@@ -10,7 +10,7 @@
 //! stopped has lost the attempt, which begins anew in its turn; only one that has let so many go before it that it is
 //! its turn is not stopped.
 
-use super::Flash;
+use super::counts::{BOUNDARY, ERASE, PROGRAM, READ};
 use super::die::{Interface, Progress, Stop};
 use super::op::{Cause, OTHERS, Op, OpKind, Turn};
 use super::phases::At;
@@ -18,91 +18,47 @@ use super::preemption::{Answer, Running, View};
 use super::rows::{Outcomes, Stops};
 use super::timing::Steps;
 use crate::events::EventKind;
-use crate::events::EventQueue;
+use crate::nand::Chip;
 use crate::sections::{ChannelOrder, ReclaimOrder};
 use crate::signals::{PRIORITIES, Priority};
 use crate::units::{OpId, SimTime};
 
-/// Void events for which there is room at each die; beyond it the queue grows.
-const MOST_VOID: u64 = 256;
-
-/// Rows of the count of suspends: of erases, programs and reads, each at once and at the end of a step.
-const ERASE: usize = 0;
-const PROGRAM: usize = 2;
-pub(super) const READ: usize = 4;
-pub(super) const BOUNDARY: usize = 1;
-
-impl Flash {
-    /// Ends of array work that were announced for each die, are void, and lie ahead: as many as there can be stops in
-    /// the time of the longest operation, twice where a stop was put forward.
-    pub(crate) fn void_events_at_most(&self) -> usize {
-        if !self.rules.preempts {
-            return 0;
-        }
-        let timing = &self.rules.timing;
-        let cycle_ns = timing.suspend_ns() + timing.resume_ns() + self.preemption.min_run_ns();
-        (2 * (timing.longest_ns() / cycle_ns.max(1)) + 2).min(MOST_VOID) as usize
-    }
-
-    /// A read comes to its die: how many come decides over shares, and one that is alone is promised something.
-    #[cold]
-    pub(super) fn note_arrival(&mut self, id: OpId) {
-        let op = self.pool.get(id);
-        let (line, class, is_host) = (op.line(), op.priority as usize, op.cause == Cause::Host);
-        let die = &mut self.dies[op.at.die as usize];
-        let alone = line < OTHERS && die.lines[line..OTHERS].iter().all(|line| !line.head.is_some());
-        die.stops.came[class] += u64::from(is_host && op.kind.reads());
-        self.pool.get_mut(id).alone = alone;
-    }
-
+impl At<'_> {
     /// The array of a die stands still: reads go by what it did.
     #[cold]
-    pub(super) fn on_stopped(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
-        let mut at = self.at(number, now, events);
-        let Some(stop) = at.die.stops.stop.take() else { return };
-        let leader = std::mem::replace(&mut at.die.array, OpId::NONE);
-        at.book_stop(leader, stop.at);
-        at.end_work();
-        let kind = at.pool.get(leader).kind;
-        let row = at.note_stop(kind, stop);
-        at.counts.suspends[row][stop.by as usize] += 1;
+    pub(super) fn on_stopped(&mut self, chip: &mut Chip) {
+        let Some(stop) = self.die.stops.stop.take() else { return };
+        let leader = std::mem::replace(&mut self.die.array, OpId::NONE);
+        self.book_stop(leader, stop.at);
+        self.end_work();
+        let kind = self.pool.get(leader).kind;
+        let row = self.note_stop(kind, stop);
+        self.counts.suspends[row][stop.by as usize] += 1;
         if kind.reads() {
             let mut id = leader;
             while id.is_some() {
-                let op = at.pool.get_mut(id);
+                let op = self.pool.get_mut(id);
                 op.turn = Turn::Again;
                 let &mut Op { follower, at: page, priority, cause, .. } = op;
                 if cause == Cause::Host {
-                    at.die.left[priority as usize] = now;
+                    self.die.left[priority as usize] = self.now;
                 }
                 // What was sensed so far disturbs as a read does (RealWear section 4.2.3).
-                self.chip.break_off(page.block, page.page);
+                chip.break_off(page.block, page.page);
                 id = follower;
-                at = self.at(number, now, events);
             }
-            at.die.give_back(at.pool, leader);
+            self.die.give_back(self.pool, leader);
             // Who stopped it goes in its place.
-            at.die.stops.passed = at.die.stops.passed.saturating_sub(1);
+            self.die.stops.passed = self.die.stops.passed.saturating_sub(1);
         } else {
-            let work = &mut at.die.stops.work;
+            let work = &mut self.die.stops.work;
             work.done_ns = work.elapsed(stop.at);
-            (at.die.stops.suspended, at.die.stops.passed) = (leader, 0);
+            (self.die.stops.suspended, self.die.stops.passed) = (leader, 0);
         }
-        at.end_busy();
-        at.start_next();
+        self.end_busy();
+        self.start_next();
     }
 
-    /// A block is erased: it remembers how often it was stopped at once.
-    #[cold]
-    pub(super) fn note_erased(&mut self, number: u32, block: u32) {
-        let stops = &self.dies[number as usize].stops;
-        let most = self.counts.suspends_per_erase.len() - 1;
-        self.counts.suspends_per_erase[(stops.count as usize).min(most)] += 1;
-        self.chip.note_suspends(block, stops.at_once.iter().sum());
-    }
-}
-
-impl At<'_> {
     /// Books what each member of a group had of the array up to `stopped`, and that it is suspended since.
     fn book_stop(&mut self, leader: OpId, stopped: SimTime) {
         let mut id = leader;
@@ -274,6 +230,19 @@ impl At<'_> {
         self.resume();
     }
 
+    /// Begins with a read that goes by what is suspended, in a group of its own if others may be held up.
+    fn begin_past(&mut self, leader: OpId, alone: bool) {
+        self.die.busy_since = self.now;
+        if alone {
+            (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
+            self.note_taken(leader);
+            self.book_die_wait(leader, self.now);
+        } else {
+            self.take_in(leader);
+        }
+        self.ask_in();
+    }
+
     /// Reads that may go by what is suspended.
     fn may_pass(&self, leader: OpId) -> u32 {
         let by = &self.rules.precedence;
@@ -341,6 +310,33 @@ impl At<'_> {
         (self.die.busy_since, self.die.array_since) = (self.now, self.now);
         self.announce(end);
         self.ask();
+    }
+
+    /// The data of a read has left its die.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_sent(&mut self, sent: OpId) {
+        let &Op { cause, priority, .. } = self.pool.get(sent);
+        self.die.stops.gate = self.now;
+        if cause == Cause::Host {
+            self.die.left[priority as usize] = self.now;
+        }
+    }
+
+    /// Counts host reads that leave the line and have seen their die work for less urgent ones.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch_taken(&mut self, leader: OpId) {
+        let &Op { priority, cause, attempts, turn, .. } = self.pool.get(leader);
+        if cause == Cause::Host && attempts == 0 && turn != Turn::Again {
+            let queued = self.pool.spent(leader).queued;
+            if self.die.left[..priority as usize].iter().any(|&left| left > queued) {
+                self.count_delayed(leader);
+            }
+            if self.rules.preempts {
+                self.judge_wait(leader);
+            }
+        }
     }
 
     /// Counts the members of a group of host reads that less urgent ones have delayed.

@@ -111,8 +111,8 @@ impl Host {
     /// A flash read for a command is done.
     #[inline]
     pub fn on_read(&mut self, id: OpId, b: &mut Below<'_>) {
-        let command = CommandId(b.flash.op(id).tag);
-        if !b.flash.is_whole(id) || b.ftl.effects.is_on() || self.rules.keep_reads {
+        let command = CommandId(b.flash.of_host().tag(id));
+        if !b.flash.of_host().is_whole(id) || b.ftl.effects.is_on() || self.rules.keep_reads {
             return self.look_at_read(id, command, b);
         }
         b.flash.forget(id);
@@ -125,7 +125,7 @@ impl Host {
         let entry = self.commands.get_mut(command);
         entry.outstanding -= 1;
         if entry.outstanding == 0 && entry.cursor == entry.end {
-            let spent = b.flash.spent(id);
+            let spent = b.flash.of_host().spent(id);
             entry.book_operation(spent.queued, &spent.times, b.now);
             if self.waiters.are_told() {
                 self.waiters.end_operation(command, entry, b.flash, Some(id));

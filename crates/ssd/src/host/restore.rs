@@ -36,7 +36,7 @@ impl Host {
         ensure(self.gather_until.0 < MOST, "until when data gathers")?;
         self.check_counts()?;
         self.commands.restored(&fresh.commands, self.queues.len(), now)?;
-        self.staging.restored(&fresh.staging, self.commands.capacity(), flash.operations())?;
+        self.staging.restored(&fresh.staging, self.commands.capacity(), flash.of_host().capacity())?;
         let units = self.logical_sectors / self.shape.sectors;
         let slots = (0..self.staging.len()).map(|slot| self.staging.get(SlotId(slot)));
         let used = slots.filter(|slot| slot.state != SlotState::Free);
@@ -126,7 +126,7 @@ impl Host {
         let used = self.commands.used();
         let slots = self.staging.len() as usize;
         let (mut merges, mut carried) = (0, 0);
-        for op in flash.of_host() {
+        for op in flash.of_host().under_way() {
             match op.work {
                 HostWork::Program => {
                     programs += 1;

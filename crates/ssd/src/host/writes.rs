@@ -178,7 +178,7 @@ impl Host {
 
     /// Some slots are being programmed together.
     fn on_page(&mut self, op: OpId, b: &Below<'_>) {
-        for (place, id) in (0..).zip(b.flash.slots_of(op)) {
+        for (place, id) in (0..).zip(b.flash.of_host().slots_of(op)) {
             self.staging.set_state(id, SlotState::Programming, false);
             let slot = self.staging.get_mut(id);
             (slot.op, slot.place) = (op, place);

@@ -257,7 +257,7 @@ impl Holders {
     /// From now on. What operations in flight have waited before is nobody's.
     pub(crate) fn new(flash: &Flash, now: SimTime) -> Self {
         let dies_of = |channel| {
-            let of = (0..).zip(&flash.dies).filter(move |(_, die)| die.channel == channel);
+            let of = (0..).zip(&flash.dies.all).filter(move |(_, die)| die.channel == channel);
             of.map(|(number, _)| number).collect()
         };
         let nothing = Waiting {
@@ -271,10 +271,10 @@ impl Holders {
         };
         let operations = flash.pool.capacity();
         let mut holders = Holders {
-            programs: Programs::new(flash.dies.len(), now),
-            dies: vec![Clock::IDLE; flash.dies.len()],
-            channels: vec![Clock::IDLE; flash.channels.len()],
-            dies_of: (0..flash.channels.len() as u32).map(dies_of).collect(),
+            programs: Programs::new(flash.dies.all.len(), now),
+            dies: vec![Clock::IDLE; flash.dies.all.len()],
+            channels: vec![Clock::IDLE; flash.dies.channels.len()],
+            dies_of: (0..flash.dies.channels.len() as u32).map(dies_of).collect(),
             waiting: vec![nothing; operations],
             held: vec![Held::NOTHING; operations],
             // What sends its data stands on the interface, too.
@@ -285,9 +285,9 @@ impl Holders {
         for (id, op) in flash.pool.iter() {
             let (spent, die) = (flash.pool.spent(id), op.at.die as usize);
             holders.waiting[id.index()].times = spent.times;
-            holders.begin(id, spent.mark, (die, flash.dies[die].channel as usize));
+            holders.begin(id, spent.mark, (die, flash.dies.all[die].channel as usize));
         }
-        (0..flash.dies.len() as u32).for_each(|number| holders.look(flash, number, now));
+        (0..flash.dies.all.len() as u32).for_each(|number| holders.look(flash, number, now));
         holders.standing.clear();
         holders
     }
@@ -296,12 +296,12 @@ impl Holders {
     pub(crate) fn give(&mut self, flash: &mut Flash, ids: &[OpId], now: SimTime, events: &mut EventQueue) {
         for &id in ids {
             self.standing.push(id);
-            self.see_standing(&flash.dies[flash.pool.get(id).at.die as usize], &flash.pool);
+            self.see_standing(&flash.dies.all[flash.pool.get(id).at.die as usize], &flash.pool);
         }
         flash.give(ids, now, events);
         for &id in ids {
             let number = flash.pool.get(id).at.die as usize;
-            let channel = flash.dies[number].channel as usize;
+            let channel = flash.dies.all[number].channel as usize;
             self.turn_channel(channel, now);
             self.turn_die(number, now);
             self.held[id.index()] = Held::NOTHING;
@@ -341,7 +341,7 @@ impl Holders {
         };
         let touched = if dies.is_empty() { std::slice::from_ref(&number) } else { &dies[..] };
         for &die in touched {
-            self.see_standing(&flash.dies[die as usize], &flash.pool);
+            self.see_standing(&flash.dies.all[die as usize], &flash.pool);
         }
         flash.on_event(kind, id, now, events);
         for &die in touched {
@@ -375,7 +375,7 @@ impl Holders {
 
     /// Something has happened at a die.
     fn look(&mut self, flash: &Flash, number: u32, now: SimTime) {
-        let die = &flash.dies[number as usize];
+        let die = &flash.dies.all[number as usize];
         let (at, channel) = (number as usize, die.channel as usize);
         self.turn_die(at, now);
         self.dies[at].go_by(plan_of(die, &flash.pool, now));
@@ -390,7 +390,7 @@ impl Holders {
                 self.see_stopped(self.standing[index], die, &flash.pool);
             }
         }
-        let end = flash.channels[channel].free_at;
+        let end = flash.dies.channels[channel].free_at;
         if let Some(id) = carried(die, end, now) {
             let op = flash.pool.get(id);
             let holder = Holder::transfer(op.kind, op.cause);
@@ -422,9 +422,9 @@ impl Holders {
     /// Tells spans from now on, or no more, of dies of so many planes.
     pub(crate) fn tell_spans(&mut self, flash: &Flash, on: bool, planes: u32, now: SimTime) {
         self.close_spans(now);
-        let new = || Box::new(Spans::new(flash.dies.len(), flash.channels.len(), planes));
+        let new = || Box::new(Spans::new(flash.dies.all.len(), flash.dies.channels.len(), planes));
         self.spans = on.then(new);
-        (0..flash.dies.len() as u32).for_each(|number| self.look(flash, number, now));
+        (0..flash.dies.all.len() as u32).for_each(|number| self.look(flash, number, now));
         self.standing.clear();
     }
 

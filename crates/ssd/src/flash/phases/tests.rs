@@ -1,7 +1,7 @@
 use super::*;
 use crate::drive_config::DriveConfig;
 use crate::flash::Room;
-use crate::flash::op::{OpKind, OpTimes};
+use crate::flash::op::{Cause, OpKind, OpTimes};
 use crate::nand::{Chip, PageAddress};
 use crate::units::Ppn;
 
@@ -14,7 +14,7 @@ fn flash() -> (Flash, EventQueue, [u64; 3]) {
     let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
     let policies = (crate::flash::read_voltage::Policy::build(&cfg.read_voltage), &cfg.preemption);
     let flash = Flash::new(&cfg, policies, chip, Room { host: 4, moves: 4 });
-    let timing = &flash.rules.timing;
+    let timing = &flash.dies.rules.timing;
     let op = |kind| Op::new(kind, Cause::Host, Ppn(0), AT, 0);
     let read = op(OpKind::Read);
     let read_ns = timing.in_ns(&read) + timing.array_ns(&read) + timing.out_ns(&read);

@@ -114,7 +114,7 @@ fn run_by(cfg: &DriveConfig, script: &[Given], together: bool) -> (Vec<u64>, Fla
             assert_eq!(parts, flash.now.since(queued), "parts of {:?}", script[place]);
         }
     }
-    assert_eq!(flash.counts.inversions, 0, "of {} operations", script.len());
+    assert_eq!(flash.record.counts.inversions, 0, "of {} operations", script.len());
     (ends, flash)
 }
 
@@ -159,8 +159,8 @@ fn a_read_behind_an_erase() {
         expect("immediate", ERASE_IN, &erased(1_000 * US, priority), &[3_655 * US, 1_135 * US]);
     }
     let flash = expect("priority_aware", ERASE_IN, &erased(1_000 * US, High), &[3_655 * US, 1_135 * US]);
-    assert_eq!(flash.counts.suspends, [[0, 0, 1], [0; 3], [0; 3], [0; 3], [0; 3], [0; 3]]);
-    assert_eq!(flash.counts.suspends_per_erase[..2], [0, 1]);
+    assert_eq!(flash.record.counts.suspends, [[0, 0, 1], [0; 3], [0; 3], [0; 3], [0; 3], [0; 3]]);
+    assert_eq!(flash.record.counts.suspends_per_erase[..2], [0, 1]);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_read_behind_a_program() {
         for priority in Priority::ALL {
             let script = [PROGRAM, read(100 * US, priority)];
             let flash = expect(policy, PROGRAM_IN, &script, &[811_000, 266_200]);
-            assert_eq!(flash.counts.suspends[3].iter().sum::<u64>(), 1);
+            assert_eq!(flash.record.counts.suspends[3].iter().sum::<u64>(), 1);
         }
     }
     // program 0 -- 100 stops 120 read 235 resumes 255 -- 811
@@ -205,7 +205,7 @@ fn a_read_while_it_stops_goes_too() {
     // erase 0 -- 1 000 stops 1 020 read 1 135 read 1 250 resumes 1 270 -- 3 770
     let script = [ERASE, read(1_000 * US, High), read(1_010 * US, High)];
     let flash = expect("priority_aware", ERASE_IN, &script, &[3_770 * US, 1_135 * US, 1_250 * US]);
-    assert_eq!(flash.counts.suspends[0], [0, 0, 1]);
+    assert_eq!(flash.record.counts.suspends[0], [0, 0, 1]);
     // One that comes at the very moment at which the other has gone finds it going on.
     let script = [ERASE, read(1_000 * US, Low), read(1_100 * US, Medium), read(1_130 * US, High)];
     let ends = [3_885 * US, 1_135 * US, 1_365 * US, 1_250 * US];
@@ -219,8 +219,8 @@ fn what_was_resumed_runs_a_while() {
         let script = [ERASE, read(1_000 * US, High), read(at * US, High)];
         let ends = [3_810 * US, 1_135 * US, 1_310 * US];
         let flash = expect("priority_aware", ERASE_IN, &script, &ends);
-        assert_eq!(flash.counts.suspends[0], [0, 0, 2]);
-        assert_eq!(flash.counts.suspends_per_erase[2], 1);
+        assert_eq!(flash.record.counts.suspends[0], [0, 0, 2]);
+        assert_eq!(flash.record.counts.suspends_per_erase[2], 1);
     }
 }
 
@@ -240,18 +240,18 @@ fn an_urgent_read_does_not_wait_for_the_safe_point_of_another() {
         ends.iter().map(|end| end - ERASE_IN).collect::<Vec<_>>(),
         [3_770 * US, 1_270 * US, 1_155 * US]
     );
-    assert_eq!(flash.counts.suspends[..2], [[0, 0, 1], [0, 0, 0]]);
+    assert_eq!(flash.record.counts.suspends[..2], [[0, 0, 1], [0, 0, 0]]);
     // Without the high one a medium read whose share is used up waits for the safe point.
     let (ends, flash) = run(&cfg, &script[..2].iter().map(later).collect::<Vec<_>>());
     assert_eq!(ends.iter().map(|end| end - ERASE_IN).collect::<Vec<_>>(), [3_655 * US, 1_185 * US]);
-    assert_eq!(flash.counts.suspends[..2], [[0, 0, 0], [0, 1, 0]]);
+    assert_eq!(flash.record.counts.suspends[..2], [[0, 0, 0], [0, 1, 0]]);
 }
 
 #[test]
 fn critical_erases_stop_at_their_safe_points_only() {
     let critical = [Given { critical: true, ..ERASE }, read(1_000 * US, High)];
     let flash = expect("priority_aware", ERASE_IN, &critical, &[3_655 * US, 1_185 * US]);
-    assert_eq!(flash.counts.suspends[..2], [[0; 3], [0, 0, 1]]);
+    assert_eq!(flash.record.counts.suspends[..2], [[0; 3], [0, 0, 1]]);
     // irFTL knows no difference.
     expect("immediate", ERASE_IN, &critical, &[3_655 * US, 1_135 * US]);
 }
@@ -264,7 +264,7 @@ fn a_used_up_share_waits_for_safe_points() {
     let reads = (0..16).map(|n| read((100 + 200 * n) * US, Medium));
     let script: Vec<_> = [ERASE].into_iter().chain(reads).collect();
     let (_, flash) = run(&psr("priority_aware", 1), &script);
-    assert_eq!(flash.counts.suspends[..2], [[0, 15, 0], [0, 1, 0]]);
+    assert_eq!(flash.record.counts.suspends[..2], [[0, 15, 0], [0, 1, 0]]);
     let later: Vec<_> =
         script.iter().map(|given| Given { at: given.at.saturating_add(ERASE_IN), ..*given }).collect();
     let later: Vec<_> = [ERASE].into_iter().chain(later[1..].iter().copied()).collect();
@@ -283,8 +283,8 @@ fn a_group_of_planes_stops_together() {
     let other = Given { block: 8, ..ERASE };
     let (ends, flash) = run(&cfg, &[ERASE, other, Given { at: 1_000 * US + 580, ..read(0, Low) }]);
     assert_eq!(ends.iter().map(|end| end - 580).collect::<Vec<_>>(), [3_655 * US, 3_655 * US, 1_135 * US]);
-    assert_eq!((flash.counts.groups, flash.counts.suspends[0]), (1, [1, 0, 0]));
-    assert_eq!(flash.counts.suspends_per_erase[1], 2, "each of the blocks");
+    assert_eq!((flash.record.counts.groups, flash.record.counts.suspends[0]), (1, [1, 0, 0]));
+    assert_eq!(flash.record.counts.suspends_per_erase[1], 2, "each of the blocks");
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn a_transfer_is_not_stopped() {
     let (ends, flash) = run(&psr("immediate", 1), &[PROGRAM, read(5 * US, High)]);
     let stopped = PROGRAM_IN + 20 * US;
     assert_eq!(ends, [stopped + 115 * US + 20 * US + 656 * US, stopped + 115 * US]);
-    assert_eq!(flash.counts.suspends[2], [0, 0, 1]);
+    assert_eq!(flash.record.counts.suspends[2], [0, 0, 1]);
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn reads_that_pass_are_limited() {
     let sixteenth = 1_020 * US + 16 * 115 * US;
     assert_eq!(ends[16], sixteenth);
     assert_eq!(ends[17], sixteenth + (20 + 20 + 20 + 115) * US);
-    assert_eq!(flash.counts.suspends[0], [0, 2, 0]);
+    assert_eq!(flash.record.counts.suspends[0], [0, 2, 0]);
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn an_erase_ends_under_reads_without_end() {
     let reads = (0..2_900).map(|_| Given { at: 1, ..read(0, High) });
     let script: Vec<_> = [ERASE].into_iter().chain(reads).collect();
     let (ends, flash) = run(&cfg, &script);
-    let suspends = flash.counts.suspends[0].iter().sum::<u64>();
+    let suspends = flash.record.counts.suspends[0].iter().sum::<u64>();
     assert!(suspends <= 175, "{suspends}");
     assert!(suspends >= 174, "{suspends}");
     assert!(ends[0] < ends[2_900], "before the last read");
@@ -358,5 +358,5 @@ fn a_share_is_split_by_who_read_before() {
     let reads = (0..10).map(|n| read(8_100 * US + 300 * US * n, Low));
     let script: Vec<_> = [ERASE].into_iter().chain(before).chain([second]).chain(reads).collect();
     let (_, flash) = run(&psr("priority_aware", 1), &script);
-    assert_eq!(flash.counts.suspends[..2], [[7, 0, 0], [3, 0, 0]]);
+    assert_eq!(flash.record.counts.suspends[..2], [[7, 0, 0], [3, 0, 0]]);
 }

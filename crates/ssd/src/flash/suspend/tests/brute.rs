@@ -358,7 +358,7 @@ fn every_policy_does_as_the_simple_die() {
             None,
             "seed {seed}, {policy}"
         );
-        assert_eq!(flash.counts.suspends, brute.suspends, "seed {seed}, {policy}");
+        assert_eq!(flash.record.counts.suspends, brute.suspends, "seed {seed}, {policy}");
         for (all, count) in seen.iter_mut().flatten().zip(brute.suspends.iter().flatten()) {
             *all += count;
         }

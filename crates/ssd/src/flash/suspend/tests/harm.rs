@@ -122,7 +122,7 @@ fn a_die_tells_its_blocks_how_often_they_were_stopped() {
         let (_, mut flash) = run(&of_cells(policy), &script);
         flash.chip.set_erase_count(0, 4_000);
         (0..flash.chip.pages_per_block()).for_each(|page| _ = flash.chip.program_in(0, page, 0));
-        let stopped = flash.counts.suspends[0][Low as usize];
+        let stopped = flash.record.counts.suspends[0][Low as usize];
         (stopped, f64::from(flash.chip.margin(0, 7).expect("cells that age").bits_q8))
     };
     let (none, unharmed) = bits("immediate", 0);
@@ -147,7 +147,7 @@ fn suspends_between_steps_harm_nothing() {
         });
         let script: Vec<Given> = [ERASE].into_iter().chain(reads).collect();
         let (_, mut flash) = run(&cfg, &script);
-        let of_erases = &flash.counts.suspends[..2];
+        let of_erases = &flash.record.counts.suspends[..2];
         let [at_once, between] = [0, 1].map(|row| of_erases[row].iter().sum::<u64>());
         assert!(at_once >= 10 && between > 30, "{at_once} at once, {between} between steps");
         flash.chip.set_erase_count(0, 4_000);
@@ -167,7 +167,7 @@ fn a_die_counts_what_it_stopped_as_a_read() {
     let far = Given { block: 3, ..read(50 * US, High) };
     let disturbed = |script: &[Given]| {
         let (_, flash) = run(&of_cells("priority_aware"), script);
-        let stops: u64 = flash.counts.suspends.iter().flatten().sum();
+        let stops: u64 = flash.record.counts.suspends.iter().flatten().sum();
         let reads = (0..8).map(|wordline| flash.chip.effective_reads(1, wordline));
         (stops, reads.collect::<Vec<_>>())
     };

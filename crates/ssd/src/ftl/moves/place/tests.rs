@@ -47,7 +47,7 @@ fn erases_are_due_where_room_is_urgent() {
         }
         ftl.tables.blocks.start_moving(BlockId(0), Cause::Cleaning);
         ftl.empty(flash, BlockId(0));
-        let due: Vec<bool> = ftl.outbox.iter().map(|&id| flash.op(id).due).collect();
+        let due: Vec<bool> = ftl.outbox.iter().map(|&id| flash.pool.get(id).due).collect();
         assert_eq!(due, [lacks_room && waits; 2]);
     }
 }
