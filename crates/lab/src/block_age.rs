@@ -10,15 +10,15 @@ const LIFE: f64 = age_marker::LIFE as f64;
 /// Ages of blocks; all zero without a marker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgeWork {
-    /// The policy.
+    /// The marker that tells the firmware how worn blocks are (`ftl.age_marker`).
     pub policy: String,
-    /// Mean over all blocks at the end, as a part of their lives.
+    /// Mean age of all blocks at the end of the run, as a fraction of a life; 0 without a marker.
     pub mean: f64,
-    /// The oldest block at the end.
+    /// Age of the oldest block at the end.
     pub max: f64,
-    /// First pages read for their errors.
+    /// First pages read back after programming to count their errors.
     pub checks: u64,
-    /// Blocks retired because their lives were over.
+    /// Blocks retired because the marker said their life was over; also counted in `ftl.retired_blocks`.
     pub retired: u64,
 }
 

@@ -15,11 +15,13 @@ const DAYS: f64 = 365.0;
 /// day (DWPD) that use them up over the warranty. Null unless the drive wore out in this run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lifetime {
-    /// Terabytes that the host had written when the drive took no more.
+    /// Terabytes (10^12 bytes) that the host wrote until the drive accepted no more, preconditioning and warm-up
+    /// included; null unless it wore out.
     pub tbw: Option<f64>,
-    /// Times its logical size that it could be written on each day of five years.
+    /// Drive writes per day: `tbw` divided by `drive.logical_bytes` and by 5 years of 365 days, the usual warranty
+    /// (assumed).
     pub dwpd: Option<f64>,
-    /// What the two rest on, as a sentence.
+    /// What these two are based on, or why there are none, as a sentence.
     pub basis: String,
 }
 

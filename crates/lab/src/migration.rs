@@ -5,22 +5,23 @@ use serde::{Deserialize, Serialize};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::{DriveConfig, Stats};
 
-/// Moves past the controller, and through it.
+/// Moves inside the chips and through the controller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MigrationWork {
-    /// The policy.
+    /// The policy that decides whether moved data bypasses the controller (`ftl.migration`).
     pub policy: String,
-    /// Pages copied inside the chips.
+    /// Pages copied inside the chips, bypassing the controller; by cause in `flash.copybacks`.
     pub copybacks: u64,
     /// Pages read into the controller to be moved.
     pub off_chip: u64,
-    /// Of these, pages that would have gone to another plane or to the first page of a block, which tells its age.
+    /// Of these, pages whose destination was in another plane, or the first page of a block where that tells its
+    /// age. Counted, like the next two, only where copies are made.
     pub refused_by_place: u64,
-    /// Pages whose data was too old.
+    /// Pages whose data was too old to be copied without correction.
     pub refused_by_age_of_data: u64,
-    /// Pages whose data had as many copies in a row behind it as it may.
+    /// Pages whose data had already been copied as many times in a row as it may.
     pub refused_by_limit: u64,
-    /// Most copies in a row that any data had, where they are limited.
+    /// The most copies in a row that any data had, where they are limited.
     pub in_a_row_max: u32,
 }
 

@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 /// Name of the mode of blocks of one bit a cell.
 const ONE_BIT: &str = "one_bit";
 
-/// What was programmed in which mode; by the names of `cell.modes`, of which only `nominal` counts where cells make no
-/// errors, and `one_bit` for blocks of the cache (`ftl.slc_cache`) where they do.
+/// What was programmed in which mode, by the names of `cell.modes`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramModeWork {
-    /// The policy.
+    /// The policy that picks program modes.
     pub policy: String,
-    /// Blocks erased and given back, by the mode that they were programmed in.
+    /// Blocks erased and returned to the free list, by the mode they were programmed in: the names of `cell.modes`
+    /// (only `nominal` where cells have no errors), and `one_bit` for blocks of the SLC cache.
     pub blocks: BTreeMap<String, u64>,
-    /// Pages read for the host, by the mode of their blocks.
+    /// Pages read for the host, by the mode of their block.
     pub reads: BTreeMap<String, u64>,
 }
 
@@ -57,14 +57,15 @@ impl ProgramModeWork {
     }
 }
 
-/// What the wear of erased blocks weighs (HIRE section 4.2): each erase counts as `cell.modes.wear` of the mode that
-/// the block was programmed in, or `nand.slc.wear`; 1 where cells make no errors.
+/// Wear caused by erases (HIRE section 4.2): each counts as `cell.modes.wear` of the mode that the block was
+/// programmed in, or `nand.slc.wear`; 1 where cells have no errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WearingWeight {
-    /// Of an erase on average; null without one.
+    /// Average wear of an erase, by the program mode of the block (`cell.modes.wear`, `nand.slc.wear`), 1 where
+    /// cells have no errors; null without erases. HIRE's wearing weight relative to the baseline's.
     pub per_erase: Option<f64>,
-    /// Of all erases, for each block's worth of data that the host wrote: what cleaning erases wears, too. Null without
-    /// writes.
+    /// Wear of all erases per block's worth of data that the host wrote, so that erases by cleaning count too; null
+    /// without writes.
     pub per_write: Option<f64>,
 }
 
@@ -93,16 +94,16 @@ pub struct HostWork {
     pub hotness: HotnessWork,
 }
 
-/// Mapping units that left the buffer, by what accesses to them amounted to (`host.hotness`).
+/// Mapping units that left the buffer, by what their accesses amounted to (`host.hotness`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HotnessWork {
-    /// The policy.
+    /// The policy that classifies data as it leaves the buffer (`host.hotness`).
     pub policy: String,
-    /// Read-hot.
+    /// Units that left the buffer as read-hot.
     pub rh: u64,
-    /// Write-hot.
+    /// Units that left the buffer as write-hot.
     pub wh: u64,
-    /// Mixed.
+    /// Units that left the buffer as mixed.
     pub mh: u64,
 }
 

@@ -4,29 +4,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{DriveConfig, Stats};
 
-/// What sorting data by the class of pages did.
+/// What sorting data by page type did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PageClassWork {
-    /// The policy.
+    /// The policy that sorts data by page type (`ftl.page_class`).
     pub policy: String,
-    /// Mapping units programmed to pages of the class that they deserve.
+    /// Mapping units programmed to pages of the class they deserve.
     pub matched: u64,
-    /// Mapping units programmed to pages of another class, because none waited for its own.
+    /// Mapping units programmed to pages of another class, because none was waiting for its own.
     pub neighbour: u64,
-    /// Most mapping units that waited in the queues of a stream, of host data or of what a lane moved.
+    /// The most mapping units that waited in the queues of one stream, for host data or for a lane's moves.
     pub queued_max: u32,
 }
 
-/// How often data was read, as `ftl.page_class` counts; all empty or zero if it does not.
+/// How often data was read, as `ftl.page_class` counts; empty or zero if it does not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatWork {
-    /// Mapping units by their heat, from 0 on, at the end.
+    /// Mapping units by heat, from 0 up, at the end of the run; empty if `ftl.page_class` counts no reads.
     pub levels: Vec<u64>,
-    /// Times that a read has raised the heat of one.
+    /// Number of times that a read raised the heat of a unit.
     pub raises: u64,
-    /// Times that one was lowered.
+    /// Number of times that the heat of a unit was lowered.
     pub lowers: u64,
-    /// Bytes of the tables.
+    /// Bytes of the heat tables.
     pub table_bytes: u64,
 }
 

@@ -36,18 +36,18 @@ impl PolicyConfig {
     }
 }
 
-/// What a result tells of a policy from outside.
+/// An external policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExternalPolicy {
     /// Section of its family.
     pub family: String,
     /// Its name.
     pub name: String,
-    /// What it came as: `library`, `address`, `python`...
+    /// What it is: `library`, `address`, `python`...
     pub kind: String,
-    /// A hash of the library or the source; empty where nobody can tell.
+    /// Hash of the library or the source; empty if unknown.
     pub hash: String,
-    /// How often it was asked since the drive was new.
+    /// Number of calls since the drive was new.
     pub calls: u64,
 }
 

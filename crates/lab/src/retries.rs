@@ -3,22 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How often pages were read again because of errors; all empty or null in a drive whose cells do not age.
+/// Read retries; empty or null if cells do not age.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Retries {
-    /// Page reads by the number of attempts that failed: none, one, two ... up to the most there were.
+    /// Page reads by number of failed attempts: none, one, two ... up to the most there were; all attempts, if none
+    /// succeeded. They add up to `flash.reads`. Empty if cells do not age.
     pub histogram: Vec<u64>,
-    /// Failed attempts of a page read on average.
+    /// Failed attempts per page read on average; null without page reads.
     pub mean: Option<f64>,
-    /// Share of page reads, 0 to 1, with at least one.
+    /// Share of page reads with at least one failed attempt, 0 to 1.
     pub share: Option<f64>,
-    /// The most of one page read.
+    /// The most failed attempts of one page read.
     pub max: Option<u32>,
-    /// Page reads that none of the sets of voltages corrected that `table_by_age` chose for the age of their block; 0
-    /// where voltages are not chosen by age.
+    /// Page reads that `flash.read_voltage.policy = "table_by_age"` corrected with none of the voltage sets chosen
+    /// for the age of the block; 0 with other policies.
     #[serde(default)]
     pub beyond_bound: u64,
-    /// Those of them that the table has promised to correct: none, or the run fails.
+    /// Of these, page reads that the table promised to correct: data up to 12 months old with 4 bits to spare at
+    /// the best voltages (7 where reads shift the cells), in the normal mode, in blocks whose true wear is within
+    /// the marker's residuals, with errors from wear, time and reads only. There must be none, or the run fails.
     #[serde(default)]
     pub bound_broken: u64,
 }

@@ -7,65 +7,70 @@ use ssd::ftl::locks::exposure::OpenExposures;
 use ssd::ftl::{self, EXPOSURE_CAUSES, FtlCounts};
 use ssd::{Drive, DriveConfig, SanitizeReport, Stats};
 
-/// What was locked; all zero where nothing is.
+/// What sanitizing did; all zero without it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SanitizeWork {
-    /// The policy.
+    /// The policy for copies in flash that nobody may read any more (`ftl.sanitize`).
     pub policy: String,
-    /// Pages locked.
+    /// Pages locked by their flags.
     pub page_locks: u64,
-    /// Physical blocks locked.
+    /// Physical blocks locked by their select lines.
     pub block_locks: u64,
     /// Wordlines scrubbed.
     pub scrubs: u64,
     /// Pages reprogrammed.
     pub reprograms: u64,
-    /// Pages with live data that cannot be read any more, because others of their wordline were reprogrammed.
+    /// Pages with live data at the end of the run that can no longer be read, because other pages of their wordline
+    /// were reprogrammed. This is the truth, including pages not read since; losses already noticed are in
+    /// `ftl.lost_units`.
     pub lost_pages: u64,
-    /// Mapping units moved because their page was to be locked.
+    /// Mapping units moved because something else in their page, wordline or block was to be locked, scrubbed or
+    /// erased. Pages programmed for that are in `flash.programs.sanitize`, their share of writes is
+    /// `write_amplification_by_cause.sanitize`.
     pub copies: u64,
-    /// Of the locks, those of what was locked already, because that was old (`ftl.sanitize.relock_months`).
+    /// Of the page and block locks, those repeated because an earlier one was old (`relock_months`).
     pub relocks: u64,
-    /// Of all of these, operations that failed.
+    /// Of these locks, scrubs and reprograms, those that the chip reported as failed.
     pub failed: u64,
-    /// Pages that stay exposed: no lock of them holds, and no erase hides them, for their block is out of use.
+    /// Pages that stay exposed: no lock works on them, and they cannot be erased because their block is retired.
     pub given_up: u64,
     /// Bytes of the firmware's tables of what is to be locked.
     pub table_bytes: u64,
-    /// Pages with a dead copy of secured data, until they were locked or erased.
+    /// Pages with a readable dead copy of secured data.
     pub exposed: Exposed,
 }
 
-/// Pages with a dead copy of secured data, until they were locked or erased. Each has a clock of its own, from the
-/// first such copy on; what is still being programmed when it dies can be read when that has ended.
+/// Pages with a dead copy of secured data, until they were locked or erased. Each has its own clock, from the first
+/// such copy on, or from the end of its program if that is later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Exposed {
-    /// How many there were.
+    /// Pages in which a copy of secured data died.
     pub pages: u64,
-    /// Most of them at any time.
+    /// The most of these that were not yet locked or erased at any one time.
     pub pages_max: u64,
-    /// Mean time from death to lock or erase, or to the end of the run; ns. Null if there were none.
+    /// Mean exposure, in ns: from the first death of such a copy in a page (or the end of its program, if that is
+    /// later) until the page was locked, scrubbed or erased, or the run ended; null if none died.
     pub ns_mean: Option<f64>,
-    /// The longest; ns.
+    /// Longest exposure, in ns.
     pub ns_max: u64,
-    /// Of these, pages that were locked.
+    /// Of these, exposures ended by a lock or scrub; the mean is null if there are none.
     pub by_lock: Exposures,
-    /// Pages whose block was erased.
+    /// Exposures ended by an erase.
     pub by_erase: Exposures,
-    /// Pages that could still be read at the end of the run.
+    /// Exposures still open at the end of the run.
     pub open: Exposures,
-    /// Pages that could be read for more than 100 ms.
+    /// Pages readable for more than 100 ms.
     pub over_100ms: Long,
 }
 
-/// For how long some of them could be read.
+/// How long some of them were readable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Exposures {
-    /// How many.
+    /// Number of pages.
     pub pages: u64,
-    /// In the mean; ns. Null if there are none.
+    /// Mean exposure, in ns; null if there are none.
     pub ns_mean: Option<f64>,
-    /// The longest; ns.
+    /// Longest exposure, in ns.
     pub ns_max: u64,
 }
 
@@ -79,20 +84,20 @@ impl From<ftl::Exposures> for Exposures {
     }
 }
 
-/// Pages that could be read for more than 100 ms, those at the end of the run included.
+/// Pages readable for more than 100 ms, those at the end of the run included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Long {
-    /// How many.
+    /// Pages readable for more than 100 ms (assumed), those at the end of the run included.
     pub pages: u64,
-    /// The longest; ns. 0 if there are none.
+    /// The longest of these exposures, in ns; 0 if there are none.
     pub longest_ns: u64,
-    /// Of these: what lives in the same page found no room elsewhere.
+    /// Of these pages: live data in the same page found no space elsewhere.
     pub no_room: u64,
-    /// There was room, and its lock, or the move before it, came too late.
+    /// Of these pages: there was space, but the lock, or the move before it, came too late.
     pub no_time: u64,
-    /// A lock has failed.
+    /// Of these pages: a lock failed.
     pub failed_lock: u64,
-    /// Only erases hide anything (`ftl.sanitize.policy = "erase"`).
+    /// Of these pages: only an erase can hide them (`ftl.sanitize.policy = "erase"`).
     pub erase: u64,
 }
 

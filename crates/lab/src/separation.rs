@@ -4,26 +4,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{Drive, DriveConfig, Stats};
 
-/// What the separator of data did.
+/// What the separator (`ftl.stream`) did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamWork {
-    /// The policy.
+    /// The separator (`ftl.stream`).
     pub policy: String,
-    /// Mapping units programmed to blocks of each of its streams, host's and moved, the first one first; then those
-    /// moved from the first where they have blocks of their own, then those that wear leveling moved.
+    /// Mapping units programmed to the blocks of each stream, for the host and by moves: the separator's streams;
+    /// then units moved from the first stream, if those have their own blocks (`ftl.allocation.moves = apart`);
+    /// then units moved by wear levelling.
     pub units: Vec<u64>,
-    /// Groups of data that it expects to die together, at the end.
+    /// Groups of data that the separator expects to die together, at the end of the run.
     pub groups: u32,
-    /// Writers (program contexts, processes) that it knows, at the end.
+    /// Writers (program contexts, processes) that the separator knows, at the end of the run.
     pub contexts: u32,
-    /// Mapping units written by others, which its table had no room for.
+    /// Mapping units from contexts that did not fit in the separator's table (4,096 rows, assumed): treated as
+    /// unknown.
     #[serde(default)]
     pub contexts_turned_away: u64,
-    /// The most blocks that streams have had open in one lane since the drive was built.
+    /// The most blocks that streams had open in one lane since the drive was built.
     pub open_blocks_max: u32,
-    /// Bytes of memory that it takes.
+    /// Memory that the separator takes, in bytes.
     pub memory_bytes: u64,
-    /// Mapping units programmed in a page of another stream, to fill it.
+    /// Mapping units programmed in a page of another stream to fill it, instead of padding.
     pub mixed_units: u64,
 }
 

@@ -4,20 +4,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{DriveConfig, Stats};
 
-/// What the cache of one bit a cell did; all zero without one.
+/// What the SLC cache did; all zero without one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlcWork {
-    /// The policy.
+    /// The policy that sizes the SLC cache (`ftl.slc_cache`).
     pub policy: String,
-    /// Blocks (superblocks count as one) of one bit a cell, at the end.
+    /// SLC blocks (superblocks count as one) at the end of the run.
     pub blocks: u32,
-    /// How many there should have been.
+    /// How many SLC blocks there should have been at the end.
     pub target: u32,
-    /// Pages read for the host from them.
+    /// Pages read for the host from SLC blocks.
     pub hits: u64,
-    /// Blocks whose live data was moved to full blocks.
+    /// SLC blocks that left the cache. Units moved for that are in `ftl.moved_units.destage`, pages in
+    /// `flash.programs.destage`.
     pub destaged: u64,
-    /// Mapping units that the host wrote straight to full blocks, because the cache was full.
+    /// Mapping units that the host wrote directly to full blocks, because the cache was full.
     pub bypassed: u64,
 }
 

@@ -15,27 +15,28 @@ pub(crate) const LONGEST: usize = 16;
 /// One of the longest stalls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stall {
-    /// When it began, from the start of the measurement: with a completion, or with the first request that an empty
-    /// drive was handed; ns.
+    /// When it began, from the start of the measurement, in ns: at a completion, or when an idle drive received a
+    /// request.
     pub start_ns: u64,
-    /// How long it took to the next completion; ns.
+    /// How long it lasted, until the next completion, in ns.
     pub ns: u64,
-    /// Requests in the drive at its end, with the one that ended it.
+    /// Requests in the drive at its end, including the one that ended it.
     pub waiting: u64,
-    /// The part in which the request that ended it had spent most of its time.
+    /// The part in which the request that ended it had spent most of its time (the parts of `breakdown_ns`).
     pub part: String,
     /// That part's share of the request's latency, 0 to 1.
     pub part_share: Option<f64>,
 }
 
-/// Times of 5 ms (assumed) or more in which requests waited in the drive and nothing completed, in the measurement.
+/// Periods of 5 ms (assumed) or more in which requests were in the drive and none completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stalls {
-    /// How many.
+    /// Number of stalls: periods of 5 ms (assumed) or more in which at least one request was in the drive and none
+    /// completed. 0 if no time is simulated.
     pub count: u64,
-    /// All of them together; ns.
+    /// Total length of all stalls, in ns.
     pub total_ns: u64,
-    /// The 16 longest, in order; of equal ones those that came first.
+    /// The 16 longest, in order of length.
     pub longest: Vec<Stall>,
 }
 

@@ -6,36 +6,39 @@ use serde::{Deserialize, Serialize};
 use ssd::flash::FlashCounts;
 use ssd::signals::Priority;
 
-/// Suspends of one kind of work, by the priority of the read that it was suspended for.
+/// Suspends of one kind of work, by the priority of the read that caused them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuspendsOf {
-    /// Where it was.
+    /// Suspended at once.
     pub at_once: By<Priority, u64>,
-    /// At the end of a step; of reads, between two attempts.
+    /// Suspended at the end of a step; for reads, between two attempts.
     pub boundary: By<Priority, u64>,
 }
 
 /// How often erases were suspended, those that ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuspendsPerErase {
-    /// In the mean; null where nothing is suspended, or nothing was erased.
+    /// Suspends per erase on average; null where nothing is suspended or erased.
     pub mean: Option<f64>,
-    /// Of these, at once.
+    /// Of these, suspends at once, per erase on average.
     pub at_once_mean: Option<f64>,
-    /// Erases by the number of suspends: none, one, two ... up to the most there were, or to 31 and more.
+    /// Erases by number of suspends: none, one, two ... up to the most there were, or to 31 and more; empty where
+    /// nothing is suspended.
     pub histogram: Vec<u64>,
 }
 
 /// Work of dies that was suspended for reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suspends {
-    /// Erases.
+    /// Erases suspended, by the priority of the read that caused it (`flash.preemption`). A multi-plane group
+    /// counts once.
     pub erase: SuspendsOf,
-    /// Programs, and copies inside a plane.
+    /// Programs and copybacks suspended.
     pub program: SuspendsOf,
-    /// Reads.
+    /// Reads stopped by more urgent ones (`at_once`), or that let more urgent ones go before their next attempt
+    /// (`boundary`).
     pub read: SuspendsOf,
-    /// Erases one by one.
+    /// Suspends of each erase.
     pub per_erase: SuspendsPerErase,
 }
 
@@ -53,9 +56,10 @@ pub struct DieWork {
 /// Priorities at dies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Priorities {
-    /// Page reads of the host that, while they waited for their die, saw it work for one of a lower priority.
+    /// Host page reads during whose wait the die worked for a host read of lower priority.
     pub delayed_by_lower: By<Priority, u64>,
-    /// High reads, alone at their die, that waited longer than the rule of `flash.preemption` allows.
+    /// High-priority reads, the only ones at their die, that waited longer than `priority_aware` promises: always
+    /// 0.
     pub inversions: u64,
 }
 

@@ -14,70 +14,71 @@ const WAITS: [Part; 6] =
 /// Parts in which it does not wait.
 const OWN: [Part; 6] = [Part::Firmware, Part::Link, Part::Buffer, Part::Array, Part::Transfer, Part::Decode];
 
-/// The slowest requests, and whom they waited for.
+/// The slowest requests, and what they waited for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TailTold {
-    /// Those from this percentile of latencies on, of each kind.
+    /// The percentile of latencies above which requests are explained, for each kind.
     pub percent: f64,
-    /// Reads; not there if there were none.
+    /// The slowest reads; absent if there were none.
     pub read: Option<Slowest>,
-    /// Writes.
+    /// The slowest writes.
     pub write: Option<Slowest>,
 }
 
 /// The slowest requests of a kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slowest {
-    /// How many.
+    /// Number of requests.
     pub requests: u64,
-    /// From which latency on: the percentile, and what lies within 1/32 below it; ns.
+    /// Their lowest latency, in ns: the percentile, and requests up to 1/32 below it.
     pub from_ns: u64,
-    /// Their latencies together; ns.
+    /// Sum of their latencies, in ns.
     pub sum_ns: u64,
-    /// Where it went, most first. Together they are the sum.
+    /// Where that time went, largest first; together they are the sum.
     pub reasons: Vec<Reason>,
 }
 
-/// What time of the slowest requests went to.
+/// What the slowest requests spent time on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
-    /// A holder of what they waited for (`array.program.cleaning`: the array of a die, at work on that), or a part of
+    /// What held them up (`array.program.cleaning`: the array of their die, programming for cleaning), or a part of
     /// their own way (`own.array`).
     pub what: String,
-    /// How much of their time; ns.
+    /// How much of their time, in ns.
     pub ns: u64,
-    /// The same of 1.
+    /// The same as a share, 0 to 1.
     pub share: f64,
-    /// Requests that waited longer for it than for anything else, or waited for nothing and spent most time on it.
+    /// Requests that it held up longest, or that waited for nothing and spent most of their time on it.
     pub requests: u64,
     /// The longest of these.
     pub longest: Option<Example>,
-    /// Of `page`, what making room went to, most first: what those did, or waited for, whose erases gave the pages.
-    /// `page` again is time in which nobody made room. Together they are its time; empty for all else.
+    /// For `page`: what making room spent the time on, largest first, that is, what the die did or waited for whose
+    /// erase freed the page; `page` again is time in which nobody made room. Together they are its time; empty for
+    /// everything else.
     pub went_to: Vec<WentTo>,
 }
 
-/// What making room went to.
+/// What making room spent time on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WentTo {
-    /// A holder, as in `reasons`.
+    /// As in `reasons`.
     pub what: String,
-    /// How much of the time without a page; ns.
+    /// How much of the time without a free page, in ns.
     pub ns: u64,
 }
 
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Example {
-    /// When it arrived, from the start of the measurement on; ns.
+    /// When it arrived, from the start of the measurement, in ns.
     pub arrival_ns: u64,
-    /// How long it took; ns.
+    /// How long it took, in ns.
     pub latency_ns: u64,
-    /// Of this, what it lost to that; ns.
+    /// How much of this was lost to that cause, in ns.
     pub lost_ns: u64,
     /// First sector.
     pub lba: u64,
-    /// Sectors.
+    /// Number of sectors.
     pub sectors: u32,
 }
 

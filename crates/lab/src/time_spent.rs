@@ -9,18 +9,18 @@ use ssd::{OpCode, Part};
 /// Time spent in one part of requests' lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
-    /// By all requests together.
+    /// Time that all reads (or writes) together spent in this part, in ns.
     pub sum: u64,
-    /// By each of them on average; null if there are none.
+    /// Average per request, in ns; over all parts these add up to the mean latency.
     pub mean: Option<f64>,
-    /// The same of those up to the median latency, and of what lies within 1/32 of it; null, as are the next two, where
-    /// no time series were asked for.
+    /// Average over requests up to the median latency, and those within 1/32 of it. Null, like the next two, with
+    /// `run.samples = 0` and in functional runs.
     #[serde(default)]
     pub mean_to_p50: Option<f64>,
-    /// Of those from the 99th percentile of latencies on, and of what lies within 1/32 of it.
+    /// Average over requests from the 99th percentile on, and those within 1/32 of it.
     #[serde(default)]
     pub mean_from_p99: Option<f64>,
-    /// Of those from the 99.9th percentile on, likewise.
+    /// Average over requests from the 99.9th percentile on, and those within 1/32 of it.
     #[serde(default)]
     pub mean_from_p99_9: Option<f64>,
 }
@@ -28,9 +28,9 @@ pub struct Spent {
 /// Where the time of requests went; ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSpent {
-    /// Of reads.
+    /// Reads.
     pub read: By<Part, Spent>,
-    /// Of writes.
+    /// Writes.
     pub write: By<Part, Spent>,
 }
 

@@ -3,30 +3,32 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a run is bounded by.
+/// What bounds a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// `overloaded`: requests came faster than the drive serves them, for as long as they came. `bursts`: they did for
-    /// some of the time. `closed`: they came as the drive answered. `busy` or `idle`: it kept up. Empty where no time
-    /// passes.
+    /// `overloaded`: the run takes 10 % and 20 ms longer than its requests take to arrive. `bursts`: half of all
+    /// latency is in windows, at most half of the time, whose requests take five times as long as those of the
+    /// median window. `closed`: requests come as the drive answers. `busy`, `idle`: the drive keeps up. Empty if no
+    /// time is simulated.
     pub state: String,
-    /// The busiest part: `dies`, `channels`, `link`, `firmware`, or `busiest die` or `busiest channel` where only that
-    /// one is; null if none is busy for most of the time.
+    /// The busiest part, if it is busy 80 % of the time: `dies` (their arrays, or all their work if no other part
+    /// is as busy), `channels`, `link` or `firmware`; `busiest die` or `busiest channel` if only that one is;
+    /// otherwise null.
     pub bound_by: Option<String>,
-    /// The share of the measured time for which that part was busy.
+    /// Share of the time that the busiest part is busy.
     pub busy: Option<f64>,
-    /// The share of cleaning, moves and erases in the dies' operations, by their time.
+    /// Share of cleaning, other moves and erases in the dies' work, by nominal times.
     pub background_share: Option<f64>,
-    /// Requests that arrived a second, from the first to the last; null in a closed loop.
+    /// Requests arriving per second, from the first to the last; null in a closed loop.
     pub arrivals_per_second: Option<f64>,
-    /// Requests served a second.
+    /// Requests served per second.
     pub served_per_second: Option<f64>,
-    /// Of bursts: the share of all requests that came in them.
+    /// Share of all requests that come in bursts; null without bursts.
     pub burst_requests_share: Option<f64>,
-    /// Of bursts: the share of the time they took to arrive.
+    /// Share of the time that bursts take; null without bursts.
     pub burst_time_share: Option<f64>,
-    /// Of bursts: the share of all latency, and so of the mean, that is theirs.
+    /// Share of all latency that bursts cause; null without bursts.
     pub burst_latency_share: Option<f64>,
-    /// All of it in a sentence.
+    /// All of it in a sentence: the end of the line `in short`.
     pub text: String,
 }

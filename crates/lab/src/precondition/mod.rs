@@ -119,67 +119,71 @@ pub enum EraseCounts {
 /// What preconditioning did.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Preconditioned {
-    /// Mapping units written in order.
+    /// Mapping units written in order before the measurement.
     pub units_filled: u64,
-    /// Mapping units overwritten at random.
+    /// Mapping units overwritten after that.
     pub units_overwritten: u64,
-    /// What overwrote it: `uniform` or `own`.
+    /// What overwrote them: `own`, the workload's own writes and trims, or `uniform`, units at random; empty if
+    /// nothing was filled.
     #[serde(default)]
     pub past: String,
     /// Passes over the workload's own writes.
     #[serde(default)]
     pub passes: u64,
-    /// Whether every lane has erased as many blocks as it has to spare.
+    /// Whether every lane has erased as many blocks as it has spare.
     #[serde(default)]
     pub turned_over: bool,
-    /// Write amplification of each window by which steadiness was judged, of a past of the workload's own writes: a
-    /// pass, and at least a quarter of the spare room.
+    /// Write amplification of each window by which steadiness was judged, if the workload's own writes were used: a
+    /// window is a pass, and at least a quarter of the spare room.
     #[serde(default)]
     pub write_amplification_by_window: Vec<f64>,
-    /// Room beyond the data at the first request.
+    /// Spare room at the first request.
     #[serde(default)]
     pub spare: Spare,
-    /// The state in words; empty where the drive was not overwritten.
+    /// The outcome in words: `steady`, `still moving by x %`, `not turned over`, `written once`, `overwritten`,
+    /// `laid out as if overwritten`.
     #[serde(default)]
     pub state: String,
-    /// Pace of the host meanwhile: `relaxed` or `saturated`.
+    /// The assumed pace of the host: `relaxed` (the thresholds of `ftl.gc_trigger` hold) or `saturated` (it takes
+    /// every free block but the reserve).
     #[serde(default)]
     pub pace: String,
     /// How steady state was reached: `whole` or `one_die`; null if it was not asked for.
     #[serde(default)]
     pub steady_way: Option<String>,
-    /// Bytes that these are; they are not among those of the measurement.
+    /// Bytes of all these units, not included in the measurement's `bytes_written`.
     #[serde(default)]
     pub bytes_written: u64,
-    /// Bytes programmed to flash for them, whole pages, cleaning included.
+    /// Bytes programmed to flash for them, cleaning included; not included in `flash.bytes_programmed`.
     #[serde(default)]
     pub bytes_programmed: u64,
-    /// Whether steady state was reached; null if it was not asked for.
+    /// Whether write amplification became steady; null if that was not asked for.
     pub steady: Option<bool>,
-    /// Write amplification of the last so many overwrites, once the filled space or as much of it as there were;
-    /// null if there were less than a quarter.
+    /// Units programmed divided by units written, over the last pass of overwrites.
     pub write_amplification: Option<f64>,
-    /// Steps by which the cells were aged after that (`--age`).
+    /// Steps by which the cells were aged after that, in order, as `--age` takes them.
     #[serde(default)]
     pub age_steps: Vec<String>,
-    /// Processor time it took, steps included.
+    /// Processor time of preconditioning, ageing included.
     pub cpu_seconds: f64,
-    /// Whether the drive was kept by an earlier run that made it in the same way: the time is that one's.
+    /// Whether the drive was cached by an earlier run, which made it in the same way; `preconditioning.cpu_seconds`
+    /// is that run's.
     #[serde(default)]
     pub kept: bool,
-    /// What the drive had while it was aged, where that was other than in the run: keys and their values.
+    /// Keys, with values, that the drive had while it was aged, where they differ from the run's (`age_with` of a
+    /// sweep).
     #[serde(default)]
     pub aged_as: Vec<String>,
 }
 
-/// Room of a drive beyond what holds data, over what holds data; null where there is none.
+/// Spare room: space beyond what the data takes, divided by the data; null if there is none.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
 )]
 pub struct Spare {
-    /// All of it: good blocks without what the live units take.
+    /// All good blocks, minus what the live data takes, divided by the data.
     pub gross: Option<f64>,
-    /// Without the blocks that are open, in reserve, or kept to clean into.
+    /// The same without blocks that are open, in reserve, or kept free for cleaning.
     pub net: Option<f64>,
 }
 

@@ -47,170 +47,181 @@ const OLDEST: u32 = 1;
 /// Name of the file in a folder of results.
 pub const FILE_NAME: &str = "result.json";
 
-/// A value for all requests, and for reads and writes alone; null where it has no meaning.
+/// A value for all requests, for reads and for writes; null where it has no meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rates {
-    /// Of all requests.
+    /// All requests.
     pub all: Option<f64>,
-    /// Of reads.
+    /// Reads.
     pub read: Option<f64>,
-    /// Of writes.
+    /// Writes.
     pub write: Option<f64>,
 }
 
-/// How latencies are distributed; ns. Null if there are none. Percentiles are at most 0.1 % too high, all else exact.
+/// How latencies are distributed, in ns; null if there are none. Percentiles are at most 0.1 % too high, everything
+/// else is exact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
-    /// Requests that completed in success.
+    /// Requests that succeeded.
     pub count: u64,
     /// Mean.
     pub mean: Option<f64>,
-    /// Least.
+    /// Minimum.
     pub min: Option<u64>,
-    /// Median.
+    /// Median: at most 0.1 % above the true value and never below it, like all percentiles here.
     pub p50: Option<u64>,
-    /// 99 % take no longer.
+    /// 99th percentile.
     pub p99: Option<u64>,
-    /// 99.9 of 100.
+    /// 99.9th percentile.
     pub p99_9: Option<u64>,
-    /// 99.99 of 100.
+    /// 99.99th percentile.
     pub p99_99: Option<u64>,
-    /// Greatest.
+    /// Maximum.
     pub max: Option<u64>,
-    /// The whole distribution as steps: the share that takes no longer, in percent.
+    /// The whole distribution: pairs of a percentage of the requests and the time that they take at most.
     pub percentiles: Vec<(f64, u64)>,
 }
 
-/// Distributions of latencies by kind of request.
+/// Latency distributions by kind of request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latencies {
-    /// Of all requests.
+    /// All requests.
     pub all: Distribution,
-    /// Of reads.
+    /// Reads.
     pub read: Distribution,
-    /// Of reads by their priority; what says none is medium.
+    /// Reads by priority: `low`, `medium` (also reads without a priority) or `high`.
     #[serde(default)]
     pub read_by_priority: By<Priority, Distribution>,
-    /// Of writes.
+    /// Writes.
     pub write: Distribution,
-    /// Of trims.
+    /// Trims.
     pub trim: Distribution,
-    /// Of flushes.
+    /// Flushes.
     pub flush: Distribution,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
-    /// Version of the format: 2.
+    /// Version of this format: 2. Results of format 1 can still be read; they count waits for the link, for buffer
+    /// space and for locks under `link`, `buffer` and `die_wait`.
     pub format: u32,
-    /// What tables call it.
+    /// The run's name in tables.
     pub name: String,
     /// Version and commit of the simulator.
     pub version: String,
-    /// `complete`, or why the run ended before its workload did, with a name before a colon.
+    /// `complete`, or why the run ended early: a name, a colon and the reason (`read_only: ...`, `workload: ...`,
+    /// `lost: ...`, `bound_broken: ...`, `nothing_measured: ...`, `request_log: ...`, `interrupted: ...`). The exit
+    /// code of the program is then not 0.
     pub ended: String,
-    /// Seed of the drive.
+    /// Seed of the drive's random numbers (`drive.seed`).
     pub seed: u64,
-    /// Identifies the drive's configuration, in hexadecimal digits.
+    /// Hash of the drive's configuration: equal for equal configurations. 16 hexadecimal digits, like all hashes
+    /// here.
     pub config_hash: String,
-    /// Identifies the workload.
+    /// Hash of the workload: equal if the requests on equal drives are.
     pub workload_hash: String,
-    /// Identifies everything that happened in the drive, in order and with its time.
+    /// Hash of everything that happened in the drive: equal if the same things happened in the same order at the
+    /// same times.
     pub event_hash: String,
-    /// `timed` or `functional`.
+    /// `timed`, or `functional`: no simulated time.
     pub executor: String,
-    /// Where bit errors come from (`nand.errors.model`): `none` or `cells`.
+    /// Where bit errors come from (`nand.errors.model`): `none`, or `cells` (cells that age).
     #[serde(default = "no_errors")]
     pub error_model: String,
-    /// `closed`, `open` or `jobs`.
+    /// `closed` (a fixed number of requests in flight), `open` (by arrival times) or `jobs` (as each job says).
     pub loop_mode: String,
-    /// Closed loop: requests in flight on each queue.
+    /// Closed loop: requests in flight on each queue; otherwise null.
     pub depth: Option<u32>,
-    /// Requests of the whole workload, where they are known before its end or it was served to its end.
+    /// Requests of the whole workload. If the run ended early: as many as the workload announced, or null if it
+    /// could not say.
     #[serde(default)]
     pub requests_total: Option<u64>,
     /// Requests taken from the workload, the warm-up included.
     pub requests_generated: u64,
-    /// Requests completed, the warm-up included.
+    /// Requests completed, successfully or not, the warm-up included. If this differs from `requests_generated`,
+    /// the run failed.
     pub requests_served: u64,
-    /// Requests completed before the measurement.
+    /// Of these, requests completed before the measurement began.
     pub requests_warm_up: u64,
-    /// Requests completed in the measurement; all that follows is about them.
+    /// Requests completed in the measurement, which all of the following is about.
     pub requests_measured: u64,
-    /// Those that completed with another status than `ok`.
+    /// Requests that completed with a status other than `ok`.
     pub requests_failed: u64,
-    /// Those by status.
+    /// These requests by status, such as `lba_out_of_range`; only statuses that occurred.
     pub failed_by_status: BTreeMap<String, u64>,
-    /// Those whose data had more errors than can be corrected.
+    /// Requests whose data had more errors than can be corrected, or had been lost that way before: status
+    /// `uncorrectable`.
     #[serde(default)]
     pub requests_uncorrectable: u64,
     /// Reads, failed ones included.
     pub reads: u64,
-    /// Writes.
+    /// Writes, failed ones included.
     pub writes: u64,
-    /// Trims.
+    /// Trims, failed ones included.
     pub trims: u64,
-    /// Flushes.
+    /// Flushes, failed ones included.
     pub flushes: u64,
-    /// Bytes read.
+    /// Bytes read by requests that succeeded.
     pub bytes_read: u64,
-    /// Bytes written.
+    /// Bytes written by requests that succeeded.
     pub bytes_written: u64,
-    /// Simulated time from the start of the measurement to the last completion; ns.
+    /// Simulated time from the start of the measurement to the last completion, in ns.
     pub simulated_ns: u64,
-    /// Requests per second of simulated time.
+    /// Successful requests per second of simulated time.
     pub iops: Rates,
-    /// Megabytes (10^6) per second of simulated time.
+    /// Megabytes (10^6 bytes) read and written per second of simulated time.
     pub bandwidth_mb_s: Rates,
-    /// Requests in the drive, on average over time.
+    /// Requests submitted and not yet completed, averaged over time.
     pub in_flight_mean: Option<f64>,
     /// What bounds the run.
     #[serde(default)]
     pub verdict: Verdict,
-    /// Latencies, from arrival to completion.
+    /// Latency from arrival to completion.
     pub latency_ns: Latencies,
-    /// Times in which requests waited and nothing completed; none where no time passes.
+    /// Stalls: periods in which requests waited and nothing completed. None if no time is simulated.
     #[serde(default)]
     pub stalls: Stalls,
-    /// What each job got; empty if the workload has none.
+    /// Results of each job of a fio job file, in file order, clone by clone, also inside phases; empty for
+    /// workloads without jobs.
     #[serde(default)]
     pub jobs: Vec<JobResult>,
-    /// What each phase got, or each of several workloads together; empty if the workload is of one piece.
+    /// Results of each phase, in order, or of each of several workloads run together; empty for all other
+    /// workloads.
     #[serde(default)]
     pub members: Vec<MemberResult>,
-    /// Where the time of reads and writes went.
+    /// Where reads and writes spent their time.
     pub breakdown_ns: TimeSpent,
-    /// Bytes programmed / bytes written by completed host writes; null without such writes.
+    /// Bytes programmed, divided by the bytes of host writes that succeeded; null without such writes.
     pub write_amplification: Option<f64>,
-    /// The share of each cause in it: they add up to it.
+    /// The contribution of each cause; they add up to `write_amplification`.
     pub write_amplification_by_cause: By<Cause, Option<f64>>,
     /// Flash operations.
     pub flash: FlashWork,
-    /// The translation layer.
+    /// The flash translation layer.
     pub ftl: FtlWork,
     /// The DRAM buffer.
     pub buffer: BufferWork,
     /// The host interface.
     #[serde(default)]
     pub host: HostWork,
-    /// What the wear of erased blocks weighs.
+    /// Wear caused by erases, relative to the nominal program mode.
     #[serde(default)]
     pub wearing_weight: WearingWeight,
-    /// Every counter of the drive, as it counted.
+    /// Every counter of the drive, as it counted since the measurement began.
     #[serde(default)]
     #[schemars(schema_with = "schema::counters")]
     pub counters: BTreeMap<String, Count>,
-    /// Wear.
+    /// Erase counts of blocks.
     pub erase_count: EraseCount,
     /// How busy dies and channels were.
     pub utilisation: Utilisation,
-    /// The drive's size.
+    /// Size of the drive.
     pub drive: DriveSize,
     /// Time series, in files of their own; not there unless they were asked for and time passes.
     #[serde(skip)]
     pub series: Option<TimeSeries>,
-    /// Whom the slowest requests waited for; not there unless it was asked for and time passes.
+    /// What the slowest requests waited for; only with `run.explain_tail`, and if time is simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<TailTold>,
     /// What fio would say of the run; not there unless it was asked for.
@@ -222,33 +233,35 @@ pub struct RunResult {
     /// The drive's blocks at the end; not there unless whoever has the drive puts them in.
     #[serde(skip)]
     pub blocks: Option<BlockTable>,
-    /// Versions of files in flash; not there unless they are asked for.
+    /// Versions of files in flash; only with `--versions`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<Versions>,
-    /// What was done to the drive before.
+    /// What was done to the drive before the run.
     pub preconditioning: Preconditioned,
-    /// Endurance, if the drive wore out.
+    /// Endurance, if the drive wore out in this run.
     #[serde(default)]
     pub lifetime: Lifetime,
-    /// Policies from outside: libraries, C addresses, scripts; not there without any.
+    /// External policies (libraries, C addresses, Python functions); absent if there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub external_policies: Vec<ExternalPolicy>,
-    /// The whole configuration by key; what was set in other words, such as the arguments of `lab::run`, is not there.
+    /// The whole configuration by key, as in `config.toml`: drive (`nand.geometry.channels`), run (`run.depth`) and
+    /// workload (`workload.read_percent`). Arguments of `lab::run` are not included.
     #[serde(default)]
     pub config: Settings,
-    /// Where keys of the drive and the run were set that have not their defaults: a preset, a file with its line, an
-    /// argument.
+    /// Where keys of the drive and the run were set, if they were set at all: `preset drive/m64:12`, `my.toml:4`,
+    /// `--set ...`.
     #[serde(default)]
     pub config_origins: BTreeMap<String, String>,
-    /// Processor time of the run, without preconditioning.
+    /// Processor time of the run's thread, without preconditioning.
     pub cpu_seconds: f64,
-    /// Time on the wall for the same.
+    /// Wall-clock time of the run, without preconditioning.
     pub wall_seconds: f64,
-    /// Requests served per second of processor time.
+    /// `requests_served` / `cpu_seconds`.
     pub requests_per_cpu_second: Option<f64>,
-    /// The most memory the process has had so far.
+    /// Peak memory of the process so far.
     pub peak_rss_bytes: Option<u64>,
-    /// What was skipped, rounded or moved in the workload, and what must be known to read the numbers; for a person.
+    /// What was skipped, rounded or moved in the workload, and what you must know to read the numbers, as
+    /// sentences.
     pub remarks: Vec<String>,
 }
 

@@ -9,87 +9,92 @@ use ssd::counters::Count;
 use ssd::flash::op::Cause;
 use std::collections::BTreeMap;
 
-/// What a part of a run's requests came to.
+/// Results of a part of a run's requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Share {
     /// Requests completed in its measurement.
     pub requests: u64,
-    /// Those that completed with another status than `ok`.
+    /// Of these, requests that did not succeed.
     pub requests_failed: u64,
     /// Reads, failed ones included.
     pub reads: u64,
-    /// Writes.
+    /// Writes, failed ones included.
     pub writes: u64,
-    /// Trims.
+    /// Trims, failed ones included.
     pub trims: u64,
-    /// Flushes.
+    /// Flushes, failed ones included.
     pub flushes: u64,
     /// Bytes read.
     pub bytes_read: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Requests per second of its measurement.
+    /// Successful requests per second of its measurement.
     pub iops: Rates,
-    /// Megabytes (10^6) per second of its measurement.
+    /// Megabytes (10^6 bytes) per second of its measurement.
     pub bandwidth_mb_s: Rates,
-    /// Latencies. Percentiles are at most 1 % above the true ones, and the whole distribution is not told.
+    /// Latency; keys as in the run's `latency_ns`. Percentiles are at most 1 % too high, and `percentiles` is
+    /// empty.
     pub latency_ns: ShareLatencies,
     /// What fio would say of it, if that was asked for.
     #[serde(skip)]
     pub fio: Option<Box<FioJob>>,
 }
 
-/// Distributions of the latencies of a part of a run's requests.
+/// Latency distributions of a part of a run's requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShareLatencies {
-    /// Of all requests.
+    /// All requests.
     pub all: Distribution,
-    /// Of reads.
+    /// Reads.
     pub read: Distribution,
-    /// Of writes.
+    /// Writes.
     pub write: Distribution,
 }
 
-/// What one job of a workload of jobs got, in its own measurement: from the end of its warm-up to its last completion.
+/// Results of one job, in its own measurement: from the end of its warm-up to its last completion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobResult {
-    /// The job; with the number of the clone behind a dot, if there are several.
+    /// The job, with the number of the clone after a dot if there are several, and its phase and a colon in front
+    /// if it is in one.
     pub name: String,
-    /// When it began, from the beginning of the run; ns. Null if it did not.
+    /// When it began, from the beginning of the run, in ns; null if it did not.
     pub start_ns: Option<u64>,
-    /// When its measurement began; ns.
+    /// When its warm-up ended, from the beginning of the run, in ns.
     pub measured_ns: Option<u64>,
-    /// When its last request had completed; ns. Null if it was ended from outside.
+    /// When its last request had completed, from the beginning of the run, in ns; null if a limit of its phase cut
+    /// it short.
     pub end_ns: Option<u64>,
-    /// Requests that completed before its measurement.
+    /// Requests completed before its measurement.
     pub requests_warm_up: u64,
     /// Its requests, with latencies from when it sent them.
     #[serde(flatten)]
     pub share: Share,
-    /// Latencies from when the request was due, of a job that keeps a rate; null for all others.
+    /// Latency of all requests from when they were due; null for a job without a rate.
     pub latency_from_due_ns: Option<Distribution>,
 }
 
-/// What one phase of a workload of phases got, or one of several workloads together.
+/// Results of one phase, or of one of several workloads run together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemberResult {
-    /// What it is called.
+    /// Its `name`, or what it is.
     pub name: String,
-    /// When its first request was handed to the drive, from the beginning of the run; ns. Null if none was.
+    /// When its first request was handed to the drive, from the beginning of the run, in ns; null if none was.
     pub start_ns: Option<u64>,
-    /// When the last of its requests completed so far; ns.
+    /// When its last request completed, from the beginning of the run, in ns.
     pub end_ns: Option<u64>,
-    /// Requests that completed before the measurement of the run.
+    /// Requests completed during the warm-up of the run.
     pub requests_warm_up: u64,
     /// Its requests, with latencies from arrival. Its measurement begins with it, or with that of the run.
     #[serde(flatten)]
     pub share: Share,
-    /// Of a phase: bytes programmed from its beginning to that of the next over bytes it wrote. Null without such
-    /// writes, and for workloads together, which share the drive's work.
+    /// For a phase: bytes programmed from its first request to the first of the next, divided by the bytes it
+    /// wrote. Data left in the buffer at its end counts for the next phase. Null without writes, and for workloads
+    /// run together, which share the drive's work.
     pub write_amplification: Option<f64>,
-    /// The share of each cause in it.
+    /// The contribution of each cause.
     pub write_amplification_by_cause: By<Cause, Option<f64>>,
-    /// Of a phase: what the drive counted from its beginning to that of the next, but for maxima.
+    /// For a phase: what the drive counted from its first request to the first of the next; maxima (`_max`) are
+    /// left out. Empty for workloads run together.
     #[schemars(schema_with = "schema::counters_of_phases")]
     pub counters: BTreeMap<String, Count>,
 }

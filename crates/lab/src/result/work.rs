@@ -18,26 +18,26 @@ use ssd::flash::op::Cause;
 /// Flash operations by kind and cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlashWork {
-    /// Pages read to the controller.
+    /// Pages read from the array into the controller.
     pub reads: By<Cause, u64>,
-    /// Pages programmed from the controller.
+    /// Pages programmed with data from the controller.
     pub programs: By<Cause, u64>,
-    /// Blocks erased.
+    /// Blocks erased; a superblock of n blocks counts n.
     pub erases: By<Cause, u64>,
-    /// Pages copied inside a plane.
+    /// Pages copied within a plane.
     pub copybacks: By<Cause, u64>,
-    /// Multi-plane operations (each counted above as the single operations in it).
+    /// Operations on several planes at once. Each page or block in them is also counted above.
     pub multi_plane_groups: u64,
-    /// Programs that failed.
+    /// Programs that failed (`nand.reliability`).
     pub program_fails: u64,
-    /// Erases that failed.
+    /// Erases that failed (`nand.reliability`).
     pub erase_fails: u64,
-    /// Bytes programmed, counting whole pages.
+    /// Bytes programmed or copied back, counting whole pages, empty parts included.
     pub bytes_programmed: By<Cause, u64>,
-    /// Attempts that page reads took.
+    /// Read retries.
     #[serde(default)]
     pub retries: Retries,
-    /// Page reads that no attempt could correct.
+    /// Page reads that no attempt could correct; each is also counted in `flash.reads`.
     #[serde(default)]
     pub uncorrectable: By<Cause, u64>,
     /// Suspends of dies' work, and what became of priorities there.
@@ -45,23 +45,24 @@ pub struct FlashWork {
     pub dies: DieWork,
 }
 
-/// Work of the translation layer.
+/// Work of the flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FtlWork {
     /// Mapping units written to flash for the host.
     pub host_units: u64,
     /// Mapping units moved.
     pub moved_units: By<Cause, u64>,
-    /// Places for mapping units left empty in programmed pages.
+    /// Unit slots left empty in programmed pages.
     pub padded_units: u64,
     /// Mapping units trimmed.
     pub trimmed_units: u64,
-    /// Mapping units whose data was lost to errors.
+    /// Mapping units whose page could not be corrected when it was read or moved. Reading them ends
+    /// `uncorrectable`, without another flash read, until they are overwritten or trimmed.
     #[serde(default)]
     pub lost_units: u64,
-    /// Blocks (superblocks count as one) erased and given back.
+    /// Blocks (superblocks count as one) erased and returned to the free list.
     pub reclaimed_blocks: u64,
-    /// Blocks retired.
+    /// Blocks (superblocks count as one) retired.
     pub retired_blocks: u64,
     /// What moved because of reads.
     #[serde(default)]
@@ -93,22 +94,24 @@ pub struct FtlWork {
     /// In which program modes blocks were programmed.
     #[serde(default)]
     pub program_mode: ProgramModeWork,
-    /// Time of flash operations for cleaning, one after the other: pages read x tR, pages programmed x tPROG, copied x
-    /// (tR + tPROG), blocks erased x tBERS, each with the mean over page types; ns.
+    /// Time of garbage collection's flash operations if done one after the other, in ns: pages read x tR, pages
+    /// programmed x tPROG, pages copied within a plane x (tR + tPROG), blocks erased x tBERS, with the mean over
+    /// page types.
     #[serde(default)]
     pub gc_time_ns: u64,
 }
 
-/// Blocks that cleaning emptied, by the class of their stream (`ftl.stream`; without classes all are of the first).
+/// Blocks that garbage collection emptied, by the separator's class (`ftl.stream`), up to the last class that had
+/// any; without classes there is one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Victims {
-    /// How many, up to the last class that had any.
+    /// Blocks emptied.
     pub count: Vec<u64>,
-    /// Of these, how many held no live unit.
+    /// Of these, blocks that held no live unit when cleaning began.
     pub dead: Vec<u64>,
-    /// Units that lived in one on average, by the same; null without victims.
+    /// Live units per victim on average, by the same classes; null without victims.
     pub copied_mean: Vec<Option<f64>>,
-    /// All of them by the share of their units that lived: none, then up to 1/16, 2/16 and so on to all.
+    /// All victims by their share of live units: none, up to 1/16, up to 2/16 and so on to all.
     pub histogram: Vec<u64>,
 }
 
@@ -131,30 +134,34 @@ impl Victims {
     }
 }
 
-/// What the read-reclaim policy did, by the chips' counters. Pages it copied are in `flash.programs` under its cause.
+/// What the read-reclaim policy did, by the chips' counters. The pages it copied are in
+/// `flash.programs.read_reclaim`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadReclaimWork {
-    /// The policy.
+    /// The `ftl.read_reclaim` policy. The pages that it copied are in `flash.programs.read_reclaim`.
     pub policy: String,
-    /// Pages moved: those whose data was read to be put elsewhere.
+    /// Pages moved because of reads, counted where their data was read. They may fill fewer pages at the
+    /// destination (`flash.programs.read_reclaim`) if part of the data had been overwritten.
     pub pages: u64,
-    /// Of these, pages that had seen less than half of the reads they stand.
+    /// Of these, pages moved before half of the reads they endure, where cells age.
     pub premature_pages: u64,
-    /// Most that any of them had seen, over what it stands: above 1 it came too late.
+    /// The most reads that any of them had seen, relative to what it endures: above 1 the move came too late.
     pub most_disturbed: Option<f64>,
-    /// Bytes of the policy's tables.
+    /// Bytes of the policy's counters and limits.
     pub table_bytes: u64,
-    /// How long moves because of reads took, each until the last of it was at its new place; ns. Percentiles are at
-    /// most 1/16 above the true ones. Empty where no time passes.
+    /// Service time, in ns: from the decision that something must leave a block because of reads (the whole block,
+    /// wordlines, a round of replicas, a deal) until the last of it is at its new place. Waiting for its turn does
+    /// not count, nor do moves that moved nothing. Percentiles are at most 1/16 too high. 0 and null in the
+    /// functional executor.
     #[serde(default)]
     pub service_ns: Distribution,
     /// Mapping units read by the host from replicas.
     #[serde(default)]
     pub replica_reads: u64,
-    /// Replicas of mapping units that became the page itself.
+    /// Replicated mapping units whose replica became the page itself.
     #[serde(default)]
     pub replicas_adopted: u64,
-    /// Replicas of mapping units that could not be corrected when read.
+    /// Replicated mapping units whose replica could not be corrected when read.
     #[serde(default)]
     pub replicas_failed: u64,
 }
@@ -162,18 +169,18 @@ pub struct ReadReclaimWork {
 /// Work of the DRAM buffer, in mapping units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BufferWork {
-    /// Read wholly from DRAM.
+    /// Units read entirely from DRAM.
     pub hits: u64,
-    /// Read at least in part from flash.
+    /// Units read at least partly from flash.
     pub misses: u64,
-    /// Read although never written, or trimmed.
+    /// Units read although they were never written, or were trimmed: they return zeros without flash work.
     pub unmapped_reads: u64,
-    /// Their share of all that was read, 0 to 1; null if nothing was.
+    /// Their share of all units read (`hits` + `misses` + `unmapped_reads`), 0 to 1; null if nothing was read.
     #[serde(default)]
     pub unmapped_read_share: Option<f64>,
-    /// Writes that had to wait for room.
+    /// Writes that waited for space in the buffer.
     pub stalls: u64,
-    /// Overwritten in DRAM before they went to flash.
+    /// Units overwritten in DRAM before they went to flash.
     pub overwrites: u64,
 }
 
@@ -184,16 +191,16 @@ impl BufferWork {
     }
 }
 
-/// How often blocks (superblocks count as one) in use were erased, preconditioning included.
+/// Erase counts of the blocks in use (superblocks count as one) at the end, preconditioning included.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EraseCount {
-    /// Least.
+    /// Lowest erase count of the blocks in use (superblocks count as one), at the end, preconditioning included.
     pub min: u32,
-    /// Mean.
+    /// Mean erase count.
     pub mean: f64,
-    /// Most.
+    /// Highest erase count.
     pub max: u32,
-    /// Of all together.
+    /// Sum of all erase counts.
     pub total: u64,
     /// Blocks in use.
     pub blocks: u32,
@@ -201,40 +208,42 @@ pub struct EraseCount {
     pub retired: u32,
 }
 
-/// Share of the measured time, 0 to 1, that units were busy; null if no time passed.
+/// Share of the measured time, 0 to 1, that units were busy; null if no time is simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Busy {
-    /// Of all units on average.
+    /// Average over all of them.
     pub mean: Option<f64>,
-    /// Of the busiest unit.
+    /// The busiest one.
     pub max: Option<f64>,
 }
 
 /// How busy the drive was.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
-    /// Dies: at work, or waiting for the channel.
+    /// Share of the measured time that dies had work: the array busy, or waiting for the channel. Work in progress
+    /// when the measurement begins or ends counts for the part inside it.
     pub die: Busy,
-    /// Their arrays: at work, which suspending and resuming are.
+    /// Share of the time that their arrays were busy (`dies busy` in tables), suspending and resuming included.
     #[serde(default)]
     pub array: Busy,
-    /// Dies that have something to do while their arrays rest: a command or data waits for the channel, or crosses it.
+    /// The rest of `utilisation.die` (`dies waiting` in tables): the array rests while a command or data waits for
+    /// the channel or crosses it. The remaining time the die was idle.
     #[serde(default)]
     pub waiting: Busy,
-    /// Channels: commands or data on the wires.
+    /// Share of the time that channels carried commands or data.
     pub channel: Busy,
 }
 
 /// The drive's size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriveSize {
-    /// Bytes the host sees.
+    /// Capacity that the host sees, in bytes.
     pub logical_bytes: u64,
     /// Bytes of all chips.
     pub physical_bytes: u64,
-    /// Channels.
+    /// Number of channels.
     pub channels: u32,
-    /// Dies.
+    /// Number of dies.
     pub dies: u32,
     /// Bytes of the simulator's tables that grow with the drive.
     pub table_bytes: u64,

@@ -49,33 +49,36 @@ impl VersionsSpec {
 /// Versions of files in flash.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Versions {
-    /// Of files that were only written once or appended to.
+    /// Uni-version files: only written once or appended to.
     pub uv: VersionsOf,
-    /// Of files that were ever overwritten or deleted.
+    /// Multi-version files: ever overwritten or trimmed.
     pub mv: VersionsOf,
 }
 
 /// Versions of files of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionsOf {
-    /// Files that had data in flash.
+    /// Files of that kind that had a valid unit in flash.
     pub files: u64,
-    /// Version amplification: most invalid units of a file over most valid ones.
+    /// Version amplification of a file: the most invalid units at any time divided by the most valid ones; null
+    /// without files.
     pub vaf: MeanMax,
-    /// What was written while a file had invalid units, over what fills the drive.
+    /// Insecure time of a file: what the host wrote while it had invalid units, divided by what fills the drive's
+    /// logical space.
     pub t_insecure: MeanMax,
-    /// The same of units alone that moves have left behind: what the host did not replace.
+    /// The same, counting only invalid units that moves left behind or made in vain, over all files of the kind;
+    /// `files` counts those that had some.
     pub by_moves: Share,
-    /// The same of files alone that were created in the run: those that lay on the drive before are left out.
+    /// The same, counting only files created in the run.
     pub of_run: Share,
-    /// The file with the most invalid units, over time; null if none had any.
+    /// The file of the kind with the most invalid units at any time, over time; null if none had any.
     pub shown: Option<FileLine>,
 }
 
-/// A part of what is told of files.
+/// A part of what is known of files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Share {
-    /// Files that are so, or had such units.
+    /// Number of files.
     pub files: u64,
     /// Version amplification.
     pub vaf: MeanMax,
@@ -86,9 +89,9 @@ pub struct Share {
 /// Over files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeanMax {
-    /// In the mean; null without files.
+    /// Mean; null without files.
     pub mean: Option<f64>,
-    /// At most.
+    /// Maximum.
     pub max: Option<f64>,
 }
 
@@ -97,11 +100,11 @@ pub struct MeanMax {
 pub struct FileLine {
     /// The file.
     pub file: u32,
-    /// When its units had changed: writes of 4 KiB by the host since the run began, in steps of 1/128 of the drive.
+    /// Host writes of 4 KiB since the run began, in steps of 1/128 of the drive.
     pub writes: Vec<u64>,
-    /// Its valid units then.
+    /// Valid units at the end of each step.
     pub valid: Vec<u32>,
-    /// Its invalid units.
+    /// Invalid units at the end of each step.
     pub invalid: Vec<u32>,
 }
 

@@ -20,6 +20,7 @@ mod precondition;
 mod reports;
 mod reproduce;
 mod results;
+mod results_page;
 mod run_config;
 mod schema;
 mod series;

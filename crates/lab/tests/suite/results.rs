@@ -8,11 +8,9 @@ use lab::{
 };
 use serde_json::Value;
 use ssd::config::Table as _;
-use ssd::counters::Counter;
 use ssd::flash::op::Cause;
 use ssd::{Part, Stats};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 3], [16384, 1]]";
 
@@ -62,18 +60,8 @@ fn keys_do_not_depend_on_the_run() {
     );
 }
 
-/// The rows of `docs/results.md` that tell of counters.
-fn rows_of_counters() -> String {
-    let row = |counter: &Counter| {
-        let told_in = counter.told_in.map_or(String::new(), |key| format!("`{key}`"));
-        format!("| `counters.{}` | {} | {} | {told_in} |\n", counter.key, counter.unit, counter.doc)
-    };
-    Stats::all_counters().map(row).collect()
-}
-
-/// `WORDLINE_DOCS=write` writes the rows anew.
 #[test]
-fn every_counter_reaches_the_result_and_the_docs() {
+fn every_counter_reaches_the_result() {
     let result = run(&small_drive(), &generator(2_000, MIX), &closed(8));
     let found: Vec<&String> = result.counters.keys().collect();
     let mut keys: Vec<&str> = Stats::all_counters().map(|counter| counter.key).collect();
@@ -87,42 +75,6 @@ fn every_counter_reaches_the_result_and_the_docs() {
     for key in Stats::all_counters().filter_map(|counter| counter.told_in) {
         let is_key = |line: &str| line == key || line.starts_with(&format!("{key}."));
         assert!(golden.lines().any(is_key), "{key} is no key of a result");
-    }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
-    let docs = std::fs::read_to_string(&path).unwrap();
-    let is_row = |line: &&str| line.starts_with("| `counters.");
-    let there: String = docs.split_inclusive('\n').filter(is_row).collect();
-    if std::env::var_os("WORDLINE_DOCS").is_some_and(|value| value == "write") {
-        let head = "| key | unit | meaning | told also in |\n|---|---|---|---|\n";
-        let rest: String = docs.split_inclusive('\n').filter(|line| !is_row(line)).collect();
-        std::fs::write(&path, rest.replacen(head, &format!("{head}{}", rows_of_counters()), 1)).unwrap();
-        return;
-    }
-    assert_eq!(
-        there,
-        rows_of_counters(),
-        "docs/results.md is stale: WORDLINE_DOCS=write writes the rows anew"
-    );
-}
-
-#[test]
-fn every_key_is_documented() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
-    let docs = std::fs::read_to_string(path).unwrap();
-    let causes = ssd::flash::op::Cause::ALL.map(|cause| cause.name());
-    let parts = ssd::Part::ALL.map(|part| part.name());
-    for key in include_str!("golden/result_keys.txt").lines() {
-        let general = |segment| match segment {
-            "all" | "read" | "write" | "trim" | "flush" => "KIND",
-            "low" | "medium" | "high" => "PRIORITY",
-            "host_units" => segment,
-            _ if causes.contains(&segment) => "CAUSE",
-            _ if parts.contains(&segment) => "PART",
-            _ => segment,
-        };
-        let general: Vec<_> = key.split('.').map(general).collect();
-        let is_there = |key: &str| docs.contains(&format!("`{key}`")) || docs.contains(&format!("`{key}."));
-        assert!(is_there(key) || is_there(&general.join(".")), "{key} is not in docs/results.md");
     }
 }
 
